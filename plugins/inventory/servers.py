@@ -1,0 +1,466 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: servers
+short_description: Lists the servers of an account and groups them by region, plan and status
+version_added: 0.1.0
+description:
+  - Reads the servers of a hosting account through the provider's REST API and adds each of them as
+    a host, in groups by region, plan and status, with its C(ipv4) as C(ansible_host).
+  - The name of the inventory file must end with C(server_management.yml) or
+    C(server_management.yaml), for example C(prod.server_management.yml).
+  - The whole listing is read, checked, named and composed before the first host is added. A source
+    that fails adds nothing, so set C(any_unparsed_is_failed) in the section C([inventory]) of
+    C(ansible.cfg) to make Ansible stop there.
+  - Two servers of one name both become C(<name>_<id>). Characters that a host name can't have are
+    replaced by an underscore.
+  - No text of the API is ever rendered as a template.
+author:
+  - The server_management.cloud contributors
+extends_documentation_fragment:
+  - server_management.cloud.connection
+  - server_management.cloud.connection.plugin
+  - ansible.builtin.constructed
+  - ansible.builtin.inventory_cache
+notes:
+  - Every text in the inventory file may be a Jinja template, which sees the extra vars, and
+    O(api_token) may be an inline vault value. O(compose), O(groups), O(keyed_groups),
+    O(hostnames) and O(filters) are expressions, without braces.
+  - Expressions see the prefixed fields (see O(hostvars_prefix)) and C(ansible_host). Those of
+    O(compose), O(groups) and O(keyed_groups) also see C(inventory_hostname) and what other sources
+    say of the host; O(groups) and O(keyed_groups) see what O(compose) made as well.
+  - An expression of O(compose), O(groups) or O(keyed_groups) that fails gives one warning with the
+    number of hosts, or an error with O(strict=true).
+options:
+  plugin:
+    description: The name of this plugin.
+    type: str
+    required: true
+    choices: [server_management.cloud.servers]
+  group:
+    description: The group that holds every host.
+    type: str
+    default: server_management
+  group_by:
+    description:
+      - The fields to make groups of, named C(region_<value>), C(plan_<value>) and
+        C(status_<value>). Characters that a group name can't have become underscores.
+    type: list
+    elements: str
+    choices: [region, plan, status]
+    default: [region, plan, status]
+  hostnames:
+    description:
+      - Expressions for the name of a host, in order of preference. The first one that gives a
+        usable name that no other server has wins; the id is always the last resort.
+      - The default is the server's name.
+    type: list
+    elements: str
+  hostvars_prefix:
+    description:
+      - What stands before each field of the API in the name of a host variable, as in
+        C(server_id) and C(server_name). It holds for fields that the API adds later, too.
+    type: str
+    default: server_
+  statuses:
+    description: Keep only the servers with one of these statuses.
+    type: list
+    elements: str
+  regions:
+    description: Keep only the servers in one of these regions.
+    type: list
+    elements: str
+  plans:
+    description: Keep only the servers with one of these plans.
+    type: list
+    elements: str
+  filters:
+    description:
+      - Conditions that choose servers. The first one that holds decides, and a server that none
+        holds for is kept.
+      - They are evaluated before hosts have names. An expression that fails is an error.
+    type: list
+    elements: dict
+    suboptions:
+      include:
+        description: A condition under which a server is kept.
+        type: raw
+      exclude:
+        description: A condition under which a server is left out.
+        type: raw
+  min_servers:
+    description: Fewer servers than this in the account, before any filter, are an error.
+    type: int
+    default: 0
+  stale_cache_timeout:
+    description:
+      - For how many seconds beyond O(cache_timeout) the last good listing may stand in, with a
+        warning, while the API can't be reached, throttles or fails.
+      - It never stands in for a rejected token or a malformed answer. Needs O(cache=true).
+    type: int
+    default: 0
+"""
+
+EXAMPLES = r"""
+---
+# A file whose name ends with server_management.yml, with the rest in the environment:
+# SERVER_MANAGEMENT_BASE_URL and SERVER_MANAGEMENT_API_TOKEN.
+plugin: server_management.cloud.servers
+
+---
+# The token from a vault, an environment variable or a command: any Jinja template will do.
+plugin: server_management.cloud.servers
+base_url: https://api.example.com
+api_token: "{{ lookup('ansible.builtin.env', 'PROD_API_TOKEN') }}"
+
+---
+# Only what runs in two regions, in one group.
+plugin: server_management.cloud.servers
+base_url: https://api.example.com
+api_token_file: ~/.config/server_management/token
+statuses: [running]
+regions: [eu-1, eu-2]
+group: web_fleet
+group_by: [plan]
+
+---
+# Variables and groups of your own.
+plugin: server_management.cloud.servers
+base_url: https://api.example.com
+compose:
+  ansible_user: "'admin'"
+  ansible_port: 2222
+  rack: server_region ~ '/' ~ server_plan
+groups:
+  webservers: inventory_hostname.startswith('web')
+keyed_groups:
+  - key: server_created_at[:4]
+    prefix: created
+
+---
+# Leave out what is being built and all test servers, but for one.
+plugin: server_management.cloud.servers
+base_url: https://api.example.com
+filters:
+  - include: server_name == 'test-keep'
+  - exclude: server_name.startswith('test')
+  - exclude: server_status != 'running'
+
+---
+# Names with the region, and the id where that is not unique.
+plugin: server_management.cloud.servers
+base_url: https://api.example.com
+hostnames:
+  - server_name ~ '.' ~ server_region
+
+---
+# Cache the listing for ten minutes, and live with an old one for a day while the API is down.
+plugin: server_management.cloud.servers
+base_url: https://api.example.com
+cache: true
+cache_plugin: ansible.builtin.jsonfile
+cache_connection: ~/.cache/server_management
+cache_timeout: 600
+stale_cache_timeout: 86400
+
+---
+# An account with more servers than one answer holds, and a guard against an empty answer.
+plugin: server_management.cloud.servers
+base_url: https://api.example.com
+pagination: cursor
+pagination_parameter: starting_after
+min_servers: 1
+"""
+
+import os
+import re
+from typing import Any
+
+from ansible.errors import AnsibleError, AnsibleParserError
+from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructable
+from ansible.release import __version__ as ansible_version
+from ansible.utils.vars import isidentifier
+
+from ansible_collections.server_management.cloud.plugins.module_utils._answers import clean
+from ansible_collections.server_management.cloud.plugins.module_utils._client import (
+    Client,
+    Connection,
+)
+from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
+    CloudError,
+    OptionError,
+)
+from ansible_collections.server_management.cloud.plugins.module_utils._models import (
+    Server,
+    select,
+)
+from ansible_collections.server_management.cloud.plugins.module_utils._options import (
+    connection_from,
+)
+from ansible_collections.server_management.cloud.plugins.plugin_utils._cache import (
+    entry_key,
+    read_entry,
+    write_entry,
+)
+from ansible_collections.server_management.cloud.plugins.plugin_utils._config import (
+    check_flags,
+    check_keys,
+    render,
+)
+from ansible_collections.server_management.cloud.plugins.plugin_utils._expressions import (
+    EXPRESSION_ERRORS,
+    Expressions,
+)
+from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import (
+    Host,
+    check_parents,
+    group_hosts,
+    hosts_from,
+    safe_group_name,
+    several,
+)
+from ansible_collections.server_management.cloud.plugins.plugin_utils._names import (
+    Naming,
+    name_servers,
+)
+
+_FILE_NAMES = ("server_management.yml", "server_management.yaml")
+_names_us = re.compile(
+    rb"""^plugin:\s*['"]?server_management\.cloud\.servers['"]?\s*(#.*)?$""", re.MULTILINE
+).search
+# A new name can make an expression ask for another group: more rounds than this are a chase.
+_NAMING_ROUNDS = 3
+
+
+class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
+    """Read options, fetch or take from the cache, select, name, compose, and then add hosts."""
+
+    NAME = "server_management.cloud.servers"
+
+    def verify_file(self, path: str) -> bool:
+        """Take files of our name; say so where a file asks for us under another one."""
+        if not super().verify_file(path):
+            return False
+        if path.endswith(_FILE_NAMES):
+            return True
+        if path.endswith((".yml", ".yaml")) and os.path.isfile(path):
+            with open(path, "rb") as file:
+                if _names_us(file.read(65536)):
+                    self.display.warning(
+                        f"{path}: the name of an inventory file for {self.NAME} must end with "
+                        f"{' or '.join(_FILE_NAMES)}; the file is not used."
+                    )
+        return False
+
+    def parse(self, inventory: Any, loader: Any, path: str, cache: bool = True) -> None:
+        super().parse(inventory, loader, path, cache)
+        self._source = os.path.basename(path)
+        try:
+            self._read_config_data(path)
+            hosts, parents = self._plan(cache)
+        except CloudError as error:
+            raise AnsibleParserError(str(error)) from error
+        self._add(hosts, parents)
+
+    def set_options(
+        self, task_keys: Any = None, var_options: Any = None, direct: Any = None
+    ) -> None:
+        """Check and render the inventory file before Ansible gives its values their types."""
+        if direct is not None:
+            definitions = self.option_definitions
+            check_keys(direct, definitions)
+            direct = render(direct, self.templar, self._vars or {})
+            check_flags(direct, definitions)
+            # Ansible's own message for a missing option doesn't name the environment variable.
+            direct.setdefault("base_url", os.environ.get("SERVER_MANAGEMENT_BASE_URL", ""))
+        super().set_options(task_keys=task_keys, var_options=var_options, direct=direct)
+
+    def _plan(self, use_cache: bool) -> tuple[list[Host], list[tuple[str, str]]]:
+        """Return the hosts in the order of their names, and (parent, child) pairs of groups."""
+        self._check_options()
+        connection = connection_from(self.get_option, ansible_version)
+        wanted = {
+            "status": self.get_option("statuses"),
+            "region": self.get_option("regions"),
+            "plan": self.get_option("plans"),
+        }
+        servers = select(self._servers(connection, use_cache), wanted)
+        expressions = Expressions(self)
+        hosts = hosts_from(servers, self.get_option("hostvars_prefix"), self._warn)
+        hosts = self._filter(hosts, expressions)
+        group_hosts(hosts, self.get_option("group"), self.get_option("group_by"), self._warn)
+        self._name_and_compose(hosts, expressions)
+        parents = list(expressions.parents)
+        check_parents(parents, self.inventory.groups)
+        return hosts, parents
+
+    def _check_options(self) -> None:
+        prefix = self.get_option("hostvars_prefix")
+        if prefix.startswith("ansible_") or not isidentifier(f"{prefix}id"):
+            raise OptionError(
+                f"hostvars_prefix: {prefix!r} makes no usable variable names.",
+                "Use letters, digits and underscores, and do not start with ansible_.",
+            )
+        if not self.get_option("group"):
+            raise OptionError("group: must not be empty.")
+        for option in ("min_servers", "stale_cache_timeout"):
+            if self.get_option(option) < 0:
+                raise OptionError(f"{option}: must be 0 or more.")
+        if self.get_option("stale_cache_timeout") and not self.get_option("cache"):
+            raise OptionError("stale_cache_timeout: needs cache: true.")
+        for entry in self.get_option("filters") or []:
+            if not isinstance(entry, dict) or list(entry) not in (["include"], ["exclude"]):
+                raise OptionError("filters: each entry must have one key, include or exclude.")
+
+    def _servers(self, connection: Connection, use_cache: bool) -> list[Server]:
+        """Return the listing, from the cache where that is wanted and the entry is fresh."""
+        if not self.get_option("cache"):
+            return self._fetch(connection)
+        key = entry_key(connection)
+        fresh, grace = self.get_option("cache_timeout"), self.get_option("stale_cache_timeout")
+        if grace and fresh:
+            # The cache plugin has to keep entries for longer than we call them fresh.
+            self.set_option("cache_timeout", fresh + grace)
+            self.load_cache_plugin()
+        if use_cache:
+            servers = self._cached(key, fresh)
+            if servers is not None:
+                return servers
+        try:
+            servers = self._fetch(connection)
+        except CloudError as error:
+            stale = self._cached(key, fresh and fresh + grace, error) if grace else None
+            if stale is None or not error.api_down:
+                raise
+            return stale
+        self._cache[key] = write_entry(servers)
+        self.update_cache_if_changed()  # now: a cache that fails must not do so after hosts
+        return servers
+
+    def _cached(
+        self, key: str, longest: int, failure: CloudError | None = None
+    ) -> list[Server] | None:
+        """Return the listing of an entry at most ``longest`` seconds old, where 0 is for ever."""
+        try:
+            entry = self._cache.get(key)
+            if entry is None:
+                return None
+            servers, age = read_entry(entry)
+        except (AnsibleError, OSError, ValueError) as error:
+            self._warn(f"the cache entry is damaged and not used: {clean(str(error))}")
+            return None
+        if longest and not 0 <= age <= longest:
+            return None
+        if failure is not None:
+            self._warn(f"using the stale listing of {age:.0f} s ago. {failure.message}")
+        return self._enough(servers)
+
+    def _fetch(self, connection: Connection) -> list[Server]:
+        return self._enough(Client(connection, self._warn).list_servers())
+
+    def _enough(self, servers: list[Server]) -> list[Server]:
+        least = self.get_option("min_servers")
+        if len(servers) < least:
+            raise OptionError(f"min_servers: {least} expected, and the account has {len(servers)}.")
+        return servers
+
+    def _filter(self, hosts: list[Host], expressions: Expressions) -> list[Host]:
+        filters = [next(iter(entry.items())) for entry in self.get_option("filters") or []]
+        return [host for host in hosts if self._is_kept(host, filters, expressions)]
+
+    def _is_kept(
+        self, host: Host, filters: list[tuple[str, Any]], expressions: Expressions
+    ) -> bool:
+        for verb, condition in filters:
+            try:
+                if expressions.holds(condition, host.variables):
+                    return verb == "include"
+            except EXPRESSION_ERRORS as error:
+                server, reason = clean(host.server.id), clean(str(error))
+                raise OptionError(
+                    f"filters: {verb}: {condition}: failed for the server {server}: {reason}"
+                ) from error
+        return True
+
+    def _name_and_compose(self, hosts: list[Host], expressions: Expressions) -> None:
+        """Name the hosts, sort them, and give them what the inventory file makes of them.
+
+        A host must not have the name of a group, and only the composed hosts show all groups:
+        where a name turns out to be taken, the naming starts again without it.
+        """
+        reserved = {"all", "ungrouped", *self.inventory.groups, *expressions.group_names}
+        reserved.update(group for host in hosts for group in host.groups)
+        for naming_round in range(_NAMING_ROUNDS):
+            naming = self._name(hosts, reserved, expressions)
+            composed = expressions.compose_all(hosts, self.inventory)
+            made = {group for extra in composed for group in extra.groups}
+            made.update(name for pair in expressions.parents for name in pair)
+            clashing = made.intersection(host.name for host in hosts)
+            if not clashing:
+                break
+            reserved |= made
+        else:
+            raise OptionError(f"keyed_groups: makes groups named as hosts: {several(clashing)}.")
+        self._tell_of_names(naming)
+        for label, (count, reason) in expressions.failures.items():
+            self._warn(f"{label}: failed for {count} of {len(hosts)} hosts, first with: {reason}")
+        for host, extra in zip(hosts, composed):
+            host.variables.update(extra.variables)
+            host.groups += extra.groups
+
+    def _name(self, hosts: list[Host], reserved: set[str], expressions: Expressions) -> Naming:
+        variables = {host.server.id: host.variables for host in hosts}
+        hostnames = self.get_option("hostnames")
+        id_variable = f"{self.get_option('hostvars_prefix')}id"
+
+        def preferences(server: Server) -> list[str]:
+            if hostnames is None:
+                return [server.text("name")]
+            return expressions.texts(hostnames, variables[server.id])
+
+        def is_taken(name: str, server: Server) -> bool:
+            other = self.inventory.hosts.get(name)
+            return other is not None and other.vars.get(id_variable, server.id) != server.id
+
+        naming = name_servers([host.server for host in hosts], preferences, reserved, is_taken)
+        for host in hosts:
+            host.name = naming.names[host.server.id]
+        hosts.sort(key=lambda host: host.name)
+        return naming
+
+    def _tell_of_names(self, naming: Naming) -> None:
+        """Warn of the names that are not what was asked for, or fail with strict."""
+        kinds = {
+            "servers that share a name, so that it has their id": naming.shared,
+            "servers whose name has characters that a host name can't have": naming.replaced,
+            "servers without a usable name, so that they have their id": naming.unusable,
+        }
+        for kind, names in kinds.items():
+            if names:
+                problem = f"{len(names)} {kind}: {several(names)}"
+                if self.get_option("strict"):
+                    raise OptionError(f"hostnames: {problem}")
+                self._warn(problem)
+
+    def _add(self, hosts: list[Host], parents: list[tuple[str, str]]) -> None:
+        """Add what was planned; nothing here can fail any more."""
+        inventory = self.inventory
+        everybody = safe_group_name(self.get_option("group"))
+        for group in sorted({everybody, *(group for host in hosts for group in host.groups)}):
+            inventory.add_group(group)
+        for host in hosts:
+            inventory.add_host(host.name)
+            for name, value in host.variables.items():
+                inventory.set_variable(host.name, name, value)
+            for group in host.groups:
+                inventory.add_child(group, host.name)
+        for parent, child in parents:
+            inventory.add_group(parent)
+            inventory.add_child(parent, child)
+
+    def _warn(self, text: str) -> None:
+        self.display.warning(f"{self._source}: {text}")

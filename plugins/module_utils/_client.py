@@ -1,0 +1,332 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The client: one call reads the whole listing of servers, or fails.
+
+This utility is private to the collection: it may change in any release. It is the only one that
+imports requests, and only once a request is made: an inventory out of the cache needs none.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin
+
+from ansible_collections.server_management.cloud.plugins.module_utils._answers import (
+    clean,
+    parse_listing,
+    read_body,
+    status_error,
+)
+from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
+    CloudError,
+    IncompleteListing,
+    MalformedAnswer,
+    MissingLibrary,
+    StatusError,
+    Unreachable,
+)
+from ansible_collections.server_management.cloud.plugins.module_utils._models import Server, merge
+from ansible_collections.server_management.cloud.plugins.module_utils._network import (
+    is_loopback,
+    origin,
+    timed_out,
+    transport_error,
+)
+
+if TYPE_CHECKING:
+    import requests
+
+VERSION = "0.1.0"
+
+_LISTING_LIMIT = 128 * 2**20  # bytes, decoded, for all the answers of one listing together
+_ERROR_LIMIT = 64 * 2**10  # bytes of an error's body; only its first words are quoted
+_CHUNK = 64 * 2**10
+_LONGEST_WAIT = 60.0  # seconds of Retry-After that are worth waiting for
+_FIRST_WAIT = 0.5  # seconds, doubled with each try
+_RETRIED_STATUSES = frozenset({429, 500, 502, 503, 504})
+_PARAMETERS = {"cursor": "starting_after", "page": "page", "offset": "offset"}
+
+
+@dataclass(frozen=True)
+class Connection:
+    """Where the API is and how to speak to it: checked values, with no Ansible in them.
+
+    ``base_url`` ends in /api/v1; ``verify`` is requests' (a flag, or the path of a CA bundle);
+    ``timeout`` is in seconds.
+    """
+
+    base_url: str
+    api_token: str = field(repr=False)
+    verify: bool | str = True
+    timeout: float = 30.0
+    retries: int = 3
+    pagination: str = "none"
+    pagination_parameter: str | None = None
+    allow_partial: bool = False
+    user_agent: str = f"server_management.cloud/{VERSION}"
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """The body of an answer with status 200, and what its headers say about it."""
+
+    body: bytes
+    content_type: str
+    next_link: str
+
+
+class Client:
+    """Read the API over one connection that is kept open; ``warn`` takes one line of text."""
+
+    def __init__(self, connection: Connection, warn: Callable[[str], None]) -> None:
+        self._connection = connection
+        self._warn = warn
+        self._session: requests.Session | None = None
+
+    def list_servers(self) -> list[Server]:
+        """Read the whole listing, page by page; nothing partial comes back unless allowed."""
+        self._warn_of_plain_http()
+        servers: dict[str, Server] = {}
+        url = f"{self._connection.base_url}/servers"
+        link, params, number, budget = url, {}, 1, _LISTING_LIMIT
+        try:
+            while True:
+                answer = self._get(link, params, budget)
+                budget -= len(answer.body)
+                data, has_more = parse_listing(answer.body, answer.content_type)
+                known = len(servers)
+                merge(servers, data)
+                if not has_more:
+                    return list(servers.values())
+                number += 1
+                following = self._following(answer, link, data, number, len(servers))
+                if following is None:
+                    return self._partial(servers)
+                if len(servers) == known:
+                    raise _no_progress(data, number - 1)
+                link, params = following
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Close the connection, if one is open."""
+        if self._session is not None:
+            self._session.close()
+            self._session = None
+
+    def _following(
+        self, answer: _Answer, link: str, data: list[Any], number: int, count: int
+    ) -> tuple[str, dict[str, str]] | None:
+        """Say where page ``number`` is, after ``count`` servers; None where nothing tells."""
+        style = self._connection.pagination
+        if style == "link" and answer.next_link:
+            target = urljoin(link, answer.next_link)
+            if origin(target) != origin(self._connection.base_url):
+                raise MalformedAnswer(
+                    "The link to the next page leads to another origin: "
+                    f"{clean(target.partition('?')[0])[:160]}.",
+                    "The token stays at the origin of base_url: check that this is the API's own.",
+                )
+            return target, {}
+        if style not in _PARAMETERS:
+            return None
+        value = {"page": number, "offset": count}.get(style)
+        if value is None:
+            value = data[-1]["id"] if data else ""
+        parameter = self._connection.pagination_parameter or _PARAMETERS[style]
+        return f"{self._connection.base_url}/servers", {parameter: str(value)}
+
+    def _partial(self, servers: dict[str, Server]) -> list[Server]:
+        problem = f"The API has more servers than the {len(servers)} that it gave"
+        if self._connection.pagination == "link":
+            problem += ", and no Link header to the next page"
+        if self._connection.allow_partial:
+            self._warn(f"{problem}: going on without the others, as allow_partial says.")
+            return list(servers.values())
+        raise IncompleteListing(
+            f"{problem}.",
+            "Set pagination to the way your API continues, or allow_partial: true to do without.",
+        )
+
+    def _get(self, url: str, params: Mapping[str, str], limit: int) -> _Answer:
+        """Send one GET, and again after a passing failure; raise the last failure."""
+        attempt = 1
+        while True:
+            try:
+                return self._try(url, params, limit)
+            except CloudError as error:
+                wait = _wait(error, attempt) if attempt <= self._connection.retries else None
+                if wait is None:
+                    if attempt > 1:
+                        error.message += f" Tried {attempt} times."
+                    raise
+            time.sleep(wait)
+            attempt += 1
+
+    def _try(self, url: str, params: Mapping[str, str], limit: int) -> _Answer:
+        """Send one GET and wait for its answer until the deadline.
+
+        Time-outs of sockets start anew with each byte and do not cover the look-up of the name,
+        so the request has a thread of its own, which is left behind when the time is up.
+        """
+        if self._session is None:
+            self._session = _new_session(self._connection)
+        exchange = _Exchange(self._session, self._connection, url, params, limit)
+        exchange.start()
+        exchange.join(self._connection.timeout)
+        late = exchange.is_alive()
+        if late:
+            self._session = None  # its connection may still be in use
+        if exchange.error is not None:
+            raise exchange.error
+        if late:
+            raise timed_out(url, self._connection.timeout)
+        if exchange.answer is None:
+            raise RuntimeError("The request ended with neither an answer nor an error.")
+        return exchange.answer
+
+    def _warn_of_plain_http(self) -> None:
+        scheme, host, port = origin(self._connection.base_url)
+        if scheme == "http" and not is_loopback(host):
+            self._warn(
+                f"The token travels unencrypted to {host}:{port}: use https in base_url if you can."
+            )
+
+
+class _Exchange(threading.Thread):
+    """One request and its answer: afterwards either ``answer`` or ``error`` is set."""
+
+    def __init__(
+        self,
+        session: requests.Session,
+        connection: Connection,
+        url: str,
+        params: Mapping[str, str],
+        limit: int,
+    ) -> None:
+        super().__init__(daemon=True)
+        self.answer: _Answer | None = None
+        self.error: CloudError | None = None
+        self._session = session
+        self._connection = connection
+        self._url = url
+        self._params = params
+        self._limit = limit
+
+    def run(self) -> None:
+        import requests
+        import urllib3
+
+        try:
+            with self._session.get(
+                self._url,
+                params=self._params,
+                stream=True,
+                allow_redirects=False,
+                timeout=self._connection.timeout,
+                verify=self._connection.verify,
+            ) as response:
+                self._receive(response)
+        except CloudError as error:
+            self.error = error
+        except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
+            # A status that is known already says more than a body that breaks off.
+            if self.error is None:
+                proxied = isinstance(error, requests.exceptions.ProxyError)
+                timeout = self._connection.timeout
+                self.error = transport_error(error, self._url, timeout, proxied)
+
+    def _receive(self, response: requests.Response) -> None:
+        headers = response.headers
+        encoding = headers.get("Content-Encoding", "")
+        response.raw.enforce_content_length = True  # else urllib3 1 takes a short body for whole
+        chunks = response.raw.stream(_CHUNK, decode_content=False)
+        if response.status_code == 200:
+            self.answer = _Answer(
+                read_body(chunks, encoding, self._limit),
+                headers.get("Content-Type", ""),
+                _next_link(headers.get("Link", "")),
+            )
+            return
+        status, token = response.status_code, self._connection.api_token
+        self.error = status_error(status, headers, b"", token)
+        try:
+            body = read_body(itertools.islice(chunks, 1), encoding, _ERROR_LIMIT)
+        except MalformedAnswer:
+            return
+        self.error = status_error(status, headers, body, token)
+
+
+def _new_session(connection: Connection) -> requests.Session:
+    try:
+        import requests
+        import urllib3
+    except ImportError:
+        raise MissingLibrary(
+            "The Python library requests is not installed.",
+            f"Install it where Ansible runs: {sys.executable} -m pip install requests.",
+        ) from None
+
+    class BearerAuth(requests.auth.AuthBase):
+        """Send the token; a session that has an auth of its own never looks at ~/.netrc."""
+
+        def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+            request.headers["Authorization"] = f"Bearer {connection.api_token}"
+            return request
+
+    if connection.verify is False:
+        urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
+    session = requests.Session()
+    session.auth = BearerAuth()
+    session.headers.update(
+        {
+            "Accept": "application/json",
+            "Accept-Encoding": "gzip",
+            "User-Agent": f"{connection.user_agent} {requests.utils.default_user_agent()}",
+        }
+    )
+    return session
+
+
+def _wait(error: CloudError, attempt: int) -> float | None:
+    """Say how many seconds to wait before the next try; None where none would help."""
+    if isinstance(error, StatusError):
+        if error.status not in _RETRIED_STATUSES:
+            return None
+        if error.retry_after is not None:
+            # The jitter keeps many clients from coming back in the same moment.
+            wait = error.retry_after + random.uniform(0, 0.25)
+            return wait if error.retry_after <= _LONGEST_WAIT else None
+    elif not isinstance(error, Unreachable):
+        return None
+    return min(_LONGEST_WAIT, _FIRST_WAIT * 2.0 ** (attempt - 1)) * random.uniform(0.5, 1)
+
+
+def _next_link(header: str) -> str:
+    """Return the target of rel="next" in a Link header (RFC 8288), or an empty text."""
+    if not header:
+        return ""
+    import requests
+
+    for link in requests.utils.parse_header_links(header):
+        relations = {key.lower(): value for key, value in link.items()}.get("rel", "")
+        if "next" in relations.lower().split():
+            return str(link["url"])
+    return ""
+
+
+def _no_progress(data: list[Any], number: int) -> MalformedAnswer:
+    what = "brings no new server" if data else "is empty"
+    return MalformedAnswer(
+        f"Page {number} of the listing {what}, and the API says that there are more.",
+        "Check pagination and pagination_parameter against the way your API continues.",
+    )

@@ -1,0 +1,144 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Everything that can go wrong between a user's options and a checked list of servers.
+
+This utility is private to the collection: it may change in any release.
+
+    CloudError
+    ├── OptionError            an option is missing or malformed
+    ├── MissingLibrary         requests is not installed
+    ├── NotYetLive             the API has announced the operation and not opened it
+    ├── Unreachable            no connection, or one that broke off            (api_down)
+    │   └── TimedOut           the deadline of one request has passed
+    ├── TLSFailed              the certificate or the handshake was refused
+    ├── StatusError            an answer with a status other than 200
+    │   ├── Unauthorized       401
+    │   ├── Forbidden          403
+    │   ├── NotFound           404
+    │   ├── RateLimited        429                                             (api_down)
+    │   ├── Redirected         3xx
+    │   └── ServerFailed       5xx                                             (api_down)
+    └── MalformedAnswer        not the documented envelope
+        └── IncompleteListing  has_more, and no way to go on
+"""
+
+from __future__ import annotations
+
+
+class CloudError(Exception):
+    """Tell what was wrong (``message``) and what to do about it (``next_step``).
+
+    ``status`` is the HTTP status, where there was one; ``code`` is stable, for scripts;
+    ``api_down`` is true where the last good answer may stand in for a while.
+    """
+
+    code = "error"
+    api_down = False
+
+    def __init__(self, message: str, next_step: str = "", status: int | None = None) -> None:
+        super().__init__(message, next_step, status)
+        self.message = message
+        self.next_step = next_step
+        self.status = status
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.next_step}".strip()
+
+
+class OptionError(CloudError):
+    """An option is missing or malformed; the message starts with its name."""
+
+    code = "invalid_option"
+
+
+class MissingLibrary(CloudError):
+    """A Python library is not installed where Ansible runs."""
+
+    code = "missing_library"
+
+
+class NotYetLive(CloudError):
+    """The API has announced the operation and not opened it."""
+
+    code = "not_yet_live"
+
+
+class Unreachable(CloudError):
+    """No connection came about, or it broke off before the end of the answer."""
+
+    code = "unreachable"
+    api_down = True
+
+
+class TimedOut(Unreachable):
+    """One request took longer than the option ``timeout`` allows."""
+
+    code = "timeout"
+
+
+class TLSFailed(CloudError):
+    """The certificate or the handshake was refused; trying again would not help."""
+
+    code = "tls"
+
+
+class StatusError(CloudError):
+    """The API answered with a status other than 200.
+
+    ``retry_after`` has the seconds that the API asks to wait, where it does.
+    """
+
+    code = "unexpected_status"
+    retry_after: float | None = None
+
+
+class Unauthorized(StatusError):
+    """401: the token was rejected."""
+
+    code = "unauthorized"
+
+
+class Forbidden(StatusError):
+    """403: the token lacks the scope."""
+
+    code = "forbidden"
+
+
+class NotFound(StatusError):
+    """404: there is no such endpoint at ``base_url``."""
+
+    code = "not_found"
+
+
+class RateLimited(StatusError):
+    """429: the API throttles."""
+
+    code = "rate_limited"
+    api_down = True
+
+
+class Redirected(StatusError):
+    """3xx: the token stays at the origin of ``base_url``, so nothing is followed."""
+
+    code = "redirected"
+
+
+class ServerFailed(StatusError):
+    """5xx: the API, or what stands before it, is failing."""
+
+    code = "server_error"
+    api_down = True
+
+
+class MalformedAnswer(CloudError):
+    """The answer is not what the API documents."""
+
+    code = "malformed_answer"
+
+
+class IncompleteListing(MalformedAnswer):
+    """The API says that there is more and there is no way to get it."""
+
+    code = "incomplete_listing"

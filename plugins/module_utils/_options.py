@@ -1,0 +1,136 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The connection options, once: for every module's argument spec and for the inventory plugin.
+
+This utility is private to the collection: it may change in any release.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+from ansible.module_utils.common.parameters import env_fallback
+
+from ansible_collections.server_management.cloud.plugins.module_utils._client import (
+    VERSION,
+    Connection,
+)
+from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
+
+_API_PATH = "/api/v1"
+_TOKEN_FILE_LIMIT = 64 * 2**10  # bytes; a larger file is no token
+
+
+def _environment(option: str) -> tuple[Any, list[str]]:
+    return env_fallback, [f"SERVER_MANAGEMENT_{option.upper()}"]
+
+
+def connection_argument_spec() -> dict[str, dict[str, Any]]:
+    """Return the argument spec that every module shares."""
+    spec: dict[str, dict[str, Any]] = {
+        "base_url": {"type": "str", "required": True},
+        "api_token": {"type": "str", "no_log": True},
+        # no_log is said outright: the name alone would make Ansible ask.
+        "api_token_file": {"type": "path", "no_log": False},
+        "validate_certs": {"type": "bool", "default": True},
+        "ca_path": {"type": "path"},
+        "timeout": {"type": "float", "default": 30.0},
+        "retries": {"type": "int", "default": 3},
+    }
+    for option, rules in spec.items():
+        rules["fallback"] = _environment(option)
+    spec["pagination"] = {
+        "type": "str",
+        "default": "none",
+        "choices": ["none", "link", "cursor", "page", "offset"],
+    }
+    spec["pagination_parameter"] = {"type": "str"}
+    spec["allow_partial"] = {"type": "bool", "default": False}
+    return spec
+
+
+def connection_from(get_option: Callable[[str], Any], ansible_version: str) -> Connection:
+    """Check the options that ``get_option`` gives; raise OptionError at the first bad one."""
+    timeout, retries = get_option("timeout"), get_option("retries")
+    if not (math.isfinite(timeout) and timeout > 0):
+        raise OptionError(f"timeout: must be a number of seconds above 0, and is {timeout}.")
+    if retries < 0:
+        raise OptionError(f"retries: must be 0 or more, and is {retries}.")
+    return Connection(
+        base_url=_base_url(get_option("base_url")),
+        api_token=_token(get_option("api_token"), get_option("api_token_file")),
+        verify=_verify(get_option("validate_certs"), get_option("ca_path")),
+        timeout=timeout,
+        retries=retries,
+        pagination=get_option("pagination"),
+        pagination_parameter=get_option("pagination_parameter") or None,
+        allow_partial=get_option("allow_partial"),
+        user_agent=f"server_management.cloud/{VERSION} ansible/{ansible_version}",
+    )
+
+
+def _base_url(text: str) -> str:
+    """Return the URL that endpoints are added to: without a trailing slash, ending in /api/v1."""
+    if not text:
+        raise OptionError(
+            "base_url: is required.",
+            "Set it, or SERVER_MANAGEMENT_BASE_URL, to http(s)://host[:port][/prefix].",
+        )
+    expected = "Expected http(s)://host[:port][/prefix]."
+    # A backslash, a space or a control character is read in different ways by different parsers.
+    if re.search(r"[\s\\\x00-\x1f\x7f]", text):
+        raise OptionError("base_url: has a space, a backslash or a control character.", expected)
+    try:
+        parts = urlsplit(text)
+        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise OptionError("base_url: is no http or https URL with a host.", expected)
+    if "@" in parts.netloc:
+        raise OptionError("base_url: must not hold a user or a password.", "Use api_token.")
+    if "?" in text or "#" in text:
+        raise OptionError("base_url: must not hold a query or a fragment.", expected)
+    path = parts.path.rstrip("/")
+    return text.rstrip("/") + ("" if path.endswith(_API_PATH) else _API_PATH)
+
+
+def _token(token: str | None, path: str | None) -> str:
+    option = "api_token"
+    if not token and path:
+        option = "api_token_file"
+        token = _read_token(path)
+    if not token:
+        raise OptionError(
+            "api_token: is required.",
+            "Set it or SERVER_MANAGEMENT_API_TOKEN, or name a file in api_token_file.",
+        )
+    if not re.fullmatch(r"[\x21-\x7e]+", token):
+        raise OptionError(f"{option}: the token must be visible ASCII without spaces.")
+    return token
+
+
+def _read_token(path: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            content = file.read(_TOKEN_FILE_LIMIT + 1)
+    except OSError as error:
+        reason = (error.strerror or "it cannot be read").lower()
+        raise OptionError(f"api_token_file: {path}: {reason}.") from None
+    token = content.decode("latin-1").strip()
+    if not token or len(content) > _TOKEN_FILE_LIMIT:
+        raise OptionError(f"api_token_file: {path}: expected a file with a token alone.")
+    return token
+
+
+def _verify(validate_certs: bool, ca_path: str | None) -> bool | str:
+    if ca_path and not os.path.isfile(ca_path):
+        raise OptionError(f"ca_path: {ca_path}: there is no such file.")
+    return (ca_path or True) if validate_certs else False

@@ -1,0 +1,73 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The inventory file: known keys alone, templates rendered, flags that are flags.
+
+This utility is private to the collection: it may change in any release.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ansible.errors import AnsibleError
+from ansible.module_utils.parsing.convert_bool import boolean
+
+from ansible_collections.server_management.cloud.plugins.module_utils._answers import clean
+from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
+
+# Expressions are evaluated for each server, and not once as templates.
+_EXPRESSIONS = frozenset({"compose", "groups", "keyed_groups", "hostnames", "filters"})
+
+
+def check_keys(config: Mapping[str, Any], known: Iterable[str]) -> None:
+    """Raise OptionError at a key that is no option, with the option that it resembles most."""
+    known = list(known)
+    for key in config:
+        if key not in known:
+            near = difflib.get_close_matches(str(key), known, n=1)
+            hint = f"Did you mean {near[0]}?" if near else ""
+            raise OptionError(f"{clean(str(key))}: there is no such option.", hint)
+
+
+def render(
+    config: Mapping[str, Any], templar: Any, extra_vars: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the configuration with its templates rendered and its vault values decrypted."""
+    templar.available_variables = extra_vars
+    rendered = {}
+    for key, value in config.items():
+        if key in _EXPRESSIONS:
+            # A single expression may have commas, at which Ansible would split a text.
+            rendered[key] = [value] if key == "hostnames" and isinstance(value, str) else value
+            continue
+        try:
+            rendered[key] = templar.template(value)
+        except AnsibleError as error:
+            raise OptionError(f"{key}: {clean(str(error))}") from None
+    return rendered
+
+
+def check_flags(config: Mapping[str, Any], definitions: Mapping[str, Any]) -> None:
+    """Raise OptionError where a flag is neither true nor false.
+
+    Ansible up to 2.18 takes any other word for false, which would turn validate_certs off.
+    """
+    for option, definition in definitions.items():
+        if definition.get("type") in ("bool", "boolean"):
+            names = [entry["name"] for entry in definition.get("env") or []]
+            values = [os.environ[name] for name in names if name in os.environ]
+            for value in [config[option]] if option in config else values:
+                if value is not None:
+                    _check_flag(option, value)
+
+
+def _check_flag(option: str, value: Any) -> None:
+    try:
+        boolean(value)
+    except TypeError:
+        raise OptionError(f"{option}: must be true or false.") from None

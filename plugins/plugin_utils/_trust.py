@@ -1,0 +1,42 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Keep the API's text data: what could be a template is marked so that it is never rendered.
+
+This utility is private to the collection: it may change in any release.
+
+Ansible up to 2.18 renders every text that is not marked unsafe. From 2.19 on it renders only what
+is marked as trusted, and ansible-inventory prints the rest wrapped in __ansible_unsafe. On both,
+text of these characters alone is no template, so that it may pass for ordinary text.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+try:
+    from ansible.template import trust_as_template
+except ImportError:  # ansible-core before 2.19
+    from ansible.utils.unsafe_proxy import AnsibleUnsafeText
+
+    _plain: Any = str
+    _suspect: Any = AnsibleUnsafeText
+else:
+    _plain, _suspect = trust_as_template, str
+
+# No brace, hash or per cent sign, which start a template, and no bracket, quote or parenthesis,
+# without which nothing can be called.
+_is_plain = re.compile(r"[\w .:/@+,-]*").fullmatch
+
+
+def mark(value: Any) -> Any:
+    """Return a JSON value with all its text marked, the keys of its objects included."""
+    if isinstance(value, str):
+        return _plain(value) if _is_plain(value) else _suspect(value)
+    if isinstance(value, list):
+        return [mark(item) for item in value]
+    if isinstance(value, dict):
+        return {key if _is_plain(key) else _suspect(key): mark(item) for key, item in value.items()}
+    return value
