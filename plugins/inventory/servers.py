@@ -212,7 +212,6 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._config im
     render,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._expressions import (
-    EXPRESSION_ERRORS,
     Expressions,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import (
@@ -234,6 +233,7 @@ _names_us = re.compile(
 ).search
 # A new name can make an expression ask for another group: more rounds than this are a chase.
 _NAMING_ROUNDS = 3
+_KEPT_TEXTS = 4096
 
 
 class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
@@ -291,7 +291,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         servers = select(self._servers(connection, use_cache), wanted)
         expressions = Expressions(self)
         hosts = hosts_from(servers, self.get_option("hostvars_prefix"), self._warn)
-        hosts = self._filter(hosts, expressions)
+        filters = self.get_option("filters") or []
+        hosts = [host for host in hosts if expressions.is_kept(host, filters)]
         group_hosts(hosts, self.get_option("group"), self.get_option("group_by"), self._warn)
         self._name_and_compose(hosts, expressions)
         parents = list(expressions.parents)
@@ -368,24 +369,6 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             raise OptionError(f"min_servers: {least} expected, and the account has {len(servers)}.")
         return servers
 
-    def _filter(self, hosts: list[Host], expressions: Expressions) -> list[Host]:
-        filters = [next(iter(entry.items())) for entry in self.get_option("filters") or []]
-        return [host for host in hosts if self._is_kept(host, filters, expressions)]
-
-    def _is_kept(
-        self, host: Host, filters: list[tuple[str, Any]], expressions: Expressions
-    ) -> bool:
-        for verb, condition in filters:
-            try:
-                if expressions.holds(condition, host.variables):
-                    return verb == "include"
-            except EXPRESSION_ERRORS as error:
-                server, reason = clean(host.server.id), clean(str(error))
-                raise OptionError(
-                    f"filters: {verb}: {condition}: failed for the server {server}: {reason}"
-                ) from error
-        return True
-
     def _name_and_compose(self, hosts: list[Host], expressions: Expressions) -> None:
         """Name the hosts, sort them, and give them what the inventory file makes of them.
 
@@ -413,14 +396,14 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             host.groups += extra.groups
 
     def _name(self, hosts: list[Host], reserved: set[str], expressions: Expressions) -> Naming:
-        variables = {host.server.id: host.variables for host in hosts}
+        by_id = {host.server.id: host for host in hosts}
         hostnames = self.get_option("hostnames")
         id_variable = f"{self.get_option('hostvars_prefix')}id"
 
         def preferences(server: Server) -> list[str]:
             if hostnames is None:
                 return [server.text("name")]
-            return expressions.texts(hostnames, variables[server.id])
+            return expressions.texts(hostnames, by_id[server.id])
 
         def is_taken(name: str, server: Server) -> bool:
             other = self.inventory.hosts.get(name)
@@ -447,15 +430,29 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
                 self._warn(problem)
 
     def _add(self, hosts: list[Host], parents: list[tuple[str, str]]) -> None:
-        """Add what was planned; nothing here can fail any more."""
+        """Add what was planned; nothing here can fail any more.
+
+        Ansible looks at each value that is set and notes where it is from. A text that many hosts
+        have gets that once: as Ansible keeps it for the first host, the others have it too.
+        """
         inventory = self.inventory
         everybody = safe_group_name(self.get_option("group"))
         for group in sorted({everybody, *(group for host in hosts for group in host.groups)}):
             inventory.add_group(group)
-        for host in hosts:
+        kept: dict[tuple[type, Any], Any] = {}
+        hosts.reverse()
+        while hosts:  # each plan goes as its host comes, so that memory holds no account twice
+            host = hosts.pop()
             inventory.add_host(host.name)
+            added = inventory.hosts[host.name]
             for name, value in host.variables.items():
+                text = (type(value), value) if isinstance(value, str) else None
+                if text in kept:
+                    added.set_variable(name, kept[text])
+                    continue
                 inventory.set_variable(host.name, name, value)
+                if text is not None and len(kept) < _KEPT_TEXTS:
+                    kept[text] = added.vars[name]
             for group in host.groups:
                 inventory.add_child(group, host.name)
         for parent, child in parents:

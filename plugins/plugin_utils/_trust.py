@@ -30,6 +30,9 @@ else:
 # without which nothing can be called.
 _is_plain = re.compile(r"[\w .:/@+,-]*").fullmatch
 
+# The exact types that marked text has, and text that was never marked.
+TEXT_TYPES = frozenset({str, type(_plain("text")), type(_suspect("text"))})
+
 
 def mark(value: Any) -> Any:
     """Return a JSON value with all its text marked, the keys of its objects included."""
@@ -39,4 +42,18 @@ def mark(value: Any) -> Any:
         return [mark(item) for item in value]
     if isinstance(value, dict):
         return {key if _is_plain(key) else _suspect(key): mark(item) for key, item in value.items()}
+    return value
+
+
+def trust_plain(value: Any) -> Any:
+    """Return what an expression gave, with text that can't be a template passed for ordinary.
+
+    Other text stays as Ansible marked it: from 2.19 on it trusts no result of a template.
+    """
+    if isinstance(value, str):
+        return _plain(value) if _is_plain(value) else value
+    if isinstance(value, list):
+        return [trust_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: trust_plain(item) for key, item in value.items()}
     return value
