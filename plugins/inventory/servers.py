@@ -231,9 +231,7 @@ _FILE_NAMES = ("server_management.yml", "server_management.yaml")
 _names_us = re.compile(
     rb"""^plugin:\s*['"]?server_management\.cloud\.servers['"]?\s*(#.*)?$""", re.MULTILINE
 ).search
-# A new name can make an expression ask for another group: more rounds than this are a chase.
-_NAMING_ROUNDS = 3
-_KEPT_TEXTS = 4096
+_KEPT_TEXTS = 4096  # how many texts that hosts share are remembered while they are added
 
 
 class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
@@ -377,7 +375,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         """
         reserved = {"all", "ungrouped", *self.inventory.groups, *expressions.group_names}
         reserved.update(group for host in hosts for group in host.groups)
-        for naming_round in range(_NAMING_ROUNDS):
+        # A new name can make an expression ask for another group: more than this is a chase.
+        for is_last in (False, False, True):
             naming = self._name(hosts, reserved, expressions)
             composed = expressions.compose_all(hosts, self.inventory)
             made = {group for extra in composed for group in extra.groups}
@@ -385,13 +384,15 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             clashing = made.intersection(host.name for host in hosts)
             if not clashing:
                 break
+            if is_last:
+                raise OptionError(
+                    f"keyed_groups: makes groups named as hosts: {several(clashing)}."
+                )
             reserved |= made
-        else:
-            raise OptionError(f"keyed_groups: makes groups named as hosts: {several(clashing)}.")
         self._tell_of_names(naming)
         for label, (count, reason) in expressions.failures.items():
             self._warn(f"{label}: failed for {count} of {len(hosts)} hosts, first with: {reason}")
-        for host, extra in zip(hosts, composed):
+        for host, extra in zip(hosts, composed, strict=True):
             host.variables.update(extra.variables)
             host.groups += extra.groups
 

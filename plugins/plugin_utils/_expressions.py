@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from ansible import constants
@@ -94,7 +95,8 @@ class _Subject:
         if not self.host.name:
             return self.own
         known = self._known.get_vars() if self._known else {}
-        source = {"inventory_file": self._source, "inventory_dir": basedir(self._source)}
+        folder = basedir(self._source) if self._source else None
+        source = {"inventory_file": self._source, "inventory_dir": folder}
         variables = combine_vars({**source, **known, **self.own}, self.composed.variables)
         groups = {*self.host.groups, *self.composed.groups}
         if self._known:
@@ -160,6 +162,8 @@ class _Expression:
             return None
         if kind is str and self._pure.name:
             answer = subject.own[self._pure.name]
+        elif any(hasattr(text, "__UNSAFE__") for text in texts):
+            return None  # up to 2.18 Ansible marks what it makes of marked text, and Jinja doesn't
         else:
             answer = self._pure.evaluate(dict(zip(self._pure.names, texts, strict=True)))
             if type(answer) is not kind:
@@ -307,10 +311,9 @@ class Expressions(BaseInventoryPlugin, Constructable):
         for name, expression in self._compose_option.items():
             try:
                 composed.variables[name] = trust_plain(self._value(expression, subject))
-            except AnsibleValueOmittedError:
-                continue
             except EXPRESSION_ERRORS as error:
-                self._fail(f"compose: {name}", f"Could not set {name} for host {host}", error)
+                if self._strict or not isinstance(error, AnsibleValueOmittedError):
+                    self._fail(f"compose: {name}", f"Could not set {name} for host {host}", error)
         # The entries of compose don't see each other; the groups see what they made.
         subject.composed = composed
         for group, condition in self._groups_option.items():
@@ -321,7 +324,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
                 self._fail(f"groups: {group}", f"Could not add host {host} to group {group}", error)
         for keyed in self._keyed_groups_option:
             try:
-                composed.groups += keyed.groups(subject, lambda: self._ask_groups(keyed, subject))
+                composed.groups += keyed.groups(subject, partial(self._ask_groups, keyed, subject))
             except EXPRESSION_ERRORS as error:
                 label = f"keyed_groups: {keyed.entry['key']}"
                 self._fail(label, "", error)

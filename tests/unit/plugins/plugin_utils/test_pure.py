@@ -1,0 +1,90 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which expressions may be remembered, and which may be evaluated without Ansible."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.server_management.cloud.plugins.plugin_utils._pure import analyse
+
+
+@pytest.mark.parametrize(
+    ("expression", "names"),
+    [
+        ("server_name", ("server_name",)),
+        ("'admin'", ()),
+        ("server_name ~ '.' ~ server_region", ("server_name", "server_region")),
+        ("server_created_at[:4]", ("server_created_at",)),
+        ("server_name.split('-')[0].lower()", ("server_name",)),
+        ("'a' if server_region in ['eu-1'] else server_plan", ("server_plan", "server_region")),
+        ("server_name | default('x') | upper", ("server_name",)),
+        ("server_name is defined and not server_name.startswith('x')", ("server_name",)),
+    ],
+)
+def test_plain_jinja_is_compiled(expression: str, names: tuple[str, ...]) -> None:
+    pure = analyse(expression)
+    assert pure is not None
+    assert pure.names == names
+    assert pure.compiled is not None
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "server_name | regex_replace('a', 'b')",
+        "server_name is match('web')",
+        "server_name | ansible.builtin.hash('sha1')",
+        "server_name | unique",
+    ],
+)
+def test_what_ansible_adds_is_only_remembered(expression: str) -> None:
+    pure = analyse(expression)
+    assert pure is not None
+    assert pure.compiled is None
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "lookup('ansible.builtin.pipe', 'date')",
+        "query('ansible.builtin.env', 'HOME')",
+        "now().year",
+        "server_name | random",
+        "server_name | shuffle",
+        "server_name | map('random')",
+        "server_name | password_hash",
+        "server_name | nope",
+        "server_name is nope",
+        "server_name is file",
+        "range(3)",
+        "namespace(a=1).a",
+        "cycler('a', 'b').next()",
+        "server_name.format(1)",
+        "server_name.__class__",
+        "server_name.upper",
+        "server_extra.team",
+        "server_tags.pop()",
+        "'\\\\d'",
+        "server_name }} {{ server_plan",
+        "server_name %} {% raw",
+        "server_name # x",
+        "{'a': server_name}",
+        "server_name |",
+        "",
+        22,
+        None,
+        ["server_name"],
+    ],
+)
+def test_the_rest_is_left_to_ansible(expression: object) -> None:
+    assert analyse(expression) is None
+
+
+@pytest.mark.parametrize("expression", ["server_name ~ server_nope", "server_name + 1"])
+def test_a_failing_expression_gives_nothing(expression: str) -> None:
+    pure = analyse(expression)
+    assert pure is not None
+    assert pure.evaluate({"server_name": "web"}) is None
