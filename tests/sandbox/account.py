@@ -1,0 +1,66 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Make up an account: the same number of servers is the same account, in every run."""
+
+from __future__ import annotations
+
+import hashlib
+import ipaddress
+from collections import Counter
+from collections.abc import Iterator
+from datetime import datetime, timedelta, timezone
+from itertools import chain, islice
+
+REGIONS = ("eu-central", "us-east", "ap-south")
+PLANS = ("small", "medium", "large", "xlarge")
+ROLES = ("web", "db", "web", "app", "cache", "web", "worker")
+
+# `running` is the one status that the API's documentation shows; the others say what they are.
+STATUSES = (
+    ("running",) * 5 + ("made-up-stopped",) + ("running",) * 4 + ("made-up-starting", "running")
+)
+
+# Set aside for documentation (RFC 5737) and for benchmarks (RFC 2544): no real host has them.
+DOCUMENTATION_NETWORKS = ("203.0.113.0/24", "198.51.100.0/24", "192.0.2.0/24", "198.18.0.0/15")
+FIRST_CREATED = datetime(2024, 1, 1, tzinfo=timezone.utc)
+TWO_YEARS = 2 * 365 * 24 * 3600
+
+
+def make_servers(count: int, addresses: str = "documentation") -> list[dict[str, str]]:
+    """Return `count` servers in the documented form, the first ones the same for any count."""
+    if count < 0:
+        raise ValueError("servers: expected 0 or more")
+    numbers: Counter[str] = Counter()
+    ipv4s = [str(address) for address in islice(_addresses(addresses), count)]
+    if len(ipv4s) < count:
+        raise ValueError(f"servers: expected at most {len(ipv4s)} with {addresses} addresses")
+    return [_server(index, ipv4, numbers) for index, ipv4 in enumerate(ipv4s)]
+
+
+def _addresses(kind: str) -> Iterator[ipaddress.IPv4Address]:
+    """Yield unique addresses; of the loopback ones, the first is left to the sandbox itself."""
+    if kind == "loopback":
+        return islice(ipaddress.IPv4Network("127.0.0.0/8").hosts(), 1, None)
+    if kind == "documentation":
+        return chain.from_iterable(
+            ipaddress.IPv4Network(network).hosts() for network in DOCUMENTATION_NETWORKS
+        )
+    raise ValueError(f"addresses: expected documentation or loopback, not {kind!r}")
+
+
+def _server(index: int, ipv4: str, numbers: Counter[str]) -> dict[str, str]:
+    """Return the server at `index`, named after its role and the role's next number."""
+    role = ROLES[index % len(ROLES)]
+    numbers[role] += 1
+    created = FIRST_CREATED + timedelta(seconds=index * 54_321 % TWO_YEARS)
+    return {
+        "id": "srv_" + hashlib.sha256(b"%d" % index).hexdigest()[:14],
+        "name": f"{role}-{numbers[role]:02}",
+        "status": STATUSES[index % len(STATUSES)],
+        "plan": PLANS[index // len(REGIONS) % len(PLANS)],
+        "region": REGIONS[index % len(REGIONS)],
+        "ipv4": ipv4,
+        "created_at": created.isoformat().removesuffix("+00:00") + "Z",
+    }

@@ -1,0 +1,169 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Answer a request as the API's documentation says, or as a fault wants it."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from email.message import Message
+from http.client import responses
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, urlsplit
+
+from .faults import Fault
+
+if TYPE_CHECKING:
+    from .server import Sandbox
+
+PATH = "/api/v1/servers"
+SCOPE = "servers:read"
+Stream = Callable[[], Iterable[bytes]]
+
+
+@dataclass(frozen=True)
+class Request:
+    """Record a request; `received` in seconds of time.monotonic(), header names in any case."""
+
+    method: str
+    path: str
+    query: dict[str, str]
+    headers: Message
+    body: bytes
+    connection: int
+    received: float = field(default_factory=time.monotonic)
+
+    @classmethod
+    def parse(
+        cls, method: str, target: str, headers: Message, body: bytes, connection: int
+    ) -> Request:
+        """Take the target apart: a path, or from a proxy's client a whole address or host:port."""
+        path, query = (target, "") if method == "CONNECT" else urlsplit(target)[2:4]
+        pairs = dict(parse_qsl(query, keep_blank_values=True))
+        return cls(method, path, pairs, headers, body, connection)
+
+
+@dataclass
+class Response:
+    """Hold what is to be sent; a stream has no length."""
+
+    status: int
+    body: bytes | Stream
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+def page_of(sandbox: Sandbox, request: Request) -> int | None:
+    """Return the number, from 1, of the page that is asked for, None if none is."""
+    if request.path != sandbox.prefix + PATH:
+        return None
+    try:
+        return sandbox.paging.number(sandbox.paging.start(request.query, sandbox.servers))
+    except ValueError:
+        return None
+
+
+def respond(sandbox: Sandbox, request: Request, fault: Fault) -> Response:
+    """Return the answer, with what the fault says of its content."""
+    status = fault.status or 200
+    if fault.body is not None:
+        response = Response(status, _encode(fault.body, request))
+    elif not 200 <= status < 300:
+        response = _error(status)
+    else:
+        response = _route(sandbox, request, fault)
+        if response.status == 200:
+            response.status = status
+    _set_headers(response, fault)
+    return response
+
+
+def _route(sandbox: Sandbox, request: Request, fault: Fault) -> Response:
+    """Return the listing, or the error that keeps this request from it."""
+    if request.path != sandbox.prefix + PATH:
+        return _error(404)
+    if request.method != "GET":
+        response = _error(405)
+        response.headers["Allow"] = "GET"
+        return response
+    if request.headers.get_all("Authorization") != [f"Bearer {sandbox.token}"]:
+        response = _error(401)
+        response.headers["WWW-Authenticate"] = "Bearer"
+        return response
+    if SCOPE not in sandbox.scopes:
+        return _error(403)
+    try:
+        start = sandbox.paging.start(request.query, sandbox.servers)
+    except ValueError as error:
+        return _error(400, str(error))
+    return _listing(sandbox, request, fault, start)
+
+
+def _listing(sandbox: Sandbox, request: Request, fault: Fault, start: int) -> Response:
+    """Return the page that begins at `start`, encoded anew: tests change the list as they like."""
+    servers = list(sandbox.servers)
+    start = max(0, start - fault.shift)
+    end = sandbox.paging.end(start, servers)
+    more = end < len(servers)
+    response = _json(
+        200,
+        {
+            "data": servers[start:end] if fault.data is None else fault.data,
+            "has_more": more if fault.has_more is None else fault.has_more,
+        },
+    )
+    link = fault.link
+    if link is None and more and sandbox.paging.style == "link":
+        link = '<{origin}{next}>; rel="next"'
+    if link is not None:
+        scheme, authority = urlsplit(sandbox.url)[:2]
+        # The host as the client calls it: another name of this machine would be another origin.
+        origin = f"{scheme}://{request.headers.get('Host', authority)}"
+        following = f"{request.path}?{sandbox.paging.parameter}={end}"
+        response.headers["Link"] = link.replace("{origin}", origin).replace("{next}", following)
+    return response
+
+
+def _json(status: int, content: object) -> Response:
+    """Return an answer with content in JSON."""
+    return Response(status, json.dumps(content).encode())
+
+
+def _error(status: int, text: str = "") -> Response:
+    """Return an error in a form of the sandbox's own; the real API's is not known."""
+    if status < 400:
+        return Response(status, b"")
+    return _json(status, {"error": text or responses.get(status, "Unknown")})
+
+
+def _encode(body: object, request: Request) -> bytes | Stream:
+    """Return a fault's body as it is sent."""
+    if isinstance(body, bytes) or callable(body):
+        return body
+    if not isinstance(body, str):
+        return json.dumps(body).encode()
+    token = request.headers.get("Authorization", "").removeprefix("Bearer ")
+    return body.replace("{token}", token).encode("utf-8", "surrogatepass")
+
+
+def _set_headers(response: Response, fault: Fault) -> None:
+    """Complete the headers; the fault's replace those of the same name in any case."""
+    headers: dict[str, str | None] = {"Content-Type": "application/json", **response.headers}
+    if fault.chunked or callable(response.body):
+        headers["Transfer-Encoding"] = "chunked"
+    else:
+        headers["Content-Length"] = str(len(response.body))
+    own = {
+        "Retry-After": fault.retry_after,
+        "Location": fault.location,
+        "Content-Type": fault.content_type,
+    }
+    changes = {name: str(value) for name, value in own.items() if value is not None}
+    for name, value in {**changes, **fault.headers}.items():
+        for present in [key for key in headers if key.lower() == name.lower()]:
+            del headers[present]
+        headers[name] = value
+    response.headers = {name: value for name, value in headers.items() if value is not None}

@@ -1,0 +1,153 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Describe what goes wrong with an answer, and decide which request it happens to."""
+
+from __future__ import annotations
+
+import gzip
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Literal
+
+MIB = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Say how one answer differs from a good one; all fields can be combined.
+
+    What is answered:
+      status        instead of 200; outside 2xx with a short JSON body, unless there is a `body`
+      body          bytes or text as they are, a function that returns the pieces of a stream,
+                    anything else as JSON; `{token}` in a text is the token that was sent
+      headers       further ones; a value of None takes the header of that name away
+      retry_after, location, content_type    the headers of these names
+    What the listing says:
+      data          the elements, instead of the account's
+      has_more      instead of the truth
+      link          the `Link` header's value, where `{origin}` is the sandbox's, as the client
+                    calls it, and `{next}` the path and query of the next page
+      shift         this many servers earlier than asked for, so that some come twice
+    How it is sent:
+      delay         seconds before the answer
+      drip_headers, drip_body    seconds before each byte
+      chunked       in chunks, without `Content-Length`
+      cut           send no more at the start, after the headers or in mid-body
+      end           what comes at the cut: the connection is closed, reset, or hangs
+    """
+
+    status: int | None = None
+    body: object = None
+    headers: Mapping[str, str | None] = field(default_factory=dict)
+    retry_after: int | str | None = None
+    location: str | None = None
+    content_type: str | None = None
+    data: list[object] | None = None
+    has_more: object = None
+    link: str | None = None
+    shift: int = 0
+    delay: float = 0.0
+    drip_headers: float = 0.0
+    drip_body: float = 0.0
+    chunked: bool = False
+    cut: Literal["start", "headers", "body"] | None = None
+    end: Literal["close", "reset", "hang"] = "close"
+
+    def __post_init__(self) -> None:
+        """Refuse a word that means nothing, such as a misspelt one from the command line."""
+        if self.cut not in (None, "start", "headers", "body"):
+            raise ValueError(f"cut: expected start, headers or body, not {self.cut!r}")
+        if self.end not in ("close", "reset", "hang"):
+            raise ValueError(f"end: expected close, reset or hang, not {self.end!r}")
+
+    @classmethod
+    def hang(cls) -> Fault:
+        """Take the request and never answer."""
+        return cls(cut="start", end="hang")
+
+    @classmethod
+    def reset(cls) -> Fault:
+        """Reset the connection before the first header."""
+        return cls(cut="start", end="reset")
+
+    @classmethod
+    def html(cls, status: int = 200) -> Fault:
+        """Answer with a web page, as a proxy or a login page does."""
+        page = "<!DOCTYPE html>\n<html><body><h1>Not the API</h1></body></html>\n"
+        return cls(status=status, body=page, content_type="text/html; charset=utf-8")
+
+    @classmethod
+    def nested(cls, depth: int = 100_000) -> Fault:
+        """Answer with lists in lists, `depth` of them."""
+        return cls(body=b'{"data": %b%b, "has_more": false}' % (b"[" * depth, b"]" * depth))
+
+    @classmethod
+    def endless(cls) -> Fault:
+        """Answer with an envelope whose end never comes."""
+        return cls(body=partial(_padded_envelope, None))
+
+    @classmethod
+    def gzip_bomb(cls, decoded: int = 1024 * MIB) -> Fault:
+        """Answer with a correct envelope of `decoded` bytes, a thousandth of that on the wire."""
+        headers = {"Content-Encoding": "gzip"}
+        return cls(body=partial(_padded_envelope, decoded, gzip.compress), headers=headers)
+
+
+def _padded_envelope(size: int | None, encode: Callable[[bytes], bytes] = bytes) -> Iterator[bytes]:
+    """Yield an empty listing with white space up to `size` bytes, for ever if None."""
+    start, end = b'{"data": [], "has_more": false', b"}"
+    padding = encode(b" " * MIB)
+    yield encode(start)
+    sent = len(start) + len(end)
+    while size is None or sent + MIB <= size:
+        yield padding
+        sent += MIB
+    yield encode(b" " * max(0, size - sent) + end)
+
+
+@dataclass(eq=False)
+class _Plan:
+    """Remember a fault and the requests that it is meant for."""
+
+    fault: Fault
+    times: int | None
+    page: int | None
+    after: int
+
+
+class Plans:
+    """Hold the faults to come; safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._plans: list[_Plan] = []
+        self._lock = threading.Lock()
+
+    def add(self, fault: Fault, times: int | None, page: int | None, after: int) -> None:
+        """Plan a fault; see `Sandbox.fail`."""
+        with self._lock:
+            self._plans.append(_Plan(fault, times, page, after))
+
+    def clear(self) -> None:
+        """Forget every planned fault."""
+        with self._lock:
+            self._plans.clear()
+
+    def take(self, page: int | None) -> Fault:
+        """Return the fault for a request of this page; one with nothing in it if none is due."""
+        with self._lock:
+            for plan in self._plans:
+                if plan.page is not None and plan.page != page:
+                    continue
+                if plan.after:
+                    plan.after -= 1
+                    continue
+                if plan.times is not None:
+                    plan.times -= 1
+                    if not plan.times:
+                        self._plans.remove(plan)
+                return plan.fault
+        return Fault()

@@ -1,0 +1,80 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Cut the account into pages, in one of the styles that APIs use; the real one's is not known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+PARAMETERS = {
+    "none": "",
+    "link": "resume",
+    "cursor": "starting_after",
+    "page": "page",
+    "offset": "offset",
+}
+
+
+class Paging:
+    """Find the page that a request asks for.
+
+    none: the whole list · link: a `Link` header names the next page's address · cursor: the last
+    server's id · page: the page's number, from 1 · offset: the number of servers before the page.
+    """
+
+    def __init__(self, style: str, parameter: str | None, size: int) -> None:
+        """Take the parameter's name, the style's usual one if None; `size` in servers."""
+        if style not in PARAMETERS:
+            raise ValueError(f"pagination: expected one of {', '.join(PARAMETERS)}, not {style!r}")
+        if size < 1:
+            raise ValueError("page size: expected 1 or more")
+        self.style = style
+        self.parameter = parameter or PARAMETERS[style]
+        self.size = size
+        self._cursors: dict[str, int] = {}
+
+    def start(self, query: Mapping[str, str], servers: Sequence[object]) -> int:
+        """Return the index of the first server asked for; ValueError if there can be none."""
+        value = query.get(self.parameter)
+        if self.style == "none" or value is None:
+            return 0
+        if self.style == "cursor":
+            return self._after(value, servers)
+        if not (value.isascii() and value.isdigit()):
+            raise ValueError(f"{self.parameter}: expected a number")
+        if self.style != "page":
+            return int(value)
+        if int(value) < 1:
+            raise ValueError(f"{self.parameter}: expected 1 or more")
+        return (int(value) - 1) * self.size
+
+    def end(self, start: int, servers: Sequence[object]) -> int:
+        """Return the index after the last server of the page that begins at `start`."""
+        if self.style == "none":
+            return len(servers)
+        end = min(start + self.size, len(servers))
+        if self.style == "cursor" and start < end:
+            # Spares the search through the whole account for every page.
+            self._cursors[_identity(servers[end - 1])] = end
+        return end
+
+    def number(self, start: int) -> int:
+        """Return the number, from 1, of the page that begins at `start`."""
+        return 1 if self.style == "none" else start // self.size + 1
+
+    def _after(self, cursor: str, servers: Sequence[object]) -> int:
+        """Return the index after the last server with the id `cursor`."""
+        known = self._cursors.get(cursor, 0)
+        if 0 < known <= len(servers) and _identity(servers[known - 1]) == cursor:
+            return known
+        for index in range(len(servers), 0, -1):
+            if _identity(servers[index - 1]) == cursor:
+                return index
+        raise ValueError(f"{self.parameter}: no server has this id")
+
+
+def _identity(server: object) -> str:
+    """Return an element's id as a query would carry it; elements may be anything."""
+    return str(server.get("id")) if isinstance(server, dict) else ""

@@ -1,0 +1,91 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Send an answer over a socket, with what a fault says of the sending."""
+
+from __future__ import annotations
+
+import socket
+import struct
+from collections.abc import Iterator
+from email.utils import formatdate
+from http.client import responses
+from threading import TIMEOUT_MAX, Event
+
+from .api import Response
+from .faults import Fault
+
+RESET_ON_CLOSE = struct.pack("ii", 1, 0)
+
+
+class Wire:
+    """Send answers with a fault over a connection; `stopping` ends each wait early."""
+
+    def __init__(self, connection: socket.socket, fault: Fault, stopping: Event) -> None:
+        self._connection = connection
+        self._fault = fault
+        self._stopping = stopping
+
+    def send(self, response: Response, *, with_body: bool, latency: float = 0.0) -> bool:
+        """Send an answer and return whether the connection can serve another request."""
+        fault = self._fault
+        headers = {name.lower(): value.lower() for name, value in response.headers.items()}
+        chunked = "transfer-encoding" in headers
+        self._wait(latency + fault.delay)
+        if fault.cut == "start":
+            return self._end()
+        self._write(_head(response), fault.drip_headers)
+        if fault.cut == "headers":
+            return self._end()
+        if with_body:
+            for piece in self._pieces(response, chunked=chunked):
+                self._write(piece, fault.drip_body)
+        if fault.cut == "body":
+            return self._end()
+        # Without a length, only the end of the connection is the end of the body.
+        delimited = chunked or "content-length" in headers or not with_body
+        return delimited and headers.get("connection") != "close"
+
+    def _pieces(self, response: Response, *, chunked: bool) -> Iterator[bytes]:
+        """Yield the body as it goes over the wire, half a piece of it where it is to be cut."""
+        cut = self._fault.cut == "body"
+        for piece in response.body() if callable(response.body) else [response.body]:
+            part = piece[: len(piece) // 2] if cut else piece
+            # An empty chunk would end the body.
+            yield b"%x\r\n%b\r\n" % (len(part), part) if chunked and part else part
+            if cut:
+                return
+        if chunked:
+            yield b"0\r\n\r\n"
+
+    def _write(self, data: bytes, drip: float) -> None:
+        """Send bytes at once, or one by one with `drip` seconds before each."""
+        if not drip:
+            self._connection.sendall(data)
+            return
+        for index in range(len(data)):
+            self._wait(drip)
+            self._connection.sendall(data[index : index + 1])
+
+    def _wait(self, seconds: float) -> None:
+        """Wait until the time is over or the sandbox stops."""
+        self._stopping.wait(min(seconds, TIMEOUT_MAX))
+
+    def _end(self) -> bool:
+        """Bring the connection to the end that the fault wants."""
+        if self._fault.end == "reset":
+            self._connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
+        elif self._fault.end == "hang":
+            # Nothing more comes from a client that waits; it, or the sandbox's stop, ends this.
+            while self._connection.recv(65536):
+                pass
+        return False
+
+
+def _head(response: Response) -> bytes:
+    """Return the status line and the headers."""
+    phrase = responses.get(response.status, "Unknown")
+    lines = [f"HTTP/1.1 {response.status} {phrase}", f"Date: {formatdate(usegmt=True)}"]
+    lines += [f"{name}: {value}" for name, value in response.headers.items()]
+    return "\r\n".join([*lines, "", ""]).encode("latin-1", "replace")

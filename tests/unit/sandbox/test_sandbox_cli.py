@@ -1,0 +1,166 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Check the command that a newcomer types, as a process of its own."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from argparse import ArgumentTypeError
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from sandbox import Fault
+from sandbox.cli import parse_fault
+
+SANDBOX = Path(__file__).resolve().parents[2] / "sandbox"
+
+
+def command(*options: str) -> list[str]:
+    """Return the command line, for a free port unless an option says otherwise."""
+    return [sys.executable, "-E", "-B", "-W", "error", str(SANDBOX), "--port", "0", *options]
+
+
+def run(*options: str) -> subprocess.CompletedProcess[str]:
+    """Run the command to its end."""
+    return subprocess.run(
+        command(*options), capture_output=True, check=False, text=True, timeout=10
+    )
+
+
+@contextmanager
+def running(*options: str) -> Iterator[SimpleNamespace]:
+    """Run the command while the block runs; the first line says where it listens."""
+    with subprocess.Popen(
+        command(*options), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        # A process that neither says nor does anything fails the test instead of blocking it.
+        watchdog = threading.Timer(20, process.kill)
+        watchdog.start()
+        try:
+            first = process.stdout.readline() if process.stdout else ""
+            match = re.fullmatch(r"Listening on (\S+) with token (\S+)\n", first)
+            assert match, first
+            host, port = re.findall(r"^https?://(.+):(\d+)$", match[1])[0]
+            yield SimpleNamespace(
+                process=process, url=match[1], token=match[2], host=host, port=int(port)
+            )
+        finally:
+            watchdog.cancel()
+            process.kill()
+
+
+def finish(process: subprocess.Popen[str], number: signal.Signals) -> tuple[int, str, str]:
+    """Send a signal and return the exit status and what was still written."""
+    process.send_signal(number)
+    assert process.stdout
+    assert process.stderr
+    # Not communicate(), which would miss what readline() has read ahead.
+    output, errors = process.stdout.read(), process.stderr.read()
+    return process.wait(), output, errors
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_says_where_it_listens_and_stops_cleanly(
+    fetch: Callable[..., Any], number: signal.Signals
+) -> None:
+    with running("--servers", "3") as server:
+        assert server.token == "sandbox-token"
+        assert len(fetch(server).json["data"]) == 3
+        status, output, errors = finish(server.process, number)
+        assert (status, errors) == (0, "")
+        assert f"export SERVER_MANAGEMENT_BASE_URL={server.url}\n" in output
+        assert f"{server.url}/api/v1/servers\n" in output
+
+
+def test_it_stops_while_clients_wait() -> None:
+    with (
+        running("--fault", "hang") as server,
+        socket.create_connection((server.host, server.port), 5) as connection,
+    ):
+        connection.sendall(b"GET / HTTP/1.1\r\n\r\n")
+        assert finish(server.process, signal.SIGINT)[::2] == (0, "")
+
+
+def test_a_port_in_use_is_one_line() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        result = run("--port", port)
+    assert (result.returncode, result.stdout) == (1, "")
+    expected = f"sandbox: can't listen on 127.0.0.1 port {port}: Address already in use\n"
+    assert result.stderr == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--host", "0.0.0.0"], "host: expected an address in 127.0.0.0/8 or ::1, not '0.0.0.0'"),
+        (["--servers", "-1"], "servers: expected 0 or more"),
+        (["--certfile", "none.pem"], "tls: can't use none.pem"),
+        (["--keyfile", "key.pem"], "--keyfile needs --certfile"),
+        (["--data", "none.json"], "can't read none.json"),
+        (["--fault", "status=high"], "can't use 'status=high'"),
+        (["--port", "70000"], "expected 0 to 65535"),
+    ],
+)
+def test_a_senseless_option_is_named(options: list[str], message: str) -> None:
+    result = run(*options)
+    assert result.returncode in (1, 2)
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_the_options_reach_the_sandbox(fetch: Callable[..., Any], tmp_path: Path) -> None:
+    data = tmp_path / "servers.json"
+    servers = [1, {"id": "srv_ü"}, None]
+    data.write_text(json.dumps(servers, ensure_ascii=False), encoding="utf-8")
+    options = ["--token", "own", "--data", str(data), "--host", "127.0.0.2", "--verbose"]
+    paging = ["--pagination", "page", "--pagination-parameter", "p", "--page-size", "2"]
+    with running(*options, *paging, "--fault", "status=503,retry_after=1,times=2") as server:
+        assert (server.token, server.host) == ("own", "127.0.0.2")
+        assert [fetch(server).headers["Retry-After"] for number in range(3)] == ["1", "1", None]
+        assert fetch(server).json == {"data": servers[:2], "has_more": True}
+        assert fetch(server, "/api/v1/servers?p=2").json == {"data": [None], "has_more": False}
+        errors = finish(server.process, signal.SIGTERM)[2]
+        assert len(errors.splitlines()) == 5
+        assert "GET /api/v1/servers?p=2: 200" in errors
+
+
+def test_loopback_addresses(fetch: Callable[..., Any]) -> None:
+    with running("--addresses", "loopback", "--servers", "2") as server:
+        addresses = [element["ipv4"] for element in fetch(server).json["data"]]
+        assert addresses == ["127.0.0.2", "127.0.0.3"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "fault", "targets"),
+    [
+        ("status=503,times=2,retry_after=1", Fault(status=503, retry_after="1"), {"times": 2}),
+        ("hang", Fault.hang(), {}),
+        ("reset,page=2,after=1", Fault.reset(), {"page": 2, "after": 1}),
+        ("has_more=true,times=always", Fault(has_more=True), {"times": None}),
+        ("html,status=502", Fault.html(502), {}),
+        ("cut=body,end=reset,drip_body=0.1", Fault(cut="body", end="reset", drip_body=0.1), {}),
+        ("location=/?a=b,status=302", Fault(location="/?a=b", status=302), {}),
+    ],
+)
+def test_a_fault_is_understood(spec: str, fault: Fault, targets: dict[str, Any]) -> None:
+    assert parse_fault(spec) == (fault, targets)
+
+
+@pytest.mark.parametrize("spec", ["", "boom", "status=", "colour=red", "chunked=1", "cut=late"])
+def test_a_senseless_fault_is_refused(spec: str) -> None:
+    with pytest.raises(ArgumentTypeError, match=r"can't use|expected"):
+        parse_fault(spec)

@@ -1,0 +1,122 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Hold the sandbox to docs/openapi.yaml, the endpoint as the API's documentation gives it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+import yaml
+from openapi_core import OpenAPI
+from openapi_core.contrib.requests import RequestsOpenAPIRequest, RequestsOpenAPIResponse
+from openapi_core.exceptions import OpenAPIError
+
+from sandbox import Fault, Sandbox
+
+DESCRIPTION = Path(__file__).resolve().parents[3] / "docs" / "openapi.yaml"
+PROTOCOL = yaml.safe_load(DESCRIPTION.read_text(encoding="utf-8"))
+SERVER = PROTOCOL["components"]["schemas"]["Server"]
+
+
+@pytest.fixture
+def sandbox() -> Iterator[Sandbox]:
+    """Serve an account of a few hundred servers, in pages."""
+    with Sandbox(servers=300, pagination="page", page_size=150) as running:
+        yield running
+
+
+def call(sandbox: Sandbox, path: str = "/servers", method: str = "GET", **options: Any) -> Any:
+    """Send a request below the version's prefix, with the token unless other headers are given."""
+    options.setdefault("headers", {"Authorization": f"Bearer {sandbox.token}"})
+    with requests.Session() as session:
+        session.trust_env = False
+        return session.request(method, f"{sandbox.url}/api/v1{path}", timeout=5, **options)
+
+
+def check(sandbox: Sandbox, response: requests.Response) -> None:
+    """Raise OpenAPIError unless request and response are as described."""
+    variables = {"base_url": {"default": sandbox.url}}
+    servers = [{**PROTOCOL["servers"][0], "variables": variables}]
+    description = OpenAPI.from_dict({**PROTOCOL, "servers": servers})
+    request = RequestsOpenAPIRequest(response.request)
+    description.validate_request(request)
+    description.validate_response(request, RequestsOpenAPIResponse(response))
+
+
+def test_the_description_itself_is_valid() -> None:
+    OpenAPI.from_dict(PROTOCOL).check_spec()
+
+
+def test_the_listing_is_as_described(sandbox: Sandbox) -> None:
+    for page in (1, 2):
+        response = call(sandbox, params={"page": page})
+        check(sandbox, response)
+        assert response.json()["has_more"] is (page == 1)
+
+
+def test_nothing_is_served_that_is_not_described(sandbox: Sandbox) -> None:
+    content = call(sandbox).json()
+    assert sorted(content) == sorted(PROTOCOL["components"]["schemas"]["ServerList"]["properties"])
+    for server in content["data"]:
+        assert sorted(server) == sorted(SERVER["properties"]) == sorted(SERVER["required"])
+
+
+def test_an_error_has_no_described_form(sandbox: Sandbox) -> None:
+    sandbox.fail(Fault(status=503))
+    check(sandbox, call(sandbox))
+
+
+def test_the_token_is_required_as_described(sandbox: Sandbox) -> None:
+    response = call(sandbox, headers={})
+    assert response.status_code == 401
+    with pytest.raises(OpenAPIError):
+        check(sandbox, response)
+
+
+def test_only_the_described_operation_is_served(sandbox: Sandbox) -> None:
+    assert {path: list(methods) for path, methods in PROTOCOL["paths"].items()} == {
+        "/servers": ["get"]
+    }
+    assert call(sandbox, method="POST").status_code == 405
+    for path in ("/servers/srv_1", "/volumes", "/wallet", "/usage", "/invoices"):
+        assert call(sandbox, path).status_code == 404
+
+
+@pytest.mark.parametrize("field", SERVER["required"])
+def test_a_field_that_is_missing_is_noticed(sandbox: Sandbox, field: str) -> None:
+    del sandbox.servers[0][field]
+    with pytest.raises(OpenAPIError):
+        check(sandbox, call(sandbox))
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("id", "without"),
+        ("id", 7),
+        ("name", None),
+        ("ipv4", "192.0.2.256"),
+        ("ipv4", "2001:db8::1"),
+        ("created_at", "2024-01-01T00:00:00+00:00"),
+        ("created_at", "2024-02-30T00:00:00Z"),
+    ],
+)
+def test_a_wrong_value_is_noticed(sandbox: Sandbox, field: str, value: object) -> None:
+    sandbox.servers[0][field] = value
+    with pytest.raises(OpenAPIError):
+        check(sandbox, call(sandbox))
+
+
+@pytest.mark.parametrize(
+    "body", [[], {"data": []}, {"has_more": False}, {"data": {}, "has_more": 0}]
+)
+def test_a_wrong_envelope_is_noticed(sandbox: Sandbox, body: object) -> None:
+    sandbox.fail(Fault(body=body))
+    with pytest.raises(OpenAPIError):
+        check(sandbox, call(sandbox))
