@@ -207,12 +207,10 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._cache imp
     write_entry,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._config import (
+    EXPRESSION_OPTIONS,
     check_flags,
     check_keys,
     render,
-)
-from ansible_collections.server_management.cloud.plugins.plugin_utils._expressions import (
-    Expressions,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import (
     Host,
@@ -287,15 +285,29 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             "plan": self.get_option("plans"),
         }
         servers = select(self._servers(connection, use_cache), wanted)
-        expressions = Expressions(self)
+        expressions = self._expressions()
         hosts = hosts_from(servers, self.get_option("hostvars_prefix"), self._warn)
-        filters = self.get_option("filters") or []
-        hosts = [host for host in hosts if expressions.is_kept(host, filters)]
+        filters = self.get_option("filters")
+        if filters:
+            hosts = [host for host in hosts if expressions.is_kept(host, filters)]
         group_hosts(hosts, self.get_option("group"), self.get_option("group_by"), self._warn)
         self._name_and_compose(hosts, expressions)
-        parents = list(expressions.parents)
+        parents = list(expressions.parents) if expressions else []
         check_parents(parents, self.inventory.groups)
         return hosts, parents
+
+    def _expressions(self) -> Any:
+        """Return what evaluates the expressions of the file, or None where it has none.
+
+        The utility is imported only then: Ansible compiles a collection's code at each start.
+        """
+        if not any(self.get_option(option) for option in EXPRESSION_OPTIONS):
+            return None
+        from ansible_collections.server_management.cloud.plugins.plugin_utils._expressions import (
+            Expressions,
+        )
+
+        return Expressions(self)
 
     def _check_options(self) -> None:
         prefix = self.get_option("hostvars_prefix")
@@ -367,14 +379,18 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             raise OptionError(f"min_servers: {least} expected, and the account has {len(servers)}.")
         return servers
 
-    def _name_and_compose(self, hosts: list[Host], expressions: Expressions) -> None:
+    def _name_and_compose(self, hosts: list[Host], expressions: Any) -> None:
         """Name the hosts, sort them, and give them what the inventory file makes of them.
 
         A host must not have the name of a group, and only the composed hosts show all groups:
         where a name turns out to be taken, the naming starts again without it.
         """
-        reserved = {"all", "ungrouped", *self.inventory.groups, *expressions.group_names}
+        reserved = {"all", "ungrouped", *self.inventory.groups}
         reserved.update(group for host in hosts for group in host.groups)
+        if expressions is None:
+            self._tell_of_names(self._name(hosts, reserved, expressions))
+            return
+        reserved.update(expressions.group_names)
         # A new name can make an expression ask for another group: more than this is a chase.
         for is_last in (False, False, True):
             naming = self._name(hosts, reserved, expressions)
@@ -396,7 +412,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             host.variables.update(extra.variables)
             host.groups += extra.groups
 
-    def _name(self, hosts: list[Host], reserved: set[str], expressions: Expressions) -> Naming:
+    def _name(self, hosts: list[Host], reserved: set[str], expressions: Any) -> Naming:
         by_id = {host.server.id: host for host in hosts}
         hostnames = self.get_option("hostnames")
         id_variable = f"{self.get_option('hostvars_prefix')}id"

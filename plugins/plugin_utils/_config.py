@@ -21,7 +21,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._answers i
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 
 # Expressions are evaluated for each server, and not once as templates.
-_EXPRESSIONS = frozenset({"compose", "groups", "keyed_groups", "hostnames", "filters"})
+EXPRESSION_OPTIONS = frozenset({"compose", "groups", "keyed_groups", "hostnames", "filters"})
 
 
 def check_keys(config: Mapping[str, Any], known: Iterable[str]) -> None:
@@ -41,7 +41,7 @@ def render(
     templar.available_variables = extra_vars
     rendered = {}
     for key, value in config.items():
-        if key in _EXPRESSIONS:
+        if key in EXPRESSION_OPTIONS:
             # A single expression may have commas, at which Ansible would split a text.
             rendered[key] = [value] if key == "hostnames" and isinstance(value, str) else value
             continue
