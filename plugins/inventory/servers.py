@@ -435,9 +435,9 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     def _tell_of_names(self, naming: Naming) -> None:
         """Warn of the names that are not what was asked for, or fail with strict."""
         kinds = {
-            "servers that share a name, so that it has their id": naming.shared,
-            "servers whose name has characters that a host name can't have": naming.replaced,
-            "servers without a usable name, so that they have their id": naming.unusable,
+            "servers share a name, so that each has its id added": naming.shared,
+            "server names have characters that a host name can't have, now _": naming.replaced,
+            "servers have no name that can be used, and are named by their id": naming.unusable,
         }
         for kind, names in kinds.items():
             if names:
