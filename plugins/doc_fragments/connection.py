@@ -80,7 +80,7 @@ options:
     type: bool
     default: false
 requirements:
-  - requests >= 2.31.0
+  - requests >= 2.28.0
 """
 
     # What the inventory plugin has on top: Ansible itself reads its environment variables.
