@@ -1,0 +1,80 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What every test has: the collection under its name, no user's settings, no skip in CI."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Generator
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+TESTS = Path(__file__).resolve().parent
+REPOSITORY = TESTS.parent
+sys.path.insert(0, str(TESTS))  # for `from sandbox import ...` and `from support... import ...`
+pytest_plugins = ["support.fixtures"]
+
+FOREIGN = ("ANSIBLE_", "SERVER_MANAGEMENT_")
+PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
+IN_CI = os.environ.get("CI", "").lower() in ("1", "true")
+
+AnyReport = TypeVar("AnyReport", pytest.TestReport, pytest.CollectReport)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the working tree importable as the collection, unless ansible-test has done so."""
+    if config.pluginmanager.hasplugin("ansible_pytest_collections"):
+        return
+    for name in list(os.environ):
+        if name.startswith(FOREIGN) or name.upper() in PROXIES:
+            del os.environ[name]
+    folder = tempfile.TemporaryDirectory(prefix="server_management_tests_")
+    config.add_cleanup(folder.cleanup)
+    place = Path(folder.name)
+    (place / "ansible.cfg").touch()
+    os.environ["ANSIBLE_CONFIG"] = str(place / "ansible.cfg")
+    os.environ["ANSIBLE_HOME"] = str(place / "home")
+    _link_collection(place)
+
+
+def pytest_report_header() -> str:
+    """Say which ansible-core the tests run on."""
+    from ansible.release import __version__ as version
+
+    return f"ansible-core: {version}"
+
+
+def _link_collection(place: Path) -> None:
+    namespace = place / "ansible_collections" / "server_management"
+    namespace.mkdir(parents=True)
+    (namespace / "cloud").symlink_to(REPOSITORY, target_is_directory=True)
+    # Not at the top: Ansible reads its configuration when it is imported.
+    from ansible.plugins.loader import init_plugin_loader
+
+    init_plugin_loader([str(place)])
+
+
+def _no_skip(report: AnyReport) -> AnyReport:
+    """Turn a skip into a failure where everything must run; an expected failure is no skip."""
+    if IN_CI and report.skipped and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped, and nothing may be skipped in CI: {report.longrepr}"
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Refuse tests that were skipped in CI."""
+    return _no_skip((yield))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Refuse whole files that were skipped in CI."""
+    return _no_skip((yield))

@@ -1,0 +1,197 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Run Ansible's own commands as a user does: in a clean environment, within a time limit.
+
+Every command of Ansible's is started here, so that one place knows all that was printed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partialmethod
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+TIME_LIMIT = 120.0  # seconds; generous, since the machine may be shared
+_GRACE = 5.0  # seconds
+
+
+class CommandError(AssertionError):
+    """A command did not do what it should; the message has all that it printed."""
+
+
+class TimeLimitError(CommandError):
+    """A command ran for longer than its time limit and was killed."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one command did."""
+
+    command: tuple[str, ...]
+    rc: int
+    stdout: str
+    stderr: str
+
+    @property
+    def output(self) -> str:
+        """Return standard output and standard error, one after the other."""
+        return self.stdout + self.stderr
+
+    def says(self, text: str) -> bool:
+        """Tell whether the output has this text, wherever Ansible wrapped the lines."""
+        return "".join(text.split()) in "".join(self.output.split())
+
+    def json(self) -> Any:
+        """Parse the whole of standard output; raise CommandError where it is not JSON."""
+        try:
+            return json.loads(self.stdout)
+        except ValueError as error:
+            raise CommandError(f"not JSON: {error}\n{self}") from error
+
+    def ok(self) -> Result:
+        """Return the result itself; raise CommandError where the command failed."""
+        if self.rc != 0:
+            raise CommandError(f"failed\n{self}")
+        return self
+
+    def __str__(self) -> str:
+        return (
+            f"$ {' '.join(self.command)}\nexit status {self.rc}\n"
+            f"--- stdout\n{self.stdout}\n--- stderr\n{self.stderr}"
+        )
+
+
+def search_path(python: Path) -> str:
+    """Return a PATH with this interpreter's commands first and without version managers' shims."""
+    inherited = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    kept = [folder for folder in inherited if Path(folder).name != "shims"]
+    # Not resolved: the interpreter of a virtual environment is a link out of it.
+    return os.pathsep.join([str(python.absolute().parent), *kept])
+
+
+def clean_environment(home: Path, python: Path = Path(sys.executable)) -> dict[str, str]:
+    """Return an environment in which Ansible reads and writes nothing of the user's own."""
+    temporary = home / "tmp"
+    temporary.mkdir(parents=True, exist_ok=True)
+    return {
+        "PATH": search_path(python),
+        "HOME": str(home),
+        "TMPDIR": str(temporary),
+        "LC_ALL": "C.UTF-8",
+        "ANSIBLE_HOME": str(home / ".ansible"),
+        "ANSIBLE_NOCOLOR": "1",
+        # Discovery may pick a version manager's shim that does not run.
+        "ANSIBLE_PYTHON_INTERPRETER": str(python.absolute()),
+    }
+
+
+class Runner:
+    """Run commands of one virtual environment with a home of their own.
+
+    ``environment`` may be changed between runs; ``results`` has every run so far, in order.
+    """
+
+    def __init__(
+        self, home: Path, collections: Path | None = None, python: Path = Path(sys.executable)
+    ) -> None:
+        self.home = home
+        self.environment = clean_environment(home, python)
+        self.results: list[Result] = []
+        if collections is not None:
+            self.environment["ANSIBLE_COLLECTIONS_PATH"] = str(collections)
+        self._no_configuration = home / "no_configuration.cfg"
+        self._no_configuration.touch()
+
+    def run(
+        self,
+        program: str,
+        *arguments: str | Path,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        stdin: str = "",
+        time_limit: float = TIME_LIMIT,
+    ) -> Result:
+        """Run a program to its end, with ``env`` over the clean environment; raise TimeLimitError.
+
+        The working directory is the home where none is given; no ansible.cfg but its own counts.
+        """
+        folder = cwd or self.home
+        configuration = folder / "ansible.cfg"
+        chosen = configuration if configuration.exists() else self._no_configuration
+        environment = {"ANSIBLE_CONFIG": str(chosen), **self.environment, **(env or {})}
+        command = (program, *map(str, arguments))
+        result = _finish(command, environment, folder, stdin, time_limit)
+        self.results.append(result)
+        return result
+
+    ansible = partialmethod(run, "ansible")
+    inventory = partialmethod(run, "ansible-inventory")
+    playbook = partialmethod(run, "ansible-playbook")
+    doc = partialmethod(run, "ansible-doc")
+    galaxy = partialmethod(run, "ansible-galaxy")
+    vault = partialmethod(run, "ansible-vault")
+
+
+def _finish(
+    command: tuple[str, ...],
+    environment: dict[str, str],
+    folder: Path,
+    stdin: str,
+    time_limit: float,
+) -> Result:
+    process = subprocess.Popen(
+        command,
+        env=environment,
+        cwd=folder,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        errors="backslashreplace",
+        # A group of its own, so that what it started can be ended with it.
+        start_new_session=True,
+    )
+    try:
+        stdout, stderr = process.communicate(stdin, timeout=time_limit)
+    except subprocess.TimeoutExpired:
+        stdout, stderr = _end(process)
+        result = Result(command, process.returncode, stdout, stderr)
+        raise TimeLimitError(f"killed after {time_limit:g} s\n{result}") from None
+    except BaseException:
+        # Ctrl-C does not reach it.
+        _end(process)
+        raise
+    return Result(command, process.returncode, stdout, stderr)
+
+
+def _end(process: subprocess.Popen[str]) -> tuple[str, str]:
+    # Ansible's workers leave its process group: they end only where it may end them itself.
+    os.killpg(process.pid, signal.SIGTERM)
+    try:
+        return process.communicate(timeout=_GRACE)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        return process.communicate()
+
+
+def write_inventory(
+    folder: Path, content: str | Mapping[str, Any], name: str = "test.server_management.yml"
+) -> Path:
+    """Write an inventory file from its text, or from its options without ``plugin``."""
+    if not isinstance(content, str):
+        options = {"plugin": "server_management.cloud.servers", **content}
+        content = yaml.safe_dump(options, sort_keys=False, allow_unicode=True)
+    path = folder / name
+    path.write_text(content, encoding="utf-8")
+    return path

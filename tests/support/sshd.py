@@ -1,0 +1,190 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A real OpenSSH server on loopback addresses, with keys of its own, while it is needed."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shlex
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+
+MOST_ADDRESSES = 16  # what one sshd can listen on
+_START_LIMIT = 10.0  # seconds
+_SYSTEM_FOLDERS = ("/usr/sbin", "/usr/local/sbin", "/sbin")  # rarely on a plain user's PATH
+
+_SERVER_CONFIGURATION = """\
+HostKey "{folder}/host_key"
+PidFile "{folder}/sshd.pid"
+AuthorizedKeysFile "{folder}/client_key.pub"
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+PermitRootLogin prohibit-password
+UsePAM no
+StrictModes no
+PrintMotd no
+MaxStartups 100
+Subsystem sftp internal-sftp
+"""
+_CLIENT_CONFIGURATION = """\
+Host *
+  Port {port}
+  User {user}
+  IdentityFile "{folder}/client_key"
+  IdentitiesOnly yes
+  IdentityAgent none
+  UserKnownHostsFile "{folder}/known_hosts"
+  GlobalKnownHostsFile /dev/null
+  StrictHostKeyChecking yes
+  BatchMode yes
+  ConnectTimeout 10
+  ControlMaster no
+  LogLevel ERROR
+"""
+
+
+class SshError(Exception):
+    """The server did not start, or does not let us in."""
+
+
+def _program(name: str) -> str | None:
+    path = os.pathsep.join([os.environ.get("PATH", os.defpath), *_SYSTEM_FOLDERS])
+    return shutil.which(name, path=path)
+
+
+def available() -> bool:
+    """Tell whether this machine has OpenSSH's server and client, and all of 127.0.0.0/8."""
+    if None in map(_program, ("sshd", "ssh", "ssh-keygen")):
+        return False
+    try:
+        _free_port("127.0.0.2")
+    except OSError:
+        return False
+    return True
+
+
+def _free_port(address: str) -> int:
+    with socket.socket() as probe:
+        probe.bind((address, 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+class SshServer:
+    """A context manager: inside it each address answers, and ``environment`` leads Ansible there.
+
+    Host key checking stays on: the server's key, made for this run, is the only one known.
+    Entering raises SshError.
+    """
+
+    def __init__(self, folder: Path, addresses: Sequence[str]) -> None:
+        if not 0 < len(addresses) <= MOST_ADDRESSES:
+            raise ValueError(f"1 to {MOST_ADDRESSES} addresses are possible, not {len(addresses)}")
+        self.folder = folder
+        self.addresses = tuple(addresses)
+        self.user = pwd.getpwuid(os.getuid()).pw_name
+        self.port = 0
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def configuration(self) -> Path:
+        """Return the ssh client's configuration file, the one thing that a client needs."""
+        return self.folder / "ssh_config"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Return what makes Ansible use that file, and leave no connection open behind it."""
+        return {"ANSIBLE_SSH_ARGS": f"-F {shlex.quote(str(self.configuration))}"}
+
+    def __enter__(self) -> SshServer:
+        if not available():
+            raise SshError("OpenSSH's server is not installed")
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder.chmod(0o700)
+        self.port = _free_port(self.addresses[0])
+        self._write_files()
+        self._start()
+        try:
+            self._wait()
+            self._log_in()
+        except BaseException:
+            self._stop()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._stop()
+
+    def _write_files(self) -> None:
+        for key in ("host_key", "client_key"):
+            _run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", key, "-f", self.folder / key)
+        host_key = (self.folder / "host_key.pub").read_text(encoding="ascii")
+        known = [f"[{address}]:{self.port} {host_key}" for address in self.addresses]
+        (self.folder / "known_hosts").write_text("".join(known), encoding="ascii")
+        listen = [f"ListenAddress {address}:{self.port}\n" for address in self.addresses]
+        server = _SERVER_CONFIGURATION.format(folder=self.folder) + "".join(listen)
+        (self.folder / "sshd_config").write_text(server, encoding="utf-8")
+        client = _CLIENT_CONFIGURATION.format(folder=self.folder, port=self.port, user=self.user)
+        self.configuration.write_text(client, encoding="utf-8")
+
+    def _start(self) -> None:
+        if os.getuid() == 0:
+            # sshd insists on it; it is left there, since another server may be using it.
+            Path("/run/sshd").mkdir(mode=0o755, parents=True, exist_ok=True)
+        command = [str(_program("sshd")), "-D", "-e", "-f", str(self.folder / "sshd_config")]
+        with (self.folder / "sshd.log").open("wb") as log:
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+            )
+
+    def _stop(self) -> None:
+        if self._process is not None:
+            self._process.terminate()
+            self._process.wait(timeout=_START_LIMIT)
+            self._process = None
+
+    def _wait(self) -> None:
+        deadline = time.monotonic() + _START_LIMIT
+        for address in self.addresses:
+            while not _answers(address, self.port):
+                ended = self._process is None or self._process.poll() is not None
+                if ended or time.monotonic() > deadline:
+                    log = (self.folder / "sshd.log").read_text(encoding="utf-8", errors="replace")
+                    raise SshError(f"OpenSSH's server did not start:\n{log}")
+                time.sleep(0.02)
+
+    def _log_in(self) -> None:
+        try:
+            _run("ssh", "-F", self.configuration, self.addresses[0], "true")
+        except SshError as error:
+            raise SshError(f"OpenSSH's server does not let {self.user} in: {error}") from error
+
+
+def _answers(address: str, port: int) -> bool:
+    try:
+        with socket.create_connection((address, port), timeout=1) as connection:
+            return connection.recv(4) == b"SSH-"
+    except OSError:
+        return False
+
+
+def _run(name: str, *arguments: str | Path) -> None:
+    command = [str(_program(name)), *map(str, arguments)]
+    done = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False
+    )
+    if done.returncode != 0:
+        raise SshError(done.stderr.decode("utf-8", "replace").strip() or f"{name} failed")
