@@ -420,7 +420,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         def preferences(server: Server) -> list[str]:
             if hostnames is None:
                 return [server.text("name")]
-            return expressions.texts(hostnames, by_id[server.id])
+            texts: list[str] = expressions.texts(hostnames, by_id[server.id])
+            return texts
 
         def is_taken(name: str, server: Server) -> bool:
             other = self.inventory.hosts.get(name)

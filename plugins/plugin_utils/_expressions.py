@@ -12,7 +12,7 @@ answer is remembered, or found without Ansible.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -97,7 +97,9 @@ class _Subject:
         known = self._known.get_vars() if self._known else {}
         folder = basedir(self._source) if self._source else None
         source = {"inventory_file": self._source, "inventory_dir": folder}
-        variables = combine_vars({**source, **known, **self.own}, self.composed.variables)
+        variables: dict[str, Any] = combine_vars(
+            {**source, **known, **self.own}, self.composed.variables
+        )
         groups = {*self.host.groups, *self.composed.groups}
         if self._known:
             groups.update(group.name for group in self._known.groups)
@@ -108,9 +110,9 @@ class _Subject:
         """Return the variables of these names, if all of them are texts of our own."""
         if self._known is not None:
             return None
-        found = []
+        found: list[str] = []
         for name in names:
-            value = self.own.get(name)
+            value: Any = self.own.get(name)
             if type(value) not in TEXT_TYPES or name in self.composed.variables:
                 return None
             found.append(value)
@@ -120,11 +122,11 @@ class _Subject:
 class _Expression:
     """An expression, what is known of it, and the answers that it has given."""
 
-    def __init__(self, expression: Any, constants: Collection[str], native: bool) -> None:
-        self.expression = expression
-        self._pure = analyse(expression)
-        if self._pure is not None and not constants.isdisjoint(self._pure.names):
-            self._pure = None
+    def __init__(self, expression: Any, extra_vars: Mapping[str, Any], native: bool) -> None:
+        pure = analyse(expression)
+        # An extra var may be a template, and then it may be another one each time.
+        shadowed = pure is not None and any(name in extra_vars for name in pure.names)
+        self._pure = None if shadowed else pure
         self._native = native
         self._answers: dict[tuple[str, ...], Any] = {}
 
@@ -141,7 +143,7 @@ class _Expression:
             if isinstance(answer, Exception):
                 raise answer.with_traceback(None)
             return answer
-        answer = self._simple(subject, texts, kind) if kind else None
+        answer = self._simple(subject, texts, kind)
         if answer is None:
             try:
                 answer = ask()
@@ -154,18 +156,20 @@ class _Expression:
     def text(self, subject: _Subject) -> str | None:
         """Return the value for a host where it is certainly a text, without asking Ansible."""
         texts = subject.texts(self._pure.names) if self._pure else None
-        return None if texts is None else self._simple(subject, texts, str)
+        answer: str | None = None if texts is None else self._simple(subject, texts, str)
+        return answer
 
-    def _simple(self, subject: _Subject, texts: tuple[str, ...], kind: type) -> Any:
+    def _simple(self, subject: _Subject, texts: tuple[str, ...], kind: type | None) -> Any:
         """Return the answer where plain Jinja can give it in the right type, else None."""
-        if self._native:
+        pure = self._pure
+        if self._native or pure is None or kind is None:
             return None
-        if kind is str and self._pure.name:
-            answer = subject.own[self._pure.name]
+        if kind is str and pure.name:
+            answer = subject.own[pure.name]
         elif any(hasattr(text, "__UNSAFE__") for text in texts):
             return None  # up to 2.18 Ansible marks what it makes of marked text, and Jinja doesn't
         else:
-            answer = self._pure.evaluate(dict(zip(self._pure.names, texts, strict=True)))
+            answer = pure.evaluate(dict(zip(pure.names, texts, strict=True)))
             if type(answer) is not kind:
                 return None
         if kind is str and (answer.startswith(_CONVERTED) or "\n" in answer):
@@ -192,7 +196,8 @@ class _KeyedGroup:
             return ask()
         key = self._expression.text(subject)
         if key is None:
-            return self._expression.answer(subject, None, ask)
+            answer: tuple[str, ...] = self._expression.answer(subject, None, ask)
+            return answer
         groups = self._groups.get(key)
         if groups is None:
             groups = ask()
@@ -334,7 +339,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
         """Return what is known of an expression that is to give a value of the type ``use``."""
         key = use, str(expression)
         if key not in self._expressions:
-            known = _Expression(expression, self._extra_vars.keys(), self._native)
+            known = _Expression(expression, self._extra_vars, self._native)
             self._expressions[key] = known
         return self._expressions[key]
 

@@ -111,16 +111,11 @@ _TEMPLATE_SIGNS = ("\\", "{", "}", "#")
 
 
 def _all_nodes(tree: nodes.Node, is_allowed: Callable[[nodes.Node], bool]) -> bool:
-    return (
-        is_allowed(tree)
-        and all(
-            _all_nodes(child, is_allowed)
-            for child in tree.iter_child_nodes()
-            # The method of a call has been looked at with the call.
-            if not (isinstance(tree, nodes.Call) and child is tree.node)
-        )
-        and (not isinstance(tree, nodes.Call) or _all_nodes(tree.node.node, is_allowed))
-    )
+    children = list(tree.iter_child_nodes())
+    if isinstance(tree, nodes.Call) and isinstance(tree.node, nodes.Getattr):
+        # The method is looked at with the call; what is left is the value that has it.
+        children = [tree.node.node, *(child for child in children if child is not tree.node)]
+    return is_allowed(tree) and all(_all_nodes(child, is_allowed) for child in children)
 
 
 def _is_simple(node: nodes.Node) -> bool:

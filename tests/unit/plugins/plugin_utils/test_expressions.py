@@ -67,7 +67,7 @@ TEXTS = st.sampled_from(
         "{'a': 1}",
     ]
 )
-ACCOUNT = [
+ACCOUNT: list[dict[str, Any]] = [
     {"name": "web-1", "region": "web-1", "plan": "web-1"},
     {
         "name": "db-2",
