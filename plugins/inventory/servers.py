@@ -34,7 +34,7 @@ notes:
     O(compose), O(groups) and O(keyed_groups) also see C(inventory_hostname) and what other sources
     say of the host; O(groups) and O(keyed_groups) see what O(compose) made as well.
   - An expression of O(compose), O(groups) or O(keyed_groups) that fails gives one warning with the
-    number of hosts, or an error with O(strict=true).
+    number of hosts, or an error with O(strict=true). So does a name that had to be changed.
 options:
   plugin:
     description: The name of this plugin.

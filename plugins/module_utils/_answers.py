@@ -15,10 +15,10 @@ import math
 import re
 import time
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import timezone
 from email.utils import parsedate_to_datetime
 from typing import Any, NoReturn
-from urllib.parse import quote as url_quote
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     Forbidden,
@@ -30,6 +30,11 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
     StatusError,
     Unauthorized,
 )
+
+LISTING_LIMIT = 128 * 2**20  # bytes, decoded, for all the answers of one listing together
+_PIECE = 64 * 2**10  # bytes, decoded, that a compressed body gives at a time
+_QUOTED = 160  # characters
+_MOST_DIGITS = 400  # in a whole number: more than a float has, and no work to convert
 
 _CHECK_URL = "Check base_url: the address of the API, without /api/v1."
 _STATUS = {
@@ -46,7 +51,8 @@ _STATUS = {
     404: (NotFound, "The API has no list of servers at this address", _CHECK_URL),
     429: (RateLimited, "The API is throttling requests", "Run again later, or less often."),
 }
-_QUOTED = 160
+# What stands between commas and semicolons, unless they are part of an address or a text.
+_link_pieces = re.compile(r'(?:<[^>]*>?|"(?:[^"\\]|\\.)*"?|[^<",;])+|[,;]').findall
 
 
 def read_body(chunks: Iterable[bytes], encoding: str, limit: int) -> bytes:
@@ -55,41 +61,60 @@ def read_body(chunks: Iterable[bytes], encoding: str, limit: int) -> bytes:
     Raises MalformedAnswer where it is longer, or not in the encoding that it claims.
     """
     encoding = encoding.strip().lower()
-    if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
-        raise MalformedAnswer(
-            f"The answer is compressed in a way that was not asked for ({clean(encoding)}).",
-            _CHECK_URL,
-        )
-    # 47: 15 bits of window, and either a gzip or a zlib header.
-    decoder = zlib.decompressobj(47) if encoding not in ("", "identity") else None
-    body = bytearray()
+    chunks = _at_most(limit, chunks)
+    if encoding in ("gzip", "x-gzip"):
+        chunks = _at_most(limit, _decompress(chunks))
+    elif encoding not in ("", "identity"):
+        raise MalformedAnswer("The answer is encoded in a way that was not asked for.", _CHECK_URL)
+    return b"".join(chunks)
+
+
+def _at_most(limit: int, chunks: Iterable[bytes]) -> Iterator[bytes]:
+    size = 0
     for chunk in chunks:
-        try:
-            body += decoder.decompress(chunk, limit + 1 - len(body)) if decoder else chunk
-        except zlib.error:
+        size += len(chunk)
+        if size > limit:
             raise MalformedAnswer(
-                f"The answer claims to be compressed ({encoding}) and is not.", _CHECK_URL
-            ) from None
-        if len(body) > limit:
-            raise MalformedAnswer(
-                f"The listing is larger than {limit // 2**20} MiB, the most that is read.",
+                f"The listing is larger than {LISTING_LIMIT // 2**20} MiB, the most that is read.",
                 _CHECK_URL,
             )
-    if decoder and (not decoder.eof or decoder.unused_data):
-        raise MalformedAnswer("The compressed answer is cut short or damaged.", "Run again.")
-    return bytes(body)
+        yield chunk
+
+
+def _decompress(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield what gzip has packed, which may be several members one after the other."""
+    decoder = zlib.decompressobj(wbits=31)
+    for chunk in chunks:
+        while chunk:
+            if decoder.eof:
+                decoder = zlib.decompressobj(wbits=31)
+            try:
+                yield decoder.decompress(chunk, _PIECE)
+            except zlib.error:
+                raise MalformedAnswer(
+                    "The answer claims to be compressed with gzip and is not.", _CHECK_URL
+                ) from None
+            chunk = decoder.unconsumed_tail or decoder.unused_data
+    if not decoder.eof:
+        raise MalformedAnswer("The compressed answer is cut short.", "Run again.")
 
 
 def parse_listing(body: bytes, content_type: str) -> tuple[list[Any], bool]:
-    """Return ``data`` and ``has_more`` of the documented envelope, or raise MalformedAnswer."""
+    """Return ``data`` and ``has_more`` of the documented envelope, or raise MalformedAnswer.
+
+    ``content_type`` is for the message alone, fit to be shown.
+    """
     try:
         answer = json.loads(
-            body.decode("utf-8-sig"), parse_constant=_refuse_constant, parse_float=_finite
+            body.decode("utf-8-sig"),
+            parse_constant=_refuse_constant,
+            parse_float=_finite,
+            parse_int=_whole,
         )
     except RecursionError:
         raise MalformedAnswer("The answer is nested too deep.", _CHECK_URL) from None
     except ValueError as error:
-        kind = clean(content_type) or "none given"
+        kind = content_type or "none given"
         raise MalformedAnswer(
             f"The answer is not JSON: {_reason(error)} (content type: {kind}).", _CHECK_URL
         ) from None
@@ -106,19 +131,20 @@ def parse_listing(body: bytes, content_type: str) -> tuple[list[Any], bool]:
 def status_error(status: int, headers: Mapping[str, str], body: bytes, token: str) -> StatusError:
     """Make the error that a status other than 200 stands for, with what the server said."""
     content_type = headers.get("Content-Type", "")
-    said = quote(body, token) if "html" not in content_type.lower() else ""
+    said = "" if "html" in content_type.lower() else excerpt(body.decode("utf-8", "replace"), token)
     if status in _STATUS:
         kind, message, next_step = _STATUS[status]
     elif 300 <= status < 400:
         kind, said = Redirected, ""
-        target = quote(headers.get("Location", "").encode("latin-1", "replace"), token)
-        message = f"The API redirects to {target or 'nowhere'}, which is not followed"
+        target = header_excerpt(headers.get("Location", ""), token)
+        pointed = f'"{target}"' if target else "nowhere"
+        message = f"The API redirects to {pointed}, which is not followed"
         next_step = "If that is where the API lives, set base_url to it."
     elif status >= 500:
         kind, message, next_step = ServerFailed, "The API is failing", "Run again later."
     else:
         kind, message, next_step = StatusError, "The API gave an unexpected answer", _CHECK_URL
-    message += f" (HTTP {status})" + (f", and says {said}." if said else ".")
+    message += f" (HTTP {status})" + (f', and says "{said}".' if said else ".")
     error = kind(message, next_step, status)
     error.retry_after = retry_after(headers.get("Retry-After", ""))
     if error.retry_after is not None:
@@ -132,21 +158,60 @@ def retry_after(value: str) -> float | None:
     if re.fullmatch(r"[0-9]{1,18}", value):
         return float(value)
     try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
+        date = parsedate_to_datetime(value)
+        if date.tzinfo is None:  # one of the forms of a date in HTTP, all of which are in UTC
+            date = date.replace(tzinfo=timezone.utc)
+        return max(0.0, date.timestamp() - time.time())
     except (TypeError, ValueError, OverflowError, IndexError):
         return None
 
 
-def quote(text: bytes, token: str) -> str:
-    """Quote what a server said: one short line, without the token in any usual spelling."""
-    said = text.decode("utf-8", "replace")
-    encoded = base64.b64encode(token.encode()).decode().rstrip("=")
-    for secret in {token, json.dumps(token)[1:-1], url_quote(token, safe=""), encoded}:
-        said = said.replace(secret, "[token]")
-    said = clean(said)
-    if len(said) > _QUOTED:
-        said = said[: _QUOTED - 3] + "..."
-    return f'"{said}"' if said else ""
+def next_link(header: str) -> str:
+    """Return the target of rel="next" in a Link header (RFC 8288), or an empty text."""
+    links: list[list[str]] = [[]]
+    for piece in _link_pieces(header):
+        if piece == ",":
+            links.append([])
+        elif piece != ";":
+            links[-1].append(piece.strip())
+    for link in links:
+        parameters = [parameter.partition("=") for parameter in link[1:]]
+        relations = [value for name, equals, value in parameters if name.strip().lower() == "rel"]
+        # Of several in one link, the first one counts.
+        if relations and "next" in relations[0].strip(' "').lower().split():
+            return link[0].strip("<> ")
+    return ""
+
+
+def header_excerpt(value: str, token: str) -> str:
+    """Return a header, which requests takes for Latin-1, fit to be shown; see ``excerpt``."""
+    return excerpt(value.encode("latin-1", "replace").decode("utf-8", "replace"), token)
+
+
+def excerpt(said: str, token: str) -> str:
+    """Return what a server said fit to be shown: one short line, without the token."""
+    said = clean(_token_spellings(token).sub("[token]", said))
+    return said if len(said) <= _QUOTED else said[: _QUOTED - 3] + "..."
+
+
+def _token_spellings(token: str) -> re.Pattern[str]:
+    """Return what finds the token as it is, escaped for JSON, URLs or HTML, or in base64."""
+    import html  # only now: it has a table of two thousand names, and a failure has time
+
+    plain = "".join(
+        rf"(?:\\?{re.escape(c)}|\\u00{ord(c):02x}|%{ord(c):02x}|&#(?:{ord(c)}|x{ord(c):x});"
+        rf"|{re.escape(html.escape(c))})"
+        for c in token
+    )
+    spellings = [f"(?i:{plain})"]
+    for before in range(3):  # bytes that precede it in the same group of three, as "Bearer " does
+        text = bytes(before) + token.encode()
+        # Without the characters at both ends that other bytes have a part in.
+        encoded = base64.b64encode(text)[(before * 8 + 5) // 6 : len(text) * 8 // 6].decode()
+        for spelling in (encoded, encoded.replace("+", "-").replace("/", "_")):
+            if spelling:
+                spellings.append(re.escape(spelling))
+    return re.compile("|".join(spellings))
 
 
 def clean(text: str) -> str:
@@ -159,7 +224,7 @@ def _reason(error: ValueError) -> str:
         return "it is not UTF-8"
     if isinstance(error, json.JSONDecodeError):
         return f"{error.msg[:1].lower()}{error.msg[1:]} at character {error.pos}"
-    return clean(str(error))[:_QUOTED]
+    return str(error)
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -171,3 +236,9 @@ def _finite(text: str) -> float:
     if not math.isfinite(number):
         raise ValueError("a number is too large")
     return number
+
+
+def _whole(text: str) -> int:
+    if len(text) > _MOST_DIGITS:
+        raise ValueError("a number is too large")
+    return int(text)

@@ -18,10 +18,11 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urljoin
 
 from ansible_collections.server_management.cloud.plugins.module_utils._answers import (
-    clean,
+    LISTING_LIMIT,
+    header_excerpt,
+    next_link,
     parse_listing,
     read_body,
     status_error,
@@ -38,6 +39,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._models im
 from ansible_collections.server_management.cloud.plugins.module_utils._network import (
     is_loopback,
     origin,
+    resolve,
     timed_out,
     transport_error,
 )
@@ -47,8 +49,7 @@ if TYPE_CHECKING:
 
 VERSION = "0.1.0"
 
-_LISTING_LIMIT = 128 * 2**20  # bytes, decoded, for all the answers of one listing together
-_ERROR_LIMIT = 64 * 2**10  # bytes of an error's body; only its first words are quoted
+_ERROR_LIMIT = 64 * 2**10  # bytes of an error's body; of a longer one nothing is quoted
 _CHUNK = 64 * 2**10
 _LONGEST_WAIT = 60.0  # seconds of Retry-After that are worth waiting for
 _FIRST_WAIT = 0.5  # seconds, doubled with each try
@@ -97,7 +98,7 @@ class Client:
         self._warn_of_plain_http()
         servers: dict[str, Server] = {}
         url = f"{self._connection.base_url}/servers"
-        link, params, number, budget = url, {}, 1, _LISTING_LIMIT
+        link, params, number, budget = url, {}, 1, LISTING_LIMIT
         try:
             while True:
                 answer = self._get(link, params, budget)
@@ -107,12 +108,12 @@ class Client:
                 merge(servers, data)
                 if not has_more:
                     return list(servers.values())
+                if len(servers) == known:
+                    raise _no_progress(data, number)
                 number += 1
                 following = self._following(answer, link, data, number, len(servers))
                 if following is None:
                     return self._partial(servers)
-                if len(servers) == known:
-                    raise _no_progress(data, number - 1)
                 link, params = following
         finally:
             self.close()
@@ -129,19 +130,17 @@ class Client:
         """Say where page ``number`` is, after ``count`` servers; None where nothing tells."""
         style = self._connection.pagination
         if style == "link" and answer.next_link:
-            target = urljoin(link, answer.next_link)
-            if origin(target) != origin(self._connection.base_url):
+            target = resolve(link, answer.next_link)
+            if target is None:
                 raise MalformedAnswer(
                     "The link to the next page leads to another origin: "
-                    f"{clean(target.partition('?')[0])[:160]}.",
+                    f"{header_excerpt(answer.next_link, self._connection.api_token)}.",
                     "The token stays at the origin of base_url: check that this is the API's own.",
                 )
             return target, {}
         if style not in _PARAMETERS:
             return None
-        value = {"page": number, "offset": count}.get(style)
-        if value is None:
-            value = data[-1]["id"] if data else ""
+        value = {"cursor": data[-1]["id"], "page": number, "offset": count}[style]
         parameter = self._connection.pagination_parameter or _PARAMETERS[style]
         return f"{self._connection.base_url}/servers", {parameter: str(value)}
 
@@ -183,12 +182,12 @@ class Client:
         exchange = _Exchange(self._session, self._connection, url, params, limit)
         exchange.start()
         exchange.join(self._connection.timeout)
-        late = exchange.is_alive()
-        if late:
-            self._session = None  # its connection may still be in use
+        exchange.is_late = exchange.is_alive()
+        if exchange.is_late:
+            self._session = None  # it is the thread's to close
         if exchange.error is not None:
             raise exchange.error
-        if late:
+        if exchange.is_late:
             raise timed_out(url, self._connection.timeout)
         if exchange.answer is None:
             raise RuntimeError("The request ended with neither an answer nor an error.")
@@ -203,7 +202,10 @@ class Client:
 
 
 class _Exchange(threading.Thread):
-    """One request and its answer: afterwards either ``answer`` or ``error`` is set."""
+    """One request and its answer: afterwards either ``answer`` or ``error`` is set.
+
+    Once ``is_late`` is set, nobody waits for it any more.
+    """
 
     def __init__(
         self,
@@ -216,6 +218,7 @@ class _Exchange(threading.Thread):
         super().__init__(daemon=True)
         self.answer: _Answer | None = None
         self.error: CloudError | None = None
+        self.is_late = False
         self._session = session
         self._connection = connection
         self._url = url
@@ -223,6 +226,8 @@ class _Exchange(threading.Thread):
         self._limit = limit
 
     def run(self) -> None:
+        from http.client import HTTPException
+
         import requests
         import urllib3
 
@@ -238,29 +243,37 @@ class _Exchange(threading.Thread):
                 self._receive(response)
         except CloudError as error:
             self.error = error
-        except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
+        except (OSError, HTTPException, urllib3.exceptions.HTTPError, ValueError) as error:
             # A status that is known already says more than a body that breaks off.
             if self.error is None:
-                proxied = isinstance(error, requests.exceptions.ProxyError)
-                timeout = self._connection.timeout
-                self.error = transport_error(error, self._url, timeout, proxied)
+                self.error = transport_error(
+                    error,
+                    self._url,
+                    self._connection.timeout,
+                    proxied=isinstance(error, requests.exceptions.ProxyError),
+                    encrypted=isinstance(error, requests.exceptions.SSLError),
+                )
+        finally:
+            if self.is_late:
+                self._session.close()
 
     def _receive(self, response: requests.Response) -> None:
-        headers = response.headers
+        headers, token = response.headers, self._connection.api_token
         encoding = headers.get("Content-Encoding", "")
         response.raw.enforce_content_length = True  # else urllib3 1 takes a short body for whole
         chunks = response.raw.stream(_CHUNK, decode_content=False)
+        chunks = itertools.takewhile(lambda chunk: not self.is_late, chunks)
         if response.status_code == 200:
             self.answer = _Answer(
                 read_body(chunks, encoding, self._limit),
-                headers.get("Content-Type", ""),
-                _next_link(headers.get("Link", "")),
+                header_excerpt(headers.get("Content-Type", ""), token),
+                next_link(headers.get("Link", "")),
             )
             return
-        status, token = response.status_code, self._connection.api_token
+        status = response.status_code
         self.error = status_error(status, headers, b"", token)
         try:
-            body = read_body(itertools.islice(chunks, 1), encoding, _ERROR_LIMIT)
+            body = read_body(chunks, encoding, _ERROR_LIMIT)
         except MalformedAnswer:
             return
         self.error = status_error(status, headers, body, token)
@@ -283,9 +296,15 @@ def _new_session(connection: Connection) -> requests.Session:
             request.headers["Authorization"] = f"Bearer {connection.api_token}"
             return request
 
+    class Session(requests.Session):
+        """Follow no redirect; requests would read all of its body to find out what is next."""
+
+        def get_redirect_target(self, resp: requests.Response) -> None:
+            return None
+
     if connection.verify is False:
         urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
-    session = requests.Session()
+    session = Session()
     session.auth = BearerAuth()
     session.headers.update(
         {
@@ -308,20 +327,8 @@ def _wait(error: CloudError, attempt: int) -> float | None:
             return wait if error.retry_after <= _LONGEST_WAIT else None
     elif not isinstance(error, Unreachable):
         return None
-    return min(_LONGEST_WAIT, _FIRST_WAIT * 2.0 ** (attempt - 1)) * random.uniform(0.5, 1)
-
-
-def _next_link(header: str) -> str:
-    """Return the target of rel="next" in a Link header (RFC 8288), or an empty text."""
-    if not header:
-        return ""
-    import requests
-
-    for link in requests.utils.parse_header_links(header):
-        relations = {key.lower(): value for key, value in link.items()}.get("rel", "")
-        if "next" in relations.lower().split():
-            return str(link["url"])
-    return ""
+    doublings = min(attempt - 1, 10)  # a large number of retries would be too much for a float
+    return min(_LONGEST_WAIT, _FIRST_WAIT * 2.0**doublings) * random.uniform(0.5, 1)
 
 
 def _no_progress(data: list[Any], number: int) -> MalformedAnswer:
