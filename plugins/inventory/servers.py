@@ -20,7 +20,7 @@ description:
     replaced by an underscore.
   - No text of the API is ever rendered as a template.
 author:
-  - The server_management.cloud contributors
+  - The server_management.cloud contributors (!UNKNOWN)
 extends_documentation_fragment:
   - server_management.cloud.connection
   - server_management.cloud.connection.plugin

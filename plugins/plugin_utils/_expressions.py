@@ -170,7 +170,7 @@ class _Expression:
             return None  # up to 2.18 Ansible marks what it makes of marked text, and Jinja doesn't
         else:
             answer = pure.evaluate(dict(zip(pure.names, texts, strict=True)))
-            if type(answer) is not kind:
+            if answer.__class__ is not kind:
                 return None
         if kind is str and (answer.startswith(_CONVERTED) or "\n" in answer):
             return None

@@ -98,11 +98,13 @@ def analyse(expression: Any) -> PureExpression | None:
     tree = outputs[0]
     if not _all_nodes(tree, _is_steady):
         return None
-    names = {node.name for node in (tree, *tree.find_all(nodes.Name)) if type(node) is nodes.Name}
+    names = {
+        node.name for node in (tree, *tree.find_all(nodes.Name)) if isinstance(node, nodes.Name)
+    }
     compiled = None
     if _all_nodes(tree, _is_simple):
         compiled = _environment.from_string(f"{{% set value = {expression} %}}")
-    name = tree.name if type(tree) is nodes.Name else None
+    name = tree.name if isinstance(tree, nodes.Name) else None
     return PureExpression(tuple(sorted(names)), name, compiled)
 
 
