@@ -229,6 +229,8 @@ _FILE_NAMES = ("server_management.yml", "server_management.yaml")
 _names_us = re.compile(
     rb"""^plugin:\s*['"]?server_management\.cloud\.servers['"]?\s*(#.*)?$""", re.MULTILINE
 ).search
+# What reading an entry raises that is not what was written, from Ansible's own decoding on.
+_ENTRY_ERRORS = (AnsibleError, AttributeError, LookupError, OSError, TypeError, ValueError)
 _KEPT_TEXTS = 4096  # how many texts that hosts share are remembered while they are added
 
 
@@ -338,37 +340,30 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             self.set_option("cache_timeout", fresh + grace)
             self.load_cache_plugin()
         if use_cache:
-            servers = self._cached(key, fresh)
-            if servers is not None:
-                return servers
+            servers, age = self._cached(key)
+            if servers is not None and _is_within(age, fresh):
+                return self._enough(servers)
         try:
-            servers = self._fetch(connection)
+            fetched = self._fetch(connection)
         except CloudError as error:
-            stale = self._cached(key, fresh and fresh + grace, error) if grace else None
-            if stale is None or not error.api_down:
+            servers, age = self._cached(key) if grace and error.api_down else (None, 0.0)
+            if servers is None or not _is_within(age, fresh and fresh + grace):
                 raise
-            return stale
-        self._cache[key] = write_entry(servers)
+            self._warn(f"using a stale listing, {age:.0f} s old. {error.message}")
+            return self._enough(servers)
+        self._cache[key] = write_entry(fetched)
         self.update_cache_if_changed()  # now: a cache that fails must not do so after hosts
-        return servers
+        return fetched
 
-    def _cached(
-        self, key: str, longest: int, failure: CloudError | None = None
-    ) -> list[Server] | None:
-        """Return the listing of an entry at most ``longest`` seconds old, where 0 is for ever."""
+    def _cached(self, key: str) -> tuple[list[Server] | None, float]:
+        """Return the listing of an entry and its age in seconds; no listing where there is none."""
         try:
             entry = self._cache.get(key)
-            if entry is None:
-                return None
-            servers, age = read_entry(entry)
-        except (AnsibleError, OSError, ValueError) as error:
+            if entry is not None:
+                return read_entry(entry)
+        except _ENTRY_ERRORS as error:
             self._warn(f"the cache entry is damaged and not used: {clean(str(error))}")
-            return None
-        if longest and not 0 <= age <= longest:
-            return None
-        if failure is not None:
-            self._warn(f"using the stale listing of {age:.0f} s ago. {failure.message}")
-        return self._enough(servers)
+        return None, 0.0
 
     def _fetch(self, connection: Connection) -> list[Server]:
         return self._enough(Client(connection, self._warn).list_servers())
@@ -479,3 +474,11 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
     def _warn(self, text: str) -> None:
         self.display.warning(f"{self._source}: {text}")
+
+
+def _is_within(age: float, longest: int) -> bool:
+    """Tell whether an entry may be used; ``longest`` is in seconds, and 0 is for ever.
+
+    An entry of the future was written by another clock, or by somebody else.
+    """
+    return not longest or 0 <= age <= longest

@@ -6,7 +6,10 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Generator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -15,14 +18,27 @@ from support.run import Runner
 
 
 @pytest.fixture(scope="session")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tarball(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the collection's tarball; test runs side by side share one."""
+    built = os.environ.get("COLLECTION_TARBALL")
+    if built:
+        return Path(built)
+    folder = tmp_path_factory.mktemp("built")
+    return build(Runner(folder / "home"), folder / "tarball")
+
+
+@pytest.fixture(scope="session")
+def installed(tarball: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a collections path that holds the collection, installed from its tarball."""
     folder = tmp_path_factory.mktemp("installed")
-    runner = Runner(folder / "home")
-    return install(runner, build(runner, folder / "tarball"), folder / "collections")
+    return install(Runner(folder / "home"), tarball, folder / "collections")
 
 
 @pytest.fixture
-def runner(installed: Path, tmp_path: Path) -> Runner:
+def runner(installed: Path, tmp_path: Path) -> Generator[Runner, None, None]:
     """Return a runner of Ansible's commands over the installed collection, with an empty home."""
-    return Runner(tmp_path / "home", installed)
+    runner = Runner(tmp_path / "home", installed)
+    # The path of a socket must be short, and pytest's folders have long names.
+    with TemporaryDirectory(prefix="sm") as folder:
+        runner.environment["TMPDIR"] = folder
+        yield runner

@@ -1,0 +1,101 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A source under test: an inventory file of its own, and what Ansible makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sandbox import Sandbox
+from support.run import Result, Runner, write_inventory
+
+KNOWN = [
+    {
+        "id": f"srv_{number}",
+        "name": name,
+        "status": status,
+        "plan": plan,
+        "region": region,
+        "ipv4": f"203.0.113.{number}",
+        "created_at": f"2026-0{number}-01T00:00:00Z",
+    }
+    for number, (name, status, plan, region) in enumerate(
+        [
+            ("web-1", "running", "small", "eu-1"),
+            ("web-2", "stopped", "small", "eu-2"),
+            ("db-1", "running", "large", "eu-1"),
+        ],
+        start=1,
+    )
+]
+
+
+class Source:
+    """A sandbox and the files that list it."""
+
+    def __init__(self, runner: Runner, sandbox: Sandbox, folder: Path) -> None:
+        self.runner = runner
+        self.sandbox = sandbox
+        self.folder = folder
+
+    def file(self, name: str = "test.server_management.yml", **options: Any) -> Path:
+        """Write an inventory file; an option of None is left out."""
+        every = {
+            "base_url": self.sandbox.url,
+            "api_token": self.sandbox.token,
+            "retries": 0,
+            **options,
+        }
+        kept = {key: value for key, value in every.items() if value is not None}
+        return write_inventory(self.folder, kept, name)
+
+    def run(self, *arguments: str | Path, **options: Any) -> Result:
+        """List a source with these options."""
+        return self.runner.inventory("-i", self.file(**options), "--list", *arguments)
+
+    def list(self, *arguments: str | Path, **options: Any) -> dict[str, Any]:
+        """Return the parsed list of a source that must work without a word on standard error."""
+        result = self.run(*arguments, **options).ok()
+        assert result.stderr == ""
+        listing: dict[str, Any] = result.json()
+        return listing
+
+    def refused(self, *texts: str, **options: Any) -> Result:
+        """Run a source that must fail with these texts, and leave no host behind."""
+        result = self.run(**options)
+        assert hosts(result.json()) == []
+        for text in texts:
+            assert result.says(text), f"{text!r} is not in\n{result}"
+        assert "Traceback" not in result.output
+        assert self.sandbox.token not in result.output
+        return result
+
+
+def hosts(listing: dict[str, Any]) -> list[str]:
+    """Return the names of all hosts of a list."""
+    return sorted(listing["_meta"]["hostvars"])
+
+
+def members(listing: dict[str, Any], group: str) -> list[str]:
+    """Return the hosts of a group, in order."""
+    found: list[str] = listing.get(group, {}).get("hosts", [])
+    return found
+
+
+@pytest.fixture
+def sandbox() -> Generator[Sandbox, None, None]:
+    """Serve three known servers."""
+    with Sandbox(servers=[dict(server) for server in KNOWN], token="t0ken-of-the-sandbox") as api:
+        yield api
+
+
+@pytest.fixture
+def source(runner: Runner, sandbox: Sandbox, tmp_path: Path) -> Source:
+    """Return a source over the known servers."""
+    return Source(runner, sandbox, tmp_path)

@@ -1,0 +1,234 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the inventory of a known account is, and what each option makes of it."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from sandbox import Sandbox
+from support.run import Runner, write_inventory
+
+from .conftest import KNOWN, Source, hosts, members
+
+
+def test_the_whole_inventory_of_a_known_account(source: Source) -> None:
+    listing = source.list()
+    hostvars = listing.pop("_meta")["hostvars"]
+    assert hostvars == {
+        server["name"]: {
+            "ansible_host": server["ipv4"],
+            **{f"server_{key}": value for key, value in server.items()},
+        }
+        for server in KNOWN
+    }
+    groups = {name: group["hosts"] for name, group in listing.items() if name != "all"}
+    assert groups == {
+        "server_management": ["db-1", "web-1", "web-2"],
+        "region_eu_1": ["db-1", "web-1"],
+        "region_eu_2": ["web-2"],
+        "plan_small": ["web-1", "web-2"],
+        "plan_large": ["db-1"],
+        "status_running": ["db-1", "web-1"],
+        "status_stopped": ["web-2"],
+    }
+    assert set(listing["all"]["children"]) == {"ungrouped", *groups}
+
+
+def test_the_order_of_the_answer_does_not_matter(source: Source) -> None:
+    source.sandbox.servers.append({**KNOWN[0], "id": "srv_9", "ipv4": "203.0.113.9"})
+    options: dict[str, Any] = {"keyed_groups": [{"key": "server_plan", "parent_group": "plans"}]}
+    first = source.run(**options)
+    random.Random(1).shuffle(source.sandbox.servers)
+    second = source.run(**options)
+    assert first.stdout == second.stdout
+    assert hosts(first.json()) == ["db-1", "web-1_srv_1", "web-1_srv_9", "web-2"]
+    assert first.says("2 servers share a name")
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"group": "my fleet"}, {"my_fleet": ["db-1", "web-1", "web-2"]}),
+        ({"group_by": ["plan"]}, {"region_eu_1": [], "plan_large": ["db-1"]}),
+        ({"group_by": []}, {"region_eu_1": [], "server_management": ["db-1", "web-1", "web-2"]}),
+        ({"statuses": ["stopped"]}, {"server_management": ["web-2"]}),
+        ({"regions": ["eu-1"], "plans": ["small"]}, {"server_management": ["web-1"]}),
+        (
+            {
+                "filters": [
+                    {"include": "server_name == 'web-2'"},
+                    {"exclude": "'web' in server_name"},
+                ]
+            },
+            {"server_management": ["db-1", "web-2"]},
+        ),
+        ({"hostnames": ["server_nope", "server_name ~ '.x'"]}, {"plan_large": ["db-1.x"]}),
+        (
+            {"hostnames": ["server_region", "server_name"]},
+            {"server_management": ["db-1", "eu-2", "web-1"]},
+        ),
+        (
+            {"groups": {"web": "inventory_hostname.startswith('web')", "no": False}},
+            {"web": ["web-1", "web-2"], "no": []},
+        ),
+        (
+            {"keyed_groups": [{"key": "server_region", "prefix": "in", "parent_group": "europe"}]},
+            {"in_eu_1": ["db-1", "web-1"]},
+        ),
+        (
+            {"keyed_groups": [{"key": "server_plan"}], "leading_separator": False},
+            {"large": ["db-1"]},
+        ),
+        ({"min_servers": 3}, {"plan_large": ["db-1"]}),
+    ],
+    ids=str,
+)
+def test_an_option_chooses_names_or_groups(
+    source: Source, options: dict[str, Any], expected: dict[str, list[str]]
+) -> None:
+    listing = source.list(**options)
+    assert {group: members(listing, group) for group in expected} == expected
+
+
+def test_variables(source: Source) -> None:
+    listing = source.list(
+        "-e",
+        "domain=example.com",
+        hostvars_prefix="vm_",
+        use_extra_vars=True,
+        compose={
+            "ansible_port": 2222,
+            "ansible_user": "'admin'",
+            "fqdn": "vm_name ~ '.' ~ domain",
+            "ansible_host": "vm_name",
+        },
+        groups={"ours": "domain == 'example.com' and fqdn is defined"},
+    )
+    found = listing["_meta"]["hostvars"]["web-1"]
+    assert found.pop("domain", "example.com") == "example.com"
+    assert found == {
+        "ansible_host": "web-1",
+        "ansible_port": 2222,
+        "ansible_user": "admin",
+        "fqdn": "web-1.example.com",
+        **{f"vm_{key}": value for key, value in KNOWN[0].items()},
+    }
+    assert members(listing, "ours") == ["db-1", "web-1", "web-2"]
+
+
+def test_a_failing_expression_is_one_warning_or_with_strict_an_error(source: Source) -> None:
+    options: dict[str, Any] = {
+        "compose": {"a": "server_nope"},
+        "groups": {"b": "server_nope == 1"},
+        "keyed_groups": [{"key": "server_nope"}],
+    }
+    result = source.run(**options).ok()
+    for label in ("compose: a", "groups: b", "keyed_groups: server_nope"):
+        assert result.says(f"{label}: failed for 3 of 3 hosts")
+    assert hosts(result.json()) == ["db-1", "web-1", "web-2"]
+    for name, value in options.items():
+        source.refused("'server_nope' is undefined", strict=True, **{name: value})
+    source.refused("filters: exclude: server_nope: failed", filters=[{"exclude": "server_nope"}])
+
+
+def test_two_values_of_one_group_and_names_that_change_are_told(source: Source) -> None:
+    source.sandbox.servers[1].update(region="eu_1", name="w b")
+    result = source.run().ok()
+    assert result.says("several values become the group region_eu_1: region eu-1, region eu_1")
+    assert result.says("1 server names have characters that a host name can't have")
+    source.refused("hostnames: 1 server names have characters", strict=True)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"regoins": ["eu-1"]}, "regoins: there is no such option. Did you mean regions?"),
+        ({"base_url": "ftp://x"}, "base_url: is no http or https URL with a host."),
+        ({"base_url": "http://u:p@x"}, "base_url: must not hold a user or a password."),
+        ({"base_url": "http://x?y"}, "base_url: must not hold a query or a fragment."),
+        ({"base_url": None}, "SERVER_MANAGEMENT_BASE_URL"),
+        ({"api_token": None}, "SERVER_MANAGEMENT_API_TOKEN"),
+        ({"api_token": "a b"}, "api_token: the token must be visible ASCII without spaces."),
+        ({"api_token": None, "api_token_file": "/nowhere/t"}, "api_token_file: /nowhere/t"),
+        ({"ca_path": "/nowhere/ca.pem"}, "ca_path: /nowhere/ca.pem"),
+        ({"timeout": 0}, "timeout: must be"),
+        ({"timeout": "soon"}, "timeout"),
+        ({"retries": -1}, "retries: must be"),
+        ({"pagination": "guess"}, "pagination"),
+        ({"validate_certs": "maybe"}, "validate_certs: must be true or false."),
+        ({"group": ""}, "group: must not be empty."),
+        ({"group_by": ["name"]}, "group_by"),
+        ({"hostvars_prefix": "ansible_"}, "hostvars_prefix: 'ansible_' makes no usable"),
+        ({"hostvars_prefix": "my-"}, "hostvars_prefix: 'my-' makes no usable"),
+        ({"statuses": []}, "statuses: the list is empty."),
+        ({"filters": [{"include": "x", "exclude": "y"}]}, "filters: each entry must have one key"),
+        ({"keyed_groups": [{"prefix": "x"}]}, "keyed_groups: each entry must be a mapping"),
+        ({"min_servers": 4}, "min_servers: 4 expected, and the account has 3."),
+        ({"min_servers": -1}, "min_servers: must be 0 or more."),
+        ({"stale_cache_timeout": 60}, "stale_cache_timeout: needs cache: true."),
+        ({"group": "{{ nope }}"}, "group: "),
+        (
+            {"keyed_groups": [{"key": "server_plan", "parent_group": "_small"}]},
+            "keyed_groups: the group _small would be inside itself.",
+        ),
+        (
+            {
+                "hostnames": ["server_id"],
+                "keyed_groups": [{"key": "inventory_hostname", "separator": ""}],
+            },
+            "keyed_groups: makes groups named as hosts",
+        ),
+    ],
+    ids=str,
+)
+def test_a_bad_option_is_named(source: Source, options: dict[str, Any], text: str) -> None:
+    source.refused(text, **options)
+
+
+def test_a_file_of_another_name_is_told(source: Source) -> None:
+    path = source.file(name="fleet.yml")
+    result = source.runner.inventory("-i", path, "--list")
+    assert hosts(result.json()) == []
+    assert result.says("must end with server_management.yml or server_management.yaml")
+    again = path.rename(path.with_name("prod.server_management.yaml"))
+    assert len(hosts(source.runner.inventory("-i", again, "--list").ok().json())) == 3
+
+
+def test_an_unparsed_source_can_be_made_an_error(source: Source) -> None:
+    path = source.file(api_token="wrong")
+    strict = {"ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED": "true"}
+    result = source.runner.inventory("-i", path, "--list", env=strict)
+    assert result.rc != 0
+    assert result.says("The API rejected the token")
+
+
+def test_every_example_of_the_documentation_works(runner: Runner, tmp_path: Path) -> None:
+    name = "server_management.cloud.servers"
+    doc = runner.doc("-t", "inventory", "-j", name).ok().json()[name]
+    examples = [example for example in doc["examples"].split("---\n") if example.strip()]
+    assert len(examples) >= 8
+    (tmp_path / "token").write_text("sandbox-token\n")
+    with Sandbox(servers=KNOWN) as api:
+        runner.environment["SERVER_MANAGEMENT_BASE_URL"] = api.url
+        runner.environment["SERVER_MANAGEMENT_API_TOKEN"] = api.token
+        runner.environment["PROD_API_TOKEN"] = api.token
+        for number, example in enumerate(examples):
+            options = yaml.safe_load(example)
+            if "base_url" in options:
+                options["base_url"] = api.url
+            if "api_token_file" in options:
+                options["api_token_file"] = str(tmp_path / "token")
+            if "cache_connection" in options:
+                options["cache_connection"] = str(tmp_path / "cache")
+            path = write_inventory(tmp_path, options, f"{number}.server_management.yml")
+            result = runner.inventory("-i", path, "--list").ok()
+            assert result.stderr == ""
+            assert hosts(result.json())

@@ -1,0 +1,190 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the API may answer: pages, refusals by their message, and hostile data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sandbox import Fault, Sandbox
+from support.run import Runner
+
+from .conftest import KNOWN, Source, hosts, members
+
+CANARY = "{{ lookup('ansible.builtin.pipe', 'touch CANARY') }}"
+
+
+@pytest.mark.parametrize("style", ["link", "cursor", "page", "offset"])
+def test_paging_gives_the_whole_account(runner: Runner, tmp_path: Path, style: str) -> None:
+    for count, pages in ((0, 1), (1, 1), (4, 1), (5, 2), (9, 3)):
+        with Sandbox(servers=count, pagination=style, page_size=4) as api:
+            listing = Source(runner, api, tmp_path).list(pagination=style)
+            assert len(hosts(listing)) == count
+            assert len(api.requests) == pages
+            assert len({request.connection for request in api.requests}) == 1
+
+
+def test_paging_with_a_parameter_of_ones_own(runner: Runner, tmp_path: Path) -> None:
+    options = {"pagination": "cursor", "pagination_parameter": "after"}
+    with Sandbox(servers=5, page_size=4, **options) as api:
+        assert len(hosts(Source(runner, api, tmp_path).list(**options))) == 5
+        assert api.requests[-1].query == {"after": api.servers[3]["id"]}
+
+
+REFUSALS: list[tuple[Fault, dict[str, Any], tuple[str, ...]]] = [
+    (Fault(status=401), {}, ("rejected the token", "Check api_token")),
+    (Fault(status=403), {}, ("lacks the scope servers:read",)),
+    (Fault(status=404), {}, ("Check base_url",)),
+    (Fault(status=429, retry_after=120), {"retries": 3}, ("throttling", "120 s")),
+    (Fault(status=503), {}, ("The API is failing (HTTP 503)",)),
+    (Fault(status=302, location="http://127.0.0.9/x"), {}, ("redirects to", "127.0.0.9/x")),
+    (Fault(status=418), {}, ("HTTP 418",)),
+    (Fault(body="<html>", content_type="text/html"), {}, ("not JSON", "text/html")),
+    (Fault(body=[]), {}, ("not an object",)),
+    (Fault(body={"data": {}, "has_more": False}), {}, ("no list data",)),
+    (Fault(body={"data": []}), {}, ("has_more",)),
+    (Fault(data=["x"]), {}, ("Element 0 of data is not an object",)),
+    (Fault(data=[{"id": ""}]), {}, ("Element 0 of data",)),
+    (Fault(has_more=True), {}, ("more servers than the 3", "Set pagination")),
+    (Fault(has_more=True), {"pagination": "link"}, ("more servers than the 3", "Link")),
+    (Fault(data=[], has_more=True), {"pagination": "page"}, ("is empty",)),
+    (Fault(has_more=True), {"pagination": "page"}, ("brings no new server",)),
+    (
+        Fault(has_more=True, link='<http://localhost:9{next}>; rel="next"'),
+        {"pagination": "link"},
+        ("another origin",),
+    ),
+    (Fault.hang(), {"timeout": 0.5}, ("within 0.5 s", "timeout")),
+    (Fault(drip_body=0.1), {"timeout": 0.5}, ("within 0.5 s",)),
+    (Fault(cut="body"), {}, ("127.0.0.1:",)),
+    (Fault.reset(), {}, ("127.0.0.1:",)),
+    (Fault.nested(), {}, ("nested",)),
+    (Fault(headers={"Content-Encoding": "gzip"}), {}, ("compressed",)),
+]
+
+
+@pytest.mark.parametrize(("fault", "options", "texts"), REFUSALS, ids=lambda value: str(value)[:60])
+def test_a_bad_answer_is_refused(
+    source: Source, fault: Fault, options: dict[str, Any], texts: tuple[str, ...]
+) -> None:
+    source.sandbox.fail(fault, times=None)
+    source.refused(*texts, **options)
+
+
+def test_nobody_there(source: Source) -> None:
+    source.sandbox.stop()
+    source.refused(f"127.0.0.1:{source.sandbox.port}", "connection refused", "Check base_url")
+
+
+def test_passing_failures_are_tried_again(source: Source) -> None:
+    source.sandbox.fail(Fault(status=503, retry_after=0), times=1)
+    source.sandbox.fail(Fault.reset(), times=1)
+    assert len(hosts(source.list(retries=2))) == 3
+    assert len(source.sandbox.requests) == 3
+
+
+def test_a_partial_listing_can_be_allowed(source: Source) -> None:
+    source.sandbox.fail(Fault(has_more=True), times=None)
+    result = source.run(allow_partial=True).ok()
+    assert len(hosts(result.json())) == 3
+    assert result.says("more servers than the 3")
+
+
+def hostile() -> list[dict[str, Any]]:
+    changes: list[dict[str, Any]] = [
+        {"name": CANARY},
+        {"region": CANARY},
+        {"tags": [CANARY, {CANARY: CANARY}]},
+        {"name": "{% for x in y %}"},
+        {"name": "#jinja2: variable_start_string: '['"},
+        {"plan": "{# comment"},
+        {"name": "localhost"},
+        {"name": "127.0.0.1"},
+        {"name": "all"},
+        {"name": "region_eu_1"},
+        {"name": "-i/etc/passwd"},
+        {"name": "../../etc/passwd"},
+        {"name": "x" * 10_000},
+        {"name": None},
+        {"name": ["web"]},
+        {"region": 7},
+        {"ipv4": "203.0.113.1 -oProxyCommand=touch"},
+        {"ipv4": "224.0.0.1"},
+        {"status": "\u202e\u200b\x1b[31m\n"},
+        {"ansible_connection": "local", "bad-key": 1},
+    ]
+    return [
+        {**KNOWN[0], "id": f"srv_x{number}", "name": f"h{number}", **change}
+        for number, change in enumerate(changes)
+    ]
+
+
+def test_hostile_data_is_data(source: Source, tmp_path: Path) -> None:
+    canary = tmp_path / "CANARY"
+    source.sandbox.servers += [
+        {key: _planted(value, str(canary)) for key, value in server.items()} for server in hostile()
+    ]
+    options: dict[str, Any] = {
+        "cache": True,
+        "cache_plugin": "ansible.builtin.jsonfile",
+        "cache_connection": str(tmp_path / "cache"),
+        "compose": {"copy": "server_region", "joined": "server_name ~ '/' ~ server_region"},
+        "keyed_groups": [{"key": "server_region", "prefix": "kr"}],
+    }
+    path = source.file(**options)
+    playbook = tmp_path / "play.yml"
+    playbook.write_text(PLAYBOOK)
+    for fresh in ((), ("--flush-cache",)):
+        result = source.runner.inventory("-i", path, "--list", *fresh).ok()
+        listing = result.json()
+        names = hosts(listing)
+        assert len(names) == 3 + len(hostile())
+        assert {"web-1", "web-2", "db-1"} < set(names)
+        assert not {"localhost", "127.0.0.1", "all", "region_eu_1"} & set(names)
+        hostvars = listing["_meta"]["hostvars"]
+        for name in ("web-1", "web-2", "db-1"):
+            assert "__ansible_unsafe" not in str(hostvars[name])
+            assert hostvars[name]["ansible_host"]
+        (planted,) = [known for known in hostvars.values() if known["server_id"] == "srv_x0"]
+        # Before 2.19 and from then on, this is how Ansible prints what it will never render.
+        assert list(planted["server_name"]) == ["__ansible_unsafe"]
+        assert not [known for known in hostvars.values() if "ansible_connection" in known]
+        bad_address = [name for name in names if "ansible_host" not in hostvars[name]]
+        assert bad_address == ["h16", "h17"]
+        assert members(listing, "region_7") == []
+        played = source.runner.playbook("-i", path, playbook).ok()
+        assert played.stdout.count("failed=0") == len(names)
+        assert not canary.exists()
+
+
+def _planted(value: Any, canary: str) -> Any:
+    if isinstance(value, str):
+        return value.replace("CANARY", canary)
+    if isinstance(value, list):
+        return [_planted(item, canary) for item in value]
+    if isinstance(value, dict):
+        return {_planted(key, canary): _planted(item, canary) for key, item in value.items()}
+    return value
+
+
+PLAYBOOK = """
+- hosts: all
+  connection: local
+  gather_facts: false
+  tasks:
+    - ansible.builtin.debug:
+        var: hostvars[inventory_hostname]
+    - ansible.builtin.set_fact:
+        kept: "{{ server_tags | default([]) }}"
+        text: "{{ server_name | default('') ~ server_region | default('') ~ copy | default('') }}"
+    - ansible.builtin.debug:
+        msg: "{{ kept }} {{ text }} {{ joined | default('') }} {{ hostvars | to_json | length }}"
+    - ansible.builtin.debug:
+        msg: "{{ item }}"
+      loop: "{{ server_tags | default([]) }}"
+"""
