@@ -66,6 +66,13 @@ class Source:
         listing: dict[str, Any] = result.json()
         return listing
 
+    def flush(self, path: Path, *arguments: str, **options: Any) -> Result:
+        """List the hosts of a file without its cache, by the one command that always could."""
+        playbook = self.folder / "nothing.yml"
+        playbook.write_text("- hosts: all\n")
+        every = ("-i", path, "--flush-cache", "--list-hosts", *arguments)
+        return self.runner.playbook(*every, playbook, **options)
+
     def refused(self, *texts: str, **options: Any) -> Result:
         """Run a source that must fail with these texts, and leave no host behind."""
         result = self.run(**options)

@@ -83,9 +83,7 @@ def test_the_token_is_seen_nowhere(source: Source, tmp_path: Path) -> None:
     path = source.file(**options)
     outputs = [source.runner.inventory("-i", path, "--list", "-vvvvvv", env=loud).output]
     source.sandbox.fail(Fault(status=500, body="you sent {token}"), times=None)
-    outputs.append(
-        source.runner.inventory("-i", path, "--list", "-vvvvvv", "--flush-cache", env=loud).output
-    )
+    outputs.append(source.flush(path, "-vvvvvv", env=loud).output)
     assert "[token]" in outputs[1]
     outputs += [log.read_text(), *(entry.name for entry in cache.iterdir())]
     outputs += [entry.read_text() for entry in cache.iterdir()]

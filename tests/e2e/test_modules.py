@@ -1,0 +1,255 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The modules in a playbook: what each does today, and what it says of tomorrow."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from sandbox import Fault, Sandbox
+from support.collection import REPOSITORY
+from support.run import Result, Runner
+
+from .conftest import KNOWN
+
+COLLECTION = "server_management.cloud"
+WAITING: dict[str, tuple[dict[str, Any], str, str]] = {
+    "volume": ({"name": "data", "size": 1, "region": "eu-1"}, "provision", "storage:write"),
+    "volume_attachment": ({"volume": "data", "server": "web-1"}, "attach", "storage:write"),
+    "wallet_info": ({}, "read", "billing:read"),
+    "usage_info": ({}, "read", "billing:read"),
+    "invoice_info": ({}, "read", "billing:read"),
+}
+SERVER: dict[str, dict[str, Any]] = {
+    "converged": {"name": "web-1", "plan": "small", "region": "eu-1"},
+    "gone": {"name": "gone", "state": "absent"},
+    "create": {"name": "new", "plan": "small", "region": "eu-1"},
+    "resize": {"id": "srv_1", "plan": "large"},
+    "reinstall": {"name": "web-1", "state": "reinstalled"},
+    "delete": {"name": "db-1", "state": "absent"},
+    "moved": {"name": "web-1", "region": "eu-2"},
+    "incomplete": {"name": "new", "plan": "small"},
+}
+NEW = {
+    "id": "unknown",
+    "name": "new",
+    "status": "unknown",
+    "plan": "small",
+    "region": "eu-1",
+    "ipv4": "unknown",
+    "created_at": "unknown",
+}
+ALL = ("server_info", "server", *WAITING)
+
+
+class Book:
+    """A playbook against the sandbox; its connection options are the module group's defaults."""
+
+    def __init__(self, runner: Runner, sandbox: Sandbox, folder: Path) -> None:
+        self.defaults: dict[str, Any] = {
+            "base_url": sandbox.url,
+            "api_token": sandbox.token,
+            "retries": 0,
+        }
+        self.tasks: list[dict[str, Any]] = []
+        self._runner = runner
+        self._folder = folder
+
+    def add(self, register: str, module: str, **options: Any) -> None:
+        """Add a task whose result is kept; the play goes on where it fails."""
+        task = {f"{COLLECTION}.{module}": options, "register": register, "ignore_errors": True}
+        self.tasks.append({"name": register, **task})
+
+    def run(self, *arguments: str, **keywords: Any) -> tuple[Result, dict[str, Any]]:
+        """Run all tasks, and return what was printed and each task's result."""
+        path, results = self._folder / "site.yml", self._folder / "results.json"
+        kept = {task["register"]: f"{{{{ {task['register']} }}}}" for task in self.tasks}
+        keep = {
+            "name": "Keep the results",
+            "ansible.builtin.copy": {"content": "{{ kept | to_json }}", "dest": str(results)},
+            "vars": {"kept": kept},
+            "check_mode": False,
+            "diff": False,
+            "no_log": True,
+        }
+        play = {
+            "hosts": "localhost",
+            "gather_facts": False,
+            "module_defaults": {f"group/{COLLECTION}.all": self.defaults},
+            "tasks": [*self.tasks, keep],
+            **keywords,
+        }
+        path.write_text(yaml.safe_dump([play]), encoding="utf-8")
+        result = self._runner.playbook(path, *arguments).ok()
+        return result, json.loads(results.read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def book(runner: Runner, sandbox: Sandbox, tmp_path: Path) -> Book:
+    return Book(runner, sandbox, tmp_path)
+
+
+def all_seven(book: Book) -> None:
+    book.add("info", "server_info")
+    book.add("some", "server_info", statuses=["running"], regions=["eu-1"], plans=["large"])
+    for name, options in SERVER.items():
+        book.add(name, "server", **options)
+    for module, (options, _operation, _scope) in WAITING.items():
+        book.add(module, module, **options)
+
+
+def check_waiting(results: dict[str, Any]) -> None:
+    for module, (_options, operation, scope) in WAITING.items():
+        result = results[module]
+        assert (result["failed"], result["changed"]) == (True, False)
+        assert (result["operation"], result["scope"]) == (operation, scope)
+        assert result["live"] is False
+        assert result["error"]["code"] == "not_yet_live"
+        pattern = (
+            rf"[A-Z].* is not yet live: it needs the scope `{scope}`, "
+            r"which the API has announced .*; nothing was changed\."
+        )
+        assert re.fullmatch(pattern, result["msg"])
+
+
+def check_reading(results: dict[str, Any]) -> None:
+    """Check what is the same in check mode and without it."""
+    assert results["info"]["servers"] == KNOWN
+    assert [server["id"] for server in results["some"]["servers"]] == ["srv_3"]
+    for name in ("info", "some", "converged", "gone"):
+        assert (results[name]["failed"], results[name]["changed"]) == (False, False)
+    assert results["converged"]["server"] == KNOWN[0]
+    assert "server" not in results["gone"]
+    for name, option in (("moved", "region"), ("incomplete", "region")):
+        assert (results[name]["failed"], results[name]["changed"]) == (True, False)
+        assert results[name]["msg"].startswith(f"{option}: ")
+
+
+def test_a_playbook_with_all_modules_changes_nothing(book: Book, sandbox: Sandbox) -> None:
+    all_seven(book)
+    results = book.run()[1]
+    check_reading(results)
+    check_waiting(results)
+    for operation in ("create", "resize", "reinstall", "delete"):
+        result = results[operation]
+        assert (result["failed"], result["changed"]) == (True, False)
+        assert (result["operation"], result["scope"]) == (operation, "servers:write")
+        assert result["live"] is False
+        assert "is not yet live: it needs the scope `servers:write`" in result["msg"]
+        assert result["msg"].endswith("; nothing was changed.")
+        assert "diff" not in result
+    assert {request.method for request in sandbox.requests} == {"GET"}
+    assert len(sandbox.requests) == 2 + len(SERVER)
+
+
+def test_check_mode_predicts_and_prints_a_diff(book: Book, sandbox: Sandbox) -> None:
+    all_seven(book)
+    printed, results = book.run("--check", "--diff")
+    check_reading(results)
+    check_waiting(results)
+    web, database = KNOWN[0], KNOWN[2]
+    expected: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+        "create": ({}, NEW),
+        "resize": (web, {**web, "plan": "large"}),
+        "reinstall": (web, {**web, "status": "unknown"}),
+        "delete": (database, {}),
+    }
+    for operation, (before, after) in expected.items():
+        result = results[operation]
+        assert (result["failed"], result["changed"]) == (False, True)
+        assert (result["operation"], result["live"]) == (operation, False)
+        assert (result["diff"]["before"], result["diff"]["after"]) == (before, after)
+        (warning,) = result["warnings"]
+        assert "is not yet live: it needs the scope `servers:write`" in warning
+    assert '-    "plan": "small",\n+    "plan": "large",\n' in printed.stdout
+    assert "--- before: srv_1\n+++ after: srv_1\n" in printed.stdout
+    assert '+    "ipv4": "unknown",\n' in printed.stdout
+    assert '-    "status": "running"\n+    "status": "unknown"\n' in printed.stdout
+    assert {request.method for request in sandbox.requests} == {"GET"}
+
+
+def test_the_defaults_of_the_group_reach_every_module(book: Book, sandbox: Sandbox) -> None:
+    book.defaults["retries"] = -1
+    required = {"server": {"name": "web-1"}, **{name: case[0] for name, case in WAITING.items()}}
+    for module in ALL:
+        book.add(module, module, **required.get(module, {}))
+    results = book.run()[1]
+    assert {results[module]["msg"] for module in ALL} == {"retries: must be 0 or more, and is -1."}
+    assert sandbox.requests == []
+
+
+def test_faults_fail_the_task_and_keep_the_token(book: Book, sandbox: Sandbox) -> None:
+    sandbox.fail(Fault(status=403, body="{token} is not enough"))
+    sandbox.fail(Fault(has_more=True))
+    sandbox.fail(Fault.reset())
+    for name in ("forbidden", "incomplete_listing", "unreachable", "invalid_option"):
+        book.add(name, "server_info", **({"timeout": 0} if name == "invalid_option" else {}))
+    printed, results = book.run("-vvv")
+    for name, result in results.items():
+        assert (result["failed"], result["changed"]) == (True, False)
+        assert result["error"]["code"] == name
+        assert result["error"]["status"] == (403 if name == "forbidden" else None)
+        assert "servers" not in result
+    assert sandbox.token not in printed.output
+    assert "Traceback" not in printed.output
+
+
+def test_a_missing_library_is_named(book: Book, tmp_path: Path) -> None:
+    (tmp_path / "requests.py").write_text("raise ImportError('not here')\n", encoding="utf-8")
+    book.add("info", "server_info")
+    results = book.run(environment={"PYTHONPATH": str(tmp_path)})[1]
+    assert results["info"]["msg"].startswith("Failed to import the required Python library (requ")
+    assert results["info"]["error"]["code"] == "missing_library"
+
+
+def test_the_documentation_says_first_what_a_module_waits_for(runner: Runner) -> None:
+    for module in ALL:
+        lines = runner.doc(f"{COLLECTION}.{module}").ok().stdout.split("\n", 2)
+        text = " ".join(lines[2].split())
+        assert text.startswith("Waits for the scope `") is (module != "server_info")
+
+
+def examples(runner: Runner) -> list[dict[str, Any]]:
+    """Return a play of each module's examples."""
+    names = [f"{COLLECTION}.{module}" for module in ALL]
+    found = runner.doc("-t", "module", "-j", *names).ok().json()
+    plays = []
+    for name in names:
+        tasks = yaml.safe_load(found[name]["examples"])
+        plays.append({"name": name, "hosts": "localhost", "gather_facts": False, "tasks": tasks})
+    return plays
+
+
+def guide() -> list[dict[str, Any]]:
+    """Return the plays of the guide, and one of all its tasks."""
+    text = (REPOSITORY / "docs/docsite/rst/guide_modules.rst").read_text(encoding="utf-8")
+    blocks = re.findall(r"^\.\. code-block:: yaml\n\n((?:    .*\n|\n)+)", text, re.MULTILINE)
+    entries = [entry for block in blocks for entry in yaml.safe_load(block)]
+    tasks = [entry for entry in entries if "hosts" not in entry]
+    rest = {"name": "guide", "hosts": "localhost", "gather_facts": False, "tasks": tasks}
+    return [*(entry for entry in entries if "hosts" in entry), rest]
+
+
+def test_every_example_and_the_guide_run(runner: Runner, tmp_path: Path) -> None:
+    web = {**KNOWN[0], "id": "srv_4f2a91c07d", "name": "web-01", "plan": "small"}
+    with Sandbox(servers=[web, {**KNOWN[1], "name": "web-02", "region": "eu-1"}]) as sandbox:
+        token = runner.home / ".config" / "server_management" / "token"
+        token.parent.mkdir(parents=True)
+        token.write_text(sandbox.token, encoding="ascii")
+        runner.environment["SERVER_MANAGEMENT_BASE_URL"] = sandbox.url
+        runner.environment["SERVER_MANAGEMENT_API_TOKEN"] = sandbox.token
+        book = yaml.safe_dump([*examples(runner), *guide()])
+        path = tmp_path / "site.yml"
+        path.write_text(book.replace("https://api.example.com", sandbox.url), encoding="utf-8")
+        result = runner.playbook(path, "--check", "--diff", "-e", f"api_token={sandbox.token}").ok()
+    assert result.says("failed=0")
+    assert len(re.findall(r"^TASK \[", result.stdout, re.MULTILINE)) >= 20
+    assert result.says("--- before: web-01 +++ after: web-01")
