@@ -15,10 +15,11 @@ import random
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ansible_collections.server_management.cloud.plugins.module_utils._ahead import Ahead
 from ansible_collections.server_management.cloud.plugins.module_utils._answers import (
     LISTING_LIMIT,
     header_excerpt,
@@ -54,6 +55,7 @@ _CHUNK = 64 * 2**10
 _LONGEST_WAIT = 60.0  # seconds of Retry-After that are worth waiting for
 _FIRST_WAIT = 0.5  # seconds, doubled with each try
 _RETRIED_STATUSES = frozenset({429, 500, 502, 503, 504})
+_Page = tuple[str, tuple[tuple[str, str], ...]]  # a URL and the parameters of its query
 _PARAMETERS = {"cursor": "starting_after", "page": "page", "offset": "offset"}
 
 
@@ -72,6 +74,7 @@ class Connection:
     retries: int = 3
     pagination: str = "none"
     pagination_parameter: str | None = None
+    pagination_concurrency: int = 1
     allow_partial: bool = False
     user_agent: str = f"server_management.cloud/{VERSION}"
 
@@ -92,17 +95,20 @@ class Client:
         self._connection = connection
         self._warn = warn
         self._session: requests.Session | None = None
+        self._budget = LISTING_LIMIT
+        self._is_done = False
 
     def list_servers(self) -> list[Server]:
         """Read the whole listing, page by page; nothing partial comes back unless allowed."""
         self._warn_of_plain_http()
         servers: dict[str, Server] = {}
-        url = f"{self._connection.base_url}/servers"
-        link, params, number, budget = url, {}, 1, LISTING_LIMIT
+        page: _Page = f"{self._connection.base_url}/servers", ()
+        number = 1
+        ahead = Ahead(self._get)
         try:
             while True:
-                answer = self._get(link, params, budget)
-                budget -= len(answer.body)
+                answer = ahead.get(page)
+                self._budget -= len(answer.body)
                 data, has_more = parse_listing(answer.body, answer.content_type)
                 known = len(servers)
                 merge(servers, data)
@@ -111,11 +117,13 @@ class Client:
                 if len(servers) == known:
                     raise _no_progress(data, number)
                 number += 1
-                following = self._following(answer, link, data, number, len(servers))
+                following = self._following(answer, page, data, number, len(servers))
                 if following is None:
                     return self._partial(servers)
-                link, params = following
+                page = following
+                ahead.foresee(self._probable(page, len(data), number, len(servers)))
         finally:
+            self._is_done = True
             self.close()
 
     def close(self) -> None:
@@ -125,24 +133,42 @@ class Client:
             self._session = None
 
     def _following(
-        self, answer: _Answer, link: str, data: list[Any], number: int, count: int
-    ) -> tuple[str, dict[str, str]] | None:
+        self, answer: _Answer, page: _Page, data: list[Any], number: int, count: int
+    ) -> _Page | None:
         """Say where page ``number`` is, after ``count`` servers; None where nothing tells."""
         style = self._connection.pagination
         if style == "link" and answer.next_link:
-            target = resolve(link, answer.next_link)
+            target = resolve(page[0], answer.next_link)
             if target is None:
                 raise MalformedAnswer(
                     "The link to the next page leads to another origin: "
                     f"{header_excerpt(answer.next_link, self._connection.api_token)}.",
                     "The token stays at the origin of base_url: check that this is the API's own.",
                 )
-            return target, {}
+            return target, ()
         if style not in _PARAMETERS:
             return None
-        value = {"cursor": data[-1]["id"], "page": number, "offset": count}[style]
+        return self._page({"cursor": data[-1]["id"], "page": number, "offset": count}[style])
+
+    def _page(self, value: object) -> _Page:
+        style = self._connection.pagination
         parameter = self._connection.pagination_parameter or _PARAMETERS[style]
-        return f"{self._connection.base_url}/servers", {parameter: str(value)}
+        return f"{self._connection.base_url}/servers", ((parameter, str(value)),)
+
+    def _probable(self, page: _Page, size: int, number: int, count: int) -> list[_Page]:
+        """Return the pages to ask for at once: the next one, and those that should come then.
+
+        They are told from the ``size`` of the last one: where another page is shorter, what was
+        foreseen is not asked for, and the listing goes on from where it is.
+        """
+        width = self._connection.pagination_concurrency
+        style = self._connection.pagination
+        if width == 1 or style not in ("page", "offset"):
+            return []
+        further = range(1, width)
+        if style == "page":
+            return [page, *(self._page(number + step) for step in further)]
+        return [page, *(self._page(count + step * size) for step in further)]
 
     def _partial(self, servers: dict[str, Server]) -> list[Server]:
         problem = f"The API has more servers than the {len(servers)} that it gave"
@@ -156,22 +182,22 @@ class Client:
             "Set pagination to the way your API continues, or allow_partial: true to do without.",
         )
 
-    def _get(self, url: str, params: Mapping[str, str], limit: int) -> _Answer:
+    def _get(self, page: _Page) -> _Answer:
         """Send one GET, and again after a passing failure; raise the last failure."""
         attempt = 1
         while True:
             try:
-                return self._try(url, params, limit)
+                return self._try(page)
             except CloudError as error:
                 wait = _wait(error, attempt) if attempt <= self._connection.retries else None
-                if wait is None:
+                if wait is None or self._is_done:
                     if attempt > 1:
                         error.message += f" Tried {attempt} times."
                     raise
             time.sleep(wait)
             attempt += 1
 
-    def _try(self, url: str, params: Mapping[str, str], limit: int) -> _Answer:
+    def _try(self, page: _Page) -> _Answer:
         """Send one GET and wait for its answer until the deadline.
 
         Time-outs of sockets start anew with each byte and do not cover the look-up of the name,
@@ -179,7 +205,7 @@ class Client:
         """
         if self._session is None:
             self._session = _new_session(self._connection)
-        exchange = _Exchange(self._session, self._connection, url, params, limit)
+        exchange = _Exchange(self._session, self._connection, page, self._budget)
         exchange.start()
         exchange.join(self._connection.timeout)
         exchange.is_late = exchange.is_alive()
@@ -188,7 +214,7 @@ class Client:
         if exchange.error is not None:
             raise exchange.error
         if exchange.is_late:
-            raise timed_out(url, self._connection.timeout)
+            raise timed_out(page[0], self._connection.timeout)
         if exchange.answer is None:
             raise RuntimeError("The request ended with neither an answer nor an error.")
         return exchange.answer
@@ -211,8 +237,7 @@ class _Exchange(threading.Thread):
         self,
         session: requests.Session,
         connection: Connection,
-        url: str,
-        params: Mapping[str, str],
+        page: _Page,
         limit: int,
     ) -> None:
         super().__init__(daemon=True)
@@ -221,8 +246,7 @@ class _Exchange(threading.Thread):
         self.is_late = False
         self._session = session
         self._connection = connection
-        self._url = url
-        self._params = params
+        self._url, self._params = page
         self._limit = limit
 
     def run(self) -> None:

@@ -10,7 +10,6 @@ This utility is private to the collection: it may change in any release.
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections.abc import Callable
 from typing import Any
@@ -18,14 +17,19 @@ from urllib.parse import urlsplit
 
 from ansible.module_utils.common.parameters import env_fallback
 
+from ansible_collections.server_management.cloud.plugins.module_utils._answers import clean
 from ansible_collections.server_management.cloud.plugins.module_utils._client import (
     VERSION,
     Connection,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
+from ansible_collections.server_management.cloud.plugins.module_utils._network import is_ambiguous
 
 _API_PATH = "/api/v1"
-_TOKEN_FILE_LIMIT = 64 * 2**10  # bytes; a larger file is no token
+_MOST_REQUESTS = 10  # at a time: as many connections as requests keeps open
+_TOKEN_FILE_LIMIT = 16 * 2**10  # bytes; a larger file is no token
+_BUNDLE_LIMIT = 16 * 2**20  # bytes; no CA bundle has more
+_LONGEST_TIMEOUT = 2.0e6  # seconds: sockets take little more
 
 
 def _environment(option: str) -> tuple[Any, list[str]]:
@@ -52,6 +56,7 @@ def connection_argument_spec() -> dict[str, dict[str, Any]]:
         "choices": ["none", "link", "cursor", "page", "offset"],
     }
     spec["pagination_parameter"] = {"type": "str"}
+    spec["pagination_concurrency"] = {"type": "int", "default": 1}
     spec["allow_partial"] = {"type": "bool", "default": False}
     return spec
 
@@ -63,14 +68,20 @@ def connection_from(get_option: Callable[[str], Any], ansible_version: str) -> C
         raise OptionError(f"timeout: must be a number of seconds above 0, and is {timeout}.")
     if retries < 0:
         raise OptionError(f"retries: must be 0 or more, and is {retries}.")
+    concurrency = get_option("pagination_concurrency")
+    if not 1 <= concurrency <= _MOST_REQUESTS:
+        raise OptionError(
+            f"pagination_concurrency: must be from 1 to {_MOST_REQUESTS}, and is {concurrency}."
+        )
     return Connection(
         base_url=_base_url(get_option("base_url")),
         api_token=_token(get_option("api_token"), get_option("api_token_file")),
         verify=_verify(get_option("validate_certs"), get_option("ca_path")),
-        timeout=timeout,
+        timeout=min(timeout, _LONGEST_TIMEOUT),
         retries=retries,
         pagination=get_option("pagination"),
         pagination_parameter=get_option("pagination_parameter") or None,
+        pagination_concurrency=concurrency,
         allow_partial=get_option("allow_partial"),
         user_agent=f"server_management.cloud/{VERSION} ansible/{ansible_version}",
     )
@@ -84,8 +95,7 @@ def _base_url(text: str) -> str:
             "Set it, or SERVER_MANAGEMENT_BASE_URL, to http(s)://host[:port][/prefix].",
         )
     expected = "Expected http(s)://host[:port][/prefix]."
-    # A backslash, a space or a control character is read in different ways by different parsers.
-    if re.search(r"[\s\\\x00-\x1f\x7f]", text):
+    if is_ambiguous(text):
         raise OptionError("base_url: has a space, a backslash or a control character.", expected)
     try:
         parts = urlsplit(text)
@@ -118,19 +128,24 @@ def _token(token: str | None, path: str | None) -> str:
 
 
 def _read_token(path: str) -> str:
-    try:
-        with open(path, "rb") as file:
-            content = file.read(_TOKEN_FILE_LIMIT + 1)
-    except OSError as error:
-        reason = (error.strerror or "it cannot be read").lower()
-        raise OptionError(f"api_token_file: {path}: {reason}.") from None
+    content = _read("api_token_file", path, _TOKEN_FILE_LIMIT + 1)
     token = content.decode("latin-1").strip()
     if not token or len(content) > _TOKEN_FILE_LIMIT:
-        raise OptionError(f"api_token_file: {path}: expected a file with a token alone.")
+        raise OptionError(f"api_token_file: {clean(path)}: expected a file with a token alone.")
     return token
 
 
 def _verify(validate_certs: bool, ca_path: str | None) -> bool | str:
-    if ca_path and not os.path.isfile(ca_path):
-        raise OptionError(f"ca_path: {ca_path}: there is no such file.")
+    if ca_path and b"-----BEGIN " not in _read("ca_path", ca_path, _BUNDLE_LIMIT):
+        raise OptionError(f"ca_path: {clean(ca_path)}: expected a file of certificates in PEM.")
     return (ca_path or True) if validate_certs else False
+
+
+def _read(option: str, path: str, size: int) -> bytes:
+    """Return at most ``size`` bytes of a file that an option names."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(size)
+    except (OSError, ValueError) as error:
+        reason = (getattr(error, "strerror", None) or "not a path").lower()
+        raise OptionError(f"{option}: {clean(path)}: {reason}.") from None
