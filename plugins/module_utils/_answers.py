@@ -85,16 +85,17 @@ def _decompress(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Yield what gzip has packed, which may be several members one after the other."""
     decoder = zlib.decompressobj(wbits=31)
     for chunk in chunks:
-        while chunk:
+        rest = chunk
+        while rest:
             if decoder.eof:
                 decoder = zlib.decompressobj(wbits=31)
             try:
-                yield decoder.decompress(chunk, _PIECE)
+                yield decoder.decompress(rest, _PIECE)
             except zlib.error:
                 raise MalformedAnswer(
                     "The answer claims to be compressed with gzip and is not.", _CHECK_URL
                 ) from None
-            chunk = decoder.unconsumed_tail or decoder.unused_data
+            rest = decoder.unconsumed_tail or decoder.unused_data
     if not decoder.eof:
         raise MalformedAnswer("The compressed answer is cut short.", "Run again.")
 
@@ -203,15 +204,13 @@ def _token_spellings(token: str) -> re.Pattern[str]:
         rf"|{re.escape(html.escape(c))})"
         for c in token
     )
-    spellings = [f"(?i:{plain})"]
+    spellings: list[str] = []
     for before in range(3):  # bytes that precede it in the same group of three, as "Bearer " does
         text = bytes(before) + token.encode()
         # Without the characters at both ends that other bytes have a part in.
         encoded = base64.b64encode(text)[(before * 8 + 5) // 6 : len(text) * 8 // 6].decode()
-        for spelling in (encoded, encoded.replace("+", "-").replace("/", "_")):
-            if spelling:
-                spellings.append(re.escape(spelling))
-    return re.compile("|".join(spellings))
+        spellings += [encoded, encoded.translate(str.maketrans("+/", "-_"))]
+    return re.compile("|".join([f"(?i:{plain})", *map(re.escape, filter(None, spellings))]))
 
 
 def clean(text: str) -> str:
@@ -223,7 +222,8 @@ def _reason(error: ValueError) -> str:
     if isinstance(error, UnicodeDecodeError):
         return "it is not UTF-8"
     if isinstance(error, json.JSONDecodeError):
-        return f"{error.msg[:1].lower()}{error.msg[1:]} at character {error.pos}"
+        problem = error.msg.removesuffix(" at")
+        return f"{problem[:1].lower()}{problem[1:]} at character {error.pos}"
     return str(error)
 
 

@@ -60,9 +60,14 @@ class MissingLibrary(CloudError):
 
 
 class NotYetLive(CloudError):
-    """The API has announced the operation and not opened it."""
+    """The API has announced the operation and not opened it.
+
+    ``operation`` and ``scope`` are as in the table of operations.
+    """
 
     code = "not_yet_live"
+    operation = ""
+    scope = ""
 
 
 class Unreachable(CloudError):

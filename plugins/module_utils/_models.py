@@ -41,6 +41,8 @@ class Server:
     @property
     def unusable(self) -> list[str]:
         """List the documented fields that were missing or not text."""
+        if self.fields.keys() >= _TEXT_FIELDS:
+            return []
         return [field for field in FIELDS if field not in self.fields]
 
 
@@ -53,17 +55,16 @@ def server_from_api(element: Any, position: int) -> Server:
     if not isinstance(element, dict):
         raise MalformedAnswer(f"Element {position} of data is not an object.", _REPORT)
     identifier = element.get("id")
-    if not isinstance(identifier, str) or not identifier:
+    # Spelling out what is no text would make two ids one.
+    if not isinstance(identifier, str) or not identifier or _valid_text(identifier) != identifier:
         raise MalformedAnswer(f"Element {position} of data has no text id.", _REPORT)
-    if not all(type(value) is str and value.isascii() for value in element.values()) or not all(
-        map(str.isascii, element)
-    ):
+    if not _is_ascii(element):
         element = {
             _valid_text(key): _valid(value)
             for key, value in element.items()
             if isinstance(value, str) or key not in _TEXT_FIELDS
         }
-    return Server(element["id"], element)
+    return Server(identifier, element)
 
 
 def merge(servers: dict[str, Server], elements: Iterable[Any]) -> None:
@@ -75,7 +76,7 @@ def merge(servers: dict[str, Server], elements: Iterable[Any]) -> None:
     for position, element in enumerate(elements):
         server = server_from_api(element, position)
         known = servers.setdefault(server.id, server)
-        if known is not server and known != server:
+        if known is not server:
             servers[server.id] = max(known, server, key=_canonical)
 
 
@@ -101,6 +102,14 @@ def select(servers: Iterable[Server], wanted: Mapping[str, list[str] | None]) ->
 
 
 _REPORT = "The API does not document such an answer: check base_url, then ask the provider."
+
+
+def _is_ascii(element: dict[str, Any]) -> bool:
+    """Tell whether all is ASCII text, as it is for most servers, so that nothing needs a look."""
+    try:
+        return "".join(element.values()).isascii() and "".join(element).isascii()
+    except TypeError:
+        return False
 
 
 def _canonical(server: Server) -> str:

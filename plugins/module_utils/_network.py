@@ -104,6 +104,8 @@ def _tls_failed(error: BaseException, url: str) -> TLSFailed:
             f"TLS with {where(url)} failed: what answers there does not speak it.",
             "Check the scheme and the port of base_url; a CA of your own would go into ca_path.",
         )
+    if reason.isupper():  # OpenSSL's name for it
+        reason = reason.replace("_", " ").lower()
     return TLSFailed(
         f"TLS with {where(url)} failed: {_shown(reason)}.",
         "If its certificate is from a CA of your own, name a PEM bundle in ca_path.",
@@ -131,13 +133,13 @@ def _reason(causes: list[BaseException]) -> str:
             return "the name does not resolve"
         if isinstance(cause, OSError) and cause.strerror:
             return _shown(cause.strerror).lower()
-        if type(cause) is OSError:  # a proxy that refuses a tunnel
+        if type(cause) is OSError and cause.args:  # a proxy that refuses a tunnel
             return _shown(str(cause)).lower()
     ended = (http.client.IncompleteRead, http.client.RemoteDisconnected)
     if any(isinstance(c, http.client.HTTPException) and not isinstance(c, ended) for c in causes):
         return "the answer is not HTTP"
-    if any(isinstance(cause, ValueError) for cause in causes):
-        return "the address, or that of a proxy, is not one that can be used"
+    if isinstance(causes[0], ValueError):
+        return "its address, that of a proxy, or a header of the answer is not valid"
     return "the connection was closed before the end of the answer"
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import time
 from collections.abc import Iterable
 from typing import Any
@@ -61,11 +62,11 @@ def read_entry(entry: Any) -> tuple[list[Server], float]:
     if not isinstance(entry, dict) or entry.get("format") != _FORMAT:
         raise ValueError("it is not in the format of this version")
     fetched, text = entry.get("fetched"), entry.get("servers")
-    if not isinstance(fetched, (int, float)) or not isinstance(text, str):
+    if not isinstance(fetched, float) or not math.isfinite(fetched) or not isinstance(text, str):
         raise ValueError("it lacks its time or its servers")
     servers: dict[str, Server] = {}
     try:
-        merge(servers, parse_listing(text.encode(), "application/json")[0])
+        merge(servers, parse_listing(text.encode(), "cache entry")[0])
     except MalformedAnswer as error:
         raise ValueError(error.message) from None
     return list(servers.values()), time.time() - fetched

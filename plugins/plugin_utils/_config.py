@@ -16,12 +16,25 @@ from typing import Any
 
 from ansible.errors import AnsibleError
 from ansible.module_utils.parsing.convert_bool import boolean
+from jinja2 import TemplateError
 
 from ansible_collections.server_management.cloud.plugins.module_utils._answers import clean
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 
 # Expressions are evaluated for each server, and not once as templates.
 EXPRESSION_OPTIONS = frozenset({"compose", "groups", "keyed_groups", "hostnames", "filters"})
+# What a template may raise: Ansible up to 2.18 lets the errors of filters through as they are.
+_TEMPLATE_ERRORS = (
+    AnsibleError,
+    TemplateError,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
 
 
 def check_keys(config: Mapping[str, Any], known: Iterable[str]) -> None:
@@ -47,8 +60,14 @@ def render(
             continue
         try:
             rendered[key] = templar.template(value)
-        except AnsibleError as error:
-            raise OptionError(f"{key}: {clean(str(error))}") from None
+            if getattr(value, "__ENCRYPTED__", False):  # up to 2.18 a vault value is decrypted late
+                rendered[key] = str(value)
+        except _TEMPLATE_ERRORS as error:
+            # Ansible up to 2.18 quotes the template, and a secret may be written into it.
+            reason = str(error)
+            if isinstance(value, str):
+                reason = reason.replace(value, "the template")
+            raise OptionError(f"{key}: {clean(reason)}") from None
     return rendered
 
 

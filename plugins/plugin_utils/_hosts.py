@@ -69,8 +69,13 @@ def hosts_from(servers: Iterable[Server], prefix: str, warn: Callable[[str], Non
     unreachable = []
     hosts = []
     for server in servers:
-        unusable.update(server.unusable)
-        variables = {names[key]: mark(value) for key, value in server.fields.items() if names[key]}
+        if missing := server.unusable:
+            unusable.update(missing)
+        variables = {
+            variable: mark(value)
+            for key, value in server.fields.items()
+            if (variable := names[key])
+        }
         address = server.text("ipv4")
         if _is_unicast_ipv4(address):
             variables["ansible_host"] = mark(address)

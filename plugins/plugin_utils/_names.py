@@ -10,6 +10,7 @@ This utility is private to the collection: it may change in any release.
 from __future__ import annotations
 
 import hashlib
+import ipaddress
 import re
 import socket
 from collections import Counter
@@ -24,7 +25,9 @@ _LOCALHOSTS = frozenset(
         "localhost",
         "localhost.localdomain",
         "localhost4",
+        "localhost4.localdomain4",
         "localhost6",
+        "localhost6.localdomain6",
         "ip6-localhost",
         "ip6-loopback",
     }
@@ -61,7 +64,7 @@ def name_servers(
     """
     texts = {server.id: preferences(server) for server in servers}
     wishes = {
-        identifier: [_usable(safe_host_name(text), reserved) for text in preferred]
+        identifier: [_host_name(text, reserved) for text in preferred]
         for identifier, preferred in texts.items()
     }
     naming = Naming()
@@ -102,8 +105,10 @@ def is_usable(name: str, reserved: Collection[str]) -> bool:
     )
 
 
-def _usable(name: str, reserved: Collection[str]) -> str:
-    return name if is_usable(name, reserved) else ""
+def _host_name(text: str, reserved: Collection[str]) -> str:
+    """Return the host name that a text makes, or an empty text."""
+    name = safe_host_name(text)
+    return name if is_usable(name, reserved) and not _is_ipv6_loopback(text) else ""
 
 
 def _wish(identifier: str, wishes: list[str], rank: int, reserved: Collection[str]) -> str:
@@ -113,14 +118,14 @@ def _wish(identifier: str, wishes: list[str], rank: int, reserved: Collection[st
     step = rank - len(wishes)
     if step == 0:
         first = next(filter(None, wishes), "")
-        name = f"{first}_{safe_host_name(identifier)}" if first else ""
+        name = f"{first}_{identifier}" if first else ""
     elif step == 1:
-        name = safe_host_name(identifier)
+        name = identifier
     else:
         # Each further step has a digest of its own: names could be made to take the first one.
         text = identifier + "#" * (step - 2)
         name = f"server_{hashlib.sha256(text.encode()).hexdigest()[:16]}"
-    return _usable(name, reserved)
+    return _host_name(name, reserved)
 
 
 def _note(naming: Naming, name: str, wishes: list[str]) -> None:
@@ -130,6 +135,13 @@ def _note(naming: Naming, name: str, wishes: list[str]) -> None:
         naming.shared.append(name)
     else:
         naming.unusable.append(name)
+
+
+def _is_ipv6_loopback(text: str) -> bool:
+    try:
+        return ":" in text and ipaddress.ip_address(text.strip("[] ")).is_loopback
+    except ValueError:
+        return False
 
 
 def _is_localhost(name: str) -> bool:

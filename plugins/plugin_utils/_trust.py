@@ -14,6 +14,7 @@ text of these characters alone is no template, so that it may pass for ordinary 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any
 
 try:
@@ -21,7 +22,7 @@ try:
 except ImportError:  # ansible-core before 2.19
     from ansible.utils.unsafe_proxy import AnsibleUnsafeText
 
-    _plain: Any = str
+    _plain: Any = str.__str__  # takes a mark off, which str() does not
     _suspect: Any = AnsibleUnsafeText
 else:
     _plain, _suspect = trust_as_template, str
@@ -37,12 +38,17 @@ TEXT_TYPES = frozenset({str, type(_plain("text")), type(_suspect("text"))})
 def mark(value: Any) -> Any:
     """Return a JSON value with all its text marked, the keys of its objects included."""
     if isinstance(value, str):
-        return _plain(value) if _is_plain(value) else _suspect(value)
+        return _mark_text(value)
     if isinstance(value, list):
         return [mark(item) for item in value]
     if isinstance(value, dict):
         return {key if _is_plain(key) else _suspect(key): mark(item) for key, item in value.items()}
     return value
+
+
+@lru_cache(maxsize=1024)  # many hosts have the same region, plan and status
+def _mark_text(text: str) -> Any:
+    return _plain(text) if _is_plain(text) else _suspect(text)
 
 
 def trust_plain(value: Any) -> Any:

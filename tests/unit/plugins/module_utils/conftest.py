@@ -1,0 +1,87 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the tests of the client share: a way to call it, and a clock that costs no time.
+
+The collection is imported late: where pytest is given this folder, it reads this file before the
+collection has its name.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from sandbox import Sandbox
+
+VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
+
+
+class Reader:
+    """Read the listing of a sandbox; ``warnings`` has what the client warned of."""
+
+    def __init__(self, client: ModuleType) -> None:
+        self.warnings: list[str] = []
+        self._client = client
+
+    def __call__(self, sandbox: Sandbox, base_url: str = "", **options: Any) -> Any:
+        options = {"api_token": sandbox.token, "retries": 0, "timeout": 10.0, **options}
+        connection = self._client.Connection(f"{base_url or sandbox.url}/api/v1", **options)
+        return self._client.Client(connection, self.warnings.append).list_servers()
+
+
+@pytest.fixture
+def client() -> ModuleType:
+    """Return the module under test."""
+    from ansible_collections.server_management.cloud.plugins.module_utils import _client
+
+    return _client
+
+
+@pytest.fixture(autouse=True)
+def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", os.devnull)
+
+
+@pytest.fixture
+def read(client: ModuleType) -> Reader:
+    """Return what reads the listing of a sandbox, without retries unless asked for."""
+    return Reader(client)
+
+
+@pytest.fixture
+def sandbox() -> Iterator[Sandbox]:
+    """Return a sandbox with three servers."""
+    with Sandbox(servers=3) as running:
+        yield running
+
+
+@pytest.fixture
+def waits(client: ModuleType, monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Return the seconds that the client would have waited; no test waits that long."""
+    seconds: list[float] = []
+
+    class Clock:
+        sleep = staticmethod(seconds.append)
+
+    monkeypatch.setattr(client, "time", Clock)
+    return seconds
+
+
+@pytest.fixture
+def threads(client: ModuleType) -> Iterator[None]:
+    """Expect that a test leaves no thread of the client behind."""
+    yield
+    left = [thread for thread in threading.enumerate() if isinstance(thread, client._Exchange)]
+    assert not left

@@ -1,0 +1,251 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The client behind TLS and proxies, and before what is no server of the API at all."""
+
+from __future__ import annotations
+
+import datetime
+import socket
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trustme
+
+from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
+    TimedOut,
+    TLSFailed,
+    Unreachable,
+)
+from sandbox import Fault, Sandbox
+
+LONG_AGO = datetime.datetime(2020, 1, 1, tzinfo=datetime.timezone.utc)
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a CA, another CA, and certificates that the first one gave."""
+    folder = tmp_path_factory.mktemp("certificates")
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(folder / "ca.pem")
+    trustme.CA().cert_pem.write_to_path(folder / "another.pem")
+    for name, certificate in {
+        "good": authority.issue_cert("127.0.0.1"),
+        "elsewhere": authority.issue_cert("elsewhere.invalid"),
+        "expired": authority.issue_cert("127.0.0.1", not_after=LONG_AGO),
+    }.items():
+        certificate.private_key_and_cert_chain_pem.write_to_path(folder / f"{name}.pem")
+    return folder
+
+
+@pytest.fixture
+def serve(certificates: Path) -> Iterator[Callable[[str], Sandbox]]:
+    """Return what starts a sandbox with a certificate."""
+    started: list[Sandbox] = []
+
+    def start(name: str) -> Sandbox:
+        started.append(Sandbox(servers=3, tls=(certificates / f"{name}.pem", None)))
+        started[-1].start()
+        return started[-1]
+
+    yield start
+    for sandbox in started:
+        sandbox.stop()
+
+
+REFUSED = [
+    ("good", True, "unable to get local issuer certificate"),
+    ("good", "another", "unable to get local issuer certificate"),
+    ("elsewhere", "ca", r"'127\.0\.0\.1'"),
+    ("expired", "ca", "certificate has expired"),
+]
+
+
+@pytest.mark.parametrize(("certificate", "trusted", "reason"), REFUSED)
+def test_a_certificate_that_is_not_trusted_is_refused(
+    read: Any,
+    serve: Callable[[str], Sandbox],
+    certificates: Path,
+    waits: list[float],
+    certificate: str,
+    trusted: Any,
+    reason: str,
+) -> None:
+    sandbox = serve(certificate)
+    verify = str(certificates / f"{trusted}.pem") if isinstance(trusted, str) else trusted
+    with pytest.raises(TLSFailed, match=reason) as caught:
+        read(sandbox, verify=verify, retries=2)
+    assert f"127.0.0.1:{sandbox.port}" in caught.value.message
+    assert ".." not in caught.value.message
+    assert "ca_path" in caught.value.next_step
+    assert (waits, sandbox.requests) == ([], [])
+
+
+def test_a_ca_of_ones_own_is_trusted(
+    read: Any, serve: Callable[[str], Sandbox], certificates: Path, threads: None
+) -> None:
+    assert len(read(serve("good"), verify=str(certificates / "ca.pem"))) == 3
+    assert read.warnings == []
+
+
+@pytest.mark.parametrize("certificate", ["good", "elsewhere", "expired"])
+def test_without_a_check_any_certificate_will_do_and_nothing_is_said(
+    read: Any, serve: Callable[[str], Sandbox], certificate: str
+) -> None:
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        assert len(read(serve(certificate), verify=False)) == 3
+    assert (read.warnings, [str(warning.message) for warning in seen]) == ([], [])
+
+
+@pytest.mark.parametrize("variable", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"])
+def test_the_environment_names_a_bundle_where_no_option_does(
+    read: Any,
+    serve: Callable[[str], Sandbox],
+    certificates: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    variable: str,
+) -> None:
+    sandbox = serve("good")
+    monkeypatch.setenv(variable, str(certificates / "ca.pem"))
+    assert len(read(sandbox)) == 3
+    with pytest.raises(TLSFailed):
+        read(sandbox, verify=str(certificates / "another.pem"))
+    monkeypatch.setenv(variable, str(certificates / "another.pem"))
+    with pytest.raises(TLSFailed):
+        read(sandbox)
+    assert len(read(sandbox, verify=str(certificates / "ca.pem"))) == 3
+    assert len(read(sandbox, verify=False)) == 3
+
+
+def test_a_bundle_that_the_environment_names_in_vain_is_named(
+    read: Any, serve: Callable[[str], Sandbox], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/nowhere/ca.pem")
+    with pytest.raises(TLSFailed, match=r"/nowhere/ca\.pem\. If its .* ca_path"):
+        read(serve("good"))
+
+
+def test_https_to_what_speaks_http_says_so(read: Any, sandbox: Sandbox) -> None:
+    with pytest.raises(TLSFailed, match=r"does not speak it.*scheme and the port of base_url"):
+        read(sandbox, f"https://127.0.0.1:{sandbox.port}")
+
+
+def test_http_to_what_speaks_https_is_no_answer(read: Any, serve: Callable[[str], Sandbox]) -> None:
+    sandbox = serve("good")
+    with pytest.raises(Unreachable, match=f"Cannot reach 127.0.0.1:{sandbox.port}"):
+        read(sandbox, f"http://127.0.0.1:{sandbox.port}")
+
+
+def test_a_handshake_that_hangs_ends_with_the_deadline(read: Any, sandbox: Sandbox) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        with pytest.raises(TimedOut):
+            read(sandbox, f"https://127.0.0.1:{port}", timeout=0.3)
+
+
+UNREACHABLE = [
+    ("http://127.0.0.1:1", r"127\.0\.0\.1:1: connection refused\."),
+    ("http://[::1]:1", r"\[::1\]:1: [a-z ]+\."),
+    ("http://no-such-host.invalid", r"no-such-host\.invalid:80: the name does not resolve\."),
+    ("https://no-such-host.invalid", r"no-such-host\.invalid:443: the name does not resolve\."),
+    ("http://a..b", r"a\.\.b:80: its address, .* is not valid\."),
+]
+
+
+@pytest.mark.parametrize(("url", "words"), UNREACHABLE)
+def test_where_no_connection_comes_about_host_and_port_are_named(
+    read: Any, sandbox: Sandbox, waits: list[float], url: str, words: str
+) -> None:
+    with pytest.raises(Unreachable, match=f"^Cannot reach {words} Tried 2 times") as caught:
+        read(sandbox, url, retries=1)
+    assert "base_url" in caught.value.next_step
+    assert len(waits) == 1
+
+
+HEAD = b"HTTP/1.1 200 OK\r\n"
+CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
+NO_HTTP = [
+    (b"", "closed before the end"),
+    (b"SSH-2.0-OpenSSH_9.2\r\n", "not HTTP"),
+    (b"HTTP/1.1 two hundred\r\n\r\n", "not HTTP"),
+    (HEAD + b"A: b\r\n" * 200 + b"\r\n", "not HTTP"),
+    (HEAD + b"A: " + b"b" * 70_000 + b"\r\n\r\n", "not HTTP"),
+    (HEAD + b"Content-Length: 5, 7\r\n\r\n{}", "header of the answer is not valid"),
+    (HEAD + b"Content-Length: 30\r\n\r\n{}", "closed before the end"),
+    (CHUNKED + b"2\r\n{}", "closed before the end"),
+    (CHUNKED + b"not a number\r\n{}\r\n0\r\n\r\n", "closed before the end"),
+]
+
+
+@pytest.mark.parametrize(("sent", "words"), NO_HTTP)
+def test_what_is_no_http_is_an_error(
+    read: Any, sandbox: Sandbox, threads: None, sent: bytes, words: str
+) -> None:
+    def answer() -> None:
+        connection = listener.accept()[0]
+        with connection, suppress(OSError):
+            connection.recv(65536)
+            connection.sendall(sent)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=answer)
+        thread.start()
+        with pytest.raises(Unreachable, match=words):
+            read(sandbox, f"http://127.0.0.1:{listener.getsockname()[1]}")
+        thread.join()
+
+
+BAD_PROXIES = [
+    ("http://127.0.0.1:1", "through the proxy: connection refused"),
+    ("http://no-such-host.invalid:1", "through the proxy: the name does not resolve"),
+    ("socks5://127.0.0.1:1", "that of a proxy"),
+    ("http://user:secret@127.0.0.1:99999", "that of a proxy"),
+]
+
+
+@pytest.mark.parametrize(("proxy", "words"), BAD_PROXIES)
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_proxy_that_cannot_be_used_is_told_from_the_api(
+    read: Any,
+    sandbox: Sandbox,
+    monkeypatch: pytest.MonkeyPatch,
+    scheme: str,
+    proxy: str,
+    words: str,
+) -> None:
+    monkeypatch.setenv(f"{scheme}_proxy", proxy)
+    with pytest.raises(Unreachable, match=words) as caught:
+        read(sandbox, f"{scheme}://127.0.0.1:{sandbox.port}")
+    assert f"127.0.0.1:{sandbox.port}" in caught.value.message
+    assert "secret" not in str(caught.value)
+    assert "proxy" in caught.value.next_step
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    assert len(read(sandbox)) == 3
+
+
+def test_a_proxy_of_the_environment_is_used(
+    read: Any, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", sandbox.url)
+    assert len(read(sandbox, "http://api.invalid")) == 3
+    assert sandbox.requests[0].headers["Host"] == "api.invalid"
+
+
+@pytest.mark.parametrize("status", [403, 407, 502])
+def test_a_proxy_that_refuses_a_tunnel_says_why_and_gets_no_token(
+    read: Any, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    monkeypatch.setenv("https_proxy", sandbox.url)
+    sandbox.fail(Fault(status=status), times=None)
+    with pytest.raises(Unreachable, match=f"through the proxy: tunnel connection failed: {status}"):
+        read(sandbox, "https://api.invalid")
+    (request,) = sandbox.requests
+    assert (request.method, request.path) == ("CONNECT", "api.invalid:443")
+    assert request.headers["Authorization"] is None

@@ -1,0 +1,220 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How the client goes from page to page, and what it makes of pages that lead nowhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
+    CloudError,
+    IncompleteListing,
+    MalformedAnswer,
+    ServerFailed,
+    Unauthorized,
+)
+from sandbox import Fault, Sandbox
+from sandbox.account import make_servers
+
+PARAMETERS = {"link": "resume", "cursor": "starting_after", "page": "page", "offset": "offset"}
+STYLES = tuple(PARAMETERS)
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize(("count", "requests"), [(0, 1), (1, 1), (3, 1), (4, 2), (6, 2), (7, 3)])
+def test_every_server_comes_once_over_one_connection(
+    read: Any, threads: None, style: str, count: int, requests: int
+) -> None:
+    with Sandbox(servers=count, pagination=style, page_size=3) as sandbox:
+        servers = read(sandbox, pagination=style)
+        assert [server.fields for server in servers] == sandbox.servers
+        assert len(sandbox.requests) == requests
+        assert sandbox.connections == 1
+        tokens = {request.headers["Authorization"] for request in sandbox.requests}
+    assert tokens == {"Bearer sandbox-token"}
+    assert read.warnings == []
+
+
+@pytest.mark.parametrize(
+    ("style", "values"),
+    [
+        ("cursor", [{}, {"after": "srv_2"}, {"after": "srv_4"}]),
+        ("page", [{}, {"after": "2"}, {"after": "3"}]),
+        ("offset", [{}, {"after": "2"}, {"after": "4"}]),
+    ],
+)
+def test_the_parameter_can_have_another_name(
+    read: Any, style: str, values: list[dict[str, str]]
+) -> None:
+    account = [{**server, "id": f"srv_{n}"} for n, server in enumerate(make_servers(5), 1)]
+    with Sandbox(account, pagination=style, pagination_parameter="after", page_size=2) as sandbox:
+        assert len(read(sandbox, pagination=style, pagination_parameter="after")) == 5
+        assert [request.query for request in sandbox.requests] == values
+
+
+def test_a_parameter_or_an_id_cannot_add_to_the_request(read: Any) -> None:
+    hostile = "a b\r\nX-Injected: yes&page=9#"
+    account = [{**server, "id": f"{hostile}{n}"} for n, server in enumerate(make_servers(3))]
+    with Sandbox(
+        account, pagination="cursor", pagination_parameter=hostile, page_size=2
+    ) as sandbox:
+        servers = read(sandbox, pagination="cursor", pagination_parameter=hostile)
+        assert len(servers) == 3
+        assert sandbox.requests[1].query == {hostile: f"{hostile}1"}
+        assert "X-Injected" not in sandbox.requests[1].headers
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        '<{origin}{next}>; rel="next"',
+        "<{next}>; rel=next",
+        '<?resume=2>; rel="next"',
+        '</api/v1/servers?resume=2>; rel="prefetch NEXT"; title="a; b=c, <d>"',
+        '<https://other.invalid/>; rel="help", <{next}>; rel="next"',
+        "<{next}#part>; REL = next",
+    ],
+)
+def test_a_link_may_be_relative_and_among_others(read: Any, link: str) -> None:
+    with Sandbox(servers=4, pagination="link", page_size=2) as sandbox:
+        sandbox.fail(Fault(link=link), page=1)
+        assert len(read(sandbox, pagination="link")) == 4
+        assert sandbox.requests[1].query == {"resume": "2"}
+
+
+FOREIGN = [
+    "https://{host}:{port}/api/v1/servers",
+    "http://localhost:{port}/api/v1/servers",
+    "http://{host}:9/api/v1/servers",
+    "//other.invalid/api/v1/servers",
+    "http://user@{host}:{port}/api/v1/servers",
+    "http://{host}:{port}@other.invalid/",
+    "http://{host}:{port}\\@other.invalid/",
+    "ftp://{host}:{port}/",
+    "http://[bad/",
+    "http://{host}:99999/",
+    "http://{host}:{port}/\ta",
+    "javascript:alert(1)",
+]
+
+
+@pytest.mark.parametrize("target", FOREIGN)
+def test_a_link_to_another_origin_is_refused(read: Any, target: str) -> None:
+    with Sandbox(servers=4, pagination="link", page_size=2) as sandbox:
+        address = target.format(host=sandbox.host, port=sandbox.port)
+        sandbox.fail(Fault(link=f'<{address}>; rel="next"'), page=1)
+        with pytest.raises(MalformedAnswer, match="leads to another origin") as caught:
+            read(sandbox, pagination="link", allow_partial=True)
+        assert len(sandbox.requests) == 1
+    assert " ".join(address.split()) in str(caught.value)
+
+
+def test_more_to_come_and_no_way_to_get_it_is_an_error(read: Any, sandbox: Sandbox) -> None:
+    sandbox.fail(Fault(has_more=True))
+    with pytest.raises(IncompleteListing, match="more servers than the 3 that it gave") as caught:
+        read(sandbox)
+    assert "pagination" in caught.value.next_step
+    assert "allow_partial" in caught.value.next_step
+
+
+@pytest.mark.parametrize("link", [None, "</x>; rel=prev", "<>; rel=next", "garbage <"])
+def test_without_a_next_link_the_style_link_ends_in_an_error(
+    read: Any, sandbox: Sandbox, link: str | None
+) -> None:
+    sandbox.fail(Fault(has_more=True, link=link))
+    with pytest.raises(IncompleteListing, match="no Link header to the next page"):
+        read(sandbox, pagination="link")
+
+
+@pytest.mark.parametrize("style", ["none", "link"])
+def test_a_part_is_taken_with_a_warning_where_that_is_allowed(
+    read: Any, sandbox: Sandbox, style: str
+) -> None:
+    sandbox.fail(Fault(has_more=True))
+    assert len(read(sandbox, pagination=style, allow_partial=True)) == 3
+    (warning,) = read.warnings
+    assert "more servers than the 3" in warning
+    assert "allow_partial" in warning
+
+
+def test_allow_partial_changes_nothing_where_there_is_a_way(read: Any) -> None:
+    with Sandbox(servers=5, pagination="page", page_size=2) as sandbox:
+        assert len(read(sandbox, pagination="page", allow_partial=True)) == 5
+        assert read.warnings == []
+
+
+@pytest.mark.parametrize("allow_partial", [False, True])
+@pytest.mark.parametrize("style", ["none", *STYLES])
+@pytest.mark.parametrize("page", [1, 2])
+def test_an_empty_page_that_claims_more_is_refused(
+    read: Any, style: str, page: int, allow_partial: bool
+) -> None:
+    with Sandbox(servers=4, pagination=style, page_size=2) as sandbox:
+        sandbox.fail(Fault(data=[], has_more=True), page=page)
+        if page == 2 and style == "none":
+            assert len(read(sandbox)) == 4
+            return
+        with pytest.raises(MalformedAnswer, match=f"Page {page} of the listing is empty"):
+            read(sandbox, pagination=style, allow_partial=allow_partial)
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_a_page_that_comes_again_is_refused(read: Any, style: str) -> None:
+    with Sandbox(servers=6, pagination=style, page_size=2) as sandbox:
+        sandbox.fail(Fault(shift=2), page=2)
+        with pytest.raises(MalformedAnswer, match="Page 2 of the listing brings no new server"):
+            read(sandbox, pagination=style)
+        assert len(sandbox.requests) == 2
+
+
+def test_a_link_that_loops_is_refused(read: Any) -> None:
+    with Sandbox(servers=6, pagination="link", page_size=2) as sandbox:
+        sandbox.fail(Fault(link='<{origin}/api/v1/servers>; rel="next"'), page=2)
+        with pytest.raises(MalformedAnswer, match="Page 3 of the listing brings no new server"):
+            read(sandbox, pagination="link")
+        assert len(sandbox.requests) == 3
+
+
+def test_an_api_that_ignores_the_parameter_is_found_out(read: Any, sandbox: Sandbox) -> None:
+    sandbox.fail(Fault(has_more=True), times=None)
+    with pytest.raises(MalformedAnswer, match="brings no new server"):
+        read(sandbox, pagination="page")
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_a_server_that_comes_twice_as_the_listing_moves_is_kept_once(read: Any, style: str) -> None:
+    with Sandbox(servers=6, pagination=style, page_size=3) as sandbox:
+        sandbox.fail(Fault(shift=1), times=None, after=1)
+        servers = read(sandbox, pagination=style)
+        assert len({server.id for server in servers}) == len(servers) == 6
+
+
+LATER_FAULTS: list[tuple[Fault, type[CloudError]]] = [
+    (Fault(status=401), Unauthorized),
+    (Fault(status=500), ServerFailed),
+    (Fault(body="{}"), MalformedAnswer),
+    (Fault(data=[{"id": 5}]), MalformedAnswer),
+]
+
+
+@pytest.mark.parametrize(("fault", "kind"), LATER_FAULTS, ids=repr)
+@pytest.mark.parametrize("page", [2, 3])
+def test_nothing_partial_comes_back_when_a_later_page_fails(
+    read: Any, page: int, fault: Fault, kind: type[CloudError]
+) -> None:
+    with Sandbox(servers=5, pagination="page", page_size=2) as sandbox:
+        sandbox.fail(fault, page=page)
+        with pytest.raises(kind):
+            read(sandbox, pagination="page", allow_partial=True)
+
+
+def test_a_page_that_fails_once_is_asked_for_again(read: Any, waits: list[float]) -> None:
+    with Sandbox(servers=5, pagination="cursor", page_size=2) as sandbox:
+        sandbox.fail(Fault(status=503), page=2)
+        assert len(read(sandbox, pagination="cursor", retries=1)) == 5
+        assert len(sandbox.requests) == 4
+    assert len(waits) == 1

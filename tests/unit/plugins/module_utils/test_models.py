@@ -1,0 +1,196 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
+    MalformedAnswer,
+    OptionError,
+)
+from ansible_collections.server_management.cloud.plugins.module_utils._models import (
+    FIELDS,
+    Server,
+    merge,
+    select,
+    server_from_api,
+)
+from sandbox.account import make_servers
+
+SERVER: dict[str, Any] = dict(make_servers(1)[0])
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def _nested(depth: int) -> Any:
+    value: Any = "x"
+    for level in range(depth):
+        value = [value] if level % 2 else {"a": value}
+    return value
+
+
+def test_a_documented_server_is_taken_as_it_is() -> None:
+    server = server_from_api(SERVER, 0)
+    assert (server.id, server.fields, server.unusable) == (SERVER["id"], SERVER, [])
+    assert tuple(SERVER) == FIELDS
+    assert [server.text(field) for field in FIELDS] == list(SERVER.values())
+
+
+@pytest.mark.parametrize("field", FIELDS[1:])
+@pytest.mark.parametrize("value", [None, 1, 1.5, True, [], ["running"], {}, {"a": "b"}])
+def test_a_documented_field_that_is_no_text_costs_itself(field: str, value: Any) -> None:
+    server = server_from_api({**SERVER, field: value}, 0)
+    assert server.fields == {key: text for key, text in SERVER.items() if key != field}
+    assert server.unusable == [field]
+    assert server.text(field) == ""
+
+
+@pytest.mark.parametrize("field", FIELDS[1:])
+def test_a_documented_field_that_is_missing_costs_itself(field: str) -> None:
+    server = server_from_api({key: text for key, text in SERVER.items() if key != field}, 0)
+    assert server.unusable == [field]
+    assert server.text(field) == ""
+
+
+def test_an_empty_text_is_a_text() -> None:
+    assert server_from_api({**SERVER, "region": ""}, 0).unusable == []
+
+
+def test_an_id_is_all_that_a_server_needs() -> None:
+    server = server_from_api({"id": "é"}, 0)
+    assert (server.id, server.fields, server.unusable) == ("é", {"id": "é"}, list(FIELDS[1:]))
+
+
+@pytest.mark.parametrize("value", [None, 1, True, [], {}, "", ["srv_1"], "\ud800", "a\udfffb"])
+def test_without_a_text_id_there_is_no_server(value: Any) -> None:
+    with pytest.raises(MalformedAnswer, match="Element 7 of data has no text id") as caught:
+        server_from_api({**SERVER, "id": value}, 7)
+    assert caught.value.next_step
+
+
+@pytest.mark.parametrize("element", [None, 1, "text", [], [SERVER]])
+def test_what_is_no_object_is_no_server(element: Any) -> None:
+    with pytest.raises(MalformedAnswer, match="Element 3 of data is not an object"):
+        server_from_api(element, 3)
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [
+        (None, None),
+        (5, 5),
+        (True, True),
+        ("é", "é"),
+        ("\ud800x", "\\ud800x"),
+        (["\udfff", {"\ud800": None}], ["\\udfff", {"\\ud800": None}]),
+        (_nested(32), _nested(32)),
+    ],
+)
+def test_a_field_of_later_is_kept_as_long_as_it_can_be_written(value: Any, kept: Any) -> None:
+    server = server_from_api({**SERVER, "later": value}, 0)
+    assert server.fields == {**SERVER, "later": kept}
+    json.dumps(server.fields, ensure_ascii=False).encode()
+
+
+def test_the_name_of_a_field_is_made_writable_too() -> None:
+    assert server_from_api({"id": "a", "\ud800": 1}, 0).fields["\\ud800"] == 1
+
+
+@pytest.mark.parametrize("depth", [33, 500])
+def test_a_field_of_later_that_is_too_deep_is_refused(depth: int) -> None:
+    with pytest.raises(MalformedAnswer, match="nested deeper than 32 levels"):
+        server_from_api({**SERVER, "later": _nested(depth)}, 0)
+
+
+@given(st.dictionaries(st.sampled_from(FIELDS) | st.text(), JSON, max_size=9))
+def test_any_object_is_a_server_that_can_be_written_or_is_refused(element: dict[str, Any]) -> None:
+    try:
+        server = server_from_api(element, 0)
+    except MalformedAnswer:
+        return
+    assert server.id == server.fields["id"] == element["id"]
+    json.dumps(server.fields, ensure_ascii=False).encode()
+    for field in FIELDS:
+        assert isinstance(server.text(field), str)
+        assert (field in server.unusable) == (not isinstance(element.get(field), str))
+
+
+DUPLICATES = st.lists(
+    st.fixed_dictionaries(
+        {"id": st.sampled_from(["a", "b", "é"])},
+        optional={"status": st.sampled_from(["on", "off"]), "n": st.sampled_from([1, 1.0, True])},
+    ),
+    max_size=6,
+)
+
+
+@given(DUPLICATES, st.randoms(use_true_random=False))
+def test_the_order_of_an_answer_does_not_matter(elements: list[Any], random: Any) -> None:
+    first: dict[str, Server] = {}
+    merge(first, elements)
+    random.shuffle(elements)
+    second: dict[str, Server] = {}
+    merge(second, elements)
+    assert {key: repr(sorted(server.fields.items())) for key, server in first.items()} == {
+        key: repr(sorted(server.fields.items())) for key, server in second.items()
+    }
+    assert {element["id"] for element in elements} == set(first)
+
+
+def test_each_id_is_kept_once_where_it_first_stood() -> None:
+    servers: dict[str, Server] = {}
+    merge(servers, [{"id": "a"}, {"id": "b"}])
+    merge(servers, [{"id": "b"}, {"id": "c"}, {"id": "a"}])
+    assert list(servers) == ["a", "b", "c"]
+
+
+def test_a_bad_element_is_named_by_its_place() -> None:
+    with pytest.raises(MalformedAnswer, match="Element 2 of"):
+        merge({}, [{"id": "a"}, {"id": "b"}, {}])
+
+
+ACCOUNT = [
+    Server(identifier, {"id": identifier, "status": status, "region": region})
+    for identifier, status, region in [
+        ("1", "running", "eu"),
+        ("2", "running", "us"),
+        ("3", "stopped", "eu"),
+        ("4", "", "eu"),
+    ]
+]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "identifiers"),
+    [
+        ({}, "1234"),
+        ({"status": None, "region": None}, "1234"),
+        ({"status": ["running"]}, "12"),
+        ({"status": ["running", "stopped"], "region": ["eu"]}, "13"),
+        ({"region": ["EU"]}, ""),
+        ({"status": [""]}, "4"),
+        ({"plan": ["small"]}, ""),
+    ],
+)
+def test_select_keeps_what_has_one_of_the_wanted_values(
+    wanted: dict[str, list[str] | None], identifiers: str
+) -> None:
+    assert [server.id for server in select(ACCOUNT, wanted)] == list(identifiers)
+
+
+@pytest.mark.parametrize(
+    ("field", "option"), [("status", "statuses"), ("region", "regions"), ("plan", "plans")]
+)
+def test_an_empty_list_of_wanted_values_is_an_error(field: str, option: str) -> None:
+    with pytest.raises(OptionError, match=f"^{option}: the list is empty"):
+        select(ACCOUNT, {field: []})

@@ -1,0 +1,162 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What all modules share: errors become failed tasks, and options are checked once."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sandbox import Fault, Sandbox
+from support.modules import run_module
+
+ALL = (
+    "server_info",
+    "server",
+    "volume",
+    "volume_attachment",
+    "wallet_info",
+    "usage_info",
+    "invoice_info",
+)
+REQUIRED: dict[str, dict[str, Any]] = {
+    "server": {"name": "web-01"},
+    "volume": {"name": "data", "size": 1, "region": "eu"},
+    "volume_attachment": {"volume": "data", "server": "web-01"},
+}
+
+
+def connection(sandbox: Sandbox, **options: Any) -> dict[str, Any]:
+    """Return the options that lead a module to the sandbox."""
+    return {"base_url": sandbox.url, "api_token": sandbox.token, "retries": 0, **options}
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "words"),
+    [
+        (401, "unauthorized", "rejected the token"),
+        (403, "forbidden", "lacks the scope servers:read"),
+        (404, "not_found", "Check base_url"),
+        (429, "rate_limited", "throttling"),
+        (302, "redirected", "not followed"),
+        (503, "server_error", "failing"),
+        (418, "unexpected_status", "unexpected"),
+    ],
+)
+@pytest.mark.parametrize("module", ["server_info", "server"])
+def test_an_error_of_the_api_fails_the_task(
+    sandbox: Sandbox, module: str, status: int, code: str, words: str
+) -> None:
+    sandbox.fail(Fault(status=status))
+    outcome = run_module(module, {**connection(sandbox), **REQUIRED.get(module, {})})
+    assert outcome.failed
+    assert outcome.result["changed"] is False
+    error = outcome.result["error"]
+    assert (error["code"], error["status"]) == (code, status)
+    assert outcome.result["msg"].startswith(error["message"])
+    assert words in outcome.result["msg"]
+    assert "live" not in outcome.result
+
+
+def test_an_answer_that_is_not_whole_fails_the_task(sandbox: Sandbox) -> None:
+    sandbox.fail(Fault(has_more=True))
+    result = run_module("server_info", connection(sandbox)).result
+    assert result["error"]["code"] == "incomplete_listing"
+    assert result["error"]["status"] is None
+    assert "servers" not in result
+
+
+def test_what_is_allowed_to_be_partial_gives_a_warning(sandbox: Sandbox) -> None:
+    sandbox.fail(Fault(has_more=True))
+    outcome = run_module("server_info", connection(sandbox, allow_partial=True))
+    assert outcome.result["servers"] == sandbox.servers
+    assert len(outcome.warnings) == 1
+
+
+def test_fields_that_can_not_be_used_give_one_warning(sandbox: Sandbox) -> None:
+    sandbox.servers[0]["plan"] = None
+    del sandbox.servers[1]["plan"]
+    sandbox.servers[2]["status"] = 7
+    outcome = run_module("server_info", connection(sandbox))
+    assert outcome.warnings == [
+        "Fields that are missing or not text, with the number of servers: status (1), plan (2)."
+    ]
+    assert [sorted(server) for server in outcome.result["servers"]] == [
+        ["created_at", "id", "ipv4", "name", "region", "status"],
+        ["created_at", "id", "ipv4", "name", "region", "status"],
+        ["created_at", "id", "ipv4", "name", "plan", "region"],
+    ]
+
+
+def test_a_missing_library_is_named_as_ansible_does(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "requests", None)
+    result = run_module("server_info", connection(sandbox)).result
+    assert result["msg"].startswith("Failed to import the required Python library (requests) on ")
+    assert result["error"]["code"] == "missing_library"
+
+
+@pytest.mark.parametrize("module", ALL)
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"api_token": None}, "api_token: is required"),
+        ({"api_token": "two words"}, "api_token: the token must be visible ASCII"),
+        ({"api_token": None, "api_token_file": "missing"}, "api_token_file: "),
+        ({"base_url": "ftp://host"}, "base_url: "),
+        ({"timeout": 0}, "timeout: must be a number of seconds above 0"),
+        ({"retries": -1}, "retries: must be 0 or more"),
+        ({"ca_path": "missing"}, "ca_path: "),
+    ],
+)
+def test_connection_options_are_checked_before_any_request(
+    sandbox: Sandbox, module: str, changed: dict[str, Any], words: str
+) -> None:
+    options = {**connection(sandbox), **REQUIRED.get(module, {}), **changed}
+    outcome = run_module(module, options)
+    assert outcome.failed
+    assert outcome.result["msg"].startswith(words)
+    assert outcome.result["error"]["code"] == "invalid_option"
+    assert "two words" not in outcome.result["msg"]
+    assert sandbox.requests == []
+
+
+@pytest.mark.parametrize(
+    ("module", "option"),
+    [
+        ("server_info", "id"),
+        ("server_info", "name"),
+        ("server", "name"),
+        ("server", "plan"),
+        ("server", "region"),
+        ("volume", "name"),
+        ("volume", "region"),
+        ("volume_attachment", "volume"),
+        ("volume_attachment", "server"),
+    ],
+)
+def test_an_empty_text_is_an_error(sandbox: Sandbox, module: str, option: str) -> None:
+    options = {**connection(sandbox), **REQUIRED.get(module, {}), option: ""}
+    outcome = run_module(module, options)
+    assert outcome.failed
+    assert outcome.result["msg"] == f"{option}: must not be empty."
+    assert sandbox.requests == []
+
+
+def test_the_token_may_come_from_a_file(sandbox: Sandbox, tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    path.write_text(f"{sandbox.token}\n", encoding="ascii")
+    options = connection(sandbox, api_token=None, api_token_file=str(path))
+    assert run_module("server_info", options).result["servers"] == sandbox.servers
+
+
+def test_a_request_says_which_ansible_asks(sandbox: Sandbox) -> None:
+    run_module("server_info", connection(sandbox))
+    (request,) = sandbox.requests
+    assert " ansible/2.0 " in request.headers["User-Agent"]

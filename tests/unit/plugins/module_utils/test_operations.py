@@ -1,0 +1,146 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The one table of operations, and all that follows from it."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+from dataclasses import fields, replace
+from typing import Any
+
+import pytest
+
+from ansible_collections.server_management.cloud.plugins.doc_fragments import live
+from ansible_collections.server_management.cloud.plugins.module_utils import _operations
+from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
+    CloudError,
+    NotYetLive,
+)
+from ansible_collections.server_management.cloud.plugins.module_utils._operations import (
+    OPERATIONS,
+    Operation,
+    operation,
+    refuse,
+)
+from sandbox import Sandbox
+from support.modules import run_module
+from support.status_page import PAGE, table
+
+
+def turned_live(wanted: Operation) -> tuple[Operation, ...]:
+    """Return the table as it will be once the API has opened one more operation."""
+    return tuple(replace(row, live=row.live or row == wanted) for row in OPERATIONS)
+
+
+def support(module: str) -> dict[str, Any]:
+    """Return what the documentation of a module says of its being live, as of the present table."""
+    fragment = getattr(importlib.reload(live).ModuleDocFragment, module.upper())
+    attribute: dict[str, Any] = json.loads(fragment)["attributes"]["live"]
+    return attribute
+
+
+def test_only_the_listing_is_live() -> None:
+    assert [(row.module, row.name) for row in OPERATIONS if row.live] == [("server_info", "list")]
+
+
+def test_each_operation_stands_in_the_table_once() -> None:
+    names = [(row.module, row.name) for row in OPERATIONS]
+    assert len(names) == len(set(names))
+    assert all(operation(row.module, row.name) is row for row in OPERATIONS)
+
+
+def test_an_unknown_operation_is_an_error() -> None:
+    with pytest.raises(KeyError, match="server: rename"):
+        operation("server", "rename")
+
+
+def test_no_row_says_how_an_operation_is_requested() -> None:
+    assert [field.name for field in fields(Operation)] == [
+        "module",
+        "name",
+        "title",
+        "scope",
+        "live",
+        "announced",
+    ]
+    for row in OPERATIONS:
+        assert re.fullmatch(r"[a-z_]*", row.module + row.name)
+        assert re.fullmatch(r"[A-Z][a-z]+(ing) [a-z ]+", row.title)
+        assert row.scope in ("servers:read", "servers:write", "storage:write", "billing:read")
+
+
+@pytest.mark.parametrize("row", [row for row in OPERATIONS if not row.live])
+def test_what_is_not_live_is_refused(row: Operation) -> None:
+    with pytest.raises(NotYetLive) as caught:
+        refuse(row)
+    error = caught.value
+    assert (error.operation, error.scope, error.status) == (row.name, row.scope, None)
+    pattern = (
+        rf"{row.title} is not yet live: it needs the scope `{row.scope}`, "
+        r"which the API has announced .*; nothing was changed\."
+    )
+    assert re.fullmatch(pattern, str(error))
+
+
+def test_what_the_api_has_not_even_announced_is_said_to_be_so() -> None:
+    with pytest.raises(NotYetLive, match="announced without this operation and not yet opened"):
+        refuse(operation("volume", "delete"))
+    assert [row.title for row in OPERATIONS if not row.announced] == ["Deleting a volume"]
+
+
+def test_an_operation_without_a_request_is_refused_even_if_live() -> None:
+    with pytest.raises(CloudError, match="no request for it; nothing was changed") as caught:
+        refuse(operation("server_info", "list"))
+    assert not isinstance(caught.value, NotYetLive)
+
+
+TASKS: dict[tuple[str, str], dict[str, Any]] = {
+    ("volume", "provision"): {"name": "data", "size": 1, "region": "eu"},
+    ("volume", "delete"): {"name": "data", "state": "absent"},
+    ("volume_attachment", "attach"): {"volume": "data", "server": "web"},
+    ("volume_attachment", "detach"): {"volume": "data", "server": "web", "state": "absent"},
+    ("server", "create"): {"name": "new", "plan": "small", "region": "eu"},
+    ("server", "resize"): {"name": "web-01", "plan": "other"},
+    ("server", "reinstall"): {"name": "web-01", "state": "reinstalled"},
+    ("server", "delete"): {"name": "web-01", "state": "absent"},
+}
+
+
+@pytest.mark.parametrize("row", [row for row in OPERATIONS if row.module and not row.live])
+def test_one_row_changes_the_failure_the_documentation_and_the_page(
+    row: Operation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Sandbox(servers=1) as sandbox:
+        task = {"base_url": sandbox.url, "api_token": sandbox.token}
+        task |= TASKS.get((row.module, row.name), {})
+        before = run_module(row.module, task).result, support(row.module), table()
+        with monkeypatch.context() as patch:
+            patch.setattr(_operations, "OPERATIONS", turned_live(row))
+            after = run_module(row.module, task).result, support(row.module), table()
+    assert support(row.module) == before[1]
+    assert (before[0]["live"], "live" in after[0]) == (False, False)
+    assert "not yet live" in before[0]["msg"]
+    assert "not yet live" not in after[0]["msg"]
+    live = f"{row.title} is live, with the scope C({row.scope})."
+    assert (live in before[1]["details"], live in after[1]["details"]) == (False, True)
+    assert (before[2].count(" live\n"), after[2].count(" live\n")) == (1, 2)
+
+
+def test_a_module_with_some_operations_live_is_documented_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    row = operation("server", "resize")
+    with monkeypatch.context() as patch:
+        patch.setattr(_operations, "OPERATIONS", turned_live(row))
+        attribute = support("server")
+    support("server")
+    assert attribute["support"] == "partial"
+    assert "Resizing a server is live, with the scope C(servers:write)." in attribute["details"]
+
+
+def test_the_page_of_what_is_live_has_the_table() -> None:
+    assert table() in PAGE.read_text(encoding="utf-8")

@@ -1,0 +1,285 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+from ansible.module_utils.common.parameters import set_fallbacks
+
+from ansible_collections.server_management.cloud.plugins.module_utils._client import (
+    VERSION,
+    Connection,
+)
+from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
+from ansible_collections.server_management.cloud.plugins.module_utils._options import (
+    connection_argument_spec,
+    connection_from,
+)
+
+TOKEN = "secret-t0ken"
+PEM = "-----BEGIN CERTIFICATE-----\n"
+OPTIONS: dict[str, Any] = {
+    "base_url": "https://api.example.com",
+    "api_token": TOKEN,
+    "api_token_file": None,
+    "validate_certs": True,
+    "ca_path": None,
+    "timeout": 30.0,
+    "retries": 3,
+    "pagination": "none",
+    "pagination_parameter": None,
+    "pagination_concurrency": 1,
+    "allow_partial": False,
+}
+IN_ENVIRONMENT = {
+    "base_url": "https://api.example.com",
+    "api_token": TOKEN,
+    "api_token_file": "/a/file",
+    "validate_certs": "no",
+    "ca_path": "/a/bundle",
+    "timeout": "2.5",
+    "retries": "0",
+}
+
+
+def _connect(**options: Any) -> Connection:
+    return connection_from({**OPTIONS, **options}.__getitem__, "2.21.0")
+
+
+def _refusal(**options: Any) -> OptionError:
+    with pytest.raises(OptionError) as caught:
+        _connect(**options)
+    assert TOKEN not in str(caught.value)
+    assert str(caught.value).isprintable()
+    return caught.value
+
+
+def test_the_options_make_a_connection() -> None:
+    expected = Connection(
+        "https://api.example.com/api/v1",
+        TOKEN,
+        user_agent=f"server_management.cloud/{VERSION} ansible/2.21.0",
+    )
+    assert _connect() == expected
+
+
+def test_each_option_reaches_the_connection() -> None:
+    connection = _connect(
+        validate_certs=False,
+        timeout=0.5,
+        retries=0,
+        pagination="page",
+        pagination_parameter="p",
+        allow_partial=True,
+    )
+    assert (connection.verify, connection.timeout, connection.retries) == (False, 0.5, 0)
+    assert (connection.pagination, connection.pagination_parameter) == ("page", "p")
+    assert connection.allow_partial
+    assert _connect(pagination_parameter="").pagination_parameter is None
+
+
+@pytest.mark.parametrize(
+    ("base_url", "url"),
+    [
+        ("https://h", "https://h/api/v1"),
+        ("https://h/", "https://h/api/v1"),
+        ("https://h///", "https://h/api/v1"),
+        ("https://h/api/v1", "https://h/api/v1"),
+        ("https://h/api/v1/", "https://h/api/v1"),
+        ("http://h:8080/prefix/", "http://h:8080/prefix/api/v1"),
+        ("http://h/prefix/api/v1", "http://h/prefix/api/v1"),
+        ("http://h/api", "http://h/api/api/v1"),
+        ("http://h/xapi/v1", "http://h/xapi/v1/api/v1"),
+        ("HTTPS://h", "HTTPS://h/api/v1"),
+        ("http://[::1]:80", "http://[::1]:80/api/v1"),
+        ("https://bücher.example", "https://bücher.example/api/v1"),
+    ],
+)
+def test_the_path_of_the_api_is_added_where_it_is_missing(base_url: str, url: str) -> None:
+    assert _connect(base_url=base_url).base_url == url
+
+
+@pytest.mark.parametrize("base_url", ["", None])
+def test_the_base_url_is_required(base_url: str | None) -> None:
+    error = str(_refusal(base_url=base_url))
+    assert error.startswith("base_url: is required.")
+    assert "SERVER_MANAGEMENT_BASE_URL" in error
+
+
+@pytest.mark.parametrize(
+    ("base_url", "words"),
+    [
+        ("api.example.com", "no http or https URL"),
+        ("//api.example.com", "no http or https URL"),
+        ("ftp://h", "no http or https URL"),
+        ("file:///etc/passwd", "no http or https URL"),
+        ("https://", "no http or https URL"),
+        ("https:///path", "no http or https URL"),
+        ("https://:443", "no http or https URL"),
+        ("https://h:0", "no http or https URL"),
+        ("https://h:65536", "no http or https URL"),
+        ("https://h:port", "no http or https URL"),
+        ("https://[::1", "no http or https URL"),
+        ("https://user:secret@h", "a user or a password"),
+        ("https://user@h", "a user or a password"),
+        ("https://@h", "a user or a password"),
+        ("https://h?a=b", "a query or a fragment"),
+        ("https://h/?", "a query or a fragment"),
+        ("https://h/#part", "a query or a fragment"),
+        ("https://h/#", "a query or a fragment"),
+        (" https://h", "a space, a backslash or a control character"),
+        ("https://h\n", "a space, a backslash or a control character"),
+        ("https://h/a b", "a space, a backslash or a control character"),
+        ("https://h\\@other", "a space, a backslash or a control character"),
+        ("https://h/\x1b[1m", "a space, a backslash or a control character"),
+        ("https://h\u00a0", "a space, a backslash or a control character"),
+    ],
+)
+def test_a_malformed_base_url_is_refused(base_url: str, words: str) -> None:
+    error = str(_refusal(base_url=base_url))
+    assert error.startswith("base_url: ")
+    assert words in error
+    assert "secret" not in error
+
+
+@pytest.mark.parametrize("token", ["x", "~!", "a" * 5000, "{{ }}"])
+def test_a_token_is_visible_ascii(token: str) -> None:
+    assert _connect(api_token=token).api_token == token
+
+
+@pytest.mark.parametrize("token", [" ", "a b", "a\r\nX: y", "a\n", "tokén", "\x7f", "\ufeffa"])
+def test_any_other_token_is_refused_and_not_shown(token: str, tmp_path: Path) -> None:
+    error = str(_refusal(api_token=token))
+    assert error == "api_token: the token must be visible ASCII without spaces."
+    file = tmp_path / "token"
+    file.write_text(f"a{token}b", encoding="utf-8", newline="")
+    error = str(_refusal(api_token=None, api_token_file=str(file)))
+    assert error == "api_token_file: the token must be visible ASCII without spaces."
+
+
+@pytest.mark.parametrize("empty", [None, ""])
+def test_a_token_is_required(empty: str | None) -> None:
+    error = str(_refusal(api_token=empty, api_token_file=empty))
+    assert error.startswith("api_token: is required.")
+    assert "SERVER_MANAGEMENT_API_TOKEN" in error
+    assert "api_token_file" in error
+
+
+@pytest.mark.parametrize("content", [TOKEN, f"{TOKEN}\n", f" \r\n{TOKEN}\t\r\n"])
+def test_a_file_has_the_token_and_maybe_white_space(content: str, tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text(content, encoding="ascii", newline="")
+    assert _connect(api_token=None, api_token_file=str(file)).api_token == TOKEN
+    assert _connect(api_token="other", api_token_file=str(file)).api_token == "other"
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "expected a file with a token alone"),
+        (b" \n\xa0", "expected a file with a token alone"),
+        (b"a" * 20_000, "expected a file with a token alone"),
+        (b"first\nsecond", "visible ASCII without spaces"),
+        (b"\xef\xbb\xbftoken", "visible ASCII without spaces"),
+    ],
+)
+def test_a_file_with_anything_else_is_refused(content: bytes, words: str, tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_bytes(content)
+    error = str(_refusal(api_token="", api_token_file=str(file)))
+    assert error.startswith("api_token_file: ")
+    assert words in error
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("/nowhere/file", "/nowhere/file: no such file or directory."),
+        ("/", "/: is a directory."),
+        ("/nowhere/\x00\x1b[1m", "/nowhere/ [1m: not a path."),
+    ],
+)
+@pytest.mark.parametrize("option", ["api_token_file", "ca_path"])
+def test_a_file_that_cannot_be_read_is_named(option: str, path: str, words: str) -> None:
+    assert str(_refusal(**{"api_token": None, option: path, **_token(option)})) == (
+        f"{option}: {words}"
+    )
+
+
+def _token(option: str) -> dict[str, str]:
+    return {"api_token": TOKEN} if option == "ca_path" else {}
+
+
+@pytest.mark.parametrize("validate", [False, True])
+def test_a_bundle_is_used_where_certificates_are_checked(validate: bool, tmp_path: Path) -> None:
+    bundle = tmp_path / "ca.pem"
+    bundle.write_text(f"# A comment\n{PEM}", encoding="ascii")
+    connection = _connect(validate_certs=validate, ca_path=str(bundle))
+    assert connection.verify == (str(bundle) if validate else False)
+
+
+@pytest.mark.parametrize("validate", [False, True])
+def test_a_bundle_without_a_certificate_is_refused(validate: bool, tmp_path: Path) -> None:
+    bundle = tmp_path / "ca.pem"
+    bundle.write_bytes(b"\x30\x82\x01")
+    error = str(_refusal(validate_certs=validate, ca_path=str(bundle)))
+    assert error == f"ca_path: {bundle}: expected a file of certificates in PEM."
+
+
+@pytest.mark.parametrize("timeout", [0.0, -1.0, float("nan"), float("inf"), float("-inf")])
+def test_a_timeout_that_is_no_time_is_refused(timeout: float) -> None:
+    assert str(_refusal(timeout=timeout)).startswith("timeout: must be a number of seconds above 0")
+
+
+def test_a_timeout_is_no_longer_than_sockets_take() -> None:
+    import socket
+
+    with socket.socket() as any_socket:
+        any_socket.settimeout(_connect(timeout=1e300).timeout)
+
+
+def test_a_negative_number_of_retries_is_refused() -> None:
+    assert str(_refusal(retries=-1)) == "retries: must be 0 or more, and is -1."
+    assert _connect(retries=10**30).retries == 10**30
+
+
+def test_the_argument_spec_has_each_option_with_its_default() -> None:
+    spec = connection_argument_spec()
+    assert list(spec) == list(OPTIONS)
+    defaults = {name: rules.get("default") for name, rules in spec.items()}
+    assert defaults == {**OPTIONS, "base_url": None, "api_token": None}
+    assert [name for name, rules in spec.items() if rules.get("required")] == ["base_url"]
+    assert [name for name, rules in spec.items() if rules.get("no_log")] == ["api_token"]
+    assert spec["api_token_file"]["no_log"] is False
+
+
+@pytest.mark.parametrize("option", IN_ENVIRONMENT)
+def test_an_option_may_come_from_the_environment(
+    option: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(f"SERVER_MANAGEMENT_{option.upper()}", IN_ENVIRONMENT[option])
+    parameters: dict[str, Any] = {}
+    secrets = set_fallbacks(connection_argument_spec(), parameters)
+    assert parameters == {option: IN_ENVIRONMENT[option]}
+    assert secrets == ({TOKEN} if option == "api_token" else set())
+
+
+def test_other_options_do_not_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for option in set(OPTIONS) - set(IN_ENVIRONMENT):
+        monkeypatch.setenv(f"SERVER_MANAGEMENT_{option.upper()}", "1")
+    parameters: dict[str, Any] = {}
+    set_fallbacks(connection_argument_spec(), parameters)
+    assert parameters == {}
+
+
+def test_what_ansible_makes_of_the_arguments_is_taken() -> None:
+    arguments = {"base_url": "http://h", "api_token": TOKEN, "timeout": "2.5", "retries": "1"}
+    result = ArgumentSpecValidator(connection_argument_spec()).validate(arguments)
+    assert result.error_messages == []
+    connection = connection_from(result.validated_parameters.get, "2.21.0")
+    assert (connection.timeout, connection.retries, connection.verify) == (2.5, 1, True)

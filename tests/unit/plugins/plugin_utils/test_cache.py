@@ -1,0 +1,177 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ansible_collections.server_management.cloud.plugins.module_utils._client import Connection
+from ansible_collections.server_management.cloud.plugins.module_utils._models import Server, merge
+from ansible_collections.server_management.cloud.plugins.plugin_utils._cache import (
+    entry_key,
+    read_entry,
+    write_entry,
+)
+from sandbox.account import make_servers
+
+TOKEN = "secret-t0ken"
+CONNECTION = Connection("https://h/api/v1", TOKEN)
+NUMBERS = st.integers(-(10**30), 10**30) | st.floats(allow_nan=False, allow_infinity=False)
+JSON = st.recursive(
+    st.none() | st.booleans() | NUMBERS | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def _servers(elements: Any) -> list[Server]:
+    servers: dict[str, Server] = {}
+    merge(servers, elements)
+    return list(servers.values())
+
+
+ENTRY = write_entry(_servers(make_servers(3)))
+
+
+def test_an_account_has_a_key_that_tells_nothing() -> None:
+    key = entry_key(CONNECTION)
+    assert key == entry_key(replace(CONNECTION))
+    assert key.startswith("server_management.cloud.servers_")
+    assert TOKEN not in key
+    assert key.replace("_", "").replace(".", "").isalnum()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"base_url": "https://h2/api/v1"},
+        {"api_token": "other"},
+        {"pagination": "page"},
+        {"pagination_parameter": "p"},
+        {"allow_partial": True},
+        {"verify": False},
+        {"verify": "/ca.pem"},
+    ],
+    ids=str,
+)
+def test_what_could_change_the_listing_changes_the_key(change: dict[str, Any]) -> None:
+    assert entry_key(replace(CONNECTION, **change)) != entry_key(CONNECTION)
+
+
+@pytest.mark.parametrize("change", [{"timeout": 1.0}, {"retries": 0}, {"user_agent": "x"}])
+def test_what_could_not_keeps_it(change: dict[str, Any]) -> None:
+    assert entry_key(replace(CONNECTION, **change)) == entry_key(CONNECTION)
+
+
+def test_no_two_connections_run_into_one_key() -> None:
+    first = replace(CONNECTION, pagination="page", pagination_parameter=None)
+    assert entry_key(first) != entry_key(replace(first, pagination_parameter="None"))
+    assert entry_key(replace(CONNECTION, verify=True)) == entry_key(
+        replace(CONNECTION, verify="True")
+    ) or isinstance(CONNECTION.verify, bool)
+
+
+def test_what_was_written_is_read_with_its_age(monkeypatch: pytest.MonkeyPatch) -> None:
+    servers = _servers(make_servers(3))
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now)
+    entry = write_entry(servers)
+    monkeypatch.setattr(time, "time", lambda: now + 90)
+    assert read_entry(entry) == (servers, pytest.approx(90))
+    assert TOKEN not in json.dumps(entry)
+
+
+ELEMENTS = st.fixed_dictionaries(
+    {"id": st.text(st.characters(codec="utf-8"), min_size=1)},
+    optional={"name": st.text() | JSON, "region": st.text(), "later": JSON},
+)
+
+
+@given(st.lists(ELEMENTS | st.dictionaries(st.text(), JSON), max_size=4))
+def test_any_account_comes_back_from_any_cache(elements: list[dict[str, Any]]) -> None:
+    servers = _servers(
+        [
+            {"id": f"srv_{n}", **element}
+            for n, element in enumerate(elements)
+            if isinstance(element.get("id", ""), str)
+            and element.get("id") != ""
+            and str(element.get("id")).isprintable()
+        ]
+    )
+    entry = json.loads(json.dumps(write_entry(servers)))
+    assert read_entry(entry)[0] == servers
+
+
+def _without(key: str) -> Callable[[], dict[str, Any]]:
+    return lambda: {name: value for name, value in ENTRY.items() if name != key}
+
+
+def _with(**changes: Any) -> dict[str, Any]:
+    return {**ENTRY, **changes}
+
+
+def _listing(data: Any) -> dict[str, Any]:
+    return _with(servers=json.dumps({"data": data, "has_more": False}))
+
+
+DAMAGED = [
+    None,
+    "text",
+    [],
+    {},
+    _without("format")(),
+    _without("fetched")(),
+    _without("servers")(),
+    _with(format=0),
+    _with(format="1"),
+    _with(fetched=None),
+    _with(fetched="now"),
+    _with(fetched=True),
+    _with(fetched=math.nan),
+    _with(fetched=math.inf),
+    _with(fetched=10**400),
+    _with(servers=None),
+    _with(servers=[]),
+    _with(servers=""),
+    _with(servers=str(ENTRY["servers"])[:-5]),
+    _with(servers="[" * 100_000),
+    _with(servers='{"data": ["\ud800"], "has_more": false}'),
+    _with(servers='{"data": [], "has_more": true}'),
+    _with(servers="[]"),
+    _listing([None]),
+    _listing([{}]),
+    _listing([{"id": ""}]),
+    _listing([{"id": "a", "later": json.loads("[" * 99 + "]" * 99)}]),
+]
+
+
+@pytest.mark.parametrize("entry", DAMAGED, ids=lambda entry: repr(entry)[:60])
+def test_a_damaged_entry_is_refused(entry: Any) -> None:
+    with pytest.raises(ValueError, match=r"\w"):
+        read_entry(entry)
+
+
+def test_an_entry_is_checked_like_an_answer() -> None:
+    element = {"id": "a", "name": 5, "ipv4": ["x"], "later": "\ud800"}
+    (server,) = read_entry(_listing([element]))[0]
+    assert server.fields == {"id": "a", "later": "\\ud800"}
+
+
+@given(st.dictionaries(st.sampled_from([*ENTRY, "x"]), JSON | st.just(ENTRY["servers"])))
+def test_any_other_entry_is_read_or_refused(changes: dict[str, Any]) -> None:
+    try:
+        servers, age = read_entry({**ENTRY, **changes})
+    except ValueError:
+        return
+    assert math.isfinite(age)
+    assert servers == _servers(make_servers(3))

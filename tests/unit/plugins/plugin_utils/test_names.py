@@ -1,0 +1,224 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import re
+from collections.abc import Collection
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
+from ansible_collections.server_management.cloud.plugins.plugin_utils._names import (
+    Naming,
+    is_usable,
+    name_servers,
+    safe_host_name,
+)
+
+GROUPS = frozenset({"all", "ungrouped", "server_management", "status_running"})
+LOCAL = [
+    "localhost",
+    "LOCALHOST",
+    "localhost.",
+    "localhost..",
+    "localhost.localdomain",
+    "localhost4",
+    "localhost6.localdomain6",
+    "ip6-localhost",
+    "ip6-loopback",
+    "api.localhost",
+    "127.0.0.1",
+    "127.0.0.1.",
+    "127.255.255.254",
+    "127.1",
+    "0177.0.0.1",
+    "0x7f.1",
+    "0x7f000001",
+    "0X7F000001",
+    "2130706433",
+    "017700000001",
+    "0",
+    "0.0.0.0",
+    "0x0",
+]
+LOCAL_IPV6 = ["::1", "[::1]", "0:0:0:0:0:0:0:1", "0000::0001"]
+
+
+def _digest(identifier: str, step: int = 0) -> str:
+    text = identifier + "#" * step
+    return f"server_{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+def _name(
+    account: dict[str, Any], reserved: Collection[str] = GROUPS, taken: Collection[str] = ()
+) -> Naming:
+    """Name servers given as id: name, or id: [first preference, second, ...]."""
+    servers = [Server(identifier, {"id": identifier}) for identifier in account]
+
+    def preferences(server: Server) -> list[str]:
+        wished = account[server.id]
+        return [wished] if isinstance(wished, str) else wished
+
+    return name_servers(servers, preferences, reserved, lambda name, server: name in taken)
+
+
+def test_a_server_has_its_name() -> None:
+    naming = _name({"a": "web-1", "b": "web_2.example.com", "c": "3"})
+    assert naming == Naming({"a": "web-1", "b": "web_2.example.com", "c": "3"})
+
+
+@pytest.mark.parametrize(
+    ("name", "safe"),
+    [
+        ("web 1", "web_1"),
+        ("web  (1)", "web_1_"),
+        ("a/b:c", "a_b_c"),
+        ("wéb", "w_b"),
+        ("漢字", "_"),
+        ("a\r\nb", "a_b"),
+        ("{{ 1 }}", "_1_"),
+        ("web[1:9]", "web_1_9_"),
+        ("~web*,!x&y", "_web_x_y"),
+        ("\u202egnp\u200b", "_gnp_"),
+        ("١٢٣", "_"),
+    ],
+)
+def test_what_a_host_name_cannot_have_is_replaced(name: str, safe: str) -> None:
+    assert safe_host_name(name) == safe
+    naming = _name({"a": name})
+    assert (naming.names, naming.replaced) == ({"a": safe}, [safe])
+    assert (naming.shared, naming.unusable) == ([], [])
+
+
+UNUSABLE = ["", "-web", "--option", ".", "..", ".hidden", "../../etc", "a" * 254, *GROUPS]
+
+
+@pytest.mark.parametrize("name", [*UNUSABLE, *LOCAL, *LOCAL_IPV6])
+def test_a_name_that_cannot_be_used_gives_way_to_the_next_and_then_to_the_id(name: str) -> None:
+    assert _name({"a": [name, "second"]}).names == {"a": "second"}
+    naming = _name({"srv_1": name})
+    assert (naming.names, naming.unusable) == ({"srv_1": "srv_1"}, ["srv_1"])
+
+
+@pytest.mark.parametrize("identifier", ["-1", ".a", "localhost", "::1", "all", "a" * 254, "127.1"])
+def test_an_id_that_cannot_be_used_gives_way_to_its_digest(identifier: str) -> None:
+    assert _name({identifier: ""}).names == {identifier: _digest(identifier)}
+
+
+def test_an_id_is_made_safe_too() -> None:
+    assert _name({"srv/1": ""}).names == {"srv/1": "srv_1"}
+    assert _name({"a/1": "web", "b": "web"}).names == {"a/1": "web_a_1", "b": "web_b"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a" * 253,
+        "_web",
+        "web-",
+        "web.",
+        "localhost.example.com",
+        "mylocalhost",
+        "localhost5",
+        "128.0.0.1",
+        "10.0.0.1",
+        "1270.0.0.1",
+        "127.0.0.1.example.com",
+        "0x7f000001x",
+        "0-1",
+        "ALL",
+    ],
+)
+def test_any_other_name_can_be_used(name: str) -> None:
+    assert is_usable(name, GROUPS)
+    assert _name({"a": name}) == Naming({"a": name})
+
+
+@pytest.mark.parametrize("order", itertools.permutations(["a", "b", "c", "d"]))
+def test_servers_of_one_name_all_have_their_id_added(order: tuple[str, ...]) -> None:
+    account = {"a": "web", "b": "web", "c": "web 1", "d": "web/1"}
+    naming = _name({identifier: account[identifier] for identifier in order})
+    expected = {"a": "web_a", "b": "web_b", "c": "web_1_c", "d": "web_1_d"}
+    assert naming.names == expected
+    assert sorted(naming.shared) == sorted(expected.values())
+    assert (naming.replaced, naming.unusable) == ([], [])
+
+
+def test_a_shared_name_gives_way_to_another_preference() -> None:
+    naming = _name({"a": ["web", "eu"], "b": ["web", "us"], "c": ["web", "us"]})
+    assert naming.names == {"a": "eu", "b": "web_b", "c": "web_c"}
+
+
+def test_a_shared_name_that_is_too_long_with_the_id_gives_way_to_the_id() -> None:
+    assert _name({"a": "w" * 252, "b": "w" * 252}).names == {"a": "a", "b": "b"}
+
+
+def test_a_name_of_another_source_is_not_taken_away() -> None:
+    assert _name({"a": "web"}, taken=["web"]).names == {"a": "web_a"}
+    assert _name({"a": "web"}, taken=["web", "web_a"]).names == {"a": "a"}
+    assert _name({"a": "web"}, taken=["web", "web_a", "a"]).names == {"a": _digest("a")}
+
+
+def test_names_made_like_the_last_resorts_do_not_take_them_away() -> None:
+    account = {
+        "a": "web",
+        "b": "web",
+        "c": "web_a",
+        "d": "a",
+        "e": _digest("a"),
+        "f": _digest("a", 1),
+    }
+    names = _name(account).names
+    assert names == {**account, "a": _digest("a", 2), "b": "web_b"}
+
+
+def test_ids_that_are_one_when_made_safe_stay_apart() -> None:
+    names = _name({"a/1": "", "a:1": "", "a_1": ""}).names
+    assert names == {identifier: _digest(identifier) for identifier in ("a/1", "a:1", "a_1")}
+
+
+IDS = ["a", "b", "c", "a b", "a/b", "-", "localhost", "web", "é"]
+NAMES = [
+    *("", "web", "web_a", "web_b", "a", "b", "a_b", "a b", "-x", "all", "127.1", "::1", "w" * 252),
+    *(_digest(identifier, step) for identifier in IDS for step in (0, 1)),
+]
+ACCOUNTS = st.dictionaries(
+    st.sampled_from(IDS) | st.text(min_size=1, max_size=4),
+    st.lists(st.sampled_from(NAMES) | st.text(max_size=5), min_size=2, max_size=2),
+    max_size=9,
+)
+
+
+@given(ACCOUNTS, st.sets(st.sampled_from(NAMES)), st.sets(st.sampled_from(NAMES)))
+def test_any_account_is_named_whole_whatever_its_order(
+    account: dict[str, list[str]], groups: set[str], taken: set[str]
+) -> None:
+    reserved = GROUPS | groups
+    naming = _name(account, reserved, taken)
+    names = naming.names
+    assert set(names) == set(account)
+    assert len(set(names.values())) == len(account)
+    for name in names.values():
+        assert is_usable(name, reserved)
+        assert name not in taken
+        assert re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,252}", name)
+    backwards = _name(dict(reversed(account.items())), reserved, taken)
+    assert backwards.names == names
+    told = [*naming.shared, *naming.replaced, *naming.unusable]
+    unasked = [name for identifier, name in names.items() if name not in account[identifier]]
+    assert sorted(told) == sorted(unasked)
+
+
+@given(ACCOUNTS)
+def test_a_server_more_never_takes_a_name_that_only_one_wants(
+    account: dict[str, list[str]],
+) -> None:
+    before = _name({**account, "lonely": ["lonely-host", ""]}).names
+    assert before["lonely"] == "lonely-host"
