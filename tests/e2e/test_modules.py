@@ -202,6 +202,12 @@ def test_faults_fail_the_task_and_keep_the_token(book: Book, sandbox: Sandbox) -
     assert "Traceback" not in printed.output
 
 
+def test_text_of_the_api_is_never_rendered(book: Book, sandbox: Sandbox) -> None:
+    name = sandbox.servers[0]["name"] = "{{ 1 + 1 }}"
+    book.add("info", "server_info", id="srv_1")
+    assert book.run()[1]["info"]["servers"] == [{**KNOWN[0], "name": name}]
+
+
 def test_a_missing_library_is_named(book: Book, tmp_path: Path) -> None:
     (tmp_path / "requests.py").write_text("raise ImportError('not here')\n", encoding="utf-8")
     book.add("info", "server_info")
@@ -211,10 +217,11 @@ def test_a_missing_library_is_named(book: Book, tmp_path: Path) -> None:
 
 
 def test_the_documentation_says_first_what_a_module_waits_for(runner: Runner) -> None:
-    for module in ALL:
-        lines = runner.doc(f"{COLLECTION}.{module}").ok().stdout.split("\n", 2)
-        text = " ".join(lines[2].split())
-        assert text.startswith("Waits for the scope `") is (module != "server_info")
+    shown = runner.doc(*(f"{COLLECTION}.{module}" for module in ALL)).ok().stdout
+    pages = re.split(r"^> .*\n", shown, flags=re.MULTILINE)[1:]
+    for module, page in zip(ALL, pages, strict=True):
+        first = " ".join(page.split())
+        assert first.startswith("Waits for the scope `") is (module != "server_info")
 
 
 def examples(runner: Runner) -> list[dict[str, Any]]:

@@ -1,0 +1,47 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import json
+
+from ansible_collections.server_management.cloud.plugins.module_utils._operations import (
+    OPERATIONS,
+    Operation,
+)
+
+
+def _live(module: str) -> str:
+    """Return the attribute C(live) of a module; JSON is YAML, too."""
+    operations = [operation for operation in OPERATIONS if operation.module == module]
+    live = {
+        "description": "Whether the API offers today what this module asks of it.",
+        "support": _support([operation.live for operation in operations]),
+        "details": [_details(operation) for operation in operations],
+    }
+    return json.dumps({"options": {}, "attributes": {"live": live}})
+
+
+def _details(operation: Operation) -> str:
+    if operation.live:
+        return f"{operation.title} is live, with the scope C({operation.scope})."
+    unnamed = "" if operation.announced else ", and has not been announced"
+    return f"{operation.title} waits for the scope C({operation.scope}){unnamed}."
+
+
+def _support(live: list[bool]) -> str:
+    if all(live):
+        return "full"
+    return "partial" if any(live) else "none"
+
+
+class ModuleDocFragment:
+    # What the API offers of what each module needs, from the one table that says so.
+    SERVER_INFO = _live("server_info")
+    SERVER = _live("server")
+    VOLUME = _live("volume")
+    VOLUME_ATTACHMENT = _live("volume_attachment")
+    WALLET_INFO = _live("wallet_info")
+    USAGE_INFO = _live("usage_info")
+    INVOICE_INFO = _live("invoice_info")

@@ -1,0 +1,185 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: server_info
+short_description: Lists the servers of an account
+version_added: 0.1.0
+description:
+  - Reads the servers of an account, all of them or those that O(id), O(name), O(statuses),
+    O(regions) and O(plans) choose.
+  - The whole listing is read, or the task fails (see O(allow_partial)). No server is ever missing
+    because a request failed.
+author:
+  - The server_management.cloud contributors (!UNKNOWN)
+extends_documentation_fragment:
+  - server_management.cloud.connection
+  - server_management.cloud.attributes
+  - server_management.cloud.attributes.info
+  - server_management.cloud.live.server_info
+options:
+  id:
+    description: Keep only the server with this id.
+    type: str
+  name:
+    description: Keep only the servers of this name, of which there may be several.
+    type: str
+  statuses:
+    description: Keep only the servers with one of these statuses.
+    type: list
+    elements: str
+  regions:
+    description: Keep only the servers in one of these regions.
+    type: list
+    elements: str
+  plans:
+    description: Keep only the servers with one of these plans.
+    type: list
+    elements: str
+seealso:
+  - plugin: server_management.cloud.servers
+    plugin_type: inventory
+  - module: server_management.cloud.server
+  - ref: ansible_collections.server_management.cloud.docsite.guide_modules
+    description: How to use the modules.
+"""
+
+EXAMPLES = r"""
+# The URL and the token are in the environment: SERVER_MANAGEMENT_BASE_URL and
+# SERVER_MANAGEMENT_API_TOKEN.
+- name: Read all servers
+  server_management.cloud.server_info:
+  register: account
+
+- name: Show their addresses
+  ansible.builtin.debug:
+    msg: "{{ account.servers | items2dict(key_name='name', value_name='ipv4') }}"
+
+- name: Read what runs in two regions
+  server_management.cloud.server_info:
+    base_url: https://api.example.com
+    api_token: "{{ api_token }}"
+    statuses: [running]
+    regions: [eu-1, eu-2]
+
+- name: Wait until a server runs
+  server_management.cloud.server_info:
+    name: web-01
+  register: web
+  until: web.servers | map(attribute='status') | list == ['running']
+  retries: 30
+  delay: 10
+"""
+
+RETURN = r"""
+servers:
+  description:
+    - The servers, in the order of the API's answer.
+    - Each has the fields that the API gives, also those that it adds later. A field that is missing
+      or of another type than documented is left out, with a warning.
+  returned: success
+  type: list
+  elements: dict
+  contains:
+    id:
+      description: The id of the server.
+      returned: always
+      type: str
+      sample: srv_4f2a91c07d
+    name:
+      description: The name of the server.
+      returned: when the API gives one
+      type: str
+      sample: web-01
+    status:
+      description: The state of the server. V(running) is the only value that the API documents.
+      returned: when the API gives one
+      type: str
+      sample: running
+    plan:
+      description: The plan of the server.
+      returned: when the API gives one
+      type: str
+      sample: small
+    region:
+      description: The region that the server is in.
+      returned: when the API gives one
+      type: str
+      sample: eu-1
+    ipv4:
+      description: The IPv4 address of the server.
+      returned: when the API gives one
+      type: str
+      sample: 192.0.2.10
+    created_at:
+      description: When the server was created, in UTC.
+      returned: when the API gives one
+      type: str
+      sample: "2026-01-02T03:04:05Z"
+error:
+  description: Why the task failed.
+  returned: failure, unless Ansible itself refuses an option
+  type: dict
+  contains:
+    code:
+      description: The kind of the error, for conditions; it does not change between releases.
+      returned: always
+      type: str
+      sample: forbidden
+    status:
+      description: The HTTP status of the API's answer, or null where there was none.
+      returned: always
+      type: int
+      sample: 403
+    message:
+      description: What was wrong. RV(ignore:msg) also says what to do about it.
+      returned: always
+      type: str
+      sample: The token lacks the scope servers:read (HTTP 403).
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ansible_collections.server_management.cloud.plugins.module_utils._models import (
+    Server,
+    select,
+)
+from ansible_collections.server_management.cloud.plugins.module_utils._module import Task, run
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "id": {"type": "str"},
+    "name": {"type": "str"},
+    "statuses": {"type": "list", "elements": "str"},
+    "regions": {"type": "list", "elements": "str"},
+    "plans": {"type": "list", "elements": "str"},
+}
+
+
+def gather(params: Mapping[str, Any], servers: Iterable[Server]) -> list[dict[str, Any]]:
+    """Return the fields of the servers that the task asks for."""
+    wanted = {
+        "id": [params["id"]] if params["id"] else None,
+        "name": [params["name"]] if params["name"] else None,
+        "status": params["statuses"],
+        "region": params["regions"],
+        "plan": params["plans"],
+    }
+    return [dict(server.fields) for server in select(servers, wanted)]
+
+
+def execute(task: Task) -> dict[str, Any]:
+    """Return the result of the task."""
+    return {"servers": gather(task.params, task.list_servers())}
+
+
+def main() -> None:
+    """Run the module."""
+    run(OPTIONS, execute)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: usage_info
+short_description: Reads the usage of an account (waits for billing:read)
+version_added: 0.1.0
+description:
+  - Waits for the scope C(billing:read), which the API has announced and not yet opened. Until then
+    it checks its options and fails, in check mode too, and sends no request.
+  - What a record of usage holds is not documented by the API.
+author:
+  - The server_management.cloud contributors (!UNKNOWN)
+extends_documentation_fragment:
+  - server_management.cloud.connection
+  - server_management.cloud.attributes
+  - server_management.cloud.attributes.waiting
+  - server_management.cloud.live.usage_info
+seealso:
+  - ref: ansible_collections.server_management.cloud.docsite.api_status
+    description: What the API offers today.
+"""
+
+EXAMPLES = r"""
+# The URL and the token are in the environment: SERVER_MANAGEMENT_BASE_URL and
+# SERVER_MANAGEMENT_API_TOKEN.
+- name: Read the usage
+  server_management.cloud.usage_info:
+  register: usage
+  # As long as the scope is not open.
+  failed_when: usage is failed and usage.live | default(true)
+"""
+
+RETURN = r"""
+operation:
+  description: The operation that is needed, V(read).
+  returned: failure, if the options are right
+  type: str
+  sample: read
+scope:
+  description: The scope that the operation needs.
+  returned: failure, if the options are right
+  type: str
+  sample: billing:read
+live:
+  description: Whether the API offers the operation.
+  returned: failure, if the options are right
+  type: bool
+  sample: false
+error:
+  description: Why the task failed.
+  returned: failure, unless Ansible itself refuses an option
+  type: dict
+  contains:
+    code:
+      description: The kind of the error, for conditions; it does not change between releases.
+      returned: always
+      type: str
+      sample: not_yet_live
+    status:
+      description: Null, since no request was sent.
+      returned: always
+      type: int
+    message:
+      description: What was wrong.
+      returned: always
+      type: str
+      sample: "api_token: is required."
+"""
+
+from typing import NoReturn
+
+from ansible_collections.server_management.cloud.plugins.module_utils._module import Task, run
+from ansible_collections.server_management.cloud.plugins.module_utils._operations import (
+    operation,
+    refuse,
+)
+
+OPTIONS: dict[str, dict[str, object]] = {}
+
+
+def execute(task: Task) -> NoReturn:
+    """Say what the task waits for."""
+    refuse(operation("usage_info", "read"))
+
+
+def main() -> None:
+    """Run the module."""
+    run(OPTIONS, execute)
+
+
+if __name__ == "__main__":
+    main()

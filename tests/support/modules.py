@@ -1,0 +1,61 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Run a module within the test's own process, as Ansible would in one of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+from unittest import mock
+
+from ansible.module_utils import basic
+
+MODULES = "ansible_collections.server_management.cloud.plugins.modules"
+ADDED = ("invocation", "_ansible_new_secrets")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a module said: its result, whether it failed, and its warnings."""
+
+    result: dict[str, Any]
+    failed: bool
+    warnings: list[str]
+
+
+def run_module(name: str, options: Mapping[str, Any], *, check_mode: bool = False) -> Outcome:
+    """Run a module with these options to its end."""
+    main = import_module(f"{MODULES}.{name}").main
+    given = {**options, "_ansible_check_mode": check_mode, "_ansible_version": "2.0"}
+    output = io.StringIO()
+    warnings: list[str] = []
+    with (
+        mock.patch.object(
+            basic, "_ANSIBLE_ARGS", json.dumps({"ANSIBLE_MODULE_ARGS": given}).encode()
+        ),
+        # Since ansible-core 2.19.
+        mock.patch.object(basic, "_ANSIBLE_PROFILE", "legacy", create=True),
+        mock.patch.object(basic.AnsibleModule, "warn", lambda module, text: warnings.append(text)),
+        contextlib.redirect_stdout(output),
+    ):
+        status = _exit_status(main)
+    result = json.loads(output.getvalue())
+    failed = result.pop("failed", False) or status != 0
+    # What Ansible itself adds differs from core to core.
+    kept = {key: value for key, value in result.items() if key not in ADDED}
+    return Outcome(kept, failed, warnings)
+
+
+def _exit_status(main: Any) -> int:
+    try:
+        main()
+    except SystemExit as end:
+        return int(end.code or 0)
+    raise RuntimeError("the module returned without a result")

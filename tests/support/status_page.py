@@ -1,0 +1,35 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The table on the page "What the API offers today", made of the table of operations."""
+
+from __future__ import annotations
+
+from ansible_collections.server_management.cloud.plugins.module_utils import _operations
+from support.collection import REPOSITORY
+
+PAGE = REPOSITORY / "docs" / "docsite" / "rst" / "api_status.rst"
+
+
+def table() -> str:
+    """Return the table in reStructuredText."""
+    rows = [("Operation", "Scope", "Today", "Module")]
+    rows += [
+        (row.title, f"``{row.scope}``", _today(row), _module(row.module))
+        for row in _operations.OPERATIONS
+    ]
+    cells = "".join(
+        f"   * - {row[0]}\n" + "".join(f"     - {c}\n" for c in row[1:]) for row in rows
+    )
+    return f".. list-table::\n   :header-rows: 1\n\n{cells}"
+
+
+def _today(row: _operations.Operation) -> str:
+    if row.live:
+        return "live"
+    return "announced" if row.announced else "not announced"
+
+
+def _module(name: str) -> str:
+    return f":ansplugin:`server_management.cloud.{name}#module`" if name else "none"

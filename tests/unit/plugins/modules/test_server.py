@@ -1,0 +1,225 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ansible_collections.server_management.cloud.plugins.module_utils import _operations
+from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
+    CloudError,
+    MalformedAnswer,
+    OptionError,
+)
+from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
+from ansible_collections.server_management.cloud.plugins.modules.server import Plan, plan
+from sandbox import Sandbox
+from support.modules import Outcome, run_module
+
+WEB = {
+    "id": "s_1",
+    "name": "web",
+    "status": "running",
+    "plan": "small",
+    "region": "eu",
+    "ipv4": "192.0.2.1",
+    "created_at": "2026-01-01T00:00:00Z",
+}
+TWIN = {**WEB, "name": "twin"}
+SERVERS = [
+    Server("s_1", WEB),
+    Server("s_2", {**TWIN, "id": "s_2"}),
+    Server("s_3", {**TWIN, "id": "s_3"}),
+    Server("s_4", {"id": "s_4", "name": "bare"}),
+]
+
+
+def planned(**options: Any) -> Plan:
+    """Plan with these options and the defaults of the others."""
+    defaults = dict.fromkeys(("id", "name", "plan", "region"))
+    return plan({**defaults, "state": "present", **options}, SERVERS)
+
+
+@pytest.mark.parametrize(
+    ("options", "operation", "after"),
+    [
+        ({"name": "web"}, "", WEB),
+        ({"id": "s_1"}, "", WEB),
+        ({"name": "web", "plan": "small", "region": "eu"}, "", WEB),
+        ({"id": "s_4"}, "", {"id": "s_4", "name": "bare"}),
+        ({"name": "web", "plan": "large"}, "resize", {**WEB, "plan": "large"}),
+        ({"id": "s_1", "plan": "large", "region": "eu"}, "resize", {**WEB, "plan": "large"}),
+        ({"name": "web", "state": "absent"}, "delete", {}),
+        ({"name": "web", "plan": "large", "state": "absent"}, "delete", {}),
+        ({"name": "gone", "state": "absent"}, "", {}),
+        ({"id": "s_9", "state": "absent"}, "", {}),
+        ({"name": "web", "state": "reinstalled"}, "reinstall", {**WEB, "status": "unknown"}),
+        (
+            {"id": "s_1", "plan": "small", "region": "eu", "state": "reinstalled"},
+            "reinstall",
+            {**WEB, "status": "unknown"},
+        ),
+    ],
+)
+def test_a_wish_becomes_an_operation(
+    options: dict[str, Any], operation: str, after: dict[str, Any]
+) -> None:
+    result = planned(**options)
+    assert (result.operation, result.after) == (operation, after)
+
+
+def test_a_new_server_has_what_is_asked_for_and_unknown_values() -> None:
+    assert planned(name="new", plan="small", region="eu") == Plan(
+        "create",
+        {},
+        {
+            "id": "unknown",
+            "name": "new",
+            "status": "unknown",
+            "plan": "small",
+            "region": "eu",
+            "ipv4": "unknown",
+            "created_at": "unknown",
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"name": "twin"}, "name: 2 servers are named twin: s_2, s_3. Say which one with id."),
+        ({"name": "twin", "state": "absent"}, "name: 2 servers are named twin: s_2, s_3."),
+        ({"name": "web", "region": "us"}, "region: web is in eu, and can't be moved to us."),
+        ({"id": "s_1", "region": "us", "state": "absent"}, "region: s_1 is in eu,"),
+        ({"name": "web", "region": "us", "state": "reinstalled"}, "region: web is in eu,"),
+        ({"name": "new"}, "plan and region: required, as there is no server new yet."),
+        ({"name": "new", "plan": "small"}, "region: required, as"),
+        ({"name": "new", "region": "eu"}, "plan: required, as"),
+        ({"id": "s_9", "plan": "small", "region": "eu"}, "id: there is no server s_9."),
+        ({"name": "new", "state": "reinstalled"}, "name: there is no server new to reinstall."),
+        ({"id": "s_9", "state": "reinstalled"}, "id: there is no server s_9."),
+        ({"name": "web", "plan": "large", "state": "reinstalled"}, "plan: web has the plan small."),
+    ],
+)
+def test_a_wish_that_nothing_can_fulfil_is_an_error(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(OptionError, match=f"^{re.escape(words)}"):
+        planned(**options)
+
+
+@pytest.mark.parametrize("field", ["plan", "region"])
+def test_nothing_is_said_of_a_field_that_the_api_does_not_give(field: str) -> None:
+    with pytest.raises(MalformedAnswer, match=f"no usable {field} for the server s_4"):
+        planned(id="s_4", **{field: "small"})
+
+
+def test_text_of_the_api_stays_on_one_line() -> None:
+    hostile = Server("s\n_1", {**WEB, "region": "eu\x1b[31m\nus"})
+    options = {"id": "s\n_1", "name": None, "plan": None, "region": "us", "state": "present"}
+    with pytest.raises(CloudError) as caught:
+        plan(options, [hostile])
+    assert str(caught.value).isprintable()
+
+
+@pytest.fixture
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox(servers=[WEB]) as running:
+        yield running
+        assert {request.method for request in running.requests} == {"GET"}
+
+
+def run(sandbox: Sandbox, *, check_mode: bool = False, **options: Any) -> Outcome:
+    """Run the module against the sandbox."""
+    given = {"base_url": sandbox.url, "api_token": sandbox.token, **options}
+    return run_module("server", given, check_mode=check_mode)
+
+
+@pytest.mark.parametrize("check_mode", [False, True])
+def test_nothing_to_do_is_ok(sandbox: Sandbox, check_mode: bool) -> None:
+    outcome = run(sandbox, name="web", plan="small", region="eu", check_mode=check_mode)
+    assert outcome == Outcome({"server": WEB}, False, [])
+
+
+def test_the_absent_server_that_is_not_there_is_ok(sandbox: Sandbox) -> None:
+    assert run(sandbox, name="gone", state="absent") == Outcome({}, False, [])
+
+
+OPERATIONS = [
+    ("create", "Creating", {"name": "new", "plan": "small", "region": "eu"}),
+    ("resize", "Resizing", {"name": "web", "plan": "large"}),
+    ("reinstall", "Reinstalling", {"id": "s_1", "state": "reinstalled"}),
+    ("delete", "Deleting", {"id": "s_1", "state": "absent"}),
+]
+
+
+@pytest.mark.parametrize(("operation", "title", "options"), OPERATIONS)
+def test_check_mode_predicts_and_warns(
+    sandbox: Sandbox, operation: str, title: str, options: dict[str, Any]
+) -> None:
+    outcome = run(sandbox, check_mode=True, **options)
+    assert not outcome.failed
+    result = outcome.result
+    assert (result["changed"], result["operation"]) == (True, operation)
+    assert (result["scope"], result["live"]) == ("servers:write", False)
+    assert result["diff"]["before"] == ({} if operation == "create" else WEB)
+    assert result["diff"]["before"] != result["diff"]["after"]
+    assert result["diff"]["before_header"] == result["diff"]["after_header"]
+    assert result.get("server") == (None if operation == "create" else WEB)
+    assert outcome.warnings == [
+        f"{title} a server is not yet live: it needs the scope `servers:write`, which the API has "
+        "announced and not yet opened; outside check mode this task fails and changes nothing."
+    ]
+
+
+@pytest.mark.parametrize(("operation", "title", "options"), OPERATIONS)
+def test_a_change_fails_and_changes_nothing(
+    sandbox: Sandbox, operation: str, title: str, options: dict[str, Any]
+) -> None:
+    outcome = run(sandbox, **options)
+    message = (
+        f"{title} a server is not yet live: it needs the scope `servers:write`, which the API has "
+        "announced and not yet opened; nothing was changed."
+    )
+    assert outcome.failed
+    assert outcome.result == {
+        "changed": False,
+        "msg": message,
+        "operation": operation,
+        "scope": "servers:write",
+        "live": False,
+        "error": {"code": "not_yet_live", "status": None, "message": message},
+    }
+    assert outcome.warnings == []
+
+
+@pytest.mark.parametrize("check_mode", [False, True])
+def test_a_live_operation_without_a_request_is_never_said_to_have_happened(
+    sandbox: Sandbox, check_mode: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = tuple(replace(row, live=True) for row in _operations.OPERATIONS)
+    monkeypatch.setattr(_operations, "OPERATIONS", rows)
+    outcome = run(sandbox, name="web", plan="large", check_mode=check_mode)
+    assert outcome.warnings == []
+    assert outcome.failed is not check_mode
+    assert outcome.result["changed"] is check_mode
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, "one of the following is required: name, id"),
+        ({"name": "web", "id": "s_1"}, "parameters are mutually exclusive: name|id"),
+        ({"name": "web", "state": "started"}, "value of state must be one of"),
+    ],
+)
+def test_options_are_checked_before_any_request(options: dict[str, Any], words: str) -> None:
+    with Sandbox(servers=[WEB]) as sandbox:
+        outcome = run(sandbox, **options)
+        assert outcome.failed
+        assert words in outcome.result["msg"]
+        assert sandbox.requests == []

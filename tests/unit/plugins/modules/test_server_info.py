@@ -1,0 +1,78 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
+from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
+from ansible_collections.server_management.cloud.plugins.modules.server_info import gather
+from sandbox import Sandbox
+from support.modules import run_module
+
+ANY = dict.fromkeys(("id", "name", "statuses", "regions", "plans"))
+SERVERS = [
+    Server(fields["id"], fields)
+    for fields in (
+        {"id": "s_1", "name": "web", "status": "running", "region": "eu", "plan": "small"},
+        {"id": "s_2", "name": "web", "status": "stopped", "region": "us", "plan": "large"},
+        {"id": "s_3", "name": "db", "status": "running", "region": "us", "colour": "blue"},
+    )
+]
+
+
+@pytest.fixture
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox(servers=5) as running:
+        yield running
+
+
+@pytest.mark.parametrize(
+    ("wanted", "ids"),
+    [
+        ({}, ["s_1", "s_2", "s_3"]),
+        ({"id": "s_2"}, ["s_2"]),
+        ({"id": "s_9"}, []),
+        ({"name": "web"}, ["s_1", "s_2"]),
+        ({"name": "WEB"}, []),
+        ({"statuses": ["running"]}, ["s_1", "s_3"]),
+        ({"regions": ["us", "eu"]}, ["s_1", "s_2", "s_3"]),
+        ({"plans": ["small"]}, ["s_1"]),
+        ({"name": "web", "regions": ["us"]}, ["s_2"]),
+        ({"id": "s_1", "statuses": ["stopped"]}, []),
+    ],
+)
+def test_options_narrow_the_listing(wanted: dict[str, Any], ids: list[str]) -> None:
+    assert [fields["id"] for fields in gather({**ANY, **wanted}, SERVERS)] == ids
+
+
+def test_fields_come_back_as_the_api_gives_them() -> None:
+    assert gather({**ANY, "id": "s_3"}, SERVERS) == [
+        {"id": "s_3", "name": "db", "status": "running", "region": "us", "colour": "blue"}
+    ]
+
+
+@pytest.mark.parametrize("option", ["statuses", "regions", "plans"])
+def test_an_empty_list_is_an_error(option: str) -> None:
+    with pytest.raises(OptionError, match=f"^{option}: the list is empty"):
+        gather({**ANY, option: []}, SERVERS)
+
+
+@pytest.mark.parametrize("check_mode", [False, True])
+def test_one_request_reads_all_servers(sandbox: Sandbox, check_mode: bool) -> None:
+    options = {"base_url": sandbox.url, "api_token": sandbox.token}
+    outcome = run_module("server_info", options, check_mode=check_mode)
+    assert not outcome.failed
+    assert outcome.result == {"servers": sandbox.servers}
+    assert outcome.warnings == []
+    assert [request.method for request in sandbox.requests] == ["GET"]
+
+
+def test_no_server_is_an_empty_list(sandbox: Sandbox) -> None:
+    options = {"base_url": sandbox.url, "api_token": sandbox.token, "name": "missing"}
+    assert run_module("server_info", options).result == {"servers": []}

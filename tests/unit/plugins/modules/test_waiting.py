@@ -1,0 +1,119 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The modules that can do nothing until their scope opens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
+from ansible_collections.server_management.cloud.plugins.modules import (
+    volume,
+    volume_attachment,
+)
+from sandbox import Sandbox
+from support.modules import Outcome, run_module
+
+VOLUME = {"name": "data", "size": 10, "region": "eu"}
+ATTACHMENT = {"volume": "data", "server": "web"}
+CASES = [
+    ("volume", VOLUME, "provision", "Provisioning a volume", "storage:write"),
+    ("volume", {"name": "data", "state": "absent"}, "delete", "Deleting a volume", "storage:write"),
+    ("volume_attachment", ATTACHMENT, "attach", "Attaching a volume", "storage:write"),
+    (
+        "volume_attachment",
+        {**ATTACHMENT, "state": "absent"},
+        "detach",
+        "Detaching a volume",
+        "storage:write",
+    ),
+    ("wallet_info", {}, "read", "Reading the wallet balance", "billing:read"),
+    ("usage_info", {}, "read", "Reading the usage", "billing:read"),
+    ("invoice_info", {}, "read", "Reading the invoices", "billing:read"),
+]
+
+
+@pytest.fixture
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox(servers=1) as running:
+        yield running
+        assert running.connections == 0
+
+
+def run(sandbox: Sandbox, module: str, check_mode: bool, **options: Any) -> Outcome:
+    """Run a module with the sandbox at hand, in case that it asks."""
+    given = {"base_url": sandbox.url, "api_token": sandbox.token, **options}
+    return run_module(module, given, check_mode=check_mode)
+
+
+@pytest.mark.parametrize("check_mode", [False, True])
+@pytest.mark.parametrize(("module", "options", "operation", "title", "scope"), CASES)
+def test_the_task_fails_and_sends_nothing(
+    sandbox: Sandbox,
+    module: str,
+    options: dict[str, Any],
+    operation: str,
+    title: str,
+    scope: str,
+    check_mode: bool,
+) -> None:
+    outcome = run(sandbox, module, check_mode, **options)
+    message = outcome.result["msg"]
+    assert message.startswith(f"{title} is not yet live: it needs the scope `{scope}`, which ")
+    assert message.endswith("; nothing was changed.")
+    assert outcome.failed
+    assert outcome.warnings == []
+    assert outcome.result == {
+        "changed": False,
+        "msg": message,
+        "operation": operation,
+        "scope": scope,
+        "live": False,
+        "error": {"code": "not_yet_live", "status": None, "message": message},
+    }
+
+
+@pytest.mark.parametrize("check_mode", [False, True])
+@pytest.mark.parametrize(
+    ("module", "options", "words"),
+    [
+        ("volume", {}, "missing required arguments: name"),
+        ("volume", {"name": "data"}, "all of the following are missing: size, region"),
+        ("volume", {"name": "data", "size": 10}, "all of the following are missing: region"),
+        ("volume", {**VOLUME, "size": "large"}, "size"),
+        ("volume", {**VOLUME, "size": 0}, "size: must be 1 or more, and is 0."),
+        ("volume", {**VOLUME, "state": "full"}, "value of state must be one of"),
+        ("volume", {**VOLUME, "colour": "blue"}, "Unsupported parameters"),
+        ("volume_attachment", {}, "missing required arguments: server, volume"),
+        ("volume_attachment", {"volume": "data"}, "missing required arguments: server"),
+        ("volume_attachment", {**ATTACHMENT, "state": "loose"}, "value of state must be one of"),
+        ("wallet_info", {"currency": "EUR"}, "Unsupported parameters"),
+        ("usage_info", {"month": 1}, "Unsupported parameters"),
+        ("invoice_info", {"id": "i_1"}, "Unsupported parameters"),
+    ],
+)
+def test_options_are_checked_first(
+    sandbox: Sandbox, module: str, options: dict[str, Any], words: str, check_mode: bool
+) -> None:
+    outcome = run(sandbox, module, check_mode, **options)
+    assert outcome.failed
+    assert words in outcome.result["msg"]
+    assert "live" not in outcome.result
+
+
+@pytest.mark.parametrize("size", [0, -1])
+def test_a_volume_has_a_size(size: int) -> None:
+    with pytest.raises(OptionError, match=f"^size: must be 1 or more, and is {size}"):
+        volume.plan({"size": size, "state": "present"})
+
+
+def test_the_state_decides_the_operation() -> None:
+    assert volume.plan({"size": 1, "state": "present"}).name == "provision"
+    assert volume.plan({"size": None, "state": "absent"}).name == "delete"
+    assert volume_attachment.plan({"state": "present"}).name == "attach"
+    assert volume_attachment.plan({"state": "absent"}).name == "detach"

@@ -1,0 +1,295 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is said in several places is the same in all of them."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ansible import constants
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+from ansible.plugins.loader import fragment_loader, inventory_loader
+from ansible.utils.plugin_docs import get_docstring
+
+from ansible_collections.server_management.cloud.plugins.module_utils._client import VERSION
+from ansible_collections.server_management.cloud.plugins.module_utils._operations import OPERATIONS
+from ansible_collections.server_management.cloud.plugins.module_utils._options import (
+    connection_argument_spec,
+)
+from sandbox import Fault, Sandbox
+from support.collection import REPOSITORY
+from support.modules import MODULES as PACKAGE
+from support.modules import Outcome, run_module
+
+COLLECTION = "server_management.cloud"
+PLUGINS = REPOSITORY / "plugins"
+MODULES = sorted(path.stem for path in PLUGINS.glob("modules/*.py"))
+INVENTORIES = sorted(path.stem for path in PLUGINS.glob("inventory/*.py"))
+BORROWED = ("ansible.builtin.constructed", "ansible.builtin.inventory_cache")
+
+# A value for each documented environment variable, and what the option becomes.
+ENVIRONMENT: dict[str, tuple[str, object]] = {
+    "SERVER_MANAGEMENT_BASE_URL": ("http://127.0.0.1:9", "http://127.0.0.1:9"),
+    "SERVER_MANAGEMENT_API_TOKEN": ("a-token", "a-token"),
+    "SERVER_MANAGEMENT_API_TOKEN_FILE": ("/a/token", "/a/token"),
+    "SERVER_MANAGEMENT_VALIDATE_CERTS": ("false", False),
+    "SERVER_MANAGEMENT_CA_PATH": ("/a/bundle", "/a/bundle"),
+    "SERVER_MANAGEMENT_TIMEOUT": ("1.5", 1.5),
+    "SERVER_MANAGEMENT_RETRIES": ("7", 7),
+}
+COMMON = ("changed", "msg")  # what Ansible documents for every module
+TYPES = {"str": str, "int": int, "bool": bool, "dict": dict, "list": list}
+
+REQUIRED: dict[str, dict[str, Any]] = {
+    "volume": {"name": "data", "size": 1, "region": "eu"},
+    "volume_attachment": {"volume": "data", "server": "web-01"},
+}
+
+
+@lru_cache
+def documentation(folder: str, name: str) -> tuple[dict[str, Any], str, dict[str, Any]]:
+    """Return a plugin's documentation with its fragments, its examples and its return values."""
+    path = PLUGINS / folder / f"{name}.py"
+    is_module = folder == "modules"
+    kind = "module" if is_module else folder
+    doc, examples, returned, _metadata = get_docstring(
+        str(path), fragment_loader, is_module=is_module, plugin_type=kind
+    )
+    return doc, examples, returned or {}
+
+
+def own_options(name: str) -> dict[str, dict[str, Any]]:
+    options: dict[str, dict[str, Any]] = import_module(f"{PACKAGE}.{name}").OPTIONS
+    return options
+
+
+def rules(option: dict[str, Any]) -> dict[str, Any]:
+    """Return what documentation and argument spec both say of an option, defaults filled in."""
+    return {
+        "type": option.get("type", "str"),
+        "elements": option.get("elements"),
+        "required": option.get("required", False),
+        "default": option.get("default"),
+        "choices": option.get("choices"),
+    }
+
+
+def environment_of(option: dict[str, Any]) -> list[str]:
+    text = "\n".join(option["description"])
+    return sorted(set(re.findall(r"E\((SERVER_MANAGEMENT_[A-Z_]+)\)", text)))
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_takes_the_options_that_it_documents(name: str) -> None:
+    documented = documentation("modules", name)[0]["options"]
+    spec = {**connection_argument_spec(), **own_options(name)}
+    assert {option: rules(text) for option, text in documented.items()} == {
+        option: rules(said) for option, said in spec.items()
+    }
+    for option, said in spec.items():
+        variables = said.get("fallback", (None, []))[1]
+        assert environment_of(documented[option]) == variables
+
+
+def test_the_inventory_plugin_has_the_connection_options_of_the_modules() -> None:
+    plugin = documentation("inventory", "servers")[0]["options"]
+    module = documentation("modules", "server_info")[0]["options"]
+    for option in connection_argument_spec():
+        assert rules(plugin[option]) == rules(module[option])
+        assert plugin[option]["description"] == module[option]["description"]
+        named = [variable["name"] for variable in plugin[option].get("env", [])]
+        assert named == environment_of(module[option])
+
+
+def test_the_inventory_plugin_reads_the_options_that_it_documents() -> None:
+    documented = set(documentation("inventory", "servers")[0]["options"])
+    borrowed: set[str] = set()
+    for fragment in BORROWED:
+        borrowed |= set(yaml.safe_load(fragment_loader.get(fragment).DOCUMENTATION)["options"])
+    files = [*PLUGINS.glob("inventory/*.py"), *PLUGINS.glob("plugin_utils/*.py")]
+    files.append(PLUGINS / "module_utils" / "_options.py")
+    source = "\n".join(path.read_text(encoding="utf-8") for path in files)
+    for option in documented - borrowed - {"plugin"}:
+        assert f'"{option}"' in source
+    read = set(re.findall(r"get_option\(\s*\"([a-z_]+)\"", source))
+    assert read <= documented
+
+
+def test_every_documented_environment_variable_is_tested() -> None:
+    options = documentation("modules", "server_info")[0]["options"]
+    documented = [variable for option in options.values() for variable in environment_of(option)]
+    assert sorted(documented) == sorted(ENVIRONMENT)
+
+
+@pytest.mark.parametrize("variable", ENVIRONMENT)
+def test_an_environment_variable_works_alone(
+    variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text, expected = ENVIRONMENT[variable]
+    option = variable.removeprefix("SERVER_MANAGEMENT_").lower()
+    for other in ENVIRONMENT:
+        monkeypatch.delenv(other, raising=False)
+    monkeypatch.setenv(variable, text)
+
+    given = {} if option == "base_url" else {"base_url": "http://127.0.0.1:9"}
+    result = ArgumentSpecValidator(connection_argument_spec()).validate(given)
+    assert result.error_messages == []
+    assert result.validated_parameters[option] == expected
+
+    plugin = inventory_loader.get(f"{COLLECTION}.servers")
+    value = constants.config.get_config_value(
+        option, plugin_type="inventory", plugin_name=plugin._load_name
+    )
+    assert value == expected
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_are_tasks_of_the_documented_options(name: str) -> None:
+    tasks = yaml.safe_load(documentation("modules", name)[1])
+    used = 0
+    for task in tasks:
+        assert task["name"]
+        (action,) = [key for key in task if "." in key]
+        assert action.startswith((f"{COLLECTION}.", "ansible.builtin."))
+        if action == f"{COLLECTION}.{name}":
+            used += 1
+            given = {"base_url": "http://127.0.0.1:9", **(task[action] or {})}
+            spec = {**connection_argument_spec(), **own_options(name)}
+            assert ArgumentSpecValidator(spec).validate(given).error_messages == []
+    assert used
+
+
+def outcomes(name: str, sandbox: Sandbox) -> list[Outcome]:
+    """Run a module in the ways that its return values tell apart."""
+    given = {"base_url": sandbox.url, "api_token": sandbox.token, "retries": 0}
+    tasks: list[dict[str, Any]] = [REQUIRED.get(name, {})]
+    if name == "server":
+        tasks = [
+            {"name": "web-01"},
+            {"name": "web-01", "plan": "other"},
+            {"name": "new", "plan": "small", "region": "eu"},
+            {"name": "web-01", "state": "reinstalled"},
+            {"name": "web-01", "state": "absent"},
+            {"name": "new", "state": "absent"},
+        ]
+    found = [
+        run_module(name, {**given, **task}, check_mode=check_mode)
+        for task in tasks
+        for check_mode in (False, True)
+    ]
+    sandbox.fail(Fault(status=403))
+    found.append(run_module(name, {**given, **tasks[0]}))
+    return found
+
+
+def check_values(documented: dict[str, Any], values: dict[str, Any], seen: set[str]) -> None:
+    """Hold values to their documentation, at all depths, and note the names that were seen."""
+    assert values.keys() <= documented.keys()
+    for key, value in values.items():
+        said = documented[key]
+        seen.add(key)
+        if value is None:
+            assert "null" in said["description"].lower()
+            continue
+        assert type(value) is TYPES[said["type"]]
+        for element in value if isinstance(value, list) else [value]:
+            if "elements" in said:
+                assert type(element) is TYPES[said["elements"]]
+            if isinstance(element, dict) and "contains" in said:
+                check_values(said["contains"], element, seen)
+
+
+def all_keys(documented: dict[str, Any]) -> set[str]:
+    inner = [all_keys(said.get("contains", {})) for said in documented.values()]
+    return set(documented).union(*inner)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_what_is_returned_is_what_is_documented(name: str) -> None:
+    documented = documentation("modules", name)[2]
+    seen: set[str] = set()
+    with Sandbox(servers=3) as sandbox:
+        found = outcomes(name, sandbox)
+    for outcome in found:
+        own = {key: value for key, value in outcome.result.items() if key not in COMMON}
+        check_values(documented, own, seen)
+        assert outcome.failed == ("error" in outcome.result)
+    assert seen == all_keys(documented)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_first_line_says_when_a_module_waits(name: str) -> None:
+    doc = documentation("modules", name)[0]
+    waiting = {row.scope for row in OPERATIONS if row.module == name and not row.live}
+    first = doc["description"][0]
+    assert first.startswith("Waits for the scope ") is bool(waiting)
+    assert set(re.findall(r"waits for (\S+)\)", doc["short_description"])) == waiting
+    assert set(re.findall(r"^Waits for the scope C\((\S+)\), which the API has", first)) == waiting
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_declares_its_attributes(name: str) -> None:
+    attributes = documentation("modules", name)[0]["attributes"]
+    assert set(attributes) == {
+        "action_group",
+        "check_mode",
+        "diff_mode",
+        "idempotent",
+        "live",
+        "platform",
+    }
+    assert attributes["check_mode"]["support"] == "full"
+    assert attributes["action_group"]["membership"] == [f"{COLLECTION}.all"]
+    assert all({"description", "support"} <= said.keys() for said in attributes.values())
+
+
+def test_the_version_is_one() -> None:
+    galaxy = yaml.safe_load((REPOSITORY / "galaxy.yml").read_text(encoding="utf-8"))
+    assert galaxy["version"] == VERSION
+    for folder, names in (("modules", MODULES), ("inventory", INVENTORIES)):
+        for name in names:
+            added = documentation(folder, name)[0]["version_added"]
+            assert tuple(map(int, added.split("."))) <= tuple(map(int, VERSION.split(".")))
+
+
+def test_the_action_group_has_the_modules() -> None:
+    runtime = yaml.safe_load((REPOSITORY / "meta" / "runtime.yml").read_text(encoding="utf-8"))
+    assert sorted(runtime["action_groups"]["all"]) == MODULES
+    assert {row.module for row in OPERATIONS if row.module} == set(MODULES)
+
+
+def test_the_readme_lists_the_plugins_with_their_scopes() -> None:
+    text = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)`( \(inventory\))? \| .* \| `(\S+)` \| (.+) \|$", text, re.M)
+    listed = {(name, "inventory" if kind else "modules") for name, kind, _scope, _live in rows}
+    assert listed == {(name, "inventory") for name in INVENTORIES} | {
+        (name, "modules") for name in MODULES
+    }
+    for name, kind, scope, live in rows:
+        if not kind:
+            operations = [row for row in OPERATIONS if row.module == name]
+            assert {row.scope for row in operations} == {scope}
+            assert live == ("yes" if all(row.live for row in operations) else "not yet")
+
+
+def published() -> list[Path]:
+    """Return the files that users read or run: code, documentation, and the sandbox."""
+    places = [PLUGINS, REPOSITORY / "docs", REPOSITORY / "tests" / "sandbox"]
+    files = [path for place in places for path in place.rglob("*") if path.is_file()]
+    kept = [path for path in files if path.suffix in (".py", ".rst", ".md", ".yml", ".yaml")]
+    return [REPOSITORY / "README.md", *kept]
+
+
+def test_no_endpoint_is_invented() -> None:
+    for path in published():
+        text = path.read_text(encoding="utf-8")
+        assert set(re.findall(r"/api/v1/(\w+)", text)) <= {"servers"}, path
+        assert not re.search(r"\b(POST|PUT|PATCH|DELETE)\b", text), path
