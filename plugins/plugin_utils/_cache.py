@@ -66,7 +66,10 @@ def read_entry(entry: Any) -> tuple[list[Server], float]:
         raise ValueError("it lacks its time or its servers")
     servers: dict[str, Server] = {}
     try:
-        merge(servers, parse_listing(text.encode(), "cache entry")[0])
+        data, has_more = parse_listing(text.encode(), "cache entry")
+        merge(servers, data)
     except MalformedAnswer as error:
         raise ValueError(error.message) from None
+    if has_more:
+        raise ValueError("its listing is not whole")
     return list(servers.values()), time.time() - fetched

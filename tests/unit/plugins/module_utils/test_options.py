@@ -147,7 +147,7 @@ def test_a_malformed_base_url_is_refused(base_url: str, words: str) -> None:
     assert "secret" not in error
 
 
-@pytest.mark.parametrize("token", ["x", "~!", "a" * 5000, "{{ }}"])
+@pytest.mark.parametrize("token", ["x", "~!", "a" * 5000, "{{}}"])
 def test_a_token_is_visible_ascii(token: str) -> None:
     assert _connect(api_token=token).api_token == token
 
