@@ -36,7 +36,8 @@ class Server:
 
     def text(self, field: str) -> str:
         """Return a documented field, or an empty text where the API gave none."""
-        return self.fields.get(field, "")
+        text: str = self.fields.get(field, "")
+        return text
 
     @property
     def unusable(self) -> list[str]:

@@ -31,7 +31,7 @@ def test_paging_gives_the_whole_account(runner: Runner, tmp_path: Path, style: s
 
 def test_paging_with_a_parameter_of_ones_own(runner: Runner, tmp_path: Path) -> None:
     options = {"pagination": "cursor", "pagination_parameter": "after"}
-    with Sandbox(servers=5, page_size=4, **options) as api:
+    with Sandbox(servers=5, page_size=4, pagination="cursor", pagination_parameter="after") as api:
         assert len(hosts(Source(runner, api, tmp_path).list(**options))) == 5
         assert api.requests[-1].query == {"after": api.servers[3]["id"]}
 

@@ -19,7 +19,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.server_management.cloud.plugins.module_utils import _answers
 from ansible_collections.server_management.cloud.plugins.module_utils._answers import (
     clean,
     excerpt,
@@ -166,7 +165,7 @@ def test_no_body_raises_anything_else(body: bytes | str) -> None:
 
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=timezone.utc)
-RETRY_AFTER: list[tuple[str, float | None]] = [
+RETRY_AFTER: list[tuple[str, Any]] = [
     ("0", 0),
     (" 120 ", 120),
     ("999999999999999999", 1e18),
@@ -195,7 +194,7 @@ def test_retry_after_is_seconds_or_a_date(
     monkeypatch.setenv("TZ", zone)
     time.tzset()
     try:
-        monkeypatch.setattr(_answers.time, "time", NOW.timestamp)
+        monkeypatch.setattr(time, "time", NOW.timestamp)
         assert retry_after(value) == seconds
     finally:
         monkeypatch.undo()

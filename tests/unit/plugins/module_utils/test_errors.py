@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import pickle
 import re
+from typing import Any
 
 import pytest
 
 from ansible_collections.server_management.cloud.plugins.module_utils import _errors
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import CloudError
 
-KINDS = [kind for kind in vars(_errors).values() if isinstance(kind, type)]
+KINDS: list[Any] = [kind for kind in vars(_errors).values() if isinstance(kind, type)]
 
 
 def _drawn() -> list[tuple[int, str, bool]]:

@@ -87,7 +87,9 @@ def test_what_was_written_is_read_with_its_age(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(time, "time", lambda: now)
     entry = write_entry(servers)
     monkeypatch.setattr(time, "time", lambda: now + 90)
-    assert read_entry(entry) == (servers, pytest.approx(90))
+    read, age = read_entry(entry)
+    assert read == servers
+    assert age == pytest.approx(90)
     assert TOKEN not in json.dumps(entry)
 
 
@@ -124,7 +126,7 @@ def _listing(data: Any) -> dict[str, Any]:
     return _with(servers=json.dumps({"data": data, "has_more": False}))
 
 
-DAMAGED = [
+DAMAGED: list[Any] = [
     None,
     "text",
     [],
