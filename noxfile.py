@@ -6,23 +6,44 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import sys
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import nox
+from antsibull_nox import load_antsibull_nox_toml
+from antsibull_nox.sessions import prepare_collections
 
 REPOSITORY = Path(__file__).resolve().parent
+sys.path.insert(0, str(REPOSITORY / "tests"))
 
-# The stable lines of ansible-core that the collection supports, and the Pythons each runs on.
+from gates import containerless, galaxy_import, side_by_side
+
+# The lines of ansible-core that the collection supports, and the Pythons that each runs on: first
+# the one to test it with where the machine has it, so that every Python has its turn.
 CORES = {
-    "2.21": ("3.12", "3.13", "3.14"),
+    "2.22": ("3.13", "3.14"),
+    "2.21": ("3.13", "3.12", "3.14"),
     "2.20": ("3.12", "3.13", "3.14"),
     "2.19": ("3.11", "3.12", "3.13"),
-    "2.18": ("3.11", "3.12", "3.13"),
-    "2.17": ("3.10", "3.11", "3.12"),
+    "2.18": ("3.12", "3.11", "3.13"),
+    "2.17": ("3.11", "3.10", "3.12"),
     "2.16": ("3.10", "3.11", "3.12"),
+}
+PRE_RELEASES = ("2.22",)
+# Where the matrix has the oldest requests that the collection claims, not the newest.
+OLD_REQUESTS = ("2.21", "2.18", "2.16")
+OLDEST_REQUESTS = ("requests==2.28.0", "urllib3~=1.26.0")
+# Which tests of ansible-test run on which core: no file names a failure that they may ignore.
+ANSIBLE_TESTS = {
+    "2.22": ("sanity", "integration"),
+    "2.21": ("sanity", "units", "integration"),
+    "2.20": ("sanity",),
+    "2.18": ("sanity",),
+    "2.16": ("sanity", "integration"),
 }
 
 # How all tests run where no argument says which and how: most wait for a command of Ansible's.
@@ -31,18 +52,20 @@ SIDE_BY_SIDE = ("--numprocesses=auto", "--maxprocesses=8", "--dist=worksteal")
 CHECKS = (
     ("ruff", "format", "--check", "--diff", "."),
     ("ruff", "check", "."),
-    (
-        "mypy",
-        "ansible_collections/server_management/cloud/plugins",
-        f"{REPOSITORY}/tests",
-        f"{REPOSITORY}/noxfile.py",
-        f"--config-file={REPOSITORY}/pyproject.toml",
-    ),
     ("yamllint", "--strict", "."),
     ("shellcheck", ".ci/run"),
     ("antsibull-changelog", "lint"),
     ("ansible-lint", "--offline"),
 )
+
+# What `make gates` runs beside ansible-test.
+GATES = ("galaxy", "importer", "packaging", "lint", "docs-check", "license-check", "extra-checks")
+
+PLACE = "ansible_collections/server_management/cloud"
+NOX = (sys.executable, "-m", "nox", "--session")
+# The tarball that sessions share, and what each of several at once printed.
+DIST = REPOSITORY / ".nox" / "dist"
+LOGS = REPOSITORY / ".nox" / "logs"
 
 
 def find_pythons() -> None:
@@ -60,12 +83,18 @@ def find_pythons() -> None:
     os.environ["PATH"] = os.pathsep.join([*folders, *map(str, found)])
 
 
+def python_for(core: str) -> str:
+    """Return the first of a core's Pythons that this machine has, else the first of them all."""
+    pythons = CORES[core]
+    return next((python for python in pythons if shutil.which(f"python{python}")), pythons[0])
+
+
 def newest_core() -> tuple[str, str]:
-    """Return the newest ansible-core that a Python of this machine runs, and that Python."""
-    for core, pythons in CORES.items():
-        for python in reversed(pythons):
-            if shutil.which(f"python{python}"):
-                return core, python
+    """Return the newest stable ansible-core that a Python of this machine runs, and that Python."""
+    for core in CORES:
+        python = python_for(core)
+        if core not in PRE_RELEASES and shutil.which(f"python{python}"):
+            return core, python
     message = "no Python from 3.10 to 3.14 was found on this machine"
     raise RuntimeError(message)
 
@@ -73,30 +102,85 @@ def newest_core() -> tuple[str, str]:
 find_pythons()
 CORE, PYTHON = newest_core()
 
+os.environ["ANTSIBULL_NOX_IGNORE_INSTALLED_COLLECTIONS"] = "true"
 nox.options.default_venv_backend = "uv"
 nox.options.download_python = "never"
+nox.options.error_on_missing_interpreters = True
 nox.options.reuse_venv = "yes"
+load_antsibull_nox_toml()
 nox.options.sessions = ["test", "lint"]
 
 
 def install(session: nox.Session, core: str, *requirements: str) -> None:
     """Install the newest patch of an ansible-core line, what the collection needs, and the rest."""
-    session.install(f"ansible-core~={core}.0", "-r", "requirements.txt", *requirements)
+    versions = f">={core}.0a1,=={core}.*" if core in PRE_RELEASES else f"~={core}.0"
+    session.install(f"ansible-core{versions}", "-r", "requirements.txt", *requirements)
     script = "import ansible.release; print(ansible.release.__version__)"
     version = str(session.run("python", "-c", script, silent=True, log=False)).strip()
     session.log(f"ansible-core {version} on Python {session.python}")
 
 
-def run_tests(session: nox.Session, core: str) -> None:
-    """Run the unit tests and the outside-in tests on one ansible-core."""
-    install(session, core, "-r", "tests/requirements.txt")
-    session.run("pytest", *(session.posargs or SIDE_BY_SIDE))
+def run_all(
+    session: nox.Session,
+    commands: Iterable[tuple[str, ...]],
+    place: Path = REPOSITORY,
+    env: Mapping[str, str] | None = None,
+) -> None:
+    """Run commands in a folder, each whatever the ones before it said, and fail where one did."""
+    failed = []
+    for command in commands:
+        try:
+            with session.chdir(place):
+                session.run(*command, env=env)
+        except nox.command.CommandFailed:
+            failed.append(" ".join(command[:2]))
+    if failed:
+        session.error(f"not passed: {', '.join(failed)}")
+
+
+def on_each(cores: Iterable[str]) -> Callable[[Callable[[nox.Session, str], None]], None]:
+    """Make a session for each of these cores, named after the function and the core."""
+
+    def register(function: Callable[[nox.Session, str], None]) -> None:
+        for core in cores:
+            # A reused environment keeps its Python, so nox puts that into its name.
+            @nox.session(name=f"{function.__name__}-{core}", python=[python_for(core)])
+            @functools.wraps(function)
+            def on_core(session: nox.Session, core: str = core) -> None:
+                function(session, core)
+
+    return register
+
+
+def run_side_by_side(session: nox.Session, names: Iterable[str]) -> None:
+    """Run other sessions, as many at once as there are processors, on one tarball."""
+    session.run(*NOX, "build", external=True)
+    (tarball,) = DIST.glob("*.tar.gz")
+    commands = {name: (*NOX, name) for name in names}
+    failed = side_by_side.run(commands, LOGS, {"COLLECTION_TARBALL": str(tarball)})
+    if failed:
+        session.error(f"not passed: {', '.join(failed)}")
 
 
 @nox.session(python=[PYTHON])
 def test(session: nox.Session) -> None:
     """Run the tests on the newest ansible-core that this machine's Pythons run."""
-    run_tests(session, CORE)
+    install(session, CORE, "-r", "tests/requirements.txt")
+    session.run("pytest", *(session.posargs or SIDE_BY_SIDE))
+
+
+@nox.session(python=False)
+def matrix(session: nox.Session) -> None:
+    """Run the tests on every supported ansible-core, or on those that the arguments name."""
+    run_side_by_side(session, [f"matrix_test-{core}" for core in session.posargs or CORES])
+
+
+@on_each(CORES)
+def matrix_test(session: nox.Session, core: str) -> None:
+    """Run the tests on one ansible-core, on some with the oldest requests."""
+    requests = OLDEST_REQUESTS if core in OLD_REQUESTS else ()
+    install(session, core, "-r", "tests/requirements.txt", *requests)
+    session.run("pytest", "--hypothesis-profile=quick", *session.posargs)
 
 
 @nox.session(python=[PYTHON])
@@ -107,31 +191,94 @@ def demo(session: nox.Session) -> None:
 
 
 @nox.session(python=[PYTHON])
+def bench(session: nox.Session) -> None:
+    """Measure the inventory plugin beside its peers, and write docs/benchmarks.md."""
+    session.install("-r", "tests/requirements-bench.txt")
+    session.run("python", "-B", "tests/benchmark", *session.posargs)
+
+
+@nox.session(python=False)
+def gates(session: nox.Session) -> None:
+    """Run every check of Ansible's community and of Galaxy; arguments choose cores and sessions."""
+    chosen = session.posargs or [*ANSIBLE_TESTS, *GATES]
+    run_side_by_side(
+        session, [f"ansible_test-{gate}" if gate in ANSIBLE_TESTS else gate for gate in chosen]
+    )
+
+
+@nox.session(python=[PYTHON])
 def lint(session: nox.Session) -> None:
     """Check the whole tree: formatting, style, types, YAML, changelog, Ansible's own rules."""
     install(session, CORE, "-r", "tests/requirements-lint.txt")
-    collections = link_collection(Path(session.create_tmp()))
-    failed = [" ".join(check[:2]) for check in CHECKS if not passes(session, collections, check)]
-    if failed:
-        session.error(f"not passed: {', '.join(failed)}")
-
-
-def passes(session: nox.Session, collections: Path, check: tuple[str, ...]) -> bool:
-    """Run one check to its end, so that the next ones run whatever it says."""
     # mypy and ansible-lint look for a collection under its full name.
-    place = collections if check[0] == "mypy" else REPOSITORY
-    try:
-        with session.chdir(place):
-            session.run(*check, env={"ANSIBLE_COLLECTIONS_PATH": str(collections)})
-    except nox.command.CommandFailed:
-        return False
-    return True
+    collections = link_collection(Path(session.create_tmp()))
+    mypy = ("mypy", f"{collections}/{PLACE}/plugins", "tests", "noxfile.py")
+    env = {"ANSIBLE_COLLECTIONS_PATH": str(collections), "MYPYPATH": str(collections)}
+    run_all(session, (*CHECKS, mypy), env=env)
 
 
 def link_collection(folder: Path) -> Path:
     """Return a collections path in which the collection is a link to the working tree."""
-    place = folder / "ansible_collections" / "server_management" / "cloud"
+    place = folder / PLACE
     if not place.is_symlink():
         place.parent.mkdir(parents=True, exist_ok=True)
         place.symlink_to(REPOSITORY, target_is_directory=True)
     return folder
+
+
+@nox.session(python=[PYTHON])
+def packaging(session: nox.Session) -> None:
+    """Install the collection in each way, and make the context of an execution environment."""
+    install(session, CORE, "-r", "tests/requirements.txt", "ansible-builder~=3.2")
+    session.run("pytest", "tests/install", *session.posargs)
+
+
+@nox.session(python=[PYTHON])
+def galaxy(session: nox.Session) -> None:
+    """Publish the collection to a real Galaxy server, and install it from there by its name."""
+    install(session, CORE, "-r", "tests/requirements.txt", "pulp-ansible~=0.30.0")
+    session.run("pytest", "tests/galaxy", *session.posargs)
+
+
+@on_each(ANSIBLE_TESTS)
+def ansible_test(session: nox.Session, core: str) -> None:
+    """Run ansible-test on one ansible-core, without containers."""
+    install(session, core, "-r", "tests/requirements.txt", *containerless.REQUIREMENTS)
+    collection = prepare_collections(
+        session, install_in_site_packages=False, install_out_of_tree=True
+    )
+    if collection is None:  # where nox was told to make no environments
+        session.error("ansible-test needs an environment of its own")
+    options = ("--local", "--python", str(session.python))
+    commands = [("ansible-test", kind, *options) for kind in ANSIBLE_TESTS[core]]
+    run_all(session, commands, collection.current_path, containerless.prepare(session))
+
+
+@nox.session(python=[PYTHON])
+def build(session: nox.Session) -> None:
+    """Build the tarball that sessions share."""
+    install(session, CORE)
+    build_collection(session, DIST)
+
+
+@nox.session(python=[PYTHON])
+def importer(session: nox.Session) -> None:
+    """Import the tarball as Galaxy does, and take each of its warnings for a fault."""
+    install(session, CORE, "galaxy-importer~=0.4.44")
+    tarball = build_collection(session, Path(session.create_tmp()))
+    with session.chdir(tarball.parent):
+        command = ("python", "-m", "galaxy_importer.main", tarball.name)
+        log = str(session.run(*command, env=galaxy_import.STRICT, silent=True))
+    session.log(log)
+    result = tarball.with_name("importer_result.json")
+    faults = galaxy_import.find_faults(log, result, REPOSITORY / "plugins")
+    if faults:
+        session.error("\n".join(["not passed:", *faults]))
+
+
+def build_collection(session: nox.Session, folder: Path) -> Path:
+    """Build the collection into a folder of its own, and return the tarball."""
+    shutil.rmtree(folder, ignore_errors=True)
+    session.run("ansible-galaxy", "collection", "build", "--output-path", str(folder))
+    (tarball,) = folder.glob("*.tar.gz")
+    return tarball

@@ -10,15 +10,20 @@ import os
 import sys
 import tempfile
 from collections.abc import Generator
+from importlib import metadata
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
+from hypothesis import settings
 
 TESTS = Path(__file__).resolve().parent
 REPOSITORY = TESTS.parent
 sys.path.insert(0, str(TESTS))  # for `from sandbox import ...` and `from support... import ...`
 pytest_plugins = ["support.fixtures"]
+
+# For the runs that repeat, on another ansible-core, what one run did at length.
+settings.register_profile("quick", max_examples=10, deadline=None)
 
 FOREIGN = ("ANSIBLE_", "SERVER_MANAGEMENT_")
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
@@ -45,9 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_report_header() -> str:
     """Say which ansible-core the tests run on."""
-    from ansible.release import __version__ as version
-
-    return f"ansible-core: {version}"
+    return f"ansible-core: {metadata.version('ansible-core')}"
 
 
 def _link_collection(place: Path) -> None:

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
 
 from support.run import Runner
@@ -13,10 +15,25 @@ from support.run import Runner
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
-def build(runner: Runner, destination: Path) -> Path:
-    """Build the collection from the working tree and return the tarball."""
+def sources() -> list[str]:
+    """Return the files of the working tree that git knows or would take."""
+    command = ("git", "ls-files", "--cached", "--others", "--exclude-standard", "-z")
+    done = subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True, text=True)
+    return [name for name in done.stdout.split("\0") if name and (REPOSITORY / name).exists()]
+
+
+def copy_sources(folder: Path) -> Path:
+    """Copy those files into a folder, and return it."""
+    for name in sources():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(REPOSITORY / name, folder / name, follow_symlinks=False)
+    return folder
+
+
+def build(runner: Runner, destination: Path, source: Path = REPOSITORY) -> Path:
+    """Build the collection from the working tree, or from a copy, and return the tarball."""
     destination.mkdir(parents=True, exist_ok=True)
-    runner.galaxy("collection", "build", REPOSITORY, "--output-path", destination).ok()
+    runner.galaxy("collection", "build", source, "--output-path", destination).ok()
     (tarball,) = destination.glob("*.tar.gz")
     return tarball
 

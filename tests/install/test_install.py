@@ -1,0 +1,120 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The ways in which the collection comes onto a machine, and that it works from each."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from sandbox import Sandbox
+from support.collection import REPOSITORY, copy_sources, sources
+from support.run import Runner, write_inventory
+
+COLLECTION = Path("ansible_collections", "server_management", "cloud")
+ALL_THAT_RUNS = {"meta", "plugins"}
+
+
+@pytest.fixture
+def collections(tmp_path: Path) -> Path:
+    """Return the collections path that a test installs into."""
+    return tmp_path / "collections"
+
+
+@pytest.fixture
+def bare(tmp_path: Path, collections: Path) -> Runner:
+    """Return a runner that looks for collections there and nowhere else."""
+    return Runner(tmp_path / "home", collections)
+
+
+def install(runner: Runner, *what: str | Path) -> None:
+    """Install with no server asked."""
+    place = runner.environment["ANSIBLE_COLLECTIONS_PATH"]
+    runner.galaxy("collection", "install", *what, "-p", place, "--offline").ok()
+
+
+def repository(runner: Runner, folder: Path) -> str:
+    """Commit the working tree to a git repository of its own, and return its address."""
+    copy_sources(folder)
+    author = ("-c", "user.name=A Tester", "-c", "user.email=tester@example.com")
+    for command in (
+        ("init", "--quiet", "--initial-branch=main"),
+        ("add", "."),
+        (*author, "commit", "--quiet", "--message=All"),
+    ):
+        runner.run("git", *command, cwd=folder).ok()
+    return f"git+file://{folder}"
+
+
+def assert_works(runner: Runner, folder: Path) -> None:
+    """Show that an inventory lists a sandbox's servers, with not a word on standard error."""
+    with Sandbox(servers=3) as sandbox:
+        options = {"base_url": sandbox.url, "api_token": sandbox.token}
+        file = write_inventory(folder, options)
+        result = runner.inventory("-i", file, "--list").ok()
+        assert result.stderr == ""
+        names = [server["name"] for server in sandbox.servers]
+        assert sorted(result.json()["_meta"]["hostvars"]) == sorted(names)
+
+
+def test_the_tarball_installs(bare: Runner, tarball: Path, tmp_path: Path) -> None:
+    install(bare, tarball)
+    listing = bare.galaxy("collection", "list", "--format=json").ok().json()
+    (found,) = listing.values()
+    galaxy = yaml.safe_load((REPOSITORY / "galaxy.yml").read_text(encoding="utf-8"))
+    assert found == {"server_management.cloud": {"version": galaxy["version"]}}
+    verified = bare.galaxy("collection", "verify", "--offline", "server_management.cloud").ok()
+    assert verified.says("Successfully verified that checksums")
+    assert_works(bare, tmp_path)
+
+
+def test_a_git_address_installs(
+    bare: Runner, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    install(bare, f"{repository(bare, tmp_path_factory.mktemp('repository'))},main")
+    assert_works(bare, tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["file", "git"])
+def test_a_requirements_file_installs(
+    kind: str,
+    bare: Runner,
+    tarball: Path,
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    if kind == "file":
+        wanted = {"name": str(tarball), "type": "file"}
+    else:
+        address = repository(bare, tmp_path_factory.mktemp("repository"))
+        wanted = {"name": address.removeprefix("git+"), "type": "git", "version": "main"}
+    requirements = tmp_path / "requirements.yml"
+    requirements.write_text(yaml.safe_dump({"collections": [wanted]}), encoding="utf-8")
+    install(bare, "-r", requirements)
+    assert_works(bare, tmp_path)
+
+
+def test_meta_and_plugins_are_all_that_it_needs(
+    bare: Runner, collections: Path, tarball: Path, tmp_path: Path
+) -> None:
+    install(bare, tarball)
+    for path in (collections / COLLECTION).iterdir():
+        if path.name in ALL_THAT_RUNS:
+            continue
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    assert {path.name for path in (collections / COLLECTION).iterdir()} == ALL_THAT_RUNS
+    assert_works(bare, tmp_path)
+
+
+def test_the_tarball_holds_nothing_that_git_does_not(
+    bare: Runner, collections: Path, tarball: Path
+) -> None:
+    install(bare, tarball)
+    place = collections / COLLECTION
+    installed = {str(path.relative_to(place)) for path in place.rglob("*") if path.is_file()}
+    assert installed - set(sources()) == {"MANIFEST.json", "FILES.json"}
