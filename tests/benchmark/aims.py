@@ -1,0 +1,60 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the plugin is held to on the newest core."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .contenders import (
+    DIRECT,
+    EMPTY,
+    HCLOUD_KEYED,
+    OURS,
+    OURS_EVERYTHING,
+    OURS_KEYED,
+    OURS_READ,
+    VULTR_KEYED,
+)
+from .measure import Results
+
+
+@dataclass(frozen=True)
+class Aim:
+    """A figure of one contender, at most so many times that of another one."""
+
+    what: str
+    figure: str
+    size: int
+    contender: str
+    other: str
+    most: float
+
+    def ratio(self, results: Results, core: str) -> float | None:
+        """Return what was measured, if it was."""
+        return results.ratio(core, self.size, (self.contender, self.other), self.figure)
+
+
+AIMS = (
+    Aim("CPU of `parse()`", "parse_cpu", 10_000, OURS, DIRECT, 1.15),
+    Aim("CPU of `parse()`", "parse_cpu", 10_000, OURS_KEYED, DIRECT, 1.25),
+    Aim("CPU of `parse()`", "parse_cpu", 1_000, OURS_KEYED, DIRECT, 1.5),
+    Aim("CPU of `parse()`", "parse_cpu", 10_000, OURS_EVERYTHING, DIRECT, 1.5),
+    Aim("CPU of `parse()`", "parse_cpu", 10_000, OURS_KEYED, VULTR_KEYED, 1 / 12),
+    Aim("CPU of `parse()`", "parse_cpu", 1_000, OURS_KEYED, VULTR_KEYED, 1 / 7),
+    Aim("CPU of `parse()`", "parse_cpu", 10_000, OURS_KEYED, HCLOUD_KEYED, 1 / 12),
+    Aim("CPU of `parse()`", "parse_cpu", 1_000, OURS_KEYED, HCLOUD_KEYED, 1 / 7),
+    Aim("CPU of the whole process", "cpu", 10_000, OURS_KEYED, VULTR_KEYED, 0.3),
+    Aim("CPU of the whole process", "cpu", 10, OURS, EMPTY, 1.2),
+    Aim("CPU of the whole process", "cpu", 10, OURS_READ, EMPTY, 1.05),
+    Aim("Peak memory of `parse()`", "parse_peak", 10_000, OURS, DIRECT, 1.15),
+)
+MOST_GROWTH = 1.2  # of the cost of a host, from 1,000 hosts to 100,000
+
+
+def growth(results: Results, core: str) -> float | None:
+    """Return how much more a host costs among 100,000 than among 1,000, if that was measured."""
+    few, many = (results.median(core, size, OURS, "parse_cpu") for size in (1_000, 100_000))
+    return None if few is None or many is None else many / few / 100

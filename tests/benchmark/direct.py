@@ -1,0 +1,59 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The direct calls that every other inventory source is compared with."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ansible.plugins.inventory import BaseInventoryPlugin
+
+DOCUMENTATION = r"""
+name: direct
+short_description: Adds the same servers by direct calls
+description:
+  - One request, and Ansible's own calls on what comes back, with no check and no expression.
+author:
+  - The server_management.cloud contributors
+options:
+  plugin:
+    description: The name of this plugin.
+    type: str
+    required: true
+  base_url:
+    description: Where the API is.
+    type: str
+    required: true
+"""
+
+
+class InventoryModule(BaseInventoryPlugin):
+    """What any plugin has to do at least: the measure of all others."""
+
+    NAME = "server_management.benchmark.direct"
+
+    def parse(self, inventory: Any, loader: Any, path: str, cache: bool = True) -> None:
+        """Add the servers with their variables and groups."""
+        super().parse(inventory, loader, path, cache)
+        self._read_config_data(path)
+        import requests
+
+        url = f"{self.get_option('base_url')}/api/v1/servers"
+        servers = json.loads(requests.get(url, timeout=30).content)["data"]
+        inventory.add_group("server_management")
+        names: dict[str, str] = {}
+        for server in servers:
+            name = server["name"]
+            inventory.add_host(name, group="server_management")
+            for field, value in server.items():
+                inventory.set_variable(name, f"server_{field}", value)
+            inventory.set_variable(name, "ansible_host", server["ipv4"])
+            for field in ("region", "plan", "status"):
+                group = f"{field}_{server[field]}"
+                if group not in names:
+                    names[group] = self._sanitize_group_name(group)
+                    inventory.add_group(names[group])
+                inventory.add_child(names[group], name)

@@ -1,0 +1,86 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Run ansible-inventory in this process, and note what the parse() of one inventory plugin cost.
+
+Arguments: the file to write the figures to, the plugin, whether to stop after its parse()
+("stop" or "go on"), and then those of ansible-inventory.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+
+def cpu_seconds() -> float:
+    """Return the CPU time of this process, and of the children that it has waited for."""
+    used = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in used)
+
+
+def peak_memory() -> int:
+    """Return the most memory that this process has had so far, in bytes.
+
+    Linux counts what the parent had before this program was started into ru_maxrss.
+    """
+    try:
+        status = Path("/proc/self/status").read_text(encoding="ascii")
+    except OSError:
+        unit = 1 if sys.platform == "darwin" else 1024
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+    return int(status.partition("VmHWM:")[2].split()[0]) * 1024
+
+
+def measure(
+    parse: Callable[..., None],
+    figures: dict[str, float],
+    stop: bool,
+    inventory: Any,
+    *args: Any,
+    **kwargs: Any,
+) -> None:
+    """Parse, and note what that cost and gave."""
+    cpu, wall = cpu_seconds(), time.perf_counter()
+    parse(inventory, *args, **kwargs)
+    figures["parse_cpu"] = cpu_seconds() - cpu
+    figures["parse_wall"] = time.perf_counter() - wall
+    figures["parse_peak"] = peak_memory()
+    figures["hosts"] = len(inventory.hosts)
+    if stop:
+        sys.exit()
+
+
+def main() -> None:
+    """Put the measuring around the plugin's parse() as it is loaded, and run the command."""
+    path, wanted, after, *arguments = sys.argv[1:]
+    sys.argv = ["ansible-inventory", *arguments]
+    from ansible.cli.inventory import main as ansible_inventory
+    from ansible.plugins.loader import inventory_loader
+
+    figures: dict[str, float] = {}
+    get = inventory_loader.get
+
+    def get_measured(name: str, *args: Any, **kwargs: Any) -> Any:
+        plugin = get(name, *args, **kwargs)
+        if name == wanted:
+            plugin.parse = partial(measure, plugin.parse, figures, after == "stop")
+        return plugin
+
+    inventory_loader.get = get_measured
+    try:
+        sys.exit(ansible_inventory())
+    finally:
+        figures["peak"] = peak_memory()
+        Path(path).write_text(json.dumps(figures), encoding="ascii")
+
+
+if __name__ == "__main__":
+    main()

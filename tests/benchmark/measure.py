@@ -1,0 +1,171 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Make the runs, one after the other, and keep what each of them cost."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sandbox.account import make_servers
+
+from .contenders import CONTENDERS, EMPTY, groups_of
+from .environments import Environment
+from .plan import Job
+
+_DRIVER = Path(__file__).with_name("driver.py")
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What one run cost: CPU and wall-clock time in seconds, the most memory in bytes.
+
+    Those of the whole process are None where only parse() was measured.
+    """
+
+    parse_cpu: float
+    parse_wall: float
+    parse_peak: float
+    cpu: float | None = None
+    wall: float | None = None
+    peak: float | None = None
+
+
+class Results:
+    """All samples so far; asked for a figure, it gives the median."""
+
+    def __init__(self) -> None:
+        self._samples: dict[tuple[str, int, str], list[Sample]] = {}
+
+    def add(self, job: Job, sample: Sample) -> None:
+        """Keep what a run cost."""
+        self._samples.setdefault((job.core, job.size, job.contender), []).append(sample)
+
+    def median(self, core: str, size: int, contender: str, figure: str) -> float | None:
+        """Return the median of a figure, or None where it was not measured."""
+        samples = self._samples.get((core, size, contender), [])
+        figures = [value for sample in samples if (value := getattr(sample, figure)) is not None]
+        return statistics.median(figures) if figures else None
+
+    def ratio(self, core: str, size: int, pair: tuple[str, str], figure: str) -> float | None:
+        """Return how much more the first of two contenders takes than the second."""
+        first, second = (self.median(core, size, contender, figure) for contender in pair)
+        return None if first is None or not second else first / second
+
+
+@contextmanager
+def standins() -> Iterator[str]:
+    """Serve the APIs in a process of their own while the block runs; give their address."""
+    command = [sys.executable, "-B", "-m", "benchmark.standins"]
+    with subprocess.Popen(
+        command, cwd=_DRIVER.parents[1], stdout=subprocess.PIPE, encoding="ascii"
+    ) as process:
+        try:
+            yield str(process.stdout and process.stdout.readline()).strip()
+        finally:
+            process.terminate()
+
+
+class Bench:
+    """Run contenders in their environments, on files below a working folder."""
+
+    def __init__(self, environments: Mapping[str, Environment], origin: str, work: Path) -> None:
+        self._environments = environments
+        self._origin = origin
+        self._work = work
+        self._output = work / "output"
+        self._errors = work / "errors"
+        self._figures = work / "figures.json"
+
+    def check(self, job: Job) -> None:
+        """Raise RuntimeError unless a run gives the hosts and groups that all others give."""
+        self.run(Job(job.core, job.size, job.contender, is_whole=True))
+        if not CONTENDERS[job.contender].has_groups:
+            return
+        found = json.loads(self._output.read_text(encoding="utf-8"))
+        for name, hosts in groups_of(job.size).items():
+            if sorted(found[name]["hosts"]) != sorted(hosts):
+                raise RuntimeError(f"{job}: other hosts in {name} than expected")
+        for server in make_servers(job.size):
+            address = found["_meta"]["hostvars"][server["name"]]["ansible_host"]
+            if isinstance(address, dict):  # from core 2.19 on, around text that it doesn't trust
+                address = address["__ansible_unsafe"]
+            if address != server["ipv4"]:
+                raise RuntimeError(f"{job}: another ansible_host than expected")
+
+    def run(self, job: Job) -> Sample:
+        """Make one run and return what it cost; RuntimeError where it fails or loses a host."""
+        contender = CONTENDERS[job.contender]
+        folder = self._work / job.core / str(job.size) / contender.name.replace(" ", "_")
+        path = folder / contender.file
+        if not path.exists():
+            folder.mkdir(parents=True)
+            path.write_text(contender.text(self._origin, job.size), encoding="utf-8")
+            path.chmod(0o755 if contender.plugin == "script" else 0o644)
+        cache = folder / "cache"
+        if contender.cache == "written":
+            shutil.rmtree(cache, ignore_errors=True)
+        elif contender.cache == "read" and not cache.exists():
+            self._run(job, path, cache)
+        return self._run(job, path, cache)
+
+    def _run(self, job: Job, path: Path, cache: Path) -> Sample:
+        runner = self._environments[job.core].runner
+        self._figures.unlink(missing_ok=True)
+        command = ["python", str(_DRIVER), str(self._figures), CONTENDERS[job.contender].plugin]
+        command += ["go on" if job.is_whole else "stop", "-i", str(path), "--list"]
+        environment = {
+            **runner.environment,
+            "ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED": "true",
+            "ANSIBLE_INVENTORY_CACHE_CONNECTION": str(cache),
+        }
+        status, wall, usage = self._spend(command, environment)
+        if status != 0 or not self._figures.exists():
+            raise RuntimeError(f"{job} failed:\n{self._errors.read_text(encoding='utf-8')}")
+        figures = json.loads(self._figures.read_text(encoding="ascii"))
+        hosts = figures.pop("hosts", None)
+        if hosts != (0 if job.contender == EMPTY else job.size):
+            raise RuntimeError(f"{job} gave {hosts} hosts")
+        if not job.is_whole:
+            return Sample(**{**figures, "peak": None})
+        return Sample(**figures, cpu=usage.ru_utime + usage.ru_stime, wall=wall)
+
+    def _spend(self, command: list[str], environment: dict[str, str]) -> tuple[int, float, Any]:
+        """Run a command and return its exit status, wall-clock seconds and resource usage."""
+        with self._output.open("wb") as output, self._errors.open("wb") as errors:
+            begin = time.perf_counter()
+            process = subprocess.Popen(
+                command,
+                env=environment,
+                cwd=self._work,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=errors,
+            )
+            try:
+                status, usage = os.wait4(process.pid, 0)[1:]
+            except BaseException:
+                process.kill()
+                process.wait()
+                raise
+            process.returncode = os.waitstatus_to_exitcode(status)
+            return process.returncode, time.perf_counter() - begin, usage
+
+
+def rounds(jobs: list[Job], count: int) -> Iterable[tuple[int, list[Job]]]:
+    """Yield each round's jobs: the same ones in the same order, begun at another place."""
+    for number in range(count):
+        start = number * len(jobs) // count
+        yield number, jobs[start:] + jobs[:start]

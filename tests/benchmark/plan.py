@@ -1,0 +1,80 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which of all possible runs are made: what takes minutes is left out where little is learnt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from .contenders import (
+    CONTENDERS,
+    DIRECT,
+    EMPTY,
+    HCLOUD,
+    HCLOUD_KEYED,
+    OURS,
+    OURS_KEYED,
+    OURS_READ,
+    STATIC,
+    VULTR,
+    VULTR_KEYED,
+)
+
+SIZES = (10, 1_000, 10_000, 100_000)
+_LARGE = 10_000
+_SMALL = 100
+
+# With few hosts, those that are measured more often, since little disturbs a short run much.
+_OFTEN = (EMPTY, DIRECT, OURS, OURS_READ)
+_TIMES = 3
+
+# On the newest core with many hosts, those whose whole process is measured.
+_WHOLE = (DIRECT, STATIC, OURS, OURS_KEYED, VULTR_KEYED, HCLOUD_KEYED)
+# On the others, all that are measured, with few hosts and with many.
+_ELSEWHERE = (EMPTY, DIRECT, OURS, OURS_KEYED, VULTR, VULTR_KEYED, HCLOUD, HCLOUD_KEYED)
+_ELSEWHERE_LARGE = (DIRECT, OURS, OURS_KEYED)
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run to be made: the whole process, or only until the inventory is parsed."""
+
+    core: str
+    size: int
+    contender: str
+    is_whole: bool
+
+
+def plan(
+    cores: Sequence[str], sizes: Sequence[int], only: Sequence[str], is_full: bool
+) -> list[Job]:
+    """Return the runs of one round, of the contenders with one of the texts in their names.
+
+    The first of ``cores`` is the one that is looked at most.
+    """
+    jobs = []
+    for size in sizes:
+        for core in cores:
+            some = _choose(core == cores[0] or is_full, size, is_full)
+            jobs += [Job(core, size, name, is_whole) for name, is_whole in some]
+            if size <= _SMALL and core == cores[0]:
+                jobs += [Job(core, size, name, is_whole=True) for name in _OFTEN] * (_TIMES - 1)
+    return [job for job in jobs if any(text in job.contender for text in only)]
+
+
+def _choose(is_main: bool, size: int, is_full: bool) -> list[tuple[str, bool]]:
+    """Return the names of the contenders, and whether their whole process is measured."""
+    if size > _LARGE:
+        return [(OURS, False)] if is_main else []
+    is_large = size == _LARGE
+    names: Iterable[str] = CONTENDERS
+    if not is_main:
+        names = _ELSEWHERE_LARGE if is_large else _ELSEWHERE
+    return [
+        (name, is_full or not is_large or (is_main and name in _WHOLE))
+        for name in names
+        if name != EMPTY or size <= _SMALL
+    ]
