@@ -6,7 +6,7 @@
 
 TOOLS := .venv-tools
 NOX := $(TOOLS)/bin/python -m nox
-SESSIONS := demo test matrix lint gates bench
+SESSIONS := demo test matrix lint gates docs bench
 
 # What is asked of the first Python: the others are found by nox.
 PYTHONS := $(or $(PYTHON),python3 python3.14 python3.13 python3.12 python3.11 python3.10 \
@@ -21,6 +21,7 @@ help:
 	@echo "make matrix  the same on each supported ansible-core; ARGS=2.16 for one"
 	@echo "make lint    formatting, types and style of the whole tree"
 	@echo "make gates   what Ansible's community and Galaxy ask for, make lint included"
+	@echo "make docs    the documentation as a web site, which it names at the end"
 	@echo "make bench   what an inventory costs, beside its peers, in half an hour"
 	@echo "make clean   remove what the others made"
 

@@ -58,6 +58,8 @@ CHECKS = (
     ("ansible-lint", "--offline"),
 )
 
+STRICT_DOCS = ("--plugin-docs", "--validate-collection-refs", "self", "--check-extra-docs-refs")
+
 # What `make gates` runs beside ansible-test.
 GATES = ("galaxy", "importer", "packaging", "lint", "docs-check", "license-check", "extra-checks")
 
@@ -66,6 +68,9 @@ NOX = (sys.executable, "-m", "nox", "--session")
 # The tarball that sessions share, and what each of several at once printed.
 DIST = REPOSITORY / ".nox" / "dist"
 LOGS = REPOSITORY / ".nox" / "logs"
+# Where the documentation site is built, and what its builders are told.
+SITE = REPOSITORY / ".nox" / "site"
+SPHINX = REPOSITORY / "docs" / "docsite" / "sphinx"
 
 
 def find_pythons() -> None:
@@ -215,6 +220,26 @@ def lint(session: nox.Session) -> None:
     mypy = ("mypy", f"{collections}/{PLACE}/plugins", "tests", "noxfile.py")
     env = {"ANSIBLE_COLLECTIONS_PATH": str(collections), "MYPYPATH": str(collections)}
     run_all(session, (*CHECKS, mypy), env=env)
+
+
+@nox.session(python=[PYTHON])
+def docs(session: nox.Session) -> None:
+    """Check the documentation and build the site, with no network; a warning is an error."""
+    install(session, CORE, "-r", "tests/requirements-docs.txt")
+    collections = link_collection(Path(session.create_tmp()))
+    shutil.rmtree(SITE, ignore_errors=True)
+    (SITE / "rst").mkdir(mode=0o755, parents=True)
+    configured = ("antsibull-docs", "--config-file", str(SPHINX / "antsibull-docs.cfg"))
+    pages = ("collection", "--use-current", "--squash-hierarchy", "--fail-on-error")
+    html = ("sphinx-build", "-W", "--keep-going", "-q", "-c", str(SPHINX), "-d", f"{SITE}/doctrees")
+    commands = (
+        ("antsibull-docs", "lint-collection-docs", *STRICT_DOCS, "."),
+        (*configured, *pages, "--dest-dir", f"{SITE}/rst", "server_management.cloud"),
+        (*html, f"{SITE}/rst", f"{SITE}/html"),
+    )
+    env = {"ANSIBLE_COLLECTIONS_PATH": str(collections), "SITE": str(SITE)}
+    run_all(session, commands, collections / PLACE, env)
+    session.log(f"The site is at {SITE.as_uri()}/html/index.html")
 
 
 def link_collection(folder: Path) -> Path:
