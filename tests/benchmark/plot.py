@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from .contenders import (
     DIRECT,
@@ -23,11 +24,7 @@ _SHOWN = (DIRECT, OURS, OURS_KEYED, OURS_EVERYTHING, STATIC, VULTR_KEYED, HCLOUD
 _PANELS = (("parse()", "parse_cpu"), ("ansible-inventory --list", "cpu"))
 _WIDTH, _LABELS, _LINE, _HEAD = 760, 210, 24, 58  # pixels
 _SVG = """\
-<!--
-Copyright (c) 2026 The server_management.cloud contributors
-GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-SPDX-License-Identifier: GPL-3.0-or-later
--->
+{licence}
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img"
   aria-label="{title}" font-family="sans-serif" font-size="13">
 <style>
@@ -59,7 +56,9 @@ def plot(results: Results, core: str, sizes: Sequence[int]) -> str:
             body += _bars(ratios, top + _HEAD)
             top += _LINE * (len(ratios) + 2)
     title = f"CPU time, direct calls = 1: {size:,} hosts, ansible-core {core}"
-    return _SVG.format(width=_WIDTH, height=top + _HEAD, title=title, body="\n".join(body))
+    return _SVG.format(
+        licence=licence(), width=_WIDTH, height=top + _HEAD, title=title, body="\n".join(body)
+    )
 
 
 def _bars(ratios: dict[str, float], top: int) -> list[str]:
@@ -75,3 +74,9 @@ def _bars(ratios: dict[str, float], top: int) -> list[str]:
             f'<text x="{_LABELS + length + 8:.1f}" y="{y + 14}">{ratio:.2f}</text>',
         ]
     return lines
+
+
+def licence() -> str:
+    """Return the licence of this file, as a comment for what is written."""
+    lines = Path(__file__).read_text(encoding="utf-8").splitlines()[:3]
+    return "\n".join(["<!--", *(line.removeprefix("# ") for line in lines), "-->"])

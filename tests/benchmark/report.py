@@ -14,14 +14,11 @@ from pathlib import Path
 from .aims import AIMS, MOST_GROWTH, growth
 from .contenders import CONTENDERS, DIRECT, EMPTY, OURS
 from .measure import Results
+from .plot import licence
 
 _NONE = "-"
 _HEADER = """\
-<!--
-Copyright (c) 2026 The server_management.cloud contributors
-GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-SPDX-License-Identifier: GPL-3.0-or-later
--->
+{licence}
 
 <!-- Written by tests/benchmark: change it there. -->
 
@@ -50,7 +47,7 @@ _EXPLANATION = """\
 - **vultr.cloud**, **hetzner.hcloud** with their defaults, which make no such groups; *keyed*, with
   the same three `keyed_groups` and `compose` as ours. They come with the PyPI package `ansible` and
   ask stand-ins of their APIs on loopback: the same servers, nothing more than what the plugins
-  read, and all in one answer.
+  read, and all in one answer, where the real APIs have them ask for many pages.
 - **empty inventory**: no host at all, which shows what it takes to start Ansible.
 
 ## How it is measured
@@ -75,7 +72,7 @@ def report(
     """Return the page; the first of ``versions`` is of the core that is looked at most."""
     newest = next(iter(versions))
     sections = [
-        _HEADER.format(command=command),
+        _HEADER.format(licence=licence(), command=command),
         f"## Aims, on ansible-core {newest}",
         _aims(results, newest),
         *(section for core in versions for section in _core(results, core, sizes)),
@@ -96,26 +93,34 @@ def _aims(results: Results, core: str) -> str:
     measured = growth(results, core)
     rows.append((per_host, "100,000", OURS, "the same with 1,000", MOST_GROWTH, measured))
     heads = ["figure", "hosts", "of", "to that of", "at most", "measured"]
-    return _table(heads, [[*texts, _number(most), _number(ratio)] for *texts, most, ratio in rows])
+    return _table(
+        heads, [[*texts, _number(most), _judged(ratio, most)] for *texts, most, ratio in rows]
+    )
 
 
 def _core(results: Results, core: str, sizes: Sequence[int]) -> list[str]:
     """Return the tables of one core."""
     compared = [size for size in sizes if results.median(core, size, DIRECT, "parse_cpu")]
     whole = [size for size in compared if results.median(core, size, DIRECT, "cpu")]
-    return [
-        f"## ansible-core {core}",
-        "`parse()`, as a ratio to direct calls: CPU / wall-clock time",
-        _ratios(results, core, compared, DIRECT, ("parse_cpu", "parse_wall")),
-        "Whole process, as a ratio to direct calls: CPU / wall-clock time",
-        _ratios(results, core, whole, DIRECT, ("cpu", "wall")),
-        "Whole process, as a ratio to an empty inventory: CPU / wall-clock time",
-        _ratios(results, core, whole[:1], EMPTY, ("cpu", "wall")),
-        "Peak memory up to the end of `parse()`, and its ratio to direct calls",
-        _memory(results, core, compared),
-        "CPU time of `parse()` for each host",
-        _each_host(results, core, sizes),
-    ]
+    empty = [size for size in whole if results.median(core, size, EMPTY, "cpu")]
+    large = [size for size in sizes if size >= 1_000]
+    tables = {
+        "`parse()`, as a ratio to direct calls: CPU / wall-clock time": _ratios(
+            results, core, compared, DIRECT, ("parse_cpu", "parse_wall")
+        ),
+        "Whole process, as a ratio to direct calls: CPU / wall-clock time": _ratios(
+            results, core, whole, DIRECT, ("cpu", "wall")
+        ),
+        "Whole process, as a ratio to an empty inventory: CPU / wall-clock time": _ratios(
+            results, core, empty, EMPTY, ("cpu", "wall")
+        ),
+        "Most memory until `parse()` ends, and its ratio to direct calls": _memory(
+            results, core, compared
+        ),
+        "CPU time of `parse()` for each host": _each_host(results, core, large),
+    }
+    captioned = [text for pair in tables.items() if pair[1] for text in pair]
+    return [f"## ansible-core {core}", *captioned]
 
 
 def _ratios(
@@ -147,14 +152,13 @@ def _each_host(results: Results, core: str, sizes: Sequence[int]) -> str:
         cpu = results.median(core, size, name, "parse_cpu")
         return _NONE if cpu is None else f"{cpu / size * 1e6:.0f} µs"
 
-    large = [size for size in sizes if size >= 1_000]
-    return _by_size(large, {name: [cell(name, size) for size in large] for name in (DIRECT, OURS)})
+    return _by_size(sizes, {name: [cell(name, size) for size in sizes] for name in (DIRECT, OURS)})
 
 
 def _by_size(sizes: Sequence[int], rows: Mapping[str, Sequence[str]]) -> str:
-    """Return a table with a column for each size, without the contenders not measured at all."""
+    """Return a table with a column for each size, if anything in it was measured at all."""
     measured = [[name, *cells] for name, cells in rows.items() if set(cells) - {_NONE}]
-    return _table(["", *(f"{size:,} hosts" for size in sizes)], measured)
+    return _table(["", *(f"{size:,} hosts" for size in sizes)], measured) if measured else ""
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -167,6 +171,12 @@ def _number(value: float | None) -> str:
     if value is None:
         return _NONE
     return f"{value:.3f}" if value < 0.2 else f"{value:.2f}" if value < 10 else f"{value:.1f}"
+
+
+def _judged(ratio: float | None, most: float) -> str:
+    """Return a ratio, in bold where it is over the aim."""
+    text = _number(ratio)
+    return f"**{text}**" if ratio is not None and ratio > most else text
 
 
 def _machine() -> str:
