@@ -37,11 +37,12 @@ def _support(live: list[bool]) -> str:
 
 
 class ModuleDocFragment:
-    # What the API offers of what each module needs, from the one table that says so.
-    SERVER_INFO = _live("server_info")
-    SERVER = _live("server")
-    VOLUME = _live("volume")
-    VOLUME_ATTACHMENT = _live("volume_attachment")
-    WALLET_INFO = _live("wallet_info")
-    USAGE_INFO = _live("usage_info")
-    INVOICE_INFO = _live("invoice_info")
+    # What the API offers of what each module needs, from the one table that says so. Each has a
+    # type, as ansible-test takes assignments without one for YAML.
+    SERVER_INFO: str = _live("server_info")
+    SERVER: str = _live("server")
+    VOLUME: str = _live("volume")
+    VOLUME_ATTACHMENT: str = _live("volume_attachment")
+    WALLET_INFO: str = _live("wallet_info")
+    USAGE_INFO: str = _live("usage_info")
+    INVOICE_INFO: str = _live("invoice_info")

@@ -208,7 +208,8 @@ def _token_spellings(token: str) -> re.Pattern[str]:
     for before in range(3):  # bytes that precede it in the same group of three, as "Bearer " does
         text = bytes(before) + token.encode()
         # Without the characters at both ends that other bytes have a part in.
-        encoded = base64.b64encode(text)[(before * 8 + 5) // 6 : len(text) * 8 // 6].decode()
+        start, end = (before * 8 + 5) // 6, len(text) * 8 // 6
+        encoded = base64.b64encode(text)[start:end].decode()
         spellings += [encoded, encoded.translate(str.maketrans("+/", "-_"))]
     return re.compile("|".join([f"(?i:{plain})", *map(re.escape, filter(None, spellings))]))
 

@@ -19,7 +19,7 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.plugins.loader import fragment_loader, inventory_loader
 from ansible.utils.plugin_docs import get_docstring
 
-from ansible_collections.server_management.cloud.plugins.module_utils._client import VERSION
+from ansible_collections.server_management.cloud.plugins.module_utils._connection import VERSION
 from ansible_collections.server_management.cloud.plugins.module_utils._operations import OPERATIONS
 from ansible_collections.server_management.cloud.plugins.module_utils._options import (
     connection_argument_spec,
@@ -199,10 +199,10 @@ def check_values(documented: dict[str, Any], values: dict[str, Any], seen: set[s
         if value is None:
             assert "null" in said["description"].lower()
             continue
-        assert type(value) is TYPES[said["type"]]
+        assert value.__class__ is TYPES[said["type"]]
         for element in value if isinstance(value, list) else [value]:
             if "elements" in said:
-                assert type(element) is TYPES[said["elements"]]
+                assert element.__class__ is TYPES[said["elements"]]
             if isinstance(element, dict) and "contains" in said:
                 check_values(said["contains"], element, seen)
 
