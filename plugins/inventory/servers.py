@@ -106,6 +106,7 @@ options:
 """
 
 EXAMPLES = r"""
+# fmt: code
 ---
 # A file whose name ends with server_management.yml, with the rest in the environment:
 # SERVER_MANAGEMENT_BASE_URL and SERVER_MANAGEMENT_API_TOKEN.
@@ -179,6 +180,7 @@ min_servers: 1
 import os
 import re
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from ansible.errors import AnsibleError, AnsibleParserError
 from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructable
@@ -186,10 +188,7 @@ from ansible.release import __version__ as ansible_version
 from ansible.utils.vars import isidentifier
 
 from ansible_collections.server_management.cloud.plugins.module_utils._answers import clean
-from ansible_collections.server_management.cloud.plugins.module_utils._client import (
-    Client,
-    Connection,
-)
+from ansible_collections.server_management.cloud.plugins.module_utils._connection import Connection
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     CloudError,
     OptionError,
@@ -208,8 +207,8 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._cache imp
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._config import (
     EXPRESSION_OPTIONS,
-    check_flags,
     check_keys,
+    check_values,
     render,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import (
@@ -232,6 +231,9 @@ _names_us = re.compile(
 # What reading an entry raises that is not what was written, from Ansible's own decoding on.
 _ENTRY_ERRORS = (AnsibleError, AttributeError, LookupError, OSError, TypeError, ValueError)
 _KEPT_TEXTS = 4096  # how many texts that hosts share are remembered while they are added
+# The account and the id of the server that each host of an inventory is, whichever file listed it:
+# the variables of a host don't tell, since each file has a prefix of its own.
+_known_servers: WeakKeyDictionary[Any, dict[str, tuple[str, str]]] = WeakKeyDictionary()
 
 
 class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
@@ -272,7 +274,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             definitions = self.option_definitions
             check_keys(direct, definitions)
             direct = render(direct, self.templar, self._vars or {})
-            check_flags(direct, definitions)
+            check_values(direct, definitions)
             # Ansible's own message for a missing option doesn't name the environment variable.
             direct.setdefault("base_url", os.environ.get("SERVER_MANAGEMENT_BASE_URL", ""))
         super().set_options(task_keys=task_keys, var_options=var_options, direct=direct)
@@ -281,6 +283,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         """Return the hosts in the order of their names, and (parent, child) pairs of groups."""
         self._check_options()
         connection = connection_from(self.get_option, ansible_version)
+        self._account = connection.base_url
         wanted = {
             "status": self.get_option("statuses"),
             "region": self.get_option("regions"),
@@ -366,6 +369,9 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         return None, 0.0
 
     def _fetch(self, connection: Connection) -> list[Server]:
+        # Not at the top: what comes out of the cache needs no client, and none of its code.
+        from ansible_collections.server_management.cloud.plugins.module_utils._client import Client
+
         return self._enough(Client(connection, self._warn).list_servers())
 
     def _enough(self, servers: list[Server]) -> list[Server]:
@@ -410,7 +416,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     def _name(self, hosts: list[Host], reserved: set[str], expressions: Any) -> Naming:
         by_id = {host.server.id: host for host in hosts}
         hostnames = self.get_option("hostnames")
-        id_variable = f"{self.get_option('hostvars_prefix')}id"
+        known = _known_servers.get(self.inventory, {})
 
         def preferences(server: Server) -> list[str]:
             if hostnames is None:
@@ -419,8 +425,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             return texts
 
         def is_taken(name: str, server: Server) -> bool:
-            other = self.inventory.hosts.get(name)
-            return other is not None and other.vars.get(id_variable, server.id) != server.id
+            ours = self._account, server.id
+            return known.get(name, ours) != ours
 
         naming = name_servers([host.server for host in hosts], preferences, reserved, is_taken)
         for host in hosts:
@@ -452,11 +458,13 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         everybody = safe_group_name(self.get_option("group"))
         for group in sorted({everybody, *(group for host in hosts for group in host.groups)}):
             inventory.add_group(group)
+        known = _known_servers.setdefault(inventory, {})
         kept: dict[tuple[type, Any], Any] = {}
         hosts.reverse()
         while hosts:  # each plan goes as its host comes, so that memory holds no account twice
             host = hosts.pop()
             inventory.add_host(host.name)
+            known[host.name] = self._account, host.server.id
             added = inventory.hosts[host.name]
             for name, value in host.variables.items():
                 text = (type(value), value) if isinstance(value, str) else None

@@ -14,9 +14,8 @@ import itertools
 import random
 import sys
 import threading
-import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ansible_collections.server_management.cloud.plugins.module_utils._ahead import Ahead
@@ -28,6 +27,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._answers i
     read_body,
     status_error,
 )
+from ansible_collections.server_management.cloud.plugins.module_utils._connection import Connection
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     CloudError,
     IncompleteListing,
@@ -48,8 +48,6 @@ from ansible_collections.server_management.cloud.plugins.module_utils._network i
 if TYPE_CHECKING:
     import requests
 
-VERSION = "0.1.0"
-
 _ERROR_LIMIT = 64 * 2**10  # bytes of an error's body; of a longer one nothing is quoted
 _CHUNK = 64 * 2**10
 _LONGEST_WAIT = 60.0  # seconds of Retry-After that are worth waiting for
@@ -57,26 +55,6 @@ _FIRST_WAIT = 0.5  # seconds, doubled with each try
 _RETRIED_STATUSES = frozenset({429, 500, 502, 503, 504})
 _Page = tuple[str, tuple[tuple[str, str], ...]]  # a URL and the parameters of its query
 _PARAMETERS = {"cursor": "starting_after", "page": "page", "offset": "offset"}
-
-
-@dataclass(frozen=True)
-class Connection:
-    """Where the API is and how to speak to it: checked values, with no Ansible in them.
-
-    ``base_url`` ends in /api/v1; ``verify`` is requests' (a flag, or the path of a CA bundle);
-    ``timeout`` is in seconds.
-    """
-
-    base_url: str
-    api_token: str = field(repr=False)
-    verify: bool | str = True
-    timeout: float = 30.0
-    retries: int = 3
-    pagination: str = "none"
-    pagination_parameter: str | None = None
-    pagination_concurrency: int = 1
-    allow_partial: bool = False
-    user_agent: str = f"server_management.cloud/{VERSION}"
 
 
 @dataclass(frozen=True)
@@ -96,11 +74,12 @@ class Client:
         self._warn = warn
         self._session: requests.Session | None = None
         self._budget = LISTING_LIMIT
-        self._is_done = False
+        self._is_over = threading.Event()  # ends the waits of pages that were asked for ahead
 
     def list_servers(self) -> list[Server]:
         """Read the whole listing, page by page; nothing partial comes back unless allowed."""
         self._warn_of_plain_http()
+        self._budget, self._is_over = LISTING_LIMIT, threading.Event()
         servers: dict[str, Server] = {}
         page: _Page = f"{self._connection.base_url}/servers", ()
         number = 1
@@ -123,7 +102,7 @@ class Client:
                 page = following
                 ahead.foresee(self._probable(page, len(data), number, len(servers)))
         finally:
-            self._is_done = True
+            self._is_over.set()
             self.close()
 
     def close(self) -> None:
@@ -184,17 +163,16 @@ class Client:
 
     def _get(self, page: _Page) -> _Answer:
         """Send one GET, and again after a passing failure; raise the last failure."""
-        attempt = 1
+        is_over, attempt = self._is_over, 1
         while True:
             try:
                 return self._try(page)
             except CloudError as error:
                 wait = _wait(error, attempt) if attempt <= self._connection.retries else None
-                if wait is None or self._is_done:
+                if wait is None or is_over.wait(wait):
                     if attempt > 1:
                         error.message += f" Tried {attempt} times."
                     raise
-            time.sleep(wait)
             attempt += 1
 
     def _try(self, page: _Page) -> _Answer:

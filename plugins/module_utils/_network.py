@@ -10,12 +10,14 @@ This utility is private to the collection: it may change in any release.
 from __future__ import annotations
 
 import ipaddress
-import re
 import socket
 from collections.abc import Iterator
 from urllib.parse import urljoin, urlsplit
 
 from ansible_collections.server_management.cloud.plugins.module_utils._answers import clean
+from ansible_collections.server_management.cloud.plugins.module_utils._connection import (
+    is_ambiguous,
+)
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     CloudError,
     TimedOut,
@@ -23,8 +25,6 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
     Unreachable,
 )
 
-# Different parsers read them in different ways, so that a URL could lead to two places.
-is_ambiguous = re.compile(r"[\s\\\x00-\x1f\x7f]").search
 _QUOTED = 160  # characters
 
 
@@ -133,7 +133,7 @@ def _reason(causes: list[BaseException]) -> str:
             return "the name does not resolve"
         if isinstance(cause, OSError) and cause.strerror:
             return _shown(cause.strerror).lower()
-        if type(cause) is OSError and cause.args:  # a proxy that refuses a tunnel
+        if cause.__class__ is OSError and cause.args:  # a proxy that refuses a tunnel
             return _shown(str(cause)).lower()
     ended = (http.client.IncompleteRead, http.client.RemoteDisconnected)
     if any(isinstance(c, http.client.HTTPException) and not isinstance(c, ended) for c in causes):
@@ -145,7 +145,7 @@ def _reason(causes: list[BaseException]) -> str:
 
 def _is_no_bundle(cause: BaseException) -> bool:
     """Tell whether requests did not find a CA bundle that the environment names."""
-    return type(cause) is OSError and "CA certificate bundle" in str(cause)
+    return cause.__class__ is OSError and "CA certificate bundle" in str(cause)
 
 
 def _shown(text: str) -> str:

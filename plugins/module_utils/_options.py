@@ -18,12 +18,12 @@ from urllib.parse import urlsplit
 from ansible.module_utils.common.parameters import env_fallback
 
 from ansible_collections.server_management.cloud.plugins.module_utils._answers import clean
-from ansible_collections.server_management.cloud.plugins.module_utils._client import (
+from ansible_collections.server_management.cloud.plugins.module_utils._connection import (
     VERSION,
     Connection,
+    is_ambiguous,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
-from ansible_collections.server_management.cloud.plugins.module_utils._network import is_ambiguous
 
 _API_PATH = "/api/v1"
 _MOST_REQUESTS = 10  # at a time: as many connections as requests keeps open

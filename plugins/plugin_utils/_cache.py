@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ansible_collections.server_management.cloud.plugins.module_utils._answers import parse_listing
-from ansible_collections.server_management.cloud.plugins.module_utils._client import Connection
+from ansible_collections.server_management.cloud.plugins.module_utils._connection import Connection
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     MalformedAnswer,
 )

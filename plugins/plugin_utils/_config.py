@@ -2,14 +2,13 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The inventory file: known keys alone, templates rendered, flags that are flags.
+"""The inventory file: known keys alone, templates rendered, values that the options can have.
 
 This utility is private to the collection: it may change in any release.
 """
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -23,6 +22,8 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
 
 # Expressions are evaluated for each server, and not once as templates.
 EXPRESSION_OPTIONS = frozenset({"compose", "groups", "keyed_groups", "hostnames", "filters"})
+# The types of numbers, integers by both names that Ansible has for them.
+_NUMBERS = {"int": "a whole number", "integer": "a whole number", "float": "a number"}
 # What a template may raise: Ansible up to 2.18 lets the errors of filters through as they are.
 _TEMPLATE_ERRORS = (
     AnsibleError,
@@ -42,6 +43,8 @@ def check_keys(config: Mapping[str, Any], known: Iterable[str]) -> None:
     known = list(known)
     for key in config:
         if key not in known:
+            import difflib  # only now: a mistake has time
+
             near = difflib.get_close_matches(str(key), known, n=1)
             hint = f"Did you mean {near[0]}?" if near else ""
             raise OptionError(f"{clean(str(key))}: there is no such option.", hint)
@@ -71,22 +74,42 @@ def render(
     return rendered
 
 
-def check_flags(config: Mapping[str, Any], definitions: Mapping[str, Any]) -> None:
-    """Raise OptionError where a flag is neither true nor false.
+def check_values(config: Mapping[str, Any], definitions: Mapping[str, Any]) -> None:
+    """Raise OptionError where a value is none that its option can have, and say which those are.
 
-    Ansible up to 2.18 takes any other word for false, which would turn validate_certs off.
+    Ansible says that no longer from 2.19 on, and up to 2.18 it takes any word that is no flag for
+    false, which would turn validate_certs off.
     """
     for option, definition in definitions.items():
-        if definition.get("type") in ("bool", "boolean"):
-            names = [entry["name"] for entry in definition.get("env") or []]
-            values = [os.environ[name] for name in names if name in os.environ]
-            for value in [config[option]] if option in config else values:
-                if value is not None:
-                    _check_flag(option, value)
+        names = [entry["name"] for entry in definition.get("env") or []]
+        values = [os.environ[name] for name in names if name in os.environ]
+        for value in [config[option]] if option in config else values:
+            if value is not None:
+                _check_value(option, definition, value)
 
 
-def _check_flag(option: str, value: Any) -> None:
-    try:
-        boolean(value)
-    except TypeError:
-        raise OptionError(f"{option}: must be true or false.") from None
+def _check_value(option: str, definition: Mapping[str, Any], value: Any) -> None:
+    kind, choices = definition.get("type"), definition.get("choices")
+    if kind in ("bool", "boolean"):
+        try:
+            boolean(value)
+        except TypeError:
+            raise OptionError(f"{option}: must be true or false.") from None
+    elif kind in _NUMBERS:
+        try:
+            is_one = float(value).is_integer() or kind == "float"
+        except (TypeError, ValueError):
+            is_one = False
+        if not is_one:
+            raise OptionError(f"{option}: must be {_NUMBERS[kind]}, and is {_shown(value)}.")
+    elif choices:
+        if kind == "list" and isinstance(value, str):
+            value = value.split(",")
+        for element in value if isinstance(value, list) and kind == "list" else [value]:
+            if str(element).strip() not in choices:
+                expected = ", ".join(choices)
+                raise OptionError(f"{option}: must be one of {expected}, and is {_shown(element)}.")
+
+
+def _shown(value: Any) -> str:
+    return clean(str(value))[:60]

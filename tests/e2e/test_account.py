@@ -160,12 +160,13 @@ def test_two_values_of_one_group_and_names_that_change_are_told(source: Source) 
         ({"api_token": None, "api_token_file": "/nowhere/t"}, "api_token_file: /nowhere/t"),
         ({"ca_path": "/nowhere/ca.pem"}, "ca_path: /nowhere/ca.pem"),
         ({"timeout": 0}, "timeout: must be"),
-        ({"timeout": "soon"}, "timeout"),
+        ({"timeout": "soon"}, "timeout: must be a number, and is soon."),
         ({"retries": -1}, "retries: must be"),
-        ({"pagination": "guess"}, "pagination"),
+        ({"retries": 1.5}, "retries: must be a whole number, and is 1.5."),
+        ({"pagination": "guess"}, "pagination: must be one of none, link, cursor, page, offset, "),
         ({"validate_certs": "maybe"}, "validate_certs: must be true or false."),
         ({"group": ""}, "group: must not be empty."),
-        ({"group_by": ["name"]}, "group_by"),
+        ({"group_by": ["name"]}, "group_by: must be one of region, plan, status, and is name."),
         ({"hostvars_prefix": "ansible_"}, "hostvars_prefix: 'ansible_' makes no usable"),
         ({"hostvars_prefix": "my-"}, "hostvars_prefix: 'my-' makes no usable"),
         ({"statuses": []}, "statuses: the list is empty."),
@@ -213,15 +214,14 @@ def test_an_unparsed_source_can_be_made_an_error(source: Source) -> None:
 def test_every_example_of_the_documentation_works(runner: Runner, tmp_path: Path) -> None:
     name = "server_management.cloud.servers"
     doc = runner.doc("-t", "inventory", "-j", name).ok().json()[name]
-    examples = [example for example in doc["examples"].split("---\n") if example.strip()]
+    examples = list(yaml.safe_load_all(doc["examples"]))
     assert len(examples) >= 8
     (tmp_path / "token").write_text("sandbox-token\n")
     with Sandbox(servers=KNOWN) as api:
         runner.environment["SERVER_MANAGEMENT_BASE_URL"] = api.url
         runner.environment["SERVER_MANAGEMENT_API_TOKEN"] = api.token
         runner.environment["PROD_API_TOKEN"] = api.token
-        for number, example in enumerate(examples):
-            options = yaml.safe_load(example)
+        for number, options in enumerate(examples):
             if "base_url" in options:
                 options["base_url"] = api.url
             if "api_token_file" in options:

@@ -71,11 +71,16 @@ def sandbox() -> Iterator[Sandbox]:
 def waits(client: ModuleType, monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Return the seconds that the client would have waited; no test waits that long."""
     seconds: list[float] = []
+    wait = client._wait
 
-    class Clock:
-        sleep = staticmethod(seconds.append)
+    def note(error: Any, attempt: int) -> float | None:
+        needed = wait(error, attempt)
+        if needed is None:
+            return None
+        seconds.append(needed)
+        return 0.0
 
-    monkeypatch.setattr(client, "time", Clock)
+    monkeypatch.setattr(client, "_wait", note)
     return seconds
 
 

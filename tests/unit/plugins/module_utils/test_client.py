@@ -100,7 +100,7 @@ def test_each_status_has_its_error(
     sandbox.fail(Fault(status=status))
     with pytest.raises(kind) as caught:
         read(sandbox)
-    assert type(caught.value) is kind
+    assert caught.value.__class__ is kind
     assert caught.value.status == status
     assert words in str(caught.value)
     assert caught.value.next_step
@@ -174,10 +174,10 @@ def test_a_final_failure_is_not_tried_again(
 def test_waits_grow_up_to_a_minute_for_any_number_of_tries(
     read: Any, sandbox: Sandbox, waits: list[float]
 ) -> None:
-    assert _client._wait(Unreachable(""), 5000) is not None
     sandbox.fail(Fault(status=503), times=None)
     with pytest.raises(ServerFailed):
         read(sandbox, retries=10)
+    _client._wait(Unreachable(""), 5000)
     for attempt, wait in enumerate(waits):
         longest = min(60.0, 0.5 * 2**attempt)
         assert longest / 2 <= wait <= longest
@@ -210,6 +210,26 @@ def test_a_retry_after_that_is_neither_seconds_nor_a_date_counts_for_nothing(
     sandbox.fail(Fault(status=503, retry_after="soon"))
     assert len(read(sandbox, retries=1)) == 3
     assert 0.25 <= waits[0] <= 0.5
+
+
+def test_a_client_can_be_used_again(sandbox: Sandbox, waits: list[float]) -> None:
+    connection = _client.Connection(f"{sandbox.url}/api/v1", sandbox.token, retries=1)
+    client = _client.Client(connection, print)
+    for again in (1, 2):
+        sandbox.fail(Fault(status=503))
+        assert len(client.list_servers()) == 3
+        assert len(waits) == again
+
+
+def test_what_was_asked_for_ahead_waits_no_longer_than_the_listing(read: Any) -> None:
+    with Sandbox(servers=4, pagination="page", page_size=2) as sandbox:
+        sandbox.fail(Fault(status=503, retry_after=30), page=3)
+        assert len(read(sandbox, pagination="page", pagination_concurrency=2, retries=3)) == 4
+        for thread in set(threading.enumerate()) - {threading.current_thread()}:
+            if thread.__class__.__name__ == "_Flight":
+                thread.join(5)
+                assert not thread.is_alive()
+        assert len(sandbox.requests) == 3
 
 
 SLOW = [

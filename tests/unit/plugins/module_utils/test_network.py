@@ -136,7 +136,7 @@ def test_the_cause_is_found_however_it_is_wrapped(
     error = transport_error(
         _wrapped(cause, how), "https://h/x", 2.5, proxied=False, encrypted=False
     )
-    assert type(error) is kind
+    assert error.__class__ is kind
     assert words in error.message
     assert "h:443" in error.message
     assert error.message.isprintable()

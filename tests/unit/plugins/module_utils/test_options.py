@@ -11,7 +11,7 @@ import pytest
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.common.parameters import set_fallbacks
 
-from ansible_collections.server_management.cloud.plugins.module_utils._client import (
+from ansible_collections.server_management.cloud.plugins.module_utils._connection import (
     VERSION,
     Connection,
 )

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.server_management.cloud.plugins.module_utils._client import Connection
+from ansible_collections.server_management.cloud.plugins.module_utils._connection import Connection
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server, merge
 from ansible_collections.server_management.cloud.plugins.plugin_utils._cache import (
     entry_key,
@@ -76,9 +76,6 @@ def test_what_could_not_keeps_it(change: dict[str, Any]) -> None:
 def test_no_two_connections_run_into_one_key() -> None:
     first = replace(CONNECTION, pagination="page", pagination_parameter=None)
     assert entry_key(first) != entry_key(replace(first, pagination_parameter="None"))
-    assert entry_key(replace(CONNECTION, verify=True)) == entry_key(
-        replace(CONNECTION, verify="True")
-    ) or isinstance(CONNECTION.verify, bool)
 
 
 def test_what_was_written_is_read_with_its_age(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,17 +96,9 @@ ELEMENTS = st.fixed_dictionaries(
 )
 
 
-@given(st.lists(ELEMENTS | st.dictionaries(st.text(), JSON), max_size=4))
+@given(st.lists(ELEMENTS, max_size=4))
 def test_any_account_comes_back_from_any_cache(elements: list[dict[str, Any]]) -> None:
-    servers = _servers(
-        [
-            {"id": f"srv_{n}", **element}
-            for n, element in enumerate(elements)
-            if isinstance(element.get("id", ""), str)
-            and element.get("id") != ""
-            and str(element.get("id")).isprintable()
-        ]
-    )
+    servers = _servers(elements)
     entry = json.loads(json.dumps(write_entry(servers)))
     assert read_entry(entry)[0] == servers
 

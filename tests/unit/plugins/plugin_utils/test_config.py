@@ -1,0 +1,223 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible.parsing.dataloader import DataLoader
+from ansible.parsing.vault import VaultLib, VaultSecret
+from ansible.template import Templar
+
+from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
+from ansible_collections.server_management.cloud.plugins.plugin_utils._config import (
+    check_keys,
+    check_values,
+    render,
+)
+
+SECRET = "sekret-t0ken"
+KNOWN = ["plugin", "base_url", "api_token", "hostnames", "validate_certs", "keyed_groups"]
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        ("base-url", "base-url: there is no such option. Did you mean base_url?"),
+        ("token", "token: there is no such option. Did you mean api_token?"),
+        ("hostname", "hostname: there is no such option. Did you mean hostnames?"),
+        ("Base_Url", "Base_Url: there is no such option. Did you mean base_url?"),
+        ("zzz", "zzz: there is no such option."),
+        (5, "5: there is no such option."),
+        (None, "None: there is no such option."),
+        ("a\nb\x1b[1m", "a b [1m: there is no such option."),
+    ],
+)
+def test_an_unknown_key_is_named_with_the_nearest_option(key: Any, message: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        check_keys({"plugin": "x", key: SECRET}, KNOWN)
+    assert str(caught.value) == message
+
+
+def test_known_keys_pass() -> None:
+    check_keys(dict.fromkeys(KNOWN), iter(KNOWN))
+    check_keys({}, [])
+
+
+class Renderer:
+    """Write an inventory file, read it as an inventory plugin does, and render it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / "test.server_management.yml"
+
+    def __call__(self, text: str, password: str = "", **extra_vars: Any) -> dict[str, Any]:
+        self._path.write_text(text, encoding="utf-8")
+        loader = DataLoader()
+        if password:
+            loader.set_vault_secrets([("default", VaultSecret(password.encode()))])
+        has_trust = "trusted_as_template" in signature(loader.load_from_file).parameters
+        trust = {"trusted_as_template": True} if has_trust else {}
+        config = loader.load_from_file(str(self._path), cache="none", **trust)
+        return render(config, Templar(loader=loader), extra_vars)
+
+
+@pytest.fixture
+def rendered(tmp_path: Path) -> Renderer:
+    return Renderer(tmp_path)
+
+
+def _vaulted(secret: str, password: str) -> str:
+    """Return an inline vault value, indented as YAML wants it."""
+    lines = VaultLib().encrypt(secret, VaultSecret(password.encode())).decode().splitlines()
+    return "!vault |\n" + "".join(f"  {line}\n" for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("template", "value"),
+    [
+        ("plain", "plain"),
+        ("'{{ token }}'", SECRET),
+        ("'{{ token | upper }}-x'", f"{SECRET.upper()}-x"),
+        ("\"{{ lookup('ansible.builtin.env', 'NO_SUCH_VARIABLE') }}\"", ""),
+        ("5", 5),
+        ("true", True),
+        ("[a, '{{ token }}']", ["a", SECRET]),
+    ],
+)
+def test_templates_are_rendered_with_the_extra_vars(
+    rendered: Renderer, template: str, value: Any
+) -> None:
+    assert rendered(f"api_token: {template}", token=SECRET) == {"api_token": value}
+
+
+@pytest.mark.parametrize("option", ["compose", "groups", "keyed_groups", "hostnames", "filters"])
+def test_expressions_are_left_for_the_hosts(rendered: Renderer, option: str) -> None:
+    assert rendered(f"{option}: ['{{{{ token }}}}', 'a, b']") == {option: ["{{ token }}", "a, b"]}
+
+
+def test_a_single_expression_for_names_may_have_commas(rendered: Renderer) -> None:
+    assert rendered("hostnames: \"'a, b' | replace(',', '')\"") == {
+        "hostnames": ["'a, b' | replace(',', '')"]
+    }
+    assert rendered("hostnames: 5") == {"hostnames": 5}
+
+
+@pytest.mark.parametrize("password", ["", "wrong"])
+def test_a_vault_value_that_cannot_be_decrypted_is_named(rendered: Renderer, password: str) -> None:
+    with pytest.raises(OptionError, match=r"^api_token: ") as caught:
+        rendered(f"api_token: {_vaulted(SECRET, 'password')}", password)
+    assert SECRET not in str(caught.value)
+    assert str(caught.value).isprintable()
+
+
+FAILING = [
+    "{{ undefined_one }}",
+    f"{{{{ '{SECRET}' | no_such_filter }}}}",
+    f"{{{{ '{SECRET}' + }}}}",
+    f"{{{{ '{SECRET}' | int + [] }}}}",
+    f"{{{{ '{SECRET}' | b64decode }}}}",
+    f"{{{{ ['{SECRET}'][7] }}}}",
+    f"{{{{ ('{SECRET}' | length) // 0 }}}}",
+    f"{{% if '{SECRET}' %}}",
+    "{{ lookup('ansible.builtin.file', '/nowhere/token') }}",
+    "{{ lookup('no.such.lookup', 'x') }}",
+]
+
+
+@pytest.mark.parametrize("template", FAILING)
+def test_a_template_that_fails_names_the_option_and_no_secret(
+    rendered: Renderer, template: str
+) -> None:
+    with pytest.raises(OptionError, match=r"^api_token: .") as caught:
+        rendered(f'api_token: "{template}"')
+    assert SECRET not in str(caught.value)
+    assert str(caught.value).isprintable()
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__
+
+
+DEFINITIONS = {
+    "validate_certs": {"type": "bool", "env": [{"name": "SERVER_MANAGEMENT_VALIDATE_CERTS"}]},
+    "strict": {"type": "boolean"},
+    "timeout": {"type": "float", "env": [{"name": "SERVER_MANAGEMENT_TIMEOUT"}]},
+    "retries": {"type": "int"},
+    "pagination": {"type": "str", "choices": ["none", "link"]},
+    "group_by": {"type": "list", "choices": ["region", "plan"]},
+}
+FLAG = "must be true or false."
+WHOLE, NUMBER = "must be a whole number, and is ", "must be a number, and is "
+
+
+@pytest.mark.parametrize("value", [True, False, "yes", "No", "on", "off", 1, 0, "1", "t", None])
+def test_a_flag_is_true_or_false(value: Any) -> None:
+    check_values({"validate_certs": value, "strict": value}, DEFINITIONS)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"timeout": 1, "retries": 0},
+        {"timeout": "0.5", "retries": "3"},
+        {"timeout": -1.5, "retries": -1},
+        {"pagination": "link", "group_by": ["plan", "region"]},
+        {"pagination": None, "group_by": []},
+        {"group_by": "region, plan", "timeout": None},
+    ],
+)
+def test_what_an_option_can_have_passes(config: dict[str, Any]) -> None:
+    check_values(config, DEFINITIONS)
+
+
+@pytest.mark.parametrize("option", ["validate_certs", "strict"])
+@pytest.mark.parametrize("value", ["maybe", "", "tru", 2, -1, [], {}, [True], 0.5])
+def test_any_other_flag_is_refused(option: str, value: Any) -> None:
+    with pytest.raises(OptionError, match=f"^{option}: {FLAG}$"):
+        check_values({option: value}, DEFINITIONS)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("timeout", "soon", NUMBER + "soon."),
+        ("timeout", [3], NUMBER + "[3]."),
+        ("retries", "a few", WHOLE + "a few."),
+        ("retries", 1.5, WHOLE + "1.5."),
+        ("retries", float("inf"), WHOLE + "inf."),
+        ("retries", "", WHOLE + "."),
+        ("retries", {}, WHOLE + "{}."),
+        ("pagination", "links", "must be one of none, link, and is links."),
+        ("pagination", "", "must be one of none, link, and is ."),
+        ("pagination", ["link"], "must be one of none, link, and is ['link']."),
+        ("group_by", ["region", "size"], "must be one of region, plan, and is size."),
+        ("group_by", "size", "must be one of region, plan, and is size."),
+        ("group_by", 5, "must be one of region, plan, and is 5."),
+        ("group_by", [["region"]], "must be one of region, plan, and is ['region']."),
+    ],
+)
+def test_what_an_option_cannot_have_is_named(option: str, value: Any, message: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        check_values({option: value}, DEFINITIONS)
+    assert str(caught.value) == f"{option}: {message}"
+
+
+def test_what_is_shown_of_a_value_is_short_and_on_one_line() -> None:
+    with pytest.raises(OptionError) as caught:
+        check_values({"retries": "1\x1b[2J\n" * 100}, DEFINITIONS)
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 120
+
+
+def test_the_environment_counts_where_the_file_has_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SERVER_MANAGEMENT_VALIDATE_CERTS", "maybe")
+    monkeypatch.setenv("SERVER_MANAGEMENT_TIMEOUT", "soon")
+    check_values({"validate_certs": "no", "timeout": 3}, DEFINITIONS)
+    with pytest.raises(OptionError, match=f"^validate_certs: {FLAG}"):
+        check_values({"timeout": 3}, DEFINITIONS)
+    with pytest.raises(OptionError, match=f"^timeout: {NUMBER}soon"):
+        check_values({"validate_certs": "no"}, DEFINITIONS)

@@ -1,0 +1,176 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import json
+import string
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from ansible.parsing.dataloader import DataLoader
+from ansible.template import Templar
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ansible_collections.server_management.cloud.plugins.plugin_utils._trust import (
+    TEXT_TYPES,
+    mark,
+    trust_plain,
+)
+
+try:
+    from ansible.template import is_trusted_as_template, trust_as_template
+
+    HAS_TRUST = True
+except ImportError:  # ansible-core before 2.19
+    from ansible.utils.unsafe_proxy import AnsibleUnsafeText
+
+    HAS_TRUST = False
+
+PLAIN = [
+    "",
+    "web-1",
+    "srv_0123456789abcdef",
+    "203.0.113.7",
+    "2026-01-01T00:00:00Z",
+    "eu-central",
+    "a b",
+    "é漢字",
+    "user@example.com",
+    "/a/path",
+    "a,b+c:d",
+    "x" * 10_000,
+]
+SUSPECT = [
+    "{{ 7 * 7 }}",
+    "{{7*7}}",
+    "{% set x = 1 %}{{ x }}",
+    "{# comment #}",
+    "#jinja2: variable_start_string:'[['\n[[ 1 ]]",
+    "#}",
+    "a\n# line",
+    "lookup('pipe', 'id')",
+    "x|default",
+    "a.b()",
+    "[1, 2]",
+    "{'a': 1}",
+    "!vault",
+    "!unsafe x",
+    "$ANSIBLE_VAULT;1.1;AES256",
+    "`id`",
+    "$(id)",
+    "a;b",
+    "a&b",
+    "<b>",
+    "a=b",
+    "*",
+    "~",
+    "a\\b",
+    "'",
+    '"',
+    "line\nbreak",
+    "tab\t",
+    "zero\u200bwidth",
+    "\u202eright",
+    "\x00",
+    "\x1b[1m",
+    "50%",
+]
+# Ansible up to 2.18 takes a template's result for what it looks like.
+LITERALS = {"[1, 2]": [1, 2], "{'a': 1}": {"a": 1}}
+TEXTS = st.text(alphabet="{}%#[]()|'\".:-_ abj2n7*\n\\é") | st.text()
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def _is_trusted(text: Any) -> bool:
+    """Tell whether Ansible renders this text as a template."""
+    if HAS_TRUST:
+        return bool(is_trusted_as_template(text))
+    return not hasattr(text, "__UNSAFE__")
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from (key, *_texts(item))
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item)
+
+
+def _templar(**variables: Any) -> Any:
+    templar = Templar(loader=DataLoader())
+    templar.available_variables = variables
+    return templar
+
+
+@pytest.mark.parametrize("text", PLAIN, ids=lambda text: text[:20])
+def test_text_that_can_be_no_template_passes_for_ordinary(text: str) -> None:
+    marked = mark(text)
+    assert marked == text
+    assert _is_trusted(marked)
+    assert HAS_TRUST or type(marked) is str
+
+
+@pytest.mark.parametrize("text", SUSPECT, ids=ascii)
+def test_any_other_text_is_never_rendered(text: str) -> None:
+    marked = mark(text)
+    assert marked == text
+    assert not _is_trusted(marked)
+    assert _templar().template(marked) == text
+    rendered = _templar(value=marked).template(_ours("{{ value }}"))
+    assert rendered in (text, LITERALS.get(text))
+
+
+def _ours(template: str) -> Any:
+    return trust_as_template(template) if HAS_TRUST else template
+
+
+@given(JSON)
+def test_marking_changes_no_value_and_trusts_no_template(value: Any) -> None:
+    marked = mark(value)
+    assert marked == value
+    assert json.loads(json.dumps(marked)) == json.loads(json.dumps(value))
+    for text in _texts(marked):
+        assert type(text) in TEXT_TYPES
+        if _is_trusted(text):
+            assert not set(text) & (set(string.punctuation) - set("_.:/@+,-"))
+            assert "\n" not in text
+
+
+@given(JSON)
+def test_what_is_marked_is_rendered_as_it_is(value: Any) -> None:
+    assert _templar().template(mark(value)) == value
+
+
+@pytest.mark.parametrize("value", [None, True, False, 0, -5, 1.5, 10**30])
+def test_what_is_no_text_stays_the_same_object(value: Any) -> None:
+    assert mark(value) is value
+    assert trust_plain(value) is value
+
+
+def test_keys_and_nested_texts_are_marked_too() -> None:
+    marked = mark({"{{ 1 }}": ["{{ 2 }}", {"b": "{% 3 %}"}], "plain": ["x"]})
+    trusted = [str(text) for text in _texts(marked) if _is_trusted(text)]
+    assert trusted == (["x"] if HAS_TRUST else ["b", "plain", "x"])
+
+
+def test_the_same_text_is_marked_once() -> None:
+    assert mark("".join(["eu", "-", "1"])) is mark("eu-1")
+
+
+@pytest.mark.parametrize("text", [*PLAIN, *SUSPECT], ids=ascii)
+def test_a_result_is_trusted_by_the_same_rule(text: str) -> None:
+    result = text if HAS_TRUST else AnsibleUnsafeText(text)
+    (trusted,) = trust_plain({"a": [result]})["a"]
+    assert trusted == text
+    assert _is_trusted(trusted) == (text in PLAIN)
