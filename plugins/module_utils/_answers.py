@@ -100,10 +100,10 @@ def _decompress(chunks: Iterable[bytes]) -> Iterator[bytes]:
         raise MalformedAnswer("The compressed answer is cut short.", "Run again.")
 
 
-def parse_listing(body: bytes, content_type: str) -> tuple[list[Any], bool]:
+def parse_listing(body: bytes, content_type: str, token: str = "") -> tuple[list[Any], bool]:
     """Return ``data`` and ``has_more`` of the documented envelope, or raise MalformedAnswer.
 
-    ``content_type`` is for the message alone, fit to be shown.
+    ``content_type`` and ``token`` are for the message alone, which shows the one and not the other.
     """
     try:
         answer = json.loads(
@@ -115,7 +115,7 @@ def parse_listing(body: bytes, content_type: str) -> tuple[list[Any], bool]:
     except RecursionError:
         raise MalformedAnswer("The answer is nested too deep.", _CHECK_URL) from None
     except ValueError as error:
-        kind = content_type or "none given"
+        kind = header_excerpt(content_type, token) or "none given"
         raise MalformedAnswer(
             f"The answer is not JSON: {_reason(error)} (content type: {kind}).", _CHECK_URL
         ) from None
@@ -191,7 +191,7 @@ def header_excerpt(value: str, token: str) -> str:
 
 def excerpt(said: str, token: str) -> str:
     """Return what a server said fit to be shown: one short line, without the token."""
-    said = clean(_token_spellings(token).sub("[token]", said))
+    said = clean(_token_spellings(token).sub("[token]", said) if token else said)
     return said if len(said) <= _QUOTED else said[: _QUOTED - 3] + "..."
 
 

@@ -80,6 +80,7 @@ class Client:
         """Read the whole listing, page by page; nothing partial comes back unless allowed."""
         self._warn_of_plain_http()
         self._budget, self._is_over = LISTING_LIMIT, threading.Event()
+        token = self._connection.api_token
         servers: dict[str, Server] = {}
         page: _Page = f"{self._connection.base_url}/servers", ()
         number = 1
@@ -88,7 +89,7 @@ class Client:
             while True:
                 answer = ahead.get(page)
                 self._budget -= len(answer.body)
-                data, has_more = parse_listing(answer.body, answer.content_type)
+                data, has_more = parse_listing(answer.body, answer.content_type, token)
                 known = len(servers)
                 merge(servers, data)
                 if not has_more:
@@ -268,7 +269,7 @@ class _Exchange(threading.Thread):
         if response.status_code == 200:
             self.answer = _Answer(
                 read_body(chunks, encoding, self._limit),
-                header_excerpt(headers.get("Content-Type", ""), token),
+                headers.get("Content-Type", ""),
                 next_link(headers.get("Link", "")),
             )
             return

@@ -11,6 +11,7 @@ import re
 from itertools import chain
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import yaml
 
@@ -74,7 +75,7 @@ def test_every_view_of_an_inventory_is_quiet(source: Source) -> None:
 
 def test_python_itself_has_nothing_to_warn_of(source: Source) -> None:
     program = Path(source.runner.environment["PATH"].split(":")[0], "ansible-inventory")
-    options = {
+    options: dict[str, Any] = {
         "compose": {"a": "server_plan | upper"},
         "keyed_groups": [{"key": "server_plan"}],
         "filters": [{"exclude": "server_name == 'web-2'"}],

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.server_management.cloud.plugins.module_utils import _client
+from ansible_collections.server_management.cloud.plugins.module_utils._connection import Connection
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     CloudError,
     Forbidden,
@@ -72,7 +73,7 @@ def test_the_token_is_in_no_log_and_no_representation(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     read(sandbox)
-    connection = _client.Connection("http://127.0.0.1/api/v1", TOKEN)
+    connection = Connection("http://127.0.0.1/api/v1", TOKEN)
     assert TOKEN not in caplog.text + repr(connection)
 
 
@@ -213,7 +214,7 @@ def test_a_retry_after_that_is_neither_seconds_nor_a_date_counts_for_nothing(
 
 
 def test_a_client_can_be_used_again(sandbox: Sandbox, waits: list[float]) -> None:
-    connection = _client.Connection(f"{sandbox.url}/api/v1", sandbox.token, retries=1)
+    connection = Connection(f"{sandbox.url}/api/v1", sandbox.token, retries=1)
     client = _client.Client(connection, print)
     for again in (1, 2):
         sandbox.fail(Fault(status=503))

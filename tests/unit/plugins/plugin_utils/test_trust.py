@@ -23,12 +23,12 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._trust imp
 
 try:
     from ansible.template import is_trusted_as_template, trust_as_template
-
-    HAS_TRUST = True
 except ImportError:  # ansible-core before 2.19
     from ansible.utils.unsafe_proxy import AnsibleUnsafeText
 
-    HAS_TRUST = False
+    HAS_TRUST, _untrusted = False, AnsibleUnsafeText
+else:
+    HAS_TRUST, _untrusted = True, str
 
 PLAIN = [
     "",
@@ -118,7 +118,7 @@ def test_text_that_can_be_no_template_passes_for_ordinary(text: str) -> None:
     marked = mark(text)
     assert marked == text
     assert _is_trusted(marked)
-    assert HAS_TRUST or type(marked) is str
+    assert HAS_TRUST or marked.__class__ is str
 
 
 @pytest.mark.parametrize("text", SUSPECT, ids=ascii)
@@ -170,7 +170,7 @@ def test_the_same_text_is_marked_once() -> None:
 
 @pytest.mark.parametrize("text", [*PLAIN, *SUSPECT], ids=ascii)
 def test_a_result_is_trusted_by_the_same_rule(text: str) -> None:
-    result = text if HAS_TRUST else AnsibleUnsafeText(text)
+    result = _untrusted(text)
     (trusted,) = trust_plain({"a": [result]})["a"]
     assert trusted == text
     assert _is_trusted(trusted) == (text in PLAIN)
