@@ -164,14 +164,14 @@ class _Server(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
     def stop(self) -> None:
-        """Stop listening, then wake every thread that waits for its client or for a fault."""
+        """Stop listening, end all connections, then wake every thread that waits for a fault."""
         self.shutdown()
         self.server_close()
-        self.stopping.set()
         for connection in list(self.open):
             with suppress(OSError):
                 # Not SSLSocket's own method, which would pull the TLS layer from under its thread.
                 socket.socket.shutdown(connection, socket.SHUT_RDWR)
+        self.stopping.set()  # last, so that none of them can send its answer yet
 
 
 class _Handler(BaseHTTPRequestHandler):
