@@ -463,19 +463,23 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         hosts.reverse()
         while hosts:  # each plan goes as its host comes, so that memory holds no account twice
             host = hosts.pop()
-            inventory.add_host(host.name)
-            known[host.name] = self._account, host.server.id
-            added = inventory.hosts[host.name]
-            for name, value in host.variables.items():
-                text = (type(value), value) if isinstance(value, str) else None
+            name = host.name
+            inventory.add_host(name, everybody)
+            known[name] = self._account, host.server.id
+            added = inventory.hosts[name]
+            if len(kept) > _KEPT_TEXTS:
+                kept.clear()
+            for variable, value in host.variables.items():
+                text = (value.__class__, value) if isinstance(value, str) else None
                 if text in kept:
-                    added.set_variable(name, kept[text])
+                    added.set_variable(variable, kept[text])
                     continue
-                inventory.set_variable(host.name, name, value)
-                if text is not None and len(kept) < _KEPT_TEXTS:
-                    kept[text] = added.vars[name]
+                inventory.set_variable(name, variable, value)
+                if text is not None:
+                    kept[text] = added.vars[variable]
             for group in host.groups:
-                inventory.add_child(group, host.name)
+                if group != everybody:
+                    inventory.add_child(group, name)
         for parent, child in parents:
             inventory.add_group(parent)
             inventory.add_child(parent, child)

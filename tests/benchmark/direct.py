@@ -44,16 +44,14 @@ class InventoryModule(BaseInventoryPlugin):
         url = f"{self.get_option('base_url')}/api/v1/servers"
         servers = json.loads(requests.get(url, timeout=30).content)["data"]
         inventory.add_group("server_management")
-        names: dict[str, str] = {}
         for server in servers:
             name = server["name"]
-            inventory.add_host(name, group="server_management")
+            inventory.add_host(name)
             for field, value in server.items():
                 inventory.set_variable(name, f"server_{field}", value)
             inventory.set_variable(name, "ansible_host", server["ipv4"])
+            inventory.add_child("server_management", name)
             for field in ("region", "plan", "status"):
-                group = f"{field}_{server[field]}"
-                if group not in names:
-                    names[group] = self._sanitize_group_name(group)
-                    inventory.add_group(names[group])
-                inventory.add_child(names[group], name)
+                group = self._sanitize_group_name(f"{field}_{server[field]}")
+                inventory.add_group(group)
+                inventory.add_child(group, name)
