@@ -15,6 +15,7 @@ import pytest
 
 from support.collection import build, install
 from support.run import Runner
+from support.secrets import find_in_files
 
 
 @pytest.fixture(scope="session")
@@ -36,9 +37,13 @@ def installed(tarball: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def runner(installed: Path, tmp_path: Path) -> Generator[Runner, None, None]:
-    """Return a runner of Ansible's commands over the installed collection, with an empty home."""
+    """Return a runner of Ansible's commands over the installed collection, with an empty home.
+
+    No run may leave a token in a file: not in a cache, a log or what is temporary.
+    """
     runner = Runner(tmp_path / "home", installed)
     # The path of a socket must be short, and pytest's folders have long names.
     with TemporaryDirectory(prefix="sm") as folder:
         runner.environment["TMPDIR"] = folder
         yield runner
+        assert find_in_files(tmp_path, Path(folder)) == []

@@ -4,7 +4,8 @@
 
 """Run Ansible's own commands as a user does: in a clean environment, within a time limit.
 
-Every command of Ansible's is started here, so that one place knows all that was printed.
+Every command of Ansible's is started here, so that one place sees all that was printed: a run that
+shows a token fails, whatever it was for.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+
+from support.secrets import find_secret
 
 TIME_LIMIT = 120.0  # seconds; generous, since the machine may be shared
 _GRACE = 5.0  # seconds
@@ -133,6 +136,8 @@ class Runner:
         command = (program, *map(str, arguments))
         result = _finish(command, environment, folder, stdin, time_limit)
         self.results.append(result)
+        if shown := find_secret(result.output):
+            raise CommandError(f"a token was shown: {shown}\n{result}")
         return result
 
     ansible = partialmethod(run, "ansible")
