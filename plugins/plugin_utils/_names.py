@@ -139,9 +139,10 @@ def _note(naming: Naming, name: str, wishes: list[str]) -> None:
 
 def _is_ipv6_loopback(text: str) -> bool:
     try:
-        return ":" in text and ipaddress.ip_address(text.strip("[] ")).is_loopback
+        address = ipaddress.IPv6Address(text.strip("[] "))
     except ValueError:
         return False
+    return (address.ipv4_mapped or address).is_loopback
 
 
 def _is_localhost(name: str) -> bool:
