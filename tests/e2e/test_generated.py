@@ -1,0 +1,118 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Whole generated accounts, read by Ansible's own inventory in this process."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible.inventory.manager import InventoryManager
+from ansible.parsing.dataloader import DataLoader
+from ansible.vars.manager import VariableManager
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sandbox import Sandbox
+from support.run import write_inventory
+
+try:
+    from ansible.template import is_trusted_as_template as _is_rendered
+except ImportError:  # ansible-core before 2.19
+    from ansible.utils.unsafe_proxy import AnsibleUnsafe
+
+    def _is_rendered(value: object) -> bool:
+        return not isinstance(value, AnsibleUnsafe)
+
+
+TEXTS = st.sampled_from(
+    ["web", "web 1", "all", "region_web", "localhost", "-x", "{{ 7 * 7 }}", "{#"]
+) | st.text(st.characters(), max_size=12)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=5,
+)
+IDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
+SERVERS = st.fixed_dictionaries(
+    {"id": IDS | st.sampled_from(["all", "web", "-1"])},
+    optional={
+        "name": TEXTS | JSON,
+        "status": TEXTS | JSON,
+        "plan": TEXTS | JSON,
+        "region": TEXTS | JSON,
+        "ipv4": st.ip_addresses(v=4).map(str) | TEXTS | JSON,
+        "note": JSON,
+        "ansible_host": TEXTS,
+    },
+)
+ACCOUNTS = st.lists(SERVERS, max_size=8, unique_by=lambda server: server["id"])
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Return the variables and the groups of each host, as Ansible has them."""
+    loader = DataLoader()
+    inventory = InventoryManager(loader=loader, sources=[str(path)])
+    VariableManager(loader=loader, inventory=inventory)
+    return {
+        name: {
+            "vars": {
+                key: value
+                for key, value in host.vars.items()
+                if key not in ("inventory_file", "inventory_dir")
+            },
+            "groups": sorted(group.name for group in host.groups),
+        }
+        for name, host in inventory.hosts.items()
+    }
+
+
+def texts(value: Any) -> list[str]:
+    """Return all text in a value, the keys of its objects included."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, list):
+        return [text for item in value for text in texts(item)]
+    if isinstance(value, dict):
+        return [text for pair in value.items() for item in pair for text in texts(item)]
+    return []
+
+
+@pytest.mark.promise("data")
+def test_every_server_of_any_account_is_a_host_and_its_text_is_data(
+    tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    tried = 0
+    with Sandbox(servers=0) as api:
+        path = write_inventory(
+            tmp_path, {"base_url": api.url, "api_token": api.token, "retries": 0}
+        )
+
+        @settings(deadline=None)
+        @given(ACCOUNTS, st.randoms(use_true_random=False))
+        def check(servers: list[dict[str, Any]], random: Any) -> None:
+            nonlocal tried
+            tried += 1
+            api.servers = servers
+            found = read(path)
+            assert len(found) == len(servers)
+            identifiers = {str(host["vars"]["server_id"]) for host in found.values()}
+            assert identifiers == {server["id"] for server in servers}
+            assert all(re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]*", name) for name in found)
+            for host in found.values():
+                own = {key for key in host["vars"] if not key.startswith("server_")}
+                assert own <= {"ansible_host"}
+                for text in texts(list(host["vars"].values())):
+                    assert not (_is_rendered(text) and re.search(r"[{}#%\n]", text))
+            json.dumps(found)
+            api.servers = random.sample(servers, len(servers))
+            assert read(path) == found
+
+        check()
+    record_property("cases", tried)

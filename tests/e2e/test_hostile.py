@@ -1,0 +1,350 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Hostile accounts: each server is a host, every text is data, and nothing is executed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Generator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+from sandbox import Sandbox
+from support.run import Result, Runner
+
+from .conftest import Source, hosts
+from .hostile import CANARY, CASES, CONTROL, EXECUTE, MISSING, REFUSED, STATIC, Case
+
+PLAYBOOK = """
+- hosts: all
+  connection: local
+  gather_facts: false
+  tasks:
+    - ansible.builtin.set_fact:
+        kept: "{{ server_note | default(server_tags | default(server_region | default(''))) }}"
+- hosts: control
+  connection: local
+  gather_facts: false
+  tasks:
+    - ansible.builtin.add_host:
+        name: "added-{{ index }}"
+        groups: added
+        note: "{{ hostvars[item].server_note | default(hostvars[item].server_name | default('')) }}"
+      loop: "{{ groups.server_management }}"
+      loop_control:
+        index_var: index
+    - ansible.builtin.debug:
+        var: hostvars[item]
+      delegate_to: "{{ item }}"
+      loop: "{{ groups.server_management }}"
+    - ansible.builtin.debug:
+        msg: "{{ hostvars[item].note }}"
+      loop: "{{ groups.added }}"
+    - ansible.builtin.assert:
+        that: hostvars[item].kept == (hostvars[item].server_note | default(
+          hostvars[item].server_tags | default(hostvars[item].server_region | default(''))))
+        quiet: true
+      loop: "{{ groups.server_management }}"
+    - ansible.builtin.template:
+        src: dump.j2
+        dest: "{{ dump }}"
+        mode: "0600"
+"""
+DUMP = """{
+{% for host in groups.server_management %}
+{{ host | to_json }}: {{ hostvars[host] | dict2items | selectattr('key', 'match', wanted)
+  | items2dict | to_json }}{{ '' if loop.last else ',' }}
+{% endfor %}
+}
+"""
+WANTED = "^(server_(?!management)|ansible_host$)"
+
+
+def plain(value: Any) -> Any:
+    """Take off what ansible-inventory puts around a text that is never rendered."""
+    if isinstance(value, dict):
+        if list(value) == ["__ansible_unsafe"]:
+            return value["__ansible_unsafe"]
+        return {key: plain(item) for key, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, list) else value
+
+
+@dataclass
+class Hostile:
+    """A folder with a source over hostile servers, and a runner for it."""
+
+    source: Source
+    path: Path
+    folder: Path
+
+    def play(self, *sources: Path) -> Result:
+        """Run the playbook over these sources."""
+        (self.folder / "play.yml").write_text(PLAYBOOK)
+        (self.folder / "dump.j2").write_text(DUMP)
+        arguments = [text for path in sources for text in ("-i", str(path))]
+        variables = json.dumps({"dump": str(self.dump), "wanted": WANTED})
+        return self.source.runner.playbook(*arguments, "-e", variables, self.folder / "play.yml")
+
+    @property
+    def dump(self) -> Path:
+        """Return where the playbook writes the variables that it saw."""
+        return self.folder / "dump.json"
+
+    @property
+    def canaries(self) -> list[Path]:
+        """Return what was made by text that was executed."""
+        return [*self.folder.rglob(CANARY), *self.source.runner.home.glob(CANARY)]
+
+
+@pytest.fixture(scope="module")
+def quiet_runner(
+    installed: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Generator[Runner, None, None]:
+    runner = Runner(tmp_path_factory.mktemp("hostile") / "home", installed)
+    with TemporaryDirectory(prefix="sm") as folder:
+        runner.environment["TMPDIR"] = folder
+        yield runner
+
+
+@pytest.fixture(scope="module")
+def account(quiet_runner: Runner) -> Generator[Hostile, None, None]:
+    folder = quiet_runner.home.parent
+    with Sandbox(servers=[element for case in CASES for element in case.elements]) as api:
+        source = Source(quiet_runner, api, folder)
+        cache = {
+            "cache": True,
+            "cache_plugin": "ansible.builtin.jsonfile",
+            "cache_connection": str(folder / "cache"),
+        }
+        (folder / "static.ini").write_text(STATIC)
+        yield Hostile(source, source.file(**cache), folder)
+
+
+@pytest.fixture(scope="module")
+def listed(account: Hostile) -> Result:
+    """List the account, and another source with it."""
+    paths = ("-i", account.folder / "static.ini", "-i", account.path)
+    return account.source.runner.inventory(*paths, "--list").ok()
+
+
+@pytest.fixture(scope="module")
+def listing(listed: Result) -> dict[str, Any]:
+    found: dict[str, Any] = listed.json()
+    return found
+
+
+@pytest.mark.promise("misdirected")
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.title)
+def test_a_hostile_server_is_a_host_with_its_data(listing: dict[str, Any], case: Case) -> None:
+    found = listing["_meta"]["hostvars"][case.host_name]
+    assert plain(found) == plain(case.host_vars)
+    groups = {
+        name
+        for name, group in listing.items()
+        if name != "_meta" and case.host_name in group.get("hosts", [])
+    }
+    if MISSING in case.groups.values():
+        assert len(groups) == len(case.host_groups)
+    else:
+        assert groups == case.host_groups
+
+
+@pytest.mark.promise("lost")
+def test_no_host_is_lost_and_no_other_is_made(
+    listing: dict[str, Any], record_property: Callable[[str, object], None]
+) -> None:
+    record_property("cases", len(CASES))
+    names = [case.host_name for case in CASES]
+    assert len(set(names)) == len(names)
+    assert hosts(listing) == sorted([*names, "static-1"])
+    assert listing["_meta"]["hostvars"]["static-1"] == {"ansible_host": "198.51.100.1"}
+    assert listing["static_group"] == {"hosts": ["static-1"]}
+    assert listing["_meta"]["hostvars"]["control"] == CONTROL.host_vars
+    assert not [name for name, group in listing.items() if "vars" in group]
+
+
+@pytest.mark.promise("silent")
+def test_what_is_not_as_asked_is_told_on_one_line_a_kind(listed: Result) -> None:
+    for text in (
+        "4 servers share a name",
+        "that a host name can't have",
+        "have no name that can be used",
+        "ansible_host is not set",
+        "fields that are missing or not text",
+        "fields that can't become variables",
+    ):
+        assert listed.says(text), text
+    assert "\x1b" not in listed.output
+    assert "Traceback" not in listed.output
+
+
+@pytest.mark.promise("stable")
+def test_the_order_of_the_answer_changes_nothing(
+    account: Hostile, listing: dict[str, Any], tmp_path: Path
+) -> None:
+    with Sandbox(servers=account.source.sandbox.servers[::-1]) as api:
+        path = Source(account.source.runner, api, tmp_path).file()
+        paths = ("-i", account.folder / "static.ini", "-i", path)
+        assert account.source.runner.inventory(*paths, "--list").ok().json() == listing
+
+
+@pytest.mark.promise("data")
+def test_a_playbook_executes_nothing(
+    account: Hostile, listed: Result, record_property: Callable[[str, object], None]
+) -> None:
+    record_property("cases", len(CASES) * 2)
+    expected = {case.host_name: case.host_vars for case in CASES}
+    assert account.canaries == []
+    for origin in ("network", "cache"):
+        if origin == "network":
+            for entry in (account.folder / "cache").iterdir():
+                entry.unlink()
+        before = len(account.source.sandbox.requests)
+        played = account.play(account.folder / "static.ini", account.path).ok()
+        assert len(account.source.sandbox.requests) - before == (origin == "network")
+        assert played.stdout.count("failed=0") == len(CASES) + 1
+        assert json.loads(account.dump.read_text()) == expected
+        assert account.canaries == []
+        assert "root:x:0" not in played.output
+
+
+@pytest.mark.promise("misdirected")
+def test_without_a_prefix_no_field_is_a_variable_of_ansibles(source: Source) -> None:
+    own = {"ansible_connection": "ssh", "ansible_host": "198.51.100.9", "bad-key": 1, "note": "x"}
+    source.sandbox.servers = [{**CONTROL.server, **own}]
+    result = source.run(hostvars_prefix="").ok()
+    expected = {**CONTROL.server, "note": "x", "ansible_host": CONTROL.server["ipv4"]}
+    assert result.json()["_meta"]["hostvars"]["control"] == expected
+    assert result.says("fields that can't become variables")
+
+
+@pytest.fixture(scope="module")
+def refused(quiet_runner: Runner) -> Generator[Result, None, None]:
+    """List one source a refused answer, and a good one, in one command."""
+    paths: list[str | Path] = []
+    folder = quiet_runner.home.parent
+    with ExitStack() as stack:
+        for title, (element, _message) in {"good": (CONTROL.server, ""), **REFUSED}.items():
+            first = {**CONTROL.server, "id": f"srv_{title}", "name": f"first-{title}"}
+            api = stack.enter_context(Sandbox(servers=[first, element]))
+            source = Source(quiet_runner, api, folder)
+            paths += ["-i", source.file(f"{title}.server_management.yml")]
+        yield quiet_runner.inventory(*paths, "--list")
+
+
+@pytest.mark.promise("atomic")
+@pytest.mark.parametrize("title", sorted(REFUSED))
+def test_an_answer_that_no_server_can_be_made_of_is_refused(refused: Result, title: str) -> None:
+    assert hosts(refused.json()) == ["control", "first-good"]
+    words = "".join(refused.output.split())
+    before, found, _after = words.partition(f"/{title}.server_management.ymlasaninventorysource")
+    assert found
+    assert "".join(REFUSED[title][1].split()) in before.rpartition("asaninventorysource")[2]
+    assert "Traceback" not in refused.output
+
+
+@dataclass(frozen=True)
+class Forgery:
+    """What an attacker makes of a cache entry: a change of the entry, or the whole file."""
+
+    change: Callable[[dict[str, Any]], Any] | None = None
+    content: str = ""
+
+
+def _tagged(text: str, tag: str) -> dict[str, Any]:
+    return {"__ansible_type": "_AnsibleTaggedStr", "value": text, "tags": [{"__ansible_type": tag}]}
+
+
+FORGERIES: dict[str, Forgery] = {
+    "listing": Forgery(lambda entry: entry),
+    "extra-keys": Forgery(lambda entry: {**entry, "plugin": EXECUTE, EXECUTE: EXECUTE}),
+    "unsafe-marker": Forgery(
+        lambda entry: {**entry, "servers": {"__ansible_unsafe": entry["servers"]}}
+    ),
+    "trust-marker": Forgery(
+        lambda entry: {**entry, "servers": _tagged(entry["servers"], "TrustedAsTemplate")}
+    ),
+    "unknown-marker": Forgery(lambda entry: {**entry, "servers": _tagged("x", "NoSuchTag")}),
+    "marker-as-entry": Forgery(lambda entry: {"__ansible_type": "TrustedAsTemplate"}),
+    "vault-marker": Forgery(lambda entry: {**entry, "servers": {"__ansible_vault": EXECUTE}}),
+    "vault-text": Forgery(lambda entry: {**entry, "servers": "$ANSIBLE_VAULT;1.1;AES256\n61"}),
+    "yaml-vault": Forgery(content="!vault |\n  $ANSIBLE_VAULT;1.1;AES256\n  61\n"),
+    "template": Forgery(lambda entry: {**entry, "servers": EXECUTE}),
+    "template-as-entry": Forgery(lambda entry: EXECUTE),
+    "template-as-file": Forgery(content=EXECUTE),
+    "pickle": Forgery(content="cos\nsystem\n(S'touch $HOME/" + CANARY + "'\ntR."),
+    "objects": Forgery(lambda entry: {**entry, "servers": json.loads(entry["servers"])}),
+    "not-whole": Forgery(lambda entry: {**entry, "servers": '{"data": [], "has_more": true}'}),
+    "no-time": Forgery(lambda entry: {**entry, "fetched": True}),
+    "infinite-time": Forgery(lambda entry: {**entry, "fetched": float("inf")}),
+    "deep": Forgery(lambda entry: {**entry, "servers": "[" * 100_000}),
+    "deep-file": Forgery(content="[" * 100_000),
+    "huge-number": Forgery(lambda entry: {**entry, "format": 10**400}),
+}
+READABLE = {"listing", "extra-keys"}
+# Ansible's own decoding may take the marker off before the plugin sees it.
+MAY_BE_READ = {*READABLE, "unsafe-marker", "trust-marker"}
+
+
+def forge(path: Path, forgery: Forgery) -> None:
+    """Rewrite an entry so that it lists a server whose every field is a template."""
+    if forgery.change is None:
+        path.write_text(forgery.content)
+        return
+    outer = json.loads(path.read_text())
+    wrapped = "__payload__" in outer
+    entry = json.loads(outer["__payload__"]) if wrapped else outer
+    listing = json.loads(entry["servers"])
+    (server,) = listing["data"]
+    server.update(region=EXECUTE, note=[EXECUTE, {EXECUTE: EXECUTE}])
+    changed = forgery.change({**entry, "servers": json.dumps(listing)})
+    path.write_text(
+        json.dumps({**outer, "__payload__": json.dumps(changed)} if wrapped else changed)
+    )
+
+
+@pytest.mark.promise("cache")
+def test_a_forged_cache_entry_is_a_miss_or_data(
+    quiet_runner: Runner, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    record_property("cases", len(FORGERIES))
+    account = Hostile(Source(quiet_runner, Sandbox(servers=0), tmp_path), tmp_path, tmp_path)
+    control = tmp_path / "control.ini"
+    control.write_text("control\n")
+    with ExitStack() as stack:
+        apis, paths = {}, [control]
+        for title in FORGERIES:
+            server = {**CONTROL.server, "id": f"srv_{title}", "name": title}
+            apis[title] = stack.enter_context(Sandbox(servers=[server]))
+            options = {
+                "cache": True,
+                "cache_plugin": "ansible.builtin.jsonfile",
+                "cache_connection": str(tmp_path / title),
+            }
+            source = Source(quiet_runner, apis[title], tmp_path)
+            paths.append(source.file(f"{title}.server_management.yml", **options))
+        every = [text for path in paths for text in ("-i", str(path))]
+        quiet_runner.inventory(*every, "--list").ok()
+        for title, forgery in FORGERIES.items():
+            (entry,) = (tmp_path / title).iterdir()
+            forge(entry, forgery)
+        played = account.play(*paths).ok()
+        words = "".join(played.output.split())
+        seen = json.loads(account.dump.read_text())
+        assert sorted(seen) == sorted(FORGERIES)
+        for title, api in apis.items():
+            is_miss = len(api.requests) == 2
+            assert not (is_miss and title in READABLE), title
+            assert is_miss or title in MAY_BE_READ, title
+            assert seen[title]["server_region"] == ("eu-1" if is_miss else EXECUTE), title
+            assert ("server_note" in seen[title]) != is_miss, title
+            told = f"{title}.server_management.yml:thecacheentryisdamaged" in words
+            assert told == is_miss, title
+        assert account.canaries == []
