@@ -1,0 +1,67 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Many servers in one account, and many commands at one API."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from sandbox import Fault, Sandbox
+from support.run import Runner
+
+from .conftest import KNOWN, Source, hosts, members
+
+pytestmark = [pytest.mark.slow, pytest.mark.promise("whole")]
+
+MANY = 100_000
+CLIENTS = 50
+TIME_LIMIT = 900.0  # seconds; all clients share the processors of one machine
+MOST_MEMORY = 1200  # MiB; three times what it takes
+
+READ = """\
+import json, resource, sys
+from ansible.inventory.manager import InventoryManager
+from ansible.parsing.dataloader import DataLoader
+from ansible.plugins.loader import init_plugin_loader
+
+init_plugin_loader()
+inventory = InventoryManager(loader=DataLoader(), sources=[sys.argv[1]])
+memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+groups = {name: len(group.get_hosts()) for name, group in inventory.groups.items()}
+print(json.dumps({"hosts": len(inventory.hosts), "groups": groups, "memory": memory}))
+"""
+
+
+def test_a_hundred_thousand_servers_are_all_there(runner: Runner, tmp_path: Path) -> None:
+    with Sandbox(servers=MANY) as api:
+        path = Source(runner, api, tmp_path).file()
+        result = runner.run("python", "-c", READ, path, time_limit=TIME_LIMIT).ok()
+    assert result.stderr == ""
+    found = result.json()
+    print(f"{MANY} servers take {found['memory']} MiB")
+    groups = found["groups"]
+    assert found["hosts"] == groups["server_management"] == MANY
+    for field in ("region", "plan", "status"):
+        assert sum(count for name, count in groups.items() if name.startswith(f"{field}_")) == MANY
+    assert found["memory"] < MOST_MEMORY
+
+
+def test_many_clients_of_an_api_that_throttles_all_get_everything(source: Source) -> None:
+    source.sandbox.fail(Fault(status=429, retry_after=1), times=2 * CLIENTS)
+    path = source.file(retries=20)
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        runs = [
+            pool.submit(source.runner.inventory, "-i", path, "--list", time_limit=TIME_LIMIT)
+            for number in range(CLIENTS)
+        ]
+        results = [run.result().ok() for run in runs]
+    assert len(source.sandbox.requests) == 3 * CLIENTS
+    names = sorted(str(server["name"]) for server in KNOWN)
+    for result in results:
+        assert result.stderr == ""
+        assert hosts(result.json()) == members(result.json(), "server_management") == names
