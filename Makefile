@@ -6,7 +6,7 @@
 
 TOOLS := .venv-tools
 NOX := $(TOOLS)/bin/python -m nox
-SESSIONS := demo test matrix lint gates docs bench
+SESSIONS := demo test matrix lint gates docs bench picture release
 
 # What is asked of the first Python: the others are found by nox.
 PYTHONS := $(or $(PYTHON),python3 python3.14 python3.13 python3.12 python3.11 python3.10 \
@@ -23,6 +23,8 @@ help:
 	@echo "make gates   what Ansible's community and Galaxy ask for, make lint included"
 	@echo "make docs    the documentation as a web site, which it names at the end"
 	@echo "make bench   what an inventory costs, beside its peers, in half an hour"
+	@echo "make picture draws docs/graph.svg from a run of the demo"
+	@echo "make release checks everything and builds the release; ARGS=publish to publish it"
 	@echo "make clean   remove what the others made"
 
 $(SESSIONS): $(TOOLS)/ready

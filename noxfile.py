@@ -21,6 +21,7 @@ REPOSITORY = Path(__file__).resolve().parent
 sys.path.insert(0, str(REPOSITORY / "tests"))
 
 from gates import containerless, galaxy_import, side_by_side
+from support.release import find_obstacles
 
 # The lines of ansible-core that the collection supports, and the Pythons that each runs on: first
 # the one to test it with where the machine has it, so that every Python has its turn.
@@ -37,6 +38,11 @@ PRE_RELEASES = ("2.22",)
 # Where the matrix has the oldest requests that the collection claims, not the newest.
 OLD_REQUESTS = ("2.21", "2.18", "2.16")
 OLDEST_REQUESTS = ("requests==2.28.0", "urllib3~=1.26.0")
+# What depends on ansible-core; the sandbox and the tools of the tests do not.
+MATRIX_TESTS = ("tests/unit/plugins", "tests/unit/test_consistency.py", "tests/e2e")
+# Where the collection meets other programs, and all that the matrix has beside its cores.
+NEIGHBOURS = ("2.21", "2.16")
+BESIDE = (*(f"neighbours-{core}" for core in NEIGHBOURS), "load")
 # Which tests of ansible-test run on which core: no file names a failure that they may ignore.
 ANSIBLE_TESTS = {
     "2.22": ("sanity", "integration"),
@@ -62,6 +68,9 @@ STRICT_DOCS = ("--plugin-docs", "--validate-collection-refs", "self", "--check-e
 
 # What `make gates` runs beside ansible-test.
 GATES = ("galaxy", "importer", "packaging", "lint", "docs-check", "license-check", "extra-checks")
+
+# What `make release` runs before it builds anything.
+RELEASE = ("demo", "test", "matrix", "gates", "docs")
 
 PLACE = "ansible_collections/server_management/cloud"
 NOX = (sys.executable, "-m", "nox", "--session")
@@ -176,8 +185,9 @@ def test(session: nox.Session) -> None:
 
 @nox.session(python=False)
 def matrix(session: nox.Session) -> None:
-    """Run the tests on every supported ansible-core, or on those that the arguments name."""
-    run_side_by_side(session, [f"matrix_test-{core}" for core in session.posargs or CORES])
+    """Run the tests on every supported ansible-core, or what the arguments name of the matrix."""
+    chosen = session.posargs or [*CORES, *BESIDE]
+    run_side_by_side(session, [f"matrix_test-{part}" if part in CORES else part for part in chosen])
 
 
 @on_each(CORES)
@@ -185,7 +195,21 @@ def matrix_test(session: nox.Session, core: str) -> None:
     """Run the tests on one ansible-core, on some with the oldest requests."""
     requests = OLDEST_REQUESTS if core in OLD_REQUESTS else ()
     install(session, core, "-r", "tests/requirements.txt", *requests)
-    session.run("pytest", "--hypothesis-profile=quick", *session.posargs)
+    session.run("pytest", "--hypothesis-profile=quick", *(session.posargs or MATRIX_TESTS))
+
+
+@on_each(NEIGHBOURS)
+def neighbours(session: nox.Session, core: str) -> None:
+    """Run the collection together with a real Redis, ansible-runner, ansible-navigator and sshd."""
+    install(session, core, "-r", "tests/requirements-neighbours.txt")
+    session.run("pytest", "tests/neighbours", *session.posargs)
+
+
+@nox.session(python=[PYTHON])
+def load(session: nox.Session) -> None:
+    """Run what takes many servers, or many commands at once."""
+    install(session, CORE, "-r", "tests/requirements.txt")
+    session.run("pytest", "-m", "slow", *(session.posargs or ("tests/e2e/test_load.py",)))
 
 
 @nox.session(python=[PYTHON])
@@ -299,6 +323,36 @@ def importer(session: nox.Session) -> None:
     faults = galaxy_import.find_faults(log, result, REPOSITORY / "plugins")
     if faults:
         session.error("\n".join(["not passed:", *faults]))
+
+
+@nox.session(python=[PYTHON])
+def picture(session: nox.Session) -> None:
+    """Draw the picture of README.md from a run of the demo."""
+    install(session, CORE, "rich~=15.0")
+    output = str(session.run("python", "-B", "tests/demo", silent=True))
+    printed = Path(session.create_tmp(), "demo.txt")
+    printed.write_text(output, encoding="utf-8")
+    session.run("python", "-B", "tests/support/picture.py", str(printed))
+
+
+@nox.session(python=[PYTHON])
+def release(session: nox.Session) -> None:
+    """Check everything and build the release; publish it where the argument is ``publish``."""
+    if session.posargs not in ([], ["publish"]):
+        session.error("the one argument is publish")
+    publish = bool(session.posargs)
+    if obstacles := find_obstacles(REPOSITORY, publish=publish):
+        session.error("\n".join(["not released:", *obstacles]))
+    for name in RELEASE:
+        session.run(*NOX, name, external=True)
+    # What a check changed is not what it checked.
+    if obstacles := find_obstacles(REPOSITORY, publish=publish):
+        session.error("\n".join(["not released:", *obstacles]))
+    install(session, CORE)
+    tarball = build_collection(session, REPOSITORY / ".nox" / "release")
+    if publish:
+        session.run("ansible-galaxy", "collection", "publish", str(tarball))
+    session.log(f"{'Published' if publish else 'Built, not published'}: {tarball}")
 
 
 def build_collection(session: nox.Session, folder: Path) -> Path:

@@ -7,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 name: servers
 short_description: Lists the servers of an account and groups them by region, plan and status
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Reads the servers of a hosting account through the provider's REST API and adds each of them as
     a host, in groups by region, plan and status, with its C(ipv4) as C(ansible_host).

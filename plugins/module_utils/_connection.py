@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-VERSION = "0.1.0"
+VERSION = "1.0.0"
 
 # Different parsers read them in different ways, so that a URL could lead to two places.
 is_ambiguous = re.compile(r"[\s\\\x00-\x1f\x7f]").search

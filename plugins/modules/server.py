@@ -7,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: server
 short_description: Creates, resizes, reinstalls or deletes a server (waits for servers:write)
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Waits for the scope C(servers:write), which the API has announced and not yet opened. Until
     then, a task that has something to change fails and changes nothing.

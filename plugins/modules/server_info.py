@@ -7,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: server_info
 short_description: Lists the servers of an account
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Reads the servers of an account, all of them or those that O(id), O(name), O(statuses),
     O(regions) and O(plans) choose.

@@ -7,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: usage_info
 short_description: Reads the usage of an account (waits for billing:read)
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Waits for the scope C(billing:read), which the API has announced and not yet opened. Until then
     it checks its options and fails, in check mode too, and sends no request.

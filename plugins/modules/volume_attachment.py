@@ -7,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: volume_attachment
 short_description: Attaches or detaches a block-storage volume (waits for storage:write)
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Waits for the scope C(storage:write), which the API has announced and not yet opened. Until then
     it checks its options and fails, in check mode too, and sends no request.

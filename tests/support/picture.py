@@ -1,0 +1,84 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Draw what the demo prints, from the file that is named, as the terminal that README.md shows."""
+
+from __future__ import annotations
+
+import html
+import io
+import re
+import sys
+from pathlib import Path
+
+PICTURE = Path(__file__).resolve().parents[2] / "docs" / "graph.svg"
+COLUMNS = 66
+_TEXT = re.compile(r'<text [^>]*\by="([\d.]+)"[^>]*>([^<]*)</text>')
+# rich's own has fonts from the network in it; this one asks for nothing.
+TEMPLATE = """\
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img">
+<!--
+Copyright (c) 2026 The server_management.cloud contributors
+GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+SPDX-License-Identifier: GPL-3.0-or-later
+-->
+<title>The servers of a sandbox, as ansible-inventory --graph shows them</title>
+<style>
+.{unique_id}-matrix {{ font: {char_height}px ui-monospace, Menlo, Consolas, monospace;
+  line-height: {line_height}px; }}
+.{unique_id}-title {{ font: bold 16px system-ui, sans-serif; }}
+{styles}
+</style>
+<defs>
+<clipPath id="{unique_id}-clip-terminal">
+<rect x="0" y="0" width="{terminal_width}" height="{terminal_height}"/>
+</clipPath>
+{lines}
+</defs>
+{chrome}
+<g transform="translate({terminal_x}, {terminal_y})" clip-path="url(#{unique_id}-clip-terminal)">
+{backgrounds}
+<g class="{unique_id}-matrix">
+{matrix}
+</g>
+</g>
+</svg>
+"""
+
+
+def cut_graph(output: str) -> str:
+    """Return the command that shows the graph, and what it prints, from the demo's output."""
+    found = re.search(r"^\$ ansible-inventory .*--graph\n(?:.+\n)+", output, re.MULTILINE)
+    if found is None:
+        message = "the demo shows no graph"
+        raise ValueError(message)
+    return found[0]
+
+
+def read_picture(svg: str) -> str:
+    """Return the text that a picture shows."""
+    lines: dict[float, str] = {}
+    for height, text in _TEXT.findall(svg.partition('-matrix">')[2]):
+        lines[float(height)] = lines.get(float(height), "") + html.unescape(text)
+    return "".join(f"{lines[height].rstrip()}\n" for height in sorted(lines)).replace("\xa0", " ")
+
+
+def draw(text: str) -> str:
+    """Return a terminal with this text as SVG; the same text gives the same picture."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True)
+    styled = Text(text.rstrip("\n"))
+    styled.highlight_regex(r"^\$ .+", "bold")
+    styled.highlight_regex(r"@\w+", "cyan")
+    console.print(styled)
+    svg = console.export_svg(title="server_management.cloud", code_format=TEMPLATE)
+    return "".join(f"{line.rstrip()}\n" for line in svg.splitlines())
+
+
+if __name__ == "__main__":
+    PICTURE.write_text(
+        draw(cut_graph(Path(sys.argv[1]).read_text(encoding="utf-8"))), encoding="utf-8"
+    )

@@ -1,0 +1,72 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Find what stands against a release, before any check that takes long."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import yaml
+
+PLACEHOLDER = "example.com"
+_CODE = Path("plugins", "module_utils", "_connection.py")
+_VERSION = re.compile(r'^VERSION = "(.+)"$', re.MULTILINE)
+_TAG = re.compile(r"v?\d+\.\d+\.\d+\S*")
+
+
+def find_obstacles(repository: Path, *, publish: bool) -> list[str]:
+    """Say what keeps the checked-out commit from being released, one sentence each."""
+    return [*_changes(repository), *_versions(repository, publish), *_address(repository, publish)]
+
+
+def _changes(repository: Path) -> Iterator[str]:
+    if changed := _git(repository, "status", "--porcelain"):
+        yield f"the working tree has changes: {', '.join(line[3:] for line in changed)}"
+
+
+def _versions(repository: Path, publish: bool) -> Iterator[str]:
+    version = str(_galaxy(repository)["version"])
+    in_code = _VERSION.search((repository / _CODE).read_text(encoding="utf-8"))
+    said = in_code[1] if in_code else "nothing"
+    if said != version:
+        yield f"galaxy.yml has the version {version}, and {_CODE.as_posix()} has {said}"
+    if version not in _released(repository):
+        yield f"changelogs/changelog.yaml has no release {version}: antsibull-changelog release"
+    if not re.search(
+        rf"^v{re.escape(version)}$", _read(repository / "CHANGELOG.rst"), re.MULTILINE
+    ):
+        yield f"CHANGELOG.rst has no section v{version}: antsibull-changelog release"
+    tags = [tag for tag in _git(repository, "tag", "--points-at", "HEAD") if _TAG.fullmatch(tag)]
+    if tags not in ([], [version]) or (publish and not tags):
+        yield f"the commit's tag must be {version}, and is {', '.join(tags) or 'missing'}"
+
+
+def _address(repository: Path, publish: bool) -> Iterator[str]:
+    if publish and PLACEHOLDER in str(_galaxy(repository)["repository"]):
+        yield f"repository in galaxy.yml is a placeholder under {PLACEHOLDER}"
+
+
+def _galaxy(repository: Path) -> dict[str, object]:
+    content: dict[str, object] = yaml.safe_load(_read(repository / "galaxy.yml"))
+    return content
+
+
+def _released(repository: Path) -> dict[str, object]:
+    content = yaml.safe_load(_read(repository / "changelogs" / "changelog.yaml")) or {}
+    releases: dict[str, object] = content.get("releases") or {}
+    return releases
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+def _git(repository: Path, *arguments: str) -> list[str]:
+    command = ("git", *arguments)
+    run = subprocess.run(command, cwd=repository, capture_output=True, encoding="utf-8", check=True)
+    return run.stdout.splitlines()
