@@ -1,0 +1,342 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the guides and the README show is what happens; what they say of the code is in it."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+import shutil
+from collections.abc import Generator, Iterator
+from functools import lru_cache
+from pathlib import Path
+from runpy import run_path
+from string import Template
+from typing import Any
+
+import pytest
+import yaml
+
+from sandbox import Sandbox
+from sandbox.cli import parse_fault
+from support.collection import REPOSITORY
+from support.guides import Block, read_blocks
+from support.picture import PICTURE, read_picture
+from support.run import Result, Runner, write_inventory
+
+PAGES = [REPOSITORY / "README.md", *sorted(REPOSITORY.glob("docs/docsite/rst/*.rst"))]
+ADDRESS = "https://api.example.com"
+SERVERS = [
+    {
+        "id": identifier,
+        "name": name,
+        "status": "running",
+        "plan": plan,
+        "region": region,
+        "ipv4": ipv4,
+        "created_at": created_at,
+    }
+    for identifier, name, plan, region, ipv4, created_at in [
+        ("srv_4f2a91c07d", "web-01", "small", "eu-1", "192.0.2.10", "2026-01-15T09:30:00Z"),
+        ("srv_8c1d20e94b", "web-02", "medium", "eu-1", "192.0.2.11", "2026-01-15T09:31:00Z"),
+        ("srv_b7035fa612", "db-01", "large", "eu-2", "192.0.2.20", "2025-11-02T14:05:00Z"),
+    ]
+]
+# What stands for the newest release, or for a version.
+_NAMED = re.compile(r"server_management\.cloud(?::==\S+)?")
+# What a reader has already.
+FILES = {
+    "prod.server_management.yml": (
+        f"{{plugin: server_management.cloud.servers, base_url: {ADDRESS}, "
+        "api_token_file: ~/.config/server_management/token}\n"
+    ),
+    "site.yml": "- hosts: all\n  gather_facts: false\n  tasks: [{ansible.builtin.ping: }]\n",
+}
+
+
+class Reader:
+    """Somebody who does what a page says, in a folder of his own."""
+
+    def __init__(self, runner: Runner, sandbox: Sandbox, tarball: Path) -> None:
+        self.runner = runner
+        self.sandbox = sandbox
+        self.tarball = tarball
+        self.folder = runner.home / "work"
+        self.folder.mkdir()
+        for name, text in FILES.items():
+            self.write(name, text)
+        self.write("../.config/server_management/token", sandbox.token)
+        self.accounts = {"PROD_API_TOKEN": sandbox.token, "STAGING_API_TOKEN": sandbox.token}
+        # Nobody answers at the servers' addresses.
+        runner.environment.update(
+            self.accounts,
+            ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED="true",
+            ANSIBLE_TRANSPORT="local",
+        )
+
+    def translate(self, text: str) -> str:
+        """Put the sandbox where the page has the API, and the tarball where it has Galaxy."""
+        where = self.sandbox.url.partition("//")[2]
+        text = text.replace("name: server_management.cloud\n", f"name: {self.tarball}\n")
+        return text.replace(ADDRESS, self.sandbox.url).replace("api.example.com:443", where)
+
+    def write(self, name: str, text: str) -> Path:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(self.translate(text), encoding="utf-8")
+        return path
+
+    def type(self, block: Block) -> None:
+        """Enter the commands of a console, and hold what comes to what is shown."""
+        self.sandbox.recover()
+        if block.fault:
+            fault, targets = parse_fault(block.fault)
+            self.sandbox.fail(fault, **targets)
+        for command, shown in block.commands():
+            result = self.enter(command)
+            assert (result.rc != 0) is block.fails, f"line {block.line}: {result}"
+            assert is_shown(self.translate(shown), result.output), f"line {block.line}: {result}"
+
+    def enter(self, command: str) -> Result:
+        """Run a command, or what stands for one that takes a network, for ever or too long."""
+        folder = self.folder
+        if command.startswith("export "):
+            name, _equals, value = self.translate(command.removeprefix("export ")).partition("=")
+            (value,) = shlex.split(value)
+            self.runner.environment[name] = Template(value).substitute(self.runner.environment)
+            return Result((command,), 0, "", "")
+        if command.startswith("make "):
+            folder, command = REPOSITORY, command.replace("make", "make --dry-run", 1)
+        elif command.startswith("python3 tests/sandbox "):
+            # The help names the token that the sandbox takes.
+            folder, command = REPOSITORY, f"{command} --help >/dev/null"
+        elif command == "python3 -m pip install requests":
+            command = "python3 -c 'import requests'"
+        elif command.startswith("ansible-galaxy collection install "):
+            command = _NAMED.sub(str(self.tarball), command) + " --offline -p collections"
+        result = self.runner.run("sh", "-c", command, cwd=folder, stdin=self.sandbox.token)
+        # What was installed has the tests in it, and so the tokens that no file may have.
+        shutil.rmtree(self.folder / "collections", ignore_errors=True)
+        return result
+
+    def try_all(self, blocks: list[Block]) -> None:
+        """Try all YAML that no command of the page is for: one run for what is of one kind."""
+        env = {
+            "SERVER_MANAGEMENT_BASE_URL": self.sandbox.url,
+            "SERVER_MANAGEMENT_API_TOKEN": self.sandbox.token,
+        }
+        plays: list[Any] = []
+        sources: list[str] = []
+        for block in blocks:
+            content = yaml.safe_load(self.translate(block.text))
+            if isinstance(content, list):
+                plays += content if "hosts" in content[0] else [play_of(content)]
+            else:
+                options = {"plugin": "server_management.cloud.servers", **content}
+                name = f"line_{block.line}.server_management.yml"
+                sources += ["-i", str(write_inventory(self.folder, options, name))]
+        if sources:
+            result = self.runner.inventory(*sources, "--list", env=env, cwd=self.folder).ok()
+            assert result.stderr == ""
+            assert result.json()["_meta"]["hostvars"]
+        if plays:
+            playbook = self.write("snippets.yml", yaml.safe_dump(plays, sort_keys=False))
+            self.runner.playbook("--check", "--diff", playbook, env=env, cwd=self.folder).ok()
+
+
+def play_of(tasks: list[Any]) -> dict[str, Any]:
+    return {"hosts": "localhost", "gather_facts": False, "tasks": tasks}
+
+
+def is_shown(shown: str, output: str) -> bool:
+    """Tell whether the output has what is shown, wherever lines were wrapped; ... is anything."""
+    rest = "".join(output.split())
+    for piece in filter(None, "".join(shown.split()).split("...")):
+        _before, found, rest = rest.partition(piece)
+        if found != piece:
+            return False
+    return True
+
+
+@pytest.fixture
+def sandbox() -> Generator[Sandbox, None, None]:
+    """Serve the account that all pages show."""
+    with Sandbox(servers=[dict(server) for server in SERVERS]) as api:
+        yield api
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_shows_what_happens(
+    page: Path, runner: Runner, sandbox: Sandbox, tarball: Path
+) -> None:
+    reader = Reader(runner, sandbox, tarball)
+    snippets = []
+    for block in read_blocks(page):
+        if "." in block.caption:
+            reader.write(block.caption, block.text)
+        elif block.language == "yaml" and not block.caption:
+            snippets.append(block)
+        elif block.language == "console":
+            reader.type(block)
+    sandbox.recover()
+    reader.try_all(snippets)
+
+
+def test_a_credential_of_awx_opens_the_account(
+    runner: Runner, sandbox: Sandbox, tarball: Path
+) -> None:
+    reader = Reader(runner, sandbox, tarball)
+    blocks = {
+        block.caption: block.text
+        for block in read_blocks(REPOSITORY / "docs/docsite/rst/guide_awx.rst")
+    }
+    path = reader.write("r.yml", blocks["collections/requirements.yml"])
+    runner.galaxy("collection", "install", "-r", path, "--offline", "-p", "new").ok()
+    fields = yaml.safe_load(blocks["Input configuration"])
+    values = {"base_url": sandbox.url, "api_token": sandbox.token}
+    assert {field["id"] for field in fields["fields"]} == set(fields["required"]) == set(values)
+    injected = {
+        name: re.sub(r"\{\{ (\w+) \}\}", lambda field: values[field[1]], template)
+        for name, template in yaml.safe_load(blocks["Injector configuration"])["env"].items()
+    }
+    source = reader.write("awx.server_management.yml", blocks["awx.server_management.yml"])
+    listing = runner.inventory("-i", source, "--list", "--export", env=injected).ok().json()
+    assert sorted(listing["_meta"]["hostvars"]) == ["db-01", "web-01", "web-02"]
+
+
+def test_the_picture_is_what_the_demo_shows(runner: Runner) -> None:
+    demo = run_path(str(REPOSITORY / "tests/demo/__main__.py"))
+    name: str = demo["INVENTORY"]
+    with Sandbox(servers=demo["SERVERS"], addresses="loopback") as api:
+        options = {"base_url": api.url, "api_token": api.token}
+        write_inventory(runner.home, options, name)
+        graph = runner.inventory("-i", name, "--graph").ok().stdout
+    shown = read_picture(PICTURE.read_text(encoding="utf-8"))
+    assert shown == f"$ ansible-inventory -i {name} --graph\n{graph}"
+
+
+def test_what_is_shown_is_compared() -> None:
+    assert is_shown("a\n  b ... d", "x a\nb\nc d\n")
+    assert not is_shown("a c", "a b c")
+    assert not is_shown("b ... a", "a b")
+
+
+MESSAGES = REPOSITORY / "docs" / "docsite" / "rst" / "guide_troubleshooting.rst"
+SPEAKERS = [
+    *sorted(REPOSITORY.glob("plugins/*_utils/*.py")),
+    *sorted(REPOSITORY.glob("plugins/inventory/*.py")),
+    *sorted(REPOSITORY.glob("plugins/modules/*.py")),
+]
+UTILITIES = [path for path in SPEAKERS if path.parent.name.endswith("_utils")]
+# What makes an error or a warning of a text. A ValueError is only ever part of another message.
+SAY = {"_warn", "warn", "warning"}
+LEAST = 10  # letters that a text must have of its own to be told from others
+# Messages whose text is Ansible's or the system's, after the option's name.
+BORROWED = ("no such file or directory.", "'site' is undefined")
+
+
+@lru_cache
+def parse(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def errors() -> set[str]:
+    tree = parse(REPOSITORY / "plugins" / "module_utils" / "_errors.py")
+    return {node.name for node in tree.body if isinstance(node, ast.ClassDef)}
+
+
+def template(node: ast.AST) -> str:
+    """Return an expression that finds what a text in the code becomes; empty for too little."""
+    values = node.values if isinstance(node, ast.JoinedStr) else [node]
+    parts = [str(part.value) if isinstance(part, ast.Constant) else None for part in values]
+    if sum(len(part or "") for part in parts) < LEAST:
+        return ""
+    return ".+".join(re.escape(text) for text in join_gaps(parts))
+
+
+def join_gaps(parts: list[str | None]) -> Iterator[str]:
+    """Yield the texts between the gaps, an empty one at an end where a gap is."""
+    text = ""
+    for part in parts:
+        if part is None:
+            yield text
+            text = ""
+        else:
+            text += part
+    yield text
+
+
+def name_of(node: ast.expr) -> str:
+    name: str = getattr(node, "id", "") or getattr(node, "attr", "")
+    return name
+
+
+def messages(path: Path) -> Iterator[str]:
+    """Yield a template for each error and warning that a file can give."""
+    kinds = errors()
+    for node in ast.walk(parse(path)):
+        if isinstance(node, ast.Call) and node.args:
+            if name_of(node.func) in kinds | SAY:
+                yield template(node.args[0])
+        elif isinstance(node, ast.Tuple) and node.elts and name_of(node.elts[0]) in kinds:
+            yield template(node.elts[1])
+
+
+def explained() -> list[str]:
+    """Return the messages that the page has, those in its explanations included."""
+    return re.findall(r"``([^`].*?[^`])``(?!`)", MESSAGES.read_text(encoding="utf-8"))
+
+
+def headings() -> list[str]:
+    text = MESSAGES.read_text(encoding="utf-8").partition("The inventory file\n---")[2]
+    return re.findall(r"^``(.+)``$", text, re.MULTILINE)
+
+
+def test_every_message_is_explained() -> None:
+    known = explained()
+    unknown = {
+        f"{path.name}: {message}"
+        for path in SPEAKERS
+        for message in messages(path)
+        if message and not any(re.search(message, text, re.IGNORECASE) for text in known)
+    }
+    assert not unknown
+
+
+def test_an_explained_message_exists() -> None:
+    texts = {
+        template(node)
+        for path in SPEAKERS
+        for node in ast.walk(parse(path))
+        if isinstance(node, (ast.Constant, ast.JoinedStr))
+    }
+    searches = [re.compile(text).search for text in texts if text and "\n" not in text]
+    for heading in headings():
+        if not heading.endswith(BORROWED):
+            found = [match[0] for search in searches if (match := search(heading))]
+            # A name that the code has somewhere is not enough.
+            assert len(max(found, key=len, default="")) * 3 > len(heading), heading
+
+
+def test_the_utilities_are_private_and_say_so() -> None:
+    for path in UTILITIES:
+        assert path.name.startswith("_"), path
+        text = ast.get_docstring(parse(path)) or ""
+        assert "This utility is private to the collection" in text, path
+
+
+def test_every_command_of_make_exists() -> None:
+    makefile = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
+    targets = {"clean", *re.findall(r'echo "make (\w+) ', makefile)}
+    for page in (*PAGES, *REPOSITORY.glob("*.md")):
+        named = set(re.findall(r"`make (\w+)", page.read_text(encoding="utf-8")))
+        assert named <= targets, page
+
+
+def test_every_page_is_in_the_contents() -> None:
+    contents = yaml.safe_load((REPOSITORY / "docs/docsite/extra-docs.yml").read_text())
+    listed = [page for section in contents["sections"] for page in section["toctree"]]
+    assert sorted(listed) == sorted(page.stem for page in PAGES if page.suffix == ".rst")

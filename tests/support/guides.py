@@ -1,0 +1,91 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The blocks of code of the guides and the README; the development guide says how to mark them."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+_DIRECTIVE = re.compile(r"( *)\.\. code-block:: (\w+)\n")
+_OPTION = re.compile(r" +:(\w+): (.+)")
+_FAULT = re.compile(r"\.\. sandbox: (.+)")
+# In Markdown a block is fenced, or indented after an empty line; its first line may name a file.
+_MARKDOWN = re.compile(
+    r"^```(?P<language>\w+)\n(?P<fenced>.*?)^```$|(?<=\n\n)(?P<indented>(?:(?: {4}[^\n]*)?\n)+)",
+    re.MULTILINE | re.DOTALL,
+)
+_FILE_NAME = re.compile(r"# (\S+\.\w+)\n")
+
+
+@dataclass(frozen=True)
+class Block:
+    """One block: ``caption`` names a file; ``fault`` is what the sandbox does while it runs."""
+
+    line: int
+    language: str
+    text: str
+    caption: str = ""
+    fault: str = ""
+    fails: bool = False
+
+    def commands(self) -> Iterator[tuple[str, str]]:
+        """Yield each command of a console, and what is shown after it."""
+        for part in re.split(r"^\$ ", self.text, flags=re.MULTILINE)[1:]:
+            command, _newline, shown = part.partition("\n")
+            yield command, shown
+
+
+def read_blocks(page: Path) -> list[Block]:
+    """Return the blocks of a page, in order."""
+    text = page.read_text(encoding="utf-8")
+    return list(_in_markdown(text) if page.suffix == ".md" else _in_rst(text))
+
+
+def _in_rst(text: str) -> Iterator[Block]:
+    lines = text.splitlines(keepends=True)
+    fault = ""
+    for number, line in enumerate(lines):
+        if match := _FAULT.match(line):
+            fault = match[1]
+        if match := _DIRECTIVE.fullmatch(line):
+            body = [*_indented(lines[number + 1 :], match[1])]
+            options = dict(_options(body))
+            content = textwrap.dedent("".join(body[len(options) :])).strip("\n") + "\n"
+            fails = options.get("class") == "fails"
+            yield Block(number + 1, match[2], content, options.get("caption", ""), fault, fails)
+            fault = ""
+
+
+def _indented(lines: list[str], indent: str) -> Iterator[str]:
+    for line in lines:
+        if line.strip() and not line.startswith(f"{indent} "):
+            return
+        yield line
+
+
+def _options(body: list[str]) -> Iterator[tuple[str, str]]:
+    for line in body:
+        match = _OPTION.match(line)
+        if match is None:
+            return
+        yield match[1], match[2]
+
+
+def _in_markdown(text: str) -> Iterator[Block]:
+    for match in _MARKDOWN.finditer(text):
+        if not (match["fenced"] or match["indented"].strip()):
+            continue
+        line = text.count("\n", 0, match.start()) + 1
+        content = match["fenced"] or textwrap.dedent(match["indented"]).strip("\n") + "\n"
+        if named := _FILE_NAME.match(content):
+            yield Block(line, "file", content[named.end() :], named[1])
+        elif match["fenced"] or content.startswith("$ "):
+            yield Block(line, match["language"] or "console", content)
+        else:
+            yield Block(line, "console", textwrap.indent(content, "$ "))
