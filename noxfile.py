@@ -38,11 +38,15 @@ PRE_RELEASES = ("2.22",)
 # Where the matrix has the oldest requests that the collection claims, not the newest.
 OLD_REQUESTS = ("2.21", "2.18", "2.16")
 OLDEST_REQUESTS = ("requests==2.28.0", "urllib3~=1.26.0")
-# What depends on ansible-core; the sandbox and the tools of the tests do not.
-MATRIX_TESTS = ("tests/unit/plugins", "tests/unit/test_consistency.py", "tests/e2e")
-# Where the collection meets other programs, and all that the matrix has beside its cores.
-NEIGHBOURS = ("2.21", "2.16")
-BESIDE = (*(f"neighbours-{core}" for core in NEIGHBOURS), "load")
+# What depends on ansible-core; the sandbox, the tools of the tests and the guides do not.
+MATRIX_TESTS = (
+    "tests/unit/plugins",
+    "tests/unit/test_consistency.py",
+    "tests/e2e",
+    "--ignore=tests/e2e/test_docs.py",
+)
+# All that the matrix has beside its cores.
+BESIDE = ("load",)
 # Which tests of ansible-test run on which core: no file names a failure that they may ignore.
 ANSIBLE_TESTS = {
     "2.22": ("sanity", "integration"),
@@ -196,13 +200,6 @@ def matrix_test(session: nox.Session, core: str) -> None:
     requests = OLDEST_REQUESTS if core in OLD_REQUESTS else ()
     install(session, core, "-r", "tests/requirements.txt", *requests)
     session.run("pytest", "--hypothesis-profile=quick", *(session.posargs or MATRIX_TESTS))
-
-
-@on_each(NEIGHBOURS)
-def neighbours(session: nox.Session, core: str) -> None:
-    """Run the collection together with a real Redis, ansible-runner, ansible-navigator and sshd."""
-    install(session, core, "-r", "tests/requirements-neighbours.txt")
-    session.run("pytest", "tests/neighbours", *session.posargs)
 
 
 @nox.session(python=[PYTHON])
