@@ -52,7 +52,7 @@ SERVERS = st.fixed_dictionaries(
         "ansible_host": TEXTS,
     },
 )
-ACCOUNTS = st.lists(SERVERS, max_size=8, unique_by=lambda server: server["id"])
+ACCOUNTS = st.lists(SERVERS, max_size=8, unique_by=lambda server: str(server["id"]))
 
 
 def read(path: Path) -> dict[str, Any]:

@@ -118,7 +118,7 @@ def account(quiet_runner: Runner) -> Generator[Hostile, None, None]:
     folder = quiet_runner.home.parent
     with Sandbox(servers=[element for case in CASES for element in case.elements]) as api:
         source = Source(quiet_runner, api, folder)
-        cache = {
+        cache: dict[str, Any] = {
             "cache": True,
             "cache_plugin": "ansible.builtin.jsonfile",
             "cache_connection": str(folder / "cache"),
