@@ -81,6 +81,8 @@ NOX = (sys.executable, "-m", "nox", "--session")
 # The tarball that sessions share, and what each of several at once printed.
 DIST = REPOSITORY / ".nox" / "dist"
 LOGS = REPOSITORY / ".nox" / "logs"
+# What the tests showed of each promise of the guide about trust, one file for each ansible-core.
+SHOWN = REPOSITORY / ".nox" / "promises"
 # Where the documentation site is built, and what its builders are told.
 SITE = REPOSITORY / ".nox" / "site"
 SPHINX = REPOSITORY / "docs" / "docsite" / "sphinx"
@@ -170,12 +172,14 @@ def on_each(cores: Iterable[str]) -> Callable[[Callable[[nox.Session, str], None
     return register
 
 
-def run_side_by_side(session: nox.Session, names: Iterable[str]) -> None:
+def run_side_by_side(
+    session: nox.Session, names: Iterable[str], env: Mapping[str, str] | None = None
+) -> None:
     """Run other sessions, as many at once as there are processors, on one tarball."""
     session.run(*NOX, "build", external=True)
     (tarball,) = DIST.glob("*.tar.gz")
     commands = {name: (*NOX, name) for name in names}
-    failed = side_by_side.run(commands, LOGS, {"COLLECTION_TARBALL": str(tarball)})
+    failed = side_by_side.run(commands, LOGS, {"COLLECTION_TARBALL": str(tarball), **(env or {})})
     if failed:
         session.error(f"not passed: {', '.join(failed)}")
 
@@ -189,9 +193,17 @@ def test(session: nox.Session) -> None:
 
 @nox.session(python=False)
 def matrix(session: nox.Session) -> None:
-    """Run the tests on every supported ansible-core, or what the arguments name of the matrix."""
+    """Run the tests on every supported ansible-core, or what the arguments name of the matrix.
+
+    Where all of it runs, the table of promises in the documentation must be what it showed.
+    """
     chosen = session.posargs or [*CORES, *BESIDE]
-    run_side_by_side(session, [f"matrix_test-{part}" if part in CORES else part for part in chosen])
+    names = [f"matrix_test-{part}" if part in CORES else part for part in chosen]
+    shutil.rmtree(SHOWN, ignore_errors=True)
+    run_side_by_side(session, names, {"PROMISES": str(SHOWN)})
+    if not session.posargs:
+        command = (sys.executable, "tests/support/promises.py", str(SHOWN))
+        session.run(*command, "--check", external=True)
 
 
 @on_each(CORES)
@@ -206,7 +218,9 @@ def matrix_test(session: nox.Session, core: str) -> None:
 def load(session: nox.Session) -> None:
     """Run what takes many servers, or many commands at once."""
     install(session, CORE, "-r", "tests/requirements.txt")
-    session.run("pytest", "-m", "slow", *(session.posargs or ("tests/e2e/test_load.py",)))
+    arguments = session.posargs or ("tests/e2e/test_load.py",)
+    # All other tests show on each ansible-core what is promised.
+    session.run("pytest", "-m", "slow", *arguments, env={"PROMISES": ""})
 
 
 @nox.session(python=[PYTHON])

@@ -42,6 +42,7 @@ def test_the_whole_inventory_of_a_known_account(source: Source) -> None:
     assert set(listing["all"]["children"]) == {"ungrouped", *groups}
 
 
+@pytest.mark.promise("stable")
 def test_the_order_of_the_answer_does_not_matter(source: Source) -> None:
     source.sandbox.servers.append({**KNOWN[0], "id": "srv_9", "ipv4": "203.0.113.9"})
     options: dict[str, Any] = {"keyed_groups": [{"key": "server_plan", "parent_group": "plans"}]}
@@ -124,6 +125,7 @@ def test_variables(source: Source) -> None:
     assert members(listing, "ours") == ["db-1", "web-1", "web-2"]
 
 
+@pytest.mark.promise("silent")
 def test_a_failing_expression_is_one_warning_or_with_strict_an_error(source: Source) -> None:
     options: dict[str, Any] = {
         "compose": {"a": "server_nope"},
@@ -139,6 +141,7 @@ def test_a_failing_expression_is_one_warning_or_with_strict_an_error(source: Sou
     source.refused("filters: exclude: server_nope: failed", filters=[{"exclude": "server_nope"}])
 
 
+@pytest.mark.promise("silent")
 def test_two_values_of_one_group_and_names_that_change_are_told(source: Source) -> None:
     source.sandbox.servers[1].update(region="eu_1", name="w b")
     result = source.run().ok()
@@ -147,6 +150,7 @@ def test_two_values_of_one_group_and_names_that_change_are_told(source: Source) 
     source.refused("hostnames: 1 server names have characters", strict=True)
 
 
+@pytest.mark.promise("silent")
 @pytest.mark.parametrize(
     ("options", "text"),
     [
@@ -194,6 +198,7 @@ def test_a_bad_option_is_named(source: Source, options: dict[str, Any], text: st
     source.refused(text, **options)
 
 
+@pytest.mark.promise("silent")
 def test_a_file_of_another_name_is_told(source: Source) -> None:
     path = source.file(name="fleet.yml")
     result = source.runner.inventory("-i", path, "--list")

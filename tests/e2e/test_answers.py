@@ -19,6 +19,7 @@ from .conftest import KNOWN, Source, hosts, members
 CANARY = "{{ lookup('ansible.builtin.pipe', 'touch CANARY') }}"
 
 
+@pytest.mark.promise("whole")
 @pytest.mark.parametrize("style", ["link", "cursor", "page", "offset"])
 def test_paging_gives_the_whole_account(runner: Runner, tmp_path: Path, style: str) -> None:
     for count, pages in ((0, 1), (1, 1), (4, 1), (5, 2), (9, 3)):
@@ -68,6 +69,7 @@ REFUSALS: list[tuple[Fault, dict[str, Any], tuple[str, ...]]] = [
 ]
 
 
+@pytest.mark.promise("whole")
 @pytest.mark.parametrize(("fault", "options", "texts"), REFUSALS, ids=lambda value: str(value)[:60])
 def test_a_bad_answer_is_refused(
     source: Source, fault: Fault, options: dict[str, Any], texts: tuple[str, ...]
@@ -76,6 +78,7 @@ def test_a_bad_answer_is_refused(
     source.refused(*texts, **options)
 
 
+@pytest.mark.promise("whole")
 def test_nobody_there(source: Source) -> None:
     source.sandbox.stop()
     source.refused(f"127.0.0.1:{source.sandbox.port}", "connection refused", "Check base_url")
@@ -88,6 +91,7 @@ def test_passing_failures_are_tried_again(source: Source) -> None:
     assert len(source.sandbox.requests) == 3
 
 
+@pytest.mark.promise("whole")
 def test_a_partial_listing_can_be_allowed(source: Source) -> None:
     source.sandbox.fail(Fault(has_more=True), times=None)
     result = source.run(allow_partial=True).ok()
@@ -124,6 +128,7 @@ def hostile() -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.promise("data")
 def test_hostile_data_is_data(source: Source, tmp_path: Path) -> None:
     canary = tmp_path / "CANARY"
     source.sandbox.servers += [

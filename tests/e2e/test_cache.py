@@ -18,6 +18,8 @@ from support.run import Result, write_inventory
 
 from .conftest import Source, hosts
 
+pytestmark = pytest.mark.promise("cache")
+
 
 @pytest.fixture
 def options(tmp_path: Path) -> dict[str, Any]:

@@ -15,6 +15,8 @@ from sandbox import Fault
 
 from .conftest import Source, hosts
 
+pytestmark = pytest.mark.promise("cache")
+
 THREE = ["db-1", "web-1", "web-2"]
 
 

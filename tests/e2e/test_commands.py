@@ -13,6 +13,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
+import pytest
 import yaml
 
 from sandbox import Sandbox
@@ -58,6 +59,7 @@ def commands(program: str) -> list[list[str]]:
     return [line.split() for line in lines if line.startswith(f"{program} -i ")]
 
 
+@pytest.mark.promise("quiet")
 def test_every_view_of_an_inventory_is_quiet(source: Source) -> None:
     path = source.file()
 
@@ -73,6 +75,7 @@ def test_every_view_of_an_inventory_is_quiet(source: Source) -> None:
     assert list(tree["all"]["children"]["plan_small"]["hosts"]) == ["web-1", "web-2"]
 
 
+@pytest.mark.promise("quiet")
 def test_python_itself_has_nothing_to_warn_of(source: Source) -> None:
     program = Path(source.runner.environment["PATH"].split(":")[0], "ansible-inventory")
     options: dict[str, Any] = {

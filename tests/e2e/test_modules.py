@@ -133,6 +133,7 @@ def check_reading(results: dict[str, Any]) -> None:
         assert results[name]["msg"].startswith(f"{option}: ")
 
 
+@pytest.mark.promise("honest")
 def test_a_playbook_with_all_modules_changes_nothing(book: Book, sandbox: Sandbox) -> None:
     all_seven(book)
     results = book.run()[1]
@@ -150,6 +151,7 @@ def test_a_playbook_with_all_modules_changes_nothing(book: Book, sandbox: Sandbo
     assert len(sandbox.requests) == 2 + len(SERVER)
 
 
+@pytest.mark.promise("honest")
 def test_check_mode_predicts_and_prints_a_diff(book: Book, sandbox: Sandbox) -> None:
     all_seven(book)
     printed, results = book.run("--check", "--diff")
@@ -186,6 +188,7 @@ def test_the_defaults_of_the_group_reach_every_module(book: Book, sandbox: Sandb
     assert sandbox.requests == []
 
 
+@pytest.mark.promise("secret")
 def test_faults_fail_the_task_and_keep_the_token(book: Book, sandbox: Sandbox) -> None:
     sandbox.fail(Fault(status=403, body="{token} is not enough"))
     sandbox.fail(Fault(has_more=True))
@@ -202,6 +205,7 @@ def test_faults_fail_the_task_and_keep_the_token(book: Book, sandbox: Sandbox) -
     assert "Traceback" not in printed.output
 
 
+@pytest.mark.promise("data")
 def test_text_of_the_api_is_never_rendered(book: Book, sandbox: Sandbox) -> None:
     name = sandbox.servers[0]["name"] = "{{ 1 + 1 }}"
     book.add("info", "server_info", id="srv_1")
@@ -216,6 +220,7 @@ def test_a_missing_library_is_named(book: Book, tmp_path: Path) -> None:
     assert results["info"]["error"]["code"] == "missing_library"
 
 
+@pytest.mark.promise("honest")
 def test_the_documentation_says_first_what_a_module_waits_for(runner: Runner) -> None:
     shown = runner.doc(*(f"{COLLECTION}.{module}" for module in ALL)).ok().stdout
     pages = re.split(r"^> .*\n", shown, flags=re.MULTILINE)[1:]

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from sandbox import Fault, Sandbox
 from support.run import Runner, write_inventory
 from support.sshd import SshServer
@@ -15,6 +17,7 @@ from support.sshd import SshServer
 from .conftest import Source, hosts, members
 
 
+@pytest.mark.promise("atomic")
 def test_a_source_that_fails_leaves_no_trace(source: Source, tmp_path: Path) -> None:
     static = tmp_path / "static.yml"
     static.write_text("all: {children: {racks: {hosts: {rack-1: {own: 1}}}}}\n")
@@ -50,6 +53,7 @@ def test_a_folder_of_sources(source: Source, tmp_path: Path) -> None:
     assert "zone" not in hostvars["web-2"]
 
 
+@pytest.mark.promise("misdirected")
 def test_a_server_does_not_become_a_group_of_another_source(source: Source, tmp_path: Path) -> None:
     static = tmp_path / "static.yml"
     static.write_text("all: {children: {web-1: {hosts: {own-1: {own: 1}}}}}\n")

@@ -74,6 +74,7 @@ def test_from_a_vault(source: Source, tmp_path: Path) -> None:
     assert result.says("api_token: ")
 
 
+@pytest.mark.promise("secret")
 def test_the_token_is_seen_nowhere(source: Source, tmp_path: Path) -> None:
     log, cache = tmp_path / "ansible.log", tmp_path / "cache"
     loud = {"ANSIBLE_DEBUG": "1", "ANSIBLE_LOG_PATH": str(log)}
@@ -95,6 +96,7 @@ def test_the_token_is_seen_nowhere(source: Source, tmp_path: Path) -> None:
 
 
 # Without ANSIBLE_DEBUG: Ansible's own debugging shows what every module is given and gives.
+@pytest.mark.promise("secret")
 @pytest.mark.parametrize(
     "options",
     [{}, {"api_token": "{{ lookup('ansible.builtin.env', 'PROD') }}"}],

@@ -53,6 +53,7 @@ def test_gzip_has_several_names(encoding: str) -> None:
     assert read_body([gzip.compress(b"text")], encoding, 100) == b"text"
 
 
+@pytest.mark.promise("bounded")
 @pytest.mark.parametrize("encoding", ["", "identity", " Identity"])
 def test_a_body_of_exactly_the_limit_is_read(encoding: str) -> None:
     assert read_body([b"12345", b"67890"], encoding, 10) == b"1234567890"
@@ -60,6 +61,7 @@ def test_a_body_of_exactly_the_limit_is_read(encoding: str) -> None:
         read_body([b"12345", b"678901"], encoding, 10)
 
 
+@pytest.mark.promise("bounded")
 def test_a_compressed_body_counts_by_what_it_unpacks_to() -> None:
     limit = 100_000
     assert len(read_body([gzip.compress(bytes(limit))], "gzip", limit)) == limit
@@ -78,12 +80,14 @@ DAMAGED = [
 ]
 
 
+@pytest.mark.promise("whole")
 @pytest.mark.parametrize(("body", "words"), DAMAGED)
 def test_a_damaged_compressed_body_is_refused(body: bytes, words: str) -> None:
     with pytest.raises(MalformedAnswer, match=words):
         read_body([body], "gzip", 1000)
 
 
+@pytest.mark.promise("bounded")
 @pytest.mark.parametrize("encoding", ["br", "deflate", "zstd", "gzip, gzip", "none", "\x1b"])
 def test_another_encoding_is_refused_before_anything_is_read(encoding: str) -> None:
     chunks = iter([b"never read"])
@@ -99,6 +103,7 @@ BOMBS = {
 }
 
 
+@pytest.mark.promise("bounded")
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_bomb_takes_little_memory(name: str) -> None:
     chunk, encoding = BOMBS[name]
@@ -144,6 +149,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.promise("whole")
 @pytest.mark.parametrize(("body", "words"), REFUSED, ids=[words for body, words in REFUSED])
 def test_what_is_not_the_envelope_is_refused(body: bytes, words: str) -> None:
     with pytest.raises(MalformedAnswer, match=words) as caught:
@@ -152,6 +158,7 @@ def test_what_is_not_the_envelope_is_refused(body: bytes, words: str) -> None:
     assert ("not JSON" in words) <= ("(content type: text/x)" in caught.value.message)
 
 
+@pytest.mark.promise("whole")
 @given(st.binary(max_size=60) | st.text(alphabet='{}[]",:dahsmoretfu0.e-', max_size=60))
 def test_no_body_raises_anything_else(body: bytes | str) -> None:
     message = ""
@@ -251,6 +258,7 @@ def test_no_link_header_raises(header: str) -> None:
 VISIBLE = st.characters(min_codepoint=33, max_codepoint=126)
 
 
+@pytest.mark.promise("secret")
 @given(st.text(VISIBLE, min_size=8), st.text(max_size=200), st.text(max_size=200))
 def test_no_excerpt_has_the_token(token: str, before: str, after: str) -> None:
     escaped = json.dumps(token)
@@ -262,6 +270,7 @@ def test_no_excerpt_has_the_token(token: str, before: str, after: str) -> None:
         assert shown.isprintable()
 
 
+@pytest.mark.promise("secret")
 @pytest.mark.parametrize("token", ["a", "ab", "+/=", ".*", "\\", "(", "%41", "&amp;"])
 def test_any_token_can_be_taken_out(token: str) -> None:
     assert excerpt(f"<{token}>", token) == "<[token]>"

@@ -34,6 +34,7 @@ from sandbox import Fault, Sandbox
 TOKEN = "sandbox-token"
 
 
+@pytest.mark.promise("whole")
 def test_the_whole_listing_comes_back_over_one_connection(
     read: Any, sandbox: Sandbox, threads: None
 ) -> None:
@@ -68,6 +69,7 @@ def test_nothing_is_left_open(read: Any, sandbox: Sandbox, threads: None) -> Non
     assert [str(warning.message) for warning in seen] == []
 
 
+@pytest.mark.promise("secret")
 def test_the_token_is_in_no_log_and_no_representation(
     read: Any, sandbox: Sandbox, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -94,6 +96,7 @@ STATUSES: list[tuple[int, type[StatusError], str]] = [
 ]
 
 
+@pytest.mark.promise("whole")
 @pytest.mark.parametrize(("status", "kind", "words"), STATUSES)
 def test_each_status_has_its_error(
     read: Any, sandbox: Sandbox, threads: None, status: int, kind: type[CloudError], words: str
@@ -140,6 +143,7 @@ def test_a_passing_failure_is_tried_again(
     assert read.warnings == []
 
 
+@pytest.mark.promise("whole")
 @pytest.mark.parametrize("fault", FAULTS_TRIED_AGAIN, ids=repr)
 def test_a_lasting_failure_says_how_often_it_was_tried(
     read: Any, sandbox: Sandbox, waits: list[float], fault: Fault
@@ -161,6 +165,7 @@ NOT_TRIED_AGAIN = [
 ]
 
 
+@pytest.mark.promise("whole")
 @pytest.mark.parametrize("fault", NOT_TRIED_AGAIN, ids=repr)
 def test_a_final_failure_is_not_tried_again(
     read: Any, sandbox: Sandbox, waits: list[float], fault: Fault
@@ -172,6 +177,7 @@ def test_a_final_failure_is_not_tried_again(
     assert "Tried" not in str(caught.value)
 
 
+@pytest.mark.promise("bounded")
 def test_waits_grow_up_to_a_minute_for_any_number_of_tries(
     read: Any, sandbox: Sandbox, waits: list[float]
 ) -> None:
@@ -195,6 +201,7 @@ def test_retry_after_is_honoured(
     assert len(waits) == 2
 
 
+@pytest.mark.promise("bounded")
 @pytest.mark.parametrize("status", [429, 503])
 def test_a_longer_retry_after_fails_at_once_and_says_the_figure(
     read: Any, sandbox: Sandbox, waits: list[float], status: int
@@ -244,6 +251,7 @@ SLOW = [
 ]
 
 
+@pytest.mark.promise("bounded")
 @pytest.mark.parametrize("fault", SLOW, ids=repr)
 def test_no_answer_outlives_the_deadline(read: Any, sandbox: Sandbox, fault: Fault) -> None:
     sandbox.fail(fault)
@@ -261,6 +269,7 @@ def test_each_try_has_the_whole_time(read: Any, sandbox: Sandbox, waits: list[fl
     assert len(waits) == 2
 
 
+@pytest.mark.promise("bounded")
 @pytest.mark.parametrize(("status", "kind"), [(401, Unauthorized), (302, Redirected)])
 @pytest.mark.parametrize(
     "fault", [{"drip_body": 0.1}, {"cut": "body", "end": "hang"}, {"cut": "body"}], ids=str
@@ -273,6 +282,7 @@ def test_a_status_counts_although_its_body_never_ends(
         read(sandbox, timeout=0.4)
 
 
+@pytest.mark.promise("bounded")
 def test_what_is_given_up_ends_with_the_next_piece(read: Any, sandbox: Sandbox) -> None:
     started = threading.Event()
 
@@ -291,6 +301,7 @@ def test_what_is_given_up_ends_with_the_next_piece(read: Any, sandbox: Sandbox) 
             assert not thread.is_alive()
 
 
+@pytest.mark.promise("bounded")
 @pytest.mark.parametrize(
     "fault",
     [Fault.gzip_bomb(3 * 2**20), Fault.endless(), Fault(body=b" " * 2**21)],
@@ -305,6 +316,7 @@ def test_a_listing_beyond_the_limit_is_refused(
         read(sandbox)
 
 
+@pytest.mark.promise("bounded")
 def test_pages_count_together_towards_the_limit(read: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_client, "LISTING_LIMIT", 1000)
     with Sandbox(servers=9, pagination="page", page_size=3) as sandbox:
@@ -313,6 +325,7 @@ def test_pages_count_together_towards_the_limit(read: Any, monkeypatch: pytest.M
         assert len(sandbox.requests) == 2
 
 
+@pytest.mark.promise("bounded")
 @pytest.mark.parametrize("status", [302, 401, 500])
 def test_no_endless_body_of_an_error_is_read(read: Any, sandbox: Sandbox, status: int) -> None:
     sent = 0
@@ -342,6 +355,7 @@ REDIRECTS = [
 ]
 
 
+@pytest.mark.promise("home")
 @pytest.mark.parametrize(("status", "location"), REDIRECTS)
 def test_no_redirect_is_followed(read: Any, sandbox: Sandbox, status: int, location: str) -> None:
     sandbox.fail(Fault(status=status, location=location))
@@ -352,6 +366,7 @@ def test_no_redirect_is_followed(read: Any, sandbox: Sandbox, status: int, locat
     assert len(sandbox.requests) == 1
 
 
+@pytest.mark.promise("home")
 def test_plain_http_is_warned_of_once_unless_it_stays_here(
     read: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -364,6 +379,7 @@ def test_plain_http_is_warned_of_once_unless_it_stays_here(
         ]
 
 
+@pytest.mark.promise("home")
 def test_a_netrc_file_does_not_replace_the_token(
     read: Any, sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

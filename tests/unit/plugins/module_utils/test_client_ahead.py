@@ -22,6 +22,7 @@ from sandbox import Fault, Sandbox
 WIDE = {"pagination_concurrency": 4}
 
 
+@pytest.mark.promise("whole")
 @pytest.mark.parametrize("style", ["page", "offset"])
 @pytest.mark.parametrize("count", [0, 1, 4, 5, 12, 33])
 def test_the_whole_listing_comes_in_the_same_order(read: Any, style: str, count: int) -> None:
@@ -62,6 +63,7 @@ def test_a_shorter_page_moves_what_was_foreseen(read: Any) -> None:
         assert {server.id for server in found} == {server["id"] for server in sandbox.servers}
 
 
+@pytest.mark.promise("whole")
 @pytest.mark.parametrize("page", [2, 3])
 def test_a_page_that_fails_fails_the_listing(read: Any, page: int) -> None:
     with Sandbox(servers=20, pagination="page", page_size=4) as sandbox:
@@ -76,6 +78,7 @@ def test_a_page_behind_the_last_one_may_fail(read: Any) -> None:
         assert len(read(sandbox, pagination="page", **WIDE)) == 8
 
 
+@pytest.mark.promise("whole")
 def test_a_page_that_repeats_is_refused(read: Any) -> None:
     with Sandbox(servers=20, pagination="page", page_size=4) as sandbox:
         sandbox.fail(Fault(shift=4), page=3, times=None)

@@ -67,6 +67,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.promise("home")
 @pytest.mark.parametrize(("certificate", "trusted", "reason"), REFUSED)
 def test_a_certificate_that_is_not_trusted_is_refused(
     read: Any,
@@ -143,6 +144,7 @@ def test_http_to_what_speaks_https_is_no_answer(read: Any, serve: Callable[[str]
         read(sandbox, f"http://127.0.0.1:{sandbox.port}")
 
 
+@pytest.mark.promise("bounded")
 def test_a_handshake_that_hangs_ends_with_the_deadline(read: Any, sandbox: Sandbox) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
@@ -184,6 +186,7 @@ NO_HTTP = [
 ]
 
 
+@pytest.mark.promise("whole")
 @pytest.mark.parametrize(("sent", "words"), NO_HTTP)
 def test_what_is_no_http_is_an_error(
     read: Any, sandbox: Sandbox, threads: None, sent: bytes, words: str
@@ -238,6 +241,7 @@ def test_a_proxy_of_the_environment_is_used(
     assert sandbox.requests[0].headers["Host"] == "api.invalid"
 
 
+@pytest.mark.promise("home")
 @pytest.mark.parametrize("status", [403, 407, 502])
 def test_a_proxy_that_refuses_a_tunnel_says_why_and_gets_no_token(
     read: Any, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, status: int

@@ -24,6 +24,7 @@ PARAMETERS = {"link": "resume", "cursor": "starting_after", "page": "page", "off
 STYLES = tuple(PARAMETERS)
 
 
+@pytest.mark.promise("whole")
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize(("count", "requests"), [(0, 1), (1, 1), (3, 1), (4, 2), (6, 2), (7, 3)])
 def test_every_server_comes_once_over_one_connection(
@@ -102,6 +103,7 @@ FOREIGN = [
 ]
 
 
+@pytest.mark.promise("home")
 @pytest.mark.parametrize("target", FOREIGN)
 def test_a_link_to_another_origin_is_refused(read: Any, target: str) -> None:
     with Sandbox(servers=4, pagination="link", page_size=2) as sandbox:
@@ -113,6 +115,7 @@ def test_a_link_to_another_origin_is_refused(read: Any, target: str) -> None:
     assert " ".join(address.split()) in str(caught.value)
 
 
+@pytest.mark.promise("whole")
 def test_more_to_come_and_no_way_to_get_it_is_an_error(read: Any, sandbox: Sandbox) -> None:
     sandbox.fail(Fault(has_more=True))
     with pytest.raises(IncompleteListing, match="more servers than the 3 that it gave") as caught:
@@ -121,6 +124,7 @@ def test_more_to_come_and_no_way_to_get_it_is_an_error(read: Any, sandbox: Sandb
     assert "allow_partial" in caught.value.next_step
 
 
+@pytest.mark.promise("whole")
 @pytest.mark.parametrize("link", [None, "</x>; rel=prev", "<>; rel=next", "garbage <"])
 def test_without_a_next_link_the_style_link_ends_in_an_error(
     read: Any, sandbox: Sandbox, link: str | None
@@ -130,6 +134,7 @@ def test_without_a_next_link_the_style_link_ends_in_an_error(
         read(sandbox, pagination="link")
 
 
+@pytest.mark.promise("whole")
 @pytest.mark.parametrize("style", ["none", "link"])
 def test_a_part_is_taken_with_a_warning_where_that_is_allowed(
     read: Any, sandbox: Sandbox, style: str
@@ -147,6 +152,7 @@ def test_allow_partial_changes_nothing_where_there_is_a_way(read: Any) -> None:
         assert read.warnings == []
 
 
+@pytest.mark.promise("whole")
 @pytest.mark.parametrize("allow_partial", [False, True])
 @pytest.mark.parametrize("style", ["none", *STYLES])
 @pytest.mark.parametrize("page", [1, 2])
@@ -162,6 +168,7 @@ def test_an_empty_page_that_claims_more_is_refused(
             read(sandbox, pagination=style, allow_partial=allow_partial)
 
 
+@pytest.mark.promise("bounded")
 @pytest.mark.parametrize("style", STYLES)
 def test_a_page_that_comes_again_is_refused(read: Any, style: str) -> None:
     with Sandbox(servers=6, pagination=style, page_size=2) as sandbox:
@@ -171,6 +178,7 @@ def test_a_page_that_comes_again_is_refused(read: Any, style: str) -> None:
         assert len(sandbox.requests) == 2
 
 
+@pytest.mark.promise("bounded")
 def test_a_link_that_loops_is_refused(read: Any) -> None:
     with Sandbox(servers=6, pagination="link", page_size=2) as sandbox:
         sandbox.fail(Fault(link='<{origin}/api/v1/servers>; rel="next"'), page=2)
@@ -179,12 +187,14 @@ def test_a_link_that_loops_is_refused(read: Any) -> None:
         assert len(sandbox.requests) == 3
 
 
+@pytest.mark.promise("whole")
 def test_an_api_that_ignores_the_parameter_is_found_out(read: Any, sandbox: Sandbox) -> None:
     sandbox.fail(Fault(has_more=True), times=None)
     with pytest.raises(MalformedAnswer, match="brings no new server"):
         read(sandbox, pagination="page")
 
 
+@pytest.mark.promise("whole")
 @pytest.mark.parametrize("style", STYLES)
 def test_a_server_that_comes_twice_as_the_listing_moves_is_kept_once(read: Any, style: str) -> None:
     with Sandbox(servers=6, pagination=style, page_size=3) as sandbox:
@@ -201,6 +211,7 @@ LATER_FAULTS: list[tuple[Fault, type[CloudError]]] = [
 ]
 
 
+@pytest.mark.promise("whole")
 @pytest.mark.parametrize(("fault", "kind"), LATER_FAULTS, ids=repr)
 @pytest.mark.parametrize("page", [2, 3])
 def test_nothing_partial_comes_back_when_a_later_page_fails(

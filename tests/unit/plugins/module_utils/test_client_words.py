@@ -54,6 +54,7 @@ def _shows_nothing_of(secret: str, text: str) -> bool:
     return not any(secret[start : start + 6] in text for start in range(len(secret) - 5))
 
 
+@pytest.mark.promise("secret")
 @pytest.mark.parametrize("status", [400, 401])
 @pytest.mark.parametrize("spelling", SPELLINGS)
 def test_no_error_body_shows_the_token(
@@ -82,6 +83,7 @@ def _faults(spelling: str) -> list[Fault]:
     ]
 
 
+@pytest.mark.promise("secret")
 @pytest.mark.parametrize("number", range(len(_faults(""))))
 @pytest.mark.parametrize("spelling", [TOKEN, quote(TOKEN, safe=""), _base64(BEARER)])
 def test_no_header_shows_the_token(read: Any, sandbox: Sandbox, spelling: str, number: int) -> None:
@@ -93,6 +95,7 @@ def test_no_header_shows_the_token(read: Any, sandbox: Sandbox, spelling: str, n
     assert _shows_nothing_of(spelling, str(caught.value))
 
 
+@pytest.mark.promise("secret")
 @pytest.mark.parametrize("before", [100, 130, 140, 150, 155, 160, 200, 65530, 65536])
 @pytest.mark.parametrize("filler", ["x", " "])
 @pytest.mark.parametrize("chunked", [False, True])
@@ -106,6 +109,7 @@ def test_no_cut_shows_a_part_of_the_token(
     assert _shows_nothing_of(TOKEN, str(caught.value))
 
 
+@pytest.mark.promise("secret")
 def test_no_piece_of_a_stream_shows_a_part_of_the_token(read: Any, sandbox: Sandbox) -> None:
     sandbox.token = TOKEN
     pieces = [b"you sent ", TOKEN[:9].encode(), TOKEN[9:].encode(), b" here"]
@@ -176,6 +180,7 @@ def test_where_a_redirect_leads_is_quoted_likewise(
     assert f'redirects to "{shown}", which' in caught.value.message
 
 
+@pytest.mark.promise("whole")
 @pytest.mark.parametrize(
     ("fault", "words"),
     [

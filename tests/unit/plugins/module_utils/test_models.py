@@ -46,6 +46,7 @@ def test_a_documented_server_is_taken_as_it_is() -> None:
     assert [server.text(field) for field in FIELDS] == list(SERVER.values())
 
 
+@pytest.mark.promise("lost")
 @pytest.mark.parametrize("field", FIELDS[1:])
 @pytest.mark.parametrize("value", [None, 1, 1.5, True, [], ["running"], {}, {"a": "b"}])
 def test_a_documented_field_that_is_no_text_costs_itself(field: str, value: Any) -> None:
@@ -55,6 +56,7 @@ def test_a_documented_field_that_is_no_text_costs_itself(field: str, value: Any)
     assert server.text(field) == ""
 
 
+@pytest.mark.promise("lost")
 @pytest.mark.parametrize("field", FIELDS[1:])
 def test_a_documented_field_that_is_missing_costs_itself(field: str) -> None:
     server = server_from_api({key: text for key, text in SERVER.items() if key != field}, 0)
@@ -66,11 +68,13 @@ def test_an_empty_text_is_a_text() -> None:
     assert server_from_api({**SERVER, "region": ""}, 0).unusable == []
 
 
+@pytest.mark.promise("lost")
 def test_an_id_is_all_that_a_server_needs() -> None:
     server = server_from_api({"id": "é"}, 0)
     assert (server.id, server.fields, server.unusable) == ("é", {"id": "é"}, list(FIELDS[1:]))
 
 
+@pytest.mark.promise("whole")
 @pytest.mark.parametrize("value", [None, 1, True, [], {}, "", ["srv_1"], "\ud800", "a\udfffb"])
 def test_without_a_text_id_there_is_no_server(value: Any) -> None:
     with pytest.raises(MalformedAnswer, match="Element 7 of data has no text id") as caught:
@@ -78,6 +82,7 @@ def test_without_a_text_id_there_is_no_server(value: Any) -> None:
     assert caught.value.next_step
 
 
+@pytest.mark.promise("whole")
 @pytest.mark.parametrize("element", [None, 1, "text", [], [SERVER]])
 def test_what_is_no_object_is_no_server(element: Any) -> None:
     with pytest.raises(MalformedAnswer, match="Element 3 of data is not an object"):
@@ -106,6 +111,7 @@ def test_the_name_of_a_field_is_made_writable_too() -> None:
     assert server_from_api({"id": "a", "\ud800": 1}, 0).fields["\\ud800"] == 1
 
 
+@pytest.mark.promise("bounded")
 @pytest.mark.parametrize("depth", [33, 500])
 def test_a_field_of_later_that_is_too_deep_is_refused(depth: int) -> None:
     with pytest.raises(MalformedAnswer, match="nested deeper than 32 levels"):
@@ -134,6 +140,7 @@ DUPLICATES = st.lists(
 )
 
 
+@pytest.mark.promise("stable")
 @given(DUPLICATES, st.randoms(use_true_random=False))
 def test_the_order_of_an_answer_does_not_matter(elements: list[Any], random: Any) -> None:
     first: dict[str, Server] = {}
@@ -147,6 +154,7 @@ def test_the_order_of_an_answer_does_not_matter(elements: list[Any], random: Any
     assert {element["id"] for element in elements} == set(first)
 
 
+@pytest.mark.promise("whole")
 def test_each_id_is_kept_once_where_it_first_stood() -> None:
     servers: dict[str, Server] = {}
     merge(servers, [{"id": "a"}, {"id": "b"}])

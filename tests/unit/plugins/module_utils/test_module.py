@@ -63,6 +63,7 @@ def test_an_error_of_the_api_fails_the_task(
     assert "live" not in outcome.result
 
 
+@pytest.mark.promise("whole")
 def test_an_answer_that_is_not_whole_fails_the_task(sandbox: Sandbox) -> None:
     sandbox.fail(Fault(has_more=True))
     result = run_module("server_info", connection(sandbox)).result
@@ -71,6 +72,7 @@ def test_an_answer_that_is_not_whole_fails_the_task(sandbox: Sandbox) -> None:
     assert "servers" not in result
 
 
+@pytest.mark.promise("silent")
 def test_what_is_allowed_to_be_partial_gives_a_warning(sandbox: Sandbox) -> None:
     sandbox.fail(Fault(has_more=True))
     outcome = run_module("server_info", connection(sandbox, allow_partial=True))
@@ -78,6 +80,7 @@ def test_what_is_allowed_to_be_partial_gives_a_warning(sandbox: Sandbox) -> None
     assert len(outcome.warnings) == 1
 
 
+@pytest.mark.promise("silent")
 def test_fields_that_can_not_be_used_give_one_warning(sandbox: Sandbox) -> None:
     sandbox.servers[0]["plan"] = None
     del sandbox.servers[1]["plan"]

@@ -42,6 +42,7 @@ def test_an_origin_is_scheme_host_and_port(url: str, expected: tuple[str, str, i
     assert origin(url) == expected
 
 
+@pytest.mark.promise("home")
 @pytest.mark.parametrize(
     ("reference", "target"),
     [

@@ -58,6 +58,7 @@ def test_an_unknown_operation_is_an_error() -> None:
         operation("server", "rename")
 
 
+@pytest.mark.promise("honest")
 def test_no_row_says_how_an_operation_is_requested() -> None:
     assert [field.name for field in fields(Operation)] == [
         "module",
@@ -73,6 +74,7 @@ def test_no_row_says_how_an_operation_is_requested() -> None:
         assert row.scope in ("servers:read", "servers:write", "storage:write", "billing:read")
 
 
+@pytest.mark.promise("honest")
 @pytest.mark.parametrize("row", [row for row in OPERATIONS if not row.live])
 def test_what_is_not_live_is_refused(row: Operation) -> None:
     with pytest.raises(NotYetLive) as caught:
@@ -86,12 +88,14 @@ def test_what_is_not_live_is_refused(row: Operation) -> None:
     assert re.fullmatch(pattern, str(error))
 
 
+@pytest.mark.promise("honest")
 def test_what_the_api_has_not_even_announced_is_said_to_be_so() -> None:
     with pytest.raises(NotYetLive, match="announced without this operation and not yet opened"):
         refuse(operation("volume", "delete"))
     assert [row.title for row in OPERATIONS if not row.announced] == ["Deleting a volume"]
 
 
+@pytest.mark.promise("honest")
 def test_an_operation_without_a_request_is_refused_even_if_live() -> None:
     with pytest.raises(CloudError, match="no request for it; nothing was changed") as caught:
         refuse(operation("server_info", "list"))

@@ -152,6 +152,7 @@ def test_a_token_is_visible_ascii(token: str) -> None:
     assert _connect(api_token=token).api_token == token
 
 
+@pytest.mark.promise("secret")
 @pytest.mark.parametrize("token", [" ", "a b", "a\r\nX: y", "a\n", "tokén", "\x7f", "\ufeffa"])
 def test_any_other_token_is_refused_and_not_shown(token: str, tmp_path: Path) -> None:
     error = str(_refusal(api_token=token))

@@ -157,6 +157,7 @@ OPERATIONS = [
 ]
 
 
+@pytest.mark.promise("honest")
 @pytest.mark.parametrize(("operation", "title", "options"), OPERATIONS)
 def test_check_mode_predicts_and_warns(
     sandbox: Sandbox, operation: str, title: str, options: dict[str, Any]
@@ -176,6 +177,7 @@ def test_check_mode_predicts_and_warns(
     ]
 
 
+@pytest.mark.promise("honest")
 @pytest.mark.parametrize(("operation", "title", "options"), OPERATIONS)
 def test_a_change_fails_and_changes_nothing(
     sandbox: Sandbox, operation: str, title: str, options: dict[str, Any]
@@ -197,6 +199,7 @@ def test_a_change_fails_and_changes_nothing(
     assert outcome.warnings == []
 
 
+@pytest.mark.promise("honest")
 @pytest.mark.parametrize("check_mode", [False, True])
 def test_a_live_operation_without_a_request_is_never_said_to_have_happened(
     sandbox: Sandbox, check_mode: bool, monkeypatch: pytest.MonkeyPatch

@@ -19,6 +19,8 @@ from ansible_collections.server_management.cloud.plugins.modules import (
 from sandbox import Sandbox
 from support.modules import Outcome, run_module
 
+pytestmark = pytest.mark.promise("honest")
+
 VOLUME = {"name": "data", "size": 10, "region": "eu"}
 ATTACHMENT = {"volume": "data", "server": "web"}
 CASES = [

@@ -24,6 +24,8 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._cache imp
 )
 from sandbox.account import make_servers
 
+pytestmark = pytest.mark.promise("cache")
+
 TOKEN = "secret-t0ken"
 CONNECTION = Connection("https://h/api/v1", TOKEN)
 NUMBERS = st.integers(-(10**30), 10**30) | st.floats(allow_nan=False, allow_infinity=False)

@@ -24,6 +24,7 @@ SECRET = "sekret-t0ken"
 KNOWN = ["plugin", "base_url", "api_token", "hostnames", "validate_certs", "keyed_groups"]
 
 
+@pytest.mark.promise("silent")
 @pytest.mark.parametrize(
     ("key", "message"),
     [
@@ -128,6 +129,7 @@ FAILING = [
 ]
 
 
+@pytest.mark.promise("secret")
 @pytest.mark.parametrize("template", FAILING)
 def test_a_template_that_fails_names_the_option_and_no_secret(
     rendered: Renderer, template: str
@@ -172,6 +174,7 @@ def test_what_an_option_can_have_passes(config: dict[str, Any]) -> None:
     check_values(config, DEFINITIONS)
 
 
+@pytest.mark.promise("silent")
 @pytest.mark.parametrize("option", ["validate_certs", "strict"])
 @pytest.mark.parametrize("value", ["maybe", "", "tru", 2, -1, [], {}, [True], 0.5])
 def test_any_other_flag_is_refused(option: str, value: Any) -> None:
@@ -179,6 +182,7 @@ def test_any_other_flag_is_refused(option: str, value: Any) -> None:
         check_values({option: value}, DEFINITIONS)
 
 
+@pytest.mark.promise("silent")
 @pytest.mark.parametrize(
     ("option", "value", "message"),
     [

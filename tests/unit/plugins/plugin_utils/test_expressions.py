@@ -334,6 +334,7 @@ def test_a_number_or_a_flag_stands_for_itself(loaded: Any, value: Any) -> None:
     assert not expressions.failures
 
 
+@pytest.mark.promise("silent")
 def test_a_failure_is_counted_with_its_first_reason(loaded: Any) -> None:
     options = loaded({"compose": {"a": "server_nope"}, "groups": {"b": "server_nope == 1"}})
     expressions = Expressions(plugin_with(options, {}))

@@ -49,6 +49,7 @@ def test_a_server_becomes_a_host_with_prefixed_variables() -> None:
     assert host.server.id == "srv_0"
 
 
+@pytest.mark.promise("misdirected")
 @pytest.mark.parametrize(
     "address",
     ["1.0.0.0", "10.0.0.1", "127.0.0.2", "169.254.0.1", "192.168.255.255", "223.255.255.255"],
@@ -93,6 +94,7 @@ ADDRESSES = [
 ]
 
 
+@pytest.mark.promise("misdirected")
 @pytest.mark.parametrize("address", ADDRESSES, ids=ascii)
 def test_any_other_address_is_left_out_with_a_warning(address: Any) -> None:
     (host,), warnings = _hosts({"ipv4": address})
@@ -101,6 +103,7 @@ def test_any_other_address_is_left_out_with_a_warning(address: Any) -> None:
     assert ("server_ipv4" in host.variables) == isinstance(address, str)
 
 
+@pytest.mark.promise("misdirected")
 @given(st.text(alphabet="0123456789.", max_size=16) | st.ip_addresses(v=4).map(str))
 def test_ansible_host_is_a_dotted_quad_that_a_packet_can_be_sent_to(address: str) -> None:
     (host,), _warnings = _hosts({"ipv4": address})
@@ -114,6 +117,7 @@ def test_ansible_host_is_a_dotted_quad_that_a_packet_can_be_sent_to(address: str
     assert ("ansible_host" in host.variables) == usable
 
 
+@pytest.mark.promise("silent")
 def test_warnings_are_one_line_a_kind_with_counts() -> None:
     changes = [{"region": number, "plan": ...} for number in range(5)]
     hosts, warnings = _hosts(*changes, {"ipv4": "x\ny", "name": None}, {"ipv4": ""})
@@ -132,6 +136,7 @@ def test_a_field_of_later_becomes_a_variable_too() -> None:
     assert warnings == []
 
 
+@pytest.mark.promise("misdirected")
 @pytest.mark.parametrize(
     ("prefix", "field"),
     [
@@ -158,6 +163,7 @@ def test_a_field_never_becomes_a_variable_that_it_must_not_be(prefix: str, field
     assert warnings[0].startswith("fields that can't become variables: ")
 
 
+@pytest.mark.promise("misdirected")
 @given(st.dictionaries(st.text(), st.just("x"), max_size=5), st.sampled_from(["", "a", "ansible"]))
 def test_variables_are_identifiers_that_ansible_does_not_act_on(
     fields: dict[str, Any], prefix: str
@@ -201,6 +207,7 @@ def test_a_field_without_a_text_makes_no_group(value: Any) -> None:
     assert groups == ["my_servers", "plan_s", "status_running"]
 
 
+@pytest.mark.promise("silent")
 def test_values_that_become_one_group_are_told_of() -> None:
     groups, warnings = _groups(*({"region": region} for region in ("eu-1", "eu_1", "eu-1", "us")))
     assert [host[1] for host in groups] == ["region_eu_1"] * 3 + ["region_us"]

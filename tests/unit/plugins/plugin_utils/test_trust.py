@@ -30,6 +30,8 @@ except ImportError:  # ansible-core before 2.19
 else:
     HAS_TRUST, _untrusted = True, str
 
+pytestmark = pytest.mark.promise("data")
+
 PLAIN = [
     "",
     "web-1",
