@@ -45,8 +45,9 @@ MATRIX_TESTS = (
     "tests/e2e",
     "--ignore=tests/e2e/test_docs.py",
 )
-# All that the matrix has beside its cores.
-BESIDE = ("load",)
+# Where the collection meets other programs, and all that the matrix has beside its cores.
+NEIGHBOURS = ("2.21", "2.16")
+BESIDE = (*(f"neighbours-{core}" for core in NEIGHBOURS), "load")
 # Which tests of ansible-test run on which core: no file names a failure that they may ignore.
 ANSIBLE_TESTS = {
     "2.22": ("sanity", "integration"),
@@ -83,6 +84,7 @@ DIST = REPOSITORY / ".nox" / "dist"
 LOGS = REPOSITORY / ".nox" / "logs"
 # What the tests showed of each promise of the guide about trust, one file for each ansible-core.
 SHOWN = REPOSITORY / ".nox" / "promises"
+NO_TABLE = {"PROMISES": ""}  # for what does not run on every ansible-core
 # Where the documentation site is built, and what its builders are told.
 SITE = REPOSITORY / ".nox" / "site"
 SPHINX = REPOSITORY / "docs" / "docsite" / "sphinx"
@@ -214,13 +216,19 @@ def matrix_test(session: nox.Session, core: str) -> None:
     session.run("pytest", "--hypothesis-profile=quick", *(session.posargs or MATRIX_TESTS))
 
 
+@on_each(NEIGHBOURS)
+def neighbours(session: nox.Session, core: str) -> None:
+    """Run the collection together with a real Redis, ansible-runner, ansible-navigator and sshd."""
+    install(session, core, "-r", "tests/requirements-neighbours.txt")
+    session.run("pytest", "tests/neighbours", *session.posargs, env=NO_TABLE)
+
+
 @nox.session(python=[PYTHON])
 def load(session: nox.Session) -> None:
     """Run what takes many servers, or many commands at once."""
     install(session, CORE, "-r", "tests/requirements.txt")
     arguments = session.posargs or ("tests/e2e/test_load.py",)
-    # All other tests show on each ansible-core what is promised.
-    session.run("pytest", "-m", "slow", *arguments, env={"PROMISES": ""})
+    session.run("pytest", "-m", "slow", *arguments, env=NO_TABLE)
 
 
 @nox.session(python=[PYTHON])

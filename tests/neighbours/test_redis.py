@@ -1,0 +1,102 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The inventory cache in a real Redis that controllers share."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from e2e.conftest import Source, hosts
+
+from support.run import Runner
+
+THREE = ["db-1", "web-1", "web-2"]
+START_LIMIT = 20.0  # seconds
+
+PROGRAM = shutil.which("redis-server") or ""
+
+pytestmark = pytest.mark.skipif(not PROGRAM, reason="Redis is not installed")
+
+
+class Redis:
+    """A Redis server on loopback that keeps nothing on the disk."""
+
+    def __init__(self, folder: Path) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        options = ("--bind", "127.0.0.1", "--port", str(self.port), "--save", "", "--dir", folder)
+        self._process = subprocess.Popen((PROGRAM, *options), stdout=subprocess.DEVNULL)
+        deadline = time.monotonic() + START_LIMIT
+        while self.ask("PING") != b"+PONG":
+            assert time.monotonic() < deadline, "Redis did not start"
+            time.sleep(0.05)
+
+    def ask(self, command: str) -> bytes:
+        """Return the first line that the server answers, or nothing where it is not there."""
+        try:
+            with socket.create_connection(("127.0.0.1", self.port), timeout=5) as connection:
+                connection.sendall(f"{command}\r\n".encode())
+                return connection.recv(4096).partition(b"\r\n")[0]
+        except ConnectionError:
+            return b""
+
+    def stop(self) -> None:
+        """End the server; does nothing if it has ended."""
+        self._process.terminate()
+        self._process.wait()
+
+
+@pytest.fixture
+def redis(tmp_path: Path) -> Generator[Redis, None, None]:
+    server = Redis(tmp_path)
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def options(redis: Redis) -> dict[str, Any]:
+    """Return what puts the cache into Redis."""
+    return {
+        "cache": True,
+        "cache_plugin": "community.general.redis",
+        "cache_connection": f"127.0.0.1:{redis.port}:0",
+    }
+
+
+@pytest.mark.promise("cache")
+def test_two_controllers_share_it(
+    source: Source, redis: Redis, options: dict[str, Any], installed: Path, tmp_path: Path
+) -> None:
+    path = source.file(**options)
+    first = source.runner.inventory("-i", path, "--list").ok().json()
+    assert len(source.sandbox.requests) == 1
+    assert int(redis.ask("DBSIZE").lstrip(b":")) >= 1
+    other = Runner(tmp_path / "another_home", installed)
+    assert other.inventory("-i", path, "--list").ok().json() == first
+    assert len(source.sandbox.requests) == 1
+    source.sandbox.servers.pop()
+    source.flush(path).ok()
+    assert len(source.sandbox.requests) == 2
+    assert len(hosts(other.inventory("-i", path, "--list").ok().json())) == 2
+    assert len(source.sandbox.requests) == 2
+
+
+@pytest.mark.promise("atomic")
+def test_one_that_died_is_named_and_no_host_is_added(
+    source: Source, redis: Redis, options: dict[str, Any]
+) -> None:
+    assert hosts(source.list(**options)) == THREE
+    redis.stop()
+    result = source.refused(str(redis.port), **options)
+    assert result.says("Connection refused") or result.says("connecting to")
+    assert hosts(source.list()) == THREE

@@ -1,0 +1,60 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Programs that run Ansible for their users."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from e2e.conftest import Source, hosts
+
+THREE = ["db-1", "web-1", "web-2"]
+
+# What AWX does: ask for the inventory, then run something on it.
+LIST = """\
+import json, sys
+import ansible_runner
+
+path, folder = sys.argv[1:]
+listing, error = ansible_runner.get_inventory(
+    action="list", inventories=[path], response_format="json", quiet=True, private_data_dir=folder
+)
+output, errors, rc = ansible_runner.run_command(
+    "ansible-inventory", ["-i", path, "--list"], quiet=True, private_data_dir=folder
+)
+assert (rc, errors, error) == (0, "", ""), (rc, errors, error)
+assert json.loads(output) == listing
+print(json.dumps(listing))
+"""
+PING = """\
+import sys
+import ansible_runner
+
+path, folder = sys.argv[1:]
+run = ansible_runner.run(
+    private_data_dir=folder, inventory=path, module="ping", host_pattern="status_running",
+    extravars={"ansible_connection": "local"}, quiet=True,
+)
+print(run.status, sorted(run.stats["ok"]))
+"""
+
+
+@pytest.mark.promise("quiet")
+def test_ansible_runner_lists_and_runs(source: Source, tmp_path: Path) -> None:
+    path, folder = source.file(), tmp_path / "private"
+    folder.mkdir()
+    listing = source.runner.run("python", "-c", LIST, path, folder).ok().json()
+    assert hosts(listing) == THREE
+    assert listing == source.list()
+    pinged = source.runner.run("python", "-c", PING, path, folder).ok()
+    assert pinged.stdout == "successful ['db-1', 'web-1']\n"
+
+
+def test_ansible_navigator_lists(source: Source, tmp_path: Path) -> None:
+    quiet = ("--mode", "stdout", "--execution-environment", "false")
+    log = ("--log-file", tmp_path / "navigator.log")
+    command = ("ansible-navigator", "inventory", "-i", source.file(), "--list", *quiet, *log)
+    assert hosts(source.runner.run(*command).ok().json()) == THREE
