@@ -2,25 +2,20 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a newcomer types, from the README on, and that it is quiet when all is well."""
+"""The views of an inventory and of its documentation, quiet when all is well."""
 
 from __future__ import annotations
 
 import json
-import re
-from itertools import chain
 from pathlib import Path
-from textwrap import dedent
 from typing import Any
 
 import pytest
 import yaml
 
-from sandbox import Sandbox
-from support.collection import REPOSITORY
-from support.run import Runner, write_inventory
+from support.run import Runner
 
-from .conftest import KNOWN, Source
+from .conftest import Source
 
 GRAPH = """\
 @all:
@@ -45,18 +40,6 @@ GRAPH = """\
   |--@status_stopped:
   |  |--web-2
 """
-
-
-def blocks() -> list[str]:
-    """Return the indented blocks of the README."""
-    text = (REPOSITORY / "README.md").read_text(encoding="utf-8")
-    return [dedent(block) for block in re.findall(r"(?:^ {4}.*\n)+", text, re.MULTILINE)]
-
-
-def commands(program: str) -> list[list[str]]:
-    """Return the commands of the README that run this program on a file."""
-    lines = [line.removeprefix("$ ") for block in blocks() for line in block.splitlines()]
-    return [line.split() for line in lines if line.startswith(f"{program} -i ")]
 
 
 @pytest.mark.promise("quiet")
@@ -87,31 +70,6 @@ def test_python_itself_has_nothing_to_warn_of(source: Source) -> None:
     result = source.runner.run(*command).ok()
     assert "server_management" not in result.stderr
     assert "ResourceWarning" not in result.stderr
-
-
-def test_the_inventory_file_and_the_commands_of_the_readme(runner: Runner, tmp_path: Path) -> None:
-    (text,) = [block for block in blocks() if "\nplugin: " in block]
-    name = text.splitlines()[0].removeprefix("# ")
-    (config,) = [block for block in blocks() if block.startswith("# ansible.cfg")]
-    token = runner.home / ".config" / "server_management" / "token"
-    token.parent.mkdir(parents=True)
-    (tmp_path / "ansible.cfg").write_text(config)
-    (tmp_path / "site.yml").write_text("- hosts: all\n  gather_facts: false\n  connection: local\n")
-    servers = [{**server, "region": "eu-1"} for server in KNOWN]
-    with Sandbox(servers=servers) as api:
-        token.write_text(f"{api.token}\n")
-        write_inventory(tmp_path, text.replace("https://api.example.com", api.url), name)
-        found = [commands(program) for program in ("ansible-inventory", "ansible-playbook")]
-        assert [len(lines) for lines in found] == [1, 1]
-        for program, *arguments in chain(*found):
-            assert runner.run(program, *arguments, cwd=tmp_path).ok().stderr == ""
-        ((program, *arguments),) = commands("ansible")
-        result = runner.run(program, *arguments, "--connection", "local", cwd=tmp_path).ok()
-        assert result.stdout.count('"ping": "pong"') == 2
-        token.write_text("expired")
-        result = runner.run(program, *arguments, cwd=tmp_path)
-        assert result.rc != 0
-        assert result.says("The API rejected the token")
 
 
 def test_the_documentation_of_every_option(runner: Runner) -> None:
