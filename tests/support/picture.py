@@ -19,9 +19,7 @@ _TEXT = re.compile(r'<text [^>]*\by="([\d.]+)"[^>]*>([^<]*)</text>')
 TEMPLATE = """\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img">
 <!--
-Copyright (c) 2026 The server_management.cloud contributors
-GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-SPDX-License-Identifier: GPL-3.0-or-later
+{licence}
 -->
 <title>The servers of a sandbox, as ansible-inventory --graph shows them</title>
 <style>
@@ -74,7 +72,10 @@ def draw(text: str) -> str:
     styled.highlight_regex(r"^\$ .+", "bold")
     styled.highlight_regex(r"@\w+", "cyan")
     console.print(styled)
-    svg = console.export_svg(title="server_management.cloud", code_format=TEMPLATE)
+    head = Path(__file__).read_text(encoding="utf-8").splitlines()[:3]
+    licence = "\n".join(line.removeprefix("# ") for line in head)
+    template = TEMPLATE.replace("{licence}", licence)
+    svg = console.export_svg(title="server_management.cloud", code_format=template)
     return "".join(f"{line.rstrip()}\n" for line in svg.splitlines())
 
 
