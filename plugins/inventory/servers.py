@@ -451,38 +451,43 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     def _add(self, hosts: list[Host], parents: list[tuple[str, str]]) -> None:
         """Add what was planned; nothing here can fail any more.
 
-        Ansible looks at each value that is set and notes where it is from. A text that many hosts
-        have gets that once: as Ansible keeps it for the first host, the others have it too.
+        Ansible checks the name of each variable that is set and notes where the text of its value
+        is from. What many hosts have gets that once: the others have what it became for the first.
         """
         inventory = self.inventory
+        # Looked up once: from ansible-core 2.19 on a proxy stands between, and takes its time.
+        add_host, add_child, added_hosts = inventory.add_host, inventory.add_child, inventory.hosts
+        set_variable = inventory.set_variable
         everybody = safe_group_name(self.get_option("group"))
         for group in sorted({everybody, *(group for host in hosts for group in host.groups)}):
             inventory.add_group(group)
         known = _known_servers.setdefault(inventory, {})
-        kept: dict[tuple[type, Any], Any] = {}
+        kept: dict[tuple[type, str], Any] = {}
+        accepted: set[str] = set()
         hosts.reverse()
         while hosts:  # each plan goes as its host comes, so that memory holds no account twice
             host = hosts.pop()
             name = host.name
-            inventory.add_host(name, everybody)
+            add_host(name, everybody)
             known[name] = self._account, host.server.id
-            added = inventory.hosts[name]
+            added = added_hosts[name]
             if len(kept) > _KEPT_TEXTS:
                 kept.clear()
             for variable, value in host.variables.items():
                 text = (value.__class__, value) if isinstance(value, str) else None
-                if text in kept:
-                    added.set_variable(variable, kept[text])
+                if text in kept and variable in accepted:
+                    added.vars[variable] = kept[text]
                     continue
-                inventory.set_variable(name, variable, value)
+                set_variable(name, variable, value)
+                accepted.add(variable)
                 if text is not None:
                     kept[text] = added.vars[variable]
             for group in host.groups:
                 if group != everybody:
-                    inventory.add_child(group, name)
+                    add_child(group, name)
         for parent, child in parents:
             inventory.add_group(parent)
-            inventory.add_child(parent, child)
+            add_child(parent, child)
 
     def _warn(self, text: str) -> None:
         self.display.warning(f"{self._source}: {text}")

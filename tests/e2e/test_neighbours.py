@@ -14,7 +14,7 @@ from sandbox import Fault, Sandbox
 from support.run import Runner, write_inventory
 from support.sshd import SshServer
 
-from .conftest import Source, hosts, members
+from .conftest import KNOWN, Source, hosts, members
 
 
 @pytest.mark.promise("atomic")
@@ -51,6 +51,50 @@ def test_a_folder_of_sources(source: Source, tmp_path: Path) -> None:
     assert hostvars["web-2"]["rack"] == "none"
     assert hostvars["db-1"]["zone"] == "west"
     assert "zone" not in hostvars["web-2"]
+
+
+def test_a_mapping_of_another_source_gives_way_and_nothing_else_does(
+    runner: Runner, tmp_path: Path
+) -> None:
+    static = tmp_path / "static.yml"
+    static.write_text("all: {hosts: {web-1: {server_labels: {rack: 1}, colour: red}}}\n")
+    servers = [{"labels": {"team": "x"}, **server} for server in KNOWN]
+    with Sandbox(servers=servers) as api:
+        path = Source(runner, api, tmp_path).file()
+        listing = runner.inventory("-i", static, "-i", path, "--list").ok().json()
+    expected = {f"server_{field}": value for field, value in servers[0].items()}
+    expected |= {"ansible_host": KNOWN[0]["ipv4"], "colour": "red"}
+    assert listing["_meta"]["hostvars"]["web-1"] == expected
+
+
+# What there is to each variable beyond its value: from ansible-core 2.19 on, where it is from.
+_MARKS = """
+import json, sys
+from ansible.inventory.manager import InventoryManager
+from ansible.parsing.dataloader import DataLoader
+from ansible.plugins.loader import init_plugin_loader
+
+init_plugin_loader()
+inventory = InventoryManager(DataLoader(), sources=[sys.argv[1]])
+marks = {
+    name: {
+        variable: [repr(type(value)), repr(getattr(value, "_ansible_tags_mapping", None))]
+        for variable, value in host.vars.items()
+    }
+    for name, host in inventory.hosts.items()
+}
+print(json.dumps(marks))
+"""
+
+
+def test_what_hosts_share_is_what_ansible_made_of_it(source: Source) -> None:
+    path = source.file(compose={"rack": "server_region ~ '/1'"})
+    marks = source.runner.run("python", "-c", _MARKS, path).ok().json()
+    assert len(marks) == len(KNOWN)
+    assert marks["web-1"] == marks["db-1"]
+    assert marks["web-1"]["server_region"] == marks["web-1"]["server_id"]
+    tags = marks["web-1"]["server_region"][1]
+    assert str(path) in tags or tags == "None"
 
 
 @pytest.mark.promise("misdirected")
