@@ -59,7 +59,8 @@ EXPRESSION_ERRORS = (
 
 # From ansible-core 2.19 on, expressions are no templates between braces any more.
 _HAS_EXPRESSIONS = hasattr(Templar, "evaluate_expression")
-# Before, a template that gives one of these gives no text.
+# Before, unsafe text is marked, and a template that gives one of these gives no text.
+_HAS_MARKS = not _HAS_EXPRESSIONS
 _CONVERTED = ("{", "[", "True", "False")
 _SCALARS = (str, bool, int, float, type(None))
 _REMEMBERED = 1024  # answers of an expression; one that is another for each host is not worth it
@@ -166,10 +167,10 @@ class _Expression:
             return None
         if kind is str and pure.name:
             answer = subject.own[pure.name]
-        elif any(hasattr(text, "__UNSAFE__") for text in texts):
-            return None  # up to 2.18 Ansible marks what it makes of marked text, and Jinja doesn't
+        elif _HAS_MARKS and any(hasattr(text, "__UNSAFE__") for text in texts):
+            return None  # Ansible marks what it makes of marked text, and Jinja doesn't
         else:
-            answer = pure.evaluate(dict(zip(pure.names, texts, strict=True)))
+            answer = pure.evaluate(subject.own)
             if answer.__class__ is not kind:
                 return None
         if kind is str and (answer.startswith(_CONVERTED) or "\n" in answer):
@@ -305,22 +306,19 @@ class Expressions(BaseInventoryPlugin, Constructable):
         self.parents.clear()
         if not (self._compose_option or self._groups_option or self._keyed_groups_option):
             return [Composed() for host in hosts]
-        source = inventory.current_source
-        return [
-            self._compose_host(_Subject(host, source, inventory.hosts.get(host.name)))
-            for host in hosts
-        ]
+        source, known = inventory.current_source, inventory.hosts
+        return [self._compose_host(_Subject(host, source, known.get(host.name))) for host in hosts]
 
     def _compose_host(self, subject: _Subject) -> Composed:
-        host, composed = subject.host.name, Composed()
+        host, composed, variables = subject.host.name, subject.composed, {}
         for name, expression in self._compose_option.items():
             try:
-                composed.variables[name] = trust_plain(self._value(expression, subject))
+                variables[name] = trust_plain(self._value(expression, subject))
             except EXPRESSION_ERRORS as error:
                 if self._strict or not isinstance(error, AnsibleValueOmittedError):
                     self._fail(f"compose: {name}", f"Could not set {name} for host {host}", error)
         # The entries of compose don't see each other; the groups see what they made.
-        subject.composed = composed
+        composed.variables = variables
         for group, condition in self._groups_option.items():
             try:
                 if self._holds(condition, subject):

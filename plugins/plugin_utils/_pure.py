@@ -51,10 +51,19 @@ _METHODS = frozenset(
 )
 _STRUCTURE = (
     nodes.Name, nodes.Const, nodes.Concat, nodes.Add, nodes.Compare, nodes.Operand, nodes.And,
-    nodes.Or, nodes.Not, nodes.CondExpr, nodes.Getitem, nodes.Slice, nodes.List, nodes.Tuple,
-    nodes.Keyword,
+    nodes.Or, nodes.Not, nodes.Neg, nodes.CondExpr, nodes.Getitem, nodes.Slice, nodes.List,
+    nodes.Tuple, nodes.Keyword,
 )  # fmt: skip
-_environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined)
+
+
+class _Environment(ImmutableSandboxedEnvironment):
+    """A sandbox that knows no attribute but the methods of the list, and asks nothing else."""
+
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+        return attr in _METHODS
+
+
+_environment = _Environment(undefined=StrictUndefined)
 
 
 @dataclass(frozen=True)
@@ -70,7 +79,10 @@ class PureExpression:
     compiled: Template | None
 
     def evaluate(self, values: dict[str, Any]) -> Any:
-        """Return the value by plain Jinja, or None where only Ansible can tell."""
+        """Return the value by plain Jinja, or None where only Ansible can tell.
+
+        ``values`` has a text for each of ``names``, and may have more.
+        """
         if self.compiled is None:
             return None
         # Made by hand: Template.render and its like merge all of Jinja's globals each time.

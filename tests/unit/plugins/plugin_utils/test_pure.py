@@ -19,6 +19,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._pure impo
         ("server_name ~ '.' ~ server_region", ("server_name", "server_region")),
         ("server_created_at[:4]", ("server_created_at",)),
         ("server_name.split('-')[0].lower()", ("server_name",)),
+        ("server_name.split('-')[-1]", ("server_name",)),
         ("'a' if server_region in ['eu-1'] else server_plan", ("server_plan", "server_region")),
         ("server_name | default('x') | upper", ("server_name",)),
         ("server_name is defined and not server_name.startswith('x')", ("server_name",)),
@@ -83,7 +84,16 @@ def test_the_rest_is_left_to_ansible(expression: object) -> None:
     assert analyse(expression) is None
 
 
-@pytest.mark.parametrize("expression", ["server_name ~ server_nope", "server_name + 1"])
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "server_name ~ server_nope",
+        "server_name + 1",
+        "-server_name",
+        "server_name['__class__'] ~ ''",
+        "server_name.split('-') | join(attribute='__class__')",
+    ],
+)
 def test_a_failing_expression_gives_nothing(expression: str) -> None:
     pure = analyse(expression)
     assert pure is not None
