@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -107,7 +108,9 @@ def test_a_server_does_not_become_a_group_of_another_source(source: Source, tmp_
     assert not [name for name in own if name.startswith("server_")]
 
 
-def test_the_servers_that_run_are_reached_over_ssh(runner: Runner, tmp_path: Path) -> None:
+def test_the_servers_that_run_are_reached_over_ssh(
+    runner: Runner, tmp_path: Path, ssh_server: Callable[[Sequence[str]], SshServer]
+) -> None:
     playbook = tmp_path / "site.yml"
     playbook.write_text(
         "- hosts: region_eu_central:&status_running\n  become: false\n  gather_facts: false\n"
@@ -116,10 +119,9 @@ def test_the_servers_that_run_are_reached_over_ssh(runner: Runner, tmp_path: Pat
     with Sandbox(servers=6, addresses="loopback") as api:
         addresses = [server["ipv4"] for server in api.servers]
         path = Source(runner, api, tmp_path).file()
-        with SshServer(tmp_path / "ssh", addresses) as ssh:
-            runner.environment.update(ssh.environment)
-            pinged = runner.ansible("-i", path, "status_running", "-m", "ansible.builtin.ping").ok()
-            played = runner.playbook("-i", path, playbook, "-v").ok()
+        runner.environment.update(ssh_server(addresses).environment)
+        pinged = runner.ansible("-i", path, "status_running", "-m", "ansible.builtin.ping").ok()
+        played = runner.playbook("-i", path, playbook, "-v").ok()
     running = [server for server in api.servers if server["status"] == "running"]
     assert pinged.stdout.count('"ping": "pong"') == len(running)
     assert pinged.stderr == ""

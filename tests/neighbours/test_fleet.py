@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -31,10 +32,10 @@ FLEET = [
 
 @pytest.mark.promise("misdirected")
 def test_all_that_run_are_reached_and_the_stopped_one_disturbs_nobody(
-    runner: Runner, tmp_path: Path
+    runner: Runner, tmp_path: Path, ssh_server: Callable[[Sequence[str]], SshServer]
 ) -> None:
-    with Sandbox(servers=FLEET) as api, SshServer(tmp_path / "ssh", UP) as ssh:
-        runner.environment.update(ssh.environment)
+    runner.environment.update(ssh_server(UP).environment)
+    with Sandbox(servers=FLEET) as api:
         path = Source(runner, api, tmp_path).file()
         running = runner.ansible("-i", path, "status_running", "-m", "ansible.builtin.ping").ok()
         every = runner.ansible("-i", path, "all", "-m", "ansible.builtin.ping")

@@ -7,7 +7,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -16,6 +17,7 @@ import pytest
 from support.collection import build, install
 from support.run import Runner
 from support.secrets import find_in_files
+from support.sshd import SshError, SshServer
 
 
 @pytest.fixture(scope="session")
@@ -47,3 +49,20 @@ def runner(installed: Path, tmp_path: Path) -> Generator[Runner, None, None]:
         runner.environment["TMPDIR"] = folder
         yield runner
         assert find_in_files(tmp_path, Path(folder)) == []
+
+
+@pytest.fixture
+def ssh_server(tmp_path: Path) -> Generator[Callable[[Sequence[str]], SshServer], None, None]:
+    """Return a function that starts an OpenSSH server on the given addresses.
+
+    It skips the test, with the reason, if this machine cannot run one.
+    """
+    with ExitStack() as stack:
+
+        def start(addresses: Sequence[str]) -> SshServer:
+            try:
+                return stack.enter_context(SshServer(tmp_path / "ssh", addresses))
+            except SshError as error:
+                pytest.skip(f"no SSH server: {error}")
+
+        yield start

@@ -18,7 +18,6 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import mkdtemp
-from types import TracebackType
 from typing import Any
 
 import requests
@@ -96,12 +95,7 @@ class GalaxyServer:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self._stop()
 
     def configure(self, file: Path) -> None:

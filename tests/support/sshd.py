@@ -15,7 +15,6 @@ import subprocess
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
 
 MOST_ADDRESSES = 16  # what one sshd can listen on
 _START_LIMIT = 10.0  # seconds
@@ -82,7 +81,7 @@ class SshServer:
     """A context manager: inside it each address answers, and ``environment`` leads Ansible there.
 
     Host key checking stays on: the server's key, made for this run, is the only one known.
-    Entering raises SshError.
+    Entering raises SshError. Tests use the fixture ``ssh_server``, which skips instead.
     """
 
     def __init__(self, folder: Path, addresses: Sequence[str]) -> None:
@@ -90,7 +89,7 @@ class SshServer:
             raise ValueError(f"1 to {MOST_ADDRESSES} addresses are possible, not {len(addresses)}")
         self.folder = folder
         self.addresses = tuple(addresses)
-        self.user = pwd.getpwuid(os.getuid()).pw_name
+        self.user = ""
         self.port = 0
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -106,7 +105,11 @@ class SshServer:
 
     def __enter__(self) -> SshServer:
         if not available():
-            raise SshError("OpenSSH's server is not installed")
+            raise SshError("the OpenSSH server and client are not installed")
+        try:
+            self.user = pwd.getpwuid(os.getuid()).pw_name
+        except KeyError:
+            raise SshError(f"user {os.getuid()} has no entry in the user database") from None
         self.folder.mkdir(parents=True, exist_ok=True)
         self.folder.chmod(0o700)
         self.port = _free_port(self.addresses[0])
@@ -120,12 +123,7 @@ class SshServer:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self._stop()
 
     def _write_files(self) -> None:
