@@ -45,8 +45,8 @@ SERVERS = [
         ("srv_b7035fa612", "db-01", "large", "eu-2", "192.0.2.20", "2025-11-02T14:05:00Z"),
     ]
 ]
-# What stands for the newest release, or for a version.
-_NAMED = re.compile(r"server_management\.cloud(?::==\S+)?")
+# Where the collection can be installed from: a checkout, git, a tarball or Galaxy.
+_ORIGIN = re.compile(r"(?<=collection install )[^-]\S*")
 # What a reader has already.
 FILES = {
     "prod.server_management.yml": (
@@ -116,7 +116,7 @@ class Reader:
         elif command == "python3 -m pip install requests":
             command = "python3 -c 'import requests'"
         elif command.startswith("ansible-galaxy collection install "):
-            command = _NAMED.sub(str(self.tarball), command) + " --offline -p collections"
+            command = _ORIGIN.sub(str(self.tarball), command) + " --offline -p collections"
         result = self.runner.run("sh", "-c", command, cwd=folder, stdin=self.sandbox.token)
         # What was installed has the tests in it, and so the tokens that no file may have.
         shutil.rmtree(self.folder / "collections", ignore_errors=True)
