@@ -96,6 +96,19 @@ options:
     description: Fewer servers than this in the account, before any filter, are an error.
     type: int
     default: 0
+  host_key_alias:
+    description:
+      - Makes OpenSSH remember the host key of each server by its id instead of by its address, so
+        that a new server at an old address is accepted as new, while another key of the same
+        server is still refused.
+      - Sets C(ansible_ssh_extra_args), C(ansible_sftp_extra_args) and C(ansible_scp_extra_args) of
+        each host to C(-o HostKeyAlias=<id>), except those that O(compose) sets.
+      - These variables take precedence over the same ones in C(group_vars), over the options
+        C(--ssh-extra-args), C(--sftp-extra-args) and C(--scp-extra-args), and over the settings in
+        C(ansible.cfg). Options for all servers belong in C(ansible_ssh_common_args).
+      - Other connection plugins than P(ansible.builtin.ssh#connection) ignore these variables.
+    type: bool
+    default: false
   stale_cache_timeout:
     description:
       - For how many seconds beyond O(cache_timeout) the last good listing may stand in, with a
@@ -150,6 +163,12 @@ filters:
   - include: server_name == 'test-keep'
   - exclude: server_name.startswith('test')
   - exclude: server_status != 'running'
+
+---
+# Remember SSH host keys per server, since addresses are reused.
+plugin: server_management.cloud.servers
+base_url: https://api.example.com
+host_key_alias: true
 
 ---
 # Names with the region, and the id where that is not unique.
@@ -297,6 +316,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             hosts = [host for host in hosts if expressions.is_kept(host, filters)]
         group_hosts(hosts, self.get_option("group"), self.get_option("group_by"), self._warn)
         self._name_and_compose(hosts, expressions)
+        if self.get_option("host_key_alias"):
+            self._set_host_key_aliases(hosts)
         parents = list(expressions.parents) if expressions else []
         check_parents(parents, self.inventory.groups)
         return hosts, parents
@@ -447,6 +468,16 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
                 if self.get_option("strict"):
                     raise OptionError(f"hostnames: {problem}")
                 self._warn(problem)
+
+    def _set_host_key_aliases(self, hosts: list[Host]) -> None:
+        # Imported only if the option is set: Ansible compiles a collection's code at each start.
+        from ansible_collections.server_management.cloud.plugins.plugin_utils._ssh import (
+            host_key_variables,
+        )
+
+        for host in hosts:
+            for name, value in host_key_variables(host.server.id).items():
+                host.variables.setdefault(name, value)
 
     def _add(self, hosts: list[Host], parents: list[tuple[str, str]]) -> None:
         """Add what was planned; nothing here can fail any more.
