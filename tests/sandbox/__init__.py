@@ -7,6 +7,9 @@
 From a shell:  python3 tests/sandbox --port 8080 --servers 12
 In a test:     with Sandbox(servers=12) as sandbox: ... sandbox.url, sandbox.token
 
+The account can change while it is served: a test changes `sandbox.servers`, a shell gives a
+schedule, --change at=30,appear=web-99 --change at=60,change=web-99,status=made-up-stopped.
+
 The API's documentation gives one endpoint, `GET /api/v1/servers`, and this package serves no other.
 What the documentation leaves open is the sandbox's own choice and tells nothing about the real API:
 
@@ -31,7 +34,8 @@ Paging that goes wrong, with `sandbox.fail(fault, times=..., page=...)`:
 from __future__ import annotations
 
 from .api import Request
+from .changes import Change
 from .faults import Fault
 from .server import Sandbox
 
-__all__ = ["Fault", "Request", "Sandbox"]
+__all__ = ["Change", "Fault", "Request", "Sandbox"]

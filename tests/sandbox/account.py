@@ -33,13 +33,13 @@ def make_servers(count: int, addresses: str = "documentation") -> list[dict[str,
     if count < 0:
         raise ValueError("servers: expected 0 or more")
     numbers: Counter[str] = Counter()
-    ipv4s = [str(address) for address in islice(_addresses(addresses), count)]
+    ipv4s = [str(address) for address in islice(addresses_of(addresses), count)]
     if len(ipv4s) < count:
         raise ValueError(f"servers: expected at most {len(ipv4s)} with {addresses} addresses")
     return [_server(index, ipv4, numbers) for index, ipv4 in enumerate(ipv4s)]
 
 
-def _addresses(kind: str) -> Iterator[ipaddress.IPv4Address]:
+def addresses_of(kind: str) -> Iterator[ipaddress.IPv4Address]:
     """Yield unique addresses; of the loopback ones, the first is left to the sandbox itself."""
     if kind == "loopback":
         return islice(ipaddress.IPv4Network("127.0.0.0/8").hosts(), 1, None)

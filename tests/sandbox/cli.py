@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from .changes import KINDS, Change
 from .faults import Fault
 from .paging import PARAMETERS
 from .server import DEFAULT_TOKEN, Sandbox
@@ -82,6 +83,32 @@ def parse_fault(spec: str) -> tuple[Fault, dict[str, Any]]:
         raise argparse.ArgumentTypeError(str(error)) from error
 
 
+def parse_change(spec: str) -> Change:
+    """Return the change that SPEC means."""
+    kinds: list[tuple[str, str]] = []
+    at = 0.0
+    fields: dict[str, str] = {}
+    for part in spec.split(","):
+        key, equals, text = part.partition("=")
+        try:
+            if not (key and equals):
+                raise ValueError
+            if key in KINDS:
+                kinds.append((key, text))
+            elif key == "at":
+                at = float(text)
+            else:
+                fields[key] = text
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(f"can't use {part!r}") from error
+    if len(kinds) != 1:
+        raise argparse.ArgumentTypeError(f"expected exactly one of {', '.join(KINDS)}")
+    try:
+        return Change(*kinds[0], at, fields)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
 def _list_from(path: str) -> list[object]:
     """Return the JSON list in a file."""
     try:
@@ -139,6 +166,17 @@ def _parser() -> argparse.ArgumentParser:
         f"a name ({', '.join(NAMED_FAULTS)}) and values for {', '.join(FAULT_FIELDS)}; "
         "which requests: times (a number or always), page, after; may be repeated",
     )
+    add(
+        "--change",
+        type=parse_change,
+        action="append",
+        default=[],
+        metavar="SPEC",
+        help="let the account change over time, for example at=30,appear=web-99 or "
+        "at=60,change=web-99,status=made-up-stopped or at=90,disappear=web-99; at counts seconds "
+        "from the start, and further keys are fields of the server, which is chosen by its name "
+        "or id; may be repeated",
+    )
     add("--verbose", action="store_true", help="write each request to standard error")
     return parser
 
@@ -179,6 +217,7 @@ def _sandbox(options: argparse.Namespace) -> Sandbox:
         addresses=options.addresses,
         tls=(options.certfile, options.keyfile) if options.certfile else None,
         latency=options.latency,
+        changes=options.change,
         verbose=options.verbose,
     )
     for fault, targets in options.fault:

@@ -19,6 +19,7 @@ from typing import Any
 
 from .account import make_servers
 from .api import SCOPE, Request, page_of, respond
+from .changes import Change, Schedule
 from .faults import Fault, Plans
 from .paging import Paging
 from .wire import Wire
@@ -51,12 +52,14 @@ class Sandbox:
         scopes: Sequence[str] = (SCOPE,),
         tls: tuple[StrPath, StrPath | None] | None = None,
         latency: float = 0.0,
+        changes: Sequence[Change] = (),
         verbose: bool = False,
     ) -> None:
         """Prepare an account; ValueError for what makes no sense.
 
         `servers` made up, or these; `prefix` before /api/v1; `addresses` either documentation or
-        loopback; `tls` a certificate and its key; `latency` in seconds before each answer.
+        loopback; `tls` a certificate and its key; `latency` in seconds before each response;
+        `changes` are made to `servers` on their schedule, which begins with the first start.
         """
         _require_loopback(host)
         self.host = host
@@ -70,6 +73,8 @@ class Sandbox:
         self.servers: list[Any] = (
             list(make_servers(servers, addresses)) if isinstance(servers, int) else list(servers)
         )
+        self.schedule = Schedule(changes, addresses)
+        self.schedule.check(self.servers)
         self.requests: list[Request] = []
         self.connections = 0
         self.plans = Plans()
@@ -100,6 +105,7 @@ class Sandbox:
     def start(self) -> None:
         """Listen; after a stop, on the same port as before. OSError if the port is in use."""
         self._server = _Server(self)
+        self.schedule.start()
         self.port = self._server.server_address[1]
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
 
@@ -200,6 +206,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.open[self.request],
         )
         sandbox.requests.append(request)
+        sandbox.schedule.apply(sandbox.servers)
         fault = sandbox.plans.take(page_of(sandbox, request))
         response = respond(sandbox, request, fault)
         self.log_message("%s %s: %s", request.method, self.path, response.status)

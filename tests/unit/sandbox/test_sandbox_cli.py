@@ -113,6 +113,8 @@ def test_a_port_in_use_is_one_line() -> None:
         (["--data", "none.json"], "can't read none.json"),
         (["--fault", "status=high"], "can't use 'status=high'"),
         (["--port", "70000"], "expected 0 to 65535"),
+        (["--change", "vanish=web-01"], "expected exactly one of appear, change, disappear"),
+        (["--change", "disappear=web-99"], "change: no server is named 'web-99' after 0 s"),
     ],
 )
 def test_a_senseless_option_is_named(options: list[str], message: str) -> None:
@@ -136,6 +138,13 @@ def test_the_options_reach_the_sandbox(fetch: Callable[..., Any], tmp_path: Path
         errors = finish(server.process, signal.SIGTERM)[2]
         assert len(errors.splitlines()) == 5
         assert "GET /api/v1/servers?p=2: 200" in errors
+
+
+def test_an_account_changes_over_time(fetch: Callable[..., Any]) -> None:
+    changes = ["--change", "appear=new-01,plan=large", "--change", "at=3600,disappear=new-01"]
+    with running("--servers", "1", *changes) as server:
+        served = fetch(server).json["data"]
+        assert [(one["name"], one["plan"]) for one in served[1:]] == [("new-01", "large")]
 
 
 def test_loopback_addresses(fetch: Callable[..., Any]) -> None:
