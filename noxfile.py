@@ -2,11 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What ``make`` calls: each session runs in an environment of its own."""
+"""The sessions that ``make`` runs, each in its own environment."""
 
 from __future__ import annotations
 
 import functools
+import logging
 import os
 import shutil
 import sys
@@ -123,6 +124,8 @@ def newest_core() -> tuple[str, str]:
 
 find_pythons()
 CORE, PYTHON = newest_core()
+if os.environ.get("NOX_QUIET"):
+    logging.getLogger("nox").setLevel(logging.ERROR)
 
 os.environ["ANTSIBULL_NOX_IGNORE_INSTALLED_COLLECTIONS"] = "true"
 nox.options.default_venv_backend = "uv"
@@ -234,6 +237,7 @@ def load(session: nox.Session) -> None:
 @nox.session(python=[PYTHON])
 def demo(session: nox.Session) -> None:
     """Show the collection at work against a sandbox of the API."""
+    sys.stderr.write(f"Preparing ansible-core {CORE} on Python {PYTHON}\n")
     install(session, CORE)
     session.run("python", "-B", "tests/demo", *session.posargs)
 

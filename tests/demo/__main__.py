@@ -2,10 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Show the collection at work, from an empty folder to a command on servers that an API listed."""
+"""Show the collection at work: from an empty folder to a command on the listed servers."""
 
 from __future__ import annotations
 
+import os
 import shlex
 import signal
 import sys
@@ -16,6 +17,8 @@ from tempfile import TemporaryDirectory
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from sandbox import Sandbox
+from sandbox.cli import next_steps
+from sandbox.server import DEFAULT_TOKEN
 from support.collection import build, install
 from support.run import CommandError, Runner, write_inventory
 from support.sshd import SshError, SshServer
@@ -23,11 +26,18 @@ from support.sshd import SshError, SshServer
 INVENTORY = "demo.server_management.yml"
 SERVERS = 6  # few, so that the graph fits a screen; one of them is not running
 PING = ("ansible", "-i", INVENTORY, "status_running", "-m", "ansible.builtin.ping")
+PORT = 8080  # of the sandbox that the reader starts
 NEXT = """\
-What to try next
-  python3 tests/sandbox --port 8080  runs a sandbox, and says how to use it
-  README.md                          points the same file at your own account
-  make test                          proves what is promised, on the sandbox
+Next: an inventory of your own sandbox
+
+In a terminal, in this checkout:
+  {activate}ansible-galaxy collection install .
+  python3 tests/sandbox --port {port}
+
+In another terminal:
+  {activate}{commands}
+
+README.md shows how to use the same file with your own account.
 """
 
 
@@ -48,30 +58,30 @@ class Demo:
         print(flush=True)
 
     def export(self, name: str, value: str) -> None:
-        """Set a variable for the commands to come, and show it."""
+        """Set an environment variable for the next commands, and show it."""
         self.runner.environment[name] = value
         print(f"$ export {name}={shlex.quote(value)}")
 
     def run(self, *command: str) -> None:
-        """Show a command and what it prints; raise CommandError where it fails."""
+        """Show a command and what it prints; raise CommandError if it fails."""
         print(f"$ {shlex.join(command)}", flush=True)
         result = self.runner.run(*command, cwd=self.folder).ok()
         print(result.output.rstrip(), end="\n\n", flush=True)
 
 
 def reach(demo: Demo, stack: ExitStack, sandbox: Sandbox) -> list[str]:
-    """Open a way to the servers, say which, and return the options that take it."""
+    """Prepare a connection to the servers, over SSH if possible, and return its options."""
     addresses = [server["ipv4"] for server in sandbox.servers]
     title = "Run a command on the servers that are running"
     try:
         server = stack.enter_context(SshServer(demo.folder / "ssh", addresses))
     except SshError as error:
         reason = str(error).splitlines()[0].rstrip(".")
-        demo.step(title, "With a local connection, not over SSH:", f"{reason}.")
+        demo.step(title, f"With a local connection instead of SSH: {reason}.")
         return ["-c", "local"]
     demo.step(
         title,
-        "Over SSH. The addresses are this machine's own: an OpenSSH server answers",
+        "Over SSH. The addresses are this machine's own: an OpenSSH server listens",
         f"on {addresses[0]} to {addresses[-1]}, port {server.port}, with keys made for this run.",
     )
     demo.runner.environment.update(server.environment)
@@ -79,18 +89,18 @@ def reach(demo: Demo, stack: ExitStack, sandbox: Sandbox) -> list[str]:
 
 
 def show(demo: Demo, stack: ExitStack) -> None:
-    """Go through the steps; raise CommandError at the first command that fails."""
+    """Run the steps; raise CommandError at the first command that fails."""
     sandbox = stack.enter_context(Sandbox(servers=SERVERS, addresses="loopback"))
     demo.step(
         f"Start a sandbox: the provider's API, with {SERVERS} made-up servers",
-        f"It answers at {sandbox.url}, to this machine only.",
+        f"It listens at {sandbox.url}, for this machine only.",
     )
 
     tarball = build(demo.runner, demo.folder)
     install(demo.runner, tarball, demo.folder / "collections")
-    demo.step("Build the collection and install it, as Galaxy would", tarball.name)
+    demo.step("Build the collection and install it, as from Galaxy", tarball.name)
 
-    demo.step("Write an inventory file; the token stays out of it")
+    demo.step("Write an inventory file, and keep the token out of it")
     write_inventory(demo.folder, {"base_url": sandbox.url}, INVENTORY)
     demo.export("SERVER_MANAGEMENT_API_TOKEN", sandbox.token)
     demo.export("ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED", "true")
@@ -99,11 +109,20 @@ def show(demo: Demo, stack: ExitStack) -> None:
     demo.step("See the servers, grouped by region, plan and status")
     demo.run("ansible-inventory", "-i", INVENTORY, "--graph")
 
-    demo.step("See what is known of one of them: these are its variables")
+    demo.step("See the variables of one of them")
     demo.run("ansible-inventory", "-i", INVENTORY, "--host", sandbox.servers[0]["name"])
 
     demo.run(*PING, *reach(demo, stack, sandbox))
-    print(NEXT, end="")
+    print(suggest(), end="")
+
+
+def suggest() -> str:
+    """Return what to try next, in the virtual environment of this demo if it runs in one."""
+    activate = ""
+    if sys.prefix != sys.base_prefix:
+        activate = f". {shlex.quote(os.path.relpath(sys.prefix))}/bin/activate\n  "
+    commands = "\n  ".join(next_steps(f"http://127.0.0.1:{PORT}", DEFAULT_TOKEN))
+    return NEXT.format(activate=activate, port=PORT, commands=commands)
 
 
 def main() -> int:

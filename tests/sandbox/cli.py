@@ -225,16 +225,25 @@ def _sandbox(options: argparse.Namespace) -> Sandbox:
     return sandbox
 
 
+def next_steps(url: str, token: str) -> list[str]:
+    """Return the commands that list a sandbox's servers with the installed collection."""
+    return [
+        f"export SERVER_MANAGEMENT_BASE_URL={url}",
+        f"export SERVER_MANAGEMENT_API_TOKEN={shlex.quote(token)}",
+        "echo 'plugin: server_management.cloud.servers' > ~/sandbox.server_management.yml",
+        "ansible-inventory -i ~/sandbox.server_management.yml --graph",
+    ]
+
+
 def _announce(sandbox: Sandbox) -> None:
-    """Say where the sandbox listens and what to type next; the first line is for scripts too."""
-    header = shlex.quote(f"Authorization: Bearer {sandbox.token}")
+    """Print where the sandbox listens, which scripts read too, and what to enter next."""
     print(
         f"Listening on {sandbox.url} with token {sandbox.token}",
         f"Servers: {len(sandbox.servers)}. Ctrl-C stops.",
         "",
-        f"  export SERVER_MANAGEMENT_BASE_URL={sandbox.url}",
-        f"  export SERVER_MANAGEMENT_API_TOKEN={shlex.quote(sandbox.token)}",
-        f"  curl -H {header} {sandbox.url}/api/v1/servers",
+        "In another terminal, with Ansible and the collection installed:",
+        "",
+        *(f"  {command}" for command in next_steps(sandbox.url, sandbox.token)),
         sep="\n",
         flush=True,
     )

@@ -1,0 +1,40 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What `make help` and the end of `make demo` tell a newcomer to enter."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from runpy import run_path
+
+import pytest
+
+from sandbox import Sandbox
+from support.collection import REPOSITORY
+from support.run import Runner
+
+
+def test_the_help_fits_a_terminal_of_80_columns(tmp_path: Path) -> None:
+    shown = Runner(tmp_path).run("make", "--no-print-directory", "help", cwd=REPOSITORY).ok()
+    assert max(map(len, shown.stdout.splitlines())) < 80
+
+
+def test_the_demo_ends_with_an_inventory_of_your_own_sandbox(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(REPOSITORY)
+    suggested: str = run_path(str(REPOSITORY / "tests/demo/__main__.py"))["suggest"]()
+    first, second = re.findall(r"terminal.*:\n((?:  .+\n)+)", suggested)
+    serve = "  python3 tests/sandbox --port 8080\n"
+    assert serve in first
+    runner = Runner(tmp_path / "home")
+    with Sandbox(servers=3, token="sandbox-token") as api:
+        # The sandbox of this test is used instead of the one that the reader starts.
+        commands = first.replace(serve, "") + second.replace("http://127.0.0.1:8080", api.url)
+        result = runner.run("sh", "-ec", commands, cwd=REPOSITORY).ok()
+    assert result.stderr == ""
+    for server in api.servers:
+        assert f"--{server['name']}\n" in result.stdout
