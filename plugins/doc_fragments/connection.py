@@ -73,13 +73,6 @@ options:
       - The default is V(starting_after) for O(pagination=cursor), V(page) for O(pagination=page)
         and V(offset) for O(pagination=offset).
     type: str
-  pagination_concurrency:
-    description:
-      - How many pages to ask for at the same time, from 1 to 10, with O(pagination=page) or
-        O(pagination=offset). More than one saves time where answers take long to come; whether
-        the API permits it is not documented.
-    type: int
-    default: 1
   allow_partial:
     description:
       - Whether to warn and go on with the servers that came, instead of failing, where the API

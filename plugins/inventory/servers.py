@@ -206,7 +206,6 @@ from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructa
 from ansible.release import __version__ as ansible_version
 from ansible.utils.vars import isidentifier
 
-from ansible_collections.server_management.cloud.plugins.module_utils._answers import clean
 from ansible_collections.server_management.cloud.plugins.module_utils._connection import Connection
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     CloudError,
@@ -218,6 +217,10 @@ from ansible_collections.server_management.cloud.plugins.module_utils._models im
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._options import (
     connection_from,
+)
+from ansible_collections.server_management.cloud.plugins.module_utils._text import (
+    one_line,
+    summarise,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._cache import (
     entry_key,
@@ -236,7 +239,6 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts imp
     group_hosts,
     hosts_from,
     safe_group_name,
-    several,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._names import (
     Naming,
@@ -386,7 +388,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             if entry is not None:
                 return read_entry(entry)
         except _ENTRY_ERRORS as error:
-            self._warn(f"the cache entry is damaged and not used: {clean(str(error))}")
+            self._warn(f"the cache entry is damaged and not used: {one_line(str(error))}")
         return None, 0.0
 
     def _fetch(self, connection: Connection) -> list[Server]:
@@ -424,7 +426,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
                 break
             if is_last:
                 raise OptionError(
-                    f"keyed_groups: makes groups named as hosts: {several(clashing)}."
+                    f"keyed_groups: makes groups named as hosts: {summarise(clashing)}."
                 )
             reserved |= made
         self._tell_of_names(naming)
@@ -464,7 +466,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         }
         for kind, names in kinds.items():
             if names:
-                problem = f"{len(names)} {kind}: {several(names)}"
+                problem = f"{len(names)} {kind}: {summarise(names)}"
                 if self.get_option("strict"):
                     raise OptionError(f"hostnames: {problem}")
                 self._warn(problem)

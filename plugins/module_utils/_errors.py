@@ -20,7 +20,7 @@ This utility is private to the collection: it may change in any release.
     │   ├── RateLimited        429                                             (api_down)
     │   ├── Redirected         3xx
     │   └── ServerFailed       5xx                                             (api_down)
-    └── MalformedAnswer        not the documented envelope
+    └── MalformedResponse      not the documented envelope
         └── IncompleteListing  has_more, and no way to go on
 """
 
@@ -137,13 +137,13 @@ class ServerFailed(StatusError):
     api_down = True
 
 
-class MalformedAnswer(CloudError):
+class MalformedResponse(CloudError):
     """The answer is not what the API documents."""
 
-    code = "malformed_answer"
+    code = "malformed_response"
 
 
-class IncompleteListing(MalformedAnswer):
+class IncompleteListing(MalformedResponse):
     """The API says that there is more and there is no way to get it."""
 
     code = "incomplete_listing"

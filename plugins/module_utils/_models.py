@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
-    MalformedAnswer,
+    MalformedResponse,
     OptionError,
 )
 
@@ -50,15 +50,15 @@ class Server:
 def server_from_api(element: Any, position: int) -> Server:
     """Check one element of a listing; ``position`` (from 0) is for the message alone.
 
-    A field that is missing or of the wrong type costs that field. Raises MalformedAnswer where
+    A field that is missing or of the wrong type costs that field. Raises MalformedResponse where
     there is no server to speak of: no object, or no non-empty text ``id``.
     """
     if not isinstance(element, dict):
-        raise MalformedAnswer(f"Element {position} of data is not an object.", _REPORT)
+        raise MalformedResponse(f"Element {position} of data is not an object.", _REPORT)
     identifier = element.get("id")
     # Spelling out what is no text would make two ids one.
     if not isinstance(identifier, str) or not identifier or _valid_text(identifier) != identifier:
-        raise MalformedAnswer(f"Element {position} of data has no text id.", _REPORT)
+        raise MalformedResponse(f"Element {position} of data has no text id.", _REPORT)
     if not _is_ascii(element):
         element = {
             _valid_text(key): _valid(value)
@@ -123,7 +123,7 @@ def _valid(value: Any, depth: int = 0) -> Any:
         return _valid_text(value)
     if isinstance(value, (dict, list)):
         if depth >= _MAX_DEPTH:
-            raise MalformedAnswer(f"A field is nested deeper than {_MAX_DEPTH} levels.", _REPORT)
+            raise MalformedResponse(f"A field is nested deeper than {_MAX_DEPTH} levels.", _REPORT)
         if isinstance(value, list):
             return [_valid(item, depth + 1) for item in value]
         return {_valid_text(key): _valid(item, depth + 1) for key, item in value.items()}

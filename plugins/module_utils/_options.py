@@ -13,20 +13,17 @@ import math
 import re
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import urlsplit
 
 from ansible.module_utils.common.parameters import env_fallback
 
-from ansible_collections.server_management.cloud.plugins.module_utils._answers import clean
 from ansible_collections.server_management.cloud.plugins.module_utils._connection import (
     VERSION,
     Connection,
-    is_ambiguous,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
+from ansible_collections.server_management.cloud.plugins.module_utils._text import one_line
+from ansible_collections.server_management.cloud.plugins.module_utils._url import check_base_url
 
-_API_PATH = "/api/v1"
-_MOST_REQUESTS = 10  # at a time: as many connections as requests keeps open
 _TOKEN_FILE_LIMIT = 16 * 2**10  # bytes; a larger file is no token
 _BUNDLE_LIMIT = 16 * 2**20  # bytes; no CA bundle has more
 _LONGEST_TIMEOUT = 2.0e6  # seconds: sockets take little more
@@ -56,7 +53,6 @@ def connection_argument_spec() -> dict[str, dict[str, Any]]:
         "choices": ["none", "link", "cursor", "page", "offset"],
     }
     spec["pagination_parameter"] = {"type": "str"}
-    spec["pagination_concurrency"] = {"type": "int", "default": 1}
     spec["allow_partial"] = {"type": "bool", "default": False}
     return spec
 
@@ -68,48 +64,17 @@ def connection_from(get_option: Callable[[str], Any], ansible_version: str) -> C
         raise OptionError(f"timeout: must be a number of seconds above 0, and is {timeout}.")
     if retries < 0:
         raise OptionError(f"retries: must be 0 or more, and is {retries}.")
-    concurrency = get_option("pagination_concurrency")
-    if not 1 <= concurrency <= _MOST_REQUESTS:
-        raise OptionError(
-            f"pagination_concurrency: must be from 1 to {_MOST_REQUESTS}, and is {concurrency}."
-        )
     return Connection(
-        base_url=_base_url(get_option("base_url")),
+        base_url=check_base_url(get_option("base_url")),
         api_token=_token(get_option("api_token"), get_option("api_token_file")),
         verify=_verify(get_option("validate_certs"), get_option("ca_path")),
         timeout=min(timeout, _LONGEST_TIMEOUT),
         retries=retries,
         pagination=get_option("pagination"),
         pagination_parameter=get_option("pagination_parameter") or None,
-        pagination_concurrency=concurrency,
         allow_partial=get_option("allow_partial"),
         user_agent=f"server_management.cloud/{VERSION} ansible/{ansible_version}",
     )
-
-
-def _base_url(text: str) -> str:
-    """Return the URL that endpoints are added to: without a trailing slash, ending in /api/v1."""
-    if not text:
-        raise OptionError(
-            "base_url: is required.",
-            "Set it, or SERVER_MANAGEMENT_BASE_URL, to http(s)://host[:port][/prefix].",
-        )
-    expected = "Expected http(s)://host[:port][/prefix]."
-    if is_ambiguous(text):
-        raise OptionError("base_url: has a space, a backslash or a control character.", expected)
-    try:
-        parts = urlsplit(text)
-        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    except ValueError:
-        usable = False
-    if not usable:
-        raise OptionError("base_url: is no http or https URL with a host.", expected)
-    if "@" in parts.netloc:
-        raise OptionError("base_url: must not hold a user or a password.", "Use api_token.")
-    if "?" in text or "#" in text:
-        raise OptionError("base_url: must not hold a query or a fragment.", expected)
-    path = parts.path.rstrip("/")
-    return text.rstrip("/") + ("" if path.endswith(_API_PATH) else _API_PATH)
 
 
 def _token(token: str | None, path: str | None) -> str:
@@ -131,13 +96,13 @@ def _read_token(path: str) -> str:
     content = _read("api_token_file", path, _TOKEN_FILE_LIMIT + 1)
     token = content.decode("latin-1").strip()
     if not token or len(content) > _TOKEN_FILE_LIMIT:
-        raise OptionError(f"api_token_file: {clean(path)}: expected a file with a token alone.")
+        raise OptionError(f"api_token_file: {one_line(path)}: expected a file with a token alone.")
     return token
 
 
 def _verify(validate_certs: bool, ca_path: str | None) -> bool | str:
     if ca_path and b"-----BEGIN " not in _read("ca_path", ca_path, _BUNDLE_LIMIT):
-        raise OptionError(f"ca_path: {clean(ca_path)}: expected a file of certificates in PEM.")
+        raise OptionError(f"ca_path: {one_line(ca_path)}: expected a file of certificates in PEM.")
     return (ca_path or True) if validate_certs else False
 
 
@@ -148,4 +113,4 @@ def _read(option: str, path: str, size: int) -> bytes:
             return file.read(size)
     except (OSError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or "not a path").lower()
-        raise OptionError(f"{option}: {clean(path)}: {reason}.") from None
+        raise OptionError(f"{option}: {one_line(path)}: {reason}.") from None

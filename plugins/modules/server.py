@@ -201,9 +201,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.server_management.cloud.plugins.module_utils._answers import clean
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
-    MalformedAnswer,
+    MalformedResponse,
     OptionError,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._models import FIELDS, Server
@@ -212,6 +211,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._operation
     operation,
     refuse,
 )
+from ansible_collections.server_management.cloud.plugins.module_utils._text import one_line
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "id": {"type": "str"},
@@ -247,9 +247,9 @@ def find(params: Mapping[str, Any], servers: Iterable[Server]) -> Server | None:
     else:
         found = [server for server in servers if server.text("name") == params["name"]]
     if len(found) > 1:
-        ids = ", ".join(sorted(clean(server.id) for server in found))
+        ids = ", ".join(sorted(one_line(server.id) for server in found))
         raise OptionError(
-            f"name: {len(found)} servers are named {clean(params['name'])}: {ids}.",
+            f"name: {len(found)} servers are named {one_line(params['name'])}: {ids}.",
             "Say which one with id.",
         )
     return found[0] if found else None
@@ -263,8 +263,8 @@ def plan(params: Mapping[str, Any], servers: Iterable[Server]) -> Plan:
         return Plan("", {}, {}) if state == "absent" else _plan_new(params)
     if _differs(server, params, "region"):
         raise OptionError(
-            f"region: {_name(params)} is in {clean(server.text('region'))}, "
-            f"and can't be moved to {clean(params['region'])}."
+            f"region: {_name(params)} is in {one_line(server.text('region'))}, "
+            f"and can't be moved to {one_line(params['region'])}."
         )
     before = dict(server.fields)
     if state == "absent":
@@ -273,7 +273,7 @@ def plan(params: Mapping[str, Any], servers: Iterable[Server]) -> Plan:
     if state == "reinstalled":
         if resized:
             raise OptionError(
-                f"plan: {_name(params)} has the plan {clean(server.text('plan'))}.",
+                f"plan: {_name(params)} has the plan {one_line(server.text('plan'))}.",
                 "To reinstall does not resize: leave plan out, or resize first.",
             )
         return Plan("reinstall", before, {**before, "status": UNKNOWN})
@@ -304,15 +304,15 @@ def _differs(server: Server, params: Mapping[str, Any], field: str) -> bool:
     if not wanted:
         return False
     if not server.text(field):
-        raise MalformedAnswer(
-            f"The API gives no usable {field} for the server {clean(server.id)}.",
+        raise MalformedResponse(
+            f"The API gives no usable {field} for the server {one_line(server.id)}.",
             f"Leave {field} out to go on without it.",
         )
     return server.text(field) != wanted
 
 
 def _name(params: Mapping[str, Any]) -> str:
-    return clean(params["name"] or params["id"])
+    return one_line(params["name"] or params["id"])
 
 
 def execute(task: Task) -> dict[str, Any]:

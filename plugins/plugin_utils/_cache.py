@@ -16,12 +16,12 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from ansible_collections.server_management.cloud.plugins.module_utils._answers import parse_listing
 from ansible_collections.server_management.cloud.plugins.module_utils._connection import Connection
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
-    MalformedAnswer,
+    MalformedResponse,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server, merge
+from ansible_collections.server_management.cloud.plugins.module_utils._response import parse_listing
 
 _FORMAT = 1
 
@@ -66,9 +66,9 @@ def read_entry(entry: Any) -> tuple[list[Server], float]:
         raise ValueError("it lacks its time or its servers")
     servers: dict[str, Server] = {}
     try:
-        data, has_more = parse_listing(text.encode(), "cache entry")
+        data, has_more = parse_listing(text.encode())
         merge(servers, data)
-    except MalformedAnswer as error:
+    except MalformedResponse as error:
         raise ValueError(error.message) from None
     if has_more:
         raise ValueError("its listing is not whole")

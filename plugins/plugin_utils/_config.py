@@ -17,8 +17,8 @@ from ansible.errors import AnsibleError
 from ansible.module_utils.parsing.convert_bool import boolean
 from jinja2 import TemplateError
 
-from ansible_collections.server_management.cloud.plugins.module_utils._answers import clean
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
+from ansible_collections.server_management.cloud.plugins.module_utils._text import one_line
 
 # Expressions are evaluated for each server, and not once as templates.
 EXPRESSION_OPTIONS = frozenset({"compose", "groups", "keyed_groups", "hostnames", "filters"})
@@ -47,7 +47,7 @@ def check_keys(config: Mapping[str, Any], known: Iterable[str]) -> None:
 
             near = difflib.get_close_matches(str(key), known, n=1)
             hint = f"Did you mean {near[0]}?" if near else ""
-            raise OptionError(f"{clean(str(key))}: there is no such option.", hint)
+            raise OptionError(f"{one_line(str(key))}: there is no such option.", hint)
 
 
 def render(
@@ -70,7 +70,7 @@ def render(
             reason = str(error)
             if isinstance(value, str):
                 reason = reason.replace(value, "the template")
-            raise OptionError(f"{key}: {clean(reason)}") from None
+            raise OptionError(f"{key}: {one_line(reason)}") from None
     return rendered
 
 
@@ -112,4 +112,4 @@ def _check_value(option: str, definition: Mapping[str, Any], value: Any) -> None
 
 
 def _shown(value: Any) -> str:
-    return clean(str(value))[:60]
+    return one_line(str(value))[:60]

@@ -26,8 +26,8 @@ from ansible.utils.path import basedir
 from ansible.utils.vars import combine_vars
 from jinja2 import TemplateError
 
-from ansible_collections.server_management.cloud.plugins.module_utils._answers import clean
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
+from ansible_collections.server_management.cloud.plugins.module_utils._text import one_line
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
 from ansible_collections.server_management.cloud.plugins.plugin_utils._pure import analyse
 from ansible_collections.server_management.cloud.plugins.plugin_utils._trust import (
@@ -275,7 +275,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
                 if self._holds(condition, subject):
                     return verb == "include"
             except EXPRESSION_ERRORS as error:
-                server, reason = clean(host.server.id), clean(str(error))
+                server, reason = one_line(host.server.id), one_line(str(error))
                 raise OptionError(
                     f"filters: {verb}: {condition}: failed for the server {server}: {reason}"
                 ) from error
@@ -390,7 +390,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
         return self._key
 
     def _fail(self, label: str, message: str, error: BaseException) -> None:
-        reason = clean(str(error))
+        reason = one_line(str(error))
         if self._strict:
             raise AnsibleParserError(f"{message}: {reason}" if message else reason) from error
         count, first = self.failures.get(label, (0, reason))

@@ -18,9 +18,9 @@ from typing import Any
 from ansible.inventory.group import to_safe_group_name
 from ansible.utils.vars import isidentifier
 
-from ansible_collections.server_management.cloud.plugins.module_utils._answers import clean
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._models import FIELDS, Server
+from ansible_collections.server_management.cloud.plugins.module_utils._text import summarise
 from ansible_collections.server_management.cloud.plugins.plugin_utils._trust import mark
 
 # Dotted quads that a packet can be sent to: not 0/8, nor 224/4 and above.
@@ -86,9 +86,9 @@ def hosts_from(servers: Iterable[Server], prefix: str, warn: Callable[[str], Non
         counts = ", ".join(f"{name} ({unusable[name]})" for name in FIELDS if unusable[name])
         warn(f"fields that are missing or not text, with the number of servers: {counts}")
     if unreachable:
-        warn(f"no usable IPv4 address, so ansible_host is not set: {several(unreachable)}")
+        warn(f"no usable IPv4 address, so ansible_host is not set: {summarise(unreachable)}")
     if names.refused:
-        warn(f"fields that can't become variables: {several(names.refused)}")
+        warn(f"fields that can't become variables: {summarise(names.refused)}")
     return hosts
 
 
@@ -112,7 +112,7 @@ def group_hosts(
         values.setdefault(name, []).append(f"{key} {value}")
     for name, merged in sorted(values.items()):
         if len(merged) > 1:
-            warn(f"several values become the group {name}: {several(merged)}")
+            warn(f"several values become the group {name}: {summarise(merged)}")
 
 
 def check_parents(parents: Iterable[tuple[str, str]], groups: Mapping[str, Any]) -> None:
@@ -133,10 +133,3 @@ def check_parents(parents: Iterable[tuple[str, str]], groups: Mapping[str, Any])
                 seen.add(name)
                 pending.extend(above.get(name, ()))
         above.setdefault(child, set()).add(parent)
-
-
-def several(texts: Iterable[str], shown: int = 3) -> str:
-    """Name a few texts of a server on one line, in order, and count the others."""
-    ordered = sorted({clean(text)[:60] for text in texts})
-    more = len(ordered) - shown
-    return ", ".join(ordered[:shown]) + (f" and {more} more" if more > 0 else "")

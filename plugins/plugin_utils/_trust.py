@@ -13,9 +13,10 @@ text of these characters alone is no template, so that it may pass for ordinary 
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import Any
+
+from ansible_collections.server_management.cloud.plugins.module_utils._text import is_plain
 
 try:
     from ansible.template import trust_as_template
@@ -26,10 +27,6 @@ except ImportError:  # ansible-core before 2.19
     _suspect: Any = AnsibleUnsafeText
 else:
     _plain, _suspect = trust_as_template, str
-
-# No brace, hash or per cent sign, which start a template, and no bracket, quote or parenthesis,
-# without which nothing can be called.
-_is_plain = re.compile(r"[\w .:/@+,-]*").fullmatch
 
 # The exact types that marked text has, and text that was never marked.
 TEXT_TYPES = frozenset({str, type(_plain("text")), type(_suspect("text"))})
@@ -42,13 +39,13 @@ def mark(value: Any) -> Any:
     if isinstance(value, list):
         return [mark(item) for item in value]
     if isinstance(value, dict):
-        return {key if _is_plain(key) else _suspect(key): mark(item) for key, item in value.items()}
+        return {key if is_plain(key) else _suspect(key): mark(item) for key, item in value.items()}
     return value
 
 
 @lru_cache(maxsize=1024)  # many hosts have the same region, plan and status
 def _mark_text(text: str) -> Any:
-    return _plain(text) if _is_plain(text) else _suspect(text)
+    return _plain(text) if is_plain(text) else _suspect(text)
 
 
 def trust(text: str) -> Any:
@@ -62,7 +59,7 @@ def trust_plain(value: Any) -> Any:
     Other text stays as Ansible marked it: from 2.19 on it trusts no result of a template.
     """
     if isinstance(value, str):
-        return _plain(value) if _is_plain(value) else value
+        return _plain(value) if is_plain(value) else value
     if isinstance(value, list):
         return [trust_plain(item) for item in value]
     if isinstance(value, dict):

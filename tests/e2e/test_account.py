@@ -155,9 +155,9 @@ def test_two_values_of_one_group_and_names_that_change_are_told(source: Source) 
     ("options", "text"),
     [
         ({"regoins": ["eu-1"]}, "regoins: there is no such option. Did you mean regions?"),
-        ({"base_url": "ftp://x"}, "base_url: is no http or https URL with a host."),
-        ({"base_url": "http://u:p@x"}, "base_url: must not hold a user or a password."),
-        ({"base_url": "http://x?y"}, "base_url: must not hold a query or a fragment."),
+        ({"base_url": "ftp://x"}, "base_url: is not an http or https URL with a host."),
+        ({"base_url": "http://u:p@x"}, "base_url: must not contain a user or a password."),
+        ({"base_url": "http://x?y"}, "base_url: must not contain a query or a fragment."),
         ({"base_url": None}, "SERVER_MANAGEMENT_BASE_URL"),
         ({"api_token": None}, "SERVER_MANAGEMENT_API_TOKEN"),
         ({"api_token": "a b"}, "api_token: the token must be visible ASCII without spaces."),

@@ -164,18 +164,6 @@ def test_a_distant_host_through_a_proxy(source: Source) -> None:
 
 
 @pytest.mark.promise("whole")
-@pytest.mark.parametrize("style", ["page", "offset"])
-def test_pages_can_be_asked_for_side_by_side(runner: Runner, tmp_path: Path, style: str) -> None:
-    with Sandbox(servers=18, page_size=4, pagination=style) as api:
-        source = Source(runner, api, tmp_path)
-        listing = source.list(pagination=style, pagination_concurrency=3)
-        assert hosts(listing) == sorted(server["name"] for server in api.servers)
-        assert len({request.connection for request in api.requests}) > 1
-        api.fail(Fault(status=503), page=4, times=None)
-        source.refused("HTTP 503", pagination=style, pagination_concurrency=3)
-
-
-@pytest.mark.promise("whole")
 def test_a_listing_that_moves_gives_each_server_once(runner: Runner, tmp_path: Path) -> None:
     with Sandbox(servers=9, page_size=4, pagination="page") as api:
         api.fail(Fault(shift=1), page=2, times=None)

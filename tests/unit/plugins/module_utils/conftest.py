@@ -85,8 +85,10 @@ def waits(client: ModuleType, monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 @pytest.fixture
-def threads(client: ModuleType) -> Iterator[None]:
+def threads() -> Iterator[None]:
     """Expect that a test leaves no thread of the client behind."""
+    from ansible_collections.server_management.cloud.plugins.module_utils import _transport
+
     yield
-    left = [thread for thread in threading.enumerate() if isinstance(thread, client._Exchange)]
+    left = [thread for thread in threading.enumerate() if isinstance(thread, _transport._Exchange)]
     assert not left

@@ -13,7 +13,7 @@ import pytest
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     CloudError,
     IncompleteListing,
-    MalformedAnswer,
+    MalformedResponse,
     ServerFailed,
     Unauthorized,
 )
@@ -109,7 +109,7 @@ def test_a_link_to_another_origin_is_refused(read: Any, target: str) -> None:
     with Sandbox(servers=4, pagination="link", page_size=2) as sandbox:
         address = target.format(host=sandbox.host, port=sandbox.port)
         sandbox.fail(Fault(link=f'<{address}>; rel="next"'), page=1)
-        with pytest.raises(MalformedAnswer, match="leads to another origin") as caught:
+        with pytest.raises(MalformedResponse, match="leads to another origin") as caught:
             read(sandbox, pagination="link", allow_partial=True)
         assert len(sandbox.requests) == 1
     assert " ".join(address.split()) in str(caught.value)
@@ -164,7 +164,7 @@ def test_an_empty_page_that_claims_more_is_refused(
         if page == 2 and style == "none":
             assert len(read(sandbox)) == 4
             return
-        with pytest.raises(MalformedAnswer, match=f"Page {page} of the listing is empty"):
+        with pytest.raises(MalformedResponse, match=f"Page {page} of the listing is empty"):
             read(sandbox, pagination=style, allow_partial=allow_partial)
 
 
@@ -173,7 +173,7 @@ def test_an_empty_page_that_claims_more_is_refused(
 def test_a_page_that_comes_again_is_refused(read: Any, style: str) -> None:
     with Sandbox(servers=6, pagination=style, page_size=2) as sandbox:
         sandbox.fail(Fault(shift=2), page=2)
-        with pytest.raises(MalformedAnswer, match="Page 2 of the listing brings no new server"):
+        with pytest.raises(MalformedResponse, match="Page 2 of the listing brings no new server"):
             read(sandbox, pagination=style)
         assert len(sandbox.requests) == 2
 
@@ -182,7 +182,7 @@ def test_a_page_that_comes_again_is_refused(read: Any, style: str) -> None:
 def test_a_link_that_loops_is_refused(read: Any) -> None:
     with Sandbox(servers=6, pagination="link", page_size=2) as sandbox:
         sandbox.fail(Fault(link='<{origin}/api/v1/servers>; rel="next"'), page=2)
-        with pytest.raises(MalformedAnswer, match="Page 3 of the listing brings no new server"):
+        with pytest.raises(MalformedResponse, match="Page 3 of the listing brings no new server"):
             read(sandbox, pagination="link")
         assert len(sandbox.requests) == 3
 
@@ -190,7 +190,7 @@ def test_a_link_that_loops_is_refused(read: Any) -> None:
 @pytest.mark.promise("whole")
 def test_an_api_that_ignores_the_parameter_is_found_out(read: Any, sandbox: Sandbox) -> None:
     sandbox.fail(Fault(has_more=True), times=None)
-    with pytest.raises(MalformedAnswer, match="brings no new server"):
+    with pytest.raises(MalformedResponse, match="brings no new server"):
         read(sandbox, pagination="page")
 
 
@@ -206,8 +206,8 @@ def test_a_server_that_comes_twice_as_the_listing_moves_is_kept_once(read: Any, 
 LATER_FAULTS: list[tuple[Fault, type[CloudError]]] = [
     (Fault(status=401), Unauthorized),
     (Fault(status=500), ServerFailed),
-    (Fault(body="{}"), MalformedAnswer),
-    (Fault(data=[{"id": 5}]), MalformedAnswer),
+    (Fault(body="{}"), MalformedResponse),
+    (Fault(data=[{"id": 5}]), MalformedResponse),
 ]
 
 

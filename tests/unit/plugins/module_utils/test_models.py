@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
-    MalformedAnswer,
+    MalformedResponse,
     OptionError,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._models import (
@@ -77,7 +77,7 @@ def test_an_id_is_all_that_a_server_needs() -> None:
 @pytest.mark.promise("whole")
 @pytest.mark.parametrize("value", [None, 1, True, [], {}, "", ["srv_1"], "\ud800", "a\udfffb"])
 def test_without_a_text_id_there_is_no_server(value: Any) -> None:
-    with pytest.raises(MalformedAnswer, match="Element 7 of data has no text id") as caught:
+    with pytest.raises(MalformedResponse, match="Element 7 of data has no text id") as caught:
         server_from_api({**SERVER, "id": value}, 7)
     assert caught.value.next_step
 
@@ -85,7 +85,7 @@ def test_without_a_text_id_there_is_no_server(value: Any) -> None:
 @pytest.mark.promise("whole")
 @pytest.mark.parametrize("element", [None, 1, "text", [], [SERVER]])
 def test_what_is_no_object_is_no_server(element: Any) -> None:
-    with pytest.raises(MalformedAnswer, match="Element 3 of data is not an object"):
+    with pytest.raises(MalformedResponse, match="Element 3 of data is not an object"):
         server_from_api(element, 3)
 
 
@@ -114,7 +114,7 @@ def test_the_name_of_a_field_is_made_writable_too() -> None:
 @pytest.mark.promise("bounded")
 @pytest.mark.parametrize("depth", [33, 500])
 def test_a_field_of_later_that_is_too_deep_is_refused(depth: int) -> None:
-    with pytest.raises(MalformedAnswer, match="nested deeper than 32 levels"):
+    with pytest.raises(MalformedResponse, match="nested deeper than 32 levels"):
         server_from_api({**SERVER, "later": _nested(depth)}, 0)
 
 
@@ -122,7 +122,7 @@ def test_a_field_of_later_that_is_too_deep_is_refused(depth: int) -> None:
 def test_any_object_is_a_server_that_can_be_written_or_is_refused(element: dict[str, Any]) -> None:
     try:
         server = server_from_api(element, 0)
-    except MalformedAnswer:
+    except MalformedResponse:
         return
     assert server.id == server.fields["id"] == element["id"]
     json.dumps(server.fields, ensure_ascii=False).encode()
@@ -163,7 +163,7 @@ def test_each_id_is_kept_once_where_it_first_stood() -> None:
 
 
 def test_a_bad_element_is_named_by_its_place() -> None:
-    with pytest.raises(MalformedAnswer, match="Element 2 of"):
+    with pytest.raises(MalformedResponse, match="Element 2 of"):
         merge({}, [{"id": "a"}, {"id": "b"}, {}])
 
 

@@ -14,7 +14,7 @@ import pytest
 from ansible_collections.server_management.cloud.plugins.module_utils import _operations
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     CloudError,
-    MalformedAnswer,
+    MalformedResponse,
     OptionError,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
@@ -114,7 +114,7 @@ def test_a_wish_that_nothing_can_fulfil_is_an_error(options: dict[str, Any], wor
 
 @pytest.mark.parametrize("field", ["plan", "region"])
 def test_nothing_is_said_of_a_field_that_the_api_does_not_give(field: str) -> None:
-    with pytest.raises(MalformedAnswer, match=f"no usable {field} for the server s_4"):
+    with pytest.raises(MalformedResponse, match=f"no usable {field} for the server s_4"):
         planned(id="s_4", **{field: "small"})
 
 

@@ -21,9 +21,9 @@ from ansible.template import Templar
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.server_management.cloud.plugins.module_utils._answers import clean
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
+from ansible_collections.server_management.cloud.plugins.module_utils._text import one_line
 from ansible_collections.server_management.cloud.plugins.plugin_utils._expressions import (
     EXPRESSION_ERRORS,
     Expressions,
@@ -212,7 +212,7 @@ def expect_failure(
         return
     with pytest.raises(AnsibleError) as ours:
         expressions.compose_all(hosts, InventoryData())
-    assert clean(str(ours.value)) == clean(str(error))
+    assert one_line(str(ours.value)) == one_line(str(error))
 
 
 def parents_of(groups: list[str], pairs: Mapping[tuple[str, str], None]) -> set[str]:

@@ -24,7 +24,6 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts imp
     group_hosts,
     hosts_from,
     safe_group_name,
-    several,
 )
 from sandbox.account import make_servers
 
@@ -256,17 +255,3 @@ def test_groups_may_be_in_several_others(parents: list[tuple[str, str]]) -> None
 def test_a_group_inside_itself_is_refused(parents: list[tuple[str, str]], child: str) -> None:
     with pytest.raises(OptionError, match=f"keyed_groups: the group {child} would be inside"):
         check_parents(parents, GROUPS)
-
-
-@pytest.mark.parametrize(
-    ("texts", "shown"),
-    [
-        ([], ""),
-        (["b", "a", "b"], "a, b"),
-        (["d", "c", "b", "a"], "a, b, c and 1 more"),
-        (["x\n\x1b[1my"], "x [1my"),
-        (["z" * 100], "z" * 60),
-    ],
-)
-def test_several_names_a_few_and_counts_the_others(texts: list[str], shown: str) -> None:
-    assert several(texts) == shown

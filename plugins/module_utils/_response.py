@@ -2,27 +2,26 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What an HTTP answer says: a bounded body, the documented envelope, or an error to act on.
+"""An HTTP response: its bounded body, the documented envelope, or the error that it stands for.
 
 This utility is private to the collection: it may change in any release.
 """
 
 from __future__ import annotations
 
-import base64
 import json
 import math
 import re
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import timezone
 from email.utils import parsedate_to_datetime
 from typing import Any, NoReturn
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     Forbidden,
-    MalformedAnswer,
+    MalformedResponse,
     NotFound,
     RateLimited,
     Redirected,
@@ -30,10 +29,12 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
     StatusError,
     Unauthorized,
 )
+from ansible_collections.server_management.cloud.plugins.module_utils._text import excerpt
+
+Quote = Callable[[str], str]  # makes text of the server fit for a message, without the token
 
 LISTING_LIMIT = 128 * 2**20  # bytes, decoded, for all the answers of one listing together
 _PIECE = 64 * 2**10  # bytes, decoded, that a compressed body gives at a time
-_QUOTED = 160  # characters
 _MOST_DIGITS = 400  # in a whole number: more than a float has, and no work to convert
 
 _CHECK_URL = "Check base_url: the address of the API, without /api/v1."
@@ -58,14 +59,16 @@ _link_pieces = re.compile(r'(?:<[^>]*>?|"(?:[^"\\]|\\.)*"?|[^<",;])+|[,;]').find
 def read_body(chunks: Iterable[bytes], encoding: str, limit: int) -> bytes:
     """Join and decompress a body of at most ``limit`` bytes, without ever holding more.
 
-    Raises MalformedAnswer where it is longer, or not in the encoding that it claims.
+    Raises MalformedResponse where it is longer, or not in the encoding that it claims.
     """
     encoding = encoding.strip().lower()
     chunks = _at_most(limit, chunks)
     if encoding in ("gzip", "x-gzip"):
         chunks = _at_most(limit, _decompress(chunks))
     elif encoding not in ("", "identity"):
-        raise MalformedAnswer("The answer is encoded in a way that was not asked for.", _CHECK_URL)
+        raise MalformedResponse(
+            "The answer is encoded in a way that was not asked for.", _CHECK_URL
+        )
     return b"".join(chunks)
 
 
@@ -74,7 +77,7 @@ def _at_most(limit: int, chunks: Iterable[bytes]) -> Iterator[bytes]:
     for chunk in chunks:
         size += len(chunk)
         if size > limit:
-            raise MalformedAnswer(
+            raise MalformedResponse(
                 f"The listing is larger than {LISTING_LIMIT // 2**20} MiB, the most that is read.",
                 _CHECK_URL,
             )
@@ -92,18 +95,20 @@ def _decompress(chunks: Iterable[bytes]) -> Iterator[bytes]:
             try:
                 yield decoder.decompress(rest, _PIECE)
             except zlib.error:
-                raise MalformedAnswer(
+                raise MalformedResponse(
                     "The answer claims to be compressed with gzip and is not.", _CHECK_URL
                 ) from None
             rest = decoder.unconsumed_tail or decoder.unused_data
     if not decoder.eof:
-        raise MalformedAnswer("The compressed answer is cut short.", "Run again.")
+        raise MalformedResponse("The compressed answer is cut short.", "Run again.")
 
 
-def parse_listing(body: bytes, content_type: str, token: str = "") -> tuple[list[Any], bool]:
-    """Return ``data`` and ``has_more`` of the documented envelope, or raise MalformedAnswer.
+def parse_listing(
+    body: bytes, content_type: str | None = None, quote: Quote = excerpt
+) -> tuple[list[Any], bool]:
+    """Return ``data`` and ``has_more`` of the documented envelope, or raise MalformedResponse.
 
-    ``content_type`` and ``token`` are for the message alone, which shows the one and not the other.
+    ``content_type``, the header of a response, is for the message alone.
     """
     try:
         answer = json.loads(
@@ -113,31 +118,35 @@ def parse_listing(body: bytes, content_type: str, token: str = "") -> tuple[list
             parse_int=_whole,
         )
     except RecursionError:
-        raise MalformedAnswer("The answer is nested too deep.", _CHECK_URL) from None
+        raise MalformedResponse("The answer is nested too deep.", _CHECK_URL) from None
     except ValueError as error:
-        kind = header_excerpt(content_type, token) or "none given"
-        raise MalformedAnswer(
-            f"The answer is not JSON: {_reason(error)} (content type: {kind}).", _CHECK_URL
+        kind = ""
+        if content_type is not None:
+            kind = f" (content type: {quote(header_text(content_type)) or 'none given'})"
+        raise MalformedResponse(
+            f"The answer is not JSON: {_reason(error)}{kind}.", _CHECK_URL
         ) from None
     if not isinstance(answer, dict):
-        raise MalformedAnswer("The answer is JSON and not an object.", _CHECK_URL)
+        raise MalformedResponse("The answer is JSON and not an object.", _CHECK_URL)
     data, has_more = answer.get("data"), answer.get("has_more")
     if not isinstance(data, list):
-        raise MalformedAnswer("The answer has no list data.", _CHECK_URL)
+        raise MalformedResponse("The answer has no list data.", _CHECK_URL)
     if not isinstance(has_more, bool):
-        raise MalformedAnswer("The answer has no true or false has_more.", _CHECK_URL)
+        raise MalformedResponse("The answer has no true or false has_more.", _CHECK_URL)
     return data, has_more
 
 
-def status_error(status: int, headers: Mapping[str, str], body: bytes, token: str) -> StatusError:
-    """Make the error that a status other than 200 stands for, with what the server said."""
-    content_type = headers.get("Content-Type", "")
-    said = "" if "html" in content_type.lower() else excerpt(body.decode("utf-8", "replace"), token)
+def status_error(
+    status: int, headers: Mapping[str, str], body: bytes, quote: Quote = excerpt
+) -> StatusError:
+    """Make the error for a status other than 200; it quotes a body that is not HTML."""
+    is_html = "html" in headers.get("Content-Type", "").lower()
+    said = "" if is_html else quote(body.decode("utf-8", "replace"))
     if status in _STATUS:
         kind, message, next_step = _STATUS[status]
     elif 300 <= status < 400:
         kind, said = Redirected, ""
-        target = header_excerpt(headers.get("Location", ""), token)
+        target = quote(header_text(headers.get("Location", "")))
         pointed = f'"{target}"' if target else "nowhere"
         message = f"The API redirects to {pointed}, which is not followed"
         next_step = "If that is where the API lives, set base_url to it."
@@ -184,39 +193,9 @@ def next_link(header: str) -> str:
     return ""
 
 
-def header_excerpt(value: str, token: str) -> str:
-    """Return a header, which requests takes for Latin-1, fit to be shown; see ``excerpt``."""
-    return excerpt(value.encode("latin-1", "replace").decode("utf-8", "replace"), token)
-
-
-def excerpt(said: str, token: str) -> str:
-    """Return what a server said fit to be shown: one short line, without the token."""
-    said = clean(_token_spellings(token).sub("[token]", said) if token else said)
-    return said if len(said) <= _QUOTED else said[: _QUOTED - 3] + "..."
-
-
-def _token_spellings(token: str) -> re.Pattern[str]:
-    """Return what finds the token as it is, escaped for JSON, URLs or HTML, or in base64."""
-    import html  # only now: it has a table of two thousand names, and a failure has time
-
-    plain = "".join(
-        rf"(?:\\?{re.escape(c)}|\\u00{ord(c):02x}|%{ord(c):02x}|&#(?:{ord(c)}|x{ord(c):x});"
-        rf"|{re.escape(html.escape(c))})"
-        for c in token
-    )
-    spellings: list[str] = []
-    for before in range(3):  # bytes that precede it in the same group of three, as "Bearer " does
-        text = bytes(before) + token.encode()
-        # Without the characters at both ends that other bytes have a part in.
-        start, end = (before * 8 + 5) // 6, len(text) * 8 // 6
-        encoded = base64.b64encode(text)[start:end].decode()
-        spellings += [encoded, encoded.translate(str.maketrans("+/", "-_"))]
-    return re.compile("|".join([f"(?i:{plain})", *map(re.escape, filter(None, spellings))]))
-
-
-def clean(text: str) -> str:
-    """Put a server's text on one line, without what a terminal would act on."""
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+def header_text(value: str) -> str:
+    """Decode a header as UTF-8, which requests has decoded as Latin-1."""
+    return value.encode("latin-1", "replace").decode("utf-8", "replace")
 
 
 def _reason(error: ValueError) -> str:

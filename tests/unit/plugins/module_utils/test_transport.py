@@ -15,86 +15,9 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
     TLSFailed,
     Unreachable,
 )
-from ansible_collections.server_management.cloud.plugins.module_utils._network import (
-    is_loopback,
-    origin,
-    resolve,
+from ansible_collections.server_management.cloud.plugins.module_utils._transport import (
     transport_error,
-    where,
 )
-
-PAGE = "http://h/api/v1/servers?page=1"
-
-
-@pytest.mark.parametrize(
-    ("url", "expected"),
-    [
-        ("http://h", ("http", "h", 80)),
-        ("HTTPS://H/x", ("https", "h", 443)),
-        ("https://h:8443", ("https", "h", 8443)),
-        ("http://h:", ("http", "h", 80)),
-        ("http://[::1]:8080/", ("http", "::1", 8080)),
-        ("http://user@h", ("http", "user@h", 80)),
-        ("ftp://h", ("ftp", "h", None)),
-    ],
-)
-def test_an_origin_is_scheme_host_and_port(url: str, expected: tuple[str, str, int | None]) -> None:
-    assert origin(url) == expected
-
-
-@pytest.mark.promise("home")
-@pytest.mark.parametrize(
-    ("reference", "target"),
-    [
-        ("?page=2", "http://h/api/v1/servers?page=2"),
-        ("servers?page=2", "http://h/api/v1/servers?page=2"),
-        ("/other", "http://h/other"),
-        ("//h:80/x", "http://h:80/x"),
-        ("http://H/x", "http://H/x"),
-        ("https://h/x", None),
-        ("//h:81/x", None),
-        ("//other/x", None),
-        ("http://user@h/x", None),
-        ("http://@h/x", None),
-        ("http://h:99999/", None),
-        ("http://h:x/", None),
-        ("http://[::1/", None),
-        ("file:///etc/passwd", None),
-        ("http://h\\@other/", None),
-        ("\\\\other/x", None),
-        ("/a b", None),
-        ("/a\nb", None),
-        ("\x00/a", None),
-    ],
-)
-def test_a_reference_is_followed_within_its_origin_alone(
-    reference: str, target: str | None
-) -> None:
-    assert resolve(PAGE, reference) == target
-
-
-@pytest.mark.parametrize(
-    ("host", "expected"),
-    [
-        ("localhost", True),
-        ("api.localhost", True),
-        ("127.0.0.1", True),
-        ("127.9.9.9", True),
-        ("::1", True),
-        ("localhost.example.com", False),
-        ("notlocalhost", False),
-        ("0.0.0.0", False),
-        ("10.0.0.1", False),
-        ("", False),
-    ],
-)
-def test_loopback_is_this_machine(host: str, expected: bool) -> None:
-    assert is_loopback(host) is expected
-
-
-def test_where_names_host_and_port() -> None:
-    assert where("https://h/x") == "h:443"
-    assert where("http://[::1]:81") == "[::1]:81"
 
 
 def _wrapped(cause: BaseException, how: str) -> Exception:

@@ -16,7 +16,7 @@ import pytest
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     CloudError,
-    MalformedAnswer,
+    MalformedResponse,
     StatusError,
     Unauthorized,
 )
@@ -207,7 +207,7 @@ def test_what_is_not_the_documented_envelope_is_refused(
     read: Any, sandbox: Sandbox, fault: Fault, words: str
 ) -> None:
     sandbox.fail(fault)
-    with pytest.raises(MalformedAnswer) as caught:
+    with pytest.raises(MalformedResponse) as caught:
         read(sandbox)
     assert words in caught.value.message
     assert caught.value.next_step

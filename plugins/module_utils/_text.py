@@ -1,0 +1,62 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""One safe line of text: no control characters, no token, and not too long.
+
+This utility is private to the collection: it may change in any release.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterable
+
+_MAX_EXCERPT = 160  # characters
+_MAX_NAMED = 60  # characters, for each of several texts
+_HTML_ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
+
+# Text that can't be a template: there is no brace, number sign or per cent sign, which start one,
+# and no bracket, quotation mark or parenthesis, without which nothing can be called.
+is_plain = re.compile(r"[\w .:/@+,-]*").fullmatch
+
+
+def one_line(text: str) -> str:
+    """Replace line breaks and everything else that a terminal would act on by single spaces."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
+def excerpt(text: str) -> str:
+    """Return the beginning of a text as one line of at most 160 characters."""
+    text = one_line(text)
+    return text if len(text) <= _MAX_EXCERPT else text[: _MAX_EXCERPT - 3] + "..."
+
+
+def summarise(texts: Iterable[str], shown: int = 3) -> str:
+    """Name the first few of some texts, sorted, on one line, and count the others."""
+    ordered = sorted({one_line(text)[:_MAX_NAMED] for text in texts})
+    more = len(ordered) - shown
+    return ", ".join(ordered[:shown]) + (f" and {more} more" if more > 0 else "")
+
+
+def redact(text: str, token: str) -> str:
+    """Replace the token, in plain or encoded form, by ``[token]``."""
+    return _token_spellings(token).sub("[token]", text) if token else text
+
+
+def _token_spellings(token: str) -> re.Pattern[str]:
+    """Match the token as it is, escaped for JSON, URLs or HTML, or in base64."""
+    plain = "".join(
+        rf"(?:\\?{re.escape(c)}|\\u00{ord(c):02x}|%{ord(c):02x}|&#(?:{ord(c)}|x{ord(c):x});"
+        rf"|{re.escape(_HTML_ESCAPES.get(c, c))})"
+        for c in token
+    )
+    spellings: list[str] = []
+    for before in range(3):  # bytes that precede it in the same group of three, as "Bearer " does
+        text = bytes(before) + token.encode()
+        # Without the characters at both ends that other bytes also determine.
+        start, end = (before * 8 + 5) // 6, len(text) * 8 // 6
+        encoded = base64.b64encode(text)[start:end].decode()
+        spellings += [encoded, encoded.translate(str.maketrans("+/", "-_"))]
+    return re.compile("|".join([f"(?i:{plain})", *map(re.escape, filter(None, spellings))]))

@@ -1,0 +1,83 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""URLs: the option base_url, origins, and links to further pages.
+
+This utility is private to the collection: it may change in any release.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from urllib.parse import urljoin, urlsplit
+
+from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
+
+_API_PATH = "/api/v1"
+
+# Parsers disagree about these characters, so that a URL with one could lead to two places.
+is_ambiguous = re.compile(r"[\s\\\x00-\x1f\x7f]").search
+
+
+def check_base_url(text: str | None) -> str:
+    """Return the URL that endpoints are added to: without a trailing slash, ending in /api/v1.
+
+    Raises OptionError if the option ``base_url`` is missing or malformed.
+    """
+    if not text:
+        raise OptionError(
+            "base_url: is required.",
+            "Set it, or SERVER_MANAGEMENT_BASE_URL, to http(s)://host[:port][/prefix].",
+        )
+    expected = "Expected http(s)://host[:port][/prefix]."
+    if is_ambiguous(text):
+        raise OptionError("base_url: has a space, a backslash or a control character.", expected)
+    try:
+        parts = urlsplit(text)
+        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise OptionError("base_url: is not an http or https URL with a host.", expected)
+    if "@" in parts.netloc:
+        raise OptionError("base_url: must not contain a user or a password.", "Use api_token.")
+    if "?" in text or "#" in text:
+        raise OptionError("base_url: must not contain a query or a fragment.", expected)
+    path = parts.path.rstrip("/")
+    return text.rstrip("/") + ("" if path.endswith(_API_PATH) else _API_PATH)
+
+
+def origin(url: str) -> tuple[str, str, int | None]:
+    """Return scheme, host and port of a URL; user information makes it a different origin."""
+    parts = urlsplit(url)
+    default = {"http": 80, "https": 443}.get(parts.scheme)
+    host = (parts.hostname or "") if parts.username is None else parts.netloc
+    return parts.scheme, host, parts.port or default
+
+
+def resolve(url: str, reference: str) -> str | None:
+    """Return the absolute URL of a reference on the page ``url``; None for another origin."""
+    try:
+        target = urljoin(url, reference)
+        same_origin = origin(target) == origin(url) and not is_ambiguous(reference)
+    except ValueError:
+        return None
+    return target if same_origin else None
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether traffic to a host stays on this machine."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def where(url: str) -> str:
+    """Return host and port of a URL for a message."""
+    host, port = origin(url)[1:]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

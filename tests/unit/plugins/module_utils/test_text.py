@@ -1,0 +1,60 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ansible_collections.server_management.cloud.plugins.module_utils._text import (
+    excerpt,
+    one_line,
+    redact,
+    summarise,
+)
+
+VISIBLE = st.characters(min_codepoint=33, max_codepoint=126)
+
+
+@pytest.mark.promise("secret")
+@given(st.text(VISIBLE, min_size=8), st.text(max_size=200), st.text(max_size=200))
+def test_no_excerpt_has_the_token(token: str, before: str, after: str) -> None:
+    escaped = json.dumps(token)
+    for spelling in (token, escaped, token.upper()):
+        shown = excerpt(redact(before + spelling + after, token))
+        assert token not in shown
+        assert escaped[1:-1] not in shown
+        assert len(shown) <= 160
+        assert shown.isprintable()
+
+
+@pytest.mark.promise("secret")
+@pytest.mark.parametrize("token", ["a", "ab", "+/=", ".*", "\\", "(", "%41", "&amp;"])
+def test_any_token_can_be_taken_out(token: str) -> None:
+    assert redact(f"<{token}>", token) == "<[token]>"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [("", ""), (" a \r\n\t b ", "a b"), ("\x1b[0m\x00", "[0m"), ("\u202e\u2066x\u200f", "x")],
+)
+def test_one_line_leaves_one_line_that_no_terminal_acts_on(text: str, line: str) -> None:
+    assert one_line(text) == line
+
+
+@pytest.mark.parametrize(
+    ("texts", "shown"),
+    [
+        ([], ""),
+        (["b", "a", "b"], "a, b"),
+        (["d", "c", "b", "a"], "a, b, c and 1 more"),
+        (["x\n\x1b[1my"], "x [1my"),
+        (["z" * 100], "z" * 60),
+    ],
+)
+def test_summarise_names_a_few_and_counts_the_others(texts: list[str], shown: str) -> None:
+    assert summarise(texts) == shown
