@@ -83,9 +83,6 @@ NOX = (sys.executable, "-m", "nox", "--session")
 # The tarball that sessions share, and what each of several at once printed.
 DIST = REPOSITORY / ".nox" / "dist"
 LOGS = REPOSITORY / ".nox" / "logs"
-# What the tests showed of each promise of the guide about trust, one file for each ansible-core.
-SHOWN = REPOSITORY / ".nox" / "promises"
-NO_TABLE = {"PROMISES": ""}  # for what does not run on every ansible-core
 # Where the documentation site is built, and what its builders are told.
 SITE = REPOSITORY / ".nox" / "site"
 SPHINX = REPOSITORY / "docs" / "docsite" / "sphinx"
@@ -198,17 +195,10 @@ def test(session: nox.Session) -> None:
 
 @nox.session(python=False)
 def matrix(session: nox.Session) -> None:
-    """Run the tests on every supported ansible-core, or what the arguments name of the matrix.
-
-    Where all of it runs, the table of promises in the documentation must be what it showed.
-    """
+    """Run the tests on every supported ansible-core; arguments choose parts of the matrix."""
     chosen = session.posargs or [*CORES, *BESIDE]
     names = [f"matrix_test-{part}" if part in CORES else part for part in chosen]
-    shutil.rmtree(SHOWN, ignore_errors=True)
-    run_side_by_side(session, names, {"PROMISES": str(SHOWN)})
-    if not session.posargs:
-        command = (sys.executable, "tests/support/promises.py", str(SHOWN))
-        session.run(*command, "--check", external=True)
+    run_side_by_side(session, names)
 
 
 @on_each(CORES)
@@ -223,7 +213,7 @@ def matrix_test(session: nox.Session, core: str) -> None:
 def neighbours(session: nox.Session, core: str) -> None:
     """Run the collection together with a real Redis, ansible-runner, ansible-navigator and sshd."""
     install(session, core, "-r", "tests/requirements-neighbours.txt")
-    session.run("pytest", "tests/neighbours", *session.posargs, env=NO_TABLE)
+    session.run("pytest", "tests/neighbours", *session.posargs)
 
 
 @nox.session(python=[PYTHON])
@@ -231,7 +221,7 @@ def load(session: nox.Session) -> None:
     """Run what takes many servers, or many commands at once."""
     install(session, CORE, "-r", "tests/requirements.txt")
     arguments = session.posargs or ("tests/e2e/test_load.py",)
-    session.run("pytest", "-m", "slow", *arguments, env=NO_TABLE)
+    session.run("pytest", "-m", "slow", *arguments)
 
 
 @nox.session(python=[PYTHON])

@@ -293,3 +293,21 @@ def test_no_endpoint_is_invented() -> None:
         text = path.read_text(encoding="utf-8")
         assert set(re.findall(r"/api/v1/(\w+)", text)) <= {"servers"}, path
         assert not re.search(r"\b(POST|PUT|PATCH|DELETE)\b", text), path
+
+
+def test_each_promise_of_the_trust_guide_is_tested_by_the_files_it_names() -> None:
+    tests = REPOSITORY / "tests"
+    guide = (REPOSITORY / "docs/docsite/rst/guide_trust.rst").read_text(encoding="utf-8")
+    named = {
+        key: set(re.findall(r"``(\S+\.py)``", files))
+        for key, files in re.findall(r"^``(\w+)``\n((?:  .+\n)+)", guide, re.MULTILINE)
+    }
+    marked: dict[str, set[str]] = {}
+    for path in tests.rglob("test_*.py"):
+        for key in re.findall(r"mark\.promise\(\"(\w*)\"\)", path.read_text(encoding="utf-8")):
+            marked.setdefault(key, set()).add(str(path.relative_to(tests)))
+    assert named
+    assert marked.keys() == named.keys()
+    for key, files in named.items():
+        assert files, key
+        assert files <= marked[key], key
