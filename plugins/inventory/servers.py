@@ -305,11 +305,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         self._check_options()
         connection = connection_from(self.get_option, ansible_version)
         self._account = connection.base_url
-        wanted = {
-            "status": self.get_option("statuses"),
-            "region": self.get_option("regions"),
-            "plan": self.get_option("plans"),
-        }
+        wanted = {option: self.get_option(option) for option in ("statuses", "regions", "plans")}
         servers = select(self._servers(connection, use_cache), wanted)
         expressions = self._expressions()
         hosts = hosts_from(servers, self.get_option("hostvars_prefix"), self._warn)

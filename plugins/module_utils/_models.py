@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A server of the account, checked once, for host variables and module results alike.
+"""The servers of an account: validated, selected, and described for messages.
 
 This utility is private to the collection: it may change in any release.
 """
@@ -10,7 +10,8 @@ This utility is private to the collection: it may change in any release.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,12 +19,27 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
     MalformedResponse,
     OptionError,
 )
+from ansible_collections.server_management.cloud.plugins.module_utils._text import (
+    one_line,
+    summarise,
+)
 
 # The fields that the API documents for a server; all are text.
 FIELDS = ("id", "name", "status", "plan", "region", "ipv4", "created_at")
 _TEXT_FIELDS = frozenset(FIELDS)
 
-# Far beyond any sensible resource, and well within what Ansible's own recursion stands.
+# The options that keep the servers with certain values of a field, and that field.
+OPTION_FIELDS = {
+    "id": "id",
+    "name": "name",
+    "statuses": "status",
+    "regions": "region",
+    "plans": "plan",
+}
+
+_MAX_VALUE = 60  # characters of a value in a message
+
+# Levels of nesting in a field. Ansible's own recursion has room for many more.
 _MAX_DEPTH = 32
 
 
@@ -35,28 +51,28 @@ class Server:
     fields: Mapping[str, Any]
 
     def text(self, field: str) -> str:
-        """Return a documented field, or an empty text where the API gave none."""
+        """Return a documented field, or an empty text if the API gave none."""
         text: str = self.fields.get(field, "")
         return text
 
     @property
     def unusable(self) -> list[str]:
-        """List the documented fields that were missing or not text."""
+        """Return the documented fields that were missing or not text."""
         if self.fields.keys() >= _TEXT_FIELDS:
             return []
         return [field for field in FIELDS if field not in self.fields]
 
 
 def server_from_api(element: Any, position: int) -> Server:
-    """Check one element of a listing; ``position`` (from 0) is for the message alone.
+    """Validate one element of a listing; ``position`` (from 0) is only for the message.
 
-    A field that is missing or of the wrong type costs that field. Raises MalformedResponse where
-    there is no server to speak of: no object, or no non-empty text ``id``.
+    Documented fields of the wrong type are dropped. Raises MalformedResponse if the element is not
+    an object, or has no ``id`` that is a non-empty text.
     """
     if not isinstance(element, dict):
         raise MalformedResponse(f"Element {position} of data is not an object.", _REPORT)
     identifier = element.get("id")
-    # Spelling out what is no text would make two ids one.
+    # Escaping what can't be encoded could make two ids equal.
     if not isinstance(identifier, str) or not identifier or _valid_text(identifier) != identifier:
         raise MalformedResponse(f"Element {position} of data has no text id.", _REPORT)
     if not _is_ascii(element):
@@ -69,10 +85,10 @@ def server_from_api(element: Any, position: int) -> Server:
 
 
 def merge(servers: dict[str, Server], elements: Iterable[Any]) -> None:
-    """Check the elements of one answer and add them to ``servers``, each id once.
+    """Validate the elements of one response and add them to ``servers``, each id once.
 
-    Where two elements of one id differ, the choice depends on what they say and not on where
-    they stand, so that the same answer in another order gives the same servers.
+    If two elements with the same id differ, their content decides which one is kept, and not their
+    order, so that the same listing in another order gives the same servers.
     """
     for position, element in enumerate(elements):
         server = server_from_api(element, position)
@@ -82,19 +98,20 @@ def merge(servers: dict[str, Server], elements: Iterable[Any]) -> None:
 
 
 def select(servers: Iterable[Server], wanted: Mapping[str, list[str] | None]) -> list[Server]:
-    """Keep the servers whose fields have one of the wanted values.
+    """Keep the servers that match every option of ``wanted``.
 
-    ``wanted`` maps a field to the values to keep, or to None for any. An empty list raises
-    OptionError: it is more often a template gone wrong than a wish for no server at all.
+    ``wanted`` maps options of OPTION_FIELDS to the values to keep, or to None for any value. Raises
+    OptionError for an empty list or value: usually a template has rendered to nothing.
     """
     choices: dict[str, frozenset[str]] = {}
-    for field, values in wanted.items():
+    for option, values in wanted.items():
         if values is None:
             continue
         if not values:
-            option = {"status": "statuses"}.get(field, f"{field}s")
-            raise OptionError(f"{option}: the list is empty.", "Leave it out to keep all.")
-        choices[field] = frozenset(values)
+            raise OptionError(f"{option}: the list is empty.", "Leave the option out to keep all.")
+        if not all(value.strip() for value in values):
+            raise OptionError(f"{option}: has an empty value.", "Leave it out.")
+        choices[OPTION_FIELDS[option]] = frozenset(values)
     return [
         server
         for server in servers
@@ -102,11 +119,55 @@ def select(servers: Iterable[Server], wanted: Mapping[str, list[str] | None]) ->
     ]
 
 
-_REPORT = "The API does not document such an answer: check base_url, then ask the provider."
+def explain_empty(servers: Collection[Server], wanted: Mapping[str, list[str] | None]) -> list[str]:
+    """Return one message for each option of ``wanted`` that matches no server of the account.
+
+    If every option matches some servers, and none matches all options, one message says so. There
+    are no messages if ``select`` keeps servers, or if the account has none.
+    """
+    used = {option: values for option, values in wanted.items() if values is not None}
+    if not servers or select(servers, used):
+        return []
+    alone = [option for option in used if not select(servers, {option: used[option]})]
+    messages = [
+        f"{option}: no server has {summarise(used[option] or ())}; the account has "
+        f"{describe_values(servers, OPTION_FIELDS[option])}."
+        for option in alone
+    ]
+    if not alone:
+        fields = "; ".join(
+            f"{OPTION_FIELDS[option]}: {describe_values(servers, OPTION_FIELDS[option])}"
+            for option in used
+        )
+        messages.append(
+            f"{', '.join(used)}: no server matches all of these options; the account has {fields}."
+        )
+    return messages
+
+
+def describe_values(servers: Iterable[Server], field: str, shown: int = 5) -> str:
+    """Name the most frequent values of a field on one line, each with its number of servers."""
+    counts = Counter(text for server in servers if (text := server.text(field)))
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    named = [f"{one_line(value)[:_MAX_VALUE]} ({count})" for value, count in ordered[:shown]]
+    more = len(ordered) - shown
+    return (", ".join(named) or "none") + (f" and {more} more" if more > 0 else "")
+
+
+def describe_unusable(servers: Iterable[Server]) -> str:
+    """Name the documented fields that servers lack, with their number; "" if there are none."""
+    counts = Counter(field for server in servers for field in server.unusable)
+    if not counts:
+        return ""
+    named = ", ".join(f"{field} ({counts[field]})" for field in FIELDS if counts[field])
+    return f"Fields that are missing or not text, with the number of servers: {named}."
+
+
+_REPORT = "The API does not document such a response: check base_url, then ask the provider."
 
 
 def _is_ascii(element: dict[str, Any]) -> bool:
-    """Tell whether all is ASCII text, as it is for most servers, so that nothing needs a look."""
+    """Return whether all keys and values are ASCII text, so that there is nothing to validate."""
     try:
         return "".join(element.values()).isascii() and "".join(element).isascii()
     except TypeError:
@@ -118,7 +179,7 @@ def _canonical(server: Server) -> str:
 
 
 def _valid(value: Any, depth: int = 0) -> Any:
-    """Return a JSON value whose every text can be encoded."""
+    """Return a JSON value with all of its text escaped where it can't be encoded."""
     if isinstance(value, str):
         return _valid_text(value)
     if isinstance(value, (dict, list)):
@@ -131,7 +192,7 @@ def _valid(value: Any, depth: int = 0) -> Any:
 
 
 def _valid_text(text: str) -> str:
-    """Spell out lone surrogates, which JSON can carry and neither a file nor a terminal can."""
+    """Escape lone surrogates, which JSON can contain, but neither a file nor a terminal."""
     if text.isascii():
         return text
     return text.encode("utf-8", "backslashreplace").decode("utf-8")

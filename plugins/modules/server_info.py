@@ -164,9 +164,9 @@ def gather(params: Mapping[str, Any], servers: Iterable[Server]) -> list[dict[st
     wanted = {
         "id": [params["id"]] if params["id"] else None,
         "name": [params["name"]] if params["name"] else None,
-        "status": params["statuses"],
-        "region": params["regions"],
-        "plan": params["plans"],
+        "statuses": params["statuses"],
+        "regions": params["regions"],
+        "plans": params["plans"],
     }
     return [dict(server.fields) for server in select(servers, wanted)]
 

@@ -18,6 +18,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
 from ansible_collections.server_management.cloud.plugins.module_utils._models import (
     FIELDS,
     Server,
+    explain_empty,
     merge,
     select,
     server_from_api,
@@ -182,23 +183,59 @@ ACCOUNT = [
     ("wanted", "identifiers"),
     [
         ({}, "1234"),
-        ({"status": None, "region": None}, "1234"),
-        ({"status": ["running"]}, "12"),
-        ({"status": ["running", "stopped"], "region": ["eu"]}, "13"),
-        ({"region": ["EU"]}, ""),
-        ({"status": [""]}, "4"),
-        ({"plan": ["small"]}, ""),
+        ({"statuses": None, "regions": None}, "1234"),
+        ({"statuses": ["running"]}, "12"),
+        ({"statuses": ["running", "stopped"], "regions": ["eu"]}, "13"),
+        ({"regions": ["EU"]}, ""),
+        ({"plans": ["small"]}, ""),
+        ({"id": ["2"]}, "2"),
     ],
 )
-def test_select_keeps_what_has_one_of_the_wanted_values(
+def test_select_keeps_the_servers_that_match_every_option(
     wanted: dict[str, list[str] | None], identifiers: str
 ) -> None:
     assert [server.id for server in select(ACCOUNT, wanted)] == list(identifiers)
 
 
-@pytest.mark.parametrize(
-    ("field", "option"), [("status", "statuses"), ("region", "regions"), ("plan", "plans")]
-)
-def test_an_empty_list_of_wanted_values_is_an_error(field: str, option: str) -> None:
+@pytest.mark.parametrize("option", ["statuses", "regions", "plans"])
+def test_select_rejects_an_empty_list_and_an_empty_value(option: str) -> None:
     with pytest.raises(OptionError, match=f"^{option}: the list is empty"):
-        select(ACCOUNT, {field: []})
+        select(ACCOUNT, {option: []})
+    with pytest.raises(OptionError, match=f"^{option}: has an empty value"):
+        select(ACCOUNT, {option: ["running", " "]})
+
+
+@pytest.mark.parametrize(
+    ("wanted", "messages"),
+    [
+        ({"statuses": ["running"]}, []),
+        ({"statuses": None, "regions": None}, []),
+        (
+            {"statuses": ["Running"], "regions": ["eu"]},
+            [
+                "statuses: no server has Running; the account has running (2), stopped (1).",
+            ],
+        ),
+        (
+            {"statuses": ["stopped"], "regions": ["us"]},
+            [
+                "statuses, regions: no server matches all of these options; the account has "
+                "status: running (2), stopped (1); region: eu (3), us (1).",
+            ],
+        ),
+        ({"plans": ["small"]}, ["plans: no server has small; the account has none."]),
+    ],
+)
+def test_options_that_match_no_server_are_explained(
+    wanted: dict[str, list[str] | None], messages: list[str]
+) -> None:
+    assert explain_empty(ACCOUNT, wanted) == messages
+    assert explain_empty([], wanted) == []
+
+
+def test_a_hostile_value_stays_on_one_short_line() -> None:
+    servers = [Server(str(n), {"id": str(n), "region": f"eu\n{n}" + "x" * 99}) for n in range(9)]
+    (message,) = explain_empty(servers, {"regions": ["us"]})
+    assert message.isprintable()
+    assert message.endswith("and 4 more.")
+    assert len(message) < 500
