@@ -14,7 +14,7 @@ from pathlib import Path
 
 _DIRECTIVE = re.compile(r"( *)\.\. code-block:: (\w+)\n")
 _OPTION = re.compile(r" +:(\w+): (.+)")
-_FAULT = re.compile(r"\.\. sandbox: (.+)")
+_COMMENT = re.compile(r"\.\. (sandbox|ansible-core): (.+)")
 # In Markdown a block is fenced, or indented after an empty line; its first line may name a file.
 _MARKDOWN = re.compile(
     r"^```(?P<language>\w+)\n(?P<fenced>.*?)^```$|(?<=\n\n)(?P<indented>(?:(?: {4}[^\n]*)?\n)+)",
@@ -25,7 +25,11 @@ _FILE_NAME = re.compile(r"# (\S+\.\w+)\n")
 
 @dataclass(frozen=True)
 class Block:
-    """One block: ``caption`` names a file; ``fault`` is what the sandbox does while it runs."""
+    """One block of code.
+
+    ``caption`` names a file, ``fault`` is what the sandbox does while the block runs, and ``cores``
+    are the versions of ansible-core that print what is shown, such as ``<2.19``.
+    """
 
     line: int
     language: str
@@ -33,6 +37,7 @@ class Block:
     caption: str = ""
     fault: str = ""
     fails: bool = False
+    cores: str = ""
 
     def commands(self) -> Iterator[tuple[str, str]]:
         """Yield each command of a console, and what is shown after it."""
@@ -49,17 +54,23 @@ def read_blocks(page: Path) -> list[Block]:
 
 def _in_rst(text: str) -> Iterator[Block]:
     lines = text.splitlines(keepends=True)
-    fault = ""
+    comments: dict[str, str] = {}
     for number, line in enumerate(lines):
-        if match := _FAULT.match(line):
-            fault = match[1]
+        if match := _COMMENT.match(line):
+            comments[match[1]] = match[2]
         if match := _DIRECTIVE.fullmatch(line):
             body = [*_indented(lines[number + 1 :], match[1])]
             options = dict(_options(body))
             content = textwrap.dedent("".join(body[len(options) :])).strip("\n") + "\n"
-            fails = options.get("class") == "fails"
-            yield Block(number + 1, match[2], content, options.get("caption", ""), fault, fails)
-            fault = ""
+            yield Block(
+                line=number + 1,
+                language=match[2],
+                text=content,
+                caption=options.get("caption", ""),
+                fault=comments.pop("sandbox", ""),
+                fails=options.get("class") == "fails",
+                cores=comments.pop("ansible-core", ""),
+            )
 
 
 def _indented(lines: list[str], indent: str) -> Iterator[str]:
