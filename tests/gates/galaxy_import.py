@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Hold what Galaxy's importer says of the collection to more than its exit status."""
+"""Find faults in the log and the result of Galaxy's importer, whatever its exit status is."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Run commands side by side, each into a log of its own, and say which of them failed."""
+"""Run commands side by side, each with its own log, and report which of them failed."""
 
 from __future__ import annotations
 
@@ -20,10 +20,7 @@ def run(
     environment: Mapping[str, str],
     at_once: int = os.cpu_count() or 1,
 ) -> list[str]:
-    """Run every command to its end, show the log of each that fails, and return their names.
-
-    Commands start in the order given.
-    """
+    """Start commands in the given order, print the logs of those that fail, return their names."""
     logs.mkdir(parents=True, exist_ok=True)
     failed = set()
     with ThreadPoolExecutor(at_once) as pool:
@@ -44,7 +41,7 @@ def run(
 
 
 def _run(command: Sequence[str], log: Path, environment: Mapping[str, str]) -> tuple[int, float]:
-    """Return the exit status of a command, and for how many seconds it ran."""
+    """Return the exit status of a command, and how many seconds it took."""
     start = time.monotonic()
     with log.open("wb") as output:
         done = subprocess.run(
