@@ -1,0 +1,134 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Imports point in one direction, functions are short, and the guide's map is complete."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+from support.collection import REPOSITORY, sources
+
+COLLECTION = "ansible_collections.server_management.cloud."
+SOURCES = sorted(
+    path.relative_to(REPOSITORY)
+    for folder in ("plugins", "extensions")
+    for path in REPOSITORY.glob(f"{folder}/**/*.py")
+)
+UTILITIES = [path for path in SOURCES if path.parent.name.endswith("_utils")]
+# The kinds of files that each kind may import.
+MAY_IMPORT = {
+    "inventory": {"plugin_utils", "module_utils"},
+    "plugin_utils": {"plugin_utils", "module_utils"},
+    "modules": {"module_utils"},
+    "module_utils": {"module_utils"},
+    "event_source": {"plugin_utils", "module_utils"},
+    "doc_fragments": {"module_utils"},
+}
+USE_ANSIBLE = {"_module.py", "_options.py"}
+MOST_FUNCTION_LINES = 40
+
+
+@cache
+def parse(path: Path) -> ast.Module:
+    return ast.parse((REPOSITORY / path).read_text(encoding="utf-8"))
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Yield the full name of each module that a file imports, wherever the import is."""
+    for node in ast.walk(parse(path)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import in line {node.lineno}"
+            yield str(node.module)
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def own_imports(path: Path) -> set[Path]:
+    """Return the files of the collection that a file imports."""
+    names = {name.removeprefix(COLLECTION) for name in imported(path)}
+    paths = {Path(name.replace(".", "/")).with_suffix(".py") for name in names}
+    return paths & set(SOURCES)
+
+
+def test_no_import_points_upward() -> None:
+    upward = {
+        f"{path} imports {other}"
+        for path in SOURCES
+        for other in own_imports(path)
+        if other.parent.name not in MAY_IMPORT[path.parent.name]
+    }
+    assert not upward
+
+
+def test_imports_have_no_cycle() -> None:
+    graph = {path: own_imports(path) for path in SOURCES}
+    assert any(graph.values())
+    TopologicalSorter(graph).prepare()
+
+
+def packages(path: Path) -> set[str]:
+    return {name.partition(".")[0] for name in imported(path)}
+
+
+def test_module_utils_work_without_ansible() -> None:
+    users = {path.name for path in UTILITIES if "ansible" in packages(path)}
+    assert users & {path.name for path in SOURCES if "module_utils" in path.parts} == USE_ANSIBLE
+
+
+def test_only_the_transport_imports_requests() -> None:
+    importers = {path.name for path in SOURCES if packages(path) & {"requests", "urllib3"}}
+    assert importers == {"_transport.py"}
+
+
+def test_the_sandbox_is_independent() -> None:
+    for path in REPOSITORY.glob("tests/sandbox/**/*.py"):
+        names = {
+            name.partition(".")[0]
+            for node in ast.walk(parse(path))
+            if isinstance(node, (ast.Import, ast.ImportFrom)) and not getattr(node, "level", 0)
+            for name in [getattr(node, "module", None) or node.names[0].name]
+        }
+        assert not names & {"ansible", "ansible_collections", "requests", "support"}, path
+
+
+def test_functions_are_short() -> None:
+    long = {
+        f"{path}: {node.name} has {lines} lines"
+        for path in SOURCES
+        for node in ast.walk(parse(path))
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        if (lines := (node.end_lineno or 0) - node.lineno + 1) > MOST_FUNCTION_LINES
+    }
+    assert not long
+
+
+def mapped() -> Iterator[str]:
+    """Yield the folders in the development guide's map of the source tree."""
+    guide = (REPOSITORY / "docs/docsite/rst/guide_development.rst").read_text(encoding="utf-8")
+    block = guide.partition("\nSource tree\n")[2].partition(".. code-block:: text\n\n")[2]
+    parent = ""
+    for indent, name in re.findall(r"^ {4}(  )?(\w+/)(?: |$)", block, re.MULTILINE):
+        parent = parent if indent else name
+        yield (parent + name if indent else name).rstrip("/")
+
+
+def test_the_development_guide_maps_the_source_tree() -> None:
+    folders = {path.rpartition("/")[0] for path in sources()}
+    top = {folder.partition("/")[0] for folder in folders if folder and folder[0] != "."}
+    inner = {
+        "/".join(folder.split("/")[:2])
+        for folder in folders
+        if folder.startswith(("plugins/", "tests/"))
+    }
+    found = list(mapped())
+    assert len(found) == len(set(found))
+    assert all((REPOSITORY / folder).is_dir() for folder in found)
+    assert not (top | inner) - {*found, "LICENSES"}
