@@ -51,7 +51,7 @@ PROMISES_ONLY = ("2.20", "2.17")
 PROMISES = ("-m", "promise and not slow")
 FUZZ_CASES = "3000"
 # Lines that are tested with other programs, and the rest of the matrix.
-NEIGHBOURS = ("2.21", "2.16")
+NEIGHBOURS = ("2.21", "2.19", "2.16")
 MATRIX = (
     *(f"matrix_test-{core}" for core in CORES),
     *(f"neighbours-{core}" for core in NEIGHBOURS),

@@ -52,16 +52,16 @@ def runner(installed: Path, tmp_path: Path) -> Generator[Runner, None, None]:
 
 
 @pytest.fixture
-def ssh_server(tmp_path: Path) -> Generator[Callable[[Sequence[str]], SshServer], None, None]:
+def ssh_server(tmp_path: Path) -> Generator[Callable[..., SshServer], None, None]:
     """Return a function that starts an OpenSSH server on the given addresses.
 
     It skips the test, with the reason, if this machine cannot run one.
     """
     with ExitStack() as stack:
 
-        def start(addresses: Sequence[str]) -> SshServer:
+        def start(addresses: Sequence[str], *, known: bool = True) -> SshServer:
             try:
-                return stack.enter_context(SshServer(tmp_path / "ssh", addresses))
+                return stack.enter_context(SshServer(tmp_path / "ssh", addresses, known=known))
             except SshError as error:
                 pytest.skip(f"no SSH server: {error}")
 

@@ -10,10 +10,12 @@ import os
 import pwd
 import shlex
 import shutil
+import signal
 import socket
 import subprocess
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 MOST_ADDRESSES = 16  # what one sshd can listen on
@@ -42,7 +44,7 @@ Host *
   IdentityAgent none
   UserKnownHostsFile "{folder}/known_hosts"
   GlobalKnownHostsFile /dev/null
-  StrictHostKeyChecking yes
+  StrictHostKeyChecking {checking}
   BatchMode yes
   ConnectTimeout 10
   ControlMaster no
@@ -81,14 +83,16 @@ class SshServer:
     """A context manager: inside it each address answers, and ``environment`` leads Ansible there.
 
     Host key checking stays on: the server's key, made for this run, is the only one known.
+    Without ``known`` no key is known, and the key of a first contact is accepted.
     Entering raises SshError. Tests use the fixture ``ssh_server``, which skips instead.
     """
 
-    def __init__(self, folder: Path, addresses: Sequence[str]) -> None:
+    def __init__(self, folder: Path, addresses: Sequence[str], *, known: bool = True) -> None:
         if not 0 < len(addresses) <= MOST_ADDRESSES:
             raise ValueError(f"1 to {MOST_ADDRESSES} addresses are possible, not {len(addresses)}")
         self.folder = folder
         self.addresses = tuple(addresses)
+        self.known = known
         self.user = ""
         self.port = 0
         self._process: subprocess.Popen[bytes] | None = None
@@ -102,6 +106,21 @@ class SshServer:
     def environment(self) -> dict[str, str]:
         """Return what makes Ansible use that file, and leave no connection open behind it."""
         return {"ANSIBLE_SSH_ARGS": f"-F {shlex.quote(str(self.configuration))}"}
+
+    @property
+    def known_names(self) -> list[str]:
+        """Return the names of known_hosts, in order; the file may list a name more than once."""
+        lines = (self.folder / "known_hosts").read_text(encoding="utf-8").splitlines()
+        return sorted({line.split()[0] for line in lines})
+
+    def replace(self) -> None:
+        """End every connection, and start again at the same addresses with another host key."""
+        self._stop()
+        for file in self.folder.glob("host_key*"):
+            file.unlink()
+        self._make_key("host_key")
+        self._start()
+        self._wait()
 
     def __enter__(self) -> SshServer:
         if not available():
@@ -128,15 +147,23 @@ class SshServer:
 
     def _write_files(self) -> None:
         for key in ("host_key", "client_key"):
-            _run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", key, "-f", self.folder / key)
+            self._make_key(key)
         host_key = (self.folder / "host_key.pub").read_text(encoding="ascii")
-        known = [f"[{address}]:{self.port} {host_key}" for address in self.addresses]
+        known = [f"[{address}]:{self.port} {host_key}" for address in self.addresses if self.known]
         (self.folder / "known_hosts").write_text("".join(known), encoding="ascii")
         listen = [f"ListenAddress {address}:{self.port}\n" for address in self.addresses]
         server = _SERVER_CONFIGURATION.format(folder=self.folder) + "".join(listen)
         (self.folder / "sshd_config").write_text(server, encoding="utf-8")
-        client = _CLIENT_CONFIGURATION.format(folder=self.folder, port=self.port, user=self.user)
+        client = _CLIENT_CONFIGURATION.format(
+            folder=self.folder,
+            port=self.port,
+            user=self.user,
+            checking="yes" if self.known else "accept-new",
+        )
         self.configuration.write_text(client, encoding="utf-8")
+
+    def _make_key(self, name: str) -> None:
+        _run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", self.folder / name)
 
     def _start(self) -> None:
         if os.getuid() == 0:
@@ -150,7 +177,9 @@ class SshServer:
 
     def _stop(self) -> None:
         if self._process is not None:
-            self._process.terminate()
+            # Its whole group: a connection that is open would outlive the listening process.
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGTERM)
             self._process.wait(timeout=_START_LIMIT)
             self._process = None
 
@@ -166,7 +195,8 @@ class SshServer:
 
     def _log_in(self) -> None:
         try:
-            _run("ssh", "-F", self.configuration, self.addresses[0], "true")
+            nothing_learnt = () if self.known else ("-o", "UserKnownHostsFile=/dev/null")
+            _run("ssh", "-F", self.configuration, *nothing_learnt, self.addresses[0], "true")
         except SshError as error:
             raise SshError(f"OpenSSH's server does not let {self.user} in: {error}") from error
 
