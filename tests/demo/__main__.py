@@ -74,7 +74,7 @@ def reach(demo: Demo, stack: ExitStack, sandbox: Sandbox) -> list[str]:
     addresses = [server["ipv4"] for server in sandbox.servers]
     title = "Run a command on the servers that are running"
     try:
-        server = stack.enter_context(SshServer(demo.folder / "ssh", addresses))
+        server = stack.enter_context(SshServer(demo.folder / "ssh", addresses, known=False))
     except SshError as error:
         reason = str(error).splitlines()[0].rstrip(".")
         demo.step(title, f"With a local connection instead of SSH: {reason}.")
@@ -83,6 +83,8 @@ def reach(demo: Demo, stack: ExitStack, sandbox: Sandbox) -> list[str]:
         title,
         "Over SSH. The addresses are this machine's own: an OpenSSH server listens",
         f"on {addresses[0]} to {addresses[-1]}, port {server.port}, with keys made for this run.",
+        "Host key checking is on. ssh accepts the key of a server that it does not know yet, and",
+        "remembers it by the server's id instead of its address: that is what host_key_alias does.",
     )
     demo.runner.environment.update(server.environment)
     return []
@@ -101,7 +103,8 @@ def show(demo: Demo, stack: ExitStack) -> None:
     demo.step("Build the collection and install it, as from Galaxy", tarball.name)
 
     demo.step("Write an inventory file, and keep the token out of it")
-    write_inventory(demo.folder, {"base_url": sandbox.url}, INVENTORY)
+    options = {"base_url": sandbox.url, "host_key_alias": True}
+    write_inventory(demo.folder, options, INVENTORY)
     demo.export("SERVER_MANAGEMENT_API_TOKEN", sandbox.token)
     demo.export("ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED", "true")
     demo.run("cat", INVENTORY)
