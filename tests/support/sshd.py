@@ -115,12 +115,11 @@ class SshServer:
 
     def replace(self) -> None:
         """End every connection, and start again at the same addresses with another host key."""
-        self._stop()
+        self.stop()
         for file in self.folder.glob("host_key*"):
             file.unlink()
         self._make_key("host_key")
-        self._start()
-        self._wait()
+        self.start()
 
     def __enter__(self) -> SshServer:
         if not available():
@@ -133,17 +132,16 @@ class SshServer:
         self.folder.chmod(0o700)
         self.port = _free_port(self.addresses[0])
         self._write_files()
-        self._start()
         try:
-            self._wait()
+            self.start()
             self._log_in()
         except BaseException:
-            self._stop()
+            self.stop()
             raise
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._stop()
+        self.stop()
 
     def _write_files(self) -> None:
         for key in ("host_key", "client_key"):
@@ -165,7 +163,8 @@ class SshServer:
     def _make_key(self, name: str) -> None:
         _run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", self.folder / name)
 
-    def _start(self) -> None:
+    def start(self) -> None:
+        """Listen, after a stop at the same addresses and port; raise SshError."""
         if os.getuid() == 0:
             # sshd insists on it; it is left there, since another server may be using it.
             Path("/run/sshd").mkdir(mode=0o755, parents=True, exist_ok=True)
@@ -174,8 +173,10 @@ class SshServer:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
             )
+        self._wait()
 
-    def _stop(self) -> None:
+    def stop(self) -> None:
+        """End the server and every connection; does nothing if it has ended."""
         if self._process is not None:
             # Its whole group: a connection that is open would outlive the listening process.
             with suppress(ProcessLookupError):

@@ -1,0 +1,69 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The playbook of the guide that waits for a server: from an empty account to a first command."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from e2e.conftest import KNOWN, Source
+
+from support.collection import REPOSITORY
+from support.guides import read_blocks
+from support.sshd import SshServer
+
+NAME = "wait_for_server.yml"
+ADDRESS = "127.0.0.31"
+
+
+@pytest.fixture
+def playbook(source: Source, tmp_path: Path) -> Path:
+    """Return the playbook, for the sandbox instead of the API."""
+    page = REPOSITORY / "docs/docsite/rst/guide_connecting.rst"
+    (text,) = (block.text for block in read_blocks(page) if block.caption == NAME)
+    token = tmp_path / "token"
+    token.write_text(source.sandbox.token, encoding="utf-8")
+    text = text.replace("https://api.example.com", source.sandbox.url)
+    path = tmp_path / NAME
+    path.write_text(text.replace("~/.config/server_management/token", str(token)), encoding="utf-8")
+    return path
+
+
+def let_it_appear(source: Source, ssh: SshServer) -> None:
+    """List the server after the first attempt, let it run after the second, and listen at last."""
+    sandbox = source.sandbox
+    server = {**KNOWN[0], "name": "new-1", "status": "made-up-starting", "ipv4": ADDRESS}
+
+    def wait_for_requests(count: int) -> None:
+        while len(sandbox.requests) < count:
+            time.sleep(0.1)
+
+    wait_for_requests(2)  # the inventory, and the first attempt
+    sandbox.servers.append(server)
+    wait_for_requests(3)
+    server["status"] = "running"
+    wait_for_requests(5)  # the last attempt, and the inventory again
+    time.sleep(2)
+    ssh.start()
+
+
+def test_the_playbook_waits_for_a_server(
+    source: Source, ssh_server: Callable[..., SshServer], playbook: Path
+) -> None:
+    ssh = ssh_server([ADDRESS], known=False)
+    ssh.stop()
+    source.runner.environment.update(ssh.environment)
+    source.sandbox.servers.clear()
+    path = source.file(host_key_alias=True)
+    threading.Thread(target=let_it_appear, args=(source, ssh), daemon=True).start()
+    run = source.runner.playbook("-i", path, "-e", "server=new-1", playbook).ok()
+    assert run.stdout.count("FAILED - RETRYING") == 2
+    assert "ok: [new-1]" in run.stdout.partition("TASK [Run the first command]")[2]
+    assert ssh.known_names == [KNOWN[0]["id"]]
+    assert len(source.sandbox.requests) == 5
