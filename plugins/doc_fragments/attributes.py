@@ -6,25 +6,24 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    # What every module says of itself.
+    # The attributes of every module.
     DOCUMENTATION = r"""
 options: {}
 attributes:
   check_mode:
-    description: Can run in C(check_mode), says what would happen, and changes nothing.
-    support: full
+    description: Can run in C(check_mode), predicts the result, and changes nothing.
   diff_mode:
     description: Returns what has changed, or would change in C(check_mode), for C(--diff).
   idempotent:
-    description: Changes nothing when it runs again with the same arguments.
+    description: Changes nothing if it runs again with the same options.
   action_group:
     description: Use C(group/server_management.cloud.all) in C(module_defaults) to set options
-      of all modules of this collection at once.
+      for all modules of this collection at once.
     support: full
     membership:
       - server_management.cloud.all
   platform:
-    description: Where the module itself can run. The servers may run anything.
+    description: The platforms that the module itself runs on. The servers may run anything.
     support: full
     platforms: posix
 """
@@ -34,25 +33,28 @@ attributes:
 options: {}
 attributes:
   check_mode:
-    details: It only reads, and does the same in C(check_mode).
+    support: full
+    details: The module only reads, so C(check_mode) makes no difference.
   diff_mode:
     support: N/A
-    details: It only reads.
+    details: The module only reads.
   idempotent:
     support: full
-    details: It only reads.
+    details: The module only reads.
 """
 
-    # For modules that can do nothing until their scope opens.
-    WAITING = r"""
+    # For modules without an operation that is live.
+    NOT_YET_LIVE = r"""
 options: {}
 attributes:
   check_mode:
-    details: Fails in C(check_mode) as it does without, since nothing can be said of what would
-      happen.
+    support: N/A
+    details: The module checks its options and fails, in C(check_mode) too. It cannot predict
+      anything, because the operation is not yet live.
   diff_mode:
-    support: none
+    support: N/A
+    details: The operation is not yet live.
   idempotent:
     support: N/A
-    details: It changes nothing.
+    details: The operation is not yet live.
 """

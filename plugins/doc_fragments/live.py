@@ -13,10 +13,10 @@ from ansible_collections.server_management.cloud.plugins.module_utils._operation
 
 
 def _live(module: str) -> str:
-    """Return the attribute C(live) of a module; JSON is YAML, too."""
-    operations = [operation for operation in OPERATIONS if operation.module == module]
+    """Return the attribute C(live) of a module, as JSON, which is also YAML."""
+    operations = [operation for operation in OPERATIONS if module in operation.modules]
     live = {
-        "description": "Whether the API offers today what this module asks of it.",
+        "description": "Whether the API offers the operations of this module today.",
         "support": _support([operation.live for operation in operations]),
         "details": [_details(operation) for operation in operations],
     }
@@ -25,9 +25,9 @@ def _live(module: str) -> str:
 
 def _details(operation: Operation) -> str:
     if operation.live:
-        return f"{operation.title} is live, with the scope C({operation.scope})."
-    unnamed = "" if operation.announced else ", and has not been announced"
-    return f"{operation.title} waits for the scope C({operation.scope}){unnamed}."
+        return f"{operation.title} is live. It needs the scope C({operation.scope})."
+    unnamed = "" if operation.announced else ", and the API has not announced this operation"
+    return f"{operation.title} is not yet live. It needs the scope C({operation.scope}){unnamed}."
 
 
 def _support(live: list[bool]) -> str:
@@ -37,8 +37,9 @@ def _support(live: list[bool]) -> str:
 
 
 class ModuleDocFragment:
-    # What the API offers of what each module needs, from the one table that says so. Each has a
-    # type, as ansible-test takes assignments without one for YAML.
+    # The operations of each module, from the table of operations. ansible-test reads assignments
+    # without a type annotation as YAML, so each has one.
+    FLEET_INFO: str = _live("fleet_info")
     SERVER_INFO: str = _live("server_info")
     SERVER: str = _live("server")
     VOLUME: str = _live("volume")

@@ -2,76 +2,94 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What all modules share: Ansible's side, the client, and one place for errors.
+"""Between AnsibleModule and the client: a task's options and warnings, and its failures.
 
 This utility is private to the collection: it may change in any release.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
 from ansible_collections.server_management.cloud.plugins.module_utils._client import Client
+from ansible_collections.server_management.cloud.plugins.module_utils._connection import Connection
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     CloudError,
+    IncompleteListing,
     MissingLibrary,
     NotYetLive,
     OptionError,
 )
-from ansible_collections.server_management.cloud.plugins.module_utils._models import FIELDS, Server
+from ansible_collections.server_management.cloud.plugins.module_utils._models import (
+    Server,
+    describe_unusable,
+)
 from ansible_collections.server_management.cloud.plugins.module_utils._options import (
     connection_argument_spec,
     connection_from,
 )
 
+_WHOLE_ACCOUNT = (
+    "Set pagination to the way your API continues. This module must see the whole account, so it "
+    "ignores allow_partial."
+)
+
 
 class Task:
-    """What one task asks for: its checked options, and the account that they are about."""
+    """One task: its checked options, and access to the account."""
 
-    def __init__(self, module: AnsibleModule, client: Client) -> None:
+    def __init__(self, module: AnsibleModule, connection: Connection) -> None:
         self.params: Mapping[str, Any] = module.params
         self.check_mode: bool = module.check_mode
         self.warn: Callable[[str], None] = module.warn
-        self._client = client
+        self._connection = connection
 
-    def list_servers(self) -> list[Server]:
-        """Read all servers of the account, and warn of fields that could not be used."""
-        servers = self._client.list_servers()
-        unusable = Counter(field for server in servers for field in server.unusable)
-        if unusable:
-            counts = ", ".join(f"{name} ({unusable[name]})" for name in FIELDS if unusable[name])
-            self.warn(f"Fields that are missing or not text, with the number of servers: {counts}.")
+    def list_servers(self, *, whole_account: bool = False) -> list[Server]:
+        """Read all servers of the account, and warn about fields that could not be used.
+
+        With ``whole_account`` the option allow_partial is ignored: a server that is not in an
+        incomplete listing may exist.
+        """
+        connection = self._connection
+        if whole_account:
+            connection = replace(connection, allow_partial=False)
+        try:
+            servers = Client(connection, self.warn).list_servers()
+        except IncompleteListing as error:
+            if whole_account:
+                error.next_step = _WHOLE_ACCOUNT
+            raise
+        if unusable := describe_unusable(servers):
+            self.warn(unusable)
         return servers
 
 
 def run(
     options: Mapping[str, Any], execute: Callable[[Task], dict[str, Any]], **rules: Any
 ) -> None:
-    """Check the task's options, let ``execute`` return its result, and hand that to Ansible.
+    """Check the task's options, call ``execute``, and pass its result to Ansible.
 
-    ``options`` are those beside the connection's; ``rules`` are AnsibleModule's, such as
-    ``required_one_of``. A CloudError becomes a failed task, whoever raises it.
+    ``options`` are those that the module adds to the connection's; ``rules`` are AnsibleModule's,
+    such as ``required_one_of``. Any CloudError becomes a failed task.
     """
     module = AnsibleModule(
         argument_spec={**connection_argument_spec(), **options}, supports_check_mode=True, **rules
     )
     try:
-        for option in options:
-            if module.params[option] == "":
-                raise OptionError(f"{option}: must not be empty.")
+        _check_not_empty(module.params, options)
         connection = connection_from(module.params.__getitem__, module.ansible_version)
-        result = execute(Task(module, Client(connection, module.warn)))
+        result = execute(Task(module, connection))
     except CloudError as error:
         module.fail_json(**failure(error))
     module.exit_json(**result)
 
 
 def failure(error: CloudError) -> dict[str, Any]:
-    """Return what a task that fails says."""
+    """Return the result of a task that fails."""
     is_missing = isinstance(error, MissingLibrary)
     result: dict[str, Any] = {
         "changed": False,
@@ -81,3 +99,10 @@ def failure(error: CloudError) -> dict[str, Any]:
     if isinstance(error, NotYetLive):
         result.update(operation=error.operation, scope=error.scope, live=False)
     return result
+
+
+def _check_not_empty(params: Mapping[str, Any], options: Mapping[str, Any]) -> None:
+    """Raise OptionError for an empty text, which is usually a template that gave nothing."""
+    for option in options:
+        if params[option] == "":
+            raise OptionError(f"{option}: must not be empty.")

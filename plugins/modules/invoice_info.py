@@ -6,62 +6,62 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: invoice_info
-short_description: Lists the invoices of an account (waits for billing:read)
+short_description: Lists the invoices of an account (not yet live)
 version_added: 1.0.0
 description:
-  - Waits for the scope C(billing:read), which the API has announced and not yet opened. Until then
-    it checks its options and fails, in check mode too, and sends no request.
-  - What an invoice's record holds is not documented by the API.
+  - Not yet live. The API has announced the scope C(billing:read) but not opened it yet.
+  - Until then, the module checks its options and fails, in check mode too, and sends no request.
+  - The API does not document the fields of an invoice.
+  - R(What the API offers today, ansible_collections.server_management.cloud.docsite.api_status)
+    lists what is live.
 author:
   - The server_management.cloud contributors (!UNKNOWN)
 extends_documentation_fragment:
+  - server_management.cloud.listing.unused
   - server_management.cloud.connection
   - server_management.cloud.attributes
-  - server_management.cloud.attributes.waiting
+  - server_management.cloud.attributes.not_yet_live
   - server_management.cloud.live.invoice_info
-seealso:
-  - ref: ansible_collections.server_management.cloud.docsite.api_status
-    description: What the API offers today.
 """
 
 EXAMPLES = r"""
-# The URL and the token are in the environment: SERVER_MANAGEMENT_BASE_URL and
+# The URL and the token are set in the environment: SERVER_MANAGEMENT_BASE_URL and
 # SERVER_MANAGEMENT_API_TOKEN.
 - name: Read the invoices
   server_management.cloud.invoice_info:
   register: invoices
-  # As long as the scope is not open.
+  # Not a failure while the operation is not yet live.
   failed_when: invoices is failed and invoices.live | default(true)
 """
 
 RETURN = r"""
 operation:
-  description: The operation that is needed, V(read).
-  returned: failure, if the options are right
+  description: The operation that the task needs, V(read).
+  returned: failure, if the options are valid
   type: str
   sample: read
 scope:
   description: The scope that the operation needs.
-  returned: failure, if the options are right
+  returned: failure, if the options are valid
   type: str
   sample: billing:read
 live:
   description: Whether the API offers the operation.
-  returned: failure, if the options are right
+  returned: failure, if the options are valid
   type: bool
   sample: false
 error:
   description: Why the task failed.
-  returned: failure, unless Ansible itself refuses an option
+  returned: failure, unless Ansible itself rejects an option
   type: dict
   contains:
     code:
-      description: The kind of the error, for conditions; it does not change between releases.
+      description: The kind of the error, for conditions. It does not change between releases.
       returned: always
       type: str
       sample: not_yet_live
     status:
-      description: Null, since no request was sent.
+      description: Always null, because the module sends no request.
       returned: always
       type: int
     message:
@@ -83,7 +83,7 @@ OPTIONS: dict[str, dict[str, object]] = {}
 
 
 def execute(task: Task) -> NoReturn:
-    """Say what the task waits for."""
+    """Raise the error of an operation that is not yet live."""
     refuse(operation("invoice_info", "read"))
 
 

@@ -9,10 +9,13 @@ module: server_info
 short_description: Lists the servers of an account
 version_added: 1.0.0
 description:
-  - Reads the servers of an account, all of them or those that O(id), O(name), O(statuses),
-    O(regions) and O(plans) choose.
-  - The whole listing is read, or the task fails (see O(allow_partial)). No server is ever missing
-    because a request failed.
+  - Lists the servers of an account, all of them or those that match O(id), O(name), O(statuses),
+    O(regions) and O(plans).
+  - The module reads the whole listing, or the task fails (see O(allow_partial)). No server is
+    missing because a request failed.
+  - The guide
+    R(How to use the modules, ansible_collections.server_management.cloud.docsite.guide_modules)
+    has more examples.
 author:
   - The server_management.cloud contributors (!UNKNOWN)
 extends_documentation_fragment:
@@ -25,30 +28,31 @@ options:
     description: Keep only the server with this id.
     type: str
   name:
-    description: Keep only the servers of this name, of which there may be several.
+    description: Keep only the servers with this name. Several servers can have the same name.
     type: str
   statuses:
     description: Keep only the servers with one of these statuses.
     type: list
     elements: str
   regions:
-    description: Keep only the servers in one of these regions.
+    description:
+      - Keep only the servers in one of these regions.
+      - If neither O(id) nor O(name) is set, and O(regions) and O(plans) match no server although
+        the account has some, the module warns and names values that the account has.
     type: list
     elements: str
   plans:
-    description: Keep only the servers with one of these plans.
+    description: Keep only the servers with one of these plans. See also O(regions).
     type: list
     elements: str
 seealso:
+  - module: server_management.cloud.fleet_info
   - plugin: server_management.cloud.servers
     plugin_type: inventory
-  - module: server_management.cloud.server
-  - ref: ansible_collections.server_management.cloud.docsite.guide_modules
-    description: How to use the modules.
 """
 
 EXAMPLES = r"""
-# The URL and the token are in the environment: SERVER_MANAGEMENT_BASE_URL and
+# The URL and the token are set in the environment: SERVER_MANAGEMENT_BASE_URL and
 # SERVER_MANAGEMENT_API_TOKEN.
 - name: Read all servers
   server_management.cloud.server_info:
@@ -58,18 +62,18 @@ EXAMPLES = r"""
   ansible.builtin.debug:
     msg: "{{ account.servers | items2dict(key_name='name', value_name='ipv4') }}"
 
-- name: Read what runs in two regions
+- name: Read the running servers in two regions
   server_management.cloud.server_info:
     base_url: https://api.example.com
     api_token: "{{ api_token }}"
     statuses: [running]
     regions: [eu-1, eu-2]
 
-- name: Wait until a server runs
+- name: Wait until a server is running, also while the API is unreachable
   server_management.cloud.server_info:
     name: web-01
   register: web
-  until: web.servers | map(attribute='status') | list == ['running']
+  until: web is success and web.servers | map(attribute='status') | list == ['running']
   retries: 30
   delay: 10
 """
@@ -77,9 +81,9 @@ EXAMPLES = r"""
 RETURN = r"""
 servers:
   description:
-    - The servers, in the order of the API's answer.
-    - Each has the fields that the API gives, also those that it adds later. A field that is missing
-      or of another type than documented is left out, with a warning.
+    - The servers, in the order of the API's response.
+    - Each server has the fields that the API gives, including those that it adds later. A field
+      that is missing or does not have the documented type is left out, with a warning.
   returned: success
   type: list
   elements: dict
@@ -91,46 +95,46 @@ servers:
       sample: srv_4f2a91c07d
     name:
       description: The name of the server.
-      returned: when the API gives one
+      returned: if the API gives one
       type: str
       sample: web-01
     status:
-      description: The state of the server. V(running) is the only value that the API documents.
-      returned: when the API gives one
+      description: The status of the server. V(running) is the only value that the API documents.
+      returned: if the API gives one
       type: str
       sample: running
     plan:
       description: The plan of the server.
-      returned: when the API gives one
+      returned: if the API gives one
       type: str
       sample: small
     region:
       description: The region that the server is in.
-      returned: when the API gives one
+      returned: if the API gives one
       type: str
       sample: eu-1
     ipv4:
       description: The IPv4 address of the server.
-      returned: when the API gives one
+      returned: if the API gives one
       type: str
       sample: 192.0.2.10
     created_at:
       description: When the server was created, in UTC.
-      returned: when the API gives one
+      returned: if the API gives one
       type: str
       sample: "2026-01-02T03:04:05Z"
 error:
   description: Why the task failed.
-  returned: failure, unless Ansible itself refuses an option
+  returned: failure, unless Ansible itself rejects an option
   type: dict
   contains:
     code:
-      description: The kind of the error, for conditions; it does not change between releases.
+      description: The kind of the error, for conditions. It does not change between releases.
       returned: always
       type: str
       sample: forbidden
     status:
-      description: The HTTP status of the API's answer, or null where there was none.
+      description: The HTTP status of the API's response, or null if there was none.
       returned: always
       type: int
       sample: 403
@@ -141,11 +145,12 @@ error:
       sample: The token lacks the scope servers:read (HTTP 403).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.server_management.cloud.plugins.module_utils._models import (
     Server,
+    explain_empty,
     select,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._module import Task, run
@@ -159,8 +164,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
-def gather(params: Mapping[str, Any], servers: Iterable[Server]) -> list[dict[str, Any]]:
-    """Return the fields of the servers that the task asks for."""
+def gather(params: Mapping[str, Any], servers: Sequence[Server]) -> list[dict[str, Any]]:
+    """Return the fields of the servers that match the options."""
     wanted = {
         "id": [params["id"]] if params["id"] else None,
         "name": [params["name"]] if params["name"] else None,
@@ -173,7 +178,15 @@ def gather(params: Mapping[str, Any], servers: Iterable[Server]) -> list[dict[st
 
 def execute(task: Task) -> dict[str, Any]:
     """Return the result of the task."""
-    return {"servers": gather(task.params, task.list_servers())}
+    params = task.params
+    servers = task.list_servers()
+    result = {"servers": gather(params, servers)}
+    # A loop that waits for a server selects it by name, id or status: no match is normal there.
+    if not (params["id"] or params["name"]):
+        wanted = {option: params[option] for option in ("regions", "plans")}
+        for message in explain_empty(servers, wanted):
+            task.warn(message)
+    return result
 
 
 def main() -> None:

@@ -6,18 +6,21 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: volume
-short_description: Provisions a block-storage volume (waits for storage:write)
+short_description: Provisions a block-storage volume (not yet live)
 version_added: 1.0.0
 description:
-  - Waits for the scope C(storage:write), which the API has announced and not yet opened. Until then
-    it checks its options and fails, in check mode too, and sends no request.
-  - What a volume's record holds, and in what unit its size is, is not documented by the API.
+  - Not yet live. The API has announced the scope C(storage:write) but not opened it yet.
+  - Until then, the module checks its options and fails, in check mode too, and sends no request.
+  - The API does not document the fields of a volume, nor the unit of its size.
+  - R(What the API offers today, ansible_collections.server_management.cloud.docsite.api_status)
+    lists what is live.
 author:
   - The server_management.cloud contributors (!UNKNOWN)
 extends_documentation_fragment:
+  - server_management.cloud.listing.unused
   - server_management.cloud.connection
   - server_management.cloud.attributes
-  - server_management.cloud.attributes.waiting
+  - server_management.cloud.attributes.not_yet_live
   - server_management.cloud.live.volume
 options:
   name:
@@ -26,7 +29,7 @@ options:
     required: true
   size:
     description:
-      - The size of the volume, 1 or more, in the unit that the API will have.
+      - The size of the volume, at least 1. The unit is not documented yet.
       - Required with O(state=present).
     type: int
   region:
@@ -37,19 +40,17 @@ options:
   state:
     description:
       - V(present) means that the volume exists.
-      - V(absent) means that there is no such volume. The API has announced that volumes will be
-        provisioned, attached and detached, and has not said that they can be deleted.
+      - V(absent) means that the volume does not exist. The API has announced that volumes can be
+        provisioned, attached and detached, but has not announced that they can be deleted.
     type: str
     choices: [present, absent]
     default: present
 seealso:
   - module: server_management.cloud.volume_attachment
-  - ref: ansible_collections.server_management.cloud.docsite.api_status
-    description: What the API offers today.
 """
 
 EXAMPLES = r"""
-# The URL and the token are in the environment: SERVER_MANAGEMENT_BASE_URL and
+# The URL and the token are set in the environment: SERVER_MANAGEMENT_BASE_URL and
 # SERVER_MANAGEMENT_API_TOKEN.
 - name: Provision a volume
   server_management.cloud.volume:
@@ -57,38 +58,38 @@ EXAMPLES = r"""
     size: 50
     region: eu-1
   register: volume
-  # As long as the scope is not open.
+  # Not a failure while the operation is not yet live.
   failed_when: volume is failed and volume.live | default(true)
 """
 
 RETURN = r"""
 operation:
-  description: The operation that is needed, V(provision) or V(delete).
-  returned: failure, if the options are right
+  description: The operation that the task needs, V(provision) or V(delete).
+  returned: failure, if the options are valid
   type: str
   sample: provision
 scope:
   description: The scope that the operation needs.
-  returned: failure, if the options are right
+  returned: failure, if the options are valid
   type: str
   sample: storage:write
 live:
   description: Whether the API offers the operation.
-  returned: failure, if the options are right
+  returned: failure, if the options are valid
   type: bool
   sample: false
 error:
   description: Why the task failed.
-  returned: failure, unless Ansible itself refuses an option
+  returned: failure, unless Ansible itself rejects an option
   type: dict
   contains:
     code:
-      description: The kind of the error, for conditions; it does not change between releases.
+      description: The kind of the error, for conditions. It does not change between releases.
       returned: always
       type: str
       sample: not_yet_live
     status:
-      description: Null, since no request was sent.
+      description: Always null, because the module sends no request.
       returned: always
       type: int
     message:
@@ -117,16 +118,16 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
-def plan(params: Mapping[str, Any]) -> Operation:
-    """Return the operation that the task asks for, after a check of its options."""
+def requested_operation(params: Mapping[str, Any]) -> Operation:
+    """Return the operation that the task requires; raise OptionError if it is impossible."""
     if params["size"] is not None and params["size"] < 1:
-        raise OptionError(f"size: must be 1 or more, and is {params['size']}.")
+        raise OptionError(f"size: must be at least 1, but is {params['size']}.")
     return operation("volume", "provision" if params["state"] == "present" else "delete")
 
 
 def execute(task: Task) -> NoReturn:
-    """Say what the task waits for."""
-    refuse(plan(task.params))
+    """Raise the error of an operation that is not yet live."""
+    refuse(requested_operation(task.params))
 
 
 def main() -> None:

@@ -6,18 +6,21 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: volume_attachment
-short_description: Attaches or detaches a block-storage volume (waits for storage:write)
+short_description: Attaches or detaches a block-storage volume (not yet live)
 version_added: 1.0.0
 description:
-  - Waits for the scope C(storage:write), which the API has announced and not yet opened. Until then
-    it checks its options and fails, in check mode too, and sends no request.
-  - How the API will tell volumes apart, by name or by id, is not documented.
+  - Not yet live. The API has announced the scope C(storage:write) but not opened it yet.
+  - Until then, the module checks its options and fails, in check mode too, and sends no request.
+  - The API does not document whether it will identify volumes by name or by id.
+  - R(What the API offers today, ansible_collections.server_management.cloud.docsite.api_status)
+    lists what is live.
 author:
   - The server_management.cloud contributors (!UNKNOWN)
 extends_documentation_fragment:
+  - server_management.cloud.listing.unused
   - server_management.cloud.connection
   - server_management.cloud.attributes
-  - server_management.cloud.attributes.waiting
+  - server_management.cloud.attributes.not_yet_live
   - server_management.cloud.live.volume_attachment
 options:
   volume:
@@ -25,62 +28,60 @@ options:
     type: str
     required: true
   server:
-    description: The server to attach it to, or to detach it from.
+    description: The server to attach the volume to, or to detach it from.
     type: str
     required: true
   state:
     description:
       - V(present) means that O(volume) is attached to O(server).
-      - V(absent) means that it is not.
+      - V(absent) means that O(volume) is not attached to O(server).
     type: str
     choices: [present, absent]
     default: present
 seealso:
   - module: server_management.cloud.volume
-  - ref: ansible_collections.server_management.cloud.docsite.api_status
-    description: What the API offers today.
 """
 
 EXAMPLES = r"""
-# The URL and the token are in the environment: SERVER_MANAGEMENT_BASE_URL and
+# The URL and the token are set in the environment: SERVER_MANAGEMENT_BASE_URL and
 # SERVER_MANAGEMENT_API_TOKEN.
 - name: Attach a volume
   server_management.cloud.volume_attachment:
     volume: data-01
     server: web-01
   register: attachment
-  # As long as the scope is not open.
+  # Not a failure while the operation is not yet live.
   failed_when: attachment is failed and attachment.live | default(true)
 """
 
 RETURN = r"""
 operation:
-  description: The operation that is needed, V(attach) or V(detach).
-  returned: failure, if the options are right
+  description: The operation that the task needs, V(attach) or V(detach).
+  returned: failure, if the options are valid
   type: str
   sample: attach
 scope:
   description: The scope that the operation needs.
-  returned: failure, if the options are right
+  returned: failure, if the options are valid
   type: str
   sample: storage:write
 live:
   description: Whether the API offers the operation.
-  returned: failure, if the options are right
+  returned: failure, if the options are valid
   type: bool
   sample: false
 error:
   description: Why the task failed.
-  returned: failure, unless Ansible itself refuses an option
+  returned: failure, unless Ansible itself rejects an option
   type: dict
   contains:
     code:
-      description: The kind of the error, for conditions; it does not change between releases.
+      description: The kind of the error, for conditions. It does not change between releases.
       returned: always
       type: str
       sample: not_yet_live
     status:
-      description: Null, since no request was sent.
+      description: Always null, because the module sends no request.
       returned: always
       type: int
     message:
@@ -107,15 +108,15 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
-def plan(params: Mapping[str, Any]) -> Operation:
-    """Return the operation that the task asks for."""
+def requested_operation(params: Mapping[str, Any]) -> Operation:
+    """Return the operation that the task requires."""
     name = "attach" if params["state"] == "present" else "detach"
     return operation("volume_attachment", name)
 
 
 def execute(task: Task) -> NoReturn:
-    """Say what the task waits for."""
-    refuse(plan(task.params))
+    """Raise the error of an operation that is not yet live."""
+    refuse(requested_operation(task.params))
 
 
 def main() -> None:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The modules in a playbook: what each does today, and what it says of tomorrow."""
+"""The modules in a playbook: those that are live, and those that are not yet live."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from support.run import Result, Runner
 from .conftest import KNOWN
 
 COLLECTION = "server_management.cloud"
-WAITING: dict[str, tuple[dict[str, Any], str, str]] = {
+NOT_YET_LIVE: dict[str, tuple[dict[str, Any], str, str]] = {
     "volume": ({"name": "data", "size": 1, "region": "eu-1"}, "provision", "storage:write"),
     "volume_attachment": ({"volume": "data", "server": "web-1"}, "attach", "storage:write"),
     "wallet_info": ({}, "read", "billing:read"),
@@ -47,7 +47,12 @@ NEW = {
     "ipv4": "unknown",
     "created_at": "unknown",
 }
-ALL = ("server_info", "server", *WAITING)
+ALL = ("server_info", "fleet_info", "server", *NOT_YET_LIVE)
+FLEET = [
+    {"name": "web-1", "plan": "small", "region": "eu-1", "status": "running"},
+    {"id": "srv_2"},
+    {"id": "srv_3", "plan": "large"},
+]
 
 
 class Book:
@@ -97,17 +102,18 @@ def book(runner: Runner, sandbox: Sandbox, tmp_path: Path) -> Book:
     return Book(runner, sandbox, tmp_path)
 
 
-def all_seven(book: Book) -> None:
+def add_all(book: Book) -> None:
+    book.add("fleet", "fleet_info", servers=FLEET)
     book.add("info", "server_info")
     book.add("some", "server_info", statuses=["running"], regions=["eu-1"], plans=["large"])
     for name, options in SERVER.items():
         book.add(name, "server", **options)
-    for module, (options, _operation, _scope) in WAITING.items():
+    for module, (options, _operation, _scope) in NOT_YET_LIVE.items():
         book.add(module, module, **options)
 
 
-def check_waiting(results: dict[str, Any]) -> None:
-    for module, (_options, operation, scope) in WAITING.items():
+def check_not_yet_live(results: dict[str, Any]) -> None:
+    for module, (_options, operation, scope) in NOT_YET_LIVE.items():
         result = results[module]
         assert (result["failed"], result["changed"]) == (True, False)
         assert (result["operation"], result["scope"]) == (operation, scope)
@@ -124,7 +130,9 @@ def check_reading(results: dict[str, Any]) -> None:
     """Check what is the same in check mode and without it."""
     assert results["info"]["servers"] == KNOWN
     assert [server["id"] for server in results["some"]["servers"]] == ["srv_3"]
-    for name in ("info", "some", "converged", "gone"):
+    assert results["fleet"]["in_sync"] is True
+    assert results["fleet"]["report"] == []
+    for name in ("info", "some", "fleet", "converged", "gone"):
         assert (results[name]["failed"], results[name]["changed"]) == (False, False)
     assert results["converged"]["server"] == KNOWN[0]
     assert "server" not in results["gone"]
@@ -135,10 +143,10 @@ def check_reading(results: dict[str, Any]) -> None:
 
 @pytest.mark.promise("honest")
 def test_a_playbook_with_all_modules_changes_nothing(book: Book, sandbox: Sandbox) -> None:
-    all_seven(book)
+    add_all(book)
     results = book.run()[1]
     check_reading(results)
-    check_waiting(results)
+    check_not_yet_live(results)
     for operation in ("create", "resize", "reinstall", "delete"):
         result = results[operation]
         assert (result["failed"], result["changed"]) == (True, False)
@@ -148,15 +156,15 @@ def test_a_playbook_with_all_modules_changes_nothing(book: Book, sandbox: Sandbo
         assert result["msg"].endswith("; nothing was changed.")
         assert "diff" not in result
     assert {request.method for request in sandbox.requests} == {"GET"}
-    assert len(sandbox.requests) == 2 + len(SERVER)
+    assert len(sandbox.requests) == 3 + len(SERVER)
 
 
 @pytest.mark.promise("honest")
 def test_check_mode_predicts_and_prints_a_diff(book: Book, sandbox: Sandbox) -> None:
-    all_seven(book)
+    add_all(book)
     printed, results = book.run("--check", "--diff")
     check_reading(results)
-    check_waiting(results)
+    check_not_yet_live(results)
     web, database = KNOWN[0], KNOWN[2]
     expected: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         "create": ({}, NEW),
@@ -180,7 +188,11 @@ def test_check_mode_predicts_and_prints_a_diff(book: Book, sandbox: Sandbox) -> 
 
 def test_the_defaults_of_the_group_reach_every_module(book: Book, sandbox: Sandbox) -> None:
     book.defaults["retries"] = -1
-    required = {"server": {"name": "web-1"}, **{name: case[0] for name, case in WAITING.items()}}
+    required = {
+        "server": {"name": "web-1"},
+        "fleet_info": {"servers": FLEET},
+        **{name: case[0] for name, case in NOT_YET_LIVE.items()},
+    }
     for module in ALL:
         book.add(module, module, **required.get(module, {}))
     results = book.run()[1]
@@ -207,9 +219,104 @@ def test_faults_fail_the_task_and_keep_the_token(book: Book, sandbox: Sandbox) -
 
 @pytest.mark.promise("data")
 def test_text_of_the_api_is_never_rendered(book: Book, sandbox: Sandbox) -> None:
-    name = sandbox.servers[0]["name"] = "{{ 1 + 1 }}"
+    name = sandbox.servers[0]["name"] = "{{ 1 + 1 }}\n{{ lookup('pipe', 'false') }}"
+    plan = sandbox.servers[1]["plan"] = "{% raw %}"
     book.add("info", "server_info", id="srv_1")
-    assert book.run()[1]["info"]["servers"] == [{**KNOWN[0], "name": name}]
+    book.add("fleet", "fleet_info", servers=[{"id": "srv_2", "plan": "small"}, {"id": "srv_3"}])
+    book.tasks.append(
+        {
+            "name": "Use the report",
+            "ansible.builtin.set_fact": {"lines": "{{ fleet.report }}"},
+        }
+    )
+    results = book.run()[1]
+    assert results["info"]["servers"] == [{**KNOWN[0], "name": name}]
+    fleet = results["fleet"]
+    assert fleet["unexpected"] == [{**KNOWN[0], "name": name}]
+    assert fleet["different"][0]["differences"] == {"plan": {"expected": "small", "actual": plan}}
+    assert fleet["report"] == [
+        'web-2 (srv_2) has the plan "{% raw %}" instead of small',
+        "\"{{ 1 + 1 }} {{ lookup('pipe', 'false') }}\" (srv_1) is not declared",
+    ]
+
+
+FINDINGS = [
+    {"name": "web-1", "plan": "large", "status": "{{ 'running' }}"},
+    {"name": "web-2", "plan": "{{ undefined_plan | default(omit) }}"},
+    {"name": "new", "plan": "small"},
+]
+ENTRIES: dict[str, tuple[list[Any], str]] = {
+    "by_name": (
+        [{"name": "web-1"}, {"name": "web-1"}],
+        "entry 2 (web-1) declares the same name as",
+    ),
+    "by_id": (
+        [{"id": "srv_1"}, {"id": "srv_1"}],
+        "entry 2 (srv_1) declares the same id as entry 1.",
+    ),
+    "by_both": (
+        [{"name": "web-1"}, {"id": "srv_1"}],
+        "entry 2 (srv_1) declares the same server as",
+    ),
+    "both": ([{"name": "web-1", "id": "srv_1"}], "entry 1 (web-1) has both name and id."),
+    "neither": ([{"plan": "small"}], "entry 1 has neither name nor id."),
+    "unknown": ([{"name": "web-1", "plna": "small"}], "entry 1 (web-1) has the unknown key plna."),
+    "empty": ([{"name": "web-1", "plan": "{{ '' }}"}], "entry 1 (web-1): plan must not be empty."),
+}
+
+
+@pytest.mark.parametrize("mode", [(), ("--check", "--diff")])
+def test_a_fleet_that_differs_is_reported_and_errors_name_the_entry(
+    book: Book, sandbox: Sandbox, mode: tuple[str, ...]
+) -> None:
+    book.defaults["allow_partial"] = True
+    book.add("fleet", "fleet_info", servers=FINDINGS)
+    book.add("some", "fleet_info", servers=FINDINGS[1:2], allow_unexpected=True)
+    for name, (entries, _message) in ENTRIES.items():
+        book.add(name, "fleet_info", servers=entries)
+    results = book.run(*mode)[1]
+    assert results["fleet"]["report"] == [
+        "db-1 (srv_3) is not declared",
+        "new is missing",
+        "web-1 has the plan small instead of large",
+    ]
+    assert results["fleet"]["missing"] == [{"name": "new", "plan": "small"}]
+    assert results["fleet"]["unexpected"] == KNOWN[2:]
+    assert results["some"]["in_sync"] is True
+    for name in ("fleet", "some"):
+        assert (results[name]["failed"], results[name]["changed"]) == (False, False)
+    for name, (_entries, message) in ENTRIES.items():
+        assert results[name]["msg"].startswith(f"servers: {message}")
+        assert results[name]["error"]["code"] == "invalid_option"
+    assert len(sandbox.requests) == 3
+
+
+@pytest.mark.promise("whole")
+def test_allow_partial_is_ignored_where_the_whole_account_counts(
+    book: Book, sandbox: Sandbox
+) -> None:
+    sandbox.fail(Fault(has_more=True), times=2)
+    book.defaults["allow_partial"] = True
+    book.add("fleet", "fleet_info", servers=FLEET)
+    book.add("server", "server", name="beyond", state="absent")
+    for result in book.run()[1].values():
+        assert (result["failed"], result["changed"]) == (True, False)
+        assert result["error"]["code"] == "incomplete_listing"
+        assert "has more servers" in result["msg"]
+        assert "ignores allow_partial" in result["msg"]
+
+
+def test_a_choice_that_matches_no_server_causes_a_warning(book: Book) -> None:
+    book.add("regions", "server_info", regions=["eu-centrla"])
+    book.add("waiting", "server_info", statuses=["booting"])
+    book.add("empty", "server_info", plans=["{{ '' }}"])
+    results = book.run()[1]
+    (warning,) = results["regions"]["warnings"]
+    assert warning.startswith(
+        "regions: no server has eu-centrla; the account has eu-1 (2), eu-2 (1)"
+    )
+    assert "warnings" not in results["waiting"]
+    assert results["empty"]["msg"].startswith("plans: has an empty value.")
 
 
 def test_a_missing_library_is_named(book: Book, tmp_path: Path) -> None:
@@ -221,12 +328,15 @@ def test_a_missing_library_is_named(book: Book, tmp_path: Path) -> None:
 
 
 @pytest.mark.promise("honest")
-def test_the_documentation_says_first_what_a_module_waits_for(runner: Runner) -> None:
-    shown = runner.doc(*(f"{COLLECTION}.{module}" for module in ALL)).ok().stdout
+def test_the_documentation_begins_with_what_is_not_yet_live(runner: Runner) -> None:
+    names = [f"{COLLECTION}.{module}" for module in ALL]
+    shown = runner.doc(*names, env={"COLUMNS": "80"}).ok().stdout
+    assert "#stq=" not in shown
     pages = re.split(r"^> .*\n", shown, flags=re.MULTILINE)[1:]
     for module, page in zip(ALL, pages, strict=True):
-        first = " ".join(page.split())
-        assert first.startswith("Waits for the scope `") is (module != "server_info")
+        assert page.strip().startswith("Not yet live.") is not module.endswith(
+            ("server_info", "fleet_info")
+        )
 
 
 def examples(runner: Runner) -> list[dict[str, Any]]:
@@ -251,8 +361,14 @@ def guide() -> list[dict[str, Any]]:
 
 
 def test_every_example_and_the_guide_run(runner: Runner, tmp_path: Path) -> None:
-    web = {**KNOWN[0], "id": "srv_4f2a91c07d", "name": "web-01", "plan": "small"}
-    with Sandbox(servers=[web, {**KNOWN[1], "name": "web-02", "region": "eu-1"}]) as sandbox:
+    names = [
+        ("srv_4f2a91c07d", "web-01", "small", "eu-1"),
+        ("srv_8c1d20e94b", "web-02", "medium", "eu-1"),
+    ]
+    names += [("srv_b7035fa612", "db-01", "large", "eu-2")]
+    fields = ("id", "name", "plan", "region")
+    servers = [{**KNOWN[0], **dict(zip(fields, values, strict=True))} for values in names]
+    with Sandbox(servers=servers) as sandbox:
         token = runner.home / ".config" / "server_management" / "token"
         token.parent.mkdir(parents=True)
         token.write_text(sandbox.token, encoding="ascii")

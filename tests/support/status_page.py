@@ -16,7 +16,7 @@ def table() -> str:
     """Return the table in reStructuredText."""
     rows = [("Operation", "Scope", "Today", "Module")]
     rows += [
-        (row.title, f"``{row.scope}``", _today(row), _module(row.module))
+        (row.title, f"``{row.scope}``", _today(row), _modules(row.modules))
         for row in _operations.OPERATIONS
     ]
     cells = "".join(
@@ -31,5 +31,6 @@ def _today(row: _operations.Operation) -> str:
     return "announced" if row.announced else "not announced"
 
 
-def _module(name: str) -> str:
-    return f":ansplugin:`server_management.cloud.{name}#module`" if name else "none"
+def _modules(names: tuple[str, ...]) -> str:
+    links = [f":ansplugin:`server_management.cloud.{name}#module`" for name in names]
+    return ", ".join(links) or "none"

@@ -180,6 +180,10 @@ def outcomes(name: str, sandbox: Sandbox) -> list[Outcome]:
             {"name": "web-01", "state": "absent"},
             {"name": "new", "state": "absent"},
         ]
+    elif name == "fleet_info":
+        new = {"name": "new", "plan": "small", "region": "eu", "status": "running"}
+        different = {"name": "web-01", "plan": "other"}
+        tasks = [{"servers": [new, different, {"name": "app-01"}, {"id": "srv_0"}]}]
     found = [
         run_module(name, {**given, **task}, check_mode=check_mode)
         for task in tasks
@@ -216,7 +220,8 @@ def all_keys(documented: dict[str, Any]) -> set[str]:
 def test_what_is_returned_is_what_is_documented(name: str) -> None:
     documented = documentation("modules", name)[2]
     seen: set[str] = set()
-    with Sandbox(servers=3) as sandbox:
+    with Sandbox(servers=5) as sandbox:
+        sandbox.servers[4]["name"] = sandbox.servers[3]["name"]
         found = outcomes(name, sandbox)
     for outcome in found:
         own = {key: value for key, value in outcome.result.items() if key not in COMMON}
@@ -226,13 +231,16 @@ def test_what_is_returned_is_what_is_documented(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_the_first_line_says_when_a_module_waits(name: str) -> None:
+def test_the_documentation_begins_with_what_is_not_yet_live(name: str) -> None:
     doc = documentation("modules", name)[0]
-    waiting = {row.scope for row in OPERATIONS if row.module == name and not row.live}
+    scopes = {row.scope for row in OPERATIONS if name in row.modules and not row.live}
     first = doc["description"][0]
-    assert first.startswith("Waits for the scope ") is bool(waiting)
-    assert set(re.findall(r"waits for (\S+)\)", doc["short_description"])) == waiting
-    assert set(re.findall(r"^Waits for the scope C\((\S+)\), which the API has", first)) == waiting
+    assert first.startswith("Not yet live. ") is bool(scopes)
+    assert doc["short_description"].endswith(" (not yet live)") is bool(scopes)
+    announced = (
+        r"^Not yet live\. The API has announced the scope C\((\S+)\) but not opened it yet\."
+    )
+    assert set(re.findall(announced, first)) == scopes
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -246,9 +254,28 @@ def test_a_module_declares_its_attributes(name: str) -> None:
         "live",
         "platform",
     }
-    assert attributes["check_mode"]["support"] == "full"
+    predicts = name == "server" or attributes["live"]["support"] == "full"
+    assert attributes["check_mode"]["support"] == ("full" if predicts else "N/A")
     assert attributes["action_group"]["membership"] == [f"{COLLECTION}.all"]
     assert all({"description", "support"} <= said.keys() for said in attributes.values())
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_documents_the_listing_options_that_it_ignores(name: str) -> None:
+    options = documentation("modules", name)[0]["options"]
+    texts = {key: " ".join(option["description"]) for key, option in options.items()}
+    reads = name in ("server_info", "server", "fleet_info")
+    for option in ("pagination", "pagination_parameter", "allow_partial"):
+        assert ("Has no effect yet" in texts[option]) is not reads
+    ignores = "This module ignores the option" in texts["allow_partial"]
+    assert ignores is (name in ("server", "fleet_info"))
+
+
+def test_the_keys_of_a_declared_server_are_documented() -> None:
+    entry = documentation("modules", "fleet_info")[0]["options"]["servers"]
+    fleet_info = import_module(f"{PACKAGE}.fleet_info")
+    assert tuple(entry["suboptions"]) == fleet_info.KEYS
+    assert {rules(option)["type"] for option in entry["suboptions"].values()} == {"str"}
 
 
 def test_the_version_is_one() -> None:
@@ -263,7 +290,7 @@ def test_the_version_is_one() -> None:
 def test_the_action_group_has_the_modules() -> None:
     runtime = yaml.safe_load((REPOSITORY / "meta" / "runtime.yml").read_text(encoding="utf-8"))
     assert sorted(runtime["action_groups"]["all"]) == MODULES
-    assert {row.module for row in OPERATIONS if row.module} == set(MODULES)
+    assert {module for row in OPERATIONS for module in row.modules} == set(MODULES)
 
 
 def test_the_readme_lists_the_plugins_with_their_scopes() -> None:
@@ -275,7 +302,7 @@ def test_the_readme_lists_the_plugins_with_their_scopes() -> None:
     }
     for name, kind, scope, live in rows:
         if not kind:
-            operations = [row for row in OPERATIONS if row.module == name]
+            operations = [row for row in OPERATIONS if name in row.modules]
             assert {row.scope for row in operations} == {scope}
             assert live == ("yes" if all(row.live for row in operations) else "not yet")
 

@@ -44,13 +44,15 @@ def support(module: str) -> dict[str, Any]:
 
 
 def test_only_the_listing_is_live() -> None:
-    assert [(row.module, row.name) for row in OPERATIONS if row.live] == [("server_info", "list")]
+    live = [(row.modules, row.name) for row in OPERATIONS if row.live]
+    assert live == [(("server_info", "fleet_info"), "list")]
 
 
 def test_each_operation_stands_in_the_table_once() -> None:
-    names = [(row.module, row.name) for row in OPERATIONS]
+    names = [(module, row.name) for row in OPERATIONS for module in row.modules or ("",)]
     assert len(names) == len(set(names))
-    assert all(operation(row.module, row.name) is row for row in OPERATIONS)
+    for row in OPERATIONS:
+        assert all(operation(module, row.name) is row for module in row.modules)
 
 
 def test_an_unknown_operation_is_an_error() -> None:
@@ -61,7 +63,7 @@ def test_an_unknown_operation_is_an_error() -> None:
 @pytest.mark.promise("honest")
 def test_no_row_says_how_an_operation_is_requested() -> None:
     assert [field.name for field in fields(Operation)] == [
-        "module",
+        "modules",
         "name",
         "title",
         "scope",
@@ -69,7 +71,7 @@ def test_no_row_says_how_an_operation_is_requested() -> None:
         "announced",
     ]
     for row in OPERATIONS:
-        assert re.fullmatch(r"[a-z_]*", row.module + row.name)
+        assert re.fullmatch(r"[a-z_]*", "".join(row.modules) + row.name)
         assert re.fullmatch(r"[A-Z][a-z]+(ing) [a-z ]+", row.title)
         assert row.scope in ("servers:read", "servers:write", "storage:write", "billing:read")
 
@@ -90,14 +92,14 @@ def test_what_is_not_live_is_refused(row: Operation) -> None:
 
 @pytest.mark.promise("honest")
 def test_what_the_api_has_not_even_announced_is_said_to_be_so() -> None:
-    with pytest.raises(NotYetLive, match="announced without this operation and not yet opened"):
+    with pytest.raises(NotYetLive, match="announced without this operation but not opened yet"):
         refuse(operation("volume", "delete"))
     assert [row.title for row in OPERATIONS if not row.announced] == ["Deleting a volume"]
 
 
 @pytest.mark.promise("honest")
 def test_an_operation_without_a_request_is_refused_even_if_live() -> None:
-    with pytest.raises(CloudError, match="no request for it; nothing was changed") as caught:
+    with pytest.raises(CloudError, match="cannot do it; nothing was changed") as caught:
         refuse(operation("server_info", "list"))
     assert not isinstance(caught.value, NotYetLive)
 
@@ -114,22 +116,23 @@ TASKS: dict[tuple[str, str], dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("row", [row for row in OPERATIONS if row.module and not row.live])
+@pytest.mark.parametrize("row", [row for row in OPERATIONS if row.modules and not row.live])
 def test_one_row_changes_the_failure_the_documentation_and_the_page(
     row: Operation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    (module,) = row.modules
     with Sandbox(servers=1) as sandbox:
         task = {"base_url": sandbox.url, "api_token": sandbox.token}
-        task |= TASKS.get((row.module, row.name), {})
-        before = run_module(row.module, task).result, support(row.module), table()
+        task |= TASKS.get((module, row.name), {})
+        before = run_module(module, task).result, support(module), table()
         with monkeypatch.context() as patch:
             patch.setattr(_operations, "OPERATIONS", turned_live(row))
-            after = run_module(row.module, task).result, support(row.module), table()
-    assert support(row.module) == before[1]
+            after = run_module(module, task).result, support(module), table()
+    assert support(module) == before[1]
     assert (before[0]["live"], "live" in after[0]) == (False, False)
     assert "not yet live" in before[0]["msg"]
     assert "not yet live" not in after[0]["msg"]
-    live = f"{row.title} is live, with the scope C({row.scope})."
+    live = f"{row.title} is live. It needs the scope C({row.scope})."
     assert (live in before[1]["details"], live in after[1]["details"]) == (False, True)
     assert (before[2].count(" live\n"), after[2].count(" live\n")) == (1, 2)
 
@@ -143,7 +146,7 @@ def test_a_module_with_some_operations_live_is_documented_so(
         attribute = support("server")
     support("server")
     assert attribute["support"] == "partial"
-    assert "Resizing a server is live, with the scope C(servers:write)." in attribute["details"]
+    assert "Resizing a server is live. It needs the scope C(servers:write)." in attribute["details"]
 
 
 def test_the_page_of_what_is_live_has_the_table() -> None:

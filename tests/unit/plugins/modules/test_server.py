@@ -12,13 +12,16 @@ from typing import Any
 import pytest
 
 from ansible_collections.server_management.cloud.plugins.module_utils import _operations
+from ansible_collections.server_management.cloud.plugins.module_utils._changes import (
+    Change,
+    decide,
+)
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     CloudError,
     MalformedResponse,
     OptionError,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
-from ansible_collections.server_management.cloud.plugins.modules.server import Plan, plan
 from sandbox import Sandbox
 from support.modules import Outcome, run_module
 
@@ -40,10 +43,10 @@ SERVERS = [
 ]
 
 
-def planned(**options: Any) -> Plan:
-    """Plan with these options and the defaults of the others."""
+def decided(**options: Any) -> Change:
+    """Decide with these options and the defaults of the others."""
     defaults = dict.fromkeys(("id", "name", "plan", "region"))
-    return plan({**defaults, "state": "present", **options}, SERVERS)
+    return decide({**defaults, "state": "present", **options}, SERVERS)
 
 
 @pytest.mark.parametrize(
@@ -67,15 +70,15 @@ def planned(**options: Any) -> Plan:
         ),
     ],
 )
-def test_a_wish_becomes_an_operation(
+def test_the_options_decide_the_operation(
     options: dict[str, Any], operation: str, after: dict[str, Any]
 ) -> None:
-    result = planned(**options)
+    result = decided(**options)
     assert (result.operation, result.after) == (operation, after)
 
 
-def test_a_new_server_has_what_is_asked_for_and_unknown_values() -> None:
-    assert planned(name="new", plan="small", region="eu") == Plan(
+def test_a_new_server_has_the_options_and_unknown_values() -> None:
+    assert decided(name="new", plan="small", region="eu") == Change(
         "create",
         {},
         {
@@ -93,36 +96,50 @@ def test_a_new_server_has_what_is_asked_for_and_unknown_values() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"name": "twin"}, "name: 2 servers are named twin: s_2, s_3. Say which one with id."),
+        (
+            {"name": "twin"},
+            "name: 2 servers are named twin: s_2, s_3. Use id to select one of them.",
+        ),
         ({"name": "twin", "state": "absent"}, "name: 2 servers are named twin: s_2, s_3."),
-        ({"name": "web", "region": "us"}, "region: web is in eu, and can't be moved to us."),
-        ({"id": "s_1", "region": "us", "state": "absent"}, "region: s_1 is in eu,"),
-        ({"name": "web", "region": "us", "state": "reinstalled"}, "region: web is in eu,"),
-        ({"name": "new"}, "plan and region: required, as there is no server new yet."),
-        ({"name": "new", "plan": "small"}, "region: required, as"),
-        ({"name": "new", "region": "eu"}, "plan: required, as"),
-        ({"id": "s_9", "plan": "small", "region": "eu"}, "id: there is no server s_9."),
-        ({"name": "new", "state": "reinstalled"}, "name: there is no server new to reinstall."),
-        ({"id": "s_9", "state": "reinstalled"}, "id: there is no server s_9."),
+        ({"name": "web", "region": "us"}, "region: web is in eu and cannot be moved to us."),
+        ({"id": "s_1", "region": "us", "state": "absent"}, "region: s_1 is in eu and"),
+        ({"name": "web", "region": "us", "state": "reinstalled"}, "region: web is in eu and"),
+        (
+            {"name": "new"},
+            "plan and region: required, because the account has no server named new.",
+        ),
+        ({"name": "new", "plan": "small"}, "region: required, because"),
+        ({"name": "new", "region": "eu"}, "plan: required, because"),
+        (
+            {"id": "s_9", "plan": "small", "region": "eu"},
+            "id: the account has no server with the id s_9.",
+        ),
+        (
+            {"name": "new", "state": "reinstalled"},
+            "name: the account has no server named new to reinstall.",
+        ),
+        ({"id": "s_9", "state": "reinstalled"}, "id: the account has no server with the id s_9."),
         ({"name": "web", "plan": "large", "state": "reinstalled"}, "plan: web has the plan small."),
     ],
 )
-def test_a_wish_that_nothing_can_fulfil_is_an_error(options: dict[str, Any], words: str) -> None:
+def test_options_that_no_operation_can_fulfil_are_an_error(
+    options: dict[str, Any], words: str
+) -> None:
     with pytest.raises(OptionError, match=f"^{re.escape(words)}"):
-        planned(**options)
+        decided(**options)
 
 
 @pytest.mark.parametrize("field", ["plan", "region"])
-def test_nothing_is_said_of_a_field_that_the_api_does_not_give(field: str) -> None:
+def test_a_field_that_the_api_does_not_give_is_not_compared(field: str) -> None:
     with pytest.raises(MalformedResponse, match=f"no usable {field} for the server s_4"):
-        planned(id="s_4", **{field: "small"})
+        decided(id="s_4", **{field: "small"})
 
 
 def test_text_of_the_api_stays_on_one_line() -> None:
     hostile = Server("s\n_1", {**WEB, "region": "eu\x1b[31m\nus"})
     options = {"id": "s\n_1", "name": None, "plan": None, "region": "us", "state": "present"}
     with pytest.raises(CloudError) as caught:
-        plan(options, [hostile])
+        decide(options, [hostile])
     assert str(caught.value).isprintable()
 
 
@@ -145,7 +162,7 @@ def test_nothing_to_do_is_ok(sandbox: Sandbox, check_mode: bool) -> None:
     assert outcome == Outcome({"server": WEB}, False, [])
 
 
-def test_the_absent_server_that_is_not_there_is_ok(sandbox: Sandbox) -> None:
+def test_an_absent_server_that_does_not_exist_is_ok(sandbox: Sandbox) -> None:
     assert run(sandbox, name="gone", state="absent") == Outcome({}, False, [])
 
 
@@ -173,7 +190,7 @@ def test_check_mode_predicts_and_warns(
     assert result.get("server") == (None if operation == "create" else WEB)
     assert outcome.warnings == [
         f"{title} a server is not yet live: it needs the scope `servers:write`, which the API has "
-        "announced and not yet opened; outside check mode this task fails and changes nothing."
+        "announced but not opened yet; without check mode, this task fails."
     ]
 
 
@@ -185,7 +202,7 @@ def test_a_change_fails_and_changes_nothing(
     outcome = run(sandbox, **options)
     message = (
         f"{title} a server is not yet live: it needs the scope `servers:write`, which the API has "
-        "announced and not yet opened; nothing was changed."
+        "announced but not opened yet; nothing was changed."
     )
     assert outcome.failed
     assert outcome.result == {
@@ -201,7 +218,7 @@ def test_a_change_fails_and_changes_nothing(
 
 @pytest.mark.promise("honest")
 @pytest.mark.parametrize("check_mode", [False, True])
-def test_a_live_operation_without_a_request_is_never_said_to_have_happened(
+def test_a_live_operation_without_a_request_is_never_reported_as_done(
     sandbox: Sandbox, check_mode: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = tuple(replace(row, live=True) for row in _operations.OPERATIONS)

@@ -76,3 +76,42 @@ def test_one_request_reads_all_servers(sandbox: Sandbox, check_mode: bool) -> No
 def test_no_server_is_an_empty_list(sandbox: Sandbox) -> None:
     options = {"base_url": sandbox.url, "api_token": sandbox.token, "name": "missing"}
     assert run_module("server_info", options).result == {"servers": []}
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"regions": ["eu"]}, ["regions: no server has eu; the account has "]),
+        ({"plans": ["tiny"], "statuses": ["gone"]}, ["plans: no server has tiny; the account"]),
+        ({"regions": ["ap-south"], "plans": ["medium"]}, ["regions, plans: no server matches all"]),
+        ({"regions": ["eu"], "plans": ["tiny"]}, ["regions: no server", "plans: no server"]),
+        ({"regions": ["eu-central"], "statuses": ["gone"]}, []),
+        ({"statuses": ["gone"]}, []),
+        ({"regions": ["eu"], "name": "web-01"}, []),
+        ({"regions": ["eu"], "id": "srv_1"}, []),
+    ],
+)
+def test_regions_and_plans_that_match_nothing_cause_a_warning(
+    sandbox: Sandbox, options: dict[str, Any], expected: list[str]
+) -> None:
+    connection = {"base_url": sandbox.url, "api_token": sandbox.token}
+    outcome = run_module("server_info", {**connection, **options})
+    assert outcome.result == {"servers": []}
+    assert len(outcome.warnings) == len(expected)
+    for warning, text in zip(outcome.warnings, expected, strict=True):
+        assert warning.startswith(text)
+
+
+def test_an_empty_account_causes_no_warning() -> None:
+    with Sandbox(servers=0) as sandbox:
+        connection = {"base_url": sandbox.url, "api_token": sandbox.token}
+        outcome = run_module("server_info", {**connection, "regions": ["eu"]})
+    assert (outcome.result, outcome.warnings) == ({"servers": []}, [])
+
+
+@pytest.mark.parametrize("option", ["statuses", "regions", "plans"])
+def test_an_empty_value_is_an_error(sandbox: Sandbox, option: str) -> None:
+    connection = {"base_url": sandbox.url, "api_token": sandbox.token}
+    outcome = run_module("server_info", {**connection, option: ["running", ""]})
+    assert outcome.failed
+    assert outcome.result["msg"].startswith(f"{option}: has an empty value.")

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The modules that can do nothing until their scope opens."""
+"""The modules whose operations are not yet live."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def sandbox() -> Iterator[Sandbox]:
 
 
 def run(sandbox: Sandbox, module: str, check_mode: bool, **options: Any) -> Outcome:
-    """Run a module with the sandbox at hand, in case that it asks."""
+    """Run a module with a sandbox that must not receive a request."""
     given = {"base_url": sandbox.url, "api_token": sandbox.token, **options}
     return run_module(module, given, check_mode=check_mode)
 
@@ -88,7 +88,7 @@ def test_the_task_fails_and_sends_nothing(
         ("volume", {"name": "data"}, "all of the following are missing: size, region"),
         ("volume", {"name": "data", "size": 10}, "all of the following are missing: region"),
         ("volume", {**VOLUME, "size": "large"}, "size"),
-        ("volume", {**VOLUME, "size": 0}, "size: must be 1 or more, and is 0."),
+        ("volume", {**VOLUME, "size": 0}, "size: must be at least 1, but is 0."),
         ("volume", {**VOLUME, "state": "full"}, "value of state must be one of"),
         ("volume", {**VOLUME, "colour": "blue"}, "Unsupported parameters"),
         ("volume_attachment", {}, "missing required arguments: server, volume"),
@@ -110,12 +110,12 @@ def test_options_are_checked_first(
 
 @pytest.mark.parametrize("size", [0, -1])
 def test_a_volume_has_a_size(size: int) -> None:
-    with pytest.raises(OptionError, match=f"^size: must be 1 or more, and is {size}"):
-        volume.plan({"size": size, "state": "present"})
+    with pytest.raises(OptionError, match=f"^size: must be at least 1, but is {size}"):
+        volume.requested_operation({"size": size, "state": "present"})
 
 
 def test_the_state_decides_the_operation() -> None:
-    assert volume.plan({"size": 1, "state": "present"}).name == "provision"
-    assert volume.plan({"size": None, "state": "absent"}).name == "delete"
-    assert volume_attachment.plan({"state": "present"}).name == "attach"
-    assert volume_attachment.plan({"state": "absent"}).name == "detach"
+    assert volume.requested_operation({"size": 1, "state": "present"}).name == "provision"
+    assert volume.requested_operation({"size": None, "state": "absent"}).name == "delete"
+    assert volume_attachment.requested_operation({"state": "present"}).name == "attach"
+    assert volume_attachment.requested_operation({"state": "absent"}).name == "detach"

@@ -1,0 +1,152 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a declared server needs: find it in the account, compare it, decide on a change.
+
+This utility is private to the collection: it may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
+    MalformedResponse,
+    OptionError,
+)
+from ansible_collections.server_management.cloud.plugins.module_utils._models import FIELDS, Server
+from ansible_collections.server_management.cloud.plugins.module_utils._text import (
+    excerpt,
+    summarise,
+)
+
+UNKNOWN = "unknown"  # stands in a prediction for a value that only the API can set
+_MAX_IDS = 20  # in a message
+
+
+class Account:
+    """The servers of an account, found by id or by name."""
+
+    def __init__(self, servers: Iterable[Server]) -> None:
+        self._by_id: dict[str, Server] = {}
+        self._by_name: dict[str, list[Server]] = {}
+        for server in servers:
+            self._by_id[server.id] = server
+            self._by_name.setdefault(server.text("name"), []).append(server)
+
+    def find(self, declared: Mapping[str, Any]) -> list[Server]:
+        """Return the server with the declared id, or all servers with the declared name."""
+        if declared.get("id"):
+            server = self._by_id.get(declared["id"])
+            return [server] if server else []
+        return self._by_name.get(declared["name"], [])
+
+
+def differences(
+    server: Server, declared: Mapping[str, Any], fields: Iterable[str]
+) -> dict[str, dict[str, str | None]]:
+    """Return the declared fields with another value than the server has.
+
+    Each is mapped to ``expected`` and ``actual``, which is None if the API gives no such field. A
+    field that is not declared is not compared.
+    """
+    return {
+        field: {"expected": declared[field], "actual": server.fields.get(field)}
+        for field in fields
+        if declared.get(field) and server.fields.get(field) != declared[field]
+    }
+
+
+@dataclass(frozen=True)
+class Change:
+    """What has to be done: ``operation`` is empty if nothing has to be done.
+
+    ``before`` has the fields of the server, or none if there is no server; ``after`` has what they
+    would become.
+    """
+
+    operation: str
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+
+
+def decide(params: Mapping[str, Any], servers: Iterable[Server]) -> Change:
+    """Decide what the options of the module ``server`` require.
+
+    Raises OptionError if no operation can fulfil them, and MalformedResponse if the API does not
+    give a field that has to be compared.
+    """
+    server = _find_one(params, servers)
+    state = params["state"]
+    if server is None:
+        return Change("", {}, {}) if state == "absent" else _create(params)
+    if _differs(server, params, "region"):
+        raise OptionError(
+            f"region: {_name(params)} is in {excerpt(server.text('region'))} and cannot be moved "
+            f"to {excerpt(params['region'])}.",
+            "The API has not announced a way to move a server.",
+        )
+    before = dict(server.fields)
+    if state == "absent":
+        return Change("delete", before, {})
+    is_resized = _differs(server, params, "plan")
+    if state == "reinstalled":
+        if is_resized:
+            raise OptionError(
+                f"plan: {_name(params)} has the plan {excerpt(server.text('plan'))}.",
+                "Reinstalling does not resize: omit plan, or resize the server first.",
+            )
+        return Change("reinstall", before, {**before, "status": UNKNOWN})
+    if is_resized:
+        return Change("resize", before, {**before, "plan": params["plan"]})
+    return Change("", before, before)
+
+
+def _find_one(params: Mapping[str, Any], servers: Iterable[Server]) -> Server | None:
+    found = Account(servers).find(params)
+    if len(found) > 1:
+        ids = summarise((server.id for server in found), _MAX_IDS)
+        raise OptionError(
+            f"name: {len(found)} servers are named {_name(params)}: {ids}.",
+            "Use id to select one of them.",
+        )
+    return found[0] if found else None
+
+
+def _create(params: Mapping[str, Any]) -> Change:
+    """Decide on a server that the account does not have."""
+    if params["id"]:
+        raise OptionError(
+            f"id: the account has no server with the id {_name(params)}.",
+            "To create a server, set name, plan and region instead of id.",
+        )
+    if params["state"] == "reinstalled":
+        raise OptionError(
+            f"name: the account has no server named {_name(params)} to reinstall.",
+            "Check the name, or use state=present to create the server.",
+        )
+    missing = [option for option in ("plan", "region") if not params[option]]
+    if missing:
+        raise OptionError(
+            f"{' and '.join(missing)}: required, because the account has no server named "
+            f"{_name(params)}."
+        )
+    return Change("create", {}, {field: params.get(field) or UNKNOWN for field in FIELDS})
+
+
+def _differs(server: Server, params: Mapping[str, Any], field: str) -> bool:
+    """Check whether an option requires another value than the server has."""
+    found = differences(server, params, [field])
+    if found and not found[field]["actual"]:
+        raise MalformedResponse(
+            f"The API gives no usable {field} for the server {excerpt(server.id)}.",
+            f"Omit {field} to continue without comparing it.",
+        )
+    return bool(found)
+
+
+def _name(params: Mapping[str, Any]) -> str:
+    return excerpt(params["name"] or params["id"])

@@ -1,0 +1,433 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: fleet_info
+short_description: Compares the servers of an account with a declared fleet
+version_added: 1.0.0
+description:
+  - Compares the servers of an account with those that O(servers) declares, and reports the servers
+    that are missing, differ, were not declared, or share a declared name.
+  - It reads the listing of the account once, however many servers are declared. It changes nothing,
+    and a difference does not fail the task. Use RV(in_sync) and RV(report) to fail on it.
+  - The guide
+    R(How to use the modules, ansible_collections.server_management.cloud.docsite.guide_modules)
+    has a playbook for a pipeline.
+author:
+  - The server_management.cloud contributors (!UNKNOWN)
+extends_documentation_fragment:
+  - server_management.cloud.listing.whole_account
+  - server_management.cloud.connection
+  - server_management.cloud.attributes
+  - server_management.cloud.attributes.info
+  - server_management.cloud.live.fleet_info
+options:
+  servers:
+    description:
+      - The declared fleet. Each entry declares one server, by exactly one of O(servers[].name) and
+        O(servers[].id).
+      - Only the fields that an entry declares are compared.
+      - Values are text. Quote those that YAML reads as a number or boolean. An empty value, an
+        unknown key and a server that is declared twice are errors that name the entry.
+    type: list
+    elements: dict
+    required: true
+    suboptions:
+      name:
+        description:
+          - The name of the server. If several servers have it, they are reported in RV(ambiguous).
+        type: str
+      id:
+        description: The id of the server.
+        type: str
+      plan:
+        description: The plan that the server should have.
+        type: str
+      region:
+        description: The region that the server should be in.
+        type: str
+      status:
+        description:
+          - The status that the server should have. V(running) is the only value that the API
+            documents.
+        type: str
+  allow_unexpected:
+    description:
+      - Whether the account may have servers that are not declared.
+      - If V(true), RV(unexpected) still lists them, but they do not affect RV(in_sync) and are not
+        in RV(report).
+    type: bool
+    default: false
+seealso:
+  - module: server_management.cloud.server_info
+  - module: server_management.cloud.server
+"""
+
+EXAMPLES = r"""
+# The URL and the token are set in the environment: SERVER_MANAGEMENT_BASE_URL and
+# SERVER_MANAGEMENT_API_TOKEN.
+- name: Compare the account with the declared fleet
+  server_management.cloud.fleet_info:
+    servers:
+      - name: web-01
+        plan: small
+        region: eu-1
+        status: running
+      - name: web-02
+        plan: medium
+      - id: srv_b7035fa612
+        region: eu-2
+  register: fleet
+
+- name: Fail if they differ, with one line for each server
+  ansible.builtin.assert:
+    that: fleet.in_sync
+    fail_msg: "{{ fleet.report }}"
+
+- name: Compare only the declared servers, and show what was found
+  server_management.cloud.fleet_info:
+    servers:
+      - name: web-01
+        plan: medium
+    allow_unexpected: true
+  register: web
+
+- name: Show the differences
+  ansible.builtin.debug:
+    var: web.report
+"""
+
+RETURN = r"""
+in_sync:
+  description:
+    - Whether the account has exactly the declared servers, with the declared values. Servers that
+      are not declared are ignored if O(allow_unexpected=true).
+  returned: success
+  type: bool
+  sample: false
+report:
+  description:
+    - One line of text for each server with a finding, sorted by name, and empty if RV(in_sync) is
+      true. Servers that are not declared are left out if O(allow_unexpected=true).
+    - The text is meant for people. Use the other values in conditions.
+  returned: success
+  type: list
+  elements: str
+  sample:
+    - app-01 is missing
+    - db-01 is the name of 2 servers (srv_2, srv_3)
+    - tmp-01 (srv_7d20c5b9e1) is not declared
+    - web-01 has the plan small instead of medium
+missing:
+  description: The entries of O(servers) that no server in the account matches, as declared.
+  returned: success
+  type: list
+  elements: dict
+  sample: [{name: app-01, plan: small}]
+  contains:
+    name:
+      description: The declared name.
+      returned: if declared
+      type: str
+      sample: app-01
+    id:
+      description: The declared id.
+      returned: if declared
+      type: str
+      sample: srv_4f2a91c07d
+    plan:
+      description: The declared plan.
+      returned: if declared
+      type: str
+      sample: small
+    region:
+      description: The declared region.
+      returned: if declared
+      type: str
+      sample: eu-1
+    status:
+      description: The declared status.
+      returned: if declared
+      type: str
+      sample: running
+different:
+  description: The declared servers with a value that is not the declared one, sorted by name.
+  returned: success
+  type: list
+  elements: dict
+  contains:
+    id:
+      description: The id of the server.
+      returned: always
+      type: str
+      sample: srv_4f2a91c07d
+    name:
+      description: The name of the server, or null if the API gives none.
+      returned: always
+      type: str
+      sample: web-01
+    differences:
+      description:
+        - The fields that differ, V(plan), V(region) or V(status), each with V(expected) and
+          V(actual). V(actual) is null if the API gives no such field.
+      returned: always
+      type: dict
+      sample:
+        plan:
+          expected: medium
+          actual: small
+unexpected:
+  description:
+    - The servers that are not declared, sorted by name, with the same fields as in
+      RV(server_management.cloud.server_info#module:servers). They are listed even if
+      O(allow_unexpected=true).
+    - Servers with a name in RV(ambiguous) are not in this list.
+  returned: success
+  type: list
+  elements: dict
+  contains:
+    id:
+      description: The id of the server.
+      returned: always
+      type: str
+      sample: srv_7d20c5b9e1
+    name:
+      description: The name of the server.
+      returned: if the API gives one
+      type: str
+      sample: tmp-01
+    status:
+      description: The status of the server. V(running) is the only value that the API documents.
+      returned: if the API gives one
+      type: str
+      sample: running
+    plan:
+      description: The plan of the server.
+      returned: if the API gives one
+      type: str
+      sample: small
+    region:
+      description: The region that the server is in.
+      returned: if the API gives one
+      type: str
+      sample: eu-1
+    ipv4:
+      description: The IPv4 address of the server.
+      returned: if the API gives one
+      type: str
+      sample: 192.0.2.10
+    created_at:
+      description: When the server was created, in UTC.
+      returned: if the API gives one
+      type: str
+      sample: "2026-01-02T03:04:05Z"
+ambiguous:
+  description: The declared names that several servers have, sorted.
+  returned: success
+  type: list
+  elements: dict
+  contains:
+    name:
+      description: The declared name.
+      returned: always
+      type: str
+      sample: db-01
+    ids:
+      description: The ids of the servers with this name, sorted.
+      returned: always
+      type: list
+      elements: str
+      sample: [srv_2, srv_3]
+error:
+  description: Why the task failed.
+  returned: failure, unless Ansible itself rejects an option
+  type: dict
+  contains:
+    code:
+      description: The kind of the error, for conditions. It does not change between releases.
+      returned: always
+      type: str
+      sample: forbidden
+    status:
+      description: The HTTP status of the API's response, or null if there was none.
+      returned: always
+      type: int
+      sample: 403
+    message:
+      description: What was wrong. RV(ignore:msg) also says what to do about it.
+      returned: always
+      type: str
+      sample: The token lacks the scope servers:read (HTTP 403).
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible_collections.server_management.cloud.plugins.module_utils._changes import (
+    Account,
+    differences,
+)
+from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
+from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
+from ansible_collections.server_management.cloud.plugins.module_utils._module import Task, run
+from ansible_collections.server_management.cloud.plugins.module_utils._text import (
+    excerpt,
+    summarise,
+)
+
+# The keys of an entry are checked here and not by Ansible, so that the error names the entry.
+OPTIONS: dict[str, dict[str, Any]] = {
+    "servers": {"type": "list", "elements": "dict", "required": True},
+    "allow_unexpected": {"type": "bool", "default": False},
+}
+_FIELDS = ("plan", "region", "status")
+KEYS = ("name", "id", *_FIELDS)
+_MAX_IDS = 20  # in a line of the report
+_is_one_word = re.compile(r"[\w.:/@+-]+").fullmatch
+
+
+def check_entries(entries: Sequence[Mapping[Any, Any]]) -> None:
+    """Raise OptionError at the first entry that does not declare one server with known values."""
+    first: dict[tuple[str, str], int] = {}
+    for position, entry in enumerate(entries, start=1):
+        where = f"servers: {_describe(entry, position)}"
+        for key, value in entry.items():
+            if key not in KEYS:
+                raise OptionError(
+                    f"{where} has the unknown key {_quote(str(key))}.",
+                    f"The keys of an entry are {', '.join(KEYS)}.",
+                )
+            if value is None or (isinstance(value, str) and not value.strip()):
+                raise OptionError(f"{where}: {key} must not be empty.", "Set a value or remove it.")
+            if not isinstance(value, str):
+                raise OptionError(f"{where}: {key} must be text.", "Quote the value.")
+        if ("name" in entry) == ("id" in entry):
+            problem = "both name and id" if "name" in entry else "neither name nor id"
+            raise OptionError(f"{where} has {problem}.", "Set exactly one of them.")
+        key = "name" if "name" in entry else "id"
+        earlier = first.setdefault((key, entry[key]), position)
+        if earlier != position:
+            raise OptionError(
+                f"{where} declares the same {key} as entry {earlier}.", "Remove one of them."
+            )
+
+
+class Comparison:
+    """The findings about one account, collected entry by entry."""
+
+    def __init__(self, servers: Sequence[Server]) -> None:
+        self._servers = servers
+        self._account = Account(servers)
+        self._entries: dict[str, str] = {}  # the id of each declared server, and its entry
+        self._ambiguous_ids: set[str] = set()
+        self._missing: list[Mapping[str, str]] = []
+        self._different: list[dict[str, Any]] = []
+        self._ambiguous: list[dict[str, Any]] = []
+        self._findings: list[tuple[str, str, str]] = []  # the keys to sort by, and a line of text
+
+    def add(self, entry: Mapping[str, str], position: int) -> None:
+        """Compare one entry; raise OptionError if an earlier entry declares the same server."""
+        found = self._account.find(entry)
+        wanted = entry.get("name") or entry["id"]
+        if not found:
+            self._missing.append(entry)
+            self._findings.append((wanted, "", f"{_quote(wanted)} is missing"))
+        elif len(found) > 1:
+            ids = sorted(server.id for server in found)
+            self._ambiguous_ids.update(ids)
+            self._ambiguous.append({"name": wanted, "ids": ids})
+            line = (
+                f"{_quote(wanted)} is the name of {len(ids)} servers ({summarise(ids, _MAX_IDS)})"
+            )
+            self._findings.append((wanted, "", line))
+        else:
+            self._add_server(found[0], entry, _describe(entry, position))
+
+    def _add_server(self, server: Server, entry: Mapping[str, str], described: str) -> None:
+        earlier = self._entries.setdefault(server.id, described)
+        if earlier != described:
+            raise OptionError(
+                f"servers: {described} declares the same server as {earlier}.",
+                "Remove one of them.",
+            )
+        fields = differences(server, entry, _FIELDS)
+        if fields:
+            name = server.fields.get("name")
+            self._different.append({"id": server.id, "name": name, "differences": fields})
+            label = _label(server) if "id" in entry else _quote(entry["name"])
+            self._findings.append((*_order(server), f"{label} has {_tell(fields)}"))
+
+    def result(self, allow_unexpected: bool) -> dict[str, Any]:
+        """Return what the module returns."""
+        declared = self._entries.keys() | self._ambiguous_ids
+        unexpected = sorted((s for s in self._servers if s.id not in declared), key=_order)
+        findings = list(self._findings)
+        if not allow_unexpected:
+            findings += [(*_order(s), f"{_label(s)} is not declared") for s in unexpected]
+        return {
+            "in_sync": not findings,
+            "report": [line for _name, _id, line in sorted(findings)],
+            "missing": self._missing,
+            "different": sorted(self._different, key=lambda s: (s["name"] or s["id"], s["id"])),
+            "unexpected": [dict(server.fields) for server in unexpected],
+            "ambiguous": sorted(self._ambiguous, key=lambda finding: finding["name"]),
+        }
+
+
+def _order(server: Server) -> tuple[str, str]:
+    return server.text("name") or server.id, server.id
+
+
+def _label(server: Server) -> str:
+    name = server.text("name")
+    return f"{_quote(name)} ({_quote(server.id)})" if name else _quote(server.id)
+
+
+def _tell(fields: Mapping[str, Mapping[str, Any]]) -> str:
+    """List the fields that differ, as a part of a sentence."""
+    parts = [
+        f"the {field} {_quote(values['actual'])} instead of {_quote(values['expected'])}"
+        if values["actual"]
+        else f"no {field} (expected {_quote(values['expected'])})"
+        for field, values in fields.items()
+    ]
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
+
+
+def _describe(entry: Mapping[Any, Any], position: int) -> str:
+    """Return what an error calls an entry."""
+    wanted = entry.get("name") or entry.get("id")
+    return (
+        f"entry {position} ({_quote(wanted)})" if isinstance(wanted, str) else f"entry {position}"
+    )
+
+
+def _quote(text: str) -> str:
+    """Return a text on one line, quoted unless it is one word."""
+    text = excerpt(text)
+    return text if _is_one_word(text) else f'"{text}"'
+
+
+def execute(task: Task) -> dict[str, Any]:
+    """Return the result of the task."""
+    entries = task.params["servers"]
+    check_entries(entries)
+    if not entries and task.params["allow_unexpected"]:
+        task.warn("servers: the list is empty and allow_unexpected is set: nothing is compared.")
+    comparison = Comparison(task.list_servers(whole_account=True))
+    for position, entry in enumerate(entries, start=1):
+        comparison.add(entry, position)
+    return comparison.result(task.params["allow_unexpected"])
+
+
+def main() -> None:
+    """Run the module."""
+    run(OPTIONS, execute)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,302 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from sandbox import Fault, Sandbox
+from support.modules import Outcome, run_module
+
+WEB = {
+    "id": "s_1",
+    "name": "web",
+    "status": "running",
+    "plan": "small",
+    "region": "eu",
+    "ipv4": "192.0.2.1",
+    "created_at": "2026-01-01T00:00:00Z",
+}
+DB = {**WEB, "id": "s_4", "name": "db", "region": "us", "colour": "blue"}
+SERVERS: list[dict[str, Any]] = [
+    DB,
+    {**WEB, "id": "s_3", "name": "twin"},
+    {**WEB, "id": "s_2", "name": "twin"},
+    WEB,
+]
+BARE = {"id": "s_5", "name": "bare", "plan": None, "region": 7}
+NONE: dict[str, list[Any]] = {"missing": [], "different": [], "unexpected": [], "ambiguous": []}
+
+
+@pytest.fixture
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox(servers=[dict(server) for server in SERVERS]) as running:
+        yield running
+        assert {request.method for request in running.requests} <= {"GET"}
+
+
+def run(
+    sandbox: Sandbox, servers: list[Any], *, check_mode: bool = False, **options: Any
+) -> Outcome:
+    """Compare the sandbox's account with declared servers."""
+    given = {"base_url": sandbox.url, "api_token": sandbox.token, "retries": 0, **options}
+    return run_module("fleet_info", {**given, "servers": servers}, check_mode=check_mode)
+
+
+def records(*identifiers: str) -> list[dict[str, Any]]:
+    by_id = {server["id"]: server for server in SERVERS}
+    return [by_id[identifier] for identifier in identifiers]
+
+
+ALL = [{"id": server["id"]} for server in SERVERS]
+
+
+@pytest.mark.parametrize("check_mode", [False, True])
+@pytest.mark.parametrize(
+    "declared",
+    [
+        ALL,
+        [{"name": "web", "plan": "small", "region": "eu", "status": "running"}, *ALL[:3]],
+        [{"id": "s_1", "region": "eu"}, {"name": "db"}, *ALL[1:3]],
+    ],
+)
+def test_an_account_as_declared_is_in_sync_after_one_request(
+    sandbox: Sandbox, declared: list[Any], check_mode: bool
+) -> None:
+    outcome = run(sandbox, declared, check_mode=check_mode)
+    assert outcome == Outcome({"in_sync": True, "report": [], **NONE}, False, [])
+    assert len(sandbox.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("declared", "expected", "report"),
+    [
+        (
+            [*ALL, {"name": "new", "plan": "small"}, {"id": "s_9"}],
+            {"missing": [{"name": "new", "plan": "small"}, {"id": "s_9"}]},
+            ["new is missing", "s_9 is missing"],
+        ),
+        (
+            [{"name": "web", "plan": "large", "region": "us", "status": "running"}, *ALL[:3]],
+            {
+                "different": [
+                    {
+                        "id": "s_1",
+                        "name": "web",
+                        "differences": {
+                            "plan": {"expected": "large", "actual": "small"},
+                            "region": {"expected": "us", "actual": "eu"},
+                        },
+                    }
+                ]
+            },
+            ["web has the plan small instead of large and the region eu instead of us"],
+        ),
+        (
+            [{"id": "s_1", "plan": "l", "region": "us", "status": "off"}, *ALL[:3]],
+            {
+                "different": [
+                    {
+                        "id": "s_1",
+                        "name": "web",
+                        "differences": {
+                            "plan": {"expected": "l", "actual": "small"},
+                            "region": {"expected": "us", "actual": "eu"},
+                            "status": {"expected": "off", "actual": "running"},
+                        },
+                    }
+                ]
+            },
+            [
+                "web (s_1) has the plan small instead of l, the region eu instead of us and the "
+                "status running instead of off"
+            ],
+        ),
+        (
+            [{"name": "web"}, {"id": "s_2"}],
+            {"unexpected": records("s_4", "s_3")},
+            ["db (s_4) is not declared", "twin (s_3) is not declared"],
+        ),
+        (
+            [{"name": "twin", "plan": "other"}, {"name": "web"}, {"id": "s_4"}],
+            {"ambiguous": [{"name": "twin", "ids": ["s_2", "s_3"]}]},
+            ["twin is the name of 2 servers (s_2, s_3)"],
+        ),
+        (
+            [{"name": "twin"}, {"id": "s_2", "plan": "small"}, {"name": "web"}, {"id": "s_4"}],
+            {"ambiguous": [{"name": "twin", "ids": ["s_2", "s_3"]}]},
+            ["twin is the name of 2 servers (s_2, s_3)"],
+        ),
+        (
+            [],
+            {"unexpected": records("s_4", "s_2", "s_3", "s_1")},
+            [
+                "db (s_4) is not declared",
+                "twin (s_2) is not declared",
+                "twin (s_3) is not declared",
+                "web (s_1) is not declared",
+            ],
+        ),
+    ],
+)
+def test_each_finding_is_returned_and_reported(
+    sandbox: Sandbox, declared: list[Any], expected: dict[str, Any], report: list[str]
+) -> None:
+    outcome = run(sandbox, declared)
+    assert outcome == Outcome(
+        {"in_sync": False, "report": report, **NONE, **expected}, False, outcome.warnings
+    )
+    assert len(sandbox.requests) == 1
+
+
+def test_the_report_is_sorted_by_name(sandbox: Sandbox) -> None:
+    declared = [{"name": "zoo"}, {"id": "s_1", "plan": "l"}, {"name": "twin"}, {"name": "abc"}]
+    assert run(sandbox, declared).result["report"] == [
+        "abc is missing",
+        "db (s_4) is not declared",
+        "twin is the name of 2 servers (s_2, s_3)",
+        "web (s_1) has the plan small instead of l",
+        "zoo is missing",
+    ]
+
+
+def test_unexpected_servers_can_be_allowed_and_are_still_listed(sandbox: Sandbox) -> None:
+    outcome = run(sandbox, [{"name": "web"}], allow_unexpected=True)
+    unexpected = records("s_4", "s_2", "s_3")
+    assert outcome.result == {"in_sync": True, "report": [], **NONE, "unexpected": unexpected}
+    assert outcome.warnings == []
+
+
+def test_a_comparison_with_nothing_causes_a_warning(sandbox: Sandbox) -> None:
+    outcome = run(sandbox, [], allow_unexpected=True)
+    assert outcome.result["in_sync"]
+    assert outcome.warnings == [
+        "servers: the list is empty and allow_unexpected is set: nothing is compared."
+    ]
+
+
+def test_a_field_that_the_api_does_not_give_is_a_difference() -> None:
+    declared = [{"id": "s_5", "plan": "small", "region": "eu", "status": "running"}]
+    with Sandbox(servers=[BARE]) as sandbox:
+        outcome = run(sandbox, declared)
+    assert outcome.result["different"] == [
+        {
+            "id": "s_5",
+            "name": "bare",
+            "differences": {
+                "plan": {"expected": "small", "actual": None},
+                "region": {"expected": "eu", "actual": None},
+                "status": {"expected": "running", "actual": None},
+            },
+        }
+    ]
+    assert outcome.result["report"] == [
+        "bare (s_5) has no plan (expected small), no region (expected eu) and no status "
+        "(expected running)"
+    ]
+    assert len(outcome.warnings) == 1
+
+
+def test_a_server_without_a_name_is_reported_by_its_id() -> None:
+    with Sandbox(servers=[{"id": "s_6", "name": None, "plan": "small"}, {"id": "s_7"}]) as sandbox:
+        result = run(sandbox, [{"id": "s_6", "plan": "large"}]).result
+    assert result["different"][0]["name"] is None
+    assert result["report"] == [
+        "s_6 has the plan small instead of large",
+        "s_7 is not declared",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("declared", "message"),
+    [
+        ([{"name": "web"}, {"name": "db"}, {"name": "web"}], "entry 3 (web) declares the same na"),
+        ([{"id": "s_1"}, {"id": "s_1", "plan": "l"}], "entry 2 (s_1) declares the same id as ent"),
+        ([{"name": "web", "id": "s_1"}], "entry 1 (web) has both name and id."),
+        ([{"name": "web"}, {"plan": "small"}], "entry 2 has neither name nor id."),
+        ([{}], "entry 1 has neither name nor id."),
+        ([{"name": "web", "plna": "small"}], "entry 1 (web) has the unknown key plna."),
+        ([{"name": "web", "pl an\n": "small"}], 'entry 1 (web) has the unknown key "pl an".'),
+        ([{"name": ""}], "entry 1: name must not be empty."),
+        ([{"name": "web", "plan": ""}], "entry 1 (web): plan must not be empty."),
+        ([{"id": "s_1", "region": None}], "entry 1 (s_1): region must not be empty."),
+        ([{"name": "web", "plan": " \n"}], "entry 1 (web): plan must not be empty."),
+        ([{"name": "web", "plan": 4}], "entry 1 (web): plan must be text."),
+        ([{"name": 7}], "entry 1: name must be text."),
+        ([{"name": "web", "status": False}], "entry 1 (web): status must be text."),
+        ([{"name": ["web"]}], "entry 1: name must be text."),
+    ],
+)
+def test_an_entry_that_can_not_be_used_is_an_error_before_any_request(
+    sandbox: Sandbox, declared: list[Any], message: str
+) -> None:
+    outcome = run(sandbox, declared)
+    assert outcome.failed
+    assert outcome.result["msg"].startswith(f"servers: {message}")
+    assert outcome.result["error"]["code"] == "invalid_option"
+    assert outcome.result["error"]["status"] is None
+    assert sandbox.requests == []
+
+
+@pytest.mark.parametrize(
+    ("declared", "message"),
+    [
+        ([{"name": "web"}, {"id": "s_1"}], "entry 2 (s_1) declares the same server as entry 1 (we"),
+        ([{"id": "s_1"}, {"name": "web"}], "entry 2 (web) declares the same server as entry 1 (s_"),
+    ],
+)
+def test_a_server_declared_by_name_and_by_id_is_an_error(
+    sandbox: Sandbox, declared: list[Any], message: str
+) -> None:
+    outcome = run(sandbox, declared)
+    assert outcome.failed
+    assert outcome.result["msg"].startswith(f"servers: {message}")
+    assert outcome.result["error"]["code"] == "invalid_option"
+
+
+@pytest.mark.promise("whole")
+@pytest.mark.parametrize(
+    ("module", "options"),
+    [("fleet_info", {"servers": ALL}), ("server", {"name": "gone", "state": "absent"})],
+)
+def test_allow_partial_is_ignored_where_the_whole_account_counts(
+    sandbox: Sandbox, module: str, options: dict[str, Any]
+) -> None:
+    sandbox.fail(Fault(has_more=True))
+    connection = {"base_url": sandbox.url, "api_token": sandbox.token, "allow_partial": True}
+    outcome = run_module(module, {**connection, **options})
+    assert outcome.failed
+    assert outcome.result["error"]["code"] == "incomplete_listing"
+    assert "has more servers" in outcome.result["msg"]
+    assert "pagination" in outcome.result["msg"]
+    assert "ignores allow_partial" in outcome.result["msg"]
+    assert "in_sync" not in outcome.result
+
+
+def test_hostile_text_stays_on_one_line_and_as_it_is_in_the_records() -> None:
+    names = ["a\nb", "\x1b[31mred", "{{ 1 + 1 }}", "web is missing", "\u202egnp", "x" * 5000, ""]
+    servers = [{**WEB, "id": f"s\t{n}", "name": name} for n, name in enumerate(names)]
+    with Sandbox(servers=servers) as sandbox:
+        declared = [{"name": "a\nb", "plan": "l\nl"}, {"name": "no\nname"}, {"id": "s\t1"}]
+        result = run(sandbox, declared).result
+    assert len(result["report"]) == 7
+    assert all(line.isprintable() and len(line) < 400 for line in result["report"])
+    assert '"web is missing" ("s 3") is not declared' in result["report"]
+    assert '"no name" is missing' in result["report"]
+    assert '"a b" has the plan small instead of "l l"' in result["report"]
+    unexpected = {server["id"]: server["name"] for server in result["unexpected"]}
+    assert unexpected == {f"s\t{n}": names[n] for n in range(2, 7)}
+
+
+def test_the_order_of_the_response_does_not_matter() -> None:
+    declared = [{"name": "web", "plan": "l"}, {"name": "twin"}, {"name": "new"}]
+    results = []
+    for servers in (SERVERS, SERVERS[::-1]):
+        with Sandbox(servers=[dict(server) for server in servers]) as sandbox:
+            results.append(json.dumps(run(sandbox, declared).result))
+    assert results[0] == results[1]
