@@ -2,14 +2,16 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Build the documentation site; started with antsibull-docs sphinx-init, and made to work offline.
+"""Configure Sphinx for the documentation site.
 
-The build's folder is ``SITE`` in the environment: what is written here goes there.
+It is based on the output of ``antsibull-docs sphinx-init``, changed to work without a network. The
+environment variable ``SITE`` names the directory of the build.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import zlib
 from pathlib import Path
 
@@ -31,12 +33,17 @@ html_copy_source = False
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 
-# What the pages refer to in Ansible's own documentation. Sphinx would fetch the list of all that
-# there is; this one is enough, and a reference that it lacks is an error.
+# References to Ansible's own documentation. Sphinx would download the list of all references; this
+# list is sufficient without a network, and a reference that is missing in it is an error.
 ANSIBLE = "https://docs.ansible.com/ansible-core/devel/"
+CONFIGURATION = "reference_appendices/config.html"
 LABELS = {
-    "ansible_configuration_settings": ("config", "Ansible Configuration Settings"),
-    "common_return_values": ("common_return_values", "Return Values"),
+    "ansible_collections.ansible.builtin.ssh_connection": (
+        "collections/ansible/builtin/ssh_connection.html",
+        "ansible.builtin.ssh connection",
+    ),
+    "ansible_configuration_settings": (CONFIGURATION, "Ansible Configuration Settings"),
+    "common_return_values": ("reference_appendices/common_return_values.html", "Return Values"),
 }
 VARIABLES = (
     "ANSIBLE_CACHE_PLUGIN",
@@ -50,17 +57,16 @@ VARIABLES = (
 
 
 def write_inventory(path: Path) -> str:
-    """Write the list of references in the form that Sphinx reads, and return where it is."""
+    """Write the list of references in Sphinx's format, and return its path."""
     head = (
         "# Sphinx inventory version 2\n# Project: ansible-core\n# Version: devel\n"
         "# The remainder of this file is compressed using zlib.\n"
     )
-    page = "reference_appendices/{}.html"
     lines = [
-        f"{name} std:label -1 {page.format(file)}#{name.replace('_', '-')} {text}\n"
-        for name, (file, text) in LABELS.items()
+        f"{name} std:label -1 {page}#{name.replace('_', '-')} {text}\n"
+        for name, (page, text) in LABELS.items()
     ]
-    lines += [f"{name} std:envvar 1 {page.format('config')}#envvar-$ -\n" for name in VARIABLES]
+    lines += [f"{name} std:envvar 1 {CONFIGURATION}#envvar-$ -\n" for name in VARIABLES]
     path.write_bytes(head.encode() + zlib.compress("".join(lines).encode()))
     return str(path)
 
@@ -68,3 +74,7 @@ def write_inventory(path: Path) -> str:
 intersphinx_mapping = {
     "ansible": (ANSIBLE, write_inventory(Path(os.environ["SITE"], "ansible.inv"))),
 }
+
+# The generated start page lists plugins in alphabetical order, so that the modules for unreleased
+# operations come first. A page that is missing in this one is an error.
+shutil.copyfile(Path(__file__).with_name("index.rst"), Path(os.environ["SITE"], "rst", "index.rst"))
