@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The views of an inventory and of its documentation, quiet when all is well."""
+"""Check the output of ansible-inventory and ansible-doc, without warnings."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ GRAPH = """\
 
 
 @pytest.mark.promise("quiet")
-def test_every_view_of_an_inventory_is_quiet(source: Source) -> None:
+def test_no_view_of_an_inventory_has_warnings(source: Source) -> None:
     path = source.file()
 
     def shown(*arguments: str) -> str:
@@ -59,7 +59,7 @@ def test_every_view_of_an_inventory_is_quiet(source: Source) -> None:
 
 
 @pytest.mark.promise("quiet")
-def test_python_itself_has_nothing_to_warn_of(source: Source) -> None:
+def test_python_has_no_warnings(source: Source) -> None:
     program = Path(source.runner.environment["PATH"].split(":")[0], "ansible-inventory")
     options: dict[str, Any] = {
         "compose": {"a": "server_plan | upper"},
@@ -72,7 +72,7 @@ def test_python_itself_has_nothing_to_warn_of(source: Source) -> None:
     assert "ResourceWarning" not in result.stderr
 
 
-def test_the_documentation_of_every_option(runner: Runner) -> None:
+def test_ansible_doc_shows_every_option(runner: Runner) -> None:
     name = "server_management.cloud.servers"
     documented = runner.doc("-t", "inventory", "-j", name).ok().json()[name]["doc"]["options"]
     assert documented["api_token"]["env"] == [{"name": "SERVER_MANAGEMENT_API_TOKEN"}]

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whole generated accounts, read by Ansible's own inventory in this process."""
+"""Read generated accounts with Ansible's inventory in the process of the test."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ ACCOUNTS = st.lists(SERVERS, max_size=8, unique_by=lambda server: str(server["id
 
 
 def read(path: Path) -> dict[str, Any]:
-    """Return the variables and the groups of each host, as Ansible has them."""
+    """Return the variables and the groups of each host in Ansible's inventory."""
     loader = DataLoader()
     inventory = InventoryManager(loader=loader, sources=[str(path)])
     VariableManager(loader=loader, inventory=inventory)
@@ -73,7 +73,7 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def texts(value: Any) -> list[str]:
-    """Return all text in a value, the keys of its objects included."""
+    """Return all text in a value, including the keys of its objects."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, list):

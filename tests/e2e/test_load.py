@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Many servers in one account, and many commands at one API."""
+"""Test many servers in one account, and many commands at the same time."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ print(json.dumps({"hosts": len(inventory.hosts), "groups": groups, "memory": mem
 """
 
 
-def test_a_hundred_thousand_servers_are_all_there(runner: Runner, tmp_path: Path) -> None:
+def test_a_hundred_thousand_servers_are_listed(runner: Runner, tmp_path: Path) -> None:
     with Sandbox(servers=MANY) as api:
         path = Source(runner, api, tmp_path).file()
         result = runner.run("python", "-c", READ, path, time_limit=TIME_LIMIT).ok()
@@ -51,7 +51,7 @@ def test_a_hundred_thousand_servers_are_all_there(runner: Runner, tmp_path: Path
     assert found["memory"] < MOST_MEMORY
 
 
-def test_many_clients_of_an_api_that_throttles_all_get_everything(source: Source) -> None:
+def test_all_clients_of_a_throttling_api_get_every_server(source: Source) -> None:
     source.sandbox.fail(Fault(status=429, retry_after=1), times=2 * CLIENTS)
     path = source.file(retries=20)
     with ThreadPoolExecutor(CLIENTS) as pool:

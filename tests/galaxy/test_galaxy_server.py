@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The collection on a real Galaxy server: published, installed by name, upgraded and verified."""
+"""Publish the collection to a real Galaxy server; install, upgrade and verify it from there."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(not available(), reason="PostgreSQL's server is 
 
 
 class User:
-    """Somebody whose Ansible knows one Galaxy server and one collections path."""
+    """A user whose Ansible has one Galaxy server and one collections path."""
 
     def __init__(self, server: GalaxyServer, home: Path) -> None:
         self.collections = home / "collections"
@@ -45,13 +45,13 @@ class User:
 
 @pytest.fixture
 def user(tmp_path: Path) -> Generator[User, None, None]:
-    """Return a user of a Galaxy server that has no collection yet."""
+    """Return a user of an empty Galaxy server."""
     with GalaxyServer() as server:
         yield User(server, tmp_path)
 
 
 def build_next(user: User, folder: Path) -> Path:
-    """Build the working tree as a version to come."""
+    """Build the working tree as a later version."""
     copy = copy_sources(folder / "next")
     galaxy = yaml.safe_load((copy / "galaxy.yml").read_text(encoding="utf-8"))
     changed = yaml.safe_dump({**galaxy, "version": NEXT_VERSION})

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What ansible-builder makes of the collection."""
+"""Use the collection with ansible-builder."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DEFINITION = {
 
 @pytest.fixture
 def requirements(runner: Runner, installed: Path) -> list[str]:
-    """Return the Python packages that an image with the collection would get."""
+    """Return the Python packages that an image with the collection would contain."""
     result = runner.run("ansible-builder", "introspect", installed).ok()
     found: list[str] = yaml.safe_load(result.stdout)["python"]
     return found

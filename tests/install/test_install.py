@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The ways in which the collection comes onto a machine, and that it works from each."""
+"""Install the collection in each supported way, and use it."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ def collections(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def bare(tmp_path: Path, collections: Path) -> Runner:
-    """Return a runner that looks for collections there and nowhere else."""
+    """Return a runner that looks for collections only there."""
     return Runner(tmp_path / "home", collections)
 
 
 def install(runner: Runner, *what: str | Path) -> None:
-    """Install with no server asked."""
+    """Install without a Galaxy server."""
     place = runner.environment["ANSIBLE_COLLECTIONS_PATH"]
     runner.galaxy("collection", "install", *what, "-p", place, "--offline").ok()
 
 
 def repository(runner: Runner, folder: Path) -> str:
-    """Commit the working tree to a git repository of its own, and return its address."""
+    """Commit the working tree to a new git repository, and return its URL."""
     copy_sources(folder)
     author = ("-c", "user.name=A Tester", "-c", "user.email=tester@example.com")
     for command in (
@@ -52,7 +52,7 @@ def repository(runner: Runner, folder: Path) -> str:
 
 
 def assert_works(runner: Runner, folder: Path) -> None:
-    """Show that an inventory lists a sandbox's servers, with not a word on standard error."""
+    """Check that an inventory lists a sandbox's servers and prints no warning."""
     with Sandbox(servers=3) as sandbox:
         options = {"base_url": sandbox.url, "api_token": sandbox.token}
         file = write_inventory(folder, options)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A source over known servers, as in the outside-in tests."""
+"""Provide the fixtures of the end-to-end tests."""
 
 from __future__ import annotations
 

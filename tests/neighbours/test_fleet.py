@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A fleet of real OpenSSH servers, one of which is down."""
+"""Reach several real OpenSSH servers, one of which is down."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FLEET = [
 
 
 @pytest.mark.promise("misdirected")
-def test_all_that_run_are_reached_and_the_stopped_one_disturbs_nobody(
+def test_running_servers_are_reached_although_one_is_stopped(
     runner: Runner, tmp_path: Path, ssh_server: Callable[[Sequence[str]], SshServer]
 ) -> None:
     runner.environment.update(ssh_server(UP).environment)

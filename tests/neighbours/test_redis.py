@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The inventory cache in a real Redis that controllers share."""
+"""Share the inventory cache between controllers in a real Redis."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.skipif(not PROGRAM, reason="Redis is not installed")
 
 
 class Redis:
-    """A Redis server on loopback that keeps nothing on the disk."""
+    """A Redis server on loopback that writes nothing to disk."""
 
     def __init__(self, folder: Path) -> None:
         with socket.socket() as free:
@@ -42,7 +42,7 @@ class Redis:
             time.sleep(0.05)
 
     def ask(self, command: str) -> bytes:
-        """Return the first line that the server answers, or nothing where it is not there."""
+        """Return the first line of the server's response, or nothing if it is not running."""
         try:
             with socket.create_connection(("127.0.0.1", self.port), timeout=5) as connection:
                 connection.sendall(f"{command}\r\n".encode())
@@ -65,7 +65,7 @@ def redis(tmp_path: Path) -> Generator[Redis, None, None]:
 
 @pytest.fixture
 def options(redis: Redis) -> dict[str, Any]:
-    """Return what puts the cache into Redis."""
+    """Return the options that put the cache into Redis."""
     return {
         "cache": True,
         "cache_plugin": "community.general.redis",
@@ -74,7 +74,7 @@ def options(redis: Redis) -> dict[str, Any]:
 
 
 @pytest.mark.promise("cache")
-def test_two_controllers_share_it(
+def test_two_controllers_share_a_cache(
     source: Source, redis: Redis, options: dict[str, Any], installed: Path, tmp_path: Path
 ) -> None:
     path = source.file(**options)
@@ -92,7 +92,7 @@ def test_two_controllers_share_it(
 
 
 @pytest.mark.promise("atomic")
-def test_one_that_died_is_named_and_no_host_is_added(
+def test_an_unreachable_redis_is_an_error_and_adds_no_host(
     source: Source, redis: Redis, options: dict[str, Any]
 ) -> None:
     assert hosts(source.list(**options)) == THREE

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The collection as its users get it: built into a tarball, and installed from it."""
+"""Build the collection into a tarball and install it, as users do."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 def sources() -> list[str]:
-    """Return the files of the working tree that git knows or would take."""
+    """Return the files of the working tree that git tracks or does not ignore."""
     command = ("git", "ls-files", "--cached", "--others", "--exclude-standard", "-z")
     done = subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True, text=True)
     return [name for name in done.stdout.split("\0") if name and (REPOSITORY / name).exists()]
@@ -39,7 +39,7 @@ def build(runner: Runner, destination: Path, source: Path = REPOSITORY) -> Path:
 
 
 def install(runner: Runner, tarball: Path, collections: Path) -> Path:
-    """Install a tarball into a collections path, with no server asked, and return the path."""
+    """Install a tarball offline into a collections path, and return the path."""
     collections.mkdir(parents=True, exist_ok=True)
     runner.galaxy("collection", "install", tarball, "-p", collections, "--offline").ok()
     return collections

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The fixtures of the outside-in tests."""
+"""The fixtures of the end-to-end tests."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from support.sshd import SshError, SshServer
 
 @pytest.fixture(scope="session")
 def tarball(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the collection's tarball; test runs side by side share one."""
+    """Return the collection's tarball; sessions that run side by side share one."""
     built = os.environ.get("COLLECTION_TARBALL")
     if built:
         return Path(built)
@@ -39,9 +39,9 @@ def installed(tarball: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def runner(installed: Path, tmp_path: Path) -> Generator[Runner, None, None]:
-    """Return a runner of Ansible's commands over the installed collection, with an empty home.
+    """Return a runner of Ansible's commands with the installed collection and an empty home.
 
-    No run may leave a token in a file: not in a cache, a log or what is temporary.
+    No command may leave a token in a cache, a log or a temporary file.
     """
     runner = Runner(tmp_path / "home", installed)
     # The path of a socket must be short, and pytest's folders have long names.

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A real Galaxy server (pulp_ansible over PostgreSQL) on loopback, while it is needed."""
+"""Run a real Galaxy server (pulp_ansible with PostgreSQL) on loopback."""
 
 from __future__ import annotations
 
@@ -51,18 +51,18 @@ ANSIBLE_PERMISSION_CLASSES = ["rest_framework.permissions.AllowAny"]
 
 
 class GalaxyError(Exception):
-    """The server did not start, or refused what it was asked."""
+    """The server did not start, or rejected a request."""
 
 
 def _postgresql(name: str) -> str | None:
-    # Debian keeps a server's programs off PATH.
+    # Debian does not put the server's programs on PATH.
     places = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
     path = os.pathsep.join([*map(str, places), os.environ.get("PATH", os.defpath)])
     return shutil.which(name, path=path)
 
 
 def available() -> bool:
-    """Tell whether this machine has PostgreSQL's server."""
+    """Return whether this machine has the PostgreSQL server."""
     return None not in map(_postgresql, ("initdb", "postgres", "pg_isready"))
 
 
@@ -74,9 +74,9 @@ def _free_port() -> int:
 
 
 class GalaxyServer:
-    """A context manager: inside it ``url`` is a Galaxy server that takes and gives collections.
+    """A context manager that serves Galaxy at ``url``.
 
-    It knows no users: who reaches it may publish. Entering raises GalaxyError.
+    Anyone who can connect may publish. Entering raises GalaxyError.
     """
 
     def __init__(self) -> None:
@@ -86,7 +86,7 @@ class GalaxyServer:
         self._processes: list[subprocess.Popen[bytes]] = []
 
     def __enter__(self) -> GalaxyServer:
-        # Not pytest's: the user that PostgreSQL runs as must get through every folder above.
+        # Not below pytest's folder, which PostgreSQL's user may not enter.
         self.folder = Path(mkdtemp(prefix="galaxy_server_"))
         try:
             self._start()
@@ -192,7 +192,7 @@ class GalaxyServer:
 
     @property
     def log(self) -> str:
-        """Return what all of its programs printed."""
+        """Return the output of all its programs."""
         return (self.folder / "log").read_text(encoding="utf-8", errors="replace")
 
     def _run(self, *command: str | Path, **options: Any) -> None:
@@ -224,7 +224,7 @@ class GalaxyServer:
         self._processes.append(process)
 
     def _stop(self) -> None:
-        # The database goes last: the others end only while it answers.
+        # The database is stopped last: the others need it to stop.
         for process in reversed(self._processes):
             process.terminate()
             try:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The blocks of code of the guides and the README; the development guide says how to mark them."""
+"""Read the code blocks of the guides and the README; the development guide explains the marks."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Block:
     cores: str = ""
 
     def commands(self) -> Iterator[tuple[str, str]]:
-        """Yield each command of a console, and what is shown after it."""
+        """Yield each command of a console block, and the output that follows it."""
         for part in re.split(r"^\$ ", self.text, flags=re.MULTILINE)[1:]:
             command, _newline, shown = part.partition("\n")
             yield command, shown

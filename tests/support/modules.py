@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Run a module within the test's own process, as Ansible would in one of its own."""
+"""Run a module in the process of the test."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ADDED = ("invocation", "_ansible_new_secrets")
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a module said: its result, whether it failed, and its warnings."""
+    """The result of a module, whether it failed, and its warnings."""
 
     result: dict[str, Any]
     failed: bool
@@ -31,7 +31,7 @@ class Outcome:
 
 
 def run_module(name: str, options: Mapping[str, Any], *, check_mode: bool = False) -> Outcome:
-    """Run a module with these options to its end."""
+    """Run a module with these options."""
     main = import_module(f"{MODULES}.{name}").main
     given = {**options, "_ansible_check_mode": check_mode, "_ansible_version": "2.0"}
     output = io.StringIO()
@@ -48,7 +48,7 @@ def run_module(name: str, options: Mapping[str, Any], *, check_mode: bool = Fals
         status = _exit_status(main)
     result = json.loads(output.getvalue())
     failed = result.pop("failed", False) or status != 0
-    # What Ansible itself adds differs from core to core.
+    # What Ansible adds differs between versions.
     kept = {key: value for key, value in result.items() if key not in ADDED}
     return Outcome(kept, failed, warnings)
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Draw what the demo prints, from the file that is named, as the terminal that README.md shows."""
+"""Draw the output of the demo, read from a file, as the terminal in README.md."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 PICTURE = Path(__file__).resolve().parents[2] / "docs" / "graph.svg"
 COLUMNS = 66
 _TEXT = re.compile(r'<text [^>]*\by="([\d.]+)"[^>]*>([^<]*)</text>')
-# rich's own has fonts from the network in it; this one asks for nothing.
+# The default of rich loads fonts from the network.
 TEMPLATE = """\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img">
 <!--
@@ -46,7 +46,7 @@ TEMPLATE = """\
 
 
 def cut_graph(output: str) -> str:
-    """Return the command that shows the graph, and what it prints, from the demo's output."""
+    """Return the command that prints the graph, and its output, from the demo's output."""
     found = re.search(r"^\$ ansible-inventory .*--graph\n(?:.+\n)+", output, re.MULTILINE)
     if found is None:
         message = "the demo shows no graph"
@@ -63,7 +63,7 @@ def read_picture(svg: str) -> str:
 
 
 def draw(text: str) -> str:
-    """Return a terminal with this text as SVG; the same text gives the same picture."""
+    """Return a terminal with this text as SVG; the result is deterministic."""
     from rich.console import Console
     from rich.text import Text
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Find what stands against a release, before any check that takes long."""
+"""Find obstacles to a release before running checks that take long."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TAG = re.compile(r"v?\d+\.\d+\.\d+\S*")
 
 
 def find_obstacles(repository: Path, *, publish: bool) -> list[str]:
-    """Say what keeps the checked-out commit from being released, one sentence each."""
+    """Return the reasons why the checked-out commit cannot be released, one sentence each."""
     return [*_changes(repository), *_versions(repository, publish), *_address(repository, publish)]
 
 

@@ -2,10 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Run Ansible's own commands as a user does: in a clean environment, within a time limit.
+"""Run Ansible's commands as a user does, in a clean environment and with a time limit.
 
-Every command of Ansible's is started here, so that one place sees all that was printed: a run that
-shows a token fails, whatever it was for.
+All tests start Ansible's commands here, so that each output is searched for tokens.
 """
 
 from __future__ import annotations
@@ -30,16 +29,16 @@ _GRACE = 5.0  # seconds
 
 
 class CommandError(AssertionError):
-    """A command did not do what it should; the message has all that it printed."""
+    """A command did not do what was expected; the message contains its output."""
 
 
 class TimeLimitError(CommandError):
-    """A command ran for longer than its time limit and was killed."""
+    """A command exceeded its time limit and was killed."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """What one command did."""
+    """The exit status and the output of one command."""
 
     command: tuple[str, ...]
     rc: int
@@ -48,22 +47,22 @@ class Result:
 
     @property
     def output(self) -> str:
-        """Return standard output and standard error, one after the other."""
+        """Return standard output followed by standard error."""
         return self.stdout + self.stderr
 
     def says(self, text: str) -> bool:
-        """Tell whether the output has this text, wherever Ansible wrapped the lines."""
+        """Return whether the output contains this text, ignoring white space and line wrapping."""
         return "".join(text.split()) in "".join(self.output.split())
 
     def json(self) -> Any:
-        """Parse the whole of standard output; raise CommandError where it is not JSON."""
+        """Parse standard output; raise CommandError if it is not JSON."""
         try:
             return json.loads(self.stdout)
         except ValueError as error:
             raise CommandError(f"not JSON: {error}\n{self}") from error
 
     def ok(self) -> Result:
-        """Return the result itself; raise CommandError where the command failed."""
+        """Return the result itself; raise CommandError if the command failed."""
         if self.rc != 0:
             raise CommandError(f"failed\n{self}")
         return self
@@ -76,15 +75,15 @@ class Result:
 
 
 def search_path(python: Path) -> str:
-    """Return a PATH with this interpreter's commands first and without version managers' shims."""
+    """Return a PATH with this interpreter's commands first, and without version managers' shims."""
     inherited = os.environ.get("PATH", os.defpath).split(os.pathsep)
     kept = [folder for folder in inherited if Path(folder).name != "shims"]
-    # Not resolved: the interpreter of a virtual environment is a link out of it.
+    # Not resolved: the interpreter of a virtual environment is a link.
     return os.pathsep.join([str(python.absolute().parent), *kept])
 
 
 def clean_environment(home: Path, python: Path = Path(sys.executable)) -> dict[str, str]:
-    """Return an environment in which Ansible reads and writes nothing of the user's own."""
+    """Return an environment in which Ansible does not use the user's files and settings."""
     temporary = home / "tmp"
     temporary.mkdir(parents=True, exist_ok=True)
     return {
@@ -94,15 +93,15 @@ def clean_environment(home: Path, python: Path = Path(sys.executable)) -> dict[s
         "LC_ALL": "C.UTF-8",
         "ANSIBLE_HOME": str(home / ".ansible"),
         "ANSIBLE_NOCOLOR": "1",
-        # Discovery may pick a version manager's shim that does not run.
+        # Interpreter discovery may find a version manager's shim that fails.
         "ANSIBLE_PYTHON_INTERPRETER": str(python.absolute()),
     }
 
 
 class Runner:
-    """Run commands of one virtual environment with a home of their own.
+    """Run the commands of one virtual environment with a separate home.
 
-    ``environment`` may be changed between runs; ``results`` has every run so far, in order.
+    ``environment`` may be changed between runs; ``results`` contains every run so far.
     """
 
     def __init__(
@@ -125,9 +124,9 @@ class Runner:
         stdin: str = "",
         time_limit: float = TIME_LIMIT,
     ) -> Result:
-        """Run a program to its end, with ``env`` over the clean environment; raise TimeLimitError.
+        """Run a program with ``env`` added to the clean environment; raise TimeLimitError.
 
-        The working directory is the home where none is given; no ansible.cfg but its own counts.
+        The working directory defaults to the home. Only an ansible.cfg in it is used.
         """
         folder = cwd or self.home
         configuration = folder / "ansible.cfg"
@@ -164,7 +163,7 @@ def _finish(
         stderr=subprocess.PIPE,
         encoding="utf-8",
         errors="backslashreplace",
-        # A group of its own, so that what it started can be ended with it.
+        # A new process group, so that child processes can be ended too.
         start_new_session=True,
     )
     try:
@@ -174,14 +173,14 @@ def _finish(
         result = Result(command, process.returncode, stdout, stderr)
         raise TimeLimitError(f"killed after {time_limit:g} s\n{result}") from None
     except BaseException:
-        # Ctrl-C does not reach it.
+        # Ctrl-C does not reach the process.
         _end(process)
         raise
     return Result(command, process.returncode, stdout, stderr)
 
 
 def _end(process: subprocess.Popen[str]) -> tuple[str, str]:
-    # Ansible's workers leave its process group: they end only where it may end them itself.
+    # Ansible's workers leave the process group, so Ansible has to end them itself.
     os.killpg(process.pid, signal.SIGTERM)
     try:
         return process.communicate(timeout=_GRACE)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Find the tokens of the tests' sandboxes where nobody should read them."""
+"""Find tokens of the tests in outputs and files that must not contain them."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from pathlib import Path
 
 from sandbox.server import DEFAULT_TOKEN
 
-# Every token of the tests; where a test needs one of its own, it starts like these.
+# Every token of the tests starts like this.
 _PREFIX = "t0ken-of-the-"
-# What tests write the token into themselves.
+# Files into which tests write a token.
 _OWN_FILES = (".cfg", ".j2", ".pem", ".yaml", ".yml")
 _OWN_NAMES = ("token", "password")
 
 
 def _spellings(secret: str) -> Iterator[str]:
-    """Yield a text as it is, and as it stands in base64 of something longer."""
+    """Yield patterns for a text in plain and for the text as a part of base64."""
     yield re.escape(secret)
     for before in range(3):  # bytes that precede it in the same group of three
         text = bytes(before) + secret.encode()
-        # Without the characters at both ends that have bits of other bytes in them.
+        # Without the characters at both ends, which contain bits of other bytes.
         start, end = (before * 8 + 5) // 6, len(text) * 8 // 6
         encoded = base64.b64encode(text).decode()[start:end]
         yield re.escape(encoded)
@@ -36,7 +36,7 @@ _search = re.compile("|".join([*_spellings(DEFAULT_TOKEN), *_spellings(_PREFIX)]
 
 
 def find_secret(text: str | bytes) -> str:
-    """Return the surroundings of the first token in a text, or nothing."""
+    """Return the first token in a text with its surroundings, or an empty text."""
     content = text.encode("utf-8", "replace") if isinstance(text, str) else text
     found = _search(content)
     if found is None:
@@ -46,7 +46,7 @@ def find_secret(text: str | bytes) -> str:
 
 
 def find_in_files(*folders: Path) -> list[str]:
-    """Name the files below folders that have a token in them, but for what tests write."""
+    """Return the files in folders that contain a token, except those that tests write."""
     return [
         f"{path}: {found}"
         for folder in folders

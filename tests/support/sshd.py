@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A real OpenSSH server on loopback addresses, with keys of its own, while it is needed."""
+"""Run a real OpenSSH server on loopback addresses, with new keys."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ Host *
 
 
 class SshError(Exception):
-    """The server did not start, or does not let us in."""
+    """The server did not start, or rejects the login."""
 
 
 def _program(name: str) -> str | None:
@@ -62,7 +62,7 @@ def _program(name: str) -> str | None:
 
 
 def available() -> bool:
-    """Tell whether this machine has OpenSSH's server and client, and all of 127.0.0.0/8."""
+    """Return whether this machine has OpenSSH's server and client, and all of 127.0.0.0/8."""
     if None in map(_program, ("sshd", "ssh", "ssh-keygen")):
         return False
     try:
@@ -80,7 +80,7 @@ def _free_port(address: str) -> int:
 
 
 class SshServer:
-    """A context manager: inside it each address answers, and ``environment`` leads Ansible there.
+    """A context manager that serves SSH at each address; ``environment`` makes Ansible use it.
 
     Host key checking stays on: the server's key, made for this run, is the only one known.
     Without ``known`` no key is known, and the key of a first contact is accepted.
@@ -99,12 +99,12 @@ class SshServer:
 
     @property
     def configuration(self) -> Path:
-        """Return the ssh client's configuration file, the one thing that a client needs."""
+        """Return the configuration file of the ssh client."""
         return self.folder / "ssh_config"
 
     @property
     def environment(self) -> dict[str, str]:
-        """Return what makes Ansible use that file, and leave no connection open behind it."""
+        """Return variables that make Ansible use that file and close its connections."""
         return {"ANSIBLE_SSH_ARGS": f"-F {shlex.quote(str(self.configuration))}"}
 
     @property
@@ -166,7 +166,7 @@ class SshServer:
     def start(self) -> None:
         """Listen, after a stop at the same addresses and port; raise SshError."""
         if os.getuid() == 0:
-            # sshd insists on it; it is left there, since another server may be using it.
+            # sshd requires it. It is not removed, since another server may use it.
             Path("/run/sshd").mkdir(mode=0o755, parents=True, exist_ok=True)
         command = [str(_program("sshd")), "-D", "-e", "-f", str(self.folder / "sshd_config")]
         with (self.folder / "sshd.log").open("wb") as log:

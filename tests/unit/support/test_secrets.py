@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What holds all other tests to showing no token must find one in whatever form it takes."""
+"""Find tokens in every encoding in which other tests could print them."""
 
 from __future__ import annotations
 
