@@ -6,61 +6,59 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    # The options that say where the API is and how to speak to it, for modules.
+    # The options of the connection and of the listing, for modules and plugins alike.
     DOCUMENTATION = r"""
 options:
   base_url:
     description:
-      - Where the API is, as V(http(s\)://host[:port][/prefix]).
-      - The path C(/api/v1) is added unless it is there already. A user, a query or a fragment is
-        refused.
-      - If not set, the environment variable E(SERVER_MANAGEMENT_BASE_URL) is used.
+      - The address of the API, in the form V(http(s\)://host[:port][/prefix]).
+      - The path C(/api/v1) is added if it is missing. User information, a query or a fragment is
+        an error.
     type: str
     required: true
   api_token:
     description:
-      - The API token, with the scope C(servers:read).
-      - Required unless O(api_token_file) is set; this one wins where both are.
-      - It is sent to the origin of O(base_url) and nowhere else.
-      - If not set, the environment variable E(SERVER_MANAGEMENT_API_TOKEN) is used.
+      - The API token. Reading servers requires the scope C(servers:read).
+      - Either this option or O(api_token_file) may be set, not both; an empty value counts as not
+        set. Only if neither is set, the token is taken from the environment, where the variable of
+        this option takes precedence over the one of O(api_token_file).
+      - White space around the token is removed. Write a token that consists of digits in quotation
+        marks, because YAML changes numbers.
+      - The token is sent only to the origin of O(base_url).
     type: str
   api_token_file:
     description:
-      - The path of a file whose content, without white space around it, is the API token.
-      - If not set, the environment variable E(SERVER_MANAGEMENT_API_TOKEN_FILE) is used.
+      - The path of a file that contains only the API token, and white space around it.
     type: path
   validate_certs:
     description:
-      - Whether to check the certificate of O(base_url).
-      - If not set, the environment variable E(SERVER_MANAGEMENT_VALIDATE_CERTS) is used.
+      - Whether to verify the certificate of O(base_url).
     type: bool
     default: true
   ca_path:
     description:
       - The path of a PEM bundle with the CA certificates to trust.
-      - If not set, the environment variable E(SERVER_MANAGEMENT_CA_PATH) is used, then those of
-        the Python library requests (E(REQUESTS_CA_BUNDLE), E(CURL_CA_BUNDLE)).
+      - Without it, the environment variables of the Python library requests apply
+        (E(REQUESTS_CA_BUNDLE), E(CURL_CA_BUNDLE)).
     type: path
   timeout:
     description:
-      - How many seconds one request may take, from its start to the last byte of the answer.
-      - If not set, the environment variable E(SERVER_MANAGEMENT_TIMEOUT) is used.
+      - The number of seconds that one request may take, from its start to the last byte of the
+        response.
     type: float
     default: 30
   retries:
     description:
-      - How often a request is tried again after a connection error, a time-out, or one of the
-        HTTP statuses 429, 500, 502, 503 and 504.
-      - The wait before each try doubles, from half a second. C(Retry-After) is honoured up to 60
-        seconds; a longer one fails at once.
-      - If not set, the environment variable E(SERVER_MANAGEMENT_RETRIES) is used.
+      - The number of further attempts after a connection error, a timeout, or one of the HTTP
+        statuses 429, 500, 502, 503 and 504.
+      - The wait before each attempt doubles, starting at half a second. A C(Retry-After) of up to
+        60 seconds is used instead; a longer one is an error at once.
     type: int
     default: 3
   pagination:
     description:
-      - How to ask for further servers when the API says that it has more. The API does not
-        document this, so it is for you to say.
-      - V(none) asks for none, so that an answer with more to come is an error.
+      - How to request further servers if the API reports more. The API does not document this.
+      - V(none) requests no further servers, so that a response that reports more is an error.
       - V(link) follows the C(Link) header with C(rel="next"), within the origin of O(base_url).
       - V(cursor) sends the id of the last server, V(page) the number of the next page (from 2) and
         V(offset) the number of servers so far, in O(pagination_parameter).
@@ -75,16 +73,30 @@ options:
     type: str
   allow_partial:
     description:
-      - Whether to warn and go on with the servers that came, instead of failing, where the API
-        says that it has more and there is no way to ask for them.
+      - Whether to warn and continue with the servers that were received, instead of failing, if
+        the API reports more and there is no way to request them.
     type: bool
     default: false
 requirements:
   - requests >= 2.28.0
 """
 
-    # What the inventory plugin has on top: Ansible itself reads its environment variables.
+    # For modules, which have no table of environment variables. Ansible requires the key options.
+    MODULE = r"""
+options: {}
+notes:
+  - "Options that the task does not set are taken from environment variables, on the machine where
+    the module runs: O(base_url) from E(SERVER_MANAGEMENT_BASE_URL), O(api_token) from
+    E(SERVER_MANAGEMENT_API_TOKEN), O(api_token_file) from E(SERVER_MANAGEMENT_API_TOKEN_FILE),
+    O(validate_certs) from E(SERVER_MANAGEMENT_VALIDATE_CERTS), O(ca_path) from
+    E(SERVER_MANAGEMENT_CA_PATH), O(timeout) from E(SERVER_MANAGEMENT_TIMEOUT), and O(retries) from
+    E(SERVER_MANAGEMENT_RETRIES)."
+"""
+
+    # For plugins: ansible-doc shows these variables in a table.
     PLUGIN = r"""
+notes:
+  - In an inventory file, a relative O(api_token_file) or O(ca_path) is relative to that file.
 options:
   base_url:
     env:

@@ -216,6 +216,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._models im
     select,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._options import (
+    TOKEN_OPTIONS,
     connection_from,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._text import (
@@ -230,8 +231,10 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._cache imp
 from ansible_collections.server_management.cloud.plugins.plugin_utils._config import (
     EXPRESSION_OPTIONS,
     check_keys,
+    check_tokens,
     check_values,
     render,
+    resolve_paths,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import (
     Host,
@@ -280,6 +283,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     def parse(self, inventory: Any, loader: Any, path: str, cache: bool = True) -> None:
         super().parse(inventory, loader, path, cache)
         self._source = os.path.basename(path)
+        self._folder = os.path.dirname(os.path.abspath(path))
         try:
             self._read_config_data(path)
             hosts, parents = self._plan(cache)
@@ -295,7 +299,10 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             definitions = self.option_definitions
             check_keys(direct, definitions)
             direct = render(direct, self.templar, self._vars or {})
+            check_tokens(direct)
             check_values(direct, definitions)
+            resolve_paths(direct, self._folder)
+            self._tokens = {option: direct.get(option) for option in TOKEN_OPTIONS}
             # Ansible's own message for a missing option doesn't name the environment variable.
             direct.setdefault("base_url", os.environ.get("SERVER_MANAGEMENT_BASE_URL", ""))
         super().set_options(task_keys=task_keys, var_options=var_options, direct=direct)
@@ -303,7 +310,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     def _plan(self, use_cache: bool) -> tuple[list[Host], list[tuple[str, str]]]:
         """Return the hosts in the order of their names, and (parent, child) pairs of groups."""
         self._check_options()
-        connection = connection_from(self.get_option, ansible_version)
+        connection = connection_from(self._connection_option, ansible_version)
         self._account = connection.base_url
         wanted = {option: self.get_option(option) for option in ("statuses", "regions", "plans")}
         servers = select(self._servers(connection, use_cache), wanted)
@@ -319,6 +326,10 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         parents = list(expressions.parents) if expressions else []
         check_parents(parents, self.inventory.groups)
         return hosts, parents
+
+    def _connection_option(self, option: str) -> Any:
+        """Return an option; of the token, only what the file gives and not the environment."""
+        return self._tokens[option] if option in self._tokens else self.get_option(option)
 
     def _expressions(self) -> Any:
         """Return what evaluates the expressions of the file, or None where it has none.

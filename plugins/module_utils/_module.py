@@ -82,6 +82,8 @@ def run(
     try:
         _check_not_empty(module.params, options)
         connection = connection_from(module.params.__getitem__, module.ansible_version)
+        # Ansible knows it only as an option; this masks one from a file or the environment too.
+        module.no_log_values.add(connection.api_token)
         result = execute(Task(module, connection))
     except CloudError as error:
         module.fail_json(**failure(error))

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The connection options, once: for every module's argument spec and for the inventory plugin.
+"""The connection options: their argument spec, and the connection that checked values make.
 
 This utility is private to the collection: it may change in any release.
 """
@@ -10,6 +10,7 @@ This utility is private to the collection: it may change in any release.
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Callable
 from typing import Any
@@ -24,13 +25,19 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
 from ansible_collections.server_management.cloud.plugins.module_utils._text import one_line
 from ansible_collections.server_management.cloud.plugins.module_utils._url import check_base_url
 
-_TOKEN_FILE_LIMIT = 16 * 2**10  # bytes; a larger file is no token
-_BUNDLE_LIMIT = 16 * 2**20  # bytes; no CA bundle has more
-_LONGEST_TIMEOUT = 2.0e6  # seconds: sockets take little more
+# An environment variable for one of them must not complete or replace the other one as an option,
+# so that argument specs and Ansible's configuration do not read these variables.
+TOKEN_OPTIONS = ("api_token", "api_token_file")
+PATH_OPTIONS = ("api_token_file", "ca_path")
+
+_TOKEN_FILE_LIMIT = 16 * 2**10  # bytes; a larger file is not a token
+_BUNDLE_LIMIT = 16 * 2**20  # bytes; no CA bundle is larger
+_MAX_TIMEOUT = 2.0e6  # seconds: sockets accept little more
 
 
-def _environment(option: str) -> tuple[Any, list[str]]:
-    return env_fallback, [f"SERVER_MANAGEMENT_{option.upper()}"]
+def variable(option: str) -> str:
+    """Return the name of the environment variable for a connection option."""
+    return f"SERVER_MANAGEMENT_{option.upper()}"
 
 
 def connection_argument_spec() -> dict[str, dict[str, Any]]:
@@ -38,7 +45,7 @@ def connection_argument_spec() -> dict[str, dict[str, Any]]:
     spec: dict[str, dict[str, Any]] = {
         "base_url": {"type": "str", "required": True},
         "api_token": {"type": "str", "no_log": True},
-        # no_log is said outright: the name alone would make Ansible ask.
+        # Set explicitly, because the name alone would make Ansible warn.
         "api_token_file": {"type": "path", "no_log": False},
         "validate_certs": {"type": "bool", "default": True},
         "ca_path": {"type": "path"},
@@ -46,7 +53,10 @@ def connection_argument_spec() -> dict[str, dict[str, Any]]:
         "retries": {"type": "int", "default": 3},
     }
     for option, rules in spec.items():
-        rules["fallback"] = _environment(option)
+        if option not in TOKEN_OPTIONS:
+            rules["fallback"] = env_fallback, [variable(option)]
+    # Ansible's own message for a missing option does not name the environment variable.
+    spec["base_url"]["fallback"] = _environment_or_empty, [variable("base_url")]
     spec["pagination"] = {
         "type": "str",
         "default": "none",
@@ -57,8 +67,16 @@ def connection_argument_spec() -> dict[str, dict[str, Any]]:
     return spec
 
 
+def _environment_or_empty(name: str) -> str:
+    return os.environ.get(name, "")
+
+
 def connection_from(get_option: Callable[[str], Any], ansible_version: str) -> Connection:
-    """Check the options that ``get_option`` gives; raise OptionError at the first bad one."""
+    """Check the options that ``get_option`` returns; raise OptionError at the first bad one.
+
+    For ``api_token`` and ``api_token_file``, ``get_option`` returns what the inventory file or the
+    task gives, without the environment.
+    """
     timeout, retries = get_option("timeout"), get_option("retries")
     if not (math.isfinite(timeout) and timeout > 0):
         raise OptionError(f"timeout: must be a number of seconds above 0, and is {timeout}.")
@@ -68,7 +86,7 @@ def connection_from(get_option: Callable[[str], Any], ansible_version: str) -> C
         base_url=check_base_url(get_option("base_url")),
         api_token=_token(get_option("api_token"), get_option("api_token_file")),
         verify=_verify(get_option("validate_certs"), get_option("ca_path")),
-        timeout=min(timeout, _LONGEST_TIMEOUT),
+        timeout=min(timeout, _MAX_TIMEOUT),
         retries=retries,
         pagination=get_option("pagination"),
         pagination_parameter=get_option("pagination_parameter") or None,
@@ -77,40 +95,55 @@ def connection_from(get_option: Callable[[str], Any], ansible_version: str) -> C
     )
 
 
+def expand_path(path: str) -> str:
+    """Replace environment variables and ``~`` in a path, as Ansible does for options."""
+    return os.path.expanduser(os.path.expandvars(path))
+
+
 def _token(token: str | None, path: str | None) -> str:
-    option = "api_token"
-    if not token and path:
-        option = "api_token_file"
-        token = _read_token(path)
+    """Return the token of the most specific source: the options, or else the environment."""
+    names = TOKEN_OPTIONS
+    token, path = (token or "").strip(), path or ""
+    if token and path:
+        raise OptionError("api_token and api_token_file: both are set.", "Set only one of them.")
+    if not (token or path):
+        names = variable("api_token"), variable("api_token_file")
+        token = os.environ.get(names[0], "").strip()
+        path = "" if token else expand_path(os.environ.get(names[1], ""))
+    if path:
+        token = _read_token(names[1], path)
     if not token:
         raise OptionError(
             "api_token: is required.",
-            "Set it or SERVER_MANAGEMENT_API_TOKEN, or name a file in api_token_file.",
+            "Set it or api_token_file, or one of the environment variables "
+            f"{names[0]} and {names[1]}.",
         )
     if not re.fullmatch(r"[\x21-\x7e]+", token):
-        raise OptionError(f"{option}: the token must be visible ASCII without spaces.")
+        raise OptionError(
+            f"{names[1] if path else names[0]}: the token must be visible ASCII without spaces."
+        )
     return token
 
 
-def _read_token(path: str) -> str:
-    content = _read("api_token_file", path, _TOKEN_FILE_LIMIT + 1)
+def _read_token(name: str, path: str) -> str:
+    content = _read(name, path, _TOKEN_FILE_LIMIT + 1)
     token = content.decode("latin-1").strip()
     if not token or len(content) > _TOKEN_FILE_LIMIT:
-        raise OptionError(f"api_token_file: {one_line(path)}: expected a file with a token alone.")
+        raise OptionError(f"{name}: {one_line(path)}: expected a file that contains only a token.")
     return token
 
 
 def _verify(validate_certs: bool, ca_path: str | None) -> bool | str:
     if ca_path and b"-----BEGIN " not in _read("ca_path", ca_path, _BUNDLE_LIMIT):
-        raise OptionError(f"ca_path: {one_line(ca_path)}: expected a file of certificates in PEM.")
+        raise OptionError(f"ca_path: {one_line(ca_path)}: expected a file of PEM certificates.")
     return (ca_path or True) if validate_certs else False
 
 
-def _read(option: str, path: str, size: int) -> bytes:
-    """Return at most ``size`` bytes of a file that an option names."""
+def _read(name: str, path: str, size: int) -> bytes:
+    """Return at most ``size`` bytes of a file that the option or variable ``name`` names."""
     try:
         with open(path, "rb") as file:
             return file.read(size)
     except (OSError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or "not a path").lower()
-        raise OptionError(f"{option}: {one_line(path)}: {reason}.") from None
+        raise OptionError(f"{name}: {one_line(path)}: {reason}.") from None

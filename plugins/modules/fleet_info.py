@@ -21,6 +21,7 @@ author:
 extends_documentation_fragment:
   - server_management.cloud.listing.whole_account
   - server_management.cloud.connection
+  - server_management.cloud.connection.module
   - server_management.cloud.attributes
   - server_management.cloud.attributes.info
   - server_management.cloud.live.fleet_info

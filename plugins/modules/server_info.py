@@ -20,6 +20,7 @@ author:
   - The server_management.cloud contributors (!UNKNOWN)
 extends_documentation_fragment:
   - server_management.cloud.connection
+  - server_management.cloud.connection.module
   - server_management.cloud.attributes
   - server_management.cloud.attributes.info
   - server_management.cloud.live.server_info

@@ -19,6 +19,7 @@ author:
 extends_documentation_fragment:
   - server_management.cloud.listing.unused
   - server_management.cloud.connection
+  - server_management.cloud.connection.module
   - server_management.cloud.attributes
   - server_management.cloud.attributes.not_yet_live
   - server_management.cloud.live.wallet_info

@@ -18,6 +18,11 @@ from ansible.module_utils.parsing.convert_bool import boolean
 from jinja2 import TemplateError
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
+from ansible_collections.server_management.cloud.plugins.module_utils._options import (
+    PATH_OPTIONS,
+    TOKEN_OPTIONS,
+    expand_path,
+)
 from ansible_collections.server_management.cloud.plugins.module_utils._text import one_line
 
 # Expressions are evaluated for each server, and not once as templates.
@@ -72,6 +77,32 @@ def render(
                 reason = reason.replace(value, "the template")
             raise OptionError(f"{key}: {one_line(reason)}") from None
     return rendered
+
+
+def check_tokens(config: Mapping[str, Any]) -> None:
+    """Raise OptionError if a token is not text: Ansible's own message would show the value.
+
+    YAML reads 0123456 as the number 42798, so a number can't be converted back to the token.
+    """
+    for option in TOKEN_OPTIONS:
+        value = config.get(option)
+        if isinstance(value, (list, dict)):
+            raise OptionError(f"{option}: must be text, not a list or a mapping.")
+        if value is not None and not isinstance(value, str):
+            raise OptionError(
+                f"{option}: YAML reads this value as a number, a boolean or a date.",
+                "Put it in quotation marks.",
+            )
+
+
+def resolve_paths(config: dict[str, Any], folder: str) -> None:
+    """Make relative paths relative to the folder of the inventory file; drop empty ones."""
+    for option in PATH_OPTIONS:
+        path = config.get(option)
+        if path:
+            config[option] = os.path.join(folder, expand_path(str(path)))
+        else:
+            config.pop(option, None)
 
 
 def check_values(config: Mapping[str, Any], definitions: Mapping[str, Any]) -> None:

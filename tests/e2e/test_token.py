@@ -48,8 +48,6 @@ def test_from_a_file(source: Source, tmp_path: Path, option: str) -> None:
         assert hosts(source.list(api_token=None)) == THREE
     else:
         assert hosts(source.list(api_token=None, api_token_file=str(path))) == THREE
-        path.write_text("another")
-        assert hosts(source.list(api_token_file=str(path))) == THREE
 
 
 def test_from_a_vault(source: Source, tmp_path: Path) -> None:
@@ -72,6 +70,93 @@ def test_from_a_vault(source: Source, tmp_path: Path) -> None:
     result = source.runner.inventory("-i", path, "--list")
     assert hosts(result.json()) == []
     assert result.says("api_token: ")
+
+
+@pytest.mark.promise("home", "secret")
+def test_the_inventory_file_takes_precedence_over_the_environment(
+    source: Source, tmp_path: Path
+) -> None:
+    environment = source.runner.environment
+    environment["SERVER_MANAGEMENT_API_TOKEN"] = "of-another-account"
+    environment["SERVER_MANAGEMENT_API_TOKEN_FILE"] = "/nowhere/token"
+    (tmp_path / "token").write_text(f"{source.sandbox.token}\n")
+    quote = "Put it in quotation marks."
+    cases: dict[str, tuple[dict[str, Any], str]] = {
+        "relative": ({"api_token_file": "token"}, ""),
+        "empty": ({"api_token": "", "api_token_file": "./token"}, ""),
+        "spaces": ({"api_token": f" {source.sandbox.token}\n", "api_token_file": ""}, ""),
+        "both": ({"api_token": "x", "api_token_file": "token"}, "api_token_file: both are set."),
+        "missing": ({"api_token_file": "none"}, f"{tmp_path}/none: no such file or directory."),
+        "number": ({"api_token": 4815162342}, quote),
+        "boolean": ({"api_token": True}, quote),
+        "list": ({"api_token": ["k33p-this"]}, "must be text, not a list"),
+        "mapping": ({"api_token": {"a": "k33p-this"}}, "must be text, not a list"),
+        "file-list": ({"api_token_file": ["k33p-this"]}, "must be text, not a list"),
+        "bundle": ({"api_token_file": "token", "ca_path": "token"}, f"ca_path: {tmp_path}/token"),
+    }
+    sources = []
+    for name, (options, _said) in cases.items():
+        every = {"api_token": None, "group": name, **options}
+        sources += ["-i", source.file(f"{name}.server_management.yml", **every)]
+    result = source.runner.inventory("--list", *sources).ok()
+    listing = result.json()
+    for name, (_options, said) in cases.items():
+        assert len(listing.get(name, {}).get("hosts", [])) == (0 if said else 3), name
+        assert result.says(said)
+    assert "k33p-this" not in result.output
+    assert "4815162342" not in result.output
+    sent = {request.headers["Authorization"] for request in source.sandbox.requests}
+    assert sent == {f"Bearer {source.sandbox.token}"}
+    # Nothing in the file: the environment is used, and its first variable before the second one.
+    assert source.refused("rejected the token", api_token=None)
+    environment["SERVER_MANAGEMENT_API_TOKEN"] = " "
+    assert source.refused(
+        "SERVER_MANAGEMENT_API_TOKEN_FILE: /nowhere/token: no such file", api_token=None
+    )
+
+
+@pytest.mark.promise("home", "secret")
+def test_a_task_and_its_defaults_take_precedence_over_the_environment(
+    source: Source, tmp_path: Path
+) -> None:
+    sandbox = source.sandbox
+    path = tmp_path / "token"
+    path.write_text(f"{sandbox.token}\n")
+    defaults = {"base_url": sandbox.url, "retries": 0}
+    cases: dict[str, tuple[dict[str, Any], str]] = {
+        "file": ({"api_token_file": str(path)}, ""),
+        "token": ({"api_token": f" {sandbox.token}\n"}, ""),
+        "neither": ({}, "rejected the token"),
+        "both": ({"api_token": "x", "api_token_file": str(path)}, "api_token_file: both are set."),
+        "no_url": ({"base_url": ""}, "SERVER_MANAGEMENT_BASE_URL"),
+    }
+    module = "server_management.cloud.server_info"
+    tasks: list[dict[str, Any]] = [
+        {"name": name, module: {**defaults, **options}, "ignore_errors": True}
+        for name, (options, _said) in cases.items()
+    ]
+    tasks.append({"name": "no_url_at_all", module: {}, "ignore_errors": True})
+    tasks.append(
+        {
+            "name": "defaults",
+            module: {},
+            "module_defaults": {
+                "group/server_management.cloud.all": {**defaults, "api_token_file": str(path)}
+            },
+        }
+    )
+    playbook = tmp_path / "play.yml"
+    play = {"hosts": "localhost", "gather_facts": False, "tasks": tasks}
+    playbook.write_text(yaml.safe_dump([play]))
+    environment = {"SERVER_MANAGEMENT_API_TOKEN": "of-another-account"}
+    result = source.runner.playbook(playbook, env=environment).ok()
+    for _options, said in cases.values():
+        assert result.says(said)
+    assert result.says("ok=7")
+    assert result.says("ignored=4")
+    sent = [request.headers["Authorization"] for request in sandbox.requests]
+    ours = f"Bearer {sandbox.token}"
+    assert sent == [ours, ours, "Bearer of-another-account", ours]
 
 
 @pytest.mark.promise("secret")

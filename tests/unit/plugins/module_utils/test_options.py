@@ -22,6 +22,8 @@ from ansible_collections.server_management.cloud.plugins.module_utils._options i
 )
 
 TOKEN = "secret-t0ken"
+TOKEN_VARIABLE = "SERVER_MANAGEMENT_API_TOKEN"
+FILE_VARIABLE = "SERVER_MANAGEMENT_API_TOKEN_FILE"
 PEM = "-----BEGIN CERTIFICATE-----\n"
 OPTIONS: dict[str, Any] = {
     "base_url": "https://api.example.com",
@@ -37,8 +39,6 @@ OPTIONS: dict[str, Any] = {
 }
 IN_ENVIRONMENT = {
     "base_url": "https://api.example.com",
-    "api_token": TOKEN,
-    "api_token_file": "/a/file",
     "validate_certs": "no",
     "ca_path": "/a/bundle",
     "timeout": "2.5",
@@ -147,27 +147,36 @@ def test_a_malformed_base_url_is_refused(base_url: str, words: str) -> None:
 
 
 @pytest.mark.parametrize("token", ["x", "~!", "a" * 5000, "{{}}"])
-def test_a_token_is_visible_ascii(token: str) -> None:
-    assert _connect(api_token=token).api_token == token
+@pytest.mark.parametrize("around", ["{}", " {}", "{}\n", "\r\n\t{} \n"])
+def test_a_token_is_visible_ascii(token: str, around: str) -> None:
+    assert _connect(api_token=around.format(token)).api_token == token
 
 
 @pytest.mark.promise("secret")
-@pytest.mark.parametrize("token", [" ", "a b", "a\r\nX: y", "a\n", "tokén", "\x7f", "\ufeffa"])
-def test_any_other_token_is_refused_and_not_shown(token: str, tmp_path: Path) -> None:
-    error = str(_refusal(api_token=token))
-    assert error == "api_token: the token must be visible ASCII without spaces."
+@pytest.mark.parametrize("token", ["a b", "a\r\nX: y", "tokén", "a\x7f", "\ufeffa"])
+def test_any_other_token_is_refused_and_not_shown(
+    token: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "token"
-    file.write_text(f"a{token}b", encoding="utf-8", newline="")
-    error = str(_refusal(api_token=None, api_token_file=str(file)))
-    assert error == "api_token_file: the token must be visible ASCII without spaces."
+    file.write_text(token, encoding="utf-8", newline="")
+    refused = "the token must be visible ASCII without spaces."
+    assert str(_refusal(api_token=token)) == f"api_token: {refused}"
+    assert str(_refusal(api_token=None, api_token_file=str(file))) == f"api_token_file: {refused}"
+    monkeypatch.setenv(FILE_VARIABLE, str(file))
+    assert str(_refusal(api_token=None)) == f"{FILE_VARIABLE}: {refused}"
+    monkeypatch.setenv(TOKEN_VARIABLE, token)
+    assert str(_refusal(api_token=None)) == f"{TOKEN_VARIABLE}: {refused}"
 
 
-@pytest.mark.parametrize("empty", [None, ""])
-def test_a_token_is_required(empty: str | None) -> None:
-    error = str(_refusal(api_token=empty, api_token_file=empty))
-    assert error.startswith("api_token: is required.")
-    assert "SERVER_MANAGEMENT_API_TOKEN" in error
-    assert "api_token_file" in error
+@pytest.mark.parametrize("empty", [None, "", " \n"])
+def test_a_token_is_required(empty: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in (TOKEN_VARIABLE, FILE_VARIABLE):
+        monkeypatch.setenv(variable, "")
+    error = str(_refusal(api_token=empty, api_token_file=""))
+    assert error == (
+        "api_token: is required. Set it or api_token_file, or one of the environment variables "
+        f"{TOKEN_VARIABLE} and {FILE_VARIABLE}."
+    )
 
 
 @pytest.mark.parametrize("content", [TOKEN, f"{TOKEN}\n", f" \r\n{TOKEN}\t\r\n"])
@@ -175,15 +184,55 @@ def test_a_file_has_the_token_and_maybe_white_space(content: str, tmp_path: Path
     file = tmp_path / "token"
     file.write_text(content, encoding="ascii", newline="")
     assert _connect(api_token=None, api_token_file=str(file)).api_token == TOKEN
-    assert _connect(api_token="other", api_token_file=str(file)).api_token == "other"
+
+
+def test_a_token_and_a_file_are_an_error_that_names_both() -> None:
+    error = str(_refusal(api_token_file="/nowhere/file"))
+    assert error == "api_token and api_token_file: both are set. Set only one of them."
+
+
+@pytest.mark.promise("home")
+@pytest.mark.parametrize(
+    ("options", "environment", "token"),
+    [
+        ({"api_token": "option"}, {TOKEN_VARIABLE: "other", FILE_VARIABLE: "{other}"}, "option"),
+        ({"api_token_file": "{file}"}, {TOKEN_VARIABLE: "other"}, "of-the-file"),
+        ({"api_token_file": "{file}"}, {FILE_VARIABLE: "{other}"}, "of-the-file"),
+        ({"api_token_file": "{file}", "api_token": " "}, {TOKEN_VARIABLE: "other"}, "of-the-file"),
+        ({}, {TOKEN_VARIABLE: " first\n", FILE_VARIABLE: "{other}"}, "first"),
+        ({}, {TOKEN_VARIABLE: " ", FILE_VARIABLE: "{file}"}, "of-the-file"),
+        ({}, {FILE_VARIABLE: "$FOLDER/file"}, "of-the-file"),
+    ],
+)
+def test_the_most_specific_source_of_a_token_wins(
+    options: dict[str, str],
+    environment: dict[str, str],
+    token: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (tmp_path / "file").write_text("of-the-file\n")
+    (tmp_path / "other").write_text("of-the-other-file\n")
+    paths = {name: str(tmp_path / name) for name in ("file", "other")}
+    monkeypatch.setenv("FOLDER", str(tmp_path))
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value.format(**paths))
+    given = {name: value.format(**paths) for name, value in options.items()}
+    assert _connect(**{"api_token": None, **given}).api_token == token
+
+
+def test_no_variable_replaces_a_file_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(TOKEN_VARIABLE, "other")
+    error = str(_refusal(api_token=None, api_token_file="/nowhere/file"))
+    assert error == "api_token_file: /nowhere/file: no such file or directory."
 
 
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", "expected a file with a token alone"),
-        (b" \n\xa0", "expected a file with a token alone"),
-        (b"a" * 20_000, "expected a file with a token alone"),
+        (b"", "expected a file that contains only a token"),
+        (b" \n\xa0", "expected a file that contains only a token"),
+        (b"a" * 20_000, "expected a file that contains only a token"),
         (b"first\nsecond", "visible ASCII without spaces"),
         (b"\xef\xbb\xbftoken", "visible ASCII without spaces"),
     ],
@@ -228,7 +277,7 @@ def test_a_bundle_without_a_certificate_is_refused(validate: bool, tmp_path: Pat
     bundle = tmp_path / "ca.pem"
     bundle.write_bytes(b"\x30\x82\x01")
     error = str(_refusal(validate_certs=validate, ca_path=str(bundle)))
-    assert error == f"ca_path: {bundle}: expected a file of certificates in PEM."
+    assert error == f"ca_path: {bundle}: expected a file of PEM certificates."
 
 
 @pytest.mark.parametrize("timeout", [0.0, -1.0, float("nan"), float("inf"), float("-inf")])
@@ -265,8 +314,8 @@ def test_an_option_may_come_from_the_environment(
     monkeypatch.setenv(f"SERVER_MANAGEMENT_{option.upper()}", IN_ENVIRONMENT[option])
     parameters: dict[str, Any] = {}
     secrets = set_fallbacks(connection_argument_spec(), parameters)
-    assert parameters == {option: IN_ENVIRONMENT[option]}
-    assert secrets == ({TOKEN} if option == "api_token" else set())
+    assert parameters == {"base_url": "", option: IN_ENVIRONMENT[option]}
+    assert secrets == set()
 
 
 def test_other_options_do_not_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -274,7 +323,7 @@ def test_other_options_do_not_come_from_the_environment(monkeypatch: pytest.Monk
         monkeypatch.setenv(f"SERVER_MANAGEMENT_{option.upper()}", "1")
     parameters: dict[str, Any] = {}
     set_fallbacks(connection_argument_spec(), parameters)
-    assert parameters == {}
+    assert parameters == {"base_url": ""}
 
 
 def test_what_ansible_makes_of_the_arguments_is_taken() -> None:
