@@ -8,6 +8,7 @@ This utility is private to the collection: it may change in any release.
 
     CloudError
     ├── OptionError            an option is missing or malformed
+    │   └── TokenFileUnusable  the token file can't be read, or has no token
     ├── MissingLibrary         requests is not installed
     ├── NotYetLive             the API has announced the operation and not opened it
     ├── Unreachable            no connection, or one that broke off            (api_down)
@@ -51,6 +52,12 @@ class OptionError(CloudError):
     """An option is missing or malformed; the message starts with its name."""
 
     code = "invalid_option"
+
+
+class TokenFileUnusable(OptionError):
+    """The token file can't be read or has no token; that may be temporary."""
+
+    code = "invalid_token_file"
 
 
 class MissingLibrary(CloudError):

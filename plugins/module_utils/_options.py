@@ -15,13 +15,14 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from ansible.module_utils.common.parameters import env_fallback
-
 from ansible_collections.server_management.cloud.plugins.module_utils._connection import (
     VERSION,
     Connection,
 )
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
+from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
+    OptionError,
+    TokenFileUnusable,
+)
 from ansible_collections.server_management.cloud.plugins.module_utils._text import one_line
 from ansible_collections.server_management.cloud.plugins.module_utils._url import check_base_url
 
@@ -40,30 +41,40 @@ def variable(option: str) -> str:
     return f"SERVER_MANAGEMENT_{option.upper()}"
 
 
-def connection_argument_spec() -> dict[str, dict[str, Any]]:
-    """Return the argument spec that every module shares."""
-    spec: dict[str, dict[str, Any]] = {
-        "base_url": {"type": "str", "required": True},
-        "api_token": {"type": "str", "no_log": True},
-        # Set explicitly, because the name alone would make Ansible warn.
-        "api_token_file": {"type": "path", "no_log": False},
-        "validate_certs": {"type": "bool", "default": True},
-        "ca_path": {"type": "path"},
-        "timeout": {"type": "float", "default": 30.0},
-        "retries": {"type": "int", "default": 3},
-    }
-    for option, rules in spec.items():
-        if option not in TOKEN_OPTIONS:
-            rules["fallback"] = env_fallback, [variable(option)]
-    # Ansible's own message for a missing option does not name the environment variable.
-    spec["base_url"]["fallback"] = _environment_or_empty, [variable("base_url")]
-    spec["pagination"] = {
+# The rules for each option, as in an argument spec. The first ones have an environment variable.
+_IN_ENVIRONMENT: dict[str, dict[str, Any]] = {
+    "base_url": {"type": "str", "required": True},
+    "api_token": {"type": "str", "no_log": True},
+    # Set explicitly, because the name alone would make Ansible warn.
+    "api_token_file": {"type": "path", "no_log": False},
+    "validate_certs": {"type": "bool", "default": True},
+    "ca_path": {"type": "path"},
+    "timeout": {"type": "float", "default": 30.0},
+    "retries": {"type": "int", "default": 3},
+}
+_OF_LISTINGS: dict[str, dict[str, Any]] = {
+    "pagination": {
         "type": "str",
         "default": "none",
         "choices": ["none", "link", "cursor", "page", "offset"],
-    }
-    spec["pagination_parameter"] = {"type": "str"}
-    spec["allow_partial"] = {"type": "bool", "default": False}
+    },
+    "pagination_parameter": {"type": "str"},
+    "allow_partial": {"type": "bool", "default": False},
+}
+RULES = {**_IN_ENVIRONMENT, **_OF_LISTINGS}
+VARIABLES = {option: variable(option) for option in _IN_ENVIRONMENT if option not in TOKEN_OPTIONS}
+
+
+def connection_argument_spec() -> dict[str, dict[str, Any]]:
+    """Return the argument spec that every module shares."""
+    # Not at the top: the event source has no Ansible, and no argument spec.
+    from ansible.module_utils.common.parameters import env_fallback
+
+    spec = {option: dict(rules) for option, rules in RULES.items()}
+    for option, name in VARIABLES.items():
+        spec[option]["fallback"] = env_fallback, [name]
+    # Ansible's own message for a missing option does not name the environment variable.
+    spec["base_url"]["fallback"] = _environment_or_empty, [VARIABLES["base_url"]]
     return spec
 
 
@@ -119,17 +130,20 @@ def _token(token: str | None, path: str | None) -> str:
             f"{names[0]} and {names[1]}.",
         )
     if not re.fullmatch(r"[\x21-\x7e]+", token):
-        raise OptionError(
-            f"{names[1] if path else names[0]}: the token must be visible ASCII without spaces."
-        )
+        problem = "the token must be visible ASCII without spaces."
+        if path:
+            raise TokenFileUnusable(f"{names[1]}: {problem}")
+        raise OptionError(f"{names[0]}: {problem}")
     return token
 
 
 def _read_token(name: str, path: str) -> str:
-    content = _read(name, path, _TOKEN_FILE_LIMIT + 1)
+    content = _read(name, path, _TOKEN_FILE_LIMIT + 1, TokenFileUnusable)
     token = content.decode("latin-1").strip()
     if not token or len(content) > _TOKEN_FILE_LIMIT:
-        raise OptionError(f"{name}: {one_line(path)}: expected a file that contains only a token.")
+        raise TokenFileUnusable(
+            f"{name}: {one_line(path)}: expected a file that contains only a token."
+        )
     return token
 
 
@@ -139,11 +153,11 @@ def _verify(validate_certs: bool, ca_path: str | None) -> bool | str:
     return (ca_path or True) if validate_certs else False
 
 
-def _read(name: str, path: str, size: int) -> bytes:
+def _read(name: str, path: str, size: int, error_class: type[OptionError] = OptionError) -> bytes:
     """Return at most ``size`` bytes of a file that the option or variable ``name`` names."""
     try:
         with open(path, "rb") as file:
             return file.read(size)
     except (OSError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or "not a path").lower()
-        raise OptionError(f"{name}: {one_line(path)}: {reason}.") from None
+        raise error_class(f"{name}: {one_line(path)}: {reason}.") from None

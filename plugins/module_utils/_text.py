@@ -19,7 +19,14 @@ _HTML_ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
 
 # Text that can't be a template: there is no brace, number sign or per cent sign, which start one,
 # and no bracket, quotation mark or parenthesis, without which nothing can be called.
-is_plain = re.compile(r"[\w .:/@+,-]*").fullmatch
+_PLAIN = r"\w .:/@+,-"
+is_plain = re.compile(f"[{_PLAIN}]*").fullmatch
+_not_plain = re.compile(f"[^{_PLAIN}]")
+
+
+def plain(text: str) -> str:
+    """Replace each character that plain text can't have by an underscore."""
+    return text if is_plain(text) else _not_plain.sub("_", text)
 
 
 def one_line(text: str) -> str:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from ansible_collections.server_management.cloud.plugins.module_utils._text import (
     excerpt,
     one_line,
+    plain,
     redact,
     summarise,
 )
@@ -58,3 +59,18 @@ def test_one_line_leaves_one_line_that_no_terminal_acts_on(text: str, line: str)
 )
 def test_summarise_names_a_few_and_counts_the_others(texts: list[str], shown: str) -> None:
     assert summarise(texts) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("web-01.example.com:22/a@b+c,d e_f", "web-01.example.com:22/a@b+c,d e_f"),
+        ("{{ x }}", "__ x __"),
+        ("größe ٣", "größe ٣"),
+        ("a\n\t\u2028b", "a___b"),
+        ("`$(x)`'\"[]<>|;&!*?~^=%#\\", "___x" + "_" * 20),
+    ],
+)
+def test_plain_replaces_each_other_character_by_an_underscore(text: str, expected: str) -> None:
+    assert plain(text) == expected
+    assert len(plain(text)) == len(text)
