@@ -6,7 +6,7 @@
 
 TOOLS := .venv-tools
 NOX := $(TOOLS)/bin/python -m nox
-SESSIONS := demo test matrix lint gates docs check bench picture release
+SESSIONS := demo test matrix lint gates docs check bench live picture release
 
 # Where to look for a Python that runs nox, which finds the others itself.
 PYTHONS := $(or $(PYTHON),python3 python3.14 python3.13 python3.12 python3.11 python3.10 \
@@ -24,12 +24,13 @@ help:
 	@echo "make docs     check the documentation and build it as a web site"
 	@echo "make check    run matrix, gates and docs together, which takes less time"
 	@echo "make bench    measure the inventory beside its peers, in half an hour"
+	@echo "make live     check a real account, read-only; prints a report for an issue"
 	@echo "make picture  draw docs/graph.svg from a run of the demo"
 	@echo "make release  check everything, build the release; ARGS=publish publishes"
 	@echo "make clean    remove what the other targets created"
 
-# The demo prints its own steps, so nox prints only errors.
-demo: export NOX_QUIET := 1
+# Their output is for reading, so nox prints only errors.
+demo live: export NOX_QUIET := 1
 
 $(SESSIONS): $(TOOLS)/ready
 	@$(NOX) --session $@ -- $(ARGS)

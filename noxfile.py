@@ -254,6 +254,16 @@ def demo(session: nox.Session) -> None:
 
 
 @nox.session(python=[PYTHON])
+def live(session: nox.Session) -> None:
+    """Check a real account, read-only, and print a report without anything private."""
+    session.install("-r", "requirements.txt", "jsonschema~=4.0", "PyYAML~=6.0")
+    collections = link_collection(Path(session.create_tmp()))
+    session.run(
+        "python", "-B", "tests/live", *session.posargs, env={"PYTHONPATH": str(collections)}
+    )
+
+
+@nox.session(python=[PYTHON])
 def bench(session: nox.Session) -> None:
     """Measure the inventory plugin beside its peers, and write docs/benchmarks.md."""
     session.install("-r", "tests/requirements-bench.txt")
