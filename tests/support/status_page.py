@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The table on the page "What the API offers today", made of the table of operations."""
+"""The table on the page "API status", generated from the table of operations."""
 
 from __future__ import annotations
 
