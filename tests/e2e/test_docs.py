@@ -346,3 +346,11 @@ def test_every_page_is_in_the_contents() -> None:
     contents = yaml.safe_load((REPOSITORY / "docs/docsite/extra-docs.yml").read_text())
     listed = [page for section in contents["sections"] for page in section["toctree"]]
     assert sorted(listed) == sorted(page.stem for page in PAGES if page.suffix == ".rst")
+
+
+def test_every_page_is_on_the_start_page_of_the_site() -> None:
+    index = (REPOSITORY / "docs/docsite/sphinx/index.rst").read_text(encoding="utf-8")
+    guides = [f"docsite/{page.stem}" for page in PAGES if page.suffix == ".rst"]
+    modules = [f"{path.stem}_module" for path in REPOSITORY.glob("plugins/modules/*.py")]
+    expected = [*guides, *modules, "servers_inventory", "environment_variables"]
+    assert sorted(re.findall(r"^    (\w\S+)$", index, re.MULTILINE)) == sorted(expected)
