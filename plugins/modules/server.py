@@ -16,8 +16,8 @@ description:
     operation is not yet live.
   - To compare many servers, use M(server_management.cloud.fleet_info), which reads the listing only
     once.
-  - R(What the API offers today, ansible_collections.server_management.cloud.docsite.api_status)
-    lists what is live.
+  - The page R(API status, ansible_collections.server_management.cloud.docsite.api_status) lists
+    what is live.
 author:
   - The server_management.cloud contributors (!UNKNOWN)
 extends_documentation_fragment:

@@ -13,9 +13,8 @@ description:
     O(regions) and O(plans).
   - The module reads the whole listing, or the task fails (see O(allow_partial)). No server is
     missing because a request failed.
-  - The guide
-    R(How to use the modules, ansible_collections.server_management.cloud.docsite.guide_modules)
-    has more examples.
+  - The R(module guide, ansible_collections.server_management.cloud.docsite.guide_modules) has more
+    examples.
 author:
   - The server_management.cloud contributors (!UNKNOWN)
 extends_documentation_fragment:

@@ -1,0 +1,83 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The recipes of the guide, beyond what the page shows: failures, odd servers, pipelines."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from sandbox import Fault
+from support.collection import REPOSITORY
+from support.guides import read_blocks
+
+from .conftest import Source
+
+PAGE = REPOSITORY / "docs" / "docsite" / "rst" / "guide_recipes.rst"
+
+
+def recipe(caption: str) -> str:
+    """Return the file of the page with this name."""
+    (text,) = [block.text for block in read_blocks(PAGE) if block.caption == caption]
+    return text
+
+
+def test_prometheus_targets_are_complete_and_survive_a_failure(
+    source: Source, tmp_path: Path
+) -> None:
+    source.sandbox.servers[0].update(plan="{{ 1 + 1 }}", region=None)
+    source.sandbox.servers[1]["ipv4"] = None
+    path, targets = source.file(), tmp_path / "servers.json"
+    (tmp_path / "file_sd.py").write_text(recipe("file_sd.py"), encoding="utf-8")
+    arguments = ("file_sd.py", path, targets)
+    source.runner.run("python3", *arguments, cwd=tmp_path).ok()
+    found = json.loads(targets.read_text(encoding="utf-8"))
+    assert [group["targets"] for group in found] == [["203.0.113.3:9100"], ["203.0.113.1:9100"]]
+    assert found[1]["labels"] == {
+        "host": "web-1",
+        "server_id": "srv_1",
+        "server_region": "",
+        "server_plan": "{{ 1 + 1 }}",
+        "server_status": "running",
+    }
+    (tmp_path / "prometheus.yml").write_text(recipe("prometheus.yml"), encoding="utf-8")
+    if shutil.which("promtool"):  # Debian has it in the package prometheus
+        source.runner.run("promtool", "check", "config", "prometheus.yml", cwd=tmp_path).ok()
+
+    before = targets.read_bytes()
+    source.sandbox.fail(Fault(has_more=True))
+    failed = source.runner.run("python3", *arguments, cwd=tmp_path)
+    assert failed.rc != 0
+    assert failed.says("servers.json was not changed.")
+    assert targets.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("caption", "job", "steps", "variables"),
+    [
+        (".github/workflows/fleet.yml", "check", "steps", "env"),
+        (".gitlab-ci.yml", "check fleet", "script", "variables"),
+    ],
+)
+def test_a_pipeline_stops_when_a_source_fails(
+    caption: str, job: str, steps: str, variables: str
+) -> None:
+    document: dict[str, Any] = yaml.safe_load(recipe(caption))
+    jobs = document.get("jobs", document)
+    settings = jobs[job][variables]
+    assert settings["ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED"] == "true"
+    assert "SERVER_MANAGEMENT_BASE_URL" in settings
+    commands = [
+        step["run"] if isinstance(step, dict) and "run" in step else step
+        for step in jobs[job][steps]
+    ]
+    assert "ansible-playbook check_fleet.yml" in commands
+    guide = (PAGE.parent / "guide_modules.rst").read_text(encoding="utf-8")
+    assert ":caption: check_fleet.yml" in guide
