@@ -1,0 +1,123 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Event source for ansible-rulebook: the changes of an account's servers."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import asyncio
+
+DOCUMENTATION = r"""
+name: servers
+short_description: Reports servers that appear, change or are gone
+version_added: 1.0.0
+description:
+  - Polls the list of servers, compares it with the last one by the servers' ids, and puts an event
+    on the rulebook's queue for each difference. The API itself has no events.
+  - A failing API never ends the rulebook and never looks like servers that are gone. There is one
+    event C(failed), and when the API works again one event C(recovered), which comes before the
+    differences that were found.
+  - An invalid argument or a missing O(base_url) ends the rulebook before any request, with an error
+    that names it. So does a missing token or Python library.
+  - The token file is read at each poll, so that a token can be rotated without a restart. A file
+    that is missing or empty is a failure like any other.
+  - Retries and the deadline of a request are as in the inventory plugin. Between two polls,
+    C(Retry-After) is honoured up to one hour.
+  - Every text of an event consists of letters, digits, underscores, spaces and C(.:/@+,-). Each
+    other character becomes an underscore, because ansible-rulebook passes events to playbooks as
+    trusted variables, in which a template would run on the controller.
+author:
+  - The server_management.cloud contributors (!UNKNOWN)
+extends_documentation_fragment:
+  - server_management.cloud.connection
+options:
+  interval:
+    description:
+      - How many seconds to wait between two polls, at least 1. It is counted from the moment when
+        the rulebook has taken the last event.
+    type: float
+    default: 60
+  hosts:
+    description:
+      - How the inventory names hosts, for C(meta.hosts) of the events.
+      - With V(name), as the inventory plugin does by default. With V(id), as it does with
+        C(hostnames=[server_id]).
+    type: str
+    choices: [name, id]
+    default: name
+  initial:
+    description:
+      - Whether to report the servers of the first listing as C(appeared). Otherwise only what
+        changes after the start of the rulebook is reported.
+    type: bool
+    default: false
+notes:
+  - Relative paths in O(api_token_file) and O(ca_path) are relative to the working directory of
+    C(ansible-rulebook).
+  - With O(allow_partial=true), a server that is missing from the listing may only be on a page that
+    was not received.
+"""
+
+EXAMPLES = r"""
+- name: React to changes
+  hosts: all
+  sources:
+    # SERVER_MANAGEMENT_BASE_URL and SERVER_MANAGEMENT_API_TOKEN_FILE are in the environment.
+    - server_management.cloud.servers:
+        interval: 30
+  rules:
+    - name: Set up each new server
+      condition: event.server_management.event == "appeared"
+      action:
+        run_playbook:
+          name: server_management.cloud.set_up_server
+
+- name: Watch another account
+  hosts: all
+  sources:
+    - server_management.cloud.servers:
+        base_url: https://api.example.com
+        api_token_file: ~/.config/server_management/token
+        hosts: id
+        initial: true
+  rules:
+    - name: Print each change of a status
+      condition: event.server_management.changed contains "status"
+      action:
+        debug:
+          msg: >-
+            {{ event.meta.hosts }}: from {{ event.server_management.before.status }}
+            to {{ event.server_management.server.status }}
+"""
+
+_COLLECTION = "ansible_collections.server_management.cloud"
+
+
+async def main(queue: asyncio.Queue[dict[str, Any]], args: dict[str, Any]) -> None:
+    """Put an event on the queue for each change, until cancelled."""
+    await _polling().watch(queue, args)
+
+
+def _polling() -> ModuleType:
+    """Import the collection's code from the place of this file.
+
+    ansible-rulebook runs this file by its path, without Ansible's loader, and the Python path may
+    have other collections or another version of this one.
+    """
+    if _COLLECTION not in sys.modules:
+        collection = ModuleType(_COLLECTION)
+        collection.__path__ = [str(Path(__file__).absolute().parents[4])]
+        sys.modules[_COLLECTION] = collection
+    plugins = f"{_COLLECTION}.plugins"
+    # First, because an import statement would look for the parents of a package that is not loaded.
+    importlib.import_module(f"{plugins}.module_utils")
+    importlib.import_module(f"{plugins}.plugin_utils")
+    return importlib.import_module(f"{plugins}.plugin_utils._polling")

@@ -1,0 +1,115 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Arguments of the event source: values as Ansible would convert them, without Ansible.
+
+This utility is private to the collection: it may change in any release.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
+from ansible_collections.server_management.cloud.plugins.module_utils._options import (
+    RULES,
+    VARIABLES,
+    expand_path,
+)
+from ansible_collections.server_management.cloud.plugins.module_utils._text import excerpt
+
+# The rules for the arguments beside the connection's, as in an argument spec.
+OWN: dict[str, dict[str, Any]] = {
+    "interval": {"type": "float", "default": 60.0},
+    "hosts": {"type": "str", "default": "name", "choices": ["name", "id"]},
+    "initial": {"type": "bool", "default": False},
+}
+_ALL = {**RULES, **OWN}
+
+_FLAGS = {
+    **dict.fromkeys(("yes", "on", "1", "true", "t", "y", "1.0"), True),
+    **dict.fromkeys(("no", "off", "0", "false", "f", "n", "0.0"), False),
+}
+
+
+def read_arguments(given: Mapping[Any, Any]) -> dict[str, Any]:
+    """Return the value of each argument; raise OptionError at the first bad one.
+
+    An argument that is missing or null is taken from the environment, except the token, whose
+    environment variables the connection reads.
+    """
+    for name in given:
+        if name not in _ALL:
+            raise OptionError(_unknown(str(name)))
+    values = {name: _value(name, given.get(name), rules) for name, rules in _ALL.items()}
+    if not values["interval"] >= 1 or math.isinf(values["interval"]):
+        raise OptionError("interval: must be a number of seconds, at least 1.")
+    return values
+
+
+def _unknown(name: str) -> str:
+    # A missing space after the colon must not print a token.
+    name = excerpt(name.partition(":")[0])
+    close = difflib.get_close_matches(name, _ALL, 1)
+    advice = f" Did you mean {close[0]}?" if close else ""
+    return f"{name}: is not an argument of this event source.{advice}"
+
+
+def _value(name: str, given: Any, rules: Mapping[str, Any]) -> Any:
+    if given is None and name in VARIABLES:
+        given = os.environ.get(VARIABLES[name])
+    if given is None:
+        return rules.get("default")
+    value = _CONVERTERS[rules["type"]](given)
+    if value is None:
+        raise OptionError(f"{name}: {_EXPECTED[rules['type']]}.")
+    if value not in rules.get("choices", (value,)):
+        raise OptionError(f"{name}: must be one of {', '.join(rules['choices'])}.")
+    return value
+
+
+def _text(given: Any) -> str | None:
+    return given if isinstance(given, str) else None
+
+
+def _path(given: Any) -> str | None:
+    return expand_path(given) if isinstance(given, str) else None
+
+
+def _flag(given: Any) -> bool | None:
+    return given if isinstance(given, bool) else _FLAGS.get(str(given).strip().lower())
+
+
+def _number(given: Any) -> float | None:
+    if isinstance(given, bool) or not isinstance(given, (int, float, str)):
+        return None
+    try:
+        return float(given)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _whole_number(given: Any) -> int | None:
+    number = _number(given)
+    return int(number) if number is not None and number.is_integer() else None
+
+
+_CONVERTERS: dict[str, Callable[[Any], Any]] = {
+    "str": _text,
+    "path": _path,
+    "bool": _flag,
+    "float": _number,
+    "int": _whole_number,
+}
+_EXPECTED = {
+    "str": "must be text; quote a value that looks like a number or a boolean",
+    "path": "must be text, the path of a file",
+    "bool": "must be true or false",
+    "float": "must be a number",
+    "int": "must be a whole number",
+}

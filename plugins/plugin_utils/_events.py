@@ -1,0 +1,181 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Events: the differences between two listings, with harmless text only.
+
+This utility is private to the collection: it may change in any release. It imports no Ansible:
+ansible-rulebook may run where none is installed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from ansible_collections.server_management.cloud.plugins.module_utils._errors import CloudError
+from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
+from ansible_collections.server_management.cloud.plugins.module_utils._text import plain
+from ansible_collections.server_management.cloud.plugins.plugin_utils._names import name_servers
+
+Event = dict[str, Any]
+
+# In ``changed`` and ``before``, beside the API's fields.
+HOSTNAME = "inventory_hostname"
+
+# The groups of an inventory file with default options.
+_GROUPS = frozenset({"all", "ungrouped", "server_management"})
+_GROUP_PREFIXES = ("region_", "plan_", "status_")
+
+
+class _DefaultGroups:
+    """The names that the groups of an inventory file with default options have or can get."""
+
+    def __contains__(self, name: object) -> bool:
+        return name in _GROUPS or (isinstance(name, str) and name.startswith(_GROUP_PREFIXES))
+
+
+class Listing:
+    """The servers of the account by id, and the name that the inventory gives to each of them."""
+
+    def __init__(self, servers: Iterable[Server], hosts: str) -> None:
+        self.servers = {server.id: server for server in servers}
+        self.names = name_servers(
+            self.servers.values(),
+            lambda server: [server.id if hosts == "id" else server.text("name")],
+            _DefaultGroups(),
+            lambda _name, _server: False,
+        ).names
+
+    def in_order(self) -> list[Server]:
+        """Return the servers in the order of their host names."""
+        return sorted(self.servers.values(), key=lambda server: self.names[server.id])
+
+
+class Account:
+    """What is known about the account from poll to poll.
+
+    With ``initial``, the servers of the first listing appear.
+    """
+
+    def __init__(self, initial: bool) -> None:
+        self._listing = Listing((), "name") if initial else None
+        self._is_failing = False
+
+    def fail(self, error: CloudError) -> Iterator[Event]:
+        """Yield an event for the first of several failures in a row."""
+        if not self._is_failing:
+            self._is_failing = True
+            yield _failed(error)
+
+    def update(self, listing: Listing) -> Iterator[Event]:
+        """Yield the end of a failure, then the differences from the last listing."""
+        if self._is_failing:
+            self._is_failing = False
+            yield {"server_management": {"event": "recovered"}}
+        before, self._listing = self._listing, listing
+        if before is not None:
+            yield from differences(before, listing)
+
+
+def differences(before: Listing, now: Listing) -> Iterator[Event]:
+    """Yield an event for each server that is gone, then those that changed, then new ones.
+
+    The order is that of the host names. A server that is gone comes first, since another one may
+    have its name or address now.
+    """
+    for server in before.in_order():
+        if server.id not in now.servers:
+            yield _event("gone", server, before)
+    new = []
+    for server in now.in_order():
+        known = before.servers.get(server.id)
+        if known is None:
+            new.append(server)
+        elif changed := _changed_fields(before, now, known, server):
+            yield _changed(before, now, known, server, changed)
+    for server in new:
+        yield _event("appeared", server, now)
+
+
+def _changed_fields(before: Listing, now: Listing, known: Server, server: Server) -> list[str]:
+    missing = object()
+    changed = [
+        field
+        for field in known.fields.keys() | server.fields.keys()
+        if not _is_same(known.fields.get(field, missing), server.fields.get(field, missing))
+    ]
+    if before.names[server.id] != now.names[server.id]:
+        changed.append(HOSTNAME)
+    return sorted(changed)
+
+
+def _is_same(value: Any, other: Any) -> bool:
+    """Compare values as JSON does: to Python, true is the same as 1."""
+    if value != other or isinstance(value, str):
+        return bool(value == other)
+    return json.dumps(value, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def _changed(
+    before: Listing, now: Listing, known: Server, server: Server, changed: list[str]
+) -> Event:
+    event = _event("changed", server, now)
+    content = event["server_management"]
+    earlier, replaced = plain_fields(known.fields)
+    if before.names[server.id] != now.names[server.id]:
+        earlier[HOSTNAME] = before.names[server.id]
+    content["before"] = earlier
+    content["changed"] = sorted({plain(field) for field in changed})
+    if replaced := sorted({*replaced, *content.get("replaced", ())}):
+        content["replaced"] = replaced
+    return event
+
+
+def _event(kind: str, server: Server, listing: Listing) -> Event:
+    fields, replaced = plain_fields(server.fields)
+    content: dict[str, Any] = {"event": kind, "server": fields}
+    if replaced:
+        content["replaced"] = replaced
+    return {"server_management": content, "meta": {"hosts": listing.names[server.id]}}
+
+
+def _failed(error: CloudError) -> Event:
+    content = {"code": error.code, "message": plain(str(error)), "status": error.status}
+    return {"server_management": {"event": "failed", "error": content}}
+
+
+def plain_fields(fields: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Return fields with plain text only, and the names of those that differ from the original.
+
+    ansible-rulebook passes events to playbooks as trusted variables, so that text which could be a
+    template would be rendered on the controller.
+    """
+    result = _plain_object(fields)
+    unaltered = {name for name, value in fields.items() if name in result and result[name] == value}
+    return result, sorted(result.keys() - unaltered)
+
+
+def _plain_value(value: Any) -> Any:
+    if isinstance(value, str):
+        return plain(value)
+    if isinstance(value, list):
+        return [_plain_value(item) for item in value]
+    if isinstance(value, dict):
+        return _plain_object(value)
+    return value
+
+
+def _plain_object(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an object with plain keys and values; keys that become the same get more underscores.
+
+    Keys that are plain already stay as they are, whatever the order.
+    """
+    result = {key: _plain_value(value) for key, value in fields.items() if plain(key) == key}
+    for key in sorted(fields.keys() - result.keys()):
+        name = plain(key)
+        while name in result:
+            name += "_"
+        result[name] = _plain_value(fields[key])
+    return result

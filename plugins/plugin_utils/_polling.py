@@ -1,0 +1,155 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Poll the listing, and put an event for each difference on the queue of a rulebook.
+
+This utility is private to the collection: it may change in any release.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import logging
+import threading
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from functools import lru_cache
+from importlib import metadata
+from typing import Any, Protocol
+
+from ansible_collections.server_management.cloud.plugins.module_utils._client import Client
+from ansible_collections.server_management.cloud.plugins.module_utils._connection import (
+    VERSION,
+    Connection,
+)
+from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
+    CloudError,
+    MissingLibrary,
+    StatusError,
+    TokenFileUnusable,
+)
+from ansible_collections.server_management.cloud.plugins.module_utils._options import (
+    connection_from,
+)
+from ansible_collections.server_management.cloud.plugins.plugin_utils._arguments import (
+    read_arguments,
+)
+from ansible_collections.server_management.cloud.plugins.plugin_utils._events import (
+    Account,
+    Event,
+    Listing,
+)
+
+_MAX_PAUSE = 3600.0  # seconds of Retry-After that are honoured between two polls
+
+_logger = logging.getLogger("server_management.cloud.servers")
+
+
+class Queue(Protocol):
+    """The queue that a rulebook gives to a source."""
+
+    async def put(self, data: Event) -> None:
+        """Add an event; with ansible-rulebook, this waits while actions run."""
+
+
+async def watch(
+    queue: Queue,
+    arguments: Mapping[str, Any],
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+) -> None:
+    """Poll until cancelled.
+
+    Raises OptionError for an invalid argument, before any request, and MissingLibrary. All other
+    failures are events.
+    """
+    options = read_arguments(arguments)
+    with suppress(TokenFileUnusable):  # may be temporary: the first poll reports it
+        _connect(options)
+    account = Account(options["initial"])
+    poll = _Poll(options)
+    while True:
+        pause = options["interval"]
+        try:
+            events = account.update(await _in_thread(poll))
+        except MissingLibrary:
+            raise
+        except CloudError as error:
+            events = account.fail(error)
+            pause = max(pause, _pause_after(error))
+            _logger.info("%s", error)
+        for event in events:
+            await queue.put(event)
+        await sleep(pause)
+
+
+class _Poll:
+    """Read the listing with the current token; log each warning when it is new."""
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        self._options = options
+        self._warnings: list[str] = []
+
+    def __call__(self) -> Listing:
+        warnings: list[str] = []
+        client = Client(_connect(self._options), warnings.append)
+        servers = client.list_servers()
+        for text in warnings:
+            if text not in self._warnings:
+                _logger.warning("%s", text)
+        self._warnings = warnings
+        return Listing(servers, self._options["hosts"])
+
+
+def _connect(options: Mapping[str, Any]) -> Connection:
+    """Return the connection; a token file is read each time."""
+    connection = connection_from(options.__getitem__, "")
+    return dataclasses.replace(connection, user_agent=_user_agent())
+
+
+@lru_cache(maxsize=1)
+def _user_agent() -> str:
+    programs = [f"server_management.cloud/{VERSION}"]
+    for package, program in (("ansible-core", "ansible"), ("ansible-rulebook", "ansible-rulebook")):
+        with suppress(metadata.PackageNotFoundError):
+            programs.append(f"{program}/{metadata.version(package)}")
+    return " ".join(programs)
+
+
+def _pause_after(error: CloudError) -> float:
+    """Return how many seconds the API asks to wait, up to an hour."""
+    asked = error.retry_after if isinstance(error, StatusError) else None
+    return min(asked or 0.0, _MAX_PAUSE)
+
+
+async def _in_thread(call: Callable[[], Listing]) -> Listing:
+    """Return what a call returns in another thread; raise the CloudError that it raises.
+
+    The thread is abandoned when the task is cancelled. Python would wait at its end for one of
+    asyncio.to_thread, up to the last retry of a request.
+    """
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Listing] = loop.create_future()
+
+    def settle(result: Listing | None, error: Exception) -> None:
+        if done.done():
+            return
+        if result is None:
+            done.set_exception(error)
+        else:
+            done.set_result(result)
+
+    def run() -> None:
+        result: Listing | None = None
+        error: Exception = RuntimeError("The client ended with neither a listing nor an error.")
+        try:
+            result = call()
+        except CloudError as failure:
+            error = failure
+        finally:
+            with suppress(RuntimeError):  # the rulebook has ended, and the loop with it
+                loop.call_soon_threadsafe(settle, result, error)
+
+    threading.Thread(target=run, name="server_management.cloud", daemon=True).start()
+    return await done

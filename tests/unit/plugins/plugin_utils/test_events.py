@@ -1,0 +1,291 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
+    CloudError,
+    RateLimited,
+    Unreachable,
+)
+from ansible_collections.server_management.cloud.plugins.module_utils._models import (
+    server_from_api,
+)
+from ansible_collections.server_management.cloud.plugins.module_utils._text import is_plain
+from ansible_collections.server_management.cloud.plugins.plugin_utils._events import (
+    Account,
+    Event,
+    Listing,
+    plain_fields,
+)
+
+ATTACK = "{{ lookup('pipe', 'touch /tmp/x') }}"
+
+
+def record(identifier: str, name: str | None = None, **fields: Any) -> dict[str, Any]:
+    return {
+        "id": identifier,
+        "name": identifier if name is None else name,
+        "status": "running",
+        "plan": "small",
+        "region": "eu",
+        "ipv4": "203.0.113.1",
+        "created_at": "2026-01-01T00:00:00Z",
+        **fields,
+    }
+
+
+def listing(*records: dict[str, Any], hosts: str = "name") -> Listing:
+    return Listing((server_from_api(element, 0) for element in records), hosts)
+
+
+def differences(
+    before: list[dict[str, Any]], now: list[dict[str, Any]], hosts: str = "name"
+) -> list[Event]:
+    account = Account(initial=False)
+    assert list(account.update(listing(*before, hosts=hosts))) == []
+    return list(account.update(listing(*now, hosts=hosts)))
+
+
+def brief(events: list[Event]) -> list[tuple[str, ...]]:
+    return [
+        (
+            event["server_management"]["event"],
+            event.get("meta", {}).get("hosts", ""),
+            *event["server_management"].get("changed", []),
+        )
+        for event in events
+    ]
+
+
+def test_a_new_server_appears() -> None:
+    new = record("srv_2", "web")
+    assert differences([record("srv_1")], [new, record("srv_1")]) == [
+        {
+            "server_management": {"event": "appeared", "server": new},
+            "meta": {"hosts": "web"},
+        }
+    ]
+
+
+def test_a_server_that_is_gone_keeps_its_last_fields_and_host_name() -> None:
+    old = record("srv_2", "web", plan="large")
+    assert differences([record("srv_1"), old], [record("srv_1")]) == [
+        {"server_management": {"event": "gone", "server": old}, "meta": {"hosts": "web"}}
+    ]
+
+
+def test_a_changed_server_has_both_records_and_the_names_of_the_fields() -> None:
+    old, new = record("srv_1"), record("srv_1", status="stopped", tags=["a"])
+    assert differences([old], [new]) == [
+        {
+            "server_management": {
+                "event": "changed",
+                "server": new,
+                "before": old,
+                "changed": ["status", "tags"],
+            },
+            "meta": {"hosts": "srv_1"},
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "changed"),
+    [
+        ({"tags": ["a"]}, {}, ["tags"]),
+        ({"tags": ["a"]}, {"tags": ["a", "b"]}, ["tags"]),
+        ({"spec": {"cpu": 1}}, {"spec": {"cpu": 2}}, ["spec"]),
+        ({"note": None}, {}, ["note"]),
+        ({"flag": 1}, {"flag": True}, ["flag"]),
+        ({"size": 1}, {"size": 1.0}, ["size"]),
+        ({"name": "a"}, {"name": "b"}, ["inventory_hostname", "name"]),
+        ({"name": "{"}, {"name": "}"}, ["name"]),
+        ({"a{": 1}, {"a{": 2}, ["a_"]),
+        ({"ipv4": "203.0.113.1"}, {"ipv4": "203.0.113.2"}, ["ipv4"]),
+    ],
+)
+def test_every_field_counts(old: dict[str, Any], new: dict[str, Any], changed: list[str]) -> None:
+    (event,) = differences([record("srv_1", **old)], [record("srv_1", **new)])
+    assert event["server_management"]["changed"] == changed
+
+
+def test_nothing_changed_and_another_order_are_no_events() -> None:
+    servers = [record("srv_1"), record("srv_2"), record("srv_3", "srv_1")]
+    assert differences(servers, servers[::-1]) == []
+
+
+def test_another_server_with_the_same_name_changes_the_host_name() -> None:
+    first, second = record("srv_1", "web"), record("srv_2", "web")
+    changed, appeared = differences([first], [first, second])
+    assert changed == {
+        "server_management": {
+            "event": "changed",
+            "server": first,
+            "before": {**first, "inventory_hostname": "web"},
+            "changed": ["inventory_hostname"],
+        },
+        "meta": {"hosts": "web_srv_1"},
+    }
+    assert appeared["meta"]["hosts"] == "web_srv_2"
+    assert brief(differences([first, second], [first])) == [
+        ("gone", "web_srv_2"),
+        ("changed", "web", "inventory_hostname"),
+    ]
+
+
+def test_with_ids_another_server_with_the_same_name_changes_nothing() -> None:
+    first, second = record("srv_1", "web"), record("srv_2", "web")
+    assert brief(differences([first], [first, second], hosts="id")) == [("appeared", "srv_2")]
+
+
+def test_events_are_in_the_order_gone_changed_appeared_and_then_of_host_names() -> None:
+    before = [record("3", "c"), record("1", "b"), record("2", "a"), record("4", "d")]
+    now = [
+        record("9", "z"),
+        record("4", "d", plan="x"),
+        record("8", "y"),
+        record("1", "b", plan="x"),
+    ]
+    assert brief(differences(before, now)) == [
+        ("gone", "a"),
+        ("gone", "c"),
+        ("changed", "b", "plan"),
+        ("changed", "d", "plan"),
+        ("appeared", "y"),
+        ("appeared", "z"),
+    ]
+
+
+def test_an_empty_account_is_an_account() -> None:
+    assert brief(differences([record("srv_1")], [])) == [("gone", "srv_1")]
+    assert brief(differences([], [record("srv_1")])) == [("appeared", "srv_1")]
+
+
+def test_with_initial_the_first_servers_appear() -> None:
+    account = Account(initial=True)
+    assert brief(list(account.update(listing(record("b"), record("a"))))) == [
+        ("appeared", "a"),
+        ("appeared", "b"),
+    ]
+    assert list(account.update(listing(record("b"), record("a")))) == []
+
+
+@pytest.mark.parametrize("initial", [True, False])
+def test_several_failures_are_one_event_and_the_differences_come_after_the_recovery(
+    initial: bool,
+) -> None:
+    account = Account(initial)
+    list(account.update(listing(record("a"))))
+    assert list(account.fail(Unreachable("It <fails>.", "Wait."))) == [
+        {
+            "server_management": {
+                "event": "failed",
+                "error": {"code": "unreachable", "message": "It _fails_. Wait.", "status": None},
+            }
+        }
+    ]
+    assert list(account.fail(RateLimited("Other.", "", 429))) == []
+    assert brief(list(account.update(listing(record("b"))))) == [
+        ("recovered", ""),
+        ("gone", "a"),
+        ("appeared", "b"),
+    ]
+    assert list(account.update(listing(record("b")))) == []
+    (again,) = account.fail(RateLimited("Other.", "", 429))
+    assert again["server_management"]["error"]["status"] == 429
+
+
+def test_a_first_poll_that_fails_is_reported_and_compared_with_nothing() -> None:
+    account = Account(initial=False)
+    assert len(list(account.fail(CloudError("No.")))) == 1
+    assert brief(list(account.update(listing(record("a"))))) == [("recovered", "")]
+
+
+def test_hostile_text_becomes_plain_everywhere_and_is_named() -> None:
+    hostile = record(ATTACK, ATTACK, status=ATTACK, ipv4="{%", later={ATTACK: [{"a": ATTACK}, 1]})
+    (event,) = differences([], [hostile])
+    content = event["server_management"]
+    harmless = "".join(c if is_plain(c) else "_" for c in ATTACK)
+    assert content["server"]["later"] == {harmless: [{"a": harmless}, 1]}
+    assert content["server"]["id"] == content["server"]["name"] == harmless
+    assert content["replaced"] == ["id", "ipv4", "later", "name", "status"]
+    assert_harmless(event)
+
+
+def test_a_change_names_fields_that_were_altered_in_either_record() -> None:
+    (event,) = differences([record("a", plan="{")], [record("a", plan="x", status="}")])
+    assert event["server_management"]["replaced"] == ["plan", "status"]
+    assert event["server_management"]["before"]["plan"] == "_"
+
+
+def test_keys_that_become_the_same_are_all_kept() -> None:
+    fields = {"a}": 1, "a{": 2, "a_": 3, "b": {"x%": 1, "x#": 2}}
+    result, replaced = plain_fields(fields)
+    assert result == {"a_": 3, "a__": 2, "a___": 1, "b": {"x_": 2, "x__": 1}} or result == {
+        "a_": 3,
+        "a__": 1,
+        "a___": 2,
+        "b": {"x_": 2, "x__": 1},
+    }
+    assert plain_fields(dict(reversed(fields.items())))[0] == result
+    assert replaced == ["a__", "a___", "b"]
+
+
+def assert_harmless(value: Any) -> None:
+    if isinstance(value, str):
+        assert is_plain(value)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            assert_harmless(key)
+            assert_harmless(item)
+    elif isinstance(value, list):
+        for item in value:
+            assert_harmless(item)
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+ELEMENTS = st.lists(
+    st.builds(
+        lambda identifier, name, extra: record(identifier, name, **extra),
+        st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=4),
+        st.sampled_from(["web", "prod", ATTACK, "region_eu", "localhost", "", "all"]),
+        st.dictionaries(st.text(), JSON, max_size=3).map(
+            lambda extra: {key: value for key, value in extra.items() if key not in ("id", "name")}
+        ),
+    ),
+    max_size=4,
+)
+
+
+@given(before=ELEMENTS, now=ELEMENTS, hosts=st.sampled_from(["name", "id"]))
+def test_any_two_listings_give_harmless_events_that_explain_the_difference(
+    before: list[dict[str, Any]], now: list[dict[str, Any]], hosts: str
+) -> None:
+    earlier, later = listing(*before, hosts=hosts), listing(*now, hosts=hosts)
+    account = Account(initial=False)
+    list(account.update(earlier))
+    events = list(account.update(later))
+    for event in events:
+        assert_harmless(event)
+        json.dumps(event, allow_nan=False)
+    kinds = [event["server_management"]["event"] for event in events]
+    assert kinds.count("gone") == len(earlier.servers.keys() - later.servers.keys())
+    assert kinds.count("appeared") == len(later.servers.keys() - earlier.servers.keys())
+    assert list(account.update(listing(*now, hosts=hosts))) == []
