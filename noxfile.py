@@ -46,6 +46,10 @@ END_TO_END_TESTS = ("tests/e2e", "-k", "not (test_docs or test_demo) or guide_tr
 # Lines on which only those end-to-end tests run that check a promise of the trust guide.
 PROMISES_ONLY = ("2.20", "2.17")
 PROMISES = ("-m", "promise and not slow")
+# .ci/run sets TESTED after `make test`. On the line of that run, the matrix then runs unit tests
+# and only those end-to-end tests that `make test` may have skipped.
+TESTED = "TESTED" in os.environ
+MAYBE_SKIPPED = ("tests/e2e", "-m", "programs")
 FUZZ_CASES = "3000"
 # Lines that are tested with other programs, and the rest of the matrix.
 NEIGHBOURS = ("2.21", "2.19", "2.16")
@@ -192,7 +196,7 @@ def on_each(cores: Iterable[str]) -> Callable[[Callable[[nox.Session, str], None
 
 
 def run_side_by_side(session: nox.Session, names: Iterable[str]) -> None:
-    """Run other sessions with one tarball, as many at once as there are processors."""
+    """Run other sessions with one tarball, as many at once as the processors can run."""
     session.run(*NOX, "build", external=True)
     (tarball,) = DIST.glob("*.tar.gz")
     commands = {name: (*NOX, name) for name in names}
@@ -225,6 +229,8 @@ def matrix_test(session: nox.Session, core: str) -> None:
     runs: tuple[tuple[str, ...], ...] = ((*pytest, *UNIT_TESTS, *END_TO_END_TESTS),)
     if session.posargs:
         runs = ((*pytest, *session.posargs),)
+    elif TESTED and core == CORE:
+        runs = ((*pytest, *UNIT_TESTS), (*pytest, *MAYBE_SKIPPED))
     elif core in PROMISES_ONLY:
         runs = ((*pytest, *UNIT_TESTS), (*pytest, *PROMISES, *END_TO_END_TESTS))
     run_all(session, runs, env={"FUZZ_CASES": FUZZ_CASES})
