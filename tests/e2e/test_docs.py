@@ -191,6 +191,11 @@ def test_a_page_shows_what_happens(
     reader.try_all(snippets)
 
 
+def fill(template: str, values: dict[str, str]) -> str:
+    """Fill in a template of a credential type, as AWX does."""
+    return re.sub(r"\{\{ ([\w.]+) \}\}", lambda field: values[field[1]], template)
+
+
 def test_a_credential_of_awx_opens_the_account(
     runner: Runner, sandbox: Sandbox, tarball: Path
 ) -> None:
@@ -204,10 +209,11 @@ def test_a_credential_of_awx_opens_the_account(
     fields = yaml.safe_load(blocks["Input configuration"])
     values = {"base_url": sandbox.url, "api_token": sandbox.token}
     assert {field["id"] for field in fields["fields"]} == set(fields["required"]) == set(values)
-    injected = {
-        name: re.sub(r"\{\{ (\w+) \}\}", lambda field: values[field[1]], template)
-        for name, template in yaml.safe_load(blocks["Injector configuration"])["env"].items()
-    }
+    injectors = yaml.safe_load(blocks["Injector configuration"])
+    for name, template in injectors["file"].items():
+        path = reader.write(f"{name}/token", fill(template, values))
+        values[name.replace("template", "tower.filename")] = str(path)
+    injected = {name: fill(text, values) for name, text in injectors["env"].items()}
     source = reader.write("awx.server_management.yml", blocks["awx.server_management.yml"])
     listing = runner.inventory("-i", source, "--list", "--export", env=injected).ok().json()
     assert sorted(listing["_meta"]["hostvars"]) == ["db-01", "web-01", "web-02"]

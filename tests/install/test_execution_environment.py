@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 import yaml
 
+from support.collection import REPOSITORY
+from support.guides import read_blocks
 from support.run import Runner
 
 GALAXY = {"collections": [{"name": "server_management.cloud"}]}
-DEFINITION = {
-    "version": 3,
-    "images": {"base_image": {"name": "registry.example.com/base:latest"}},
-    "dependencies": {"galaxy": GALAXY},
-}
+NAME = "execution-environment.yml"
+GUIDE = REPOSITORY / "docs" / "docsite" / "rst" / "guide_awx.rst"
+(DEFINITION,) = (block.text for block in read_blocks(GUIDE) if block.caption == NAME)
 
 
 @pytest.fixture
@@ -36,8 +36,8 @@ def test_the_image_gets_requests(requirements: list[str]) -> None:
 def test_a_build_context_asks_for_the_collection_and_what_it_needs(
     runner: Runner, installed: Path, requirements: list[str], tmp_path: Path
 ) -> None:
-    definition = tmp_path / "execution-environment.yml"
-    definition.write_text(yaml.safe_dump(DEFINITION), encoding="utf-8")
+    definition = tmp_path / NAME
+    definition.write_text(DEFINITION, encoding="utf-8")
     context = tmp_path / "context"
     runner.run("ansible-builder", "create", "-f", definition, "-c", context).ok()
     galaxy = yaml.safe_load((context / "_build" / "requirements.yml").read_text("utf-8"))

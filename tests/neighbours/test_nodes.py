@@ -1,0 +1,191 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Execution nodes: a real ansible-runner sends a job to a worker with a separate environment."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from e2e.conftest import Source
+
+from support.collection import REPOSITORY
+from support.guides import read_blocks
+from support.run import Result, Runner
+from support.secrets import find_in_files, find_secret
+
+GUIDE = REPOSITORY / "docs" / "docsite" / "rst" / "guide_awx.rst"
+PROGRAMS = ("ansible", "ansible-inventory", "ansible-playbook", "ansible-runner")
+WITNESS = "seen-in-the-environment"
+PLAYBOOK = """\
+- hosts: status_running
+  connection: local
+  gather_facts: false
+  tasks:
+    - server_management.cloud.server_info:
+      register: account
+      run_once: true
+    - ansible.builtin.debug:
+        msg: "the account has {{ account.servers | length }} servers"
+      run_once: true
+"""
+
+
+def blocks() -> dict[str, str]:
+    """Return the files of the guide, by name."""
+    return {block.caption: block.text for block in read_blocks(GUIDE) if block.caption}
+
+
+def make_environment(folder: Path, *missing: str) -> Path:
+    """Make a virtual environment with the packages of this one, but for some; return its Python.
+
+    Nothing is downloaded: the packages are links.
+    """
+    venv = (sys.executable, "-m", "venv", "--without-pip", folder)
+    subprocess.run([*map(str, venv)], check=True)
+    (packages,) = folder.glob("lib/python3*/site-packages")
+    for entry in Path(sysconfig.get_path("purelib")).iterdir():
+        if entry.name not in missing and not (packages / entry.name).exists():
+            (packages / entry.name).symlink_to(entry)
+    python = folder / "bin" / "python"
+    for entry_point in metadata.entry_points(group="console_scripts"):
+        if entry_point.name in PROGRAMS:
+            program = folder / "bin" / entry_point.name
+            call = f"from {entry_point.module} import {entry_point.attr} as main\n"
+            program.write_text(f"#!{python}\nimport sys\n{call}sys.exit(main())\n")
+            program.chmod(0o755)
+    return python
+
+
+@dataclass
+class Nodes:
+    """A control node, and an execution node that shares nothing with it but the streams."""
+
+    control: Runner
+    node: Runner
+    folder: Path
+
+    @property
+    def private(self) -> Path:
+        """Return the job's directory on the control node."""
+        return self.folder / "private"
+
+    @property
+    def worker(self) -> Path:
+        """Return the job's directory on the execution node."""
+        return self.folder / "worker"
+
+    def write(self, name: str, content: str | dict[str, Any]) -> None:
+        """Write a file of the job."""
+        path = self.private / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content if isinstance(content, str) else yaml.safe_dump(content))
+
+    def run(self) -> Result:
+        """Run the job from the control node to the execution node and back."""
+        sent, received = self.folder / "sent.stream", self.folder / "received.stream"
+        options = "--playbook site.yml --ident job"
+        self.shell(self.control, f"ansible-runner transmit {self.private} {options} > {sent}").ok()
+        self.shell(
+            self.node,
+            f"ansible-runner worker --private-data-dir {self.worker} < {sent} > {received}",
+        )
+        command = f"ansible-runner process {self.private} --ident job < {received}"
+        return self.shell(self.control, command)
+
+    def shell(self, runner: Runner, command: str) -> Result:
+        return runner.run("sh", "-c", command)
+
+
+@pytest.fixture
+def start(installed: Path, tmp_path: Path, source: Source) -> Callable[..., Nodes]:
+    """Return a function that prepares the job of the guide, on a node that may lack something."""
+
+    def make(*missing: str, collection: bool = True) -> Nodes:
+        python = make_environment(tmp_path / "node", *missing)
+        control = Runner(tmp_path / "control_home")
+        collections = installed if collection else tmp_path / "no_collections"
+        nodes = Nodes(control, Runner(tmp_path / "node_home", collections, python), tmp_path)
+        # AWX keeps the files of credentials in this folder of the job.
+        fields = {"base_url": source.sandbox.url, "api_token": source.sandbox.token}
+        injectors = yaml.safe_load(blocks()["Injector configuration"])
+        files = {key.partition(".")[2]: text for key, text in injectors["file"].items()}
+        paths = {name: str(nodes.worker / "env" / name) for name in files}
+        for name, text in files.items():
+            nodes.write(f"env/{name}", fill(text, fields))
+        paths = {f"tower.filename.{name}": path for name, path in paths.items()}
+        variables = {
+            name: fill(text, {**fields, **paths}) for name, text in injectors["env"].items()
+        }
+        variables |= {"ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED": "true", "WITNESS": WITNESS}
+        nodes.write("env/envvars", variables)
+        nodes.write("project/site.yml", PLAYBOOK)
+        nodes.write("inventory/awx.server_management.yml", blocks()["awx.server_management.yml"])
+        return nodes
+
+    return make
+
+
+def fill(template: str, values: dict[str, str]) -> str:
+    """Fill in a template of a credential type, as AWX does."""
+    return re.sub(r"\{\{ ([\w.]+) \}\}", lambda field: values[field[1]], template)
+
+
+@pytest.mark.promise("secret")
+def test_a_job_runs_on_a_node_and_its_token_does_not_come_back(
+    start: Callable[..., Nodes], source: Source
+) -> None:
+    nodes = start()
+    assert "the account has 3 servers" in nodes.run().ok().stdout
+    assert len(source.sandbox.requests) == 2
+    artifacts = nodes.private / "artifacts" / "job"
+    assert (artifacts / "rc").read_text() == "0"
+    # What a job has in its environment is in clear in what comes back. The token is not there.
+    assert WITNESS in (artifacts / "command").read_text()
+    assert find_in_files(artifacts, nodes.worker / "artifacts") == []
+    assert find_secret((nodes.folder / "received.stream").read_bytes()) == ""
+
+
+@pytest.mark.promise("secret")
+def test_a_token_that_a_node_has_travels_in_no_stream(
+    start: Callable[..., Nodes], source: Source
+) -> None:
+    nodes = start()
+    (nodes.private / "env" / "token").unlink()
+    token = nodes.node.home / "token"
+    token.write_text(source.sandbox.token, encoding="utf-8")
+    variables = yaml.safe_load((nodes.private / "env" / "envvars").read_text())
+    nodes.write("env/envvars", {**variables, "SERVER_MANAGEMENT_API_TOKEN_FILE": "~/token"})
+    assert "the account has 3 servers" in nodes.run().ok().stdout
+    stored = [path for path in nodes.folder.rglob("*") if path.is_file() and path != token]
+    assert stored
+    assert not [path for path in stored if source.sandbox.token.encode() in path.read_bytes()]
+
+
+@pytest.mark.parametrize(
+    ("missing", "collection", "message"),
+    [
+        (("requests",), True, "The Python library requests is not installed"),
+        ((), False, "unknown plugin 'server_management.cloud.servers'"),
+    ],
+    ids=["requests", "collection"],
+)
+def test_a_node_that_lacks_something_says_so(
+    start: Callable[..., Nodes], missing: tuple[str, ...], collection: bool, message: str
+) -> None:
+    nodes = start(*missing, collection=collection)
+    result = nodes.run()
+    assert result.says(message)
+    assert (nodes.private / "artifacts" / "job" / "rc").read_text() != "0"
+    assert "Traceback" not in result.output
