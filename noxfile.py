@@ -41,7 +41,7 @@ OLD_REQUESTS = ("2.21", "2.18", "2.16")
 OLDEST_REQUESTS = ("requests==2.28.0", "urllib3~=1.26.0")
 # The tests that depend on ansible-core: not those of the sandbox and the tools. Of the guides, only
 # the one on troubleshooting shows what each line prints.
-UNIT_TESTS = ("tests/unit/plugins", "tests/unit/test_consistency.py")
+UNIT_TESTS = ("tests/unit/plugins", "tests/unit/extensions", "tests/unit/test_consistency.py")
 END_TO_END_TESTS = ("tests/e2e", "-k", "not (test_docs or test_demo) or guide_troubleshooting")
 # Lines on which only those end-to-end tests run that check a promise of the trust guide.
 PROMISES_ONLY = ("2.20", "2.17")
