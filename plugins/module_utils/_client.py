@@ -25,6 +25,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server, merge
 from ansible_collections.server_management.cloud.plugins.module_utils._response import (
     LISTING_LIMIT,
+    VALUES_LIMIT,
     header_text,
     parse_listing,
 )
@@ -39,6 +40,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._url impor
     resolve,
 )
 
+_MAX_PAGES = 10_000
 _LONGEST_WAIT = 60.0  # seconds of Retry-After that are worth waiting for
 _FIRST_WAIT = 0.5  # seconds, doubled with each attempt
 _RETRIED_STATUSES = frozenset({429, 500, 502, 503, 504})
@@ -53,28 +55,34 @@ class Client:
         self._warn = warn
         self._transport = Transport(connection)
         self._url = f"{connection.base_url}/servers"
-        self._budget = LISTING_LIMIT
+        self._bytes, self._values = LISTING_LIMIT, VALUES_LIMIT  # what is left for one listing
 
     def list_servers(self) -> list[Server]:
         """Read the whole listing, page by page; a partial one is returned only if allowed."""
         self._warn_of_plain_http()
-        self._budget = LISTING_LIMIT
+        self._bytes, self._values = LISTING_LIMIT, VALUES_LIMIT
         servers: dict[str, Server] = {}
         page: Page = self._url, ()
         number = 1
         try:
             while True:
                 response = self._get(page)
-                self._budget -= len(response.body)
-                data, has_more = parse_listing(
-                    response.body, response.content_type, self._transport.quote
+                self._bytes -= len(response.body)
+                data, has_more, values = parse_listing(
+                    response.body, response.content_type, self._transport.quote, self._values
                 )
+                self._values -= values
                 known = len(servers)
                 merge(servers, data)
                 if not has_more:
                     return list(servers.values())
                 if len(servers) == known:
                     raise _no_progress(data, number)
+                if number == _MAX_PAGES:
+                    raise MalformedResponse(
+                        f"The listing has more than {_MAX_PAGES:,} pages, the limit.",
+                        "Check pagination and pagination_parameter: they must match the API.",
+                    )
                 number += 1
                 following = self._following(response, page, data, number, len(servers))
                 if following is None:
@@ -104,15 +112,15 @@ class Client:
         return self._url, ((parameter, str(value)),)
 
     def _partial(self, servers: dict[str, Server]) -> list[Server]:
-        problem = f"The API has more servers than the {len(servers)} that it gave"
+        problem = f"The API has more servers than the {len(servers)} that were received"
         if self._connection.pagination == "link":
             problem += ", and no Link header to the next page"
         if self._connection.allow_partial:
-            self._warn(f"{problem}: going on without the others, as allow_partial says.")
+            self._warn(f"{problem}. Continuing without the others, because allow_partial is set.")
             return list(servers.values())
         raise IncompleteListing(
             f"{problem}.",
-            "Set pagination to the way your API continues, or allow_partial: true to do without.",
+            "Set pagination to the way in which the API continues, or allow_partial to true.",
         )
 
     def _get(self, page: Page) -> Response:
@@ -120,7 +128,7 @@ class Client:
         attempt = 1
         while True:
             try:
-                return self._transport.get(page, self._budget)
+                return self._transport.get(page, self._bytes)
             except CloudError as error:
                 wait = _wait(error, attempt) if attempt <= self._connection.retries else None
                 if wait is None:
@@ -134,28 +142,29 @@ class Client:
         scheme, host, port = origin(self._connection.base_url)
         if scheme == "http" and not is_loopback(host):
             self._warn(
-                f"The token travels unencrypted to {host}:{port}: use https in base_url if you can."
+                f"The token is sent unencrypted to {host}:{port}: "
+                "use https in base_url if possible."
             )
 
 
 def _wait(error: CloudError, attempt: int) -> float | None:
-    """Say how many seconds to wait before the next try; None where none would help."""
+    """Return the seconds to wait before the next attempt; None if none would help."""
     if isinstance(error, StatusError):
         if error.status not in _RETRIED_STATUSES:
             return None
         if error.retry_after is not None:
-            # The jitter keeps many clients from coming back in the same moment.
+            # The jitter prevents many clients from returning at the same moment.
             wait = error.retry_after + random.uniform(0, 0.25)
             return wait if error.retry_after <= _LONGEST_WAIT else None
     elif not isinstance(error, Unreachable):
         return None
-    doublings = min(attempt - 1, 10)  # a large number of retries would be too much for a float
+    doublings = min(attempt - 1, 10)  # a large number of retries would overflow a float
     return min(_LONGEST_WAIT, _FIRST_WAIT * 2.0**doublings) * random.uniform(0.5, 1)
 
 
 def _no_progress(data: list[Any], number: int) -> MalformedResponse:
-    what = "brings no new server" if data else "is empty"
+    what = "has no new server" if data else "is empty"
     return MalformedResponse(
-        f"Page {number} of the listing {what}, and the API says that there are more.",
-        "Check pagination and pagination_parameter against the way your API continues.",
+        f"Page {number} of the listing {what}, but the API reports more servers.",
+        "Check pagination and pagination_parameter: they must match the API.",
     )

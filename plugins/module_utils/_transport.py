@@ -153,7 +153,7 @@ class _Exchange(threading.Thread):
         chunks = itertools.takewhile(lambda chunk: not self.is_late, chunks)
         if status == 200:
             self.response = Response(
-                read_body(chunks, encoding, self._limit),
+                read_body(chunks, encoding, self._limit, self._quote),
                 headers.get("Content-Type", ""),
                 next_link(headers.get("Link", "")),
             )
@@ -203,7 +203,7 @@ def _new_session(connection: Connection) -> requests.Session:
 def _timed_out(url: str, timeout: float) -> TimedOut:
     """Make the error for a request that took longer than ``timeout`` seconds."""
     return TimedOut(
-        f"No whole answer from {where(url)} within {timeout:g} s.",
+        f"No complete response from {where(url)} within {timeout:g} s.",
         "Raise timeout, or check the network and any proxy.",
     )
 
@@ -211,17 +211,16 @@ def _timed_out(url: str, timeout: float) -> TimedOut:
 def transport_error(
     error: Exception, url: str, timeout: float, *, proxied: bool, encrypted: bool
 ) -> CloudError:
-    """Make the error that an exception of requests, urllib3 or a socket stands for.
+    """Make the error for an exception of requests, urllib3 or a socket.
 
-    ``timeout`` is in seconds; ``proxied`` and ``encrypted`` say that it was the proxy that failed,
-    or TLS.
+    ``timeout`` is in seconds; ``proxied`` and ``encrypted`` mean that the proxy failed, or TLS.
     """
-    import ssl  # only now: a good share of the start-up, and a failure has time
+    import ssl  # only now: importing it takes a large part of the start-up
 
     causes = list(_causes(error))
     is_closed = any(isinstance(c, (ssl.SSLEOFError, ssl.SSLZeroReturnError)) for c in causes)
     if not is_closed:
-        # A wrong host name is a ValueError where urllib3 before 2 has to find it out by itself.
+        # If urllib3 before 2 checks the host name itself, a wrong one is a ValueError.
         kinds = (ssl.SSLError, ValueError) if encrypted else ssl.SSLError
         refusals = [cause for cause in causes if isinstance(cause, kinds) or _is_no_bundle(cause)]
         if refusals:
@@ -239,19 +238,19 @@ def _tls_failed(error: BaseException, url: str) -> TLSFailed:
     reason = getattr(error, "verify_message", "") or getattr(error, "reason", "") or str(error)
     if reason in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE"):
         return TLSFailed(
-            f"TLS with {where(url)} failed: what answers there does not speak it.",
-            "Check the scheme and the port of base_url; a CA of your own would go into ca_path.",
+            f"TLS with {where(url)} failed: the server does not use TLS.",
+            "Check the scheme and the port of base_url; for a private CA, set ca_path.",
         )
-    if reason.isupper():  # OpenSSL's name for it
+    if reason.isupper():  # the name of an OpenSSL constant
         reason = reason.replace("_", " ").lower()
     return TLSFailed(
         f"TLS with {where(url)} failed: {_reason_text(reason)}.",
-        "If its certificate is from a CA of your own, name a PEM bundle in ca_path.",
+        "If the certificate is from a private CA, set ca_path to a PEM bundle.",
     )
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield an exception and all it wraps; requests and urllib3 do so in args and reason too."""
+    """Yield an exception and all that it wraps; requests and urllib3 also use args and reason."""
     pending: list[object] = [error]
     seen: set[int] = set()
     while pending:
@@ -275,14 +274,14 @@ def _reason(causes: list[BaseException]) -> str:
             return _reason_text(str(cause)).lower()
     ended = (http.client.IncompleteRead, http.client.RemoteDisconnected)
     if any(isinstance(c, http.client.HTTPException) and not isinstance(c, ended) for c in causes):
-        return "the answer is not HTTP"
+        return "the response is not HTTP"
     if isinstance(causes[0], ValueError):
-        return "its address, that of a proxy, or a header of the answer is not valid"
-    return "the connection was closed before the end of the answer"
+        return "the address, a proxy, or a header of the response is not valid"
+    return "the connection was closed before the end of the response"
 
 
 def _is_no_bundle(cause: BaseException) -> bool:
-    """Tell whether requests did not find a CA bundle that the environment names."""
+    """Return whether requests did not find a CA bundle that the environment names."""
     return cause.__class__ is OSError and "CA certificate bundle" in str(cause)
 
 

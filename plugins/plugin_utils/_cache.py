@@ -66,7 +66,7 @@ def read_entry(entry: Any) -> tuple[list[Server], float]:
         raise ValueError("it lacks its time or its servers")
     servers: dict[str, Server] = {}
     try:
-        data, has_more = parse_listing(text.encode())
+        data, has_more, _values = parse_listing(text.encode())
         merge(servers, data)
     except MalformedResponse as error:
         raise ValueError(error.message) from None

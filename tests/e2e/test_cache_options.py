@@ -56,7 +56,7 @@ def test_what_changes_the_answer_is_part_of_the_key(source: Source, tmp_path: Pa
     partial = source.run(**options, allow_partial=True).ok()
     assert hosts(partial.json()) == THREE
     source.refused("more servers than the 3", **options)
-    source.refused("brings no new server", **options, pagination="page")
+    source.refused("has no new server", **options, pagination="page")
     assert len(names(tmp_path / "cache")) == 1
     # What only chooses from the answer is not.
     for choice in ({"regions": ["eu-1"]}, {"group": "x"}, {"min_servers": 3}, {"timeout": 9}):

@@ -104,7 +104,7 @@ def test_a_certificate_of_another_host_is_refused(
 
 def test_the_scheme_does_not_fit(source: Source, encrypted: Source) -> None:
     url = source.sandbox.url.replace("http:", "https:")
-    source.refused("does not speak it", "base_url", base_url=url)
+    source.refused("does not use TLS", "base_url", base_url=url)
     encrypted.refused("Cannot reach", base_url=encrypted.sandbox.url.replace("https:", "http:"))
 
 
@@ -151,7 +151,7 @@ def test_a_distant_host_through_a_proxy(source: Source) -> None:
     source.runner.environment["http_proxy"] = source.sandbox.url
     result = source.run(base_url=DISTANT).ok()
     assert hosts(result.json()) == THREE
-    assert result.says("The token travels unencrypted to api.example.com:80: use https")
+    assert result.says("The token is sent unencrypted to api.example.com:80: use https")
     assert result.stderr.count("unencrypted") == 1
     (request,) = source.sandbox.requests
     assert request.headers["Host"] == "api.example.com"

@@ -83,15 +83,15 @@ def test_the_token_is_in_no_log_and_no_representation(
 
 
 STATUSES: list[tuple[int, type[StatusError], str]] = [
-    (201, StatusError, "unexpected answer (HTTP 201)"),
-    (204, StatusError, "unexpected answer (HTTP 204)"),
+    (201, StatusError, "unexpected status (HTTP 201)"),
+    (204, StatusError, "unexpected status (HTTP 204)"),
     (304, Redirected, "nowhere"),
-    (400, StatusError, "unexpected answer (HTTP 400)"),
+    (400, StatusError, "unexpected status (HTTP 400)"),
     (401, Unauthorized, "rejected the token"),
     (403, Forbidden, "lacks the scope servers:read"),
     (404, NotFound, "base_url"),
-    (405, StatusError, "unexpected answer (HTTP 405)"),
-    (418, StatusError, "unexpected answer (HTTP 418)"),
+    (405, StatusError, "unexpected status (HTTP 405)"),
+    (418, StatusError, "unexpected status (HTTP 418)"),
     (429, RateLimited, "throttling"),
     (500, ServerFailed, "failing (HTTP 500)"),
     (501, ServerFailed, "failing (HTTP 501)"),
@@ -366,8 +366,8 @@ def test_plain_http_is_warned_of_once_unless_it_stays_here(
     with Sandbox(servers=4, pagination="page", page_size=2) as sandbox:
         read(sandbox, pagination="page")
         assert read.warnings == [
-            f"The token travels unencrypted to 127.0.0.1:{sandbox.port}: "
-            "use https in base_url if you can."
+            f"The token is sent unencrypted to 127.0.0.1:{sandbox.port}: "
+            "use https in base_url if possible."
         ]
 
 

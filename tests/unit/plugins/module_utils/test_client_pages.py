@@ -118,7 +118,9 @@ def test_a_link_to_another_origin_is_refused(read: Any, target: str) -> None:
 @pytest.mark.promise("whole")
 def test_more_to_come_and_no_way_to_get_it_is_an_error(read: Any, sandbox: Sandbox) -> None:
     sandbox.fail(Fault(has_more=True))
-    with pytest.raises(IncompleteListing, match="more servers than the 3 that it gave") as caught:
+    with pytest.raises(
+        IncompleteListing, match="more servers than the 3 that were received"
+    ) as caught:
         read(sandbox)
     assert "pagination" in caught.value.next_step
     assert "allow_partial" in caught.value.next_step
@@ -173,7 +175,7 @@ def test_an_empty_page_that_claims_more_is_refused(
 def test_a_page_that_comes_again_is_refused(read: Any, style: str) -> None:
     with Sandbox(servers=6, pagination=style, page_size=2) as sandbox:
         sandbox.fail(Fault(shift=2), page=2)
-        with pytest.raises(MalformedResponse, match="Page 2 of the listing brings no new server"):
+        with pytest.raises(MalformedResponse, match="Page 2 of the listing has no new server"):
             read(sandbox, pagination=style)
         assert len(sandbox.requests) == 2
 
@@ -182,7 +184,7 @@ def test_a_page_that_comes_again_is_refused(read: Any, style: str) -> None:
 def test_a_link_that_loops_is_refused(read: Any) -> None:
     with Sandbox(servers=6, pagination="link", page_size=2) as sandbox:
         sandbox.fail(Fault(link='<{origin}/api/v1/servers>; rel="next"'), page=2)
-        with pytest.raises(MalformedResponse, match="Page 3 of the listing brings no new server"):
+        with pytest.raises(MalformedResponse, match="Page 3 of the listing has no new server"):
             read(sandbox, pagination="link")
         assert len(sandbox.requests) == 3
 
@@ -190,7 +192,7 @@ def test_a_link_that_loops_is_refused(read: Any) -> None:
 @pytest.mark.promise("whole")
 def test_an_api_that_ignores_the_parameter_is_found_out(read: Any, sandbox: Sandbox) -> None:
     sandbox.fail(Fault(has_more=True), times=None)
-    with pytest.raises(MalformedResponse, match="brings no new server"):
+    with pytest.raises(MalformedResponse, match="has no new server"):
         read(sandbox, pagination="page")
 
 
@@ -229,3 +231,27 @@ def test_a_page_that_fails_once_is_asked_for_again(read: Any, waits: list[float]
         assert len(read(sandbox, pagination="cursor", retries=1)) == 5
         assert len(sandbox.requests) == 4
     assert len(waits) == 1
+
+
+@pytest.mark.promise("bounded")
+def test_the_number_of_pages_is_bounded(
+    read: Any, client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "_MAX_PAGES", 3)
+    with Sandbox(servers=8, pagination="page", page_size=2) as sandbox:
+        with pytest.raises(MalformedResponse, match="more than 3 pages"):
+            read(sandbox, pagination="page")
+        assert len(sandbox.requests) == 3
+        sandbox.servers = sandbox.servers[:6]
+        assert len(read(sandbox, pagination="page")) == 6
+
+
+@pytest.mark.promise("bounded")
+def test_the_values_of_all_pages_count_together(
+    read: Any, client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "VALUES_LIMIT", 80)
+    with Sandbox(servers=6, pagination="page", page_size=2) as sandbox:
+        with pytest.raises(MalformedResponse, match="JSON values"):
+            read(sandbox, pagination="page")
+        assert len(sandbox.requests) == 3

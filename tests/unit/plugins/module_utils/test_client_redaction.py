@@ -65,7 +65,7 @@ def test_no_error_body_shows_the_token(
     with pytest.raises(StatusError) as caught:
         read(sandbox)
     message = str(caught.value)
-    assert 'says "you sent ' in message
+    assert 'with the response "you sent ' in message
     assert "[token]" in message
     assert _shows_nothing_of(TOKEN, message)
     assert _shows_nothing_of(spelling, message)
@@ -114,7 +114,7 @@ def test_no_piece_of_a_stream_shows_a_part_of_the_token(read: Any, sandbox: Sand
     sandbox.token = TOKEN
     pieces = [b"you sent ", TOKEN[:9].encode(), TOKEN[9:].encode(), b" here"]
     sandbox.fail(Fault(status=401, body=lambda: pieces))
-    with pytest.raises(Unauthorized, match=r'says "you sent \[token\] here"\.'):
+    with pytest.raises(Unauthorized, match=r'with the response "you sent \[token\] here"\.'):
         read(sandbox)
 
 
@@ -138,7 +138,7 @@ def test_an_error_body_is_quoted_short_and_on_one_line(
     sandbox.fail(Fault(status=400, body=said, content_type="text/plain"))
     with pytest.raises(StatusError) as caught:
         read(sandbox)
-    expected = f'The API gave an unexpected answer (HTTP 400), and says "{shown}".'
+    expected = f'The API returned an unexpected status (HTTP 400), with the response "{shown}".'
     assert caught.value.message == expected
 
 
@@ -152,7 +152,7 @@ def test_nothing_is_quoted_where_nothing_is_said(read: Any, sandbox: Sandbox, sa
 def test_a_compressed_error_body_is_quoted_too(read: Any, sandbox: Sandbox) -> None:
     body = gzip.compress(b"over quota")
     sandbox.fail(Fault(status=400, body=body, headers={"Content-Encoding": "gzip"}))
-    with pytest.raises(StatusError, match='says "over quota"'):
+    with pytest.raises(StatusError, match='with the response "over quota"'):
         read(sandbox)
 
 
@@ -192,12 +192,12 @@ def test_where_a_redirect_leads_is_quoted_likewise(
         (Fault(body=b"\xff\xfe"), "it is not UTF-8"),
         (Fault(body=gzip.compress(b"{}", mtime=0)), "it is not UTF-8"),
         (Fault(headers={"Content-Encoding": "gzip"}), "claims to be compressed"),
-        (Fault(headers={"Content-Encoding": "br"}), "not asked for"),
-        (Fault(headers={"Content-Encoding": "deflate"}), "not asked for"),
-        (Fault.nested(), "nested too deep"),
+        (Fault(headers={"Content-Encoding": "br"}), "although only gzip was requested"),
+        (Fault(headers={"Content-Encoding": "deflate"}), "although only gzip was requested"),
+        (Fault.nested(), "nested deeper than 32"),
         (Fault(body="[]"), "not an object"),
-        (Fault(body="{}"), "no list data"),
-        (Fault(body={"data": []}), "no true or false has_more"),
+        (Fault(body="{}"), 'no list "data"'),
+        (Fault(body={"data": []}), 'no boolean "has_more"'),
         (Fault(data=["text"]), "Element 0 of data is not an object"),
         (Fault(data=[{"id": "a"}, {"id": ""}]), "Element 1 of data has no text id"),
     ],

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import gzip
 import itertools
+import json
 import time
 import tracemalloc
 import zlib
@@ -18,10 +19,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ansible_collections.server_management.cloud.plugins.module_utils import _response
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     MalformedResponse,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._response import (
+    VALUES_LIMIT,
     header_text,
     next_link,
     parse_listing,
@@ -29,6 +32,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._response 
     retry_after,
     status_error,
 )
+from sandbox.account import make_servers
 
 ENVELOPE = b'{"data": [], "has_more": false}'
 
@@ -69,9 +73,9 @@ def test_a_compressed_body_counts_by_what_it_unpacks_to() -> None:
 
 
 DAMAGED = [
-    (b"", "cut short"),
-    (gzip.compress(ENVELOPE, mtime=0)[:-1], "cut short"),
-    (gzip.compress(ENVELOPE, mtime=0)[:10], "cut short"),
+    (b"", "incomplete"),
+    (gzip.compress(ENVELOPE, mtime=0)[:-1], "incomplete"),
+    (gzip.compress(ENVELOPE, mtime=0)[:10], "incomplete"),
     (ENVELOPE, "is not"),
     (zlib.compress(ENVELOPE), "is not"),
     (gzip.compress(ENVELOPE, mtime=0)[:-8] + bytes(8), "is not"),
@@ -90,7 +94,7 @@ def test_a_damaged_compressed_body_is_refused(body: bytes, words: str) -> None:
 @pytest.mark.parametrize("encoding", ["br", "deflate", "zstd", "gzip, gzip", "none", "\x1b"])
 def test_another_encoding_is_refused_before_anything_is_read(encoding: str) -> None:
     chunks = iter([b"never read"])
-    with pytest.raises(MalformedResponse, match="not asked for"):
+    with pytest.raises(MalformedResponse, match="although only gzip was requested"):
         read_body(chunks, encoding, 10)
     assert list(chunks) == [b"never read"]
 
@@ -117,9 +121,9 @@ def test_a_bomb_takes_little_memory(name: str) -> None:
 
 
 def test_the_envelope_is_taken_apart() -> None:
-    assert parse_listing(b'{"data": [1, {}], "has_more": true, "x": 1}', "") == ([1, {}], True)
-    assert parse_listing(b"\xef\xbb\xbf" + ENVELOPE, "") == ([], False)
-    assert parse_listing('{"data": ["é😀"], "has_more": false}'.encode(), "") == (["é😀"], False)
+    assert parse_listing(b'{"data": [1, {}], "has_more": true, "x": 1}', "")[:2] == ([1, {}], True)
+    assert parse_listing(b"\xef\xbb\xbf" + ENVELOPE, "")[:2] == ([], False)
+    assert parse_listing('{"data": ["é😀"], "has_more": false}'.encode())[:2] == (["é😀"], False)
 
 
 REFUSED = [
@@ -132,19 +136,21 @@ REFUSED = [
     (b'{"data": [NaN], "has_more": false}', "NaN is no JSON number"),
     (b'{"data": [-Infinity], "has_more": false}', "-Infinity is no JSON number"),
     (b'{"data": [1e999], "has_more": false}', "a number is too large"),
-    (b'{"data": [' + b"9" * 401 + b'], "has_more": false}', "a number is too large"),
-    (b"[" * 200_000, "nested too deep"),
-    (b'{"a":' * 200_000, "nested too deep"),
+    (b'{"data": [' + b"9" * 309 + b'], "has_more": false}', "a number is too large"),
+    (b'{"data": [' + b"9" * 5000 + b'], "has_more": false}', "a number is too large"),
+    (b'{"x": ' + b"[" * 33 + b"]" * 33 + b', "data": [], "has_more": true}', "deeper than 32"),
+    (b"[" * 200_000, "nested deeper than 32"),
+    (b'{"a":' * 200_000, "nested deeper than 32"),
     (b"null", "not an object"),
     (b'"text"', "not an object"),
     (b"[]", "not an object"),
-    (b'{"error": "no"}', "no list data"),
-    (b'{"data": {}, "has_more": false}', "no list data"),
-    (b'{"data": null, "has_more": false}', "no list data"),
-    (b'{"data": []}', "no true or false has_more"),
-    (b'{"data": [], "has_more": null}', "no true or false has_more"),
-    (b'{"data": [], "has_more": 0}', "no true or false has_more"),
-    (b'{"data": [], "has_more": "false"}', "no true or false has_more"),
+    (b'{"error": "no"}', 'no list "data"'),
+    (b'{"data": {}, "has_more": false}', 'no list "data"'),
+    (b'{"data": null, "has_more": false}', 'no list "data"'),
+    (b'{"data": []}', 'no boolean "has_more"'),
+    (b'{"data": [], "has_more": null}', 'no boolean "has_more"'),
+    (b'{"data": [], "has_more": 0}', 'no boolean "has_more"'),
+    (b'{"data": [], "has_more": "false"}', 'no boolean "has_more"'),
 ]
 
 
@@ -166,6 +172,51 @@ def test_no_body_raises_anything_else(body: bytes | str) -> None:
     except MalformedResponse as error:
         message = error.message
     assert message.isprintable()
+
+
+MANY = {
+    "objects": b"{}," * 50,
+    "lists": b"[]," * 50,
+    "members": b'{"a":1},' * 50,
+    "strings": b'"",' * 101,
+    "escapes": b'"\\\\","\\"",' * 101,
+    "quotation marks": b'"' * 500 + b"," * 101,
+}
+
+
+@pytest.mark.promise("bounded")
+@pytest.mark.parametrize("name", MANY)
+def test_values_are_counted_before_parsing(name: str) -> None:
+    with pytest.raises(MalformedResponse, match="more than 4,000,000 JSON values") as caught:
+        parse_listing(b'{"data":[' + MANY[name], limit=100)
+    assert caught.value.next_step
+
+
+@pytest.mark.parametrize("filler", [",", "[{", '\\"', "\\\\", '\\\\\\",', "\\u002c,"])
+def test_the_text_of_strings_does_not_count(filler: str) -> None:
+    element = '{"id": "%s"}' % (filler * 1000)
+    body = b'{"data": [' + element.encode() + b'], "has_more": false}'
+    assert parse_listing(body, limit=10).data == [json.loads(element)]
+    with pytest.raises(MalformedResponse, match="JSON values"):
+        parse_listing(body, limit=6)
+
+
+@pytest.mark.promise("bounded")
+def test_a_listing_of_a_large_account_is_within_the_limits() -> None:
+    body = json.dumps({"data": make_servers(1000), "has_more": False}).encode()
+    assert parse_listing(body).values * 100 < VALUES_LIMIT // 2
+
+
+@pytest.mark.promise("bounded")
+def test_text_counts_by_the_memory_that_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_response, "_TEXT_LIMIT", 2000)
+    element = [{"id": "y" * 1000}]
+    assert parse_listing(json.dumps({"data": element, "has_more": False}).encode()).data == element
+    element[0]["name"] = "\U0001f600"
+    for ensure_ascii in (False, True):
+        text = json.dumps({"data": element, "has_more": False}, ensure_ascii=ensure_ascii)
+        with pytest.raises(MalformedResponse, match="larger than 128 MiB"):
+            parse_listing(text.encode())
 
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=timezone.utc)
@@ -269,4 +320,4 @@ def test_every_status_makes_an_error(status: int) -> None:
     assert error.message.endswith(" It asks to wait 9 s.")
     assert f"(HTTP {status})" in error.message
     assert error.next_step
-    assert ('says "said".' in error.message) == (not 300 <= status < 400)
+    assert ('with the response "said".' in error.message) == (not 300 <= status < 400)

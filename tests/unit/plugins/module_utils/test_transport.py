@@ -48,7 +48,7 @@ CAUSES: list[tuple[BaseException, type[CloudError], str]] = [
     (ssl.SSLEOFError(8, "EOF occurred"), Unreachable, "eof occurred"),
     (OSError("Tunnel connection failed: 407 No"), Unreachable, "tunnel connection failed: 407 no"),
     (OSError("no CA certificate bundle at /x"), TLSFailed, "no CA certificate bundle at /x"),
-    (EOFError(), Unreachable, "closed before the end of the answer"),
+    (EOFError(), Unreachable, "closed before the end of the response"),
 ]
 
 
