@@ -50,7 +50,7 @@ PROMISES = ("-m", "promise and not slow")
 # and only those end-to-end tests that `make test` may have skipped.
 TESTED = "TESTED" in os.environ
 MAYBE_SKIPPED = ("tests/e2e", "-m", "programs")
-FUZZ_CASES = "3000"
+FUZZ_CASES = "1000"  # inventory files with about four expressions each
 # Lines that are tested with other programs, and the rest of the matrix.
 NEIGHBOURS = ("2.21", "2.19", "2.16")
 MATRIX = (
