@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import datetime
 import gzip
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -28,7 +27,6 @@ from .conftest import KNOWN, Source, hosts
 
 THREE = ["db-1", "web-1", "web-2"]
 MOST_MEMORY = 600  # MiB; an answer may have 128 MiB
-RecordProperty = Callable[[str, object], None]
 
 # What the command says goes to its own standard error, the peak of its memory to standard output.
 MEASURED = """\
@@ -200,10 +198,9 @@ TABLES = {
 @pytest.mark.promise("whole", "atomic")
 @pytest.mark.parametrize("table", TABLES)
 def test_each_fault_has_its_message_and_its_tries(
-    runner: Runner, tmp_path: Path, record_property: RecordProperty, table: str
+    runner: Runner, tmp_path: Path, table: str
 ) -> None:
     cases = TABLES[table]
-    record_property("cases", len(cases))
     with ExitStack() as stack:
         accounts = Accounts(runner, tmp_path, stack)
         apis = []
@@ -217,12 +214,9 @@ def test_each_fault_has_its_message_and_its_tries(
 
 
 @pytest.mark.promise("home", "atomic")
-def test_no_redirect_and_no_link_leads_the_token_away(
-    runner: Runner, tmp_path: Path, record_property: RecordProperty
-) -> None:
+def test_no_redirect_and_no_link_leads_the_token_away(runner: Runner, tmp_path: Path) -> None:
     (runner.home / ".netrc").write_text("default login somebody password else\n")
     statuses = (301, 302, 303, 307, 308)
-    record_property("cases", 3 * len(statuses) + 1)
     with ExitStack() as stack:
         accounts = Accounts(runner, tmp_path, stack)
         other = stack.enter_context(Sandbox(servers=KNOWN))

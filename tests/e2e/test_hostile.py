@@ -157,10 +157,7 @@ def test_a_hostile_server_is_a_host_with_its_data(listing: dict[str, Any], case:
 
 
 @pytest.mark.promise("lost")
-def test_no_host_is_lost_and_no_other_is_made(
-    listing: dict[str, Any], record_property: Callable[[str, object], None]
-) -> None:
-    record_property("cases", len(CASES))
+def test_no_host_is_lost_and_no_other_is_made(listing: dict[str, Any]) -> None:
     names = [case.host_name for case in CASES]
     assert len(set(names)) == len(names)
     assert hosts(listing) == sorted([*names, "static-1"])
@@ -196,10 +193,7 @@ def test_the_order_of_the_answer_changes_nothing(
 
 
 @pytest.mark.promise("data")
-def test_a_playbook_executes_nothing(
-    account: Hostile, listed: Result, record_property: Callable[[str, object], None]
-) -> None:
-    record_property("cases", len(CASES) * 2)
+def test_a_playbook_executes_nothing(account: Hostile, listed: Result) -> None:
     expected = {case.host_name: case.host_vars for case in CASES}
     assert account.canaries == []
     for origin in ("network", "cache"):
@@ -311,10 +305,7 @@ def forge(path: Path, forgery: Forgery) -> None:
 
 
 @pytest.mark.promise("cache")
-def test_a_forged_cache_entry_is_a_miss_or_data(
-    quiet_runner: Runner, tmp_path: Path, record_property: Callable[[str, object], None]
-) -> None:
-    record_property("cases", len(FORGERIES))
+def test_a_forged_cache_entry_is_a_miss_or_data(quiet_runner: Runner, tmp_path: Path) -> None:
     account = Hostile(Source(quiet_runner, Sandbox(servers=0), tmp_path), tmp_path, tmp_path)
     control = tmp_path / "control.ini"
     control.write_text("control\n")
