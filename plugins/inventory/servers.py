@@ -9,16 +9,14 @@ name: servers
 short_description: Lists the servers of an account and groups them by region, plan and status
 version_added: 1.0.0
 description:
-  - Reads the servers of a hosting account through the provider's REST API and adds each of them as
-    a host, in groups by region, plan and status, with its C(ipv4) as C(ansible_host).
+  - Reads the servers of a hosting account through the provider's REST API. Each server becomes a
+    host with its C(ipv4) as C(ansible_host), in groups for its region, plan and status.
   - The name of the inventory file must end with C(server_management.yml) or
     C(server_management.yaml), for example C(prod.server_management.yml).
-  - The whole listing is read, checked, named and composed before the first host is added. A source
-    that fails adds nothing, so set C(any_unparsed_is_failed) in the section C([inventory]) of
-    C(ansible.cfg) to make Ansible stop there.
-  - Two servers of one name both become C(<name>_<id>). Characters that a host name can't have are
-    replaced by an underscore.
-  - No text of the API is ever rendered as a template.
+  - Nothing is added to the inventory before the whole listing has been read, validated, named and
+    composed. A source that fails adds nothing. To make Ansible stop in that case, set
+    C(any_unparsed_is_failed) in the section C([inventory]) of C(ansible.cfg).
+  - Text from the API is never rendered as a template.
 author:
   - The server_management.cloud contributors (!UNKNOWN)
 extends_documentation_fragment:
@@ -27,14 +25,20 @@ extends_documentation_fragment:
   - ansible.builtin.constructed
   - ansible.builtin.inventory_cache
 notes:
-  - Every text in the inventory file may be a Jinja template, which sees the extra vars, and
-    O(api_token) may be an inline vault value. O(compose), O(groups), O(keyed_groups),
-    O(hostnames) and O(filters) are expressions, without braces.
-  - Expressions see the prefixed fields (see O(hostvars_prefix)) and C(ansible_host). Those of
-    O(compose), O(groups) and O(keyed_groups) also see C(inventory_hostname) and what other sources
-    say of the host; O(groups) and O(keyed_groups) see what O(compose) made as well.
-  - An expression of O(compose), O(groups) or O(keyed_groups) that fails gives one warning with the
-    number of hosts, or an error with O(strict=true). So does a name that had to be changed.
+  - Any text in the inventory file can be a Jinja template, which can use extra vars, and
+    O(api_token) can be an inline vault value. The values of O(compose), O(groups),
+    O(keyed_groups), O(hostnames) and O(filters) are expressions without braces.
+  - Expressions can use the prefixed fields (see O(hostvars_prefix)) and C(ansible_host). Those of
+    O(compose), O(groups) and O(keyed_groups) can also use C(inventory_hostname) and the variables
+    that other sources set for the host. O(groups) and O(keyed_groups) can also use the variables
+    of O(compose).
+  - If an expression of O(compose), O(groups) or O(keyed_groups) fails, there is one warning with
+    the number of hosts, or an error if O(strict=true).
+  - A server without a usable IPv4 address gets C(no-usable-ipv4.invalid.) as C(ansible_host), which
+    never resolves, so that Ansible does not connect to whatever the server's name resolves to.
+    O(compose) can set another address.
+  - No field of the API becomes a variable that starts with C(ansible_) or that has a meaning for
+    Ansible, such as C(name) or C(environment). This matters if O(hostvars_prefix) is empty.
 options:
   plugin:
     description: The name of this plugin.
@@ -42,12 +46,12 @@ options:
     required: true
     choices: [server_management.cloud.servers]
   group:
-    description: The group that holds every host.
+    description: The name of the group of all hosts.
     type: str
     default: server_management
   group_by:
     description:
-      - The fields to make groups of, named C(region_<value>), C(plan_<value>) and
+      - The fields that make groups, which are named C(region_<value>), C(plan_<value>) and
         C(status_<value>). Characters that a group name can't have become underscores.
     type: list
     elements: str
@@ -55,45 +59,53 @@ options:
     default: [region, plan, status]
   hostnames:
     description:
-      - Expressions for the name of a host, in order of preference. The first one that gives a
-        usable name that no other server has wins; the id is always the last resort.
+      - Expressions for the name of a host, in order of preference. The first usable name that no
+        other server has is used; the server's id is the last resort.
       - The default is the server's name.
+      - Several servers with the same name all become C(<name>_<id>). Characters that a host name
+        can't have become underscores.
+      - A name can't be used if it is longer than 253 characters, starts with a hyphen or a dot, is
+        a name or an address of the controller itself, or is the name of a group. This includes
+        names that start like a group that this source could make, such as C(status_stopped).
+      - The name of another account's server is not used, nor that of a host for which another
+        source sets C(ansible_host).
+      - Each kind of change to names gives one warning, or an error if O(strict=true).
     type: list
     elements: str
   hostvars_prefix:
     description:
-      - What stands before each field of the API in the name of a host variable, as in
-        C(server_id) and C(server_name). It holds for fields that the API adds later, too.
+      - The prefix of each field of the API in the name of its host variable, as in C(server_id) and
+        C(server_name). Fields that the API adds later also get it.
     type: str
     default: server_
   statuses:
-    description: Keep only the servers with one of these statuses.
+    description: Keep only servers with one of these statuses.
     type: list
     elements: str
   regions:
-    description: Keep only the servers in one of these regions.
+    description: Keep only servers in one of these regions.
     type: list
     elements: str
   plans:
-    description: Keep only the servers with one of these plans.
+    description: Keep only servers with one of these plans.
     type: list
     elements: str
   filters:
     description:
-      - Conditions that choose servers. The first one that holds decides, and a server that none
-        holds for is kept.
-      - They are evaluated before hosts have names. An expression that fails is an error.
+      - Conditions that select servers. The first condition that is true decides. Servers that match
+        no condition are kept.
+      - Conditions are evaluated before hosts have names. A condition that fails is an error.
     type: list
     elements: dict
     suboptions:
       include:
-        description: A condition under which a server is kept.
+        description: Keep the server if this condition is true.
         type: raw
       exclude:
-        description: A condition under which a server is left out.
+        description: Leave out the server if this condition is true.
         type: raw
   min_servers:
-    description: Fewer servers than this in the account, before any filter, are an error.
+    description: The source fails if the account has fewer servers than this, before filtering.
     type: int
     default: 0
   host_key_alias:
@@ -111,9 +123,10 @@ options:
     default: false
   stale_cache_timeout:
     description:
-      - For how many seconds beyond O(cache_timeout) the last good listing may stand in, with a
-        warning, while the API can't be reached, throttles or fails.
-      - It never stands in for a rejected token or a malformed answer. Needs O(cache=true).
+      - The number of seconds beyond O(cache_timeout) during which the last good listing can be used
+        while the API is unreachable, throttling or failing. A warning contains its age.
+      - It is never used after a rejected token or a malformed response.
+      - Requires O(cache=true).
     type: int
     default: 0
 """
@@ -121,18 +134,18 @@ options:
 EXAMPLES = r"""
 # fmt: code
 ---
-# A file whose name ends with server_management.yml, with the rest in the environment:
-# SERVER_MANAGEMENT_BASE_URL and SERVER_MANAGEMENT_API_TOKEN.
+# A file whose name ends with server_management.yml. The environment provides the
+# rest: SERVER_MANAGEMENT_BASE_URL and SERVER_MANAGEMENT_API_TOKEN.
 plugin: server_management.cloud.servers
 
 ---
-# The token from a vault, an environment variable or a command: any Jinja template will do.
+# A Jinja template can read the token from a vault, a variable or a command.
 plugin: server_management.cloud.servers
 base_url: https://api.example.com
 api_token: "{{ lookup('ansible.builtin.env', 'PROD_API_TOKEN') }}"
 
 ---
-# Only what runs in two regions, in one group.
+# Only the running servers of two regions, grouped by plan.
 plugin: server_management.cloud.servers
 base_url: https://api.example.com
 api_token_file: ~/.config/server_management/token
@@ -142,7 +155,7 @@ group: web_fleet
 group_by: [plan]
 
 ---
-# Variables and groups of your own.
+# Your own variables and groups.
 plugin: server_management.cloud.servers
 base_url: https://api.example.com
 compose:
@@ -156,7 +169,7 @@ keyed_groups:
     prefix: created
 
 ---
-# Leave out what is being built and all test servers, but for one.
+# Leave out servers that are not running, and all test servers except one.
 plugin: server_management.cloud.servers
 base_url: https://api.example.com
 filters:
@@ -171,14 +184,15 @@ base_url: https://api.example.com
 host_key_alias: true
 
 ---
-# Names with the region, and the id where that is not unique.
+# Host names with the region. Names that are not unique get the server's id.
 plugin: server_management.cloud.servers
 base_url: https://api.example.com
 hostnames:
   - server_name ~ '.' ~ server_region
 
 ---
-# Cache the listing for ten minutes, and live with an old one for a day while the API is down.
+# Cache the listing for ten minutes. Use an old one for up to a day while the API
+# is down.
 plugin: server_management.cloud.servers
 base_url: https://api.example.com
 cache: true
@@ -188,7 +202,7 @@ cache_timeout: 600
 stale_cache_timeout: 86400
 
 ---
-# An account with more servers than one answer holds, and a guard against an empty answer.
+# An account with more servers than one response has. An empty account is an error.
 plugin: server_management.cloud.servers
 base_url: https://api.example.com
 pagination: cursor
@@ -199,12 +213,10 @@ min_servers: 1
 import os
 import re
 from typing import Any
-from weakref import WeakKeyDictionary
 
-from ansible.errors import AnsibleError, AnsibleParserError
+from ansible.errors import AnsibleParserError
 from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructable
 from ansible.release import __version__ as ansible_version
-from ansible.utils.vars import isidentifier
 
 from ansible_collections.server_management.cloud.plugins.module_utils._connection import Connection
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
@@ -213,72 +225,80 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._models import (
     Server,
+    explain_empty,
     select,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._options import (
     TOKEN_OPTIONS,
     connection_from,
 )
-from ansible_collections.server_management.cloud.plugins.module_utils._text import (
-    one_line,
-    summarise,
-)
-from ansible_collections.server_management.cloud.plugins.plugin_utils._cache import (
-    entry_key,
-    read_entry,
-    write_entry,
+from ansible_collections.server_management.cloud.plugins.module_utils._text import summarise
+from ansible_collections.server_management.cloud.plugins.module_utils._url import (
+    is_loopback,
+    origin,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._config import (
     EXPRESSION_OPTIONS,
     check_keys,
-    check_tokens,
+    check_options,
     check_values,
+    is_list_of_hosts,
     render,
     resolve_paths,
 )
-from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import (
-    Host,
+from ansible_collections.server_management.cloud.plugins.plugin_utils._groups import (
+    GroupNames,
     check_parents,
     group_hosts,
+    leave_out_groups,
+)
+from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import (
+    Host,
+    add_hosts,
+    add_parents,
     hosts_from,
-    safe_group_name,
+    taken_names,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._names import (
     Naming,
-    name_servers,
+    assign_names,
+    report_names,
 )
 
 _FILE_NAMES = ("server_management.yml", "server_management.yaml")
 _names_us = re.compile(
-    rb"""^plugin:\s*['"]?server_management\.cloud\.servers['"]?\s*(#.*)?$""", re.MULTILINE
+    r"""(?:^|[{,])\s*(["']?)plugin\1\s*:\s*(["']?)server_management\.cloud\.servers\2\s*(?:#|[,}]|$)""",
+    re.MULTILINE,
 ).search
-# What reading an entry raises that is not what was written, from Ansible's own decoding on.
-_ENTRY_ERRORS = (AnsibleError, AttributeError, LookupError, OSError, TypeError, ValueError)
-_KEPT_TEXTS = 4096  # how many texts that hosts share are remembered while they are added
-# The account and the id of the server that each host of an inventory is, whichever file listed it:
-# the variables of a host don't tell, since each file has a prefix of its own.
-_known_servers: WeakKeyDictionary[Any, dict[str, tuple[str, str]]] = WeakKeyDictionary()
 
 
 class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
-    """Read options, fetch or take from the cache, select, name, compose, and then add hosts."""
+    """Read options, fetch the listing or read the cache, select, name, compose, and add hosts."""
 
     NAME = "server_management.cloud.servers"
 
     def verify_file(self, path: str) -> bool:
-        """Take files of our name; say so where a file asks for us under another one."""
-        if not super().verify_file(path):
+        """Accept files with our name; warn about files with our plugin key and another name."""
+        if not super().verify_file(path) or not os.path.isfile(path):
             return False
-        if path.endswith(_FILE_NAMES):
-            return True
-        if path.endswith((".yml", ".yaml")) and os.path.isfile(path):
-            with open(path, "rb") as file:
-                if _names_us(file.read(65536)):
-                    self.display.warning(
-                        f"{path}: the name of an inventory file for {self.NAME} must end with "
-                        f"{' or '.join(_FILE_NAMES)}; the file is not used."
-                    )
-        return False
+        is_ours = path.endswith(_FILE_NAMES)
+        if not is_ours and not path.endswith((".yml", ".yaml", ".json")):
+            return False
+        with open(path, encoding="utf-8", errors="replace") as file:
+            content = file.read(65536)
+        if not is_ours and not _names_us(content):
+            return False
+        if not is_ours:
+            self.display.warning(
+                f"{path}: the name of an inventory file for {self.NAME} must end with "
+                f"{' or '.join(_FILE_NAMES)}; the file is not used."
+            )
+        if is_list_of_hosts(content):
+            self.display.warning(
+                f"{path}: has no white space between its values, so Ansible reads it as a list of "
+                "host names, with the token, if this source fails. Format it as 'jq .' does."
+            )
+        return is_ours
 
     def parse(self, inventory: Any, loader: Any, path: str, cache: bool = True) -> None:
         super().parse(inventory, loader, path, cache)
@@ -286,10 +306,17 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         self._folder = os.path.dirname(os.path.abspath(path))
         try:
             self._read_config_data(path)
-            hosts, parents = self._plan(cache)
+            self._add(cache)
         except CloudError as error:
             raise AnsibleParserError(str(error)) from error
-        self._add(hosts, parents)
+
+    def _read_config_data(self, path: str) -> Any:
+        try:
+            return super()._read_config_data(path)
+        except AttributeError:  # Ansible calls get() of whatever the file contains
+            if isinstance(self.loader.load_from_file(path, cache="none"), dict):
+                raise
+            raise OptionError(f"{path}: must be a mapping of options to values.") from None
 
     def set_options(
         self, task_keys: Any = None, var_options: Any = None, direct: Any = None
@@ -299,7 +326,6 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             definitions = self.option_definitions
             check_keys(direct, definitions)
             direct = render(direct, self.templar, self._vars or {})
-            check_tokens(direct)
             check_values(direct, definitions)
             resolve_paths(direct, self._folder)
             self._tokens = {option: direct.get(option) for option in TOKEN_OPTIONS}
@@ -307,34 +333,33 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             direct.setdefault("base_url", os.environ.get("SERVER_MANAGEMENT_BASE_URL", ""))
         super().set_options(task_keys=task_keys, var_options=var_options, direct=direct)
 
-    def _plan(self, use_cache: bool) -> tuple[list[Host], list[tuple[str, str]]]:
-        """Return the hosts in the order of their names, and (parent, child) pairs of groups."""
-        self._check_options()
+    def _add(self, use_cache: bool) -> None:
+        """Prepare all hosts and groups, and then add them; from there on nothing can fail."""
+        check_options(self.get_option)
         connection = connection_from(self._connection_option, ansible_version)
-        self._account = connection.base_url
-        wanted = {option: self.get_option(option) for option in ("statuses", "regions", "plans")}
-        servers = select(self._servers(connection, use_cache), wanted)
         expressions = self._expressions()
-        hosts = hosts_from(servers, self.get_option("hostvars_prefix"), self._warn)
-        filters = self.get_option("filters")
-        if filters:
-            hosts = [host for host in hosts if expressions.is_kept(host, filters)]
-        group_hosts(hosts, self.get_option("group"), self.get_option("group_by"), self._warn)
-        self._name_and_compose(hosts, expressions)
+        inventory = self.inventory
+        group_names = GroupNames(self.get_option, inventory.groups)
+        group_names.check(inventory.hosts)
+        hosts = self._hosts(connection, use_cache, expressions)
+        group_hosts(hosts, group_names.everybody, self.get_option("group_by"), self._warn)
+        self._name_and_compose(hosts, group_names, expressions, connection.base_url)
         if self.get_option("host_key_alias"):
             self._set_host_key_aliases(hosts)
         parents = list(expressions.parents) if expressions else []
-        check_parents(parents, self.inventory.groups)
-        return hosts, parents
+        parents = leave_out_groups(hosts, parents, inventory.hosts, self._warn)
+        check_parents(parents, inventory.groups)
+        add_hosts(inventory, hosts, group_names.everybody, connection.base_url)
+        add_parents(inventory, parents)
 
     def _connection_option(self, option: str) -> Any:
         """Return an option; of the token, only what the file gives and not the environment."""
         return self._tokens[option] if option in self._tokens else self.get_option(option)
 
     def _expressions(self) -> Any:
-        """Return what evaluates the expressions of the file, or None where it has none.
+        """Return the evaluator of the file's expressions, or None if it has no expressions.
 
-        The utility is imported only then: Ansible compiles a collection's code at each start.
+        The utility is imported only if needed: Ansible compiles a collection's code at each start.
         """
         if not any(self.get_option(option) for option in EXPRESSION_OPTIONS):
             return None
@@ -344,87 +369,78 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
         return Expressions(self)
 
-    def _check_options(self) -> None:
-        prefix = self.get_option("hostvars_prefix")
-        if prefix.startswith("ansible_") or not isidentifier(f"{prefix}id"):
-            raise OptionError(
-                f"hostvars_prefix: {prefix!r} makes no usable variable names.",
-                "Use letters, digits and underscores, and do not start with ansible_.",
-            )
-        if not self.get_option("group"):
-            raise OptionError("group: must not be empty.")
-        for option in ("min_servers", "stale_cache_timeout"):
-            if self.get_option(option) < 0:
-                raise OptionError(f"{option}: must be 0 or more.")
-        if self.get_option("stale_cache_timeout") and not self.get_option("cache"):
-            raise OptionError("stale_cache_timeout: needs cache: true.")
-        for entry in self.get_option("filters") or []:
-            if not isinstance(entry, dict) or list(entry) not in (["include"], ["exclude"]):
-                raise OptionError("filters: each entry must have one key, include or exclude.")
+    def _hosts(self, connection: Connection, use_cache: bool, expressions: Any) -> list[Host]:
+        """Return a host, without name and groups, for each server that the options select."""
+        account = self._listing(connection, use_cache)
+        wanted = {option: self.get_option(option) for option in ("statuses", "regions", "plans")}
+        servers = select(account, wanted)
+        if not servers:
+            for message in explain_empty(account, wanted):
+                self._warn(message)
+        has_loopback = is_loopback(origin(connection.base_url)[1])
+        hosts = hosts_from(servers, self.get_option("hostvars_prefix"), has_loopback, self._warn)
+        filters = self.get_option("filters")
+        if filters:
+            hosts = [host for host in hosts if expressions.is_kept(host, filters)]
+        return hosts
 
-    def _servers(self, connection: Connection, use_cache: bool) -> list[Server]:
-        """Return the listing, from the cache where that is wanted and the entry is fresh."""
+    def _listing(self, connection: Connection, use_cache: bool) -> list[Server]:
+        """Return all servers of the account, from a fresh cache entry if that is allowed."""
         if not self.get_option("cache"):
-            return self._fetch(connection)
-        key = entry_key(connection)
+            return self._fetch(connection)[0]
+        # Imported only with a cache, as the client is only without a fresh entry.
+        from ansible_collections.server_management.cloud.plugins.plugin_utils._cache import (
+            CacheEntry,
+        )
+
         fresh, grace = self.get_option("cache_timeout"), self.get_option("stale_cache_timeout")
         if grace and fresh:
-            # The cache plugin has to keep entries for longer than we call them fresh.
+            # The cache plugin has to keep entries for longer than they are fresh.
             self.set_option("cache_timeout", fresh + grace)
             self.load_cache_plugin()
-        if use_cache:
-            servers, age = self._cached(key)
-            if servers is not None and _is_within(age, fresh):
-                return self._enough(servers)
+        entry = CacheEntry(self._cache, connection, fresh, grace, self._warn)
+        servers = entry.fresh_servers() if use_cache else None
+        if servers is not None:
+            return self._check_min_servers(servers)
         try:
-            fetched = self._fetch(connection)
+            servers, is_partial = self._fetch(connection)
         except CloudError as error:
-            servers, age = self._cached(key) if grace and error.api_down else (None, 0.0)
-            if servers is None or not _is_within(age, fresh and fresh + grace):
+            servers = entry.stale_servers(error)
+            if servers is None:
                 raise
-            self._warn(f"using a stale listing, {age:.0f} s old. {error.message}")
-            return self._enough(servers)
-        self._cache[key] = write_entry(fetched)
-        self.update_cache_if_changed()  # now: a cache that fails must not do so after hosts
-        return fetched
+            return self._check_min_servers(servers)
+        if not is_partial:
+            entry.write(servers)
+            self.update_cache_if_changed()  # now, because a failure must not follow added hosts
+        return servers
 
-    def _cached(self, key: str) -> tuple[list[Server] | None, float]:
-        """Return the listing of an entry and its age in seconds; no listing where there is none."""
-        try:
-            entry = self._cache.get(key)
-            if entry is not None:
-                return read_entry(entry)
-        except _ENTRY_ERRORS as error:
-            self._warn(f"the cache entry is damaged and not used: {one_line(str(error))}")
-        return None, 0.0
-
-    def _fetch(self, connection: Connection) -> list[Server]:
-        # Not at the top: what comes out of the cache needs no client, and none of its code.
+    def _fetch(self, connection: Connection) -> tuple[list[Server], bool]:
+        """Return the listing, and whether the API has more servers."""
         from ansible_collections.server_management.cloud.plugins.module_utils._client import Client
 
-        return self._enough(Client(connection, self._warn).list_servers())
+        client = Client(connection, self._warn)
+        return self._check_min_servers(client.list_servers()), client.is_partial
 
-    def _enough(self, servers: list[Server]) -> list[Server]:
+    def _check_min_servers(self, servers: list[Server]) -> list[Server]:
         least = self.get_option("min_servers")
         if len(servers) < least:
             raise OptionError(f"min_servers: {least} expected, and the account has {len(servers)}.")
         return servers
 
-    def _name_and_compose(self, hosts: list[Host], expressions: Any) -> None:
-        """Name the hosts, sort them, and give them what the inventory file makes of them.
+    def _name_and_compose(
+        self, hosts: list[Host], group_names: GroupNames, expressions: Any, account: str
+    ) -> None:
+        """Name the hosts, sort them, and evaluate the file's expressions for them.
 
-        A host must not have the name of a group, and only the composed hosts show all groups:
-        where a name turns out to be taken, the naming starts again without it.
+        A host must not have the name of a group, and not all groups are known before the hosts are
+        composed: if a name turns out to be that of a group, the naming is repeated without it.
         """
-        reserved = {"all", "ungrouped", *self.inventory.groups}
-        reserved.update(group for host in hosts for group in host.groups)
-        if expressions is None:
-            self._tell_of_names(self._name(hosts, reserved, expressions))
-            return
-        reserved.update(expressions.group_names)
-        # A new name can make an expression ask for another group: more than this is a chase.
+        group_names.add(group for host in hosts for group in host.groups)
+        # Another name can make an expression return another group: there are three attempts.
         for is_last in (False, False, True):
-            naming = self._name(hosts, reserved, expressions)
+            naming = self._name(hosts, group_names, expressions, account)
+            if expressions is None:
+                break
             composed = expressions.compose_all(hosts, self.inventory)
             made = {group for extra in composed for group in extra.groups}
             made.update(name for pair in expressions.parents for name in pair)
@@ -433,20 +449,23 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
                 break
             if is_last:
                 raise OptionError(
-                    f"keyed_groups: makes groups named as hosts: {summarise(clashing)}."
+                    f"keyed_groups: makes groups with names of hosts: {summarise(clashing)}."
                 )
-            reserved |= made
-        self._tell_of_names(naming)
+            group_names.add(made)
+        report_names(naming, self.get_option("strict"), self._warn)
+        if expressions is None:
+            return
         for label, (count, reason) in expressions.failures.items():
             self._warn(f"{label}: failed for {count} of {len(hosts)} hosts, first with: {reason}")
         for host, extra in zip(hosts, composed, strict=True):
             host.variables.update(extra.variables)
             host.groups += extra.groups
 
-    def _name(self, hosts: list[Host], reserved: set[str], expressions: Any) -> Naming:
+    def _name(
+        self, hosts: list[Host], group_names: GroupNames, expressions: Any, account: str
+    ) -> Naming:
         by_id = {host.server.id: host for host in hosts}
         hostnames = self.get_option("hostnames")
-        known = _known_servers.get(self.inventory, {})
 
         def preferences(server: Server) -> list[str]:
             if hostnames is None:
@@ -454,29 +473,13 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             texts: list[str] = expressions.texts(hostnames, by_id[server.id])
             return texts
 
-        def is_taken(name: str, server: Server) -> bool:
-            ours = self._account, server.id
-            return known.get(name, ours) != ours
-
-        naming = name_servers([host.server for host in hosts], preferences, reserved, is_taken)
+        servers = [host.server for host in hosts]
+        is_taken = taken_names(self.inventory, account)
+        naming = assign_names(servers, preferences, group_names, is_taken)
         for host in hosts:
             host.name = naming.names[host.server.id]
         hosts.sort(key=lambda host: host.name)
         return naming
-
-    def _tell_of_names(self, naming: Naming) -> None:
-        """Warn of the names that are not what was asked for, or fail with strict."""
-        kinds = {
-            "servers share a name, so that each has its id added": naming.shared,
-            "server names have characters that a host name can't have, now _": naming.replaced,
-            "servers have no name that can be used, and are named by their id": naming.unusable,
-        }
-        for kind, names in kinds.items():
-            if names:
-                problem = f"{len(names)} {kind}: {summarise(names)}"
-                if self.get_option("strict"):
-                    raise OptionError(f"hostnames: {problem}")
-                self._warn(problem)
 
     def _set_host_key_aliases(self, hosts: list[Host]) -> None:
         # Imported only if the option is set: Ansible compiles a collection's code at each start.
@@ -488,54 +491,5 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             for name, value in host_key_variables(host.server.id).items():
                 host.variables.setdefault(name, value)
 
-    def _add(self, hosts: list[Host], parents: list[tuple[str, str]]) -> None:
-        """Add what was planned; nothing here can fail any more.
-
-        Ansible checks the name of each variable that is set and notes where the text of its value
-        is from. What many hosts have gets that once: the others have what it became for the first.
-        """
-        inventory = self.inventory
-        # Looked up once: from ansible-core 2.19 on a proxy stands between, and takes its time.
-        add_host, add_child, added_hosts = inventory.add_host, inventory.add_child, inventory.hosts
-        set_variable = inventory.set_variable
-        everybody = safe_group_name(self.get_option("group"))
-        for group in sorted({everybody, *(group for host in hosts for group in host.groups)}):
-            inventory.add_group(group)
-        known = _known_servers.setdefault(inventory, {})
-        kept: dict[tuple[type, str], Any] = {}
-        accepted: set[str] = set()
-        hosts.reverse()
-        while hosts:  # each plan goes as its host comes, so that memory holds no account twice
-            host = hosts.pop()
-            name = host.name
-            add_host(name, everybody)
-            known[name] = self._account, host.server.id
-            added = added_hosts[name]
-            if len(kept) > _KEPT_TEXTS:
-                kept.clear()
-            for variable, value in host.variables.items():
-                text = (value.__class__, value) if isinstance(value, str) else None
-                if text in kept and variable in accepted:
-                    added.vars[variable] = kept[text]
-                    continue
-                set_variable(name, variable, value)
-                accepted.add(variable)
-                if text is not None:
-                    kept[text] = added.vars[variable]
-            for group in host.groups:
-                if group != everybody:
-                    add_child(group, name)
-        for parent, child in parents:
-            inventory.add_group(parent)
-            add_child(parent, child)
-
     def _warn(self, text: str) -> None:
         self.display.warning(f"{self._source}: {text}")
-
-
-def _is_within(age: float, longest: int) -> bool:
-    """Tell whether an entry may be used; ``longest`` is in seconds, and 0 is for ever.
-
-    An entry of the future was written by another clock, or by somebody else.
-    """
-    return not longest or 0 <= age <= longest

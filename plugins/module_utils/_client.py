@@ -48,7 +48,10 @@ _PARAMETERS = {"cursor": "starting_after", "page": "page", "offset": "offset"}
 
 
 class Client:
-    """Read the API; ``warn`` takes one line of text."""
+    """Read the API; ``warn`` takes one line of text.
+
+    ``is_partial``: the API has more servers than the last listing.
+    """
 
     def __init__(self, connection: Connection, warn: Callable[[str], None]) -> None:
         self._connection = connection
@@ -56,6 +59,7 @@ class Client:
         self._transport = Transport(connection)
         self._url = f"{connection.base_url}/servers"
         self._bytes, self._values = LISTING_LIMIT, VALUES_LIMIT  # what is left for one listing
+        self.is_partial = False
 
     def list_servers(self) -> list[Server]:
         """Read the whole listing, page by page; a partial one is returned only if allowed."""
@@ -116,6 +120,7 @@ class Client:
         if self._connection.pagination == "link":
             problem += ", and no Link header to the next page"
         if self._connection.allow_partial:
+            self.is_partial = True
             self._warn(f"{problem}. Continuing without the others, because allow_partial is set.")
             return list(servers.values())
         raise IncompleteListing(

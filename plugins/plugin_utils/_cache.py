@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The cache entry: a checked listing, for the account it came from and nobody else.
+"""The cache entry of an account: a validated listing, and for how long it may be used.
 
 This utility is private to the collection: it may change in any release.
 """
@@ -13,23 +13,88 @@ import hashlib
 import json
 import math
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, MutableMapping
 from typing import Any
+
+from ansible.errors import AnsibleError
 
 from ansible_collections.server_management.cloud.plugins.module_utils._connection import Connection
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
+    CloudError,
     MalformedResponse,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server, merge
-from ansible_collections.server_management.cloud.plugins.module_utils._response import parse_listing
+from ansible_collections.server_management.cloud.plugins.module_utils._response import (
+    parse_listing,
+)
+from ansible_collections.server_management.cloud.plugins.module_utils._text import one_line
 
 _FORMAT = 1
+# Exceptions raised by reading a damaged entry, in the cache plugin or in Ansible's decoding.
+_ENTRY_ERRORS = (AnsibleError, AttributeError, LookupError, OSError, TypeError, ValueError)
+
+
+class CacheEntry:
+    """The listing of one account in a cache, used for ``fresh`` seconds (0: without a limit).
+
+    For ``grace`` more seconds it may be used while the API is down.
+    """
+
+    def __init__(
+        self,
+        cache: MutableMapping[str, Any],
+        connection: Connection,
+        fresh: int,
+        grace: int,
+        warn: Callable[[str], None],
+    ) -> None:
+        self._cache = cache
+        self._key = entry_key(connection)
+        self._fresh = fresh
+        self._grace = grace
+        self._warn = warn
+
+    def fresh_servers(self) -> list[Server] | None:
+        """Return the servers of a fresh entry; None if there is no such entry."""
+        servers, age = self._read()
+        return servers if _is_within(age, self._fresh) else None
+
+    def stale_servers(self, error: CloudError) -> list[Server] | None:
+        """Return the servers to use, with a warning, after an error of the API; None if none."""
+        if not (self._grace and error.api_down):
+            return None
+        servers, age = self._read()
+        if servers is None or not _is_within(age, self._fresh and self._fresh + self._grace):
+            return None
+        self._warn(f"using a stale listing, {age:.0f} s old. {error.message}")
+        return servers
+
+    def write(self, servers: Iterable[Server]) -> None:
+        """Replace the entry by a listing that was fetched now."""
+        self._cache[self._key] = write_entry(servers)
+
+    def _read(self) -> tuple[list[Server] | None, float]:
+        try:
+            entry = self._cache.get(self._key)
+            if entry is not None:
+                return read_entry(entry)
+        except _ENTRY_ERRORS as error:
+            self._warn(f"the cache entry is damaged and not used: {one_line(str(error))}")
+        return None, 0.0
+
+
+def _is_within(age: float, longest: int) -> bool:
+    """Return whether an entry is young enough; ``longest`` is in seconds, and 0 is no limit.
+
+    An entry from the future was written with another clock, or by somebody else.
+    """
+    return not longest or 0 <= age <= longest
 
 
 def entry_key(connection: Connection) -> str:
-    """Name the entry of an account: whatever could change the listing is part of it.
+    """Return the key of an account's entry, made from everything that can change the listing.
 
-    The token goes into one digest with all the rest, so that no digest of it alone is on disk.
+    The token is in one digest with all the rest, so that no digest of it alone is on disk.
     """
     parts = (
         _FORMAT,
@@ -45,9 +110,9 @@ def entry_key(connection: Connection) -> str:
 
 
 def write_entry(servers: Iterable[Server]) -> dict[str, Any]:
-    """Make the entry for a listing that was fetched now.
+    """Return the entry for a listing that was fetched now.
 
-    The servers are one text: Ansible makes a deep copy of what goes into a cache.
+    The servers are one text, because Ansible makes a deep copy of what it puts into a cache.
     """
     listing = {"data": [server.fields for server in servers], "has_more": False}
     text = json.dumps(listing, separators=(",", ":"))
@@ -55,9 +120,9 @@ def write_entry(servers: Iterable[Server]) -> dict[str, Any]:
 
 
 def read_entry(entry: Any) -> tuple[list[Server], float]:
-    """Return the servers of an entry, checked as an answer of the API is, and their age in seconds.
+    """Return the servers of an entry, validated like a response, and their age in seconds.
 
-    Raises ValueError where the entry is damaged or was not written by this format.
+    Raises ValueError if the entry is damaged or has another format.
     """
     if not isinstance(entry, dict) or entry.get("format") != _FORMAT:
         raise ValueError("it is not in the format of this version")
@@ -71,5 +136,5 @@ def read_entry(entry: Any) -> tuple[list[Server], float]:
     except MalformedResponse as error:
         raise ValueError(error.message) from None
     if has_more:
-        raise ValueError("its listing is not whole")
+        raise ValueError("its listing is not complete")
     return list(servers.values()), time.time() - fetched

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The inventory file: known keys alone, templates rendered, values that the options can have.
+"""The inventory file: its form, its keys, its templates, and values that the options can have.
 
 This utility is private to the collection: it may change in any release.
 """
@@ -10,26 +10,28 @@ This utility is private to the collection: it may change in any release.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+import re
+import shlex
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ansible.errors import AnsibleError
 from ansible.module_utils.parsing.convert_bool import boolean
-from jinja2 import TemplateError
+from ansible.utils.vars import isidentifier
+from jinja2 import Environment, TemplateError, TemplateSyntaxError
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._options import (
     PATH_OPTIONS,
-    TOKEN_OPTIONS,
     expand_path,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._text import one_line
 
 # Expressions are evaluated for each server, and not once as templates.
 EXPRESSION_OPTIONS = frozenset({"compose", "groups", "keyed_groups", "hostnames", "filters"})
-# The types of numbers, integers by both names that Ansible has for them.
+# The types of numbers; Ansible has two names for integers.
 _NUMBERS = {"int": "a whole number", "integer": "a whole number", "float": "a number"}
-# What a template may raise: Ansible up to 2.18 lets the errors of filters through as they are.
+# Exceptions raised by a template: Ansible up to 2.18 doesn't convert those of filters.
 _TEMPLATE_ERRORS = (
     AnsibleError,
     TemplateError,
@@ -43,16 +45,35 @@ _TEMPLATE_ERRORS = (
 )
 
 
+def is_list_of_hosts(content: str) -> bool:
+    """Return whether Ansible's ini plugin can read a source file of ours as a list of host names.
+
+    It does so if this source fails. It takes each line for a host with variables: white space in
+    quotation marks doesn't separate them, and each variable has an equals sign.
+    """
+    try:
+        lines = [shlex.split(line, comments=True) for line in content.splitlines()]
+    except ValueError:
+        return False
+    return all("=" in word for words in lines for word in words[1:])
+
+
 def check_keys(config: Mapping[str, Any], known: Iterable[str]) -> None:
-    """Raise OptionError at a key that is no option, with the option that it resembles most."""
+    """Raise OptionError at a key that is not an option, with the option that is most similar.
+
+    Only the start of a key is shown: without a space after the colon, a value is part of it.
+    """
     known = list(known)
     for key in config:
         if key not in known:
-            import difflib  # only now: a mistake has time
+            import difflib  # imported only here: this run ends with an error
 
-            near = difflib.get_close_matches(str(key), known, n=1)
+            name = re.split(r"[:=\s]", one_line(str(key)), maxsplit=1)[0]
+            near = difflib.get_close_matches(name, known, n=1)
             hint = f"Did you mean {near[0]}?" if near else ""
-            raise OptionError(f"{one_line(str(key))}: there is no such option.", hint)
+            if name in known:
+                hint = "Put a space after the colon."
+            raise OptionError(f"{name}: there is no such option.", hint)
 
 
 def render(
@@ -63,7 +84,7 @@ def render(
     rendered = {}
     for key, value in config.items():
         if key in EXPRESSION_OPTIONS:
-            # A single expression may have commas, at which Ansible would split a text.
+            # A single expression can have commas, where Ansible would split a text.
             rendered[key] = [value] if key == "hostnames" and isinstance(value, str) else value
             continue
         try:
@@ -79,22 +100,6 @@ def render(
     return rendered
 
 
-def check_tokens(config: Mapping[str, Any]) -> None:
-    """Raise OptionError if a token is not text: Ansible's own message would show the value.
-
-    YAML reads 0123456 as the number 42798, so a number can't be converted back to the token.
-    """
-    for option in TOKEN_OPTIONS:
-        value = config.get(option)
-        if isinstance(value, (list, dict)):
-            raise OptionError(f"{option}: must be text, not a list or a mapping.")
-        if value is not None and not isinstance(value, str):
-            raise OptionError(
-                f"{option}: YAML reads this value as a number, a boolean or a date.",
-                "Put it in quotation marks.",
-            )
-
-
 def resolve_paths(config: dict[str, Any], folder: str) -> None:
     """Make relative paths relative to the folder of the inventory file; drop empty ones."""
     for option in PATH_OPTIONS:
@@ -106,10 +111,10 @@ def resolve_paths(config: dict[str, Any], folder: str) -> None:
 
 
 def check_values(config: Mapping[str, Any], definitions: Mapping[str, Any]) -> None:
-    """Raise OptionError where a value is none that its option can have, and say which those are.
+    """Raise OptionError at a value that its option can't have.
 
-    Ansible says that no longer from 2.19 on, and up to 2.18 it takes any word that is no flag for
-    false, which would turn validate_certs off.
+    Ansible up to 2.18 reads any text but a few as false, which would turn validate_certs off, and
+    the messages of all versions can show the value, which may be a token.
     """
     for option, definition in definitions.items():
         names = [entry["name"] for entry in definition.get("env") or []]
@@ -120,26 +125,111 @@ def check_values(config: Mapping[str, Any], definitions: Mapping[str, Any]) -> N
 
 
 def _check_value(option: str, definition: Mapping[str, Any], value: Any) -> None:
-    kind, choices = definition.get("type"), definition.get("choices")
+    kind, choices = definition.get("type", "str"), definition.get("choices")
     if kind in ("bool", "boolean"):
         try:
             boolean(value)
         except TypeError:
             raise OptionError(f"{option}: must be true or false.") from None
     elif kind in _NUMBERS:
-        try:
-            is_one = float(value).is_integer() or kind == "float"
-        except (TypeError, ValueError):
-            is_one = False
-        if not is_one:
-            raise OptionError(f"{option}: must be {_NUMBERS[kind]}, and is {_shown(value)}.")
+        _check_number(option, kind, value)
+    elif kind in ("dict", "dictionary"):
+        if not isinstance(value, Mapping):
+            raise OptionError(f"{option}: must be a mapping.")
+    elif kind == "list":
+        _check_list(option, definition, value)
+    elif not isinstance(value, str):
+        # Ansible's own message would show the value, which may be a token. A number can't be
+        # converted back: YAML reads 0123456 as 42798.
+        if isinstance(value, (list, Mapping)):
+            raise OptionError(f"{option}: must be text, not a list or a mapping.")
+        raise OptionError(
+            f"{option}: YAML reads this value as a number, a boolean or a date.",
+            "Put it in quotation marks.",
+        )
     elif choices:
-        if kind == "list" and isinstance(value, str):
-            value = value.split(",")
-        for element in value if isinstance(value, list) and kind == "list" else [value]:
-            if str(element).strip() not in choices:
-                expected = ", ".join(choices)
-                raise OptionError(f"{option}: must be one of {expected}, and is {_shown(element)}.")
+        _check_choice(option, choices, value)
+
+
+def _check_number(option: str, kind: str, value: Any) -> None:
+    try:
+        is_one = float(value).is_integer() or kind == "float"
+    except (TypeError, ValueError):
+        is_one = False
+    if not is_one:
+        raise OptionError(f"{option}: must be {_NUMBERS[kind]}, and is {_shown(value)}.")
+
+
+def _check_list(option: str, definition: Mapping[str, Any], value: Any) -> None:
+    choices = definition.get("choices")
+    is_text = definition.get("elements") == "str"
+    if isinstance(value, str) and is_text:
+        value = value.split(",")
+    if not isinstance(value, list):
+        raise OptionError(f"{option}: must be a list.")
+    for element in value:
+        if not is_text or (option in EXPRESSION_OPTIONS and isinstance(element, (int, float))):
+            continue
+        if not isinstance(element, str):
+            advice = "Put each value in quotation marks."
+            raise OptionError(f"{option}: must be a list of texts.", advice)
+        if choices:
+            _check_choice(option, choices, element.strip())
+
+
+def _check_choice(option: str, choices: Iterable[str], value: str) -> None:
+    if value not in choices:
+        expected = ", ".join(choices)
+        raise OptionError(f"{option}: must be one of {expected}, and is {_shown(value)}.")
+
+
+def check_options(get_option: Callable[[str], Any]) -> None:
+    """Raise OptionError at an option of the inventory plugin that can't be used."""
+    prefix = get_option("hostvars_prefix")
+    if prefix.startswith("ansible_") or not isidentifier(f"{prefix}id"):
+        raise OptionError(
+            f"hostvars_prefix: {one_line(prefix)!r} makes no usable variable names.",
+            "Use letters, digits and underscores, and do not start with ansible_.",
+        )
+    if not get_option("group"):
+        raise OptionError("group: must not be empty.")
+    for option in ("min_servers", "stale_cache_timeout"):
+        if get_option(option) < 0:
+            raise OptionError(f"{option}: must be 0 or more.")
+    if get_option("stale_cache_timeout") and not get_option("cache"):
+        raise OptionError("stale_cache_timeout: needs cache: true.")
+    _check_expressions(get_option)
+
+
+def _check_expressions(get_option: Callable[[str], Any]) -> None:
+    hostnames = get_option("hostnames")
+    if hostnames is not None and (not hostnames or any(_is_blank(name) for name in hostnames)):
+        raise OptionError("hostnames: must not be empty, nor have an empty expression.")
+    for name in get_option("compose") or {}:
+        if not isinstance(name, str) or not isidentifier(name):
+            raise OptionError(f"compose: {_shown(name)} can't be the name of a variable.")
+    for name in get_option("groups") or {}:
+        if _is_blank(name):
+            raise OptionError("groups: a group must have a name.")
+    for entry in get_option("filters") or []:
+        if not isinstance(entry, Mapping) or list(entry) not in (["include"], ["exclude"]):
+            raise OptionError("filters: each entry must have one key, include or exclude.")
+        ((verb, condition),) = entry.items()
+        _check_condition(f"filters: {verb}", condition)
+
+
+def _check_condition(option: str, condition: Any) -> None:
+    if _is_blank(condition) or isinstance(condition, (list, Mapping)):
+        raise OptionError(f"{option}: must be a condition, and not empty.")
+    try:
+        Environment(autoescape=True).parse(f"{{{{ ({condition}) }}}}")
+    except TemplateSyntaxError as error:
+        reason = one_line(str(error.message))
+        raise OptionError(f"{option}: {_shown(condition)}: syntax error: {reason}.") from None
+
+
+def _is_blank(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())
 
 
 def _shown(value: Any) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import CloudError
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
 from ansible_collections.server_management.cloud.plugins.module_utils._text import plain
-from ansible_collections.server_management.cloud.plugins.plugin_utils._names import name_servers
+from ansible_collections.server_management.cloud.plugins.plugin_utils._names import assign_names
 
 Event = dict[str, Any]
 
@@ -41,7 +41,7 @@ class Listing:
 
     def __init__(self, servers: Iterable[Server], hosts: str) -> None:
         self.servers = {server.id: server for server in servers}
-        self.names = name_servers(
+        self.names = assign_names(
             self.servers.values(),
             lambda server: [server.id if hosts == "id" else server.text("name")],
             _DefaultGroups(),

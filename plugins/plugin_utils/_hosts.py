@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Hosts to be: what a server becomes before anything is added to the inventory.
+"""Hosts: what each server becomes, and how it is added to the inventory.
 
 This utility is private to the collection: it may change in any release.
 """
@@ -10,29 +10,60 @@ This utility is private to the collection: it may change in any release.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakKeyDictionary
 
-from ansible.inventory.group import to_safe_group_name
 from ansible.utils.vars import isidentifier
 
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
-from ansible_collections.server_management.cloud.plugins.module_utils._models import FIELDS, Server
+from ansible_collections.server_management.cloud.plugins.module_utils._models import (
+    Server,
+    describe_unusable,
+)
 from ansible_collections.server_management.cloud.plugins.module_utils._text import summarise
 from ansible_collections.server_management.cloud.plugins.plugin_utils._trust import mark
 
-# Dotted quads that a packet can be sent to: not 0/8, nor 224/4 and above.
+# Dotted quads of one machine: not 0.0.0.0/8, and not 224.0.0.0 and above.
 _OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
 _is_unicast_ipv4 = re.compile(
     rf"(?:22[0-3]|2[01][0-9]|1[0-9][0-9]|[1-9][0-9]?)(?:\.{_OCTET}){{3}}"
 ).fullmatch
+# It never resolves (RFC 6761); the final dot keeps search domains away. Without ansible_host,
+# Ansible would connect to whatever the server's name resolves to.
+NO_ADDRESS = "no-usable-ipv4.invalid."
+
+# Names that Ansible gives a meaning on some version: keywords of plays, roles, blocks and tasks,
+# magic variables, and globals of templates.
+RESERVED_VARIABLES = frozenset(
+    {
+        "action", "add_group", "add_host", "always", "any_errors_fatal", "args", "async",
+        "async_val", "become", "become_exe", "become_flags", "become_method", "become_user",
+        "block", "caller", "changed_when", "check_mode", "collections", "connection", "cycler",
+        "debugger", "delay", "delegate_facts", "delegate_to", "delegated_vars", "dict", "diff",
+        "environment", "fact_path", "failed_when", "finalize", "force_handlers", "gather_facts",
+        "gather_subset", "gather_timeout", "group_names", "groups", "handlers", "hosts",
+        "hostvars", "ignore_errors", "ignore_unreachable", "inventory_dir", "inventory_file",
+        "inventory_hostname", "inventory_hostname_short", "item", "joiner", "kwargs", "lipsum",
+        "local_action", "lookup", "loop", "loop_control", "loop_with", "max_fail_percentage",
+        "module_defaults", "name", "namespace", "no_log", "notify", "now", "omit", "order",
+        "play_hosts", "playbook_dir", "poll", "port", "post_tasks", "pre_tasks", "q", "query",
+        "range", "register", "remote_user", "rescue", "retries", "role_name", "role_names",
+        "role_path", "role_uuid", "roles", "run_once", "self", "serial", "strategy", "super",
+        "tags", "tasks", "throttle", "timeout", "undef", "until", "validate_argspec", "varargs",
+        "vars", "vars_files", "vars_prompt", "when", "with_",
+    }
+)  # fmt: skip
+
+_KEPT_TEXTS = 4096  # how many texts that hosts share are remembered while they are added
+# The account and the id of the server that each host of an inventory is, whichever file listed it.
+# The variables of a host don't show this, because each file can have another prefix.
+_known_servers: WeakKeyDictionary[Any, dict[str, tuple[str, str]]] = WeakKeyDictionary()
 
 
 @dataclass
 class Host:
-    """What will be added to the inventory for a server, under ``name``."""
+    """The host that will be added to the inventory for a server, under ``name``."""
 
     server: Server
     variables: dict[str, Any]
@@ -41,7 +72,7 @@ class Host:
 
 
 class _VariableNames(dict[str, str]):
-    """The name of the variable for each field; empty, and noted, where there can be none."""
+    """The name of the variable for each field; empty, and noted, if there can't be one."""
 
     def __init__(self, prefix: str) -> None:
         super().__init__()
@@ -50,86 +81,109 @@ class _VariableNames(dict[str, str]):
 
     def __missing__(self, name: str) -> str:
         variable = self._prefix + name
-        if variable.startswith("ansible_") or not isidentifier(variable):
+        if (
+            variable.startswith(("ansible_", "_ansible_"))
+            or variable in RESERVED_VARIABLES
+            or not isidentifier(variable)
+        ):
             self.refused.append(name)
             variable = ""
         self[name] = variable
         return variable
 
 
-def safe_group_name(text: str) -> str:
-    """Replace what a group name can't have, as Ansible does, and say nothing about it."""
-    return str(to_safe_group_name(text, force=True, silent=True))
+def hosts_from(
+    servers: Collection[Server], prefix: str, has_loopback: bool, warn: Callable[[str], None]
+) -> list[Host]:
+    """Turn servers into hosts with variables, and warn of the fields that can't be used.
 
-
-def hosts_from(servers: Iterable[Server], prefix: str, warn: Callable[[str], None]) -> list[Host]:
-    """Turn servers into hosts with variables, and tell of the fields that could not be used."""
+    ``has_loopback``: the API is on this machine, so that its servers may be, too.
+    """
     names = _VariableNames(prefix)
-    unusable: Counter[str] = Counter()
     unreachable = []
     hosts = []
     for server in servers:
-        if missing := server.unusable:
-            unusable.update(missing)
         variables = {
             variable: mark(value)
             for key, value in server.fields.items()
             if (variable := names[key])
         }
         address = server.text("ipv4")
-        if _is_unicast_ipv4(address):
-            variables["ansible_host"] = mark(address)
-        else:
+        if not _is_unicast_ipv4(address) or (address.startswith("127.") and not has_loopback):
             unreachable.append(server.id)
+            address = NO_ADDRESS
+        variables["ansible_host"] = mark(address)
         hosts.append(Host(server, variables))
-    if unusable:
-        counts = ", ".join(f"{name} ({unusable[name]})" for name in FIELDS if unusable[name])
-        warn(f"fields that are missing or not text, with the number of servers: {counts}")
+    if unusable := describe_unusable(servers):
+        warn(unusable)
     if unreachable:
-        warn(f"no usable IPv4 address, so ansible_host is not set: {summarise(unreachable)}")
+        warn(
+            f"no usable IPv4 address, so ansible_host is {NO_ADDRESS} for {summarise(unreachable)}"
+        )
     if names.refused:
         warn(f"fields that can't become variables: {summarise(names.refused)}")
     return hosts
 
 
-def group_hosts(
-    hosts: Iterable[Host], everybody: str, fields: Sequence[str], warn: Callable[[str], None]
-) -> None:
-    """Put each host into the group of all, and into those of its region, plan and status."""
-    everybody = safe_group_name(everybody)
-    names: dict[tuple[str, str], str] = {}
-    for host in hosts:
-        host.groups.append(everybody)
-        for key in fields:
-            value = host.server.text(key)
-            if value:
-                name = names.get((key, value))
-                if name is None:
-                    name = names[key, value] = safe_group_name(f"{key}_{value}")
-                host.groups.append(name)
-    values: dict[str, list[str]] = {}
-    for (key, value), name in names.items():
-        values.setdefault(name, []).append(f"{key} {value}")
-    for name, merged in sorted(values.items()):
-        if len(merged) > 1:
-            warn(f"several values become the group {name}: {summarise(merged)}")
+def taken_names(inventory: Any, account: str) -> Callable[[str, Server], bool]:
+    """Return a function that tells whether a name belongs to a host other than a server's own.
 
-
-def check_parents(parents: Iterable[tuple[str, str]], groups: Mapping[str, Any]) -> None:
-    """Raise OptionError where a group would end up inside itself.
-
-    ``parents`` has (parent, child) pairs to be added to the ``groups`` of the inventory.
+    Another account's server has it, or another source's host with an address, which a server must
+    not replace. A host of another source without an address is merged with the server.
     """
-    above: dict[str, set[str]] = {}
-    for name, group in groups.items():
-        above[name] = {parent.name for parent in group.parent_groups}
+    known, hosts = _known_servers.get(inventory, {}), inventory.hosts
+
+    def is_taken(name: str, server: Server) -> bool:
+        if name in known:
+            return known[name] != (account, server.id)
+        return name in hosts and _has_address(hosts[name])
+
+    return is_taken
+
+
+def _has_address(host: Any) -> bool:
+    sources = [host.vars, *(group.vars for group in host.get_groups())]
+    return any("ansible_host" in found or "ansible_ssh_host" in found for found in sources)
+
+
+def add_hosts(inventory: Any, hosts: list[Host], everybody: str, account: str) -> None:
+    """Add hosts, which ``hosts`` then has no more, with their groups; nothing here can fail.
+
+    Ansible checks the name of each variable that is set, and notes where its value is from. That is
+    done once for a text that many hosts have: the others get the result of the first one.
+    """
+    # Read once: from ansible-core 2.19 on, a proxy makes each access slow.
+    add_host, add_child, added_hosts = inventory.add_host, inventory.add_child, inventory.hosts
+    set_variable = inventory.set_variable
+    for group in sorted({everybody, *(group for host in hosts for group in host.groups)}):
+        inventory.add_group(group)
+    known = _known_servers.setdefault(inventory, {})
+    kept: dict[tuple[type, str], Any] = {}
+    accepted: set[str] = set()
+    hosts.reverse()
+    while hosts:  # each is released when it was added, so that memory never has the account twice
+        host = hosts.pop()
+        name = host.name
+        add_host(name)
+        known[name] = account, host.server.id
+        added = added_hosts[name]
+        if len(kept) > _KEPT_TEXTS:
+            kept.clear()
+        for variable, value in host.variables.items():
+            text = (value.__class__, value) if isinstance(value, str) else None
+            if text in kept and variable in accepted:
+                added.vars[variable] = kept[text]
+                continue
+            set_variable(name, variable, value)
+            accepted.add(variable)
+            if text is not None:
+                kept[text] = added.vars[variable]
+        for group in host.groups:
+            add_child(group, name)
+
+
+def add_parents(inventory: Any, parents: Iterable[tuple[str, str]]) -> None:
+    """Put groups into others, given as (parent, child) pairs that were checked."""
     for parent, child in parents:
-        pending, seen = [parent], set()
-        while pending:
-            name = pending.pop()
-            if name == child:
-                raise OptionError(f"keyed_groups: the group {child} would be inside itself.")
-            if name not in seen:
-                seen.add(name)
-                pending.extend(above.get(name, ()))
-        above.setdefault(child, set()).add(parent)
+        inventory.add_group(parent)
+        inventory.add_child(parent, child)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Host names: one for each server, usable, unique and independent of the order of the answer.
+"""Host names: one for each server, usable, unique, and independent of the response's order.
 
 This utility is private to the collection: it may change in any release.
 """
@@ -14,10 +14,12 @@ import ipaddress
 import re
 import socket
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Container
 from dataclasses import dataclass, field
 
+from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
+from ansible_collections.server_management.cloud.plugins.module_utils._text import summarise
 
 _LONGEST = 253
 _LOCALHOSTS = frozenset(
@@ -35,32 +37,54 @@ _LOCALHOSTS = frozenset(
 _unsafe_run = re.compile(r"[^A-Za-z0-9._-]+")
 
 
+# For one name and for several names, what happened to them.
+_REPORTS = {
+    "shared": (
+        "server shares its name with another one, so its id is added",
+        "servers share a name, so their ids are added",
+    ),
+    "taken": (
+        "server has the name of a host of another source, so its id is added",
+        "servers have names of hosts of other sources, so their ids are added",
+    ),
+    "replaced": (
+        "server name has characters that a host name can't have, which become _",
+        "server names have characters that a host name can't have, which become _",
+    ),
+    "unusable": (
+        "server has no name that can be used, and is named by its id",
+        "servers have no name that can be used, and are named by their ids",
+    ),
+}
+
+
 @dataclass
 class Naming:
-    """The host name of each server, by its id, and those names that call for a word.
+    """The host name of each server, by its id, and the host names that differ from any preference.
 
-    ``shared``: several servers have the name; ``replaced``: characters were replaced;
-    ``unusable``: no preference could name a host.
+    ``shared``: several servers have the preferred name; ``taken``: a host of another source has it;
+    ``replaced``: characters were replaced; ``unusable``: no preference can name a host.
     """
 
     names: dict[str, str] = field(default_factory=dict)
     shared: list[str] = field(default_factory=list)
+    taken: list[str] = field(default_factory=list)
     replaced: list[str] = field(default_factory=list)
     unusable: list[str] = field(default_factory=list)
 
 
-def name_servers(
+def assign_names(
     servers: Collection[Server],
     preferences: Callable[[Server], list[str]],
-    reserved: Collection[str],
+    reserved: Container[str],
     is_taken: Callable[[str, Server], bool],
 ) -> Naming:
-    """Give each server the first of its preferences that is usable and no other server's.
+    """Give each server the first of its preferences that is usable and that no other server has.
 
-    ``reserved`` are the names of groups; ``is_taken`` tells that a name belongs to a host of
-    another source. A name that several servers prefer at the same rank goes to none of them, so
-    that the order of the servers doesn't matter. After all preferences come the first usable one
-    with the id, the id alone, and a digest of the id.
+    ``reserved`` are names that groups have or may get; ``is_taken`` returns whether a host of
+    another source has a name. A name that several servers prefer at the same rank goes to none of
+    them, so that the order of the servers doesn't matter. After all preferences come the first
+    usable one with the id, the id alone, and a digest of the id.
     """
     texts = {server.id: preferences(server) for server in servers}
     wishes = {
@@ -84,10 +108,22 @@ def name_servers(
                 waiting.append(server)
         used.update(claims)
         rank += 1
-    for identifier, name in naming.names.items():
-        if name not in texts[identifier]:
-            _note(naming, name, wishes[identifier])
+    for server in servers:
+        name = naming.names[server.id]
+        if name not in texts[server.id]:
+            wished = wishes[server.id]
+            _note(naming, name, wished, any(is_taken(wish, server) for wish in wished if wish))
     return naming
+
+
+def report_names(naming: Naming, strict: bool, warn: Callable[[str], None]) -> None:
+    """Warn of host names that are not as preferred; raise OptionError if ``strict``."""
+    for kind, (one, several) in _REPORTS.items():
+        if names := getattr(naming, kind):
+            problem = f"{len(names)} {one if len(names) == 1 else several}: {summarise(names)}."
+            if strict:
+                raise OptionError(f"hostnames: {problem}")
+            warn(problem)
 
 
 def safe_host_name(text: str) -> str:
@@ -95,24 +131,24 @@ def safe_host_name(text: str) -> str:
     return _unsafe_run.sub("_", text)
 
 
-def is_usable(name: str, reserved: Collection[str]) -> bool:
-    """Tell whether a text that ``safe_host_name`` gave can name a host."""
+def is_usable(name: str, reserved: Container[str]) -> bool:
+    """Return whether a text that ``safe_host_name`` returned can name a host."""
     return (
         0 < len(name) <= _LONGEST
         and name[0] not in "-."
         and name not in reserved
-        and not _is_localhost(name)
+        and not is_localhost(name)
     )
 
 
-def _host_name(text: str, reserved: Collection[str]) -> str:
-    """Return the host name that a text makes, or an empty text."""
+def _host_name(text: str, reserved: Container[str]) -> str:
+    """Return a text as a host name, or an empty text if it can't be one."""
     name = safe_host_name(text)
     return name if is_usable(name, reserved) and not _is_ipv6_loopback(text) else ""
 
 
-def _wish(identifier: str, wishes: list[str], rank: int, reserved: Collection[str]) -> str:
-    """Return what a server would be named at a rank; an empty text where there is nothing."""
+def _wish(identifier: str, wishes: list[str], rank: int, reserved: Container[str]) -> str:
+    """Return the name that a server would have at a rank; an empty text if there is none."""
     if rank < len(wishes):
         return wishes[rank]
     step = rank - len(wishes)
@@ -122,19 +158,35 @@ def _wish(identifier: str, wishes: list[str], rank: int, reserved: Collection[st
     elif step == 1:
         name = identifier
     else:
-        # Each further step has a digest of its own: names could be made to take the first one.
+        # Each further step has another digest: a server may be named like an earlier one.
         text = identifier + "#" * (step - 2)
         name = f"server_{hashlib.sha256(text.encode()).hexdigest()[:16]}"
     return _host_name(name, reserved)
 
 
-def _note(naming: Naming, name: str, wishes: list[str]) -> None:
+def _note(naming: Naming, name: str, wishes: list[str], is_taken: bool) -> None:
     if name in wishes:
         naming.replaced.append(name)
+    elif is_taken:
+        naming.taken.append(name)
     elif any(wishes):
         naming.shared.append(name)
     else:
         naming.unusable.append(name)
+
+
+def is_localhost(name: str) -> bool:
+    """Return whether Ansible, ssh or a resolver takes a name for this machine."""
+    lowered = name.lower().rstrip(".")
+    if lowered in _LOCALHOSTS or lowered.endswith(".localhost"):
+        return True
+    if not name[0].isdigit():
+        return False
+    try:
+        packed = socket.inet_aton(lowered)  # as ssh does: 127.1 and 0x7f000001 are this machine
+    except OSError:
+        return False
+    return packed[0] == 127 or packed == bytes(4)
 
 
 def _is_ipv6_loopback(text: str) -> bool:
@@ -143,16 +195,3 @@ def _is_ipv6_loopback(text: str) -> bool:
     except ValueError:
         return False
     return (address.ipv4_mapped or address).is_loopback
-
-
-def _is_localhost(name: str) -> bool:
-    lowered = name.lower().rstrip(".")
-    if lowered in _LOCALHOSTS or lowered.endswith(".localhost"):
-        return True
-    if not name[0].isdigit():
-        return False
-    try:
-        packed = socket.inet_aton(lowered)  # as ssh would: 127.1 and 0x7f000001 are this machine
-    except OSError:
-        return False
-    return packed[0] == 127 or packed == bytes(4)

@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+import json
+import re
+from collections.abc import Generator, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +75,18 @@ class Source:
         every = ("-i", path, "--flush-cache", "--list-hosts", *arguments)
         return self.runner.playbook(*every, playbook, **options)
 
+    def addressed(self, patterns: Iterable[str], *sources: Path) -> dict[str, list[str]]:
+        """Return the hosts that each pattern addresses in a command over these sources."""
+        playbook = self.folder / "patterns.yml"
+        playbook.write_text("".join(f"- hosts: {json.dumps(pattern)}\n" for pattern in patterns))
+        paths = [text for path in sources for text in ("-i", str(path))]
+        shown = self.runner.playbook(*paths, "--list-hosts", playbook).ok().stdout
+        found: dict[str, list[str]] = {}
+        for part in re.split(r"^ *play #\d+ ", shown, flags=re.MULTILINE)[1:]:
+            pattern, _colon, rest = part[1:].partition("):")
+            found[pattern] = re.findall(r"^      (\S+)$", rest, flags=re.MULTILINE)
+        return found
+
     def refused(self, *texts: str, **options: Any) -> Result:
         """Run a source that must fail with these texts, and leave no host behind."""
         result = self.run(**options)
@@ -82,6 +96,13 @@ class Source:
         assert "Traceback" not in result.output
         assert self.sandbox.token not in result.output
         return result
+
+
+def failures(result: Result) -> dict[str, str]:
+    """Return what was printed for each source that failed, by file name, without white space."""
+    words = "".join(result.output.split())
+    parts = re.split(r"Unabletoparse(\S*?)asaninventorysource", words)
+    return {Path(path).name: text for text, path in zip(parts[::2], parts[1::2], strict=False)}
 
 
 def hosts(listing: dict[str, Any]) -> list[str]:

@@ -17,6 +17,7 @@ READ = "{{ lookup('ansible.builtin.file', '/etc/passwd') }}"
 STATEMENT = f"{{% set x = lookup('ansible.builtin.pipe', 'touch $HOME/{CANARY}') %}}"
 HEADER = "#jinja2: variable_start_string:'[[', variable_end_string:']]'\n[[ 7 * 7 ]]"
 
+NO_ADDRESS = "no-usable-ipv4.invalid."
 MISSING: Any = object()
 BY_ID = "<id>"
 BY_DIGEST = "<digest>"
@@ -79,8 +80,7 @@ class Case:
             for key, value in self.server.items()
             if isinstance(value, str) or key not in DOCUMENTED
         }
-        if self.address:
-            expected["ansible_host"] = self.server["ipv4"]
+        expected["ansible_host"] = self.server["ipv4"] if self.address else NO_ADDRESS
         expected.update(self.variables)
         return {key: value for key, value in expected.items() if value is not MISSING}
 
@@ -160,6 +160,10 @@ NAMES = [
             "plan_small",
             "status_running",
             "static_group",
+            # No group has these names, but one could get them.
+            "status_stopped",
+            "region_us_1",
+            "plan_large",
         )
     ),
     _name("group-of-another", "region_only_here", BY_ID),
@@ -237,6 +241,7 @@ ADDRESSES = [
             "::ffff:203.0.113.1",
             "0.0.0.0",
             "0.1.2.3",
+            "256.0.0.1",
             "255.255.255.255",
             "224.0.0.1",
             "240.0.0.1",

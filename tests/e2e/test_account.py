@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ import yaml
 from sandbox import Sandbox
 from support.run import Runner, write_inventory
 
-from .conftest import KNOWN, Source, hosts, members
+from .conftest import KNOWN, Source, failures, hosts, members
 
 
 def test_the_whole_inventory_of_a_known_account(source: Source) -> None:
@@ -146,56 +147,175 @@ def test_two_values_of_one_group_and_names_that_change_are_told(source: Source) 
     source.sandbox.servers[1].update(region="eu_1", name="w b")
     result = source.run().ok()
     assert result.says("several values become the group region_eu_1: region eu-1, region eu_1")
-    assert result.says("1 server names have characters that a host name can't have")
-    source.refused("hostnames: 1 server names have characters", strict=True)
+    assert result.says("1 server name has characters that a host name can't have")
+    source.refused("hostnames: 1 server name has characters", strict=True)
+
+
+BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
+    ({"regoins": ["eu-1"]}, "regoins: there is no such option. Did you mean regions?"),
+    ({"base_url": "ftp://x"}, "base_url: is not an http or https URL with a host."),
+    ({"base_url": "http://u:p@x"}, "base_url: must not contain a user or a password."),
+    ({"base_url": "http://x?y"}, "base_url: must not contain a query or a fragment."),
+    ({"base_url": None}, "SERVER_MANAGEMENT_BASE_URL"),
+    ({"api_token": None}, "SERVER_MANAGEMENT_API_TOKEN"),
+    ({"api_token": "a b"}, "api_token: the token must be visible ASCII without spaces."),
+    ({"api_token": None, "api_token_file": "/nowhere/t"}, "api_token_file: /nowhere/t"),
+    ({"ca_path": "/nowhere/ca.pem"}, "ca_path: /nowhere/ca.pem"),
+    ({"timeout": 0}, "timeout: must be"),
+    ({"timeout": "soon"}, "timeout: must be a number, and is soon."),
+    ({"retries": -1}, "retries: must be"),
+    ({"retries": 1.5}, "retries: must be a whole number, and is 1.5."),
+    ({"pagination": "guess"}, "pagination: must be one of none, link, cursor, page, offset, "),
+    ({"validate_certs": "maybe"}, "validate_certs: must be true or false."),
+    ({"group": ""}, "group: must not be empty."),
+    ({"group_by": ["name"]}, "group_by: must be one of region, plan, status, and is name."),
+    ({"hostvars_prefix": "ansible_"}, "hostvars_prefix: 'ansible_' makes no usable"),
+    ({"hostvars_prefix": "my-"}, "hostvars_prefix: 'my-' makes no usable"),
+    ({"statuses": []}, "statuses: the list is empty."),
+    ({"filters": [{"include": "x", "exclude": "y"}]}, "filters: each entry must have one key"),
+    ({"keyed_groups": [{"prefix": "x"}]}, "keyed_groups: each entry must be a mapping"),
+    ({"min_servers": 4}, "min_servers: 4 expected, and the account has 3."),
+    ({"min_servers": -1}, "min_servers: must be 0 or more."),
+    ({"stale_cache_timeout": 60}, "stale_cache_timeout: needs cache: true."),
+    ({"group": "{{ nope }}"}, "group: "),
+    (
+        {"keyed_groups": [{"key": "server_plan", "parent_group": "_small"}]},
+        "keyed_groups: the group _small would be inside itself.",
+    ),
+    (
+        {
+            "hostnames": ["server_id"],
+            "keyed_groups": [{"key": "inventory_hostname", "separator": ""}],
+        },
+        "keyed_groups: makes groups with names of hosts",
+    ),
+    ({"statuses": ["running", ""]}, "statuses: has an empty value."),
+    ({"regions": "{{ nothing | default('') }}"}, "regions: has an empty value."),
+    ({"regions": [False]}, "regions: must be a list of texts. Put each value in quotation marks."),
+    ({"hostnames": []}, "hostnames: must not be empty"),
+    ({"filters": [{"exclude": None}]}, "filters: exclude: must be a condition, and not empty."),
+    ({"filters": [{"include": ""}]}, "filters: include: must be a condition, and not empty."),
+    (
+        {"filters": [{"exclude": "server_name =="}]},
+        "filters: exclude: server_name ==: syntax error: ",
+    ),
+    ({"compose": {"bad-key": "server_id"}}, "compose: bad-key can't be the name of a variable."),
+    ({"compose": ["x"]}, "compose: must be a mapping."),
+    ({"keyed_groups": "x"}, "keyed_groups: must be a list."),
+    ({"group": "localhost"}, "group: localhost is a name of this machine"),
+    *(
+        (
+            {"keyed_groups": [{"key": f"'{name}'", "separator": "", "parent_group": "up"}]},
+            f"keyed_groups: the group {name} can't be inside another group.",
+        )
+        for name in ("all", "ungrouped")
+    ),
+]
 
 
 @pytest.mark.promise("silent")
-@pytest.mark.parametrize(
-    ("options", "text"),
-    [
-        ({"regoins": ["eu-1"]}, "regoins: there is no such option. Did you mean regions?"),
-        ({"base_url": "ftp://x"}, "base_url: is not an http or https URL with a host."),
-        ({"base_url": "http://u:p@x"}, "base_url: must not contain a user or a password."),
-        ({"base_url": "http://x?y"}, "base_url: must not contain a query or a fragment."),
-        ({"base_url": None}, "SERVER_MANAGEMENT_BASE_URL"),
-        ({"api_token": None}, "SERVER_MANAGEMENT_API_TOKEN"),
-        ({"api_token": "a b"}, "api_token: the token must be visible ASCII without spaces."),
-        ({"api_token": None, "api_token_file": "/nowhere/t"}, "api_token_file: /nowhere/t"),
-        ({"ca_path": "/nowhere/ca.pem"}, "ca_path: /nowhere/ca.pem"),
-        ({"timeout": 0}, "timeout: must be"),
-        ({"timeout": "soon"}, "timeout: must be a number, and is soon."),
-        ({"retries": -1}, "retries: must be"),
-        ({"retries": 1.5}, "retries: must be a whole number, and is 1.5."),
-        ({"pagination": "guess"}, "pagination: must be one of none, link, cursor, page, offset, "),
-        ({"validate_certs": "maybe"}, "validate_certs: must be true or false."),
-        ({"group": ""}, "group: must not be empty."),
-        ({"group_by": ["name"]}, "group_by: must be one of region, plan, status, and is name."),
-        ({"hostvars_prefix": "ansible_"}, "hostvars_prefix: 'ansible_' makes no usable"),
-        ({"hostvars_prefix": "my-"}, "hostvars_prefix: 'my-' makes no usable"),
-        ({"statuses": []}, "statuses: the list is empty."),
-        ({"filters": [{"include": "x", "exclude": "y"}]}, "filters: each entry must have one key"),
-        ({"keyed_groups": [{"prefix": "x"}]}, "keyed_groups: each entry must be a mapping"),
-        ({"min_servers": 4}, "min_servers: 4 expected, and the account has 3."),
-        ({"min_servers": -1}, "min_servers: must be 0 or more."),
-        ({"stale_cache_timeout": 60}, "stale_cache_timeout: needs cache: true."),
-        ({"group": "{{ nope }}"}, "group: "),
+@pytest.mark.promise("atomic")
+def test_each_bad_option_is_named_and_its_source_adds_nothing(source: Source) -> None:
+    paths: list[str | Path] = []
+    (source.folder / "static.ini").write_text("static-1\n")
+    for number, (options, _text) in enumerate(BAD_OPTIONS):
+        paths += ["-i", source.file(f"{number}.server_management.yml", **options)]
+    result = source.runner.inventory("-i", source.folder / "static.ini", *paths, "--list")
+    listing = result.json()
+    assert hosts(listing) == []
+    assert members(listing, "ungrouped") == ["static-1"]
+    assert [name for name in listing if name not in ("_meta", "all", "ungrouped")] == []
+    told = failures(result)
+    for number, (_options, text) in enumerate(BAD_OPTIONS):
+        assert "".join(text.split()) in told[f"{number}.server_management.yml"], text
+    assert "Traceback" not in result.output
+    assert source.sandbox.token not in result.output
+
+
+FILES = {
+    "text": "just text\n",
+    "list": "- plugin: server_management.cloud.servers\n",
+    "number": "5\n",
+}
+
+
+@pytest.mark.promise("silent")
+def test_a_file_that_is_not_a_mapping_is_named(source: Source) -> None:
+    paths: list[str | Path] = []
+    for name, content in FILES.items():
+        path = source.folder / f"{name}.server_management.yml"
+        path.write_text(content)
+        paths += ["-i", path]
+    enabled = {"ANSIBLE_INVENTORY_ENABLED": "server_management.cloud.servers"}
+    result = source.runner.inventory(*paths, "--list", env=enabled)
+    told = failures(result)
+    for name in FILES:
+        text = f"{name}.server_management.yml: must be a mapping of options to values."
+        assert "".join(text.split()) in told[f"{name}.server_management.yml"]
+    assert "attribute" not in result.output
+
+
+@pytest.mark.promise("secret")
+def test_no_message_shows_a_token_that_was_written_wrongly(source: Source) -> None:
+    start = f"{{plugin: server_management.cloud.servers, base_url: {source.sandbox.url}, "
+    cases = {
+        "colon": (f"{start}api_token:tok_SECRET}}", "api_token: there is no such option. Put a"),
+        "list": (f"{start}api_token: [tok_SECRET]}}", "api_token: must be text, not a"),
+        "mapping": (f"{start}api_token: {{tok_SECRET: x}}}}", "api_token: must be text, not a"),
+        "number": (f"{start}api_token: 0123456}}", "api_token: YAML reads this value as a number"),
+    }
+    paths: list[str | Path] = []
+    for name, (content, _text) in cases.items():
+        path = source.folder / f"{name}.server_management.yml"
+        path.write_text(content)
+        paths += ["-i", path]
+    # The plugins that Ansible tries afterwards show the content of a file.
+    enabled = {"ANSIBLE_INVENTORY_ENABLED": "auto"}
+    result = source.runner.inventory(*paths, "--list", env=enabled)
+    told = failures(result)
+    for name, (_content, text) in cases.items():
+        assert "".join(text.split()) in told[f"{name}.server_management.yml"], name
+    assert "SECRET" not in result.output
+
+
+@pytest.mark.promise("silent")
+def test_a_file_on_one_line_without_white_space_is_told(source: Source) -> None:
+    options = {"plugin": "server_management.cloud.servers", "base_url": source.sandbox.url}
+    options |= {"api_token": source.sandbox.token}
+    path = source.folder / "one.server_management.yml"
+    for separators, is_told in (((",", ":"), True), ((",", ": "), False)):
+        path.write_text(json.dumps(options, separators=separators))
+        result = source.runner.inventory("-i", path, "--list").ok()
+        assert len(hosts(result.json())) == 3
+        assert result.says("has no white space between its values") == is_told
+
+
+@pytest.mark.promise("silent")
+def test_options_that_leave_no_server_are_told_with_the_values_that_there_are(
+    source: Source,
+) -> None:
+    cases: list[tuple[dict[str, Any], str]] = [
         (
-            {"keyed_groups": [{"key": "server_plan", "parent_group": "_small"}]},
-            "keyed_groups: the group _small would be inside itself.",
+            {"regions": ["eu-centrla"]},
+            "regions: no server has eu-centrla; the account has eu-1 (2), eu-2 (1).",
         ),
         (
-            {
-                "hostnames": ["server_id"],
-                "keyed_groups": [{"key": "inventory_hostname", "separator": ""}],
-            },
-            "keyed_groups: makes groups named as hosts",
+            {"statuses": "Running"},
+            "statuses: no server has Running; the account has running (2), stopped (1).",
         ),
-    ],
-    ids=str,
-)
-def test_a_bad_option_is_named(source: Source, options: dict[str, Any], text: str) -> None:
-    source.refused(text, **options)
+        (
+            {"statuses": ["stopped"], "plans": ["large"]},
+            "statuses, plans: no server matches all of these options; the account has "
+            "status: running (2), stopped (1); plan: small (2), large (1).",
+        ),
+    ]
+    paths: list[str | Path] = []
+    for number, (options, _text) in enumerate(cases):
+        paths += ["-i", source.file(f"{number}.server_management.yml", **options)]
+    result = source.runner.inventory(*paths, "--list").ok()
+    assert hosts(result.json()) == []
+    for number, (_options, text) in enumerate(cases):
+        assert result.says(f"{number}.server_management.yml: {text}")
 
 
 @pytest.mark.promise("silent")

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Where a cache is set up, what is part of its key, and what happens where it can't be used."""
+"""How a cache is configured, what is part of its key, and what happens if it can't be used."""
 
 from __future__ import annotations
 
@@ -46,22 +46,28 @@ def test_it_can_be_set_up_for_all_sources(source: Source, tmp_path: Path) -> Non
     assert [name.split("_")[0] for name in names(folder)] == ["fleet", "own"]
 
 
-def test_what_changes_the_answer_is_part_of_the_key(source: Source, tmp_path: Path) -> None:
-    source.sandbox.fail(Fault(has_more=True), times=None)
+def test_a_partial_listing_is_not_cached(source: Source, tmp_path: Path) -> None:
     options: dict[str, Any] = {
         "cache": True,
         "cache_plugin": "ansible.builtin.jsonfile",
         "cache_connection": str(tmp_path / "cache"),
+        "allow_partial": True,
     }
-    partial = source.run(**options, allow_partial=True).ok()
-    assert hosts(partial.json()) == THREE
-    source.refused("more servers than the 3", **options)
-    source.refused("has no new server", **options, pagination="page")
-    assert len(names(tmp_path / "cache")) == 1
-    # What only chooses from the answer is not.
+    source.sandbox.fail(Fault(has_more=True), times=2)
+    for _run in range(2):
+        partial = source.run(**options).ok()
+        assert hosts(partial.json()) == THREE
+        assert partial.says("more servers than the 3")
+    assert names(tmp_path / "cache") == []
+    assert source.list(**options) == source.list(**options)
+    assert len(source.sandbox.requests) == 3
+    # An option that only selects from the listing is not part of the key.
     for choice in ({"regions": ["eu-1"]}, {"group": "x"}, {"min_servers": 3}, {"timeout": 9}):
-        assert source.run(**options, allow_partial=True, **choice).ok().json()
-        assert len(source.sandbox.requests) == 4
+        assert source.list(**options, **choice)
+        assert len(source.sandbox.requests) == 3
+    source.list(**{**options, "allow_partial": False})
+    source.list(**options, pagination="page")
+    assert len(names(tmp_path / "cache")) == 3
 
 
 @pytest.mark.parametrize("kind", ["a_file", "no_plugin"])

@@ -173,8 +173,8 @@ def test_what_is_not_as_asked_is_told_on_one_line_a_kind(listed: Result) -> None
         "4 servers share a name",
         "that a host name can't have",
         "have no name that can be used",
-        "ansible_host is not set",
-        "fields that are missing or not text",
+        "so ansible_host is no-usable-ipv4.invalid. for",
+        "Fields that are missing or not text",
         "fields that can't become variables",
     ):
         assert listed.says(text), text
@@ -211,10 +211,13 @@ def test_a_playbook_executes_nothing(account: Hostile, listed: Result) -> None:
 
 @pytest.mark.promise("misdirected")
 def test_without_a_prefix_no_field_is_a_variable_of_ansibles(source: Source) -> None:
-    own = {"ansible_connection": "ssh", "ansible_host": "198.51.100.9", "bad-key": 1, "note": "x"}
-    source.sandbox.servers = [{**CONTROL.server, **own}]
+    own = {"ansible_connection": "ssh", "ansible_host": "198.51.100.9", "bad-key": 1}
+    taken = ("inventory_dir", "inventory_file", "role_path", "lookup", "omit", "environment")
+    own.update(dict.fromkeys(taken, "/attacker"))
+    source.sandbox.servers = [{**CONTROL.server, **own, "note": "x"}]
     result = source.run(hostvars_prefix="").ok()
     expected = {**CONTROL.server, "note": "x", "ansible_host": CONTROL.server["ipv4"]}
+    del expected["name"]
     assert result.json()["_meta"]["hostvars"]["control"] == expected
     assert result.says("fields that can't become variables")
 

@@ -16,7 +16,9 @@ from ansible.template import Templar
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.plugin_utils._config import (
     check_keys,
+    check_options,
     check_values,
+    is_list_of_hosts,
     render,
 )
 
@@ -35,7 +37,11 @@ KNOWN = ["plugin", "base_url", "api_token", "hostnames", "validate_certs", "keye
         ("zzz", "zzz: there is no such option."),
         (5, "5: there is no such option."),
         (None, "None: there is no such option."),
-        ("a\nb\x1b[1m", "a b [1m: there is no such option."),
+        ("zz\x1b[1m", "zz: there is no such option."),
+        (f"api_token:{SECRET}", "api_token: there is no such option. Put a space after the colon."),
+        (f"api_tokn:{SECRET}", "api_tokn: there is no such option. Did you mean api_token?"),
+        (f"api_token={SECRET}", "api_token: there is no such option. Put a space after the colon."),
+        (f"api_token {SECRET}", "api_token: there is no such option. Put a space after the colon."),
     ],
 )
 def test_an_unknown_key_is_named_with_the_nearest_option(key: Any, message: str) -> None:
@@ -148,9 +154,16 @@ DEFINITIONS = {
     "timeout": {"type": "float", "env": [{"name": "SERVER_MANAGEMENT_TIMEOUT"}]},
     "retries": {"type": "int"},
     "pagination": {"type": "str", "choices": ["none", "link"]},
-    "group_by": {"type": "list", "choices": ["region", "plan"]},
+    "group_by": {"type": "list", "elements": "str", "choices": ["region", "plan"]},
+    "api_token": {"type": "str"},
+    "ca_path": {"type": "path"},
+    "hostnames": {"type": "list", "elements": "str"},
+    "filters": {"type": "list", "elements": "dict"},
+    "compose": {"type": "dict"},
 }
 FLAG = "must be true or false."
+QUOTES = "YAML reads this value as a number, a boolean or a date. Put it in quotation marks."
+QUOTES_EACH = "Put each value in quotation marks."
 WHOLE, NUMBER = "must be a whole number, and is ", "must be a number, and is "
 
 
@@ -168,6 +181,8 @@ def test_a_flag_is_true_or_false(value: Any) -> None:
         {"pagination": "link", "group_by": ["plan", "region"]},
         {"pagination": None, "group_by": []},
         {"group_by": "region, plan", "timeout": None},
+        {"hostnames": ["x", 5, True], "filters": [{"include": 1}, 5], "compose": {5: 5}},
+        {"api_token": "0123456", "ca_path": "~/x"},
     ],
 )
 def test_what_an_option_can_have_passes(config: dict[str, Any]) -> None:
@@ -195,11 +210,22 @@ def test_any_other_flag_is_refused(option: str, value: Any) -> None:
         ("retries", {}, WHOLE + "{}."),
         ("pagination", "links", "must be one of none, link, and is links."),
         ("pagination", "", "must be one of none, link, and is ."),
-        ("pagination", ["link"], "must be one of none, link, and is ['link']."),
+        ("pagination", ["link"], "must be text, not a list or a mapping."),
         ("group_by", ["region", "size"], "must be one of region, plan, and is size."),
         ("group_by", "size", "must be one of region, plan, and is size."),
-        ("group_by", 5, "must be one of region, plan, and is 5."),
-        ("group_by", [["region"]], "must be one of region, plan, and is ['region']."),
+        ("group_by", 5, "must be a list."),
+        ("group_by", [["region"]], f"must be a list of texts. {QUOTES_EACH}"),
+        ("group_by", [False], f"must be a list of texts. {QUOTES_EACH}"),
+        ("hostnames", [None], f"must be a list of texts. {QUOTES_EACH}"),
+        ("filters", "x", "must be a list."),
+        ("filters", {"include": "x"}, "must be a list."),
+        ("compose", "x", "must be a mapping."),
+        ("compose", ["x"], "must be a mapping."),
+        ("api_token", [SECRET], "must be text, not a list or a mapping."),
+        ("api_token", {SECRET: SECRET}, "must be text, not a list or a mapping."),
+        ("api_token", 42798, QUOTES),
+        ("api_token", True, QUOTES),
+        ("ca_path", 5, QUOTES),
     ],
 )
 def test_what_an_option_cannot_have_is_named(option: str, value: Any, message: str) -> None:
@@ -225,3 +251,64 @@ def test_the_environment_counts_where_the_file_has_nothing(
         check_values({"timeout": 3}, DEFINITIONS)
     with pytest.raises(OptionError, match=f"^timeout: {NUMBER}soon"):
         check_values({"validate_certs": "no"}, DEFINITIONS)
+
+
+@pytest.mark.promise("secret")
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ('{"plugin":"x","api_token":"t"}\n', True),
+        ('{"plugin":"x",\n"api_token":"t"}', True),
+        ('{"plugin":"x","compose":{"a":"b ~ c"}}', True),
+        ('---\n{"plugin":"x"} # comment with white space', True),
+        ('{"plugin":"x", "api_token":"t="}', True),
+        ('{"plugin": "x", "api_token": "t"}', False),
+        ('{"plugin":"x", "api_token":"t"}', False),
+        ("plugin: x\napi_token: t\n", False),
+        ("# don't\nplugin: x\n", False),
+        ('{\n  "plugin": "x"\n}\n', False),
+    ],
+)
+def test_a_file_that_ansible_can_read_as_host_names(content: str, expected: bool) -> None:
+    assert is_list_of_hosts(content) == expected
+
+
+@pytest.mark.promise("silent")
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"hostvars_prefix": "ansible_"}, "hostvars_prefix: 'ansible_' makes no usable"),
+        ({"hostvars_prefix": "a-"}, "hostvars_prefix: 'a-' makes no usable"),
+        ({"group": ""}, "group: must not be empty."),
+        ({"min_servers": -1}, "min_servers: must be 0 or more."),
+        ({"stale_cache_timeout": 5}, "stale_cache_timeout: needs cache: true."),
+        ({"hostnames": []}, "hostnames: must not be empty"),
+        ({"hostnames": ["x", " "]}, "hostnames: must not be empty"),
+        ({"filters": [None]}, "filters: each entry must have one key"),
+        ({"filters": [{}]}, "filters: each entry must have one key"),
+        ({"filters": [{"include": "x", "exclude": "x"}]}, "filters: each entry must have one key"),
+        ({"filters": [{"include": None}]}, "filters: include: must be a condition"),
+        ({"filters": [{"exclude": " "}]}, "filters: exclude: must be a condition"),
+        ({"filters": [{"exclude": ["x"]}]}, "filters: exclude: must be a condition"),
+        ({"filters": [{"exclude": "x =="}]}, "filters: exclude: x ==: syntax error: "),
+        ({"filters": [{"exclude": "{{ x }}"}]}, "filters: exclude: {{ x }}: syntax error: "),
+        ({"compose": {"bad-key": "x"}}, "compose: bad-key can't be the name of a variable."),
+        ({"compose": {5: "x"}}, "compose: 5 can't be the name of a variable."),
+        ({"compose": {"class": "x"}}, "compose: class can't be the name of a variable."),
+        ({"groups": {"": "x"}}, "groups: a group must have a name."),
+    ],
+    ids=str,
+)
+def test_an_option_that_cannot_be_used_is_named(options: dict[str, Any], message: str) -> None:
+    usable = {
+        "hostvars_prefix": "",
+        "group": "x",
+        "min_servers": 0,
+        "stale_cache_timeout": 0,
+        "filters": [{"include": True}, {"exclude": "x"}],
+        "compose": {"ansible_host": 5},
+    }
+    check_options(usable.get)
+    with pytest.raises(OptionError) as caught:
+        check_options({**usable, **options}.get)
+    assert str(caught.value).startswith(message)

@@ -14,11 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
 from ansible_collections.server_management.cloud.plugins.plugin_utils._names import (
     Naming,
+    assign_names,
     is_usable,
-    name_servers,
+    report_names,
     safe_host_name,
 )
 
@@ -66,7 +68,7 @@ def _name(
         wished = account[server.id]
         return [wished] if isinstance(wished, str) else wished
 
-    return name_servers(servers, preferences, reserved, lambda name, server: name in taken)
+    return assign_names(servers, preferences, reserved, lambda name, server: name in taken)
 
 
 def test_a_server_has_its_name() -> None:
@@ -94,7 +96,7 @@ def test_what_a_host_name_cannot_have_is_replaced(name: str, safe: str) -> None:
     assert safe_host_name(name) == safe
     naming = _name({"a": name})
     assert (naming.names, naming.replaced) == ({"a": safe}, [safe])
-    assert (naming.shared, naming.unusable) == ([], [])
+    assert (naming.shared, naming.taken, naming.unusable) == ([], [], [])
 
 
 UNUSABLE = ["", "-web", "--option", ".", "..", ".hidden", "../../etc", "a" * 254, *sorted(GROUPS)]
@@ -166,7 +168,8 @@ def test_a_shared_name_that_is_too_long_with_the_id_gives_way_to_the_id() -> Non
 
 @pytest.mark.promise("misdirected")
 def test_a_name_of_another_source_is_not_taken_away() -> None:
-    assert _name({"a": "web"}, taken=["web"]).names == {"a": "web_a"}
+    naming = _name({"a": "web"}, taken=["web"])
+    assert (naming.names, naming.taken, naming.shared) == ({"a": "web_a"}, ["web_a"], [])
     assert _name({"a": "web"}, taken=["web", "web_a"]).names == {"a": "a"}
     assert _name({"a": "web"}, taken=["web", "web_a", "a"]).names == {"a": _digest("a")}
 
@@ -219,7 +222,7 @@ def test_any_account_is_named_whole_whatever_its_order(
         assert re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,252}", name)
     backwards = _name(dict(reversed(account.items())), reserved, taken)
     assert backwards.names == names
-    told = [*naming.shared, *naming.replaced, *naming.unusable]
+    told = [*naming.shared, *naming.taken, *naming.replaced, *naming.unusable]
     unasked = [name for identifier, name in names.items() if name not in account[identifier]]
     assert sorted(told) == sorted(unasked)
 
@@ -231,3 +234,19 @@ def test_a_server_more_never_takes_a_name_that_only_one_wants(
 ) -> None:
     before = _name({**account, "lonely": ["lonely-host", ""]}).names
     assert before["lonely"] == "lonely-host"
+
+
+@pytest.mark.promise("silent")
+@pytest.mark.parametrize("kind", ["shared", "taken", "replaced", "unusable"])
+def test_a_report_is_correct_for_one_name_and_for_several(kind: str) -> None:
+    warnings: list[str] = []
+    for names in (["a"], ["d", "c", "b", "a"]):
+        naming = Naming(**{kind: names})
+        report_names(naming, False, warnings.append)
+        with pytest.raises(OptionError, match=rf"^hostnames: {len(names)} server"):
+            report_names(naming, True, warnings.append)
+    one, several = warnings
+    assert re.match(r"1 server (name )?(shares|has) ", one)
+    assert one.endswith(": a.")
+    assert re.match(r"4 server(s| names) (share|have) ", several)
+    assert several.endswith(": a, b, c and 1 more.")

@@ -48,7 +48,11 @@ def test_no_host_is_lost(source: Source, other: Source, options: dict[str, Any])
     assert hostvars["web-1_srv_a"]["ansible_host"] == OTHERS[0]["ipv4"]
     assert members(listing, "region_eu_1") == ["db-1", "web-1"]
     assert members(listing, "region_us_1") == ["web-1_srv_a"]
-    assert result.says("second.server_management.yml: 1 servers share a name")
+    assert result.says(
+        "second.server_management.yml: 1 server has the name of a host of another source, so its "
+        "id is added: web-1_srv_a."
+    )
+    assert not result.says("share")
     for api in (source.sandbox, other.sandbox):
         assert [request.headers["Authorization"] for request in api.requests] == [
             f"Bearer {api.token}"

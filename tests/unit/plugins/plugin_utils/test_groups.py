@@ -1,0 +1,194 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
+from ansible_collections.server_management.cloud.plugins.module_utils._models import Server, merge
+from ansible_collections.server_management.cloud.plugins.plugin_utils._groups import (
+    GroupNames,
+    check_parents,
+    group_hosts,
+    leave_out_groups,
+    safe_group_name,
+)
+from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
+from sandbox.account import make_servers
+
+BASE: dict[str, Any] = dict(make_servers(1)[0])
+
+
+def _groups(
+    *changes: dict[str, Any], by: Iterable[str] = ("region", "plan", "status")
+) -> tuple[list[list[str]], list[str]]:
+    servers: dict[str, Server] = {}
+    for number, change in enumerate(changes):
+        element = {**BASE, "id": f"srv_{number}", **change}
+        merge(servers, [{key: value for key, value in element.items() if value is not ...}])
+    hosts = [Host(server, {}) for server in servers.values()]
+    warnings: list[str] = []
+    group_hosts(hosts, "my_servers", list(by), warnings.append)
+    return [host.groups for host in hosts], warnings
+
+
+def test_groups_are_named_after_the_field_and_its_value() -> None:
+    change = {"region": "eu-1", "plan": "small", "status": "running"}
+    groups, warnings = _groups(change, {**change, "region": "us 1"})
+    assert groups == [
+        ["my_servers", "region_eu_1", "plan_small", "status_running"],
+        ["my_servers", "region_us_1", "plan_small", "status_running"],
+    ]
+    assert warnings == []
+
+
+@pytest.mark.parametrize("by", [[], ["plan"], ["status", "region"]])
+def test_only_the_wanted_fields_make_groups(by: list[str]) -> None:
+    ((everybody, *groups),), _warnings = _groups({}, by=by)
+    assert everybody == "my_servers"
+    assert groups == [safe_group_name(f"{field}_{BASE[field]}") for field in by]
+
+
+@pytest.mark.parametrize("value", ["", None, 5, ["a"], ...])
+def test_a_field_without_a_text_makes_no_group(value: Any) -> None:
+    (groups,), _warnings = _groups({"region": value, "plan": "s", "status": "running"})
+    assert groups == ["my_servers", "plan_s", "status_running"]
+
+
+@pytest.mark.promise("silent")
+def test_values_that_become_one_group_are_told_of() -> None:
+    groups, warnings = _groups(*({"region": region} for region in ("eu-1", "eu_1", "eu-1", "us")))
+    assert [host[1] for host in groups] == ["region_eu_1"] * 3 + ["region_us"]
+    assert warnings == ["several values become the group region_eu_1: region eu-1, region eu_1."]
+
+
+@given(st.text(min_size=1))
+def test_any_value_makes_a_group_that_ansible_takes(value: str) -> None:
+    ((_everybody, group),), _warnings = _groups({"region": value}, by=["region"])
+    assert group == safe_group_name(group)
+    assert group.startswith("region_")
+
+
+def _group(name: str, *parents: str) -> Any:
+    return SimpleNamespace(
+        name=name, parent_groups=[SimpleNamespace(name=parent) for parent in parents]
+    )
+
+
+GROUPS = {"all": _group("all"), "a": _group("a", "all"), "b": _group("b", "a")}
+
+
+@pytest.mark.parametrize(
+    "parents",
+    [
+        [],
+        [("a", "b")],
+        [("x", "y"), ("y", "z"), ("x", "z"), ("x", "y")],
+        [("b", "c"), ("all", "c")],
+    ],
+)
+def test_groups_may_be_in_several_others(parents: list[tuple[str, str]]) -> None:
+    check_parents(parents, GROUPS)
+
+
+@pytest.mark.parametrize(
+    ("parents", "child"),
+    [
+        ([("x", "x")], "x"),
+        ([("b", "a")], "a"),
+        ([("x", "y"), ("y", "x")], "x"),
+        ([("b", "c"), ("c", "d"), ("d", "a")], "a"),
+    ],
+)
+def test_a_group_inside_itself_is_refused(parents: list[tuple[str, str]], child: str) -> None:
+    with pytest.raises(OptionError, match=f"keyed_groups: the group {child} would be inside"):
+        check_parents(parents, GROUPS)
+
+
+@pytest.mark.parametrize("child", ["all", "ungrouped"])
+def test_a_group_of_ansibles_own_is_in_no_other(child: str) -> None:
+    with pytest.raises(OptionError, match=f"the group {child} can't be inside another group"):
+        check_parents([("x", child)], GROUPS)
+
+
+def _names(**options: Any) -> GroupNames:
+    defaults: dict[str, Any] = {"group": "my servers", "group_by": ["region", "plan"]}
+    return GroupNames({**defaults, **options}.get, ["static"])
+
+
+@pytest.mark.promise("misdirected")
+@pytest.mark.parametrize(
+    "name", ["all", "ungrouped", "static", "my_servers", "region_", "region_x", "plan_large"]
+)
+def test_a_name_that_a_group_has_or_could_get_is_reserved(name: str) -> None:
+    assert name in _names()
+    assert name.upper() not in _names()
+
+
+@pytest.mark.promise("misdirected")
+@pytest.mark.parametrize(
+    ("options", "reserved", "free"),
+    [
+        ({}, ["region_x"], ["status_x", "region", "xregion_", "plan"]),
+        ({"group_by": []}, [], ["region_x", "plan_x"]),
+        ({"groups": {"a b": "x", 5: "x"}}, ["a_b", "_"], ["a"]),
+        ({"keyed_groups": [{"key": "x", "prefix": "p"}]}, ["p_", "p_x"], ["p", "px"]),
+        ({"keyed_groups": [{"key": "x", "prefix": "a-b", "separator": "."}]}, ["a_b_x"], ["a_bx"]),
+        ({"keyed_groups": [{"key": "x", "prefix": "1", "separator": ""}]}, ["_x"], ["1"]),
+        ({"keyed_groups": [{"key": "x"}]}, ["_", "_x"], ["x"]),
+        ({"keyed_groups": [{"key": "x"}], "leading_separator": False}, [], ["_x", "x"]),
+        (
+            {"keyed_groups": [{"key": "x", "separator": "", "default_value": "web"}]},
+            ["web"],
+            ["_x", "website"],
+        ),
+        ({"keyed_groups": [{"key": "x", "prefix": "p", "parent_group": "up"}]}, ["up"], ["upper"]),
+    ],
+    ids=str,
+)
+def test_options_reserve_names(
+    options: dict[str, Any], reserved: list[str], free: list[str]
+) -> None:
+    names = _names(**options)
+    assert [name for name in reserved if name not in names] == []
+    assert [name for name in free if name in names] == []
+
+
+@pytest.mark.promise("misdirected")
+@pytest.mark.parametrize(
+    ("options", "option"),
+    [
+        ({"group": "web"}, "group"),
+        ({"group": "localhost"}, "group"),
+        ({"groups": {"web": True}}, "groups"),
+        ({"keyed_groups": [{"key": "x", "parent_group": "web"}]}, "keyed_groups"),
+    ],
+    ids=str,
+)
+def test_a_literal_group_with_the_name_of_a_host_is_an_error(
+    options: dict[str, Any], option: str
+) -> None:
+    with pytest.raises(OptionError, match=f"^{option}: (web|localhost) is a"):
+        _names(**options).check({"web"})
+    _names().check({"web"})
+
+
+@pytest.mark.promise("misdirected")
+def test_a_group_made_from_a_value_with_the_name_of_a_host_is_left_out() -> None:
+    hosts = [Host(Server("a", {}), {}, ["g", "web", "localhost"]), Host(Server("b", {}), {}, ["g"])]
+    warnings: list[str] = []
+    parents = [("up", "web"), ("web", "g"), ("up", "g")]
+    assert leave_out_groups(hosts, parents, {"web", "b"}, warnings.append) == [("up", "g")]
+    assert [host.groups for host in hosts] == [["g"], ["g"]]
+    (warning,) = warnings
+    assert warning.endswith(": localhost, web")
+    assert leave_out_groups(hosts, [("up", "g")], {"web"}, warnings.append) == [("up", "g")]
+    assert len(warnings) == 1
