@@ -187,7 +187,7 @@ def test_check_mode_predicts_and_prints_a_diff(book: Book, sandbox: Sandbox) -> 
 
 def test_the_defaults_of_the_group_reach_every_module(book: Book, sandbox: Sandbox) -> None:
     book.defaults["retries"] = -1
-    required = {
+    required: dict[str, dict[str, Any]] = {
         "server": {"name": "web-1"},
         "fleet_info": {"servers": FLEET},
         **{name: case[0] for name, case in NOT_YET_LIVE.items()},
