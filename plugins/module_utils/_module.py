@@ -106,5 +106,6 @@ def failure(error: CloudError) -> dict[str, Any]:
 def _check_not_empty(params: Mapping[str, Any], options: Mapping[str, Any]) -> None:
     """Raise OptionError for an empty text, which is usually a template that gave nothing."""
     for option in options:
-        if params[option] == "":
+        value = params[option]
+        if isinstance(value, str) and not value.strip():
             raise OptionError(f"{option}: must not be empty.")

@@ -263,6 +263,7 @@ error:
       sample: The token lacks the scope servers:read (HTTP 403).
 """
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -294,25 +295,32 @@ def check_entries(entries: Sequence[Mapping[Any, Any]]) -> None:
     """Raise OptionError at the first entry that does not declare one server with known values."""
     first: dict[tuple[str, str], int] = {}
     for position, entry in enumerate(entries, start=1):
-        where = f"servers: {_describe(entry, position)}"
         for key, value in entry.items():
             if key not in KEYS:
                 raise OptionError(
-                    f"{where} has the unknown key {_quote(str(key))}.",
+                    f"{_where(entry, position)} has the unknown key {_quote(str(key))}.",
                     f"The keys of an entry are {', '.join(KEYS)}.",
                 )
             if value is None or (isinstance(value, str) and not value.strip()):
-                raise OptionError(f"{where}: {key} must not be empty.", "Set a value or remove it.")
+                raise OptionError(
+                    f"{_where(entry, position)}: {key} must not be empty.",
+                    "Set a value or remove the key.",
+                )
             if not isinstance(value, str):
-                raise OptionError(f"{where}: {key} must be text.", "Quote the value.")
+                raise OptionError(
+                    f"{_where(entry, position)}: {key} must be text.", "Quote the value."
+                )
         if ("name" in entry) == ("id" in entry):
             problem = "both name and id" if "name" in entry else "neither name nor id"
-            raise OptionError(f"{where} has {problem}.", "Set exactly one of them.")
+            raise OptionError(
+                f"{_where(entry, position)} has {problem}.", "Set exactly one of them."
+            )
         key = "name" if "name" in entry else "id"
         earlier = first.setdefault((key, entry[key]), position)
         if earlier != position:
             raise OptionError(
-                f"{where} declares the same {key} as entry {earlier}.", "Remove one of them."
+                f"{_where(entry, position)} declares the same {key} as entry {earlier}.",
+                "Remove one of them.",
             )
 
 
@@ -322,7 +330,8 @@ class Comparison:
     def __init__(self, servers: Sequence[Server]) -> None:
         self._servers = servers
         self._account = Account(servers)
-        self._entries: dict[str, str] = {}  # the id of each declared server, and its entry
+        # The entry of each declared server, by its id, with the position of the entry.
+        self._entries: dict[str, tuple[Mapping[str, str], int]] = {}
         self._ambiguous_ids: set[str] = set()
         self._missing: list[Mapping[str, str]] = []
         self._different: list[dict[str, Any]] = []
@@ -345,13 +354,13 @@ class Comparison:
             )
             self._findings.append((wanted, "", line))
         else:
-            self._add_server(found[0], entry, _describe(entry, position))
+            self._add_server(found[0], entry, position)
 
-    def _add_server(self, server: Server, entry: Mapping[str, str], described: str) -> None:
-        earlier = self._entries.setdefault(server.id, described)
-        if earlier != described:
+    def _add_server(self, server: Server, entry: Mapping[str, str], position: int) -> None:
+        earlier = self._entries.setdefault(server.id, (entry, position))
+        if earlier[1] != position:
             raise OptionError(
-                f"servers: {described} declares the same server as {earlier}.",
+                f"{_where(entry, position)} declares the same server as {_describe(*earlier)}.",
                 "Remove one of them.",
             )
         fields = differences(server, entry, _FIELDS)
@@ -398,18 +407,20 @@ def _tell(fields: Mapping[str, Mapping[str, Any]]) -> str:
     return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
 
 
+def _where(entry: Mapping[Any, Any], position: int) -> str:
+    return f"servers: {_describe(entry, position)}"
+
+
 def _describe(entry: Mapping[Any, Any], position: int) -> str:
     """Return what an error calls an entry."""
     wanted = entry.get("name") or entry.get("id")
-    return (
-        f"entry {position} ({_quote(wanted)})" if isinstance(wanted, str) else f"entry {position}"
-    )
+    label = f" ({_quote(wanted)})" if isinstance(wanted, str) else ""
+    return f"entry {position}{label}"
 
 
 def _quote(text: str) -> str:
     """Return a text on one line, quoted unless it is one word."""
-    text = excerpt(text)
-    return text if _is_one_word(text) else f'"{text}"'
+    return excerpt(text) if _is_one_word(text) else json.dumps(excerpt(text), ensure_ascii=False)
 
 
 def execute(task: Task) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from support.modules import run_module
 
 ALL = (
     "server_info",
+    "fleet_info",
     "server",
     "volume",
     "volume_attachment",
@@ -26,6 +27,7 @@ ALL = (
 )
 REQUIRED: dict[str, dict[str, Any]] = {
     "server": {"name": "web-01"},
+    "fleet_info": {"servers": [{"name": "web-01"}]},
     "volume": {"name": "data", "size": 1, "region": "eu"},
     "volume_attachment": {"volume": "data", "server": "web-01"},
 }
@@ -48,7 +50,7 @@ def connection(sandbox: Sandbox, **options: Any) -> dict[str, Any]:
         (418, "unexpected_status", "unexpected"),
     ],
 )
-@pytest.mark.parametrize("module", ["server_info", "server"])
+@pytest.mark.parametrize("module", ["server_info", "fleet_info", "server"])
 def test_an_error_of_the_api_fails_the_task(
     sandbox: Sandbox, module: str, status: int, code: str, words: str
 ) -> None:
@@ -125,7 +127,7 @@ def test_connection_options_are_checked_before_any_request(
     outcome = run_module(module, options)
     assert outcome.failed
     assert outcome.result["msg"].startswith(words)
-    assert outcome.result["error"]["code"] == "invalid_option"
+    assert outcome.result["error"]["code"] in ("invalid_option", "invalid_token_file")
     assert "two words" not in outcome.result["msg"]
     assert sandbox.requests == []
 
@@ -145,10 +147,11 @@ def test_connection_options_are_checked_before_any_request(
     ],
 )
 def test_an_empty_text_is_an_error(sandbox: Sandbox, module: str, option: str) -> None:
-    options = {**connection(sandbox), **REQUIRED.get(module, {}), option: ""}
-    outcome = run_module(module, options)
-    assert outcome.failed
-    assert outcome.result["msg"] == f"{option}: must not be empty."
+    for value in ("", " \n"):
+        options = {**connection(sandbox), **REQUIRED.get(module, {}), option: value}
+        outcome = run_module(module, options)
+        assert outcome.failed
+        assert outcome.result["msg"] == f"{option}: must not be empty."
     assert sandbox.requests == []
 
 

@@ -280,17 +280,20 @@ def test_allow_partial_is_ignored_where_the_whole_account_counts(
 
 def test_hostile_text_stays_on_one_line_and_as_it_is_in_the_records() -> None:
     names = ["a\nb", "\x1b[31mred", "{{ 1 + 1 }}", "web is missing", "\u202egnp", "x" * 5000, ""]
+    names += ["web ", 'x" is missing']
     servers = [{**WEB, "id": f"s\t{n}", "name": name} for n, name in enumerate(names)]
     with Sandbox(servers=servers) as sandbox:
         declared = [{"name": "a\nb", "plan": "l\nl"}, {"name": "no\nname"}, {"id": "s\t1"}]
         result = run(sandbox, declared).result
-    assert len(result["report"]) == 7
+    assert len(result["report"]) == 9
     assert all(line.isprintable() and len(line) < 400 for line in result["report"])
     assert '"web is missing" ("s 3") is not declared' in result["report"]
     assert '"no name" is missing' in result["report"]
+    assert '"web" ("s 7") is not declared' in result["report"]
+    assert '"x\\" is missing" ("s 8") is not declared' in result["report"]
     assert '"a b" has the plan small instead of "l l"' in result["report"]
     unexpected = {server["id"]: server["name"] for server in result["unexpected"]}
-    assert unexpected == {f"s\t{n}": names[n] for n in range(2, 7)}
+    assert unexpected == {f"s\t{n}": names[n] for n in range(2, 9)}
 
 
 def test_the_order_of_the_response_does_not_matter() -> None:
