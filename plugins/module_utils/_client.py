@@ -15,20 +15,18 @@ from collections.abc import Callable
 from typing import Any
 
 from ansible_collections.server_management.cloud.plugins.module_utils._connection import Connection
+from ansible_collections.server_management.cloud.plugins.module_utils._envelope import (
+    LISTING_LIMIT,
+    VALUES_LIMIT,
+    parse_listing,
+)
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     CloudError,
     IncompleteListing,
     MalformedResponse,
-    StatusError,
-    Unreachable,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server, merge
-from ansible_collections.server_management.cloud.plugins.module_utils._response import (
-    LISTING_LIMIT,
-    VALUES_LIMIT,
-    header_text,
-    parse_listing,
-)
+from ansible_collections.server_management.cloud.plugins.module_utils._text import header_text
 from ansible_collections.server_management.cloud.plugins.module_utils._transport import (
     Page,
     Response,
@@ -43,7 +41,6 @@ from ansible_collections.server_management.cloud.plugins.module_utils._url impor
 _MAX_PAGES = 10_000
 _LONGEST_WAIT = 60.0  # seconds of Retry-After that are worth waiting for
 _FIRST_WAIT = 0.5  # seconds, doubled with each attempt
-_RETRIED_STATUSES = frozenset({429, 500, 502, 503, 504})
 _PARAMETERS = {"cursor": "starting_after", "page": "page", "offset": "offset"}
 
 
@@ -154,15 +151,12 @@ class Client:
 
 def _wait(error: CloudError, attempt: int) -> float | None:
     """Return the seconds to wait before the next attempt; None if none would help."""
-    if isinstance(error, StatusError):
-        if error.status not in _RETRIED_STATUSES:
-            return None
-        if error.retry_after is not None:
-            # The jitter prevents many clients from returning at the same moment.
-            wait = error.retry_after + random.uniform(0, 0.25)
-            return wait if error.retry_after <= _LONGEST_WAIT else None
-    elif not isinstance(error, Unreachable):
+    if not error.transient:
         return None
+    if error.retry_after is not None:
+        # The jitter prevents many clients from returning at the same moment.
+        wait = error.retry_after + random.uniform(0, 0.25)
+        return wait if error.retry_after <= _LONGEST_WAIT else None
     doublings = min(attempt - 1, 10)  # a large number of retries would overflow a float
     return min(_LONGEST_WAIT, _FIRST_WAIT * 2.0**doublings) * random.uniform(0.5, 1)
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Everything that can go wrong between a user's options and a checked list of servers.
+"""The exception tree: every failure between a user's options and a checked list of servers.
 
 This utility is private to the collection: it may change in any release.
 
@@ -10,11 +10,11 @@ This utility is private to the collection: it may change in any release.
     ├── OptionError            an option is missing or malformed
     │   └── TokenFileUnusable  the token file can't be read, or has no token
     ├── MissingLibrary         requests is not installed
-    ├── NotYetLive             the API has announced the operation and not opened it
-    ├── Unreachable            no connection, or one that broke off            (api_down)
+    ├── NotYetLive             the API has announced the operation, which is not live
+    ├── Unreachable            no connection, or one that was interrupted      (api_down)
     │   └── TimedOut           the deadline of one request has passed
     ├── TLSFailed              the certificate or the handshake was refused
-    ├── StatusError            an answer with a status other than 200
+    ├── StatusError            a response with a status other than 200
     │   ├── Unauthorized       401
     │   ├── Forbidden          403
     │   ├── NotFound           404
@@ -22,21 +22,23 @@ This utility is private to the collection: it may change in any release.
     │   ├── Redirected         3xx
     │   └── ServerFailed       5xx                                             (api_down)
     └── MalformedResponse      not the documented envelope
-        └── IncompleteListing  has_more, and no way to go on
+        └── IncompleteListing  has_more, and no way to continue
 """
 
 from __future__ import annotations
 
 
 class CloudError(Exception):
-    """Tell what was wrong (``message``) and what to do about it (``next_step``).
+    """Report what was wrong (``message``) and what to do about it (``next_step``).
 
-    ``status`` is the HTTP status, where there was one; ``code`` is stable, for scripts;
-    ``api_down`` is true where the last good answer may stand in for a while.
+    ``status`` is the HTTP status, if there was one; ``code`` is stable, for scripts. ``api_down``
+    means that the last good listing may be used for a while. ``retry_after`` has the seconds that
+    the API asks to wait, if it does.
     """
 
     code = "error"
     api_down = False
+    retry_after: float | None = None
 
     def __init__(self, message: str, next_step: str = "", status: int | None = None) -> None:
         super().__init__(message, next_step, status)
@@ -46,6 +48,11 @@ class CloudError(Exception):
 
     def __str__(self) -> str:
         return f"{self.message} {self.next_step}".strip()
+
+    @property
+    def transient(self) -> bool:
+        """Whether a further attempt may succeed."""
+        return self.api_down
 
 
 class OptionError(CloudError):
@@ -67,9 +74,9 @@ class MissingLibrary(CloudError):
 
 
 class NotYetLive(CloudError):
-    """The API has announced the operation and not opened it.
+    """The API has announced the operation, but it is not live.
 
-    ``operation`` and ``scope`` are as in the table of operations.
+    ``operation`` and ``scope`` are those of the table of operations.
     """
 
     code = "not_yet_live"
@@ -78,7 +85,7 @@ class NotYetLive(CloudError):
 
 
 class Unreachable(CloudError):
-    """No connection came about, or it broke off before the end of the answer."""
+    """There was no connection, or it was interrupted before the end of the response."""
 
     code = "unreachable"
     api_down = True
@@ -91,19 +98,15 @@ class TimedOut(Unreachable):
 
 
 class TLSFailed(CloudError):
-    """The certificate or the handshake was refused; trying again would not help."""
+    """The certificate or the handshake was refused; another attempt would not help."""
 
     code = "tls"
 
 
 class StatusError(CloudError):
-    """The API answered with a status other than 200.
-
-    ``retry_after`` has the seconds that the API asks to wait, where it does.
-    """
+    """The API returned a status other than 200."""
 
     code = "unexpected_status"
-    retry_after: float | None = None
 
 
 class Unauthorized(StatusError):
@@ -125,32 +128,37 @@ class NotFound(StatusError):
 
 
 class RateLimited(StatusError):
-    """429: the API throttles."""
+    """429: the API limits requests."""
 
     code = "rate_limited"
     api_down = True
 
 
 class Redirected(StatusError):
-    """3xx: the token stays at the origin of ``base_url``, so nothing is followed."""
+    """3xx: redirects are not followed, so that the token stays at the origin of ``base_url``."""
 
     code = "redirected"
 
 
 class ServerFailed(StatusError):
-    """5xx: the API, or what stands before it, is failing."""
+    """5xx: the API, or a proxy in front of it, is failing."""
 
     code = "server_error"
     api_down = True
 
+    @property
+    def transient(self) -> bool:
+        """Whether a further attempt may succeed."""
+        return self.status in (500, 502, 503, 504)
+
 
 class MalformedResponse(CloudError):
-    """The answer is not what the API documents."""
+    """The response is not what the API documents."""
 
     code = "malformed_response"
 
 
 class IncompleteListing(MalformedResponse):
-    """The API says that there is more and there is no way to get it."""
+    """The API reports more servers, and there is no way to request them."""
 
     code = "incomplete_listing"

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+
+Quote = Callable[[str], str]  # returns text of the server for a message, without the token
 
 _MAX_EXCERPT = 160  # characters
 _MAX_NAMED = 60  # characters, for each of several texts
@@ -45,6 +47,11 @@ def summarise(texts: Iterable[str], shown: int = 3) -> str:
     ordered = sorted({one_line(text)[:_MAX_NAMED] for text in texts})
     more = len(ordered) - shown
     return ", ".join(ordered[:shown]) + (f" and {more} more" if more > 0 else "")
+
+
+def header_text(value: str) -> str:
+    """Decode a header as UTF-8, which requests has decoded as Latin-1."""
+    return value.encode("latin-1", "replace").decode("utf-8", "replace")
 
 
 def redact(text: str, token: str) -> str:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""One GET request under a deadline: sending the token, reading the response, naming failures.
+"""One GET request under a deadline, with the token that no message of it shows.
 
 This utility is private to the collection: it may change in any release. It is the only one that
 imports requests, and only when a request is made: an inventory from the cache needs none.
@@ -11,10 +11,8 @@ imports requests, and only when a request is made: an inventory from the cache n
 from __future__ import annotations
 
 import itertools
-import socket
 import sys
 import threading
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,17 +21,13 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
     CloudError,
     MalformedResponse,
     MissingLibrary,
-    TimedOut,
-    TLSFailed,
-    Unreachable,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._response import (
-    next_link,
     read_body,
     status_error,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._text import excerpt, redact
-from ansible_collections.server_management.cloud.plugins.module_utils._url import where
+from ansible_collections.server_management.cloud.plugins.module_utils._url import next_link
 
 if TYPE_CHECKING:
     import requests
@@ -77,7 +71,11 @@ class Transport:
         if exchange.error is not None:
             raise exchange.error
         if exchange.is_late:
-            raise _timed_out(page[0], self._connection.timeout)
+            from ansible_collections.server_management.cloud.plugins.module_utils._failures import (
+                timed_out,
+            )
+
+            raise timed_out(page[0], self._connection.timeout)
         if exchange.response is None:
             raise RuntimeError("The request ended with neither a response nor an error.")
         return exchange.response
@@ -115,7 +113,6 @@ class _Exchange(threading.Thread):
     def run(self) -> None:
         from http.client import HTTPException
 
-        import requests
         import urllib3
 
         url, parameters = self._page
@@ -134,16 +131,25 @@ class _Exchange(threading.Thread):
         except (OSError, HTTPException, urllib3.exceptions.HTTPError, ValueError) as error:
             # A status that is known already is more useful than a body that breaks off.
             if self.error is None:
-                self.error = transport_error(
-                    error,
-                    url,
-                    self._connection.timeout,
-                    proxied=isinstance(error, requests.exceptions.ProxyError),
-                    encrypted=isinstance(error, requests.exceptions.SSLError),
-                )
+                self.error = self._failure(error)
         finally:
             if self.is_late:
                 self._session.close()
+
+    def _failure(self, error: Exception) -> CloudError:
+        import requests
+
+        from ansible_collections.server_management.cloud.plugins.module_utils._failures import (
+            transport_error,
+        )
+
+        return transport_error(
+            error,
+            self._page[0],
+            self._connection.timeout,
+            proxied=isinstance(error, requests.exceptions.ProxyError),
+            encrypted=isinstance(error, requests.exceptions.SSLError),
+        )
 
     def _receive(self, response: requests.Response) -> None:
         status, headers = response.status_code, response.headers
@@ -198,92 +204,3 @@ def _new_session(connection: Connection) -> requests.Session:
         }
     )
     return session
-
-
-def _timed_out(url: str, timeout: float) -> TimedOut:
-    """Make the error for a request that took longer than ``timeout`` seconds."""
-    return TimedOut(
-        f"No complete response from {where(url)} within {timeout:g} s.",
-        "Raise timeout, or check the network and any proxy.",
-    )
-
-
-def transport_error(
-    error: Exception, url: str, timeout: float, *, proxied: bool, encrypted: bool
-) -> CloudError:
-    """Make the error for an exception of requests, urllib3 or a socket.
-
-    ``timeout`` is in seconds; ``proxied`` and ``encrypted`` mean that the proxy failed, or TLS.
-    """
-    import ssl  # only now: importing it takes a large part of the start-up
-
-    causes = list(_causes(error))
-    is_closed = any(isinstance(c, (ssl.SSLEOFError, ssl.SSLZeroReturnError)) for c in causes)
-    if not is_closed:
-        # If urllib3 before 2 checks the host name itself, a wrong one is a ValueError.
-        kinds = (ssl.SSLError, ValueError) if encrypted else ssl.SSLError
-        refusals = [cause for cause in causes if isinstance(cause, kinds) or _is_no_bundle(cause)]
-        if refusals:
-            return _tls_failed(refusals[0], url)
-    if any(isinstance(cause, TimeoutError) for cause in causes):
-        return _timed_out(url, timeout)
-    through = " through the proxy" if proxied else ""
-    return Unreachable(
-        f"Cannot reach {where(url)}{through}: {_reason(causes)}.",
-        "Check base_url, the network and any proxy.",
-    )
-
-
-def _tls_failed(error: BaseException, url: str) -> TLSFailed:
-    reason = getattr(error, "verify_message", "") or getattr(error, "reason", "") or str(error)
-    if reason in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE"):
-        return TLSFailed(
-            f"TLS with {where(url)} failed: the server does not use TLS.",
-            "Check the scheme and the port of base_url; for a private CA, set ca_path.",
-        )
-    if reason.isupper():  # the name of an OpenSSL constant
-        reason = reason.replace("_", " ").lower()
-    return TLSFailed(
-        f"TLS with {where(url)} failed: {_reason_text(reason)}.",
-        "If the certificate is from a private CA, set ca_path to a PEM bundle.",
-    )
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield an exception and all that it wraps; requests and urllib3 also use args and reason."""
-    pending: list[object] = [error]
-    seen: set[int] = set()
-    while pending:
-        cause = pending.pop(0)
-        if isinstance(cause, BaseException) and id(cause) not in seen:
-            seen.add(id(cause))
-            yield cause
-            inner = getattr(cause, "reason", None)
-            pending += [*cause.args, inner, cause.__cause__, cause.__context__]
-
-
-def _reason(causes: list[BaseException]) -> str:
-    import http.client
-
-    for cause in causes:
-        if isinstance(cause, socket.gaierror):
-            return "the name does not resolve"
-        if isinstance(cause, OSError) and cause.strerror:
-            return _reason_text(cause.strerror).lower()
-        if cause.__class__ is OSError and cause.args:  # a proxy that refuses a tunnel
-            return _reason_text(str(cause)).lower()
-    ended = (http.client.IncompleteRead, http.client.RemoteDisconnected)
-    if any(isinstance(c, http.client.HTTPException) and not isinstance(c, ended) for c in causes):
-        return "the response is not HTTP"
-    if isinstance(causes[0], ValueError):
-        return "the address, a proxy, or a header of the response is not valid"
-    return "the connection was closed before the end of the response"
-
-
-def _is_no_bundle(cause: BaseException) -> bool:
-    """Return whether requests did not find a CA bundle that the environment names."""
-    return cause.__class__ is OSError and "CA certificate bundle" in str(cause)
-
-
-def _reason_text(text: str) -> str:
-    return excerpt(text).rstrip(".")

@@ -20,6 +20,9 @@ _API_PATH = "/api/v1"
 # Parsers disagree about these characters, so that a URL with one could lead to two places.
 is_ambiguous = re.compile(r"[\s\\\x00-\x1f\x7f]").search
 
+# The pieces between commas and semicolons outside angle brackets and quotation marks.
+_link_pieces = re.compile(r'(?:<[^>]*>?|"(?:[^"\\]|\\.)*"?|[^<",;])+|[,;]').findall
+
 
 def check_base_url(text: str | None) -> str:
     """Return the URL that endpoints are added to: without a trailing slash, ending in /api/v1.
@@ -65,6 +68,23 @@ def resolve(url: str, reference: str) -> str | None:
     except ValueError:
         return None
     return target if same_origin else None
+
+
+def next_link(header: str) -> str:
+    """Return the target of rel="next" in a Link header (RFC 8288), or an empty text."""
+    links: list[list[str]] = [[]]
+    for piece in _link_pieces(header):
+        if piece == ",":
+            links.append([])
+        elif piece != ";":
+            links[-1].append(piece.strip())
+    for link in links:
+        parameters = [parameter.partition("=") for parameter in link[1:]]
+        relations = [value for name, equals, value in parameters if name.strip().lower() == "rel"]
+        # If a link has more than one, only the first one counts.
+        if relations and "next" in relations[0].strip(' "').lower().split():
+            return link[0].strip("<> ")
+    return ""
 
 
 def is_loopback(host: str) -> bool:

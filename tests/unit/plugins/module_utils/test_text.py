@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from ansible_collections.server_management.cloud.plugins.module_utils._text import (
     excerpt,
+    header_text,
     one_line,
     plain,
     redact,
@@ -74,3 +75,9 @@ def test_summarise_names_a_few_and_counts_the_others(texts: list[str], shown: st
 def test_plain_replaces_each_other_character_by_an_underscore(text: str, expected: str) -> None:
     assert plain(text) == expected
     assert len(plain(text)) == len(text)
+
+
+def test_a_header_is_decoded_as_utf_8() -> None:
+    assert header_text("é".encode().decode("latin-1")) == "é"
+    assert header_text("\xe9") == "\ufffd"
+    assert header_text("漢") == "?"

@@ -4,10 +4,15 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ansible_collections.server_management.cloud.plugins.module_utils._url import (
     is_loopback,
+    next_link,
     origin,
     resolve,
     where,
@@ -85,3 +90,39 @@ def test_loopback_is_this_machine(host: str, expected: bool) -> None:
 def test_where_names_host_and_port() -> None:
     assert where("https://h/x") == "h:443"
     assert where("http://[::1]:81") == "[::1]:81"
+
+
+LINKS = [
+    ("", ""),
+    ("<https://h/a?b=1>; rel=next", "https://h/a?b=1"),
+    ('<a>;rel="next"', "a"),
+    ('< a > ; REL = "NEXT"', "a"),
+    ('<a>; rel="prev next"', "a"),
+    ('<a>; rel="nextpage"', ""),
+    ('<a>; rel="prev"', ""),
+    ('<a>; rev="next"', ""),
+    ("<a>", ""),
+    ('<>; rel="next"', ""),
+    ('<a>; rel="prev"; rel="next"', ""),
+    ('<a>; rel="first", <b>; rel="next", <c>; rel="last"', "b"),
+    ('<a,b;c>; rel="next"', "a,b;c"),
+    ('<a>; title="x; rel=prev, <b>; \\" y"; rel="next"', "a"),
+    ('<a>; title="open; rel="next"', ""),
+    ("<a; rel=next", ""),
+    (",,;; ,<a>;;rel=next,", "a"),
+    ("rel=next", ""),
+    ('"' * 20_000 + "<" * 20_000 + "\\" * 20_000, ""),
+    ("<a>;" + " " * 60_000 + "rel=next", "a"),
+]
+
+
+@pytest.mark.parametrize(("header", "target"), LINKS, ids=lambda text: text[:40])
+def test_the_next_link_is_found_among_others(header: str, target: str) -> None:
+    started = time.process_time()
+    assert next_link(header) == target
+    assert time.process_time() - started < 2
+
+
+@given(st.text(alphabet='<>",;= \\relnxta', max_size=80))
+def test_no_link_header_raises(header: str) -> None:
+    assert isinstance(next_link(header), str)

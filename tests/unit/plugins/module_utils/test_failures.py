@@ -15,7 +15,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
     TLSFailed,
     Unreachable,
 )
-from ansible_collections.server_management.cloud.plugins.module_utils._transport import (
+from ansible_collections.server_management.cloud.plugins.module_utils._failures import (
     transport_error,
 )
 

@@ -1,0 +1,161 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The documented envelope of a listing: parse and check it within limits for any body.
+
+This utility is private to the collection: it may change in any release.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import sys
+from typing import Any, NamedTuple, NoReturn
+
+from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
+    MalformedResponse,
+)
+from ansible_collections.server_management.cloud.plugins.module_utils._text import (
+    Quote,
+    excerpt,
+    header_text,
+)
+
+# For all responses of one listing together. Parsing what is within these limits takes less than
+# 1 GiB and a few seconds; 100,000 servers with the documented fields have 1.5 million values.
+LISTING_LIMIT = 128 * 2**20  # bytes, decompressed
+VALUES_LIMIT = 4_000_000  # brackets, braces, commas and colons outside strings
+
+_TEXT_LIMIT = 2 * LISTING_LIMIT  # bytes in memory, where one character may take four
+_MAX_DEPTH = 32
+_MAX_DIGITS = 309  # of a number that a float can hold
+_STEP = 64 * 2**10  # bytes that are counted at a time
+
+CHECK_URL = "Check base_url: the address of the API, without /api/v1."
+
+_has_wide_escape = re.compile(r"\\u[dD][89abAB]").search  # of a character that takes four bytes
+_find_tokens = re.compile(rb'"[^"]*"?|[\[{,:]').finditer
+
+
+class Envelope(NamedTuple):
+    """The documented envelope of a response, and how many JSON values it counts as."""
+
+    data: list[Any]
+    has_more: bool
+    values: int
+
+
+def parse_listing(
+    body: bytes,
+    content_type: str | None = None,
+    quote: Quote = excerpt,
+    limit: int = VALUES_LIMIT,
+) -> Envelope:
+    """Check the documented envelope, of at most ``limit`` values, or raise MalformedResponse.
+
+    ``content_type``, the header of a response, is for the message alone.
+    """
+    values = _count_values(body, limit)
+    try:
+        text = body.decode("utf-8-sig")
+        is_wide = len(text) > _TEXT_LIMIT // 4 and _has_wide_escape(text)
+        if sys.getsizeof(text) * (4 if is_wide else 1) > _TEXT_LIMIT:
+            raise too_large()
+        response = json.loads(
+            text,
+            parse_constant=_refuse_constant,
+            parse_float=_finite,
+            parse_int=_whole,
+        )
+    except RecursionError:
+        raise _too_deep() from None
+    except ValueError as error:
+        kind = ""
+        if content_type is not None:
+            kind = f" (content type: {quote(header_text(content_type)) or 'none given'})"
+        raise MalformedResponse(
+            f"The response is not JSON: {_reason(error)}{kind}.", CHECK_URL
+        ) from None
+    if not isinstance(response, dict):
+        raise MalformedResponse("The response is JSON, but not an object.", CHECK_URL)
+    data, has_more = response.pop("data", None), response.pop("has_more", None)
+    if not isinstance(data, list):
+        raise MalformedResponse('The response has no list "data".', CHECK_URL)
+    if not isinstance(has_more, bool):
+        raise MalformedResponse('The response has no boolean "has_more".', CHECK_URL)
+    _check_depth(response, _MAX_DEPTH + 1)
+    return Envelope(data, has_more, values)
+
+
+def _count_values(body: bytes, limit: int) -> int:
+    """Return an upper bound for the number of JSON values; raise MalformedResponse beyond a limit.
+
+    Counting is much cheaper than parsing, which takes 100 times the memory of a body of ``[],``.
+    """
+    count = 0
+    for start in range(0, len(body), _STEP):
+        count += sum(body.count(mark, start, start + _STEP) for mark in (b"[", b"{", b",", b":"))
+        if count > limit:
+            break
+    else:
+        return count
+    # Many of them may be in strings. Valid JSON has at most one string more than these characters.
+    count = strings = 0
+    for match in _find_tokens(body.replace(b"\\\\", b"").replace(b'\\"', b"")):
+        if match[0][:1] == b'"':
+            strings += 1
+        else:
+            count += 1
+        if max(count, strings - 1) > limit:
+            raise MalformedResponse(
+                f"The listing has more than {VALUES_LIMIT:,} JSON values, the limit.", CHECK_URL
+            )
+    return count
+
+
+def _check_depth(value: Any, levels: int) -> None:
+    if isinstance(value, (dict, list)):
+        if levels == 0:
+            raise _too_deep()
+        for item in value.values() if isinstance(value, dict) else value:
+            _check_depth(item, levels - 1)
+
+
+def too_large() -> MalformedResponse:
+    """Make the error for a listing that is larger than the limit."""
+    return MalformedResponse(
+        f"The listing is larger than {LISTING_LIMIT // 2**20} MiB, the limit.", CHECK_URL
+    )
+
+
+def _too_deep() -> MalformedResponse:
+    return MalformedResponse(f"The response is nested deeper than {_MAX_DEPTH} levels.", CHECK_URL)
+
+
+def _reason(error: ValueError) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        return "it is not UTF-8"
+    if isinstance(error, json.JSONDecodeError):
+        problem = error.msg.removesuffix(" at")
+        return f"{problem[:1].lower()}{problem[1:]} at character {error.pos}"
+    return str(error)
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError("a number is too large")
+    return number
+
+
+def _whole(text: str) -> int:
+    if len(text) >= _MAX_DIGITS:
+        _finite(text)
+    return int(text)
