@@ -1,0 +1,168 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Each kind of event, as a real ansible-rulebook gives it to rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from sandbox import Fault, Sandbox
+
+from .conftest import TOKEN, Rulebook, Rulebooks
+
+ATTACK = "{{ 1 }}"
+# They use events in every way that renders templates.
+ATTACKED = """\
+- name: Use each event
+  hosts: localhost
+  sources: [{server_management.cloud.servers: {interval: 1, retries: 0}}]
+  rules:
+    - name: Use it
+      condition: event.server_management is defined
+      actions:
+        - debug: {msg: "GOT {{ event.server_management }}"}
+        - run_playbook: {name: use.yml, extra_vars: {copy: "{{ event.server_management }}"}}
+"""
+USE = """\
+- hosts: all
+  gather_facts: false
+  tasks:
+    - ansible.builtin.debug:
+        msg: "USED {{ ansible_eda.event.server_management }} {{ copy }}"
+    - ansible.builtin.debug:
+        var: ansible_eda.event.server_management.server
+    - ansible.builtin.shell: "echo {{ ansible_eda.event.server_management | quote }}"
+"""
+
+
+def about(event: dict[str, Any]) -> tuple[str, ...]:
+    content = event["server_management"]
+    return event["meta"]["hosts"], *content.get("changed", ())
+
+
+def test_every_kind_of_event_and_a_restart(
+    rulebooks: Rulebooks, sandbox: Sandbox, polls: Callable[[int], None]
+) -> None:
+    with rulebooks.run(initial=True) as rulebook:
+        assert [about(rulebook.event("appeared")) for _server in sandbox.servers] == [
+            ("db-01",),
+            ("web-01",),
+        ]
+        sandbox.servers[0] = {**sandbox.servers[0], "status": "stopped", "later": [1, None, ATTACK]}
+        changed = rulebook.event("changed")
+        assert about(changed) == ("web-01", "later", "status")
+        assert changed["server_management"]["before"]["status"] == "running"
+        assert changed["server_management"]["replaced"] == ["later"]
+        sandbox.servers.append({**sandbox.servers[1], "id": "srv_new"})
+        assert about(rulebook.event("changed"))[1:] == ("inventory_hostname",)
+        assert about(rulebook.event("appeared")) == ("db-01_srv_new",)
+        del sandbox.servers[1:]
+        gone = [rulebook.event("gone") for _server in range(2)]
+        assert [about(event) for event in gone] == [
+            (f"db-01_{event['server_management']['server']['id']}",) for event in gone
+        ]
+    with rulebooks.run() as rulebook:
+        polls(2)
+        sandbox.servers.append({**sandbox.servers[0], "id": "srv_2", "name": "new"})
+        assert about(rulebook.event("appeared")) == ("new",)
+
+
+def test_an_api_that_fails_for_several_polls_and_a_rotated_token(
+    rulebooks: Rulebooks, sandbox: Sandbox, polls: Callable[[int], None]
+) -> None:
+    token = rulebooks.folder / "token"
+    token.write_text(TOKEN)
+    with rulebooks.run(api_token_file=str(token), timeout=3600) as rulebook:
+        polls(1)
+        sandbox.fail(Fault(status=503), times=3)
+        assert rulebook.event("failed")["server_management"]["error"]["status"] == 503
+        rulebook.event("recovered")
+        sandbox.token = TOKEN[::-1]
+        failed = rulebook.event("failed")
+        assert failed["server_management"]["error"]["code"] == "unauthorized"
+        polls(2)
+        sandbox.servers.pop()
+        token.write_text(sandbox.token)
+        rulebook.event("recovered")
+        rulebook.event("gone")
+        # It ends within the test's limit, although the request has an hour.
+        sandbox.fail(Fault.hang(), times=None)
+        polls(1)
+
+
+def test_hostile_text_of_an_event_is_not_executed(
+    rulebooks: Rulebooks, sandbox: Sandbox, polls: Callable[[int], None]
+) -> None:
+    marker = rulebooks.folder / "executed"
+    attack = f"{{{{ lookup('pipe', 'touch {marker}') }}}}"
+    (rulebooks.folder / "use.yml").write_text(USE)
+    (rulebooks.folder / "attacked.yml").write_text(ATTACKED)
+    inventory = rulebooks.folder / "hosts.ini"
+    inventory.write_text("localhost ansible_connection=local\nnew ansible_connection=local\n")
+    with rulebooks.run("-i", inventory, name=str(rulebooks.folder / "attacked.yml")) as rulebook:
+        polls(1)
+        hostile = {**sandbox.servers[0], "id": attack, "name": "new", "status": attack}
+        sandbox.servers.append({**hostile, "ipv4": attack, "later": {attack: [attack]}})
+        rulebook.wait_for("USED")
+        rulebook.wait_for("PLAY RECAP")
+        sandbox.fail(Fault(status=500, body=attack))
+        rulebook.wait_for("USED")
+        rulebook.wait_for("PLAY RECAP")
+    assert not marker.exists(), rulebook.output
+    assert "lookup(" not in rulebook.output
+
+
+def lines_of(rulebook: Rulebook, start: str) -> list[str]:
+    return [line for line in rulebook.lines if line.startswith(start)]
+
+
+def test_the_shipped_rulebook_sets_up_new_servers_and_no_group_with_the_name_of_one(
+    rulebooks: Rulebooks, sandbox: Sandbox, polls: Callable[[int], None]
+) -> None:
+    inventory = rulebooks.folder / "inventory"
+    inventory.mkdir()
+    local = {"ansible_connection": "'local'"}
+    lines = ["plugin: server_management.cloud.servers", f"compose: {local}"]
+    (inventory / "20-prod.server_management.yml").write_text("\n".join(lines))
+    (inventory / "10-static.ini").write_text("[prod]\nstatic-1 ansible_connection=local\n")
+    variables = rulebooks.folder / "variables.yml"
+    variables.write_text("interval: 1\n")
+    with rulebooks.run(
+        "-i", inventory, "-e", variables, name="server_management.cloud.set_up_new_servers"
+    ) as rulebook:
+        polls(2)
+        sandbox.servers.append({**sandbox.servers[0], "id": "srv_2", "name": "new-01"})
+        rulebook.wait_for("new-01 appeared, and is set up now")
+        rulebook.wait_for("new-01 (srv_2) is reachable")
+        sandbox.servers.append({**sandbox.servers[0], "id": "srv_3", "name": "prod"})
+        rulebook.wait_for("prod appeared")
+        sandbox.servers.append({**sandbox.servers[0], "id": "srv_4", "status": "off"})
+        rulebook.wait_for("web-01 appeared, and is not running")
+        sandbox.servers.pop()
+        rulebook.wait_for("is gone")
+        sandbox.fail(Fault(status=403), times=2)
+        rulebook.wait_for("The servers can't be listed: ")
+        rulebook.wait_for("The servers can be listed again")
+    assert "static-1" not in "".join(lines_of(rulebook, "ok:")), rulebook.output
+    assert rulebook.output.count("TASK [Wait until the server can be reached]") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"base_url": ""}, "base_url: is required"),
+        ({"intervall": 5}, "intervall: is not an argument of this event source. Did you mean"),
+    ],
+)
+def test_an_invalid_argument_ends_the_rulebook_before_any_request(
+    rulebooks: Rulebooks, sandbox: Sandbox, arguments: dict[str, Any], message: str
+) -> None:
+    with rulebooks.run(**arguments) as rulebook:
+        assert rulebook.end() == 1
+    assert message in rulebook.output
+    assert sandbox.requests == []
