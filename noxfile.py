@@ -53,9 +53,11 @@ MAYBE_SKIPPED = ("tests/e2e", "-m", "programs")
 FUZZ_CASES = "1000"  # inventory files with about four expressions each
 # Lines that are tested with other programs, and the rest of the matrix.
 NEIGHBOURS = ("2.21", "2.19", "2.16")
+RULEBOOKS = ("2.22", "2.16")
 MATRIX = (
     *(f"matrix_test-{core}" for core in CORES),
     *(f"neighbours-{core}" for core in NEIGHBOURS),
+    *(f"rulebook-{core}" for core in RULEBOOKS),
     "load",
 )
 # The kinds of tests that ansible-test runs on each line. There are no ignore files.
@@ -241,6 +243,13 @@ def neighbours(session: nox.Session, core: str) -> None:
     """Run the collection together with a real Redis, ansible-runner, ansible-navigator and sshd."""
     install(session, core, "-r", "tests/requirements-neighbours.txt")
     session.run("pytest", "tests/neighbours", *session.posargs)
+
+
+@on_each(RULEBOOKS)
+def rulebook(session: nox.Session, core: str) -> None:
+    """Run the event source in a real ansible-rulebook."""
+    install(session, core, "-r", "tests/requirements-rulebook.txt")
+    session.run("pytest", "tests/rulebook", *session.posargs)
 
 
 @nox.session(python=[PYTHON])

@@ -39,7 +39,9 @@ class _DefaultGroups:
 class Listing:
     """The servers of the account by id, and the name that the inventory gives to each of them."""
 
-    def __init__(self, servers: Iterable[Server], hosts: str) -> None:
+    def __init__(self, servers: Iterable[Server], hosts: str, is_partial: bool = False) -> None:
+        self._hosts = hosts
+        self.is_partial = is_partial
         self.servers = {server.id: server for server in servers}
         self.names = assign_names(
             self.servers.values(),
@@ -47,6 +49,12 @@ class Listing:
             _DefaultGroups(),
             lambda _name, _server: False,
         ).names
+
+    def completed(self, before: Listing) -> Listing:
+        """Return a partial listing with the servers of the last one, which may all exist still."""
+        if not self.is_partial:
+            return self
+        return Listing({**before.servers, **self.servers}.values(), self._hosts)
 
     def in_order(self) -> list[Server]:
         """Return the servers in the order of their host names."""
@@ -76,7 +84,8 @@ class Account:
             yield {"server_management": {"event": "recovered"}}
         before, self._listing = self._listing, listing
         if before is not None:
-            yield from differences(before, listing)
+            self._listing = listing.completed(before)
+            yield from differences(before, self._listing)
 
 
 def differences(before: Listing, now: Listing) -> Iterator[Event]:

@@ -99,7 +99,7 @@ class _Poll:
             if text not in self._warnings:
                 _logger.warning("%s", text)
         self._warnings = warnings
-        return Listing(servers, self._options["hosts"])
+        return Listing(servers, self._options["hosts"], client.is_partial)
 
 
 def _connect(options: Mapping[str, Any]) -> Connection:

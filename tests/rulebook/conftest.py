@@ -154,7 +154,10 @@ def rulebooks(runner: Runner, sandbox: Sandbox, tmp_path: Path) -> Rulebooks:
     folder = tmp_path / "rulebooks"
     folder.mkdir()
     runner.environment["SERVER_MANAGEMENT_BASE_URL"] = sandbox.url
-    runner.environment["SERVER_MANAGEMENT_API_TOKEN"] = sandbox.token
+    # ansible-runner writes its environment into temporary files.
+    token = folder / "token"
+    token.write_text(sandbox.token)
+    runner.environment["SERVER_MANAGEMENT_API_TOKEN_FILE"] = str(token)
     return Rulebooks(runner, folder)
 
 

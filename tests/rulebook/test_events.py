@@ -76,8 +76,7 @@ def test_an_api_that_fails_for_several_polls_and_a_rotated_token(
     rulebooks: Rulebooks, sandbox: Sandbox, polls: Callable[[int], None]
 ) -> None:
     token = rulebooks.folder / "token"
-    token.write_text(TOKEN)
-    with rulebooks.run(api_token_file=str(token), timeout=3600) as rulebook:
+    with rulebooks.run(timeout=3600) as rulebook:
         polls(1)
         sandbox.fail(Fault(status=503), times=3)
         assert rulebook.event("failed")["server_management"]["error"]["status"] == 503
@@ -141,8 +140,10 @@ def test_the_shipped_rulebook_sets_up_new_servers_and_no_group_with_the_name_of_
         rulebook.wait_for("new-01 (srv_2) is reachable")
         sandbox.servers.append({**sandbox.servers[0], "id": "srv_3", "name": "prod"})
         rulebook.wait_for("prod appeared")
-        sandbox.servers.append({**sandbox.servers[0], "id": "srv_4", "status": "off"})
-        rulebook.wait_for("web-01 appeared, and is not running")
+        sandbox.servers.append(
+            {**sandbox.servers[0], "id": "srv_4", "name": "off", "status": "off"}
+        )
+        rulebook.wait_for("off appeared, and is not running")
         sandbox.servers.pop()
         rulebook.wait_for("is gone")
         sandbox.fail(Fault(status=403), times=2)

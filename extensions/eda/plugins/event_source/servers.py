@@ -62,8 +62,8 @@ options:
 notes:
   - Relative paths in O(api_token_file) and O(ca_path) are relative to the working directory of
     C(ansible-rulebook).
-  - With O(allow_partial=true), a server that is missing from the listing may only be on a page that
-    was not received.
+  - With O(allow_partial=true), servers that a partial listing does not have are not reported as
+    gone.
 """
 
 EXAMPLES = r"""

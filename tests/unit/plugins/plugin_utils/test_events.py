@@ -179,6 +179,14 @@ def test_with_initial_the_first_servers_appear() -> None:
     assert list(account.update(listing(record("b"), record("a")))) == []
 
 
+def test_a_server_that_a_partial_listing_lacks_is_not_gone() -> None:
+    account = Account(initial=False)
+    list(account.update(listing(record("a"), record("b"))))
+    partial = Listing([server_from_api(record("c"), 0)], "name", is_partial=True)
+    assert brief(list(account.update(partial))) == [("appeared", "c")]
+    assert brief(list(account.update(listing(record("b"))))) == [("gone", "a"), ("gone", "c")]
+
+
 @pytest.mark.parametrize("initial", [True, False])
 def test_several_failures_are_one_event_and_the_differences_come_after_the_recovery(
     initial: bool,
