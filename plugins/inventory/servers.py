@@ -267,7 +267,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._names imp
 
 _FILE_NAMES = ("server_management.yml", "server_management.yaml")
 _names_us = re.compile(
-    r"""(?:^|[{,])\s*(["']?)plugin\1\s*:\s*(["']?)server_management\.cloud\.servers\2\s*(?:#|[,}]|$)""",
+    r"""(?:^|[{,]\s*)(["']?)plugin\1\s*:\s*(["']?)server_management\.cloud\.servers\2\s*(?:#|[,}]|$)""",
     re.MULTILINE,
 ).search
 
@@ -282,7 +282,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         if not super().verify_file(path) or not os.path.isfile(path):
             return False
         is_ours = path.endswith(_FILE_NAMES)
-        if not is_ours and not path.endswith((".yml", ".yaml", ".json")):
+        if not is_ours and not path.endswith((".yml", ".yaml")):
             return False
         with open(path, encoding="utf-8", errors="replace") as file:
             content = file.read(65536)

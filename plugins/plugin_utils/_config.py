@@ -51,11 +51,13 @@ def is_list_of_hosts(content: str) -> bool:
     It does so if this source fails. It takes each line for a host with variables: white space in
     quotation marks doesn't separate them, and each variable has an equals sign.
     """
+    if content.startswith("$ANSIBLE_VAULT;"):
+        return False
     try:
         lines = [shlex.split(line, comments=True) for line in content.splitlines()]
     except ValueError:
         return False
-    return all("=" in word for words in lines for word in words[1:])
+    return any(lines) and all("=" in word for words in lines for word in words[1:])
 
 
 def check_keys(config: Mapping[str, Any], known: Iterable[str]) -> None:

@@ -324,6 +324,13 @@ def test_a_file_of_another_name_is_told(source: Source) -> None:
     result = source.runner.inventory("-i", path, "--list")
     assert hosts(result.json()) == []
     assert result.says("must end with server_management.yml or server_management.yaml")
+    nested = source.folder / "nested.yml"
+    nested.write_text("all: {vars: {a: 1}}\nx:\n  plugin: server_management.cloud.servers\n")
+    as_json = source.folder / "json.yml"
+    as_json.write_text('{\n "api_token": "t",\n "plugin": "server_management.cloud.servers"\n}\n')
+    result = source.runner.inventory("-i", nested, "-i", as_json, "--list")
+    assert result.says("json.yml: the name of an inventory file for")
+    assert not result.says("nested.yml: the name of an inventory file for")
     again = path.rename(path.with_name("prod.server_management.yaml"))
     assert len(hosts(source.runner.inventory("-i", again, "--list").ok().json())) == 3
 

@@ -266,6 +266,9 @@ def test_the_environment_counts_where_the_file_has_nothing(
         ('{"plugin":"x", "api_token":"t"}', False),
         ("plugin: x\napi_token: t\n", False),
         ("# don't\nplugin: x\n", False),
+        ("", False),
+        ("# nothing\n", False),
+        ("$ANSIBLE_VAULT;1.1;AES256\n3361\n", False),
         ('{\n  "plugin": "x"\n}\n', False),
     ],
 )
