@@ -96,9 +96,7 @@ def assign_names(
     waiting = list(servers)
     rank = 0
     while waiting:
-        wanted = [
-            (server, _wish(server.id, wishes[server.id], rank, reserved)) for server in waiting
-        ]
+        wanted = [(one, _wish(one.id, wishes[one.id], rank, reserved)) for one in waiting]
         claims = Counter(name for server, name in wanted)
         waiting = []
         for server, name in wanted:
