@@ -364,10 +364,12 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         if not any(self.get_option(option) for option in EXPRESSION_OPTIONS):
             return None
         from ansible_collections.server_management.cloud.plugins.plugin_utils._expressions import (
+            OPTIONS,
             Expressions,
         )
 
-        return Expressions(self)
+        options = {option: self.get_option(option) for option in OPTIONS}
+        return Expressions(options, self.templar, self._vars)
 
     def _hosts(self, connection: Connection, use_cache: bool, expressions: Any) -> list[Host]:
         """Return a host, without name and groups, for each server that the options select."""
@@ -379,9 +381,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
                 self._warn(message)
         has_loopback = is_loopback(origin(connection.base_url)[1])
         hosts = hosts_from(servers, self.get_option("hostvars_prefix"), has_loopback, self._warn)
-        filters = self.get_option("filters")
-        if filters:
-            hosts = [host for host in hosts if expressions.is_kept(host, filters)]
+        if self.get_option("filters"):
+            hosts = [host for host in hosts if expressions.is_kept(host)]
         return hosts
 
     def _listing(self, connection: Connection, use_cache: bool) -> list[Server]:
@@ -470,7 +471,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         def preferences(server: Server) -> list[str]:
             if hostnames is None:
                 return [server.text("name")]
-            texts: list[str] = expressions.texts(hostnames, by_id[server.id])
+            texts: list[str] = expressions.texts(by_id[server.id])
             return texts
 
         servers = [host.server for host in hosts]

@@ -9,6 +9,7 @@ This utility is private to the collection: it may change in any release.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
@@ -140,3 +141,21 @@ def check_parents(parents: Iterable[tuple[str, str]], groups: Mapping[str, Any])
                 seen.add(name)
                 pending.extend(above.get(name, ()))
         above.setdefault(child, set()).add(parent)
+
+
+def label_keyed_groups(entries: list[Any]) -> dict[str, dict[str, Any]]:
+    """Return the entries of keyed_groups, each by a label of its own for messages."""
+    for entry in entries:
+        if not isinstance(entry, dict) or entry.get("key") is None:
+            raise OptionError("keyed_groups: each entry must be a mapping with a key.")
+        if entry.get("default_value") is not None and entry.get("trailing_separator") is not None:
+            raise OptionError(
+                "keyed_groups: default_value and trailing_separator exclude each other."
+            )
+    uses = Counter(str(entry["key"]) for entry in entries)
+    labelled = {}
+    for number, entry in enumerate(entries, 1):
+        key = str(entry["key"])
+        suffix = f" (entry {number})" if uses[key] > 1 else ""
+        labelled[f"keyed_groups: {key}{suffix}"] = entry
+    return labelled

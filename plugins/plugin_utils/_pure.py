@@ -2,43 +2,51 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Tell which expressions give the same answer for the same variables, and evaluate the simple ones.
+"""Tell which expressions depend on their variables alone, and evaluate the plain ones of them.
 
 This utility is private to the collection: it may change in any release.
 
-Ansible compiles an expression anew for each host. What is decided here, from the parsed expression
-and by lists of what is allowed, is where that can be spared without changing a result: an answer
-may be remembered where nothing but the variables that the expression names can change it, and an
-expression of plain Jinja over texts may be compiled once. All else is left to Ansible.
+Ansible compiles an expression again for each host. An expression is *deterministic* if it consists
+of variables, operators, methods of text, and filters and tests of Jinja or Ansible that depend on
+their arguments alone: then Ansible's result for the same variables may be remembered. It is *plain*
+if it also uses nothing in which Ansible differs from Jinja: then Jinja evaluates it, compiled once.
+
+This is safe because both are allow-lists over the parsed expression, and because the caller passes
+only text that can't be a template. If Jinja raises anything, or returns an unexpected type, Ansible
+evaluates the expression. Plain expressions exclude what differs between Ansible's environments:
+constant folding, tests and attributes of undefined values, and filters and tests that a user's
+plugin replaces.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from jinja2 import StrictUndefined, Template, TemplateError, nodes
+from ansible import constants
+from ansible.plugins.loader import filter_loader, test_loader
+from ansible.template import Templar
+from jinja2 import StrictUndefined, Template, nodes
+from jinja2.parser import Parser
 from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-# Filters and tests of Jinja that Ansible leaves as they are, and that give text for text.
-_SIMPLE_FILTERS = frozenset(
+_PLAIN_FILTERS = frozenset(
     {"capitalize", "default", "d", "first", "join", "last", "length", "lower", "replace", "title"}
     | {"trim", "upper"}
 )
-_SIMPLE_TESTS = frozenset(
+_PLAIN_TESTS = frozenset(
     {"defined", "undefined", "eq", "equalto", "==", "ne", "!=", "in", "none", "string"}
 )
-# Those of Ansible that depend on their arguments alone.
-_STEADY_FILTERS = _SIMPLE_FILTERS | {
+_DETERMINISTIC_FILTERS = _PLAIN_FILTERS | {
     "b64decode", "b64encode", "basename", "bool", "combine", "dict2items", "dirname", "flatten",
     "float", "hash", "int", "items2dict", "list", "md5", "regex_escape", "regex_findall",
     "regex_replace", "regex_search", "reverse", "sha1", "sort", "split", "splitext", "string",
     "ternary", "to_json", "union", "unique",
 }  # fmt: skip
-_STEADY_TESTS = _SIMPLE_TESTS | {
+_DETERMINISTIC_TESTS = _PLAIN_TESTS | {
     "boolean", "contains", "even", "false", "falsy", "ge", "gt", "iterable", "le", "lt", "mapping",
     "match", "number", "odd", "regex", "search", "sequence", "subset", "superset", "true", "truthy",
     "version",
@@ -49,106 +57,176 @@ _METHODS = frozenset(
     | {"rfind", "rpartition", "rsplit", "rstrip", "split", "startswith", "strip", "swapcase"}
     | {"title", "upper", "zfill"}
 )
-_STRUCTURE = (
-    nodes.Name, nodes.Const, nodes.Concat, nodes.Add, nodes.Compare, nodes.Operand, nodes.And,
-    nodes.Or, nodes.Not, nodes.Neg, nodes.CondExpr, nodes.Getitem, nodes.Slice, nodes.List,
-    nodes.Tuple, nodes.Keyword,
+_LEAVES = (nodes.Name, nodes.Const, nodes.Keyword, nodes.Operand)
+_OPERATORS = (
+    nodes.Concat, nodes.Add, nodes.Compare, nodes.And, nodes.Or, nodes.Not, nodes.CondExpr,
 )  # fmt: skip
+_COLLECTIONS = (nodes.List, nodes.Tuple)
+# Braces and hash signs can end an expression inside a template, and Ansible reads backslashes in
+# another way than Jinja.
+_TEMPLATE_SIGNS = ("\\", "{", "}", "#")
+_MOST_NESTED = 20  # far from where Ansible, whose stack is deeper, raises RecursionError
+
+# From ansible-core 2.19 on, an expression is evaluated as such and must be trusted. Before, it is
+# put into a template, between braces or into an "if".
+HAS_EXPRESSIONS = hasattr(Templar, "evaluate_expression")
+if HAS_EXPRESSIONS:
+    from ansible.template import is_trusted_as_template as _is_trusted
+else:
+
+    def _is_trusted(value: object) -> bool:
+        return not hasattr(value, "__UNSAFE__")
 
 
 class _Environment(ImmutableSandboxedEnvironment):
-    """A sandbox that knows no attribute but the methods of the list, and asks nothing else."""
+    """A sandbox without attributes other than the methods of the list."""
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
         return attr in _METHODS
 
 
-_environment = _Environment(undefined=StrictUndefined)
+_environment = _Environment(undefined=StrictUndefined, optimized=False)
 
 
 @dataclass(frozen=True)
 class PureExpression:
-    """An expression whose value depends on the variables in ``names``, and on nothing else.
+    """A deterministic expression: its value depends on the variables in ``names`` alone.
 
-    ``name`` is set where the expression is that variable alone; ``compiled`` where plain Jinja
-    gives what Ansible would, as long as all its variables and its value are texts.
+    ``compiled`` is set if it is plain, too.
     """
 
     names: tuple[str, ...]
-    name: str | None
     compiled: Template | None
 
-    def evaluate(self, values: dict[str, Any]) -> Any:
-        """Return the value by plain Jinja, or None where only Ansible can tell.
+    def evaluate(self, values: Mapping[str, Any]) -> Any:
+        """Return the value according to Jinja, or None if only Ansible can tell it.
 
-        ``values`` has a text for each of ``names``, and may have more.
+        ``values`` has a text that can't be a template for each of ``names``.
         """
         if self.compiled is None:
             return None
-        # Made by hand: Template.render and its like merge all of Jinja's globals each time.
-        context = Context(_environment, values, None, {})
+        # Created here because Template.render and similar functions copy all globals each time.
+        context = Context(_environment, dict(values), None, {})
         try:
             deque(self.compiled.root_render_func(context), maxlen=0)
-        except (TemplateError, ArithmeticError, LookupError, TypeError, ValueError):
+        except Exception:  # noqa: BLE001  # a user's expression; Ansible then tells what it raises
             return None
         return context.vars["value"]
 
 
-def analyse(expression: Any) -> PureExpression | None:
-    """Return what there is to know of an expression; None where its value must be asked for."""
-    if not isinstance(expression, str) or any(sign in expression for sign in _TEMPLATE_SIGNS):
+def analyse(expression: Any, is_condition: bool) -> PureExpression | None:
+    """Return what is known of an expression, or None if Ansible must evaluate it each time."""
+    if not isinstance(expression, str) or not _is_trusted(expression) or _is_odd(expression):
         return None
     try:
-        template = _environment.parse(f"{{{{ {expression} }}}}")
-    except TemplateError:
+        parser = Parser(_environment, str(expression), state="variable")
+        tree = parser.parse_expression()
+        names = {node.name for node in _find(tree, nodes.Name)}
+        # Before ansible-core 2.19, "if a if b else c" is a syntax error.
+        is_invalid = is_condition and not HAS_EXPRESSIONS and bool(_find(tree, nodes.CondExpr))
+        if (
+            not parser.stream.eos
+            or is_invalid
+            or "self" in names  # the template, for Jinja
+            or not _all_nodes(tree, _is_deterministic)
+        ):
+            return None
+        compiled = _compile(tree) if _all_nodes(tree, _is_plain) else None
+    except Exception:  # noqa: BLE001  # a user's expression; Ansible then tells what is wrong
         return None
-    if len(template.body) != 1 or not isinstance(template.body[0], nodes.Output):
-        return None
-    outputs = template.body[0].nodes
-    if len(outputs) != 1 or isinstance(outputs[0], nodes.TemplateData):
-        return None
-    tree = outputs[0]
-    if not _all_nodes(tree, _is_steady):
-        return None
-    names = {
-        node.name for node in (tree, *tree.find_all(nodes.Name)) if isinstance(node, nodes.Name)
-    }
-    compiled = None
-    if _all_nodes(tree, _is_simple):
-        compiled = _environment.from_string(f"{{% set value = {expression} %}}")
-    name = tree.name if isinstance(tree, nodes.Name) else None
-    return PureExpression(tuple(sorted(names)), name, compiled)
+    return PureExpression(tuple(sorted(names)), compiled)
 
 
-# A backslash is read differently inside an expression and inside a template.
-_TEMPLATE_SIGNS = ("\\", "{", "}", "#")
+def _is_odd(expression: str) -> bool:
+    """Tell whether Ansible may read an expression in another way than Jinja."""
+    return bool(
+        constants.DEFAULT_JINJA2_EXTENSIONS  # which may change the language
+        or any(sign in expression for sign in _TEMPLATE_SIGNS)
+        or expression.count("(") + expression.count("[") > _MOST_NESTED
+        # Between the braces of a template, a leading sign controls white space.
+        or (not HAS_EXPRESSIONS and expression.strip()[:1] in ("-", "+"))
+    )
 
 
-def _all_nodes(tree: nodes.Node, is_allowed: Callable[[nodes.Node], bool]) -> bool:
+def _compile(tree: nodes.Expr) -> Template:
+    body = [nodes.Assign(nodes.Name("value", "store", lineno=1), tree, lineno=1)]
+    return _environment.from_string(nodes.Template(body, lineno=1))
+
+
+def _find(tree: nodes.Node, kind: type[nodes.Node]) -> list[Any]:
+    return [node for node in (tree, *tree.find_all(kind)) if isinstance(node, kind)]
+
+
+def _all_nodes(
+    tree: nodes.Node, is_allowed: Callable[[nodes.Node], bool], depth: int = _MOST_NESTED
+) -> bool:
     children = list(tree.iter_child_nodes())
     if isinstance(tree, nodes.Call) and isinstance(tree.node, nodes.Getattr):
-        # The method is looked at with the call; what is left is the value that has it.
+        # The method is checked with its call; what remains is the value that has it.
         children = [tree.node.node, *(child for child in children if child is not tree.node)]
-    return is_allowed(tree) and all(_all_nodes(child, is_allowed) for child in children)
+    return (
+        depth > 0
+        and is_allowed(tree)
+        and all(_all_nodes(child, is_allowed, depth - 1) for child in children)
+    )
 
 
-def _is_simple(node: nodes.Node) -> bool:
+def _is_deterministic(node: nodes.Node) -> bool:
     if isinstance(node, nodes.Filter):
-        return node.name in _SIMPLE_FILTERS
+        name = node.name.removeprefix("ansible.builtin.")
+        return name in _DETERMINISTIC_FILTERS and _is_ours(node, filter_loader)
     if isinstance(node, nodes.Test):
-        return node.name in _SIMPLE_TESTS
-    return _is_structure(node)
-
-
-def _is_steady(node: nodes.Node) -> bool:
-    if isinstance(node, nodes.Filter):
-        return node.name.removeprefix("ansible.builtin.") in _STEADY_FILTERS
-    if isinstance(node, nodes.Test):
-        return node.name.removeprefix("ansible.builtin.") in _STEADY_TESTS
-    return _is_structure(node)
-
-
-def _is_structure(node: nodes.Node) -> bool:
+        name = node.name.removeprefix("ansible.builtin.")
+        return name in _DETERMINISTIC_TESTS and _is_ours(node, test_loader)
     if isinstance(node, nodes.Call):
         return isinstance(node.node, nodes.Getattr) and node.node.attr in _METHODS
-    return isinstance(node, _STRUCTURE)
+    others = (nodes.Neg, nodes.Getitem, nodes.Slice)
+    return isinstance(node, (*_LEAVES, *_OPERATORS, *_COLLECTIONS, *others))
+
+
+def _is_plain(node: nodes.Node) -> bool:
+    """Tell whether a deterministic node is plain, too."""
+    if isinstance(node, _LEAVES) or _is_number(node):
+        return True
+    if isinstance(node, nodes.Slice):
+        parts = (node.start, node.stop, node.step)
+        return all(part is None or _is_number(part) for part in parts)
+    if isinstance(node, _COLLECTIONS):
+        return all(isinstance(item, nodes.Const) for item in node.items)
+    # Ansible computes what has no variable at another time, and takes errors in it otherwise.
+    return bool(_find(node, nodes.Name)) and (
+        isinstance(node, _OPERATORS)
+        or (isinstance(node, nodes.Getitem) and _is_plain_index(node.arg))
+        or (isinstance(node, (nodes.Call, nodes.Filter, nodes.Test)) and _is_plain_call(node))
+    )
+
+
+def _is_plain_index(node: nodes.Node) -> bool:
+    return isinstance(node, nodes.Slice) or _is_number(node)
+
+
+def _is_plain_call(node: nodes.Call | nodes.Filter | nodes.Test) -> bool:
+    if node.dyn_args is not None or node.dyn_kwargs is not None:
+        return False
+    if isinstance(node, nodes.Filter):
+        # Ansible before 2.19 notes which text must stay text in a playbook.
+        is_noted = not HAS_EXPRESSIONS and node.name in constants.STRING_TYPE_FILTERS
+        return node.name in _PLAIN_FILTERS and not is_noted
+    if isinstance(node, nodes.Test):
+        return node.name in _PLAIN_TESTS and isinstance(node.node, (nodes.Name, nodes.Const))
+    return True
+
+
+def _is_number(node: nodes.Node) -> bool:
+    if isinstance(node, nodes.Neg):
+        node = node.node
+    return isinstance(node, nodes.Const) and type(node.value) is int
+
+
+def _is_ours(node: nodes.Filter | nodes.Test, loader: Any) -> bool:
+    """Tell whether a filter or test is Jinja's or Ansible's own, and not a user's plugin."""
+    try:
+        plugin = loader.get(node.name)
+    except KeyError:  # not the name of a plugin, as "=="
+        plugin = None
+    return plugin is None or plugin.ansible_name.startswith("ansible.builtin.")

@@ -21,15 +21,19 @@ from ansible_collections.server_management.cloud.plugins.module_utils._text impo
 try:
     from ansible.template import trust_as_template
 except ImportError:  # ansible-core before 2.19
+    from ansible.utils.native_jinja import NativeJinjaText
     from ansible.utils.unsafe_proxy import AnsibleUnsafeText
 
-    _plain: Any = str.__str__  # takes a mark off, which str() does not
+    def _plain(text: str) -> Any:
+        unmarked = str.__str__(text)  # which str() is not
+        # What a filter made text on purpose: a playbook must not turn "42" into a number.
+        return NativeJinjaText(unmarked) if isinstance(text, NativeJinjaText) else unmarked
+
     _suspect: Any = AnsibleUnsafeText
 else:
     _plain, _suspect = trust_as_template, str
 
-# The exact types that marked text has, and text that was never marked.
-TEXT_TYPES = frozenset({str, type(_plain("text")), type(_suspect("text"))})
+PLAIN = type(_plain("text"))  # the exact type of text that passes for ordinary
 
 
 def mark(value: Any) -> Any:
@@ -62,6 +66,8 @@ def trust_plain(value: Any) -> Any:
         return _plain(value) if is_plain(value) else value
     if isinstance(value, list):
         return [trust_plain(item) for item in value]
+    if isinstance(value, tuple):
+        return tuple(trust_plain(item) for item in value)
     if isinstance(value, dict):
         return {key: trust_plain(item) for key, item in value.items()}
     return value

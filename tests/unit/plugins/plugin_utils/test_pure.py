@@ -6,9 +6,15 @@
 
 from __future__ import annotations
 
-import pytest
+from types import SimpleNamespace
+from typing import Any
 
+import pytest
+from ansible import constants
+
+from ansible_collections.server_management.cloud.plugins.plugin_utils import _pure
 from ansible_collections.server_management.cloud.plugins.plugin_utils._pure import analyse
+from support.constructable import load
 
 
 @pytest.mark.parametrize(
@@ -26,7 +32,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._pure impo
     ],
 )
 def test_plain_jinja_is_compiled(expression: str, names: tuple[str, ...]) -> None:
-    pure = analyse(expression)
+    pure = analyse(load(expression), is_condition=False)
     assert pure is not None
     assert pure.names == names
     assert pure.compiled is not None
@@ -39,10 +45,15 @@ def test_plain_jinja_is_compiled(expression: str, names: tuple[str, ...]) -> Non
         "server_name is match('web')",
         "server_name | ansible.builtin.hash('sha1')",
         "server_name | unique",
+        "server_name['encode'] is defined",
+        "server_name[server_region]",
+        "server_name.split('-')[5] is defined",
+        "server_name or ''[0] ~ 'x'",
+        "[server_name, server_region] | join",
     ],
 )
 def test_what_ansible_adds_is_only_remembered(expression: str) -> None:
-    pure = analyse(expression)
+    pure = analyse(load(expression), is_condition=False)
     assert pure is not None
     assert pure.compiled is None
 
@@ -72,6 +83,10 @@ def test_what_ansible_adds_is_only_remembered(expression: str) -> None:
         "server_name }} {{ server_plan",
         "server_name %} {% raw",
         "server_name # x",
+        "server_name, server_plan",
+        "self",
+        "[" * 21 + "server_name" + "]" * 21,
+        "not " * 21 + "server_name",
         "{'a': server_name}",
         "server_name |",
         "",
@@ -81,7 +96,7 @@ def test_what_ansible_adds_is_only_remembered(expression: str) -> None:
     ],
 )
 def test_the_rest_is_left_to_ansible(expression: object) -> None:
-    assert analyse(expression) is None
+    assert analyse(load(expression), is_condition=False) is None
 
 
 @pytest.mark.parametrize(
@@ -89,12 +104,44 @@ def test_the_rest_is_left_to_ansible(expression: object) -> None:
     [
         "server_name ~ server_nope",
         "server_name + 1",
-        "-server_name",
-        "server_name['__class__'] ~ ''",
+        "server_name.split('-')[5] ~ 'x'",
         "server_name.split('-') | join(attribute='__class__')",
+        "server_name.zfill(1000000000000000)",
     ],
 )
 def test_a_failing_expression_gives_nothing(expression: str) -> None:
-    pure = analyse(expression)
+    pure = analyse(load(expression), is_condition=False)
     assert pure is not None
     assert pure.evaluate({"server_name": "web"}) is None
+
+
+@pytest.mark.parametrize("expression", ["server_name | upper", "server_name is match('a')"])
+def test_what_a_plugin_of_a_user_replaces_is_left_to_ansible(
+    expression: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replaced = SimpleNamespace(get=lambda name: SimpleNamespace(ansible_name=name))
+    monkeypatch.setattr(_pure, "filter_loader", replaced)
+    monkeypatch.setattr(_pure, "test_loader", replaced)
+    assert analyse(load(expression), is_condition=False) is None
+
+
+def test_an_extension_of_jinja_leaves_everything_to_ansible(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(constants, "DEFAULT_JINJA2_EXTENSIONS", ["jinja2.ext.do"])
+    assert analyse(load("server_name"), is_condition=False) is None
+
+
+@pytest.mark.parametrize(
+    ("expression", "is_condition"),
+    [("-1 ~ server_name", False), ("'a' if server_name else 'b'", True)],
+)
+def test_what_differs_inside_a_template_is_left_to_ansible_before_2_19(
+    expression: str, is_condition: bool
+) -> None:
+    assert (analyse(load(expression), is_condition) is not None) == _pure.HAS_EXPRESSIONS
+
+
+def test_an_unsafe_expression_is_left_to_ansible() -> None:
+    unsafe: Any = load({"__ansible_unsafe": "server_name"})
+    assert analyse(unsafe, is_condition=False) is None

@@ -1,0 +1,132 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the expressions of an inventory file see of a host, and what they add to it.
+
+This utility is private to the collection: it may change in any release.
+
+Expressions see what Ansible would show them if the host were in the inventory already. It is not:
+nothing is added before all expressions of all hosts have been evaluated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from ansible.errors import AnsibleError
+from ansible.inventory.host import Host as AnsibleHost
+from ansible.utils.path import basedir
+from ansible.utils.vars import combine_vars
+
+from ansible_collections.server_management.cloud.plugins.module_utils._text import is_plain
+from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
+from ansible_collections.server_management.cloud.plugins.plugin_utils._trust import PLAIN, trust
+
+_HOST_NAMES = ("inventory_hostname", "inventory_hostname_short")
+
+
+@dataclass
+class Composed:
+    """What the expressions add to one host."""
+
+    variables: dict[str, Any] = field(default_factory=dict)
+    groups: list[str] = field(default_factory=list)
+
+
+class Surroundings:
+    """The inventory as the expressions find it, and the parents that keyed_groups ask for."""
+
+    def __init__(self, inventory: Any) -> None:
+        source = inventory.current_source
+        self.hosts: Mapping[str, Any] = inventory.hosts
+        self.source = {"inventory_file": source, "inventory_dir": source and basedir(source)}
+        self._parents = {
+            name: {parent.name for parent in group.parent_groups}
+            for name, group in inventory.groups.items()
+        }
+
+    def add_parent(self, parent: str, child: str) -> None:
+        """Note that a group is going to be the parent of another one."""
+        self._parents.setdefault(child, set()).add(parent)
+
+    def with_ancestors(self, groups: Iterable[str]) -> set[str]:
+        """Return the groups with the parents of each, and their parents."""
+        found: set[str] = set()
+        pending = list(groups)
+        while pending:
+            group = pending.pop()
+            if group not in found:
+                found.add(group)
+                pending.extend(self._parents.get(group, ()))
+        return found
+
+
+class Subject:
+    """A host whose expressions are evaluated, or a server without a name or surroundings yet."""
+
+    def __init__(self, host: Host, surroundings: Surroundings | None = None) -> None:
+        self.host = host
+        self.composed = Composed()
+        self._surroundings = surroundings
+        self._known = surroundings.hosts.get(host.name) if surroundings else None
+
+    def variables(self) -> dict[str, Any]:
+        """Return all that an expression may see, as Ansible's Host.get_vars() would."""
+        around = self._surroundings
+        if around is None:
+            return self.host.variables
+        known = self._known.vars if self._known else {}
+        variables = combine_vars({**around.source, **known}, self.host.variables)
+        variables = combine_vars(variables, self.composed.variables)
+        groups = {*self.host.groups, *self.composed.groups}
+        if self._known:
+            groups.update(group.name for group in self._known.groups)
+        group_names = sorted(around.with_ancestors(groups) - {"all"})
+        return {**variables, **self._magic, "group_names": group_names}
+
+    def plain_texts(self, names: Iterable[str]) -> tuple[str, ...] | None:
+        """Return the variables of these names if all are our text that can't be a template."""
+        if self._known:
+            return None
+        composed, found = self.composed.variables, []
+        for name in names:
+            if name in _HOST_NAMES and self._surroundings:
+                value: Any = trust(self._magic[name])
+            elif name in composed:
+                value = composed[name]
+                if type(value) is PLAIN and not is_plain(value):
+                    return None
+            else:
+                value = self.host.variables.get(name)
+            if type(value) is not PLAIN:
+                return None
+            found.append(value)
+        return tuple(found)
+
+    @cached_property
+    def _magic(self) -> dict[str, str]:
+        magic = AnsibleHost(self.host.name, gen_uuid=False).get_magic_vars()
+        return {name: magic[name] for name in _HOST_NAMES}
+
+
+class Recorder:
+    """Record the groups that one of Ansible's helpers adds to what it takes for the inventory."""
+
+    def __init__(self) -> None:
+        self.groups: list[str] = []
+        self.parents: list[tuple[str, str]] = []
+
+    def add_group(self, group: str) -> str:
+        if not group or not isinstance(group, str):
+            raise AnsibleError(f"Invalid group name: {group!r}")
+        return group
+
+    def add_host(self, host: str, group: str) -> None:
+        self.groups.append(group)
+
+    def add_child(self, group: str, child: str) -> None:
+        self.parents.append((group, child))

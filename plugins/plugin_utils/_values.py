@@ -1,0 +1,89 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The values of one expression: remembered, computed by Jinja, or asked of Ansible.
+
+This utility is private to the collection: it may change in any release.
+
+The value of a deterministic expression is *remembered*, by the values of the variables that it
+reads. A plain expression is evaluated *without Ansible*. Both happen only if each of the variables
+is text of ours that can't be a template, and neither an extra var nor another source changes it.
+See the utility _pure for what deterministic and plain are, and why this is safe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ansible import constants
+from jinja2 import TemplateSyntaxError
+
+from ansible_collections.server_management.cloud.plugins.plugin_utils._pure import (
+    HAS_EXPRESSIONS,
+    analyse,
+)
+from ansible_collections.server_management.cloud.plugins.plugin_utils._subjects import Subject
+from ansible_collections.server_management.cloud.plugins.plugin_utils._trust import PLAIN
+
+NUMBERS = (bool, int, float)  # as expressions, they stand for themselves
+# Lists and mappings are copied before they become variables.
+_REMEMBERED = (str, *NUMBERS, type(None), list, tuple, dict)
+_MOST_REMEMBERED = 1024  # more would be values that differ for each host
+# Before ansible-core 2.19, text like this does not stay text.
+_CONVERTED = ("{", "[", "True", "False")
+
+
+class Expression:
+    """An expression with the values that it has given, by the text of the variables it reads."""
+
+    def __init__(
+        self,
+        source: Any,
+        extra_vars: Mapping[str, Any],
+        is_fast: bool,
+        is_condition: bool = False,
+    ) -> None:
+        self.source = source
+        self._is_condition = is_condition
+        pure = analyse(source, is_condition) if is_fast else None
+        # An extra var may be a template, with another value each time.
+        is_shadowed = pure is not None and any(name in extra_vars for name in pure.names)
+        self._pure = None if is_shadowed else pure
+        self._values: dict[tuple[str, ...], Any] = {}
+
+    def value(self, subject: Subject, ask: Callable[[], Any]) -> Any:
+        """Return the value for a host, from ``ask`` if only Ansible can tell it."""
+        pure = self._pure
+        texts = subject.plain_texts(pure.names) if pure else None
+        if pure is None or texts is None:
+            return ask()
+        if texts in self._values:
+            return self._values[texts]
+        value = pure.evaluate(dict(zip(pure.names, texts, strict=True)))
+        if not self._is_certain(value):
+            value = ask()
+        if len(self._values) < _MOST_REMEMBERED and isinstance(value, _REMEMBERED):
+            self._values[texts] = value
+        return value
+
+    def _is_certain(self, value: Any) -> bool:
+        """Tell whether Ansible makes nothing else of the value that Jinja gave."""
+        if self._is_condition:
+            return type(value) is bool
+        if HAS_EXPRESSIONS:
+            return type(value) in (str, PLAIN)
+        # With this setting, text becomes a number. Later versions keep it without a meaning.
+        is_native = constants.DEFAULT_JINJA2_NATIVE
+        return type(value) is str and not is_native and not value.startswith(_CONVERTED)
+
+
+def syntax_error(error: BaseException) -> str | None:
+    """Return what is wrong with the syntax of an expression, if that made Ansible fail."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, (TemplateSyntaxError, SyntaxError)):
+            return str(cause.msg if isinstance(cause, SyntaxError) else cause.message)
+        cause = cause.__cause__ or cause.__context__
+    return None

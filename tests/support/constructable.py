@@ -1,0 +1,287 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Compare the collection's expressions with Ansible's own helpers on a real inventory.
+
+Intended differences, which the reference takes into account:
+
+- Extra vars also reach ``groups`` (and ``filters``), which Ansible's helper does not pass them to.
+- Text that can't be a template is plain: it need not be marked as Ansible marks it.
+- What ends a source in Ansible even without ``strict`` (a key that is a number, for example) is a
+  counted failure here.
+
+What these cases leave out: a number or boolean as an expression stands for itself; nothing is added
+before all expressions succeed; host and group names never collide.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ansible.errors import AnsibleError
+from ansible.inventory.data import InventoryData
+from ansible.parsing.dataloader import DataLoader
+from ansible.plugins.inventory import BaseInventoryPlugin, Constructable
+from ansible.template import Templar
+from ansible.utils.vars import combine_vars
+
+from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
+from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
+from ansible_collections.server_management.cloud.plugins.module_utils._text import (
+    is_plain,
+    one_line,
+)
+from ansible_collections.server_management.cloud.plugins.plugin_utils._expressions import (
+    Expressions,
+)
+from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
+from ansible_collections.server_management.cloud.plugins.plugin_utils._subjects import Composed
+from ansible_collections.server_management.cloud.plugins.plugin_utils._trust import mark
+
+from .expression_cases import HOSTS, Case
+
+try:
+    from ansible.template import is_trusted_as_template, trust_as_template
+except ImportError:  # ansible-core before 2.19, where all text is trusted unless it is marked
+    from ansible.utils.native_jinja import NativeJinjaText
+
+    def is_trusted_as_template(value: object) -> bool:
+        """Tell whether Ansible would render a text."""
+        return not hasattr(value, "__UNSAFE__")
+
+    def trust_as_template(value: str) -> str:
+        """Return text that Ansible renders."""
+        return value
+
+else:
+
+    class NativeJinjaText(str):  # type: ignore[no-redef]
+        """Text that stays text in a playbook, which needs no mark any more."""
+
+
+SOURCE = "/inventories/fuzz.server_management.yml"
+_loader = DataLoader()
+# One for each side: to make one costs more than to evaluate many expressions.
+_their_templar, _our_templar = Templar(loader=_loader), Templar(loader=_loader)
+
+
+def load(value: Any) -> Any:
+    """Load a value as Ansible loads an inventory file, which makes its expressions trusted."""
+    return _loader.load(trust_as_template(json.dumps(value)))
+
+
+def hosts_of(servers: list[dict[str, Any]], names: tuple[str, ...] = HOSTS) -> list[Host]:
+    """Return the hosts of an account, with the variables that the plugin gives them."""
+    hosts = []
+    for number, (fields, name) in enumerate(zip(servers, names, strict=False)):
+        variables = {f"server_{key}": mark(value) for key, value in fields.items()}
+        variables["ansible_host"] = mark(f"192.0.2.{number}")
+        server = Server(f"srv_{number}", {"id": f"srv_{number}", **fields})
+        hosts.append(Host(server, variables, ["everybody"], name))
+    return hosts
+
+
+def inventory_with(others: Mapping[str, Any]) -> InventoryData:
+    """Return an inventory with what another source said."""
+    inventory = InventoryData()
+    for child, parent in others["parents"].items():
+        for group in (child, parent):
+            inventory.add_group(group)
+        inventory.add_child(parent, child)
+    for name, host in others["hosts"].items():
+        inventory.add_host(name)
+        for group in host["groups"]:
+            inventory.add_group(group)
+            inventory.add_child(group, name)
+        for variable, value in load(host["vars"]).items():
+            inventory.set_variable(name, variable, value)
+    inventory.current_source = SOURCE
+    return inventory
+
+
+def add(inventory: InventoryData, host: Host) -> None:
+    """Add a host with its variables and groups."""
+    inventory.add_host(host.name)
+    for name, value in host.variables.items():
+        inventory.set_variable(host.name, name, value)
+    for group in host.groups:
+        inventory.add_group(group)
+        inventory.add_child(group, host.name)
+
+
+class Reference(BaseInventoryPlugin, Constructable):
+    """Ansible's helpers, called for each host as its own plugins call them."""
+
+    def __init__(self, options: Mapping[str, Any], extra_vars: Mapping[str, Any]) -> None:
+        super().__init__()
+        self.options = options
+        self.get_option = options.__getitem__
+        self.templar = _their_templar
+        self._vars = extra_vars
+        self.extra_vars = extra_vars if options["use_extra_vars"] else {}
+        self.inventory = InventoryData()
+
+    def run(self, hosts: list[Host], inventory: InventoryData) -> None:
+        """Add the hosts to the inventory, with what the expressions make of them."""
+        self.inventory, strict = inventory, self.options["strict"]
+        for host in hosts:
+            add(inventory, host)
+            known = inventory.get_host(host.name).get_vars()
+            self._set_composite_vars(self.options["compose"], known, host.name, strict)
+            known = combine_vars(inventory.get_host(host.name).get_vars(), self.extra_vars)
+            self._add_host_to_composed_groups(
+                self.options["groups"], known, host.name, strict, fetch_hostvars=False
+            )
+            self._add_host_to_keyed_groups(self.options["keyed_groups"], {}, host.name, strict)
+
+    def text(self, expression: Any, variables: dict[str, Any]) -> str:
+        """Return the host name that an expression gives, or an empty text."""
+        try:
+            value = self._compose(expression, variables)
+        except Exception:  # noqa: BLE001  # Ansible's helpers let anything through
+            return ""
+        if isinstance(value, str):
+            return str.__str__(value)
+        return str(value) if isinstance(value, (bool, int, float)) else ""
+
+    def matches(self, condition: Any, variables: dict[str, Any]) -> bool:
+        """Tell whether a condition holds, or raise Ansible's error."""
+        self.inventory = InventoryData()
+        self.inventory.add_host("host")
+        variables = combine_vars(variables, self.extra_vars)
+        self._add_host_to_composed_groups(
+            {"it": condition}, variables, "host", strict=True, fetch_hostvars=False
+        )
+        return "it" in self.inventory.groups
+
+
+def compare(case: Case, is_fast: bool) -> None:
+    """Raise AssertionError if the collection does not give what Ansible's helpers give."""
+    options, extra_vars = load(case.options), load(case.extra_vars)
+    reference = Reference(options, extra_vars)
+    expressions = Expressions(options, _our_templar, extra_vars, is_fast)
+    hosts = hosts_of(case.servers)
+    for host in hosts:
+        _compare_choices(reference, expressions, host)
+    theirs = inventory_with(case.others)
+    try:
+        reference.run(hosts, theirs)
+    except Exception as error:  # noqa: BLE001
+        _expect_failure(expressions, hosts, case, error)
+        return
+    ours = inventory_with(case.others)
+    composed = expressions.compose_all(hosts, ours)
+    _add_composed(ours, hosts, composed, expressions)
+    for host in hosts:
+        _compare_hosts(ours, theirs, host.name, set(options["compose"]))
+    _same("parents", _tree(ours), _tree(theirs))
+
+
+def _compare_choices(reference: Reference, expressions: Expressions, host: Host) -> None:
+    """Compare the host names and the filters, which see no inventory."""
+    variables = host.variables
+    expected = [reference.text(source, variables) for source in reference.options["hostnames"]]
+    _same("hostnames", expressions.texts(host), expected)
+    kept: bool | str = True
+    for entry in reference.options["filters"]:
+        ((verb, condition),) = entry.items()
+        try:
+            if reference.matches(condition, variables):
+                kept = verb == "include"
+        except Exception:  # noqa: BLE001
+            kept = "fails"
+    try:
+        is_kept: bool | str = expressions.is_kept(host)
+    except OptionError:
+        is_kept = "fails"
+    _same("filters", is_kept, kept)
+
+
+def _expect_failure(
+    expressions: Expressions, hosts: list[Host], case: Case, error: Exception
+) -> None:
+    """Expect the same error with strict; without it, a failure or an error of ours."""
+    inventory = inventory_with(case.others)
+    try:
+        composed = expressions.compose_all(hosts, inventory)
+        _add_composed(inventory, hosts, composed, expressions)
+    except Exception as ours:  # noqa: BLE001  # with strict, or a group inside itself
+        _same("error", one_line(str(ours)), one_line(str(error)))
+    else:
+        if case.options["strict"] or not expressions.failures:
+            raise AssertionError(f"Ansible fails: {error}") from error
+
+
+def _add_composed(
+    inventory: InventoryData, hosts: list[Host], composed: list[Composed], expressions: Expressions
+) -> None:
+    for host, extra in zip(hosts, composed, strict=True):
+        add(inventory, Host(host.server, host.variables, host.groups + extra.groups, host.name))
+        for name, value in extra.variables.items():
+            inventory.set_variable(host.name, name, value)
+    for parent, child in expressions.parents:
+        inventory.add_group(parent)
+        inventory.add_child(parent, child)
+
+
+def _compare_hosts(
+    ours: InventoryData, theirs: InventoryData, name: str, composed: set[str]
+) -> None:
+    our_host, their_host = ours.get_host(name), theirs.get_host(name)
+    _same("variables", _described(our_host.vars), _described(their_host.vars))
+    _same(
+        "groups",
+        {group.name for group in our_host.groups},
+        {group.name for group in their_host.groups},
+    )
+    for variable in composed & our_host.vars.keys():
+        template = trust_as_template("{{ " + variable + " }}")
+        _same(template, _rendered(template, our_host.vars), _rendered(template, their_host.vars))
+
+
+def _same(what: str, ours: Any, theirs: Any) -> None:
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        for key in ours.keys() | theirs.keys():
+            _same(f"{what}: {key}", ours.get(key, "missing"), theirs.get(key, "missing"))
+    elif ours != theirs:
+        raise AssertionError(
+            f"{what}:\n  the collection gives {ours!r}\n  Ansible gives {theirs!r}"
+        )
+
+
+def _rendered(template: str, variables: dict[str, Any]) -> Any:
+    """Return what a template gives in a play."""
+    try:
+        _their_templar.available_variables = variables
+        return _described(_their_templar.template(template))
+    except AnsibleError as error:
+        return type(error)
+
+
+def _described(value: Any) -> Any:
+    """Return a value with its types, and with what Ansible would do with its text."""
+    if isinstance(value, str):
+        text = str.__str__(value)
+        is_renderable = bool(is_plain(text)) or is_trusted_as_template(value)
+        return "text", text, is_renderable, isinstance(value, NativeJinjaText)
+    if isinstance(value, Mapping):
+        return {
+            str.__str__(key) if isinstance(key, str) else key: _described(item)
+            for key, item in value.items()
+        }
+    if isinstance(value, (list, tuple)):
+        return ("list" if isinstance(value, list) else "tuple"), [
+            _described(item) for item in value
+        ]
+    kind = next(kind for kind in type(value).__mro__ if not kind.__module__.startswith("ansible"))
+    return kind, repr(value)
+
+
+def _tree(inventory: InventoryData) -> dict[str, set[str]]:
+    return {
+        name: {parent.name for parent in group.parent_groups}
+        for name, group in inventory.groups.items()
+    }

@@ -1,0 +1,142 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Compare random expressions with Ansible's own helpers.
+
+The environment variable FUZZ_CASES sets the number of inventory files, which have about four
+expressions each. The cases are the same in each run, unless FUZZ_SEED is set. A failing case is
+printed as a minimal inventory file. The intended differences are listed in support.constructable.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, note, seed, settings
+from hypothesis import strategies as st
+
+from ansible_collections.server_management.cloud.plugins.plugin_utils._pure import analyse
+from support.constructable import compare, load
+from support.expression_cases import CASES, CHANGING_EXPRESSIONS, Case
+
+NUMBER = int(os.environ.get("FUZZ_CASES", "100"))
+SEED = os.environ.get("FUZZ_SEED")
+SERVERS: list[dict[str, Any]] = [
+    {"name": "web-1", "region": "eu-1", "plan": "small", "flag": True, "number": 3},
+    {"name": "web-1", "region": "eu-1", "plan": "large", "extra": {"team": "x"}},
+    {"name": "True", "region": "[1]", "plan": "{{ 1 }}"},
+]
+DEEP = "[" * 400 + "server_name" + "]" * 400
+ABOVE = {"key": "server_region", "prefix": "p", "parent_group": "above"}
+OVERRIDE = "#jinja2: variable_start_string:'[', variable_end_string:']'\n[server_plan]"
+# Differences that the collection once had, each with the options that show it.
+KNOWN: dict[str, dict[str, Any]] = {
+    "group_names has the groups above those of other sources": {
+        "compose": {"composed": "group_names | join('-')"}
+    },
+    "group_names has the parents that keyed_groups make": {
+        "keyed_groups": [ABOVE, {"key": "group_names | join('-')"}]
+    },
+    "groups don't see each other": {
+        "groups": {"first": "server_name == 'web-1'", "second": "'first' in group_names"}
+    },
+    "an invalid regular expression": {
+        "compose": {"composed": "server_name | regex_replace('(', 'x')"},
+        "hostnames": ["server_name | regex_replace('(', 'x')", "server_name"],
+    },
+    "bad input of from_yaml": {"compose": {"composed": "('[' ~ server_name) | from_yaml"}},
+    "not enough memory": {
+        "compose": {"composed": "server_name.zfill(1000000000000000)"},
+        "hostnames": ["server_name.zfill(1000000000000000)", "server_name"],
+    },
+    "the short name of an address": {"compose": {"composed": "inventory_hostname_short"}},
+    "constants that fail": {"compose": {"composed": "none[0] ~ server_name"}},
+    "constants that fail and are not needed": {
+        "compose": {"composed": "server_name or ''[0] ~ 'x'"}
+    },
+    "many brackets": {"compose": {"composed": DEEP}, "keyed_groups": [{"key": DEEP}]},
+    "groups whose names become equal": {"groups": {"a-b": "server_name != 'x'", "a_b": "false"}},
+    "an inline if in a condition": {
+        "groups": {"a": "server_name == 'web-1' if server_region == 'eu-1' else server_plan == 'x'"}
+    },
+    "tests on an undefined value": {
+        "groups": {
+            "a": "server_name.split('-')[5] is not string",
+            "b": "server_name.split('-')[5] is not none",
+            "c": "server_name.split('-')[5] is not in(['x'])",
+        }
+    },
+    "text that stays text": {
+        "compose": {"composed": "server_flag | string", "second": "server_number | to_json"}
+    },
+    "a leading minus": {"compose": {"composed": "-1 ~ server_name"}},
+    "a method by its index": {"groups": {"a": "server_name['encode'] is defined"}},
+    "inventory_hostname in compose": {
+        "compose": {"inventory_hostname": "'x'"},
+        "groups": {"a": "inventory_hostname == 'x'"},
+        "keyed_groups": [{"key": "inventory_hostname"}],
+    },
+    "null and its text": {"compose": {"composed": "None", "second": None}},
+    "a parent group with a header": {
+        "keyed_groups": [{"key": "server_region", "parent_group": OVERRIDE}]
+    },
+    "the text of an error of keyed_groups": {
+        "keyed_groups": [{"key": "server_nope"}],
+        "strict": True,
+    },
+    "the text of an error of compose": {"compose": {"composed": "1 / 0"}, "strict": True},
+    "an unsafe expression": {
+        "compose": {"composed": {"__ansible_unsafe": "server_name"}},
+        "groups": {"a": {"__ansible_unsafe": "server_name == 'web-1'"}},
+    },
+}
+DEFAULTS: dict[str, Any] = {
+    "compose": {}, "groups": {}, "keyed_groups": [], "hostnames": [], "filters": [],
+    "strict": False, "use_extra_vars": False, "leading_separator": True,
+}  # fmt: skip
+
+
+def fuzz(test: Callable[..., Any]) -> Callable[..., Any]:
+    """Run a test with random cases, always the same ones unless a seed is set."""
+    configure = settings(
+        max_examples=NUMBER,
+        deadline=None,
+        derandomize=SEED is None,
+        database=None,
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+    )
+    return configure(test) if SEED is None else seed(int(SEED))(configure(test))
+
+
+@pytest.mark.parametrize("is_fast", [True, False], ids=["fast", "by Ansible alone"])
+def test_expressions_give_what_ansible_gives(is_fast: bool) -> None:
+    count = 0
+
+    @fuzz
+    @given(CASES)
+    def check(case: Case) -> None:
+        nonlocal count
+        count += case.expressions
+        note(repr(case))
+        compare(case, is_fast)
+
+    check()
+    print(f"{count} expressions")
+
+
+@pytest.mark.parametrize("is_fast", [True, False], ids=["fast", "by Ansible alone"])
+@pytest.mark.parametrize("options", KNOWN.values(), ids=list(KNOWN))
+def test_known_differences_stay_away(options: dict[str, Any], is_fast: bool) -> None:
+    others = {"parents": {"everybody": "whole", "whole": "world"}, "hosts": {}}
+    compare(Case({**DEFAULTS, **options}, SERVERS, others, {}), is_fast)
+
+
+@fuzz
+@given(CHANGING_EXPRESSIONS, st.booleans())
+def test_a_result_that_may_change_is_never_remembered(expression: str, is_condition: bool) -> None:
+    assert analyse(load(expression), is_condition) is None
