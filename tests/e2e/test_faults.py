@@ -131,6 +131,26 @@ CONTENT = [
         )
         for name in ("br", "deflate", "x-unknown")
     ),
+    Case("named", Fault(headers={"Content-Encoding": "br"}), ('the encoding "br"',)),
+    Case("list", Fault(body=[]), ("not an object",)),
+    Case("no-data", Fault(body={"data": {}, "has_more": False}), ('no list "data"',)),
+    Case("no-more", Fault(body={"data": []}), ('no boolean "has_more"',)),
+    Case("element", Fault(data=["x"]), ("Element 0 of data is not an object",)),
+    Case("no-id", Fault(data=[{"id": ""}]), ("Element 0 of data has no text id",)),
+    Case("digits", Fault(data=[{"id": "a", "n": 10**309}]), ("a number is too large",)),
+    Case(
+        "exponent", Fault(body='{"data": [1e999], "has_more": false}'), ("a number is too large",)
+    ),
+    Case(
+        "deep-field",
+        Fault(body=b'{"data":[{"id":"a","x":' + b"[" * 33 + b"]" * 33 + b'}],"has_more":false}'),
+        ("nested deeper than 32 levels",),
+    ),
+    Case(
+        "deep-envelope",
+        Fault(body=b'{"x":' + b"[" * 33 + b"]" * 33 + b',"data":[],"has_more":false}'),
+        ("nested deeper than 32 levels",),
+    ),
     Case("empty", Fault(body=""), ("not JSON",)),
     Case("two", Fault(body=ENVELOPE * 2), ("not JSON",)),
 ]
@@ -147,6 +167,7 @@ PAGES = [
         style="link",
         requests=2,
     ),
+    Case("more", Fault(has_more=True), ("has more servers than the 3", "Set pagination")),
     _paged("lost", Fault(link=""), "no Link header", style="link", page=2, requests=2),
 ]
 
@@ -270,6 +291,7 @@ def test_no_token_is_sent_where_the_connection_is_not_what_it_should_be(
         nowhere = "https://api.invalid"
         for name, base_url, texts in (
             ("no-tls", url, ("does not use TLS", "base_url")),
+            ("nobody", "http://127.0.0.1:1", ("127.0.0.1:1: connection refused", "Check base_url")),
             ("no-name", nowhere, ("Cannot reach api.invalid:443", "does not resolve")),
         ):
             accounts.add(name, Sandbox(servers=KNOWN), texts, base_url=base_url)
