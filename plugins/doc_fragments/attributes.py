@@ -11,9 +11,9 @@ class ModuleDocFragment:
 options: {}
 attributes:
   check_mode:
-    description: Can run in C(check_mode), predicts the result, and changes nothing.
+    description: Predicts the result in C(check_mode) and changes nothing.
   diff_mode:
-    description: Returns what has changed, or would change in C(check_mode), for C(--diff).
+    description: Returns what changed, or would change, for C(--diff).
   idempotent:
     description: Changes nothing if it runs again with the same options.
   action_group:
@@ -23,7 +23,7 @@ attributes:
     membership:
       - server_management.cloud.all
   platform:
-    description: The platforms that the module itself runs on. The servers may run anything.
+    description: The platforms that the module itself runs on.
     support: full
     platforms: posix
 """

@@ -67,8 +67,8 @@ seealso:
 """
 
 EXAMPLES = r"""
-# The URL and the token are set in the environment: SERVER_MANAGEMENT_BASE_URL and
-# SERVER_MANAGEMENT_API_TOKEN.
+# SERVER_MANAGEMENT_BASE_URL and SERVER_MANAGEMENT_API_TOKEN are set in the
+# environment.
 - name: Compare the account with the declared fleet
   server_management.cloud.fleet_info:
     servers:
@@ -87,7 +87,7 @@ EXAMPLES = r"""
     that: fleet.in_sync
     fail_msg: "{{ fleet.report }}"
 
-- name: Compare only the declared servers, and show what was found
+- name: Compare only the declared servers
   server_management.cloud.fleet_info:
     servers:
       - name: web-01

@@ -71,8 +71,8 @@ seealso:
 """
 
 EXAMPLES = r"""
-# The URL and the token are set in the environment: SERVER_MANAGEMENT_BASE_URL and
-# SERVER_MANAGEMENT_API_TOKEN.
+# SERVER_MANAGEMENT_BASE_URL and SERVER_MANAGEMENT_API_TOKEN are set in the
+# environment.
 - name: Show the difference, with --check --diff
   server_management.cloud.server:
     name: web-01

@@ -26,8 +26,8 @@ extends_documentation_fragment:
 """
 
 EXAMPLES = r"""
-# The URL and the token are set in the environment: SERVER_MANAGEMENT_BASE_URL and
-# SERVER_MANAGEMENT_API_TOKEN.
+# SERVER_MANAGEMENT_BASE_URL and SERVER_MANAGEMENT_API_TOKEN are set in the
+# environment.
 - name: Read the usage
   server_management.cloud.usage_info:
   register: usage
