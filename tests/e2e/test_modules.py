@@ -225,6 +225,7 @@ def test_text_of_the_api_is_never_rendered(book: Book, sandbox: Sandbox) -> None
     book.tasks.append(
         {
             "name": "Use the report",
+            "register": "used",
             "ansible.builtin.set_fact": {"lines": "{{ fleet.report }}"},
         }
     )
@@ -237,6 +238,7 @@ def test_text_of_the_api_is_never_rendered(book: Book, sandbox: Sandbox) -> None
         'web-2 (srv_2) has the plan "{% raw %}" instead of small',
         "\"{{ 1 + 1 }} {{ lookup('pipe', 'false') }}\" (srv_1) is not declared",
     ]
+    assert results["used"]["ansible_facts"]["lines"] == fleet["report"]
 
 
 FINDINGS = [
