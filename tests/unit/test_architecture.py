@@ -32,12 +32,17 @@ MAY_IMPORT = {
     "doc_fragments": {"module_utils"},
 }
 USE_ANSIBLE = {"_module.py", "_options.py"}
+MOST_UTILITY_LINES = 250
 MOST_FUNCTION_LINES = 40
+
+
+def read(path: Path) -> str:
+    return (REPOSITORY / path).read_text(encoding="utf-8")
 
 
 @cache
 def parse(path: Path) -> ast.Module:
-    return ast.parse((REPOSITORY / path).read_text(encoding="utf-8"))
+    return ast.parse(read(path))
 
 
 def imported(path: Path) -> Iterator[str]:
@@ -97,6 +102,11 @@ def test_the_sandbox_is_independent() -> None:
             for name in [getattr(node, "module", None) or node.names[0].name]
         }
         assert not names & {"ansible", "ansible_collections", "requests", "support"}, path
+
+
+def test_utilities_are_short() -> None:
+    lines = {path: len(read(path).splitlines()) for path in UTILITIES}
+    assert not {path: count for path, count in lines.items() if count > MOST_UTILITY_LINES}
 
 
 def test_functions_are_short() -> None:
