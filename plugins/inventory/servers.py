@@ -257,11 +257,10 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts imp
     add_hosts,
     add_parents,
     hosts_from,
+    name_hosts,
     taken_names,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._names import (
-    Naming,
-    assign_names,
     report_names,
 )
 
@@ -345,7 +344,11 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         group_hosts(hosts, group_names.everybody, self.get_option("group_by"), self._warn)
         self._name_and_compose(hosts, group_names, expressions, connection.base_url)
         if self.get_option("host_key_alias"):
-            self._set_host_key_aliases(hosts)
+            from ansible_collections.server_management.cloud.plugins.plugin_utils._ssh import (
+                set_host_key_aliases,
+            )
+
+            set_host_key_aliases(hosts)
         parents = list(expressions.parents) if expressions else []
         parents = leave_out_groups(hosts, parents, inventory.hosts, self._warn)
         check_parents(parents, inventory.groups)
@@ -437,9 +440,18 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         composed: if a name turns out to be that of a group, the naming is repeated without it.
         """
         group_names.add(group for host in hosts for group in host.groups)
+        hostnames = self.get_option("hostnames")
+        is_taken = taken_names(self.inventory, account)
+
+        def preferences(host: Host) -> list[str]:
+            if hostnames is None:
+                return [host.server.text("name")]
+            texts: list[str] = expressions.texts(host)
+            return texts
+
         # Another name can make an expression return another group: there are three attempts.
         for is_last in (False, False, True):
-            naming = self._name(hosts, group_names, expressions, account)
+            naming = name_hosts(hosts, preferences, group_names, is_taken)
             if expressions is None:
                 break
             composed = expressions.compose_all(hosts, self.inventory)
@@ -461,36 +473,6 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         for host, extra in zip(hosts, composed, strict=True):
             host.variables.update(extra.variables)
             host.groups += extra.groups
-
-    def _name(
-        self, hosts: list[Host], group_names: GroupNames, expressions: Any, account: str
-    ) -> Naming:
-        by_id = {host.server.id: host for host in hosts}
-        hostnames = self.get_option("hostnames")
-
-        def preferences(server: Server) -> list[str]:
-            if hostnames is None:
-                return [server.text("name")]
-            texts: list[str] = expressions.texts(by_id[server.id])
-            return texts
-
-        servers = [host.server for host in hosts]
-        is_taken = taken_names(self.inventory, account)
-        naming = assign_names(servers, preferences, group_names, is_taken)
-        for host in hosts:
-            host.name = naming.names[host.server.id]
-        hosts.sort(key=lambda host: host.name)
-        return naming
-
-    def _set_host_key_aliases(self, hosts: list[Host]) -> None:
-        # Imported only if the option is set: Ansible compiles a collection's code at each start.
-        from ansible_collections.server_management.cloud.plugins.plugin_utils._ssh import (
-            host_key_variables,
-        )
-
-        for host in hosts:
-            for name, value in host_key_variables(host.server.id).items():
-                host.variables.setdefault(name, value)
 
     def _warn(self, text: str) -> None:
         self.display.warning(f"{self._source}: {text}")

@@ -10,7 +10,7 @@ This utility is private to the collection: it may change in any release.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Container, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -22,6 +22,10 @@ from ansible_collections.server_management.cloud.plugins.module_utils._models im
     describe_unusable,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._text import summarise
+from ansible_collections.server_management.cloud.plugins.plugin_utils._names import (
+    Naming,
+    assign_names,
+)
 from ansible_collections.server_management.cloud.plugins.plugin_utils._trust import mark
 
 # Dotted quads of one machine: not 0.0.0.0/8, and not 224.0.0.0 and above.
@@ -123,6 +127,22 @@ def hosts_from(
     if names.refused:
         warn(f"fields that can't become variables: {summarise(names.refused)}")
     return hosts
+
+
+def name_hosts(
+    hosts: list[Host],
+    preferences: Callable[[Host], list[str]],
+    reserved: Container[str],
+    is_taken: Callable[[str, Server], bool],
+) -> Naming:
+    """Name the hosts with ``assign_names``, and sort them by name."""
+    by_id = {host.server.id: host for host in hosts}
+    servers = [host.server for host in hosts]
+    naming = assign_names(servers, lambda server: preferences(by_id[server.id]), reserved, is_taken)
+    for host in hosts:
+        host.name = naming.names[host.server.id]
+    hosts.sort(key=lambda host: host.name)
+    return naming
 
 
 def taken_names(inventory: Any, account: str) -> Callable[[str, Server], bool]:

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable
 from typing import Any
 
+from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
 from ansible_collections.server_management.cloud.plugins.plugin_utils._trust import trust
 
 # One for each program that Ansible runs. `ansible_ssh_common_args`, which all three read, is left
@@ -20,6 +22,13 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._trust imp
 _VARIABLES = ("ansible_ssh_extra_args", "ansible_sftp_extra_args", "ansible_scp_extra_args")
 _is_alias = re.compile(r"[a-z0-9._-]+").fullmatch
 _not_in_alias = re.compile(r"[^a-z0-9._-]+")
+
+
+def set_host_key_aliases(hosts: Iterable[Host]) -> None:
+    """Give each host these variables, except those that ``compose`` has set."""
+    for host in hosts:
+        for name, value in host_key_variables(host.server.id).items():
+            host.variables.setdefault(name, value)
 
 
 def host_key_variables(server_id: str) -> dict[str, Any]:
