@@ -27,6 +27,19 @@ This utility is private to the collection: it may change in any release.
 
 from __future__ import annotations
 
+import json
+import sys
+
+if sys.version_info < (3, 10):  # noqa: UP036
+    # Modules import this utility first. The others fail on older Pythons with a traceback.
+    _found = ".".join(map(str, sys.version_info[:2]))
+    _message = (
+        f"server_management.cloud requires Python 3.10 or later; {sys.executable} is {_found}. "
+        "Set ansible_python_interpreter."
+    )
+    sys.stdout.write(json.dumps({"failed": True, "changed": False, "msg": _message}))
+    sys.exit(1)
+
 
 class CloudError(Exception):
     """Report what was wrong (``message``) and what to do about it (``next_step``).

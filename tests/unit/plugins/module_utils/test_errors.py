@@ -4,8 +4,11 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import re
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -63,3 +66,15 @@ def test_an_error_says_what_was_wrong_and_what_to_do(kind: type[CloudError]) -> 
     assert (error.message, error.next_step, error.status) == ("Wrong.", "Do this.", 418)
     assert str(kind("Wrong.")) == "Wrong."
     assert str(pickle.loads(pickle.dumps(error))) == str(error)  # noqa: S301
+
+
+def test_an_older_python_is_an_error_with_a_remedy(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "version_info", (3, 8, 18, "final", 0))
+    with pytest.raises(SystemExit):
+        exec(Path(str(_errors.__file__)).read_text(encoding="utf-8"), {})  # noqa: S102
+    result = json.loads(capsys.readouterr().out)
+    assert result["failed"]
+    assert "requires Python 3.10 or later" in result["msg"]
+    assert f"{sys.executable} is 3.8. Set ansible_python_interpreter." in result["msg"]
