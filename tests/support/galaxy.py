@@ -22,7 +22,7 @@ from typing import Any
 
 import requests
 
-_START_LIMIT = 600.0  # seconds; creating the tables takes most of them, longer if the machine is busy
+_START_LIMIT = 600.0  # seconds; creating the tables is slow on a busy machine
 _STOP_LIMIT = 20.0  # seconds
 _DISTRIBUTION = "published"
 _SETTINGS = """\
