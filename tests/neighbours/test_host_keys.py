@@ -182,9 +182,10 @@ def test_no_id_becomes_an_option_of_ssh_or_shares_a_name(source: Source, ssh_ser
     assert fleet.reached("--forks", "3") == len(HOSTILE_IDS)
     assert len({name.lower() for name in ssh.known_names}) == len(HOSTILE_IDS)
     assert not list(source.folder.rglob("proxied"))
-    # Each name is found again.
+    # Each name is found again, whatever the command line says.
     fleet.add_ssh_arguments("-o StrictHostKeyChecking=yes")
-    assert fleet.reached("--forks", "3") == len(HOSTILE_IDS)
+    other = "--ssh-extra-args=-o HostKeyAlias=other"
+    assert fleet.reached("--forks", "3", other) == len(HOSTILE_IDS)
 
 
 def test_a_connection_that_is_kept_open_can_be_kept_by_server(
