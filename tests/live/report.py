@@ -27,8 +27,11 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
     IncompleteListing,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._models import FIELDS
-from ansible_collections.server_management.cloud.plugins.module_utils._response import next_link
-from ansible_collections.server_management.cloud.plugins.module_utils._url import origin, resolve
+from ansible_collections.server_management.cloud.plugins.module_utils._url import (
+    next_link,
+    origin,
+    resolve,
+)
 from live.exchange import Exchange, send
 
 DESCRIPTION = Path(__file__).resolve().parents[2] / "docs" / "openapi.yaml"
