@@ -351,9 +351,9 @@ def packaging(session: nox.Session) -> None:
 
 @nox.session(python=[PYTHON])
 def galaxy(session: nox.Session) -> None:
-    """Publish the collection to a real Galaxy server, and install it from there by its name."""
+    """Rehearse a release with a real Galaxy server, and install the collection from there."""
     install(session, CORE, "-r", "tests/requirements.txt", "pulp-ansible~=0.30.0")
-    session.run("pytest", "tests/galaxy", *session.posargs)
+    session.run("pytest", "tests/galaxy", *session.posargs, env={"TOOLS": sys.prefix})
 
 
 @on_each(ANSIBLE_TESTS)

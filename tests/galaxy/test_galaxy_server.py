@@ -2,10 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Publish the collection to a real Galaxy server; install, upgrade and verify it from there."""
+"""Rehearse a release: publish it to a real Galaxy server; install, upgrade and verify it."""
 
 from __future__ import annotations
 
+import os
+import subprocess
 from collections.abc import Generator
 from pathlib import Path
 
@@ -18,7 +20,8 @@ from support.galaxy import GalaxyServer, available
 from support.run import Result, Runner, write_inventory
 
 NAME = "server_management.cloud"
-NEXT_VERSION = "1000.0.0"
+OLDER_VERSION = "0.0.1"
+CHECKS = ("demo", "test", "check")  # what `make release` runs first
 SLOW = 600.0  # seconds; the server runs Galaxy's importer on what is published
 
 pytestmark = pytest.mark.skipif(not available(), reason="PostgreSQL's server is not installed")
@@ -28,6 +31,7 @@ class User:
     """A user whose Ansible has one Galaxy server and one collections path."""
 
     def __init__(self, server: GalaxyServer, home: Path) -> None:
+        home.mkdir(parents=True, exist_ok=True)
         self.collections = home / "collections"
         self.runner = Runner(home, self.collections)
         server.configure(home / "ansible.cfg")
@@ -44,37 +48,103 @@ class User:
 
 
 @pytest.fixture
-def user(tmp_path: Path) -> Generator[User, None, None]:
-    """Return a user of an empty Galaxy server."""
-    with GalaxyServer() as server:
-        yield User(server, tmp_path)
+def server() -> Generator[GalaxyServer, None, None]:
+    """Return an empty Galaxy server."""
+    with GalaxyServer() as running:
+        yield running
 
 
-def build_next(user: User, folder: Path) -> Path:
-    """Build the working tree as a later version."""
-    copy = copy_sources(folder / "next")
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """Return a repository whose one commit can be released.
+
+    It is the working tree with a real-looking address. The checks that a release starts with are
+    left out: this test is one of them.
+    """
+    folder = copy_sources(tmp_path / "checkout")
+    for name, old, new in (
+        ("galaxy.yml", "https://example.com/server_management/", "https://github.com/a-company/"),
+        ("noxfile.py", f"\nRELEASE = {CHECKS!r}\n".replace("'", '"'), "\nRELEASE = ()\n"),
+    ):
+        text = (folder / name).read_text(encoding="utf-8")
+        assert old in text
+        (folder / name).write_text(text.replace(old, new), encoding="utf-8")
+    git(folder, "init", "--quiet")
+    git(folder, "add", "--all")
+    author = ("-c", "user.name=A Maintainer", "-c", "user.email=maintainer@example.com")
+    git(folder, *author, "commit", "--quiet", "--message", "Release")
+    return folder
+
+
+def git(folder: Path, *arguments: str) -> None:
+    command = ("git", *arguments)
+    subprocess.run(command, cwd=folder, check=True)
+
+
+def release(checkout: Path, server: GalaxyServer) -> subprocess.CompletedProcess[str]:
+    """Run the command of .github/workflows/release.yml, for this Galaxy server."""
+    # Not made anew for the checkout: nox and uv are what the session of this test uses.
+    tools = Path(os.environ.get("TOOLS", REPOSITORY / ".venv-tools"))
+    command = ("make", "-o", tools / "ready", f"TOOLS={tools}", "release", "ARGS=publish")
+    environment = {
+        **os.environ,
+        "ANSIBLE_GALAXY_SERVER_LIST": "galaxy",
+        "ANSIBLE_GALAXY_SERVER_GALAXY_URL": server.url,
+        "ANSIBLE_GALAXY_SERVER_GALAXY_API_VERSION": "3",
+    }
+    return subprocess.run(
+        [*map(str, command)],
+        cwd=checkout,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=SLOW,
+        check=False,
+    )
+
+
+def build_older(user: User, folder: Path) -> Path:
+    """Build the working tree as an earlier version."""
+    copy = copy_sources(folder / "older")
     galaxy = yaml.safe_load((copy / "galaxy.yml").read_text(encoding="utf-8"))
-    changed = yaml.safe_dump({**galaxy, "version": NEXT_VERSION})
+    changed = yaml.safe_dump({**galaxy, "version": OLDER_VERSION})
     (copy / "galaxy.yml").write_text(changed, encoding="utf-8")
-    return build(user.runner, folder / "next_tarball", copy)
+    return build(user.runner, folder / "older_tarball", copy)
 
 
-def test_publish_install_upgrade_list_and_verify(user: User, tarball: Path, tmp_path: Path) -> None:
-    galaxy = yaml.safe_load((REPOSITORY / "galaxy.yml").read_text(encoding="utf-8"))
-    assert user.galaxy("publish", tarball).ok().says("successfully published and imported")
+def test_a_release_is_published_installed_upgraded_and_verified(
+    server: GalaxyServer, checkout: Path, tmp_path: Path
+) -> None:
+    galaxy = yaml.safe_load((checkout / "galaxy.yml").read_text(encoding="utf-8"))
+    user = User(server, tmp_path / "user")
+    older = build_older(user, tmp_path)
+    assert user.galaxy("publish", older).ok().says("successfully published and imported")
     user.galaxy("install", NAME).ok()
-    assert user.version() == galaxy["version"]
+    assert user.version() == OLDER_VERSION
 
-    user.galaxy("publish", build_next(user, tmp_path)).ok()
+    untagged = release(checkout, server)
+    assert untagged.returncode != 0
+    assert "the commit's tag must be" in untagged.stdout
+    git(checkout, "tag", galaxy["version"])
+    published = release(checkout, server)
+    assert published.returncode == 0, published.stdout
+    assert "Published: " in published.stdout
+
     user.galaxy("install", NAME).ok()
-    assert user.version() == galaxy["version"]
+    assert user.version() == OLDER_VERSION
     user.galaxy("install", NAME, "--upgrade").ok()
-    assert user.version() == NEXT_VERSION
-    assert user.galaxy("verify", NAME).ok().says("match the remote collection")
+    new_user = User(server, tmp_path / "new_user")
+    new_user.galaxy("install", NAME).ok()
+    for each in (user, new_user):
+        assert each.version() == galaxy["version"]
+        assert each.galaxy("verify", NAME).ok().says("match the remote collection")
 
     with Sandbox(servers=3) as sandbox:
         options = {"base_url": sandbox.url, "api_token": sandbox.token}
-        listing = user.runner.inventory("-i", write_inventory(tmp_path, options), "--list").ok()
+        path = write_inventory(tmp_path, options)
+        listing = new_user.runner.inventory("-i", path, "--list").ok()
     assert len(listing.json()["_meta"]["hostvars"]) == 3
 
     plugin = user.collections / "ansible_collections/server_management/cloud/plugins/inventory"
