@@ -428,7 +428,9 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     def _check_min_servers(self, servers: list[Server]) -> list[Server]:
         least = self.get_option("min_servers")
         if len(servers) < least:
-            raise OptionError(f"min_servers: {least} expected, and the account has {len(servers)}.")
+            raise OptionError(
+                f"min_servers: {least} or more expected, but the account has {len(servers)}."
+            )
         return servers
 
     def _name_and_compose(
@@ -462,7 +464,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
                 break
             if is_last:
                 raise OptionError(
-                    f"keyed_groups: makes groups with names of hosts: {summarise(clashing)}."
+                    f"keyed_groups: creates groups with the names of hosts: {summarise(clashing)}."
                 )
             group_names.add(made)
         report_names(naming, self.get_option("strict"), self._warn)

@@ -90,9 +90,9 @@ def connection_from(get_option: Callable[[str], Any], ansible_version: str) -> C
     """
     timeout, retries = get_option("timeout"), get_option("retries")
     if not (math.isfinite(timeout) and timeout > 0):
-        raise OptionError(f"timeout: must be a number of seconds above 0, and is {timeout}.")
+        raise OptionError(f"timeout: must be a number of seconds greater than 0, but is {timeout}.")
     if retries < 0:
-        raise OptionError(f"retries: must be 0 or more, and is {retries}.")
+        raise OptionError(f"retries: must be 0 or more, but is {retries}.")
     return Connection(
         base_url=check_base_url(get_option("base_url")),
         api_token=_token(get_option("api_token"), get_option("api_token_file")),

@@ -36,7 +36,9 @@ def check_base_url(text: str | None) -> str:
         )
     expected = "Expected http(s)://host[:port][/prefix]."
     if is_ambiguous(text):
-        raise OptionError("base_url: has a space, a backslash or a control character.", expected)
+        raise OptionError(
+            "base_url: contains a space, a backslash or a control character.", expected
+        )
     try:
         parts = urlsplit(text)
         usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0

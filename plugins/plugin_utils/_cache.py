@@ -126,7 +126,7 @@ def read_entry(entry: Any) -> tuple[list[Server], float]:
         raise ValueError("it is not in the format of this version")
     fetched, text = entry.get("fetched"), entry.get("servers")
     if not isinstance(fetched, float) or not math.isfinite(fetched) or not isinstance(text, str):
-        raise ValueError("it lacks its time or its servers")
+        raise ValueError("its time or its servers are missing")
     servers: dict[str, Server] = {}
     try:
         data, has_more, _values = parse_listing(text.encode())

@@ -159,7 +159,7 @@ def _check_number(option: str, kind: str, value: Any) -> None:
     except (TypeError, ValueError):
         is_one = False
     if not is_one:
-        raise OptionError(f"{option}: must be {_NUMBERS[kind]}, and is {_shown(value)}.")
+        raise OptionError(f"{option}: must be {_NUMBERS[kind]}, but is {_shown(value)}.")
 
 
 def _check_list(option: str, definition: Mapping[str, Any], value: Any) -> None:
@@ -174,7 +174,7 @@ def _check_list(option: str, definition: Mapping[str, Any], value: Any) -> None:
             continue
         if not isinstance(element, str):
             advice = "Put each value in quotation marks."
-            raise OptionError(f"{option}: must be a list of texts.", advice)
+            raise OptionError(f"{option}: must be a list of text values.", advice)
         if choices:
             _check_choice(option, choices, element.strip())
 
@@ -182,7 +182,7 @@ def _check_list(option: str, definition: Mapping[str, Any], value: Any) -> None:
 def _check_choice(option: str, choices: Iterable[str], value: str) -> None:
     if value not in choices:
         expected = ", ".join(choices)
-        raise OptionError(f"{option}: must be one of {expected}, and is {_shown(value)}.")
+        raise OptionError(f"{option}: must be one of {expected}, but is {_shown(value)}.")
 
 
 def check_options(get_option: Callable[[str], Any]) -> None:
@@ -190,7 +190,7 @@ def check_options(get_option: Callable[[str], Any]) -> None:
     prefix = get_option("hostvars_prefix")
     if prefix.startswith("ansible_") or not isidentifier(f"{prefix}id"):
         raise OptionError(
-            f"hostvars_prefix: {one_line(prefix)!r} makes no usable variable names.",
+            f"hostvars_prefix: {one_line(prefix)!r} does not make usable variable names.",
             "Use letters, digits and underscores, and do not start with ansible_.",
         )
     if not get_option("group"):
@@ -199,14 +199,14 @@ def check_options(get_option: Callable[[str], Any]) -> None:
         if get_option(option) < 0:
             raise OptionError(f"{option}: must be 0 or more.")
     if get_option("stale_cache_timeout") and not get_option("cache"):
-        raise OptionError("stale_cache_timeout: needs cache: true.")
+        raise OptionError("stale_cache_timeout: requires cache: true.")
     _check_expressions(get_option)
 
 
 def _check_expressions(get_option: Callable[[str], Any]) -> None:
     hostnames = get_option("hostnames")
     if hostnames is not None and (not hostnames or any(_is_blank(name) for name in hostnames)):
-        raise OptionError("hostnames: must not be empty, nor have an empty expression.")
+        raise OptionError("hostnames: must not be empty or contain an empty expression.")
     for name in get_option("compose") or {}:
         if not isinstance(name, str) or not isidentifier(name):
             raise OptionError(f"compose: {_shown(name)} can't be the name of a variable.")
@@ -222,7 +222,7 @@ def _check_expressions(get_option: Callable[[str], Any]) -> None:
 
 def _check_condition(option: str, condition: Any) -> None:
     if _is_blank(condition) or isinstance(condition, (list, Mapping)):
-        raise OptionError(f"{option}: must be a condition, and not empty.")
+        raise OptionError(f"{option}: must be a condition that is not empty.")
     try:
         Environment(autoescape=True).parse(f"{{{{ ({condition}) }}}}")
     except TemplateSyntaxError as error:

@@ -150,7 +150,7 @@ def label_keyed_groups(entries: list[Any]) -> dict[str, dict[str, Any]]:
             raise OptionError("keyed_groups: each entry must be a mapping with a key.")
         if entry.get("default_value") is not None and entry.get("trailing_separator") is not None:
             raise OptionError(
-                "keyed_groups: default_value and trailing_separator exclude each other."
+                "keyed_groups: default_value and trailing_separator are mutually exclusive."
             )
     uses = Counter(str(entry["key"]) for entry in entries)
     labelled = {}

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Keep the API's text data: what could be a template is marked so that it is never rendered.
+"""Mark text from the API that could be a template, so that it is never rendered.
 
 This utility is private to the collection: it may change in any release.
 

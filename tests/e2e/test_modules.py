@@ -195,7 +195,7 @@ def test_the_defaults_of_the_group_reach_every_module(book: Book, sandbox: Sandb
     for module in ALL:
         book.add(module, module, **required.get(module, {}))
     results = book.run()[1]
-    assert {results[module]["msg"] for module in ALL} == {"retries: must be 0 or more, and is -1."}
+    assert {results[module]["msg"] for module in ALL} == {"retries: must be 0 or more, but is -1."}
     assert sandbox.requests == []
 
 

@@ -43,7 +43,7 @@ def _versions(repository: Path, publish: bool) -> Iterator[str]:
         yield f"CHANGELOG.rst has no section v{version}: antsibull-changelog release"
     tags = [tag for tag in _git(repository, "tag", "--points-at", "HEAD") if _TAG.fullmatch(tag)]
     if tags not in ([], [version]) or (publish and not tags):
-        yield f"the commit's tag must be {version}, and is {', '.join(tags) or 'missing'}"
+        yield f"the commit's tag must be {version}, but is {', '.join(tags) or 'missing'}"
 
 
 def _address(repository: Path, publish: bool) -> Iterator[str]:

@@ -77,14 +77,14 @@ def test_a_tag_that_is_not_the_version_is_refused(repository: Path) -> None:
     git(repository, "tag", "1.2.4")
     git(repository, "tag", "seen-by-somebody")
     (obstacle,) = find_obstacles(repository, publish=False)
-    assert obstacle == "the commit's tag must be 1.2.3, and is 1.2.3, 1.2.4"
+    assert obstacle == "the commit's tag must be 1.2.3, but is 1.2.3, 1.2.4"
 
 
 def test_what_has_no_tag_is_built_and_not_published(repository: Path) -> None:
     git(repository, "tag", "--delete", "1.2.3")
     assert find_obstacles(repository, publish=False) == []
     (obstacle,) = find_obstacles(repository, publish=True)
-    assert obstacle == "the commit's tag must be 1.2.3, and is missing"
+    assert obstacle == "the commit's tag must be 1.2.3, but is missing"
 
 
 def test_a_placeholder_is_built_and_not_published(repository: Path) -> None:

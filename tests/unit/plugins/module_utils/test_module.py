@@ -115,7 +115,7 @@ def test_a_missing_library_is_named_as_ansible_does(
         ({"api_token": "two words"}, "api_token: the token must be visible ASCII"),
         ({"api_token": None, "api_token_file": "missing"}, "api_token_file: "),
         ({"base_url": "ftp://host"}, "base_url: "),
-        ({"timeout": 0}, "timeout: must be a number of seconds above 0"),
+        ({"timeout": 0}, "timeout: must be a number of seconds greater than 0"),
         ({"retries": -1}, "retries: must be 0 or more"),
         ({"ca_path": "missing"}, "ca_path: "),
     ],

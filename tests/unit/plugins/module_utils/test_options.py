@@ -282,7 +282,9 @@ def test_a_bundle_without_a_certificate_is_refused(validate: bool, tmp_path: Pat
 
 @pytest.mark.parametrize("timeout", [0.0, -1.0, float("nan"), float("inf"), float("-inf")])
 def test_a_timeout_that_is_no_time_is_refused(timeout: float) -> None:
-    assert str(_refusal(timeout=timeout)).startswith("timeout: must be a number of seconds above 0")
+    assert str(_refusal(timeout=timeout)).startswith(
+        "timeout: must be a number of seconds greater than 0"
+    )
 
 
 def test_a_timeout_is_no_longer_than_sockets_take() -> None:
@@ -293,7 +295,7 @@ def test_a_timeout_is_no_longer_than_sockets_take() -> None:
 
 
 def test_a_negative_number_of_retries_is_refused() -> None:
-    assert str(_refusal(retries=-1)) == "retries: must be 0 or more, and is -1."
+    assert str(_refusal(retries=-1)) == "retries: must be 0 or more, but is -1."
     assert _connect(retries=10**30).retries == 10**30
 
 

@@ -164,7 +164,7 @@ DEFINITIONS = {
 FLAG = "must be true or false."
 QUOTES = "YAML reads this value as a number, a boolean or a date. Put it in quotation marks."
 QUOTES_EACH = "Put each value in quotation marks."
-WHOLE, NUMBER = "must be a whole number, and is ", "must be a number, and is "
+WHOLE, NUMBER = "must be a whole number, but is ", "must be a number, but is "
 
 
 @pytest.mark.parametrize("value", [True, False, "yes", "No", "on", "off", 1, 0, "1", "t", None])
@@ -208,15 +208,15 @@ def test_any_other_flag_is_refused(option: str, value: Any) -> None:
         ("retries", float("inf"), WHOLE + "inf."),
         ("retries", "", WHOLE + "."),
         ("retries", {}, WHOLE + "{}."),
-        ("pagination", "links", "must be one of none, link, and is links."),
-        ("pagination", "", "must be one of none, link, and is ."),
+        ("pagination", "links", "must be one of none, link, but is links."),
+        ("pagination", "", "must be one of none, link, but is ."),
         ("pagination", ["link"], "must be text, not a list or a mapping."),
-        ("group_by", ["region", "size"], "must be one of region, plan, and is size."),
-        ("group_by", "size", "must be one of region, plan, and is size."),
+        ("group_by", ["region", "size"], "must be one of region, plan, but is size."),
+        ("group_by", "size", "must be one of region, plan, but is size."),
         ("group_by", 5, "must be a list."),
-        ("group_by", [["region"]], f"must be a list of texts. {QUOTES_EACH}"),
-        ("group_by", [False], f"must be a list of texts. {QUOTES_EACH}"),
-        ("hostnames", [None], f"must be a list of texts. {QUOTES_EACH}"),
+        ("group_by", [["region"]], f"must be a list of text values. {QUOTES_EACH}"),
+        ("group_by", [False], f"must be a list of text values. {QUOTES_EACH}"),
+        ("hostnames", [None], f"must be a list of text values. {QUOTES_EACH}"),
         ("filters", "x", "must be a list."),
         ("filters", {"include": "x"}, "must be a list."),
         ("compose", "x", "must be a mapping."),
@@ -280,11 +280,11 @@ def test_a_file_that_ansible_can_read_as_host_names(content: str, expected: bool
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"hostvars_prefix": "ansible_"}, "hostvars_prefix: 'ansible_' makes no usable"),
-        ({"hostvars_prefix": "a-"}, "hostvars_prefix: 'a-' makes no usable"),
+        ({"hostvars_prefix": "ansible_"}, "hostvars_prefix: 'ansible_' does not make usable"),
+        ({"hostvars_prefix": "a-"}, "hostvars_prefix: 'a-' does not make usable"),
         ({"group": ""}, "group: must not be empty."),
         ({"min_servers": -1}, "min_servers: must be 0 or more."),
-        ({"stale_cache_timeout": 5}, "stale_cache_timeout: needs cache: true."),
+        ({"stale_cache_timeout": 5}, "stale_cache_timeout: requires cache: true."),
         ({"hostnames": []}, "hostnames: must not be empty"),
         ({"hostnames": ["x", " "]}, "hostnames: must not be empty"),
         ({"filters": [None]}, "filters: each entry must have one key"),
