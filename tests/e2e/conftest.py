@@ -37,6 +37,9 @@ KNOWN = [
     )
 ]
 
+# Named here, since in the class below `list` is a method.
+Addressed = dict[str, list[str]]
+
 
 class Source:
     """A sandbox and the files that list it."""
@@ -75,13 +78,13 @@ class Source:
         every = ("-i", path, "--flush-cache", "--list-hosts", *arguments)
         return self.runner.playbook(*every, playbook, **options)
 
-    def addressed(self, patterns: Iterable[str], *sources: Path) -> dict[str, list[str]]:
+    def addressed(self, patterns: Iterable[str], *sources: Path) -> Addressed:
         """Return the hosts that each pattern addresses in a command over these sources."""
         playbook = self.folder / "patterns.yml"
         playbook.write_text("".join(f"- hosts: {json.dumps(pattern)}\n" for pattern in patterns))
         paths = [text for path in sources for text in ("-i", str(path))]
         shown = self.runner.playbook(*paths, "--list-hosts", playbook).ok().stdout
-        found: dict[str, list[str]] = {}
+        found: Addressed = {}
         for part in re.split(r"^ *play #\d+ ", shown, flags=re.MULTILINE)[1:]:
             pattern, _colon, rest = part[1:].partition("):")
             found[pattern] = re.findall(r"^      (\S+)$", rest, flags=re.MULTILINE)

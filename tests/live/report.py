@@ -199,9 +199,9 @@ def _describe(error: ValidationError) -> str:
     path = "".join("[]" if isinstance(part, int) else f".{part}" for part in error.absolute_path)
     place = path.lstrip(".") or "the response"
     if error.validator == "required" and isinstance(error.instance, dict):
-        missing = [name for name in error.validator_value if name not in error.instance]
+        required: Any = error.validator_value
         # One error for each missing property; its message starts with the name.
-        named = next((name for name in missing if error.message.startswith(repr(name))), "")
+        named = next((name for name in required if error.message.startswith(repr(name))), "")
         return f"{place} has no {named}"
     expected = f" {error.validator_value}" if error.validator == "type" else ""
     return f"{place} is not of the documented {error.validator}{expected}"
