@@ -72,6 +72,10 @@ ANSIBLE_TESTS = {
 # How all tests run without arguments: most of them wait for an Ansible command.
 SIDE_BY_SIDE = ("--numprocesses=auto", "--maxprocesses=8", "--dist=worksteal")
 
+# The linters with which Galaxy's importer checks event sources, and their settings there.
+EVENT_SOURCES = "extensions/eda/plugins"
+IMPORTER_IGNORES = "D100,D104,INP001,FA102,UP001,UP010,I001,FA100,PLR0913,E501"
+IMPORTER_DISABLES = "R0801,E0401,C0103,R0913,R0902,R0903"
 CHECKS = (
     ("ruff", "format", "--check", "--diff", "."),
     ("ruff", "check", "."),
@@ -79,6 +83,8 @@ CHECKS = (
     ("shellcheck", ".ci/run"),
     ("antsibull-changelog", "lint"),
     ("ansible-lint", "--offline"),
+    ("ruff", "check", "--isolated", "--select=ALL", f"--ignore={IMPORTER_IGNORES}", EVENT_SOURCES),
+    ("pylint", f"--disable={IMPORTER_DISABLES}", f"{EVENT_SOURCES}/event_source/servers.py"),
 )
 
 STRICT_DOCS = ("--plugin-docs", "--validate-collection-refs", "self", "--check-extra-docs-refs")
@@ -308,7 +314,8 @@ def lint(session: nox.Session) -> None:
     install(session, CORE, "-r", "tests/requirements-lint.txt")
     # mypy and ansible-lint look for a collection under its full name.
     collections = link_collection(Path(session.create_tmp()))
-    mypy = ("mypy", f"{collections}/{PLACE}/plugins", "tests", "noxfile.py")
+    code = [f"{collections}/{PLACE}/{folder}" for folder in ("plugins", "extensions")]
+    mypy = ("mypy", *code, "tests", "noxfile.py")
     env = {"ANSIBLE_COLLECTIONS_PATH": str(collections), "MYPYPATH": str(collections)}
     run_all(session, (*CHECKS, mypy), env=env)
 
