@@ -21,7 +21,7 @@ plugin replaces.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -98,7 +98,7 @@ class PureExpression:
     names: tuple[str, ...]
     compiled: Template | None
 
-    def evaluate(self, values: Mapping[str, Any]) -> Any:
+    def evaluate(self, values: dict[str, Any]) -> Any:
         """Return the value according to Jinja, or None if only Ansible can tell it.
 
         ``values`` has a text that can't be a template for each of ``names``.
@@ -106,7 +106,7 @@ class PureExpression:
         if self.compiled is None:
             return None
         # Created here because Template.render and similar functions copy all globals each time.
-        context = Context(_environment, dict(values), None, {})
+        context = Context(_environment, values, None, {})
         try:
             deque(self.compiled.root_render_func(context), maxlen=0)
         except Exception:  # noqa: BLE001  # a user's expression; Ansible then tells what it raises

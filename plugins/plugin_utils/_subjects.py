@@ -92,16 +92,13 @@ class Subject:
         """Return the variables of these names if all are our text that can't be a template."""
         if self._known:
             return None
-        composed, found = self.composed.variables, []
+        composed, variables, found = self.composed.variables, self.host.variables, []
         for name in names:
+            value: Any = variables.get(name)
             if name in _HOST_NAMES and self._surroundings:
-                value: Any = trust(self._magic[name])
+                value = trust(self._magic[name])
             elif name in composed:
-                value = composed[name]
-                if type(value) is PLAIN and not is_plain(value):
-                    return None
-            else:
-                value = self.host.variables.get(name)
+                value = composed[name] if is_plain(str(composed[name])) else None
             if type(value) is not PLAIN:
                 return None
             found.append(value)

@@ -30,6 +30,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._trust imp
 NUMBERS = (bool, int, float)  # as expressions, they stand for themselves
 # Lists and mappings are copied before they become variables.
 _REMEMBERED = (str, *NUMBERS, type(None), list, tuple, dict)
+_UNKNOWN = object()
 _MOST_REMEMBERED = 1024  # more would be values that differ for each host
 # Before ansible-core 2.19, text like this does not stay text.
 _CONVERTED = ("{", "[", "True", "False")
@@ -59,8 +60,9 @@ class Expression:
         texts = subject.plain_texts(pure.names) if pure else None
         if pure is None or texts is None:
             return ask()
-        if texts in self._values:
-            return self._values[texts]
+        known = self._values.get(texts, _UNKNOWN)
+        if known is not _UNKNOWN:
+            return known
         value = pure.evaluate(dict(zip(pure.names, texts, strict=True)))
         if not self._is_certain(value):
             value = ask()
