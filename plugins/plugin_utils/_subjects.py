@@ -119,7 +119,7 @@ class Recorder:
 
     def add_group(self, group: str) -> str:
         if not group or not isinstance(group, str):
-            raise AnsibleError(f"Invalid group name: {group!r}")
+            raise AnsibleError(f"Invalid empty/false group name provided: {group}")
         return group
 
     def add_host(self, host: str, group: str) -> None:

@@ -209,7 +209,8 @@ def _expect_failure(
         composed = expressions.compose_all(hosts, inventory)
         _add_composed(inventory, hosts, composed, expressions)
     except Exception as ours:  # noqa: BLE001  # with strict, or a group inside itself
-        _same("error", one_line(str(ours)), one_line(str(error)))
+        if "(" * 100 not in str(error):  # Ansible's text depends on the free depth of the stack
+            _same("error", one_line(str(ours)), one_line(str(error)))
     else:
         if case.options["strict"] or not expressions.failures:
             raise AssertionError(f"Ansible fails: {error}") from error
