@@ -38,7 +38,7 @@ if sys.version_info < (3, 10):  # noqa: UP036
         "Set ansible_python_interpreter."
     )
     sys.stdout.write(json.dumps({"failed": True, "changed": False, "msg": _message}))
-    sys.exit(1)
+    raise SystemExit(1)
 
 
 class CloudError(Exception):
