@@ -36,8 +36,7 @@ _LOCALHOSTS = frozenset(
 )
 _unsafe_run = re.compile(r"[^A-Za-z0-9._-]+")
 
-
-# For one name and for several names, what happened to them.
+# The warnings about each list of Naming, for one name and for several names.
 _REPORTS = {
     "shared": (
         "server shares its name with another one, so its id is added",
@@ -60,10 +59,10 @@ _REPORTS = {
 
 @dataclass
 class Naming:
-    """The host name of each server, by its id, and the host names that differ from any preference.
+    """The host name of each server, by its id, and the host names that are not as preferred.
 
     ``shared``: several servers have the preferred name; ``taken``: a host of another source has it;
-    ``replaced``: characters were replaced; ``unusable``: no preference can name a host.
+    ``replaced``: characters were replaced; ``unusable``: no preferred name is usable.
     """
 
     names: dict[str, str] = field(default_factory=dict)
@@ -87,30 +86,33 @@ def assign_names(
     usable one with the id, the id alone, and a digest of the id.
     """
     texts = {server.id: preferences(server) for server in servers}
-    wishes = {
+    candidates = {
         identifier: [_host_name(text, reserved) for text in preferred]
         for identifier, preferred in texts.items()
     }
     naming = Naming()
     used: set[str] = set()
-    waiting = list(servers)
+    unnamed = list(servers)
     rank = 0
-    while waiting:
-        wanted = [(one, _wish(one.id, wishes[one.id], rank, reserved)) for one in waiting]
-        claims = Counter(name for server, name in wanted)
-        waiting = []
-        for server, name in wanted:
-            if name and claims[name] == 1 and name not in used and not is_taken(name, server):
+    while unnamed:
+        proposed = [
+            (server, _candidate(server.id, candidates[server.id], rank, reserved))
+            for server in unnamed
+        ]
+        uses = Counter(name for _server, name in proposed)
+        unnamed = []
+        for server, name in proposed:
+            if name and uses[name] == 1 and name not in used and not is_taken(name, server):
                 naming.names[server.id] = name
             else:
-                waiting.append(server)
-        used.update(claims)
+                unnamed.append(server)
+        used.update(uses)
         rank += 1
     for server in servers:
         name = naming.names[server.id]
         if name not in texts[server.id]:
-            wished = wishes[server.id]
-            _note(naming, name, wished, any(is_taken(wish, server) for wish in wished if wish))
+            usable = [candidate for candidate in candidates[server.id] if candidate]
+            _note(naming, name, usable, any(is_taken(candidate, server) for candidate in usable))
     return naming
 
 
@@ -145,29 +147,33 @@ def _host_name(text: str, reserved: Container[str]) -> str:
     return name if is_usable(name, reserved) and not _is_ipv6_loopback(text) else ""
 
 
-def _wish(identifier: str, wishes: list[str], rank: int, reserved: Container[str]) -> str:
-    """Return the name that a server would have at a rank; an empty text if there is none."""
-    if rank < len(wishes):
-        return wishes[rank]
-    step = rank - len(wishes)
+def _candidate(identifier: str, candidates: list[str], rank: int, reserved: Container[str]) -> str:
+    """Return the name to try for a server at a rank; an empty text if there is none.
+
+    ``candidates`` are its preferences as host names; an empty text is one that is not usable.
+    """
+    if rank < len(candidates):
+        return candidates[rank]
+    step = rank - len(candidates)
     if step == 0:
-        first = next(filter(None, wishes), "")
+        first = next(filter(None, candidates), "")
         name = f"{first}_{identifier}" if first else ""
     elif step == 1:
         name = identifier
     else:
-        # Each further step has another digest: a server may be named like an earlier one.
+        # Each further step has another digest, in case a server is named like an earlier one.
         text = identifier + "#" * (step - 2)
         name = f"server_{hashlib.sha256(text.encode()).hexdigest()[:16]}"
     return _host_name(name, reserved)
 
 
-def _note(naming: Naming, name: str, wishes: list[str], is_taken: bool) -> None:
-    if name in wishes:
+def _note(naming: Naming, name: str, usable: list[str], is_taken: bool) -> None:
+    """Note why a server has another name than its preferences, of which some are usable."""
+    if name in usable:
         naming.replaced.append(name)
     elif is_taken:
         naming.taken.append(name)
-    elif any(wishes):
+    elif usable:
         naming.shared.append(name)
     else:
         naming.unusable.append(name)

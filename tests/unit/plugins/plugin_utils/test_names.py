@@ -65,8 +65,8 @@ def _name(
     servers = [Server(identifier, {"id": identifier}) for identifier in account]
 
     def preferences(server: Server) -> list[str]:
-        wished = account[server.id]
-        return [wished] if isinstance(wished, str) else wished
+        preferred = account[server.id]
+        return [preferred] if isinstance(preferred, str) else preferred
 
     return assign_names(servers, preferences, reserved, lambda name, server: name in taken)
 
