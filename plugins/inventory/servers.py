@@ -289,13 +289,14 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             return False
         if not is_ours:
             self.display.warning(
-                f"{path}: the name of an inventory file for {self.NAME} must end with "
+                f"{path}: The name of an inventory file for {self.NAME} must end with "
                 f"{' or '.join(_FILE_NAMES)}; the file is not used."
             )
         if is_list_of_hosts(content):
             self.display.warning(
-                f"{path}: has no white space between its values, so Ansible reads it as a list of "
-                "host names, with the token, if this source fails. Format it as 'jq .' does."
+                f"{path}: The file has no white space between its values, so Ansible reads it as "
+                "a list of host names, with the token, if this source fails. Format it as 'jq .' "
+                "does."
             )
         return is_ours
 

@@ -64,7 +64,7 @@ class CacheEntry:
         servers, age = self._read()
         if servers is None or not _is_within(age, self._fresh and self._fresh + self._grace):
             return None
-        self._warn(f"using a stale listing, {age:.0f} s old. {error.message}")
+        self._warn(f"Using a stale listing, {age:.0f} s old. {error.message}")
         return servers
 
     def write(self, servers: Iterable[Server]) -> None:
@@ -77,7 +77,8 @@ class CacheEntry:
             if entry is not None:
                 return read_entry(entry)
         except _ENTRY_ERRORS as error:
-            self._warn(f"the cache entry is damaged and not used: {one_line(str(error))}")
+            reason = one_line(str(error)).rstrip(".")
+            self._warn(f"The cache entry is damaged and not used: {reason}.")
         return None, 0.0
 
 

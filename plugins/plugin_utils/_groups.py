@@ -92,7 +92,7 @@ def group_hosts(
         values.setdefault(name, []).append(f"{key} {value}")
     for name, merged in sorted(values.items()):
         if len(merged) > 1:
-            warn(f"several values become the group {name}: {summarise(merged)}.")
+            warn(f"Several values become the group {name}: {summarise(merged)}.")
 
 
 def leave_out_groups(
@@ -115,8 +115,8 @@ def leave_out_groups(
     for host in hosts:
         host.groups = [group for group in host.groups if group not in clashing]
     warn(
-        "groups left out, because a host of another source or this machine has the same name: "
-        f"{summarise(clashing)}"
+        "Groups left out, because a host of another source or this machine has the same name: "
+        f"{summarise(clashing)}."
     )
     return [pair for pair in pairs if not clashing.intersection(pair)]
 

@@ -122,10 +122,10 @@ def hosts_from(
         warn(unusable)
     if unreachable:
         warn(
-            f"no usable IPv4 address, so ansible_host is {NO_ADDRESS} for {summarise(unreachable)}"
+            f"No usable IPv4 address for {summarise(unreachable)}, so ansible_host is {NO_ADDRESS}"
         )
     if names.refused:
-        warn(f"fields that can't become variables: {summarise(names.refused)}")
+        warn(f"Fields that can't become variables: {summarise(names.refused)}.")
     return hosts
 
 

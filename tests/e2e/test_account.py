@@ -146,7 +146,7 @@ def test_a_failing_expression_is_one_warning_or_with_strict_an_error(source: Sou
 def test_two_values_of_one_group_and_names_that_change_are_told(source: Source) -> None:
     source.sandbox.servers[1].update(region="eu_1", name="w b")
     result = source.run().ok()
-    assert result.says("several values become the group region_eu_1: region eu-1, region eu_1")
+    assert result.says("Several values become the group region_eu_1: region eu-1, region eu_1")
     assert result.says("1 server name has characters that a host name can't have")
     source.refused("hostnames: 1 server name has characters", strict=True)
 
@@ -332,8 +332,8 @@ def test_a_file_of_another_name_is_told(source: Source) -> None:
     as_json = source.folder / "json.yml"
     as_json.write_text('{\n "api_token": "t",\n "plugin": "server_management.cloud.servers"\n}\n')
     result = source.runner.inventory("-i", nested, "-i", as_json, "--list")
-    assert result.says("json.yml: the name of an inventory file for")
-    assert not result.says("nested.yml: the name of an inventory file for")
+    assert result.says("json.yml: The name of an inventory file for")
+    assert not result.says("nested.yml: The name of an inventory file for")
     again = path.rename(path.with_name("prod.server_management.yaml"))
     assert len(hosts(source.runner.inventory("-i", again, "--list").ok().json())) == 3
 

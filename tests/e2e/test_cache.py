@@ -164,7 +164,7 @@ def test_a_stale_entry_stands_in_while_the_api_is_down(
     source.sandbox.fail(fault, times=None)
     result: Result = source.run(**stale)
     assert len(hosts(result.json())) == (3 if stands_in else 0)
-    assert result.says("using a stale listing, 10") == stands_in
+    assert result.says("Using a stale listing, 10") == stands_in
     age(options, 600)
     assert hosts(source.run(**stale).json()) == []
 

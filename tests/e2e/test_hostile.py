@@ -173,9 +173,9 @@ def test_what_is_not_as_asked_is_told_on_one_line_a_kind(listed: Result) -> None
         "4 servers share a name",
         "that a host name can't have",
         "have no name that can be used",
-        "so ansible_host is no-usable-ipv4.invalid. for",
+        "so ansible_host is no-usable-ipv4.invalid.",
         "Fields that are missing or not text",
-        "fields that can't become variables",
+        "Fields that can't become variables",
     ):
         assert listed.says(text), text
     assert "\x1b" not in listed.output
@@ -219,7 +219,7 @@ def test_without_a_prefix_no_field_is_a_variable_of_ansibles(source: Source) -> 
     expected = {**CONTROL.server, "note": "x", "ansible_host": CONTROL.server["ipv4"]}
     del expected["name"]
     assert result.json()["_meta"]["hostvars"]["control"] == expected
-    assert result.says("fields that can't become variables")
+    assert result.says("Fields that can't become variables")
 
 
 @pytest.fixture(scope="module")
@@ -339,6 +339,6 @@ def test_a_forged_cache_entry_is_a_miss_or_data(quiet_runner: Runner, tmp_path: 
             assert is_miss or title in MAY_BE_READ, title
             assert seen[title]["server_region"] == ("eu-1" if is_miss else EXECUTE), title
             assert ("server_note" in seen[title]) != is_miss, title
-            told = f"{title}.server_management.yml:thecacheentryisdamaged" in words
+            told = f"{title}.server_management.yml:Thecacheentryisdamaged" in words
             assert told == is_miss, title
         assert account.canaries == []

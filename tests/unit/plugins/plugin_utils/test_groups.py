@@ -67,7 +67,7 @@ def test_a_field_without_a_text_makes_no_group(value: Any) -> None:
 def test_values_that_become_one_group_are_told_of() -> None:
     groups, warnings = _groups(*({"region": region} for region in ("eu-1", "eu_1", "eu-1", "us")))
     assert [host[1] for host in groups] == ["region_eu_1"] * 3 + ["region_us"]
-    assert warnings == ["several values become the group region_eu_1: region eu-1, region eu_1."]
+    assert warnings == ["Several values become the group region_eu_1: region eu-1, region eu_1."]
 
 
 @given(st.text(min_size=1))
@@ -189,6 +189,6 @@ def test_a_group_made_from_a_value_with_the_name_of_a_host_is_left_out() -> None
     assert leave_out_groups(hosts, parents, {"web", "b"}, warnings.append) == [("up", "g")]
     assert [host.groups for host in hosts] == [["g"], ["g"]]
     (warning,) = warnings
-    assert warning.endswith(": localhost, web")
+    assert warning.endswith(": localhost, web.")
     assert leave_out_groups(hosts, [("up", "g")], {"web"}, warnings.append) == [("up", "g")]
     assert len(warnings) == 1

@@ -99,7 +99,7 @@ ADDRESSES = [
 def test_any_other_address_is_replaced_with_a_warning(address: Any) -> None:
     (host,), warnings = _hosts({"ipv4": address})
     assert host.variables["ansible_host"] == NO_ADDRESS == "no-usable-ipv4.invalid."
-    assert any(f"ansible_host is {NO_ADDRESS} for srv_0" in warning for warning in warnings)
+    assert any(f"for srv_0, so ansible_host is {NO_ADDRESS}" in warning for warning in warnings)
     assert ("server_ipv4" in host.variables) == isinstance(address, str)
 
 
@@ -135,7 +135,7 @@ def test_warnings_are_one_line_a_kind_with_counts() -> None:
     assert warnings == [
         "Fields that are missing or not text, with the number of servers: "
         "name (1), plan (5), region (5).",
-        f"no usable IPv4 address, so ansible_host is {NO_ADDRESS} for srv_5, srv_6",
+        f"No usable IPv4 address for srv_5, srv_6, so ansible_host is {NO_ADDRESS}",
     ]
 
 
@@ -171,7 +171,7 @@ def test_a_field_never_becomes_a_variable_that_it_must_not_be(prefix: str, field
         names = [name for name in FIELDS if prefix or name != "name"]
         assert set(host.variables) == {"ansible_host", *(f"{prefix}{name}" for name in names)}
     assert len(warnings) == 1
-    assert warnings[0].startswith("fields that can't become variables: ")
+    assert warnings[0].startswith("Fields that can't become variables: ")
 
 
 # What Ansible itself lists, on the version that runs the tests; all else starts with ansible_.
