@@ -232,7 +232,6 @@ from ansible_collections.server_management.cloud.plugins.module_utils._options i
     TOKEN_OPTIONS,
     connection_from,
 )
-from ansible_collections.server_management.cloud.plugins.module_utils._text import summarise
 from ansible_collections.server_management.cloud.plugins.module_utils._url import (
     is_loopback,
     origin,
@@ -258,6 +257,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts imp
     add_parents,
     hosts_from,
     name_hosts,
+    name_of_server,
     taken_names,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._names import (
@@ -437,45 +437,25 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     def _name_and_compose(
         self, hosts: list[Host], group_names: GroupNames, expressions: Any, account: str
     ) -> None:
-        """Name the hosts, sort them, and evaluate the file's expressions for them.
-
-        A host must not have the name of a group, and not all groups are known before the hosts are
-        composed: if a name turns out to be that of a group, the naming is repeated without it.
-        """
+        """Name and sort the hosts, and evaluate the file's expressions for them."""
         group_names.add(group for host in hosts for group in host.groups)
-        hostnames = self.get_option("hostnames")
         is_taken = taken_names(self.inventory, account)
-
-        def preferences(host: Host) -> list[str]:
-            if hostnames is None:
-                return [host.server.text("name")]
-            texts: list[str] = expressions.texts(host)
-            return texts
-
-        # Another name can make an expression return another group: there are three attempts.
-        for is_last in (False, False, True):
-            naming = name_hosts(hosts, preferences, group_names, is_taken)
-            if expressions is None:
-                break
-            composed = expressions.compose_all(hosts, self.inventory)
-            made = {group for extra in composed for group in extra.groups}
-            made.update(name for pair in expressions.parents for name in pair)
-            clashing = made.intersection(host.name for host in hosts)
-            if not clashing:
-                break
-            if is_last:
-                raise OptionError(
-                    f"keyed_groups: creates groups with the names of hosts: {summarise(clashing)}."
-                )
-            group_names.add(made)
-        report_names(naming, self.get_option("strict"), self._warn)
+        has_hostnames = self.get_option("hostnames") is not None
+        preferences = expressions.preferences if has_hostnames else name_of_server
         if expressions is None:
+            naming = name_hosts(hosts, preferences, group_names, is_taken)
+            report_names(naming, self.get_option("strict"), self._warn)
             return
+        from ansible_collections.server_management.cloud.plugins.plugin_utils._composing import (
+            name_and_compose,
+        )
+
+        naming = name_and_compose(
+            hosts, expressions, preferences, group_names, is_taken, self.inventory
+        )
+        report_names(naming, self.get_option("strict"), self._warn)
         for label, (count, reason) in expressions.failures.items():
             self._warn(f"{label}: failed for {count} of {len(hosts)} hosts, first with: {reason}")
-        for host, extra in zip(hosts, composed, strict=True):
-            host.variables.update(extra.variables)
-            host.groups += extra.groups
 
     def _warn(self, text: str) -> None:
         self.display.warning(f"{self._source}: {text}")

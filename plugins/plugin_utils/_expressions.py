@@ -129,8 +129,8 @@ class Expressions(BaseInventoryPlugin, Constructable):
                 raise OptionError(f"{label}: failed for the server {server}: {reason}") from error
         return True
 
-    def texts(self, host: Host) -> list[str]:
-        """Return the text that each of hostnames gives, or an empty one if there is none."""
+    def preferences(self, host: Host) -> list[str]:
+        """Return the result of each expression of hostnames; an empty text if it is not usable."""
         subject = Subject(host)
         found = []
         for expression in self._hostnames:

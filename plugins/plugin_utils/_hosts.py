@@ -129,6 +129,11 @@ def hosts_from(
     return hosts
 
 
+def name_of_server(host: Host) -> list[str]:
+    """Return the default preferences for the name of a host: the name of its server."""
+    return [host.server.text("name")]
+
+
 def name_hosts(
     hosts: list[Host],
     preferences: Callable[[Host], list[str]],

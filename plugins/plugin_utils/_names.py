@@ -14,7 +14,7 @@ import ipaddress
 import re
 import socket
 from collections import Counter
-from collections.abc import Callable, Collection, Container
+from collections.abc import Callable, Collection, Container, Iterable
 from dataclasses import dataclass, field
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
@@ -109,10 +109,8 @@ def assign_names(
         used.update(uses)
         rank += 1
     for server in servers:
-        name = naming.names[server.id]
-        if name not in texts[server.id]:
-            usable = [candidate for candidate in candidates[server.id] if candidate]
-            _note(naming, name, usable, any(is_taken(candidate, server) for candidate in usable))
+        if naming.names[server.id] not in texts[server.id]:
+            _note(naming, server, filter(None, candidates[server.id]), is_taken)
     return naming
 
 
@@ -167,11 +165,17 @@ def _candidate(identifier: str, candidates: list[str], rank: int, reserved: Cont
     return _host_name(name, reserved)
 
 
-def _note(naming: Naming, name: str, usable: list[str], is_taken: bool) -> None:
-    """Note why a server has another name than its preferences, of which some are usable."""
+def _note(
+    naming: Naming,
+    server: Server,
+    usable: Iterable[str],
+    is_taken: Callable[[str, Server], bool],
+) -> None:
+    """Note why a server has another name than its preferences, given those that are usable."""
+    name, usable = naming.names[server.id], list(usable)
     if name in usable:
         naming.replaced.append(name)
-    elif is_taken:
+    elif any(is_taken(candidate, server) for candidate in usable):
         naming.taken.append(name)
     elif usable:
         naming.shared.append(name)

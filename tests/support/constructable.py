@@ -184,7 +184,7 @@ def _compare_choices(reference: Reference, expressions: Expressions, host: Host)
     """Compare the host names and the filters, which see no inventory."""
     variables = host.variables
     expected = [reference.text(source, variables) for source in reference.options["hostnames"]]
-    _same("hostnames", expressions.texts(host), expected)
+    _same("hostnames", expressions.preferences(host), expected)
     kept: bool | str = True
     for entry in reference.options["filters"]:
         ((verb, condition),) = entry.items()
