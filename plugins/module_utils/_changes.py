@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a declared server needs: find it in the account, compare it, decide on a change.
+"""Find a declared server in the account, compare it, and decide on a change.
 
 This utility is private to the collection: it may change in any release.
 """
@@ -23,7 +23,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._text impo
     summarise,
 )
 
-UNKNOWN = "unknown"  # stands in a prediction for a value that only the API can set
+UNKNOWN = "unknown"  # in a prediction: a value that only the API can set
 _MAX_IDS = 20  # in a message
 
 
@@ -48,7 +48,7 @@ class Account:
 def differences(
     server: Server, declared: Mapping[str, Any], fields: Iterable[str]
 ) -> dict[str, dict[str, str | None]]:
-    """Return the declared fields with another value than the server has.
+    """Return the declared fields whose value differs from the server's.
 
     Each is mapped to ``expected`` and ``actual``, which is None if the API gives no such field. A
     field that is not declared is not compared.
@@ -62,10 +62,10 @@ def differences(
 
 @dataclass(frozen=True)
 class Change:
-    """What has to be done: ``operation`` is empty if nothing has to be done.
+    """The change that a task requires; ``operation`` is empty if it requires none.
 
-    ``before`` has the fields of the server, or none if there is no server; ``after`` has what they
-    would become.
+    ``before`` has the fields of the server, ``after`` the same fields after the change. Without a
+    server they are empty.
     """
 
     operation: str
@@ -138,7 +138,7 @@ def _create(params: Mapping[str, Any]) -> Change:
 
 
 def _differs(server: Server, params: Mapping[str, Any], field: str) -> bool:
-    """Check whether an option requires another value than the server has."""
+    """Return whether an option requires another value than the server has."""
     found = differences(server, params, [field])
     if found and not found[field]["actual"]:
         raise MalformedResponse(

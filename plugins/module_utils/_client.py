@@ -85,17 +85,17 @@ class Client:
                         "Check pagination and pagination_parameter: they must match the API.",
                     )
                 number += 1
-                following = self._following(response, page, data, number, len(servers))
+                following = self._next_page(response, page, data, number, len(servers))
                 if following is None:
                     return self._partial(servers)
                 page = following
         finally:
             self._transport.close()
 
-    def _following(
+    def _next_page(
         self, response: Response, page: Page, data: list[Any], number: int, count: int
     ) -> Page | None:
-        """Return page ``number``, after ``count`` servers, or None if there is no way to it."""
+        """Return page ``number``, after ``count`` servers; None if it can't be requested."""
         style = self._connection.pagination
         if style == "link" and response.next_link:
             target = resolve(page[0], response.next_link)
@@ -115,18 +115,18 @@ class Client:
     def _partial(self, servers: dict[str, Server]) -> list[Server]:
         problem = f"The API has more servers than the {len(servers)} that were received"
         if self._connection.pagination == "link":
-            problem += ", and no Link header to the next page"
+            problem += ", but sends no Link header to the next page"
         if self._connection.allow_partial:
             self.is_partial = True
             self._warn(f"{problem}. Continuing without the others, because allow_partial is set.")
             return list(servers.values())
         raise IncompleteListing(
             f"{problem}.",
-            "Set pagination to the way in which the API continues, or allow_partial to true.",
+            "Set pagination to the method that the API uses, or allow_partial to true.",
         )
 
     def _get(self, page: Page) -> Response:
-        """Send one GET, and again after a transient failure; raise the last failure."""
+        """Send one GET, again after a transient failure; raise the last failure."""
         attempt = 1
         while True:
             try:

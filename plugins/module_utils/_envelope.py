@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The documented envelope of a listing: parse and check it within limits for any body.
+"""The documented envelope of a listing: parse and check it, with limits on the work.
 
 This utility is private to the collection: it may change in any release.
 """
@@ -24,19 +24,19 @@ from ansible_collections.server_management.cloud.plugins.module_utils._text impo
     header_text,
 )
 
-# For all responses of one listing together. Parsing what is within these limits takes less than
-# 1 GiB and a few seconds; 100,000 servers with the documented fields have 1.5 million values.
+# The limits for all responses of one listing together. Parsing within them takes less than 1 GiB
+# and a few seconds; 100,000 servers with the documented fields have 1.5 million values.
 LISTING_LIMIT = 128 * 2**20  # bytes, decompressed
 VALUES_LIMIT = 4_000_000  # brackets, braces, commas and colons outside strings
 
 _TEXT_LIMIT = 2 * LISTING_LIMIT  # bytes in memory, where one character may take four
 _MAX_DEPTH = 32
-_MAX_DIGITS = 309  # of a number that a float can hold
+_MAX_DIGITS = 309  # of an integer that a float can hold
 _STEP = 64 * 2**10  # bytes that are counted at a time
 
 CHECK_URL = "Check base_url: the address of the API, without /api/v1."
 
-_has_wide_escape = re.compile(r"\\u[dD][89abAB]").search  # of a character that takes four bytes
+_has_wide_escape = re.compile(r"\\u[dD][89abAB]").search  # an escaped character of four bytes
 _find_tokens = re.compile(rb'"[^"]*"?|[\[{,:]').finditer
 
 
@@ -67,8 +67,8 @@ def parse_listing(
         response = json.loads(
             text,
             parse_constant=_refuse_constant,
-            parse_float=_finite,
-            parse_int=_whole,
+            parse_float=_float,
+            parse_int=_integer,
         )
     except RecursionError:
         raise _too_deep() from None
@@ -102,7 +102,8 @@ def _count_values(body: bytes, limit: int) -> int:
             break
     else:
         return count
-    # Many of them may be in strings. Valid JSON has at most one string more than these characters.
+    # Many of these characters can be in strings, so count again without those. Strings count, too:
+    # valid JSON has at most one string more than it has such characters.
     count = strings = 0
     for match in _find_tokens(body.replace(b"\\\\", b"").replace(b'\\"', b"")):
         if match[0][:1] == b'"':
@@ -145,17 +146,17 @@ def _reason(error: ValueError) -> str:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a JSON number")
 
 
-def _finite(text: str) -> float:
+def _float(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
         raise ValueError("a number is too large")
     return number
 
 
-def _whole(text: str) -> int:
+def _integer(text: str) -> int:
     if len(text) >= _MAX_DIGITS:
-        _finite(text)
+        _float(text)
     return int(text)

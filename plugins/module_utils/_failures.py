@@ -38,14 +38,16 @@ def transport_error(
 ) -> CloudError:
     """Make the error for an exception of requests, urllib3 or a socket.
 
-    ``timeout`` is in seconds; ``proxied`` and ``encrypted`` mean that the proxy failed, or TLS.
+    ``timeout`` is in seconds. ``proxied``: the proxy failed; ``encrypted``: TLS failed.
     """
     causes = list(_causes(error))
     is_closed = any(isinstance(c, (ssl.SSLEOFError, ssl.SSLZeroReturnError)) for c in causes)
     if not is_closed:
         # If urllib3 before 2 checks the host name itself, a wrong one is a ValueError.
         kinds = (ssl.SSLError, ValueError) if encrypted else ssl.SSLError
-        refusals = [cause for cause in causes if isinstance(cause, kinds) or _is_no_bundle(cause)]
+        refusals = [
+            cause for cause in causes if isinstance(cause, kinds) or _is_missing_bundle(cause)
+        ]
         if refusals:
             return _tls_failed(refusals[0], url)
     if any(isinstance(cause, TimeoutError) for cause in causes):
@@ -101,8 +103,8 @@ def _reason(causes: list[BaseException]) -> str:
     return "the connection was closed before the end of the response"
 
 
-def _is_no_bundle(cause: BaseException) -> bool:
-    """Return whether requests did not find a CA bundle that the environment names."""
+def _is_missing_bundle(cause: BaseException) -> bool:
+    """Return whether requests did not find the CA bundle that the environment names."""
     return cause.__class__ is OSError and "CA certificate bundle" in str(cause)
 
 

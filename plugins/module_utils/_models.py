@@ -20,7 +20,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
     OptionError,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._text import (
-    one_line,
+    brief,
     summarise,
 )
 
@@ -37,10 +37,9 @@ OPTION_FIELDS = {
     "plans": "plan",
 }
 
-_MAX_VALUE = 60  # characters of a value in a message
+_MAX_DEPTH = 32  # levels of nesting in a field; Ansible's own recursion can handle many more
 
-# Levels of nesting in a field. Ansible's own recursion has room for many more.
-_MAX_DEPTH = 32
+_REPORT = "The API does not document such a response: check base_url, then ask the provider."
 
 
 @dataclass(frozen=True)
@@ -149,21 +148,18 @@ def describe_values(servers: Iterable[Server], field: str, shown: int = 5) -> st
     """Name the most frequent values of a field on one line, each with its number of servers."""
     counts = Counter(text for server in servers if (text := server.text(field)))
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    named = [f"{one_line(value)[:_MAX_VALUE]} ({count})" for value, count in ordered[:shown]]
+    named = [f"{brief(value)} ({count})" for value, count in ordered[:shown]]
     more = len(ordered) - shown
     return (", ".join(named) or "none") + (f" and {more} more" if more > 0 else "")
 
 
 def describe_unusable(servers: Iterable[Server]) -> str:
-    """Name the documented fields that servers lack, with their number; "" if there are none."""
+    """Name the documented fields that servers lack, each with the number of servers; "" if none."""
     counts = Counter(field for server in servers for field in server.unusable)
     if not counts:
         return ""
     named = ", ".join(f"{field} ({counts[field]})" for field in FIELDS if counts[field])
     return f"Fields that are missing or not text, with the number of servers: {named}."
-
-
-_REPORT = "The API does not document such a response: check base_url, then ask the provider."
 
 
 def _is_ascii(element: dict[str, Any]) -> bool:

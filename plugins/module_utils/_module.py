@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Between AnsibleModule and the client: a task's options and warnings, and its failures.
+"""Run a module: pass its options to the client, and report its result or its failure.
 
 This utility is private to the collection: it may change in any release.
 """
@@ -34,8 +34,8 @@ from ansible_collections.server_management.cloud.plugins.module_utils._options i
 )
 
 _WHOLE_ACCOUNT = (
-    "Set pagination to the way your API continues. This module must see the whole account, so it "
-    "ignores allow_partial."
+    "Set pagination to the method that the API uses. This module must see the whole account, so "
+    "it ignores allow_partial."
 )
 
 
@@ -82,7 +82,7 @@ def run(
     try:
         _check_not_empty(module.params, options)
         connection = connection_from(module.params.__getitem__, module.ansible_version)
-        # Ansible knows it only as an option; this masks one from a file or the environment too.
+        # Ansible masks only the option, and not a token from a file or the environment.
         module.no_log_values.add(connection.api_token)
         result = execute(Task(module, connection))
     except CloudError as error:
@@ -104,7 +104,7 @@ def failure(error: CloudError) -> dict[str, Any]:
 
 
 def _check_not_empty(params: Mapping[str, Any], options: Mapping[str, Any]) -> None:
-    """Raise OptionError for an empty text, which is usually a template that gave nothing."""
+    """Raise OptionError for an empty text, which is usually a template that rendered to nothing."""
     for option in options:
         value = params[option]
         if isinstance(value, str) and not value.strip():

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""An HTTP response: its bounded body, or the error that its status stands for.
+"""An HTTP response: its body within a limit, or the error for its status.
 
 This utility is private to the collection: it may change in any release.
 """
@@ -36,7 +36,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._text impo
     header_text,
 )
 
-_PIECE = 64 * 2**10  # bytes, decoded, that a compressed body gives at a time
+_PIECE = 64 * 2**10  # bytes that are decompressed at a time
 
 _STATUS = {
     401: (
@@ -105,20 +105,20 @@ def status_error(
 ) -> StatusError:
     """Make the error for a status other than 200; it quotes a body that is not HTML."""
     is_html = "html" in headers.get("Content-Type", "").lower()
-    said = "" if is_html else quote(body.decode("utf-8", "replace"))
+    text = "" if is_html else quote(body.decode("utf-8", "replace"))
     if status in _STATUS:
         kind, message, next_step = _STATUS[status]
     elif 300 <= status < 400:
-        kind, said = Redirected, ""
-        target = quote(header_text(headers.get("Location", "")))
-        pointed = f'"{target}"' if target else "nowhere"
-        message = f"The API redirects to {pointed}, which is not followed"
+        kind, text = Redirected, ""
+        location = quote(header_text(headers.get("Location", "")))
+        target = f'"{location}"' if location else "nowhere"
+        message = f"The API redirects to {target}, which is not followed"
         next_step = "If the API is there, set base_url to it."
     elif status >= 500:
         kind, message, next_step = ServerFailed, "The API is failing", "Run again later."
     else:
         kind, message, next_step = StatusError, "The API returned an unexpected status", CHECK_URL
-    message += f" (HTTP {status})" + (f', with the response "{said}".' if said else ".")
+    message += f" (HTTP {status})" + (f', with the response "{text}".' if text else ".")
     error = kind(message, next_step, status)
     error.retry_after = retry_after(headers.get("Retry-After", ""))
     if error.retry_after is not None:
@@ -133,7 +133,7 @@ def retry_after(value: str) -> float | None:
         return float(value)
     try:
         date = parsedate_to_datetime(value)
-        if date.tzinfo is None:  # one of the forms of a date in HTTP, all of which are in UTC
+        if date.tzinfo is None:  # as in one of the three formats of HTTP, which are all in UTC
             date = date.replace(tzinfo=timezone.utc)
         return max(0.0, date.timestamp() - time.time())
     except (TypeError, ValueError, OverflowError, IndexError):

@@ -13,10 +13,10 @@ import base64
 import re
 from collections.abc import Callable, Iterable
 
-Quote = Callable[[str], str]  # returns text of the server for a message, without the token
+Quote = Callable[[str], str]  # returns text from the API for a message, without the token
 
 _MAX_EXCERPT = 160  # characters
-_MAX_NAMED = 60  # characters, for each of several texts
+_MAX_BRIEF = 60  # characters
 _HTML_ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
 
 # Text that can't be a template: there is no brace, number sign or per cent sign, which start one,
@@ -32,7 +32,7 @@ def plain(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Replace line breaks and everything else that a terminal would act on by single spaces."""
+    """Replace line breaks and other characters that a terminal would act on by single spaces."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
@@ -42,9 +42,14 @@ def excerpt(text: str) -> str:
     return text if len(text) <= _MAX_EXCERPT else text[: _MAX_EXCERPT - 3] + "..."
 
 
+def brief(text: str) -> str:
+    """Return the beginning of a text as one line of at most 60 characters, to name a value."""
+    return one_line(text)[:_MAX_BRIEF]
+
+
 def summarise(texts: Iterable[str], shown: int = 3) -> str:
     """Name the first few of some texts, sorted, on one line, and count the others."""
-    ordered = sorted({one_line(text)[:_MAX_NAMED] for text in texts})
+    ordered = sorted({brief(text) for text in texts})
     more = len(ordered) - shown
     return ", ".join(ordered[:shown]) + (f" and {more} more" if more > 0 else "")
 
@@ -67,9 +72,10 @@ def _token_spellings(token: str) -> re.Pattern[str]:
         for c in token
     )
     spellings: list[str] = []
-    for before in range(3):  # bytes that precede it in the same group of three, as "Bearer " does
+    # Base64 encodes groups of three bytes: the token can begin at any byte of a group.
+    for before in range(3):
         text = bytes(before) + token.encode()
-        # Without the characters at both ends that other bytes also determine.
+        # Characters at both ends are left out if they also depend on other bytes.
         start, end = (before * 8 + 5) // 6, len(text) * 8 // 6
         encoded = base64.b64encode(text)[start:end].decode()
         spellings += [encoded, encoded.translate(str.maketrans("+/", "-_"))]

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""One GET request under a deadline, with the token that no message of it shows.
+"""Send one GET request with the token, under a deadline.
 
-This utility is private to the collection: it may change in any release. It is the only one that
-imports requests, and only when a request is made: an inventory from the cache needs none.
+This utility is private to the collection: it may change in any release. Only this utility imports
+requests, and only when it sends a request: an inventory from the cache does not need the library.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 Page = tuple[str, tuple[tuple[str, str], ...]]  # a URL and the parameters of its query
 
-_ERROR_LIMIT = 64 * 2**10  # bytes of an error's body; nothing of a longer one is quoted
-_CHUNK = 64 * 2**10
+_ERROR_LIMIT = 64 * 2**10  # bytes of an error's body; a longer one is not quoted
+_CHUNK = 64 * 2**10  # bytes that are read at a time
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,8 @@ class Transport:
     def get(self, page: Page, limit: int) -> Response:
         """Send one GET and wait for a response of at most ``limit`` bytes, until the deadline.
 
-        Socket timeouts start anew with each byte and do not cover the lookup of the name, so the
-        request has a separate thread, which is abandoned when the time is up.
+        A socket timeout restarts with each byte and does not cover the lookup of the name, so the
+        request runs in a separate thread, which is abandoned at the deadline.
         """
         if self._session is None:
             self._session = _new_session(self._connection)
@@ -87,14 +87,14 @@ class Transport:
             self._session = None
 
     def quote(self, text: str) -> str:
-        """Return text of the server for a message: one short line without the token."""
+        """Return text from the API for a message: one short line without the token."""
         return excerpt(redact(text, self._connection.api_token))
 
 
 class _Exchange(threading.Thread):
-    """One request and its response: afterwards either ``response`` or ``error`` is set.
+    """One request: at its end, either ``response`` or ``error`` is set.
 
-    Once ``is_late`` is set, nobody waits for it any more.
+    ``is_late`` is set if the caller no longer waits for it.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class _Exchange(threading.Thread):
         except CloudError as error:
             self.error = error
         except (OSError, HTTPException, urllib3.exceptions.HTTPError, ValueError) as error:
-            # A status that is known already is more useful than a body that breaks off.
+            # An error with the status is more useful than one about an interrupted body.
             if self.error is None:
                 self.error = self._failure(error)
         finally:

@@ -17,7 +17,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
 
 _API_PATH = "/api/v1"
 
-# Parsers disagree about these characters, so that a URL with one could lead to two places.
+# Parsers treat these characters differently, so that each could find another host in the URL.
 is_ambiguous = re.compile(r"[\s\\\x00-\x1f\x7f]").search
 
 # The pieces between commas and semicolons outside angle brackets and quotation marks.
@@ -55,7 +55,7 @@ def check_base_url(text: str | None) -> str:
 
 
 def origin(url: str) -> tuple[str, str, int | None]:
-    """Return scheme, host and port of a URL; user information makes it a different origin."""
+    """Return the scheme, host and port of a URL; user information makes it a different origin."""
     parts = urlsplit(url)
     default = {"http": 80, "https": 443}.get(parts.scheme)
     host = (parts.hostname or "") if parts.username is None else parts.netloc
@@ -100,6 +100,6 @@ def is_loopback(host: str) -> bool:
 
 
 def where(url: str) -> str:
-    """Return host and port of a URL for a message."""
+    """Return the host and the port of a URL for a message."""
     host, port = origin(url)[1:]
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -25,7 +25,10 @@ from ansible_collections.server_management.cloud.plugins.module_utils._options i
     PATH_OPTIONS,
     expand_path,
 )
-from ansible_collections.server_management.cloud.plugins.module_utils._text import one_line
+from ansible_collections.server_management.cloud.plugins.module_utils._text import (
+    brief,
+    one_line,
+)
 
 # Expressions are evaluated for each server, and not once as templates.
 EXPRESSION_OPTIONS = frozenset({"compose", "groups", "keyed_groups", "hostnames", "filters"})
@@ -235,4 +238,4 @@ def _is_blank(value: Any) -> bool:
 
 
 def _shown(value: Any) -> str:
-    return one_line(str(value))[:60]
+    return brief(str(value))
