@@ -41,6 +41,8 @@ from ansible_collections.server_management.cloud.plugins.module_utils._url impor
 _MAX_PAGES = 10_000
 _LONGEST_WAIT = 60.0  # seconds of Retry-After that are worth waiting for
 _FIRST_WAIT = 0.5  # seconds, doubled with each attempt
+# Not the shared generator: a program that seeds it would make all of its clients wait alike.
+_random = random.SystemRandom()
 _PARAMETERS = {"cursor": "starting_after", "page": "page", "offset": "offset"}
 
 
@@ -155,10 +157,10 @@ def _wait(error: CloudError, attempt: int) -> float | None:
         return None
     if error.retry_after is not None:
         # The jitter prevents many clients from returning at the same moment.
-        wait = error.retry_after + random.uniform(0, 0.25)
+        wait = error.retry_after + _random.uniform(0, 0.25)
         return wait if error.retry_after <= _LONGEST_WAIT else None
     doublings = min(attempt - 1, 10)  # a large number of retries would overflow a float
-    return min(_LONGEST_WAIT, _FIRST_WAIT * 2.0**doublings) * random.uniform(0.5, 1)
+    return min(_LONGEST_WAIT, _FIRST_WAIT * 2.0**doublings) * _random.uniform(0.5, 1)
 
 
 def _no_progress(data: list[Any], number: int) -> MalformedResponse:

@@ -89,7 +89,7 @@ def test_a_certificate_of_nobody_we_know_is_refused(
 ) -> None:
     ca_path = str(authority / trusted) if trusted else None
     place = f"127.0.0.1:{encrypted.sandbox.port}"
-    encrypted.refused(f"TLS with {place} failed", "in ca_path", ca_path=ca_path, retries=3)
+    encrypted.refused(f"TLS with {place} failed", "set ca_path", ca_path=ca_path, retries=3)
     assert encrypted.sandbox.requests == []
 
 
