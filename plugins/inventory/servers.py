@@ -342,7 +342,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         group_names = GroupNames(self.get_option, inventory.groups)
         group_names.check(inventory.hosts)
         hosts = self._hosts(connection, use_cache, expressions)
-        group_hosts(hosts, group_names.everybody, self.get_option("group_by"), self._warn)
+        group_hosts(hosts, group_names.common_group, self.get_option("group_by"), self._warn)
         self._name_and_compose(hosts, group_names, expressions, connection.base_url)
         if self.get_option("host_key_alias"):
             from ansible_collections.server_management.cloud.plugins.plugin_utils._ssh import (
@@ -353,7 +353,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         parents = list(expressions.parents) if expressions else []
         parents = leave_out_groups(hosts, parents, inventory.hosts, self._warn)
         check_parents(parents, inventory.groups)
-        add_hosts(inventory, hosts, group_names.everybody, connection.base_url)
+        add_hosts(inventory, hosts, group_names.common_group, connection.base_url)
         add_parents(inventory, parents)
 
     def _connection_option(self, option: str) -> Any:
@@ -430,7 +430,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         least = self.get_option("min_servers")
         if len(servers) < least:
             raise OptionError(
-                f"min_servers: {least} or more expected, but the account has {len(servers)}."
+                f"min_servers: {least} or more expected, but the account has {len(servers)}.",
+                "Check whether the token is for the right account.",
             )
         return servers
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The cache entry of an account: a validated listing, and for how long it may be used.
+"""The cache entry of an account: a validated listing, and how long it may be used.
 
 This utility is private to the collection: it may change in any release.
 """
@@ -28,14 +28,15 @@ from ansible_collections.server_management.cloud.plugins.module_utils._models im
 from ansible_collections.server_management.cloud.plugins.module_utils._text import one_line
 
 _FORMAT = 1
-# Exceptions raised by reading a damaged entry, in the cache plugin or in Ansible's decoding.
+# Exceptions raised by reading a damaged entry, in the cache plugin or in Ansible's decoder.
 _ENTRY_ERRORS = (AnsibleError, AttributeError, LookupError, OSError, TypeError, ValueError)
 
 
 class CacheEntry:
-    """The listing of one account in a cache, used for ``fresh`` seconds (0: without a limit).
+    """The listing of one account in a cache.
 
-    For ``grace`` more seconds it may be used while the API is down.
+    It may be used for ``fresh`` seconds (0: without a limit), and for ``grace`` more seconds while
+    the API is down.
     """
 
     def __init__(
@@ -58,7 +59,7 @@ class CacheEntry:
         return servers if _is_within(age, self._fresh) else None
 
     def stale_servers(self, error: CloudError) -> list[Server] | None:
-        """Return the servers to use, with a warning, after an error of the API; None if none."""
+        """Return the servers to use after an error of the API, with a warning; None if too old."""
         if not (self._grace and error.api_down):
             return None
         servers, age = self._read()
@@ -85,15 +86,15 @@ class CacheEntry:
 def _is_within(age: float, longest: int) -> bool:
     """Return whether an entry is young enough; ``longest`` is in seconds, and 0 is no limit.
 
-    An entry from the future was written with another clock, or by somebody else.
+    A negative age means that the entry was written with another clock, or by somebody else.
     """
     return not longest or 0 <= age <= longest
 
 
 def entry_key(connection: Connection) -> str:
-    """Return the key of an account's entry, made from everything that can change the listing.
+    """Return the key of an account's entry, a digest of everything that can change the listing.
 
-    The token is in one digest with all the rest, so that no digest of it alone is on disk.
+    The token is part of this digest, so that no digest of the token alone is on disk.
     """
     parts = (
         _FORMAT,
@@ -111,7 +112,7 @@ def entry_key(connection: Connection) -> str:
 def write_entry(servers: Iterable[Server]) -> dict[str, Any]:
     """Return the entry for a listing that was fetched now.
 
-    The servers are one text, because Ansible makes a deep copy of what it puts into a cache.
+    The servers are one text, because Ansible makes a deep copy of each cache entry.
     """
     listing = {"data": [server.fields for server in servers], "has_more": False}
     text = json.dumps(listing, separators=(",", ":"))

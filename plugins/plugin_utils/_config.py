@@ -197,7 +197,7 @@ def check_options(get_option: Callable[[str], Any]) -> None:
             "Use letters, digits and underscores, and do not start with ansible_.",
         )
     if not get_option("group"):
-        raise OptionError("group: must not be empty.")
+        raise OptionError("group: must not be empty.", "Leave it out to use the default.")
     for option in ("min_servers", "stale_cache_timeout"):
         if get_option(option) < 0:
             raise OptionError(f"{option}: must be 0 or more.")
@@ -209,7 +209,10 @@ def check_options(get_option: Callable[[str], Any]) -> None:
 def _check_expressions(get_option: Callable[[str], Any]) -> None:
     hostnames = get_option("hostnames")
     if hostnames is not None and (not hostnames or any(_is_blank(name) for name in hostnames)):
-        raise OptionError("hostnames: must not be empty or contain an empty expression.")
+        raise OptionError(
+            "hostnames: must not be empty or contain an empty expression.",
+            "Leave it out to use the names of the servers.",
+        )
     for name in get_option("compose") or {}:
         if not isinstance(name, str) or not isidentifier(name):
             raise OptionError(f"compose: {_shown(name)} can't be the name of a variable.")

@@ -51,7 +51,7 @@ class Listing:
         ).names
 
     def completed(self, before: Listing) -> Listing:
-        """Return a partial listing with the servers of the last one, which may all exist still."""
+        """Return a partial listing with the servers of the last one, which may still exist."""
         if not self.is_partial:
             return self
         return Listing({**before.servers, **self.servers}.values(), self._hosts)
@@ -89,10 +89,10 @@ class Account:
 
 
 def differences(before: Listing, now: Listing) -> Iterator[Event]:
-    """Yield an event for each server that is gone, then those that changed, then new ones.
+    """Yield the events of servers that are gone, then of those that changed, then of new ones.
 
-    The order is that of the host names. A server that is gone comes first, since another one may
-    have its name or address now.
+    Each kind is in the order of the host names. Servers that are gone come first, because another
+    server may now have their name or address.
     """
     for server in before.in_order():
         if server.id not in now.servers:

@@ -6,9 +6,9 @@
 
 This utility is private to the collection: it may change in any release.
 
-Values that Ansible would give are remembered or computed without Ansible: see the utilities _values
-and _pure for which, and why that is safe. With ``is_fast=False`` Ansible evaluates everything, with
-the same results.
+Some values are remembered or computed without Ansible: see the utilities _values and _pure for
+which, and why that is safe. With ``is_fast=False``, Ansible evaluates everything, with the same
+results.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
     """Evaluate expressions the way Ansible's own helpers do, and add nothing to an inventory.
 
     ``failures`` has, for each expression, the number of hosts for which it failed and the first
-    error. ``parents`` has the (parent, child) pairs of groups that keyed_groups ask for, in order.
+    error. ``parents`` has the (parent, child) pairs of groups that keyed_groups require, in order.
     """
 
     NAME = "server_management.cloud.servers"
@@ -104,14 +104,14 @@ class Expressions(BaseInventoryPlugin, Constructable):
             )
             for entry in self._keyed_groups.values()
         ]
-        # What the helper for keyed groups asks for, and the value that it got.
+        # The key that Ansible's helper for keyed groups is to evaluate, and the value that it got.
         self._asked: tuple[Expression, Subject]
         self._key_value: Any = None
         self.failures: dict[str, tuple[int, str]] = {}
         self.parents: dict[tuple[str, str], None] = {}
 
     def is_kept(self, host: Host) -> bool:
-        """Tell whether the first filter that matches, if any, includes the host.
+        """Return whether the first condition that is true, if any, includes the host.
 
         Raises OptionError if a condition fails: a host must not be kept by accident.
         """
@@ -164,7 +164,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
                 variables[name] = trust_plain(self._value(expression, subject))
             except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
                 self._fail(f"compose: {name}", f"Could not set {name} for host {host}: ", error)
-        # The entries of compose don't see each other, and neither do those of groups.
+        # Entries of compose can't use each other's results, and neither can those of groups.
         composed.variables = variables
         groups = []
         for name, group, condition in self._groups:
@@ -188,16 +188,16 @@ class Expressions(BaseInventoryPlugin, Constructable):
         return composed
 
     def _record(self, entry: dict[str, Any], key: Expression, subject: Subject) -> Recorder:
-        """Return what Ansible's helper adds for an entry of keyed_groups."""
+        """Return the groups that Ansible's helper adds for an entry of keyed_groups."""
         self.inventory = recorder = Recorder()
         self._asked = key, subject
-        self._key_value = key  # until the helper has asked for it
+        self._key_value = key  # not empty, until the helper has asked for the value
         try:
             self._add_host_to_keyed_groups(
                 [entry], {}, subject.host.name, strict=True, fetch_hostvars=False
             )
         except AnsibleParserError as error:
-            # The helper takes an empty or omitted key for an error, which it is only with strict.
+            # To the helper, an empty or omitted key is always an error, here only with strict.
             is_omitted = isinstance(error.__context__, AnsibleValueOmittedError)
             is_empty = error.__context__ is None and not self._key_value
             if self._strict or not (is_omitted or is_empty):
@@ -205,7 +205,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
         return recorder
 
     def _compose(self, template: Any, variables: Any, *args: Any, **kwargs: Any) -> Any:
-        """Return the key that Ansible's helper for keyed_groups asks for."""
+        """Return the key for Ansible's helper for keyed groups, which calls this method."""
         key, subject = self._asked
         if isinstance(key.source, NUMBERS):
             self._show(subject)
@@ -236,14 +236,15 @@ class Expressions(BaseInventoryPlugin, Constructable):
         return bool(boolean(self.templar.template(template)))
 
     def _show(self, subject: Subject) -> None:
-        """Make the variables of a host those of Ansible's templates, with the extra vars."""
+        """Make the variables of a host available to templates, with the extra vars."""
         self.templar.available_variables = combine_vars(subject.variables(), self._extra_vars)
 
     def _fail(self, label: str, message: str, error: Exception) -> None:
         reason = one_line(str(error))
         if self._strict:
-            raise AnsibleParserError(f"{message}{reason}") from None  # it would be repeated
+            # With the cause, Ansible would print the reason twice.
+            raise AnsibleParserError(f"{message}{reason}") from None
         if isinstance(error, AnsibleValueOmittedError):
-            return  # as it was asked to
+            return  # the expression leaves out its result on purpose
         count, first = self.failures.get(label, (0, reason))
         self.failures[label] = count + 1, first

@@ -29,15 +29,15 @@ def safe_group_name(text: str) -> str:
 
 
 class GroupNames:
-    """The names that no server may have: those of groups that exist or that could be made.
+    """The names that no host may have: those of groups that exist or that could be created.
 
-    ``everybody`` is the group of all hosts; ``literal`` has the names that the inventory file
-    itself gives to groups, each with its option.
+    ``common_group`` is the group of all hosts; ``literal`` has the names of groups that are in the
+    inventory file itself, each with its option.
     """
 
     def __init__(self, get_option: Callable[[str], Any], existing: Iterable[str]) -> None:
-        self.everybody = safe_group_name(get_option("group"))
-        self.literal = {self.everybody: "group"}
+        self.common_group = safe_group_name(get_option("group"))
+        self.literal = {self.common_group: "group"}
         prefixes = [f"{field}_" for field in get_option("group_by")]
         names = {*_OF_ANSIBLE, *existing}
         for name in get_option("groups") or {}:
@@ -58,28 +58,33 @@ class GroupNames:
         self._prefixes = tuple(prefixes)
 
     def add(self, names: Iterable[str]) -> None:
-        """Reserve further names, of groups that were made from values."""
+        """Add the names of groups that were created from values."""
         self._names.update(names)
 
     def __contains__(self, name: object) -> bool:
         return name in self._names or (isinstance(name, str) and name.startswith(self._prefixes))
 
     def check(self, other_hosts: Collection[str]) -> None:
-        """Raise OptionError if a name in the inventory file is that of another source's host."""
+        """Raise OptionError if a group in the inventory file has the name of another host."""
+        advice = "Choose another name for the group."
         for name, option in self.literal.items():
             if name in other_hosts:
-                raise OptionError(f"{option}: {name} is a host of another source, not a group.")
+                raise OptionError(
+                    f"{option}: {name} is a host of another source, not a group.", advice
+                )
             if is_localhost(name):
-                raise OptionError(f"{option}: {name} is a name of this machine, not of a group.")
+                raise OptionError(
+                    f"{option}: {name} is a name of this machine, not of a group.", advice
+                )
 
 
 def group_hosts(
-    hosts: Iterable[Host], everybody: str, fields: Collection[str], warn: Callable[[str], None]
+    hosts: Iterable[Host], common_group: str, fields: Collection[str], warn: Callable[[str], None]
 ) -> None:
     """Put each host into the group of all hosts, and into those of its region, plan and status."""
     names: dict[tuple[str, str], str] = {}
     for host in hosts:
-        host.groups.append(everybody)
+        host.groups.append(common_group)
         for key in fields:
             value = host.server.text(key)
             if value:
@@ -101,7 +106,7 @@ def leave_out_groups(
     other_hosts: Collection[str],
     warn: Callable[[str], None],
 ) -> list[tuple[str, str]]:
-    """Leave out groups that are named like a host of another source; return the other parents.
+    """Leave out groups that have the name of another source's host; return the other parents.
 
     A pattern with such a name would address the group's hosts instead of that host, and the host
     would get the variables of the group.
@@ -131,7 +136,9 @@ def check_parents(parents: Iterable[tuple[str, str]], groups: Mapping[str, Any])
         above[name] = {parent.name for parent in group.parent_groups}
     for parent, child in parents:
         if child in _OF_ANSIBLE:
-            raise OptionError(f"keyed_groups: the group {child} can't be inside another group.")
+            raise OptionError(
+                f"keyed_groups: the group {child} can't be inside another group.", "Set prefix."
+            )
         pending, seen = [parent], set()
         while pending:
             name = pending.pop()
@@ -144,7 +151,7 @@ def check_parents(parents: Iterable[tuple[str, str]], groups: Mapping[str, Any])
 
 
 def label_keyed_groups(entries: list[Any]) -> dict[str, dict[str, Any]]:
-    """Return the entries of keyed_groups, each by a label of its own for messages."""
+    """Return the entries of keyed_groups by labels for messages, which are all different."""
     for entry in entries:
         if not isinstance(entry, dict) or entry.get("key") is None:
             raise OptionError("keyed_groups: each entry must be a mapping with a key.")

@@ -28,7 +28,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._names imp
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._trust import mark
 
-# Dotted quads of one machine: not 0.0.0.0/8, and not 224.0.0.0 and above.
+# Unicast addresses as dotted quads: neither 0.0.0.0/8 nor 224.0.0.0 and above.
 _OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
 _is_unicast_ipv4 = re.compile(
     rf"(?:22[0-3]|2[01][0-9]|1[0-9][0-9]|[1-9][0-9]?)(?:\.{_OCTET}){{3}}"
@@ -37,7 +37,7 @@ _is_unicast_ipv4 = re.compile(
 # Ansible would connect to whatever the server's name resolves to.
 NO_ADDRESS = "no-usable-ipv4.invalid."
 
-# Names that Ansible gives a meaning on some version: keywords of plays, roles, blocks and tasks,
+# Names that have a meaning in some version of Ansible: keywords of plays, roles, blocks and tasks,
 # magic variables, and globals of templates.
 RESERVED_VARIABLES = frozenset(
     {
@@ -59,8 +59,8 @@ RESERVED_VARIABLES = frozenset(
     }
 )  # fmt: skip
 
-_KEPT_TEXTS = 4096  # how many texts that hosts share are remembered while they are added
-# The account and the id of the server that each host of an inventory is, whichever file listed it.
+_KEPT_TEXTS = 4096  # how many values are remembered while hosts are added
+# For each inventory: the account and the id of the server of each host, from all inventory files.
 # The variables of a host don't show this, because each file can have another prefix.
 _known_servers: WeakKeyDictionary[Any, dict[str, tuple[str, str]]] = WeakKeyDictionary()
 
@@ -76,7 +76,7 @@ class Host:
 
 
 class _VariableNames(dict[str, str]):
-    """The name of the variable for each field; empty, and noted, if there can't be one."""
+    """The name of the variable for each field; empty if there can't be one (``refused``)."""
 
     def __init__(self, prefix: str) -> None:
         super().__init__()
@@ -101,7 +101,7 @@ def hosts_from(
 ) -> list[Host]:
     """Turn servers into hosts with variables, and warn of the fields that can't be used.
 
-    ``has_loopback``: the API is on this machine, so that its servers may be, too.
+    ``has_loopback``: the API is on this machine, so that its servers can be, too.
     """
     names = _VariableNames(prefix)
     unreachable = []
@@ -151,10 +151,10 @@ def name_hosts(
 
 
 def taken_names(inventory: Any, account: str) -> Callable[[str, Server], bool]:
-    """Return a function that tells whether a name belongs to a host other than a server's own.
+    """Return a function that returns whether another host has a name, so that a server can't.
 
-    Another account's server has it, or another source's host with an address, which a server must
-    not replace. A host of another source without an address is merged with the server.
+    That host is another account's server, or another source's host with an address, which a server
+    must not replace. A host of another source without an address is merged with the server.
     """
     known, hosts = _known_servers.get(inventory, {}), inventory.hosts
 
@@ -171,22 +171,22 @@ def _has_address(host: Any) -> bool:
     return any("ansible_host" in found or "ansible_ssh_host" in found for found in sources)
 
 
-def add_hosts(inventory: Any, hosts: list[Host], everybody: str, account: str) -> None:
-    """Add hosts, which ``hosts`` then has no more, with their groups; nothing here can fail.
+def add_hosts(inventory: Any, hosts: list[Host], common_group: str, account: str) -> None:
+    """Add hosts with their groups, and remove them from ``hosts``; nothing here can fail.
 
-    Ansible checks the name of each variable that is set, and notes where its value is from. That is
-    done once for a text that many hosts have: the others get the result of the first one.
+    Ansible checks the name of each variable that is set, and records the origin of its value. For
+    text that many hosts have, this is done once: the others get the result of the first one.
     """
-    # Read once: from ansible-core 2.19 on, a proxy makes each access slow.
+    # Read only once: from ansible-core 2.19 on, a proxy makes each access slow.
     add_host, add_child, added_hosts = inventory.add_host, inventory.add_child, inventory.hosts
     set_variable = inventory.set_variable
-    for group in sorted({everybody, *(group for host in hosts for group in host.groups)}):
+    for group in sorted({common_group, *(group for host in hosts for group in host.groups)}):
         inventory.add_group(group)
     known = _known_servers.setdefault(inventory, {})
     kept: dict[tuple[type, str], Any] = {}
     accepted: set[str] = set()
     hosts.reverse()
-    while hosts:  # each is released when it was added, so that memory never has the account twice
+    while hosts:  # each is released once it is added, so that memory never holds all of them twice
         host = hosts.pop()
         name = host.name
         add_host(name)

@@ -85,7 +85,7 @@ async def watch(
 
 
 class _Poll:
-    """Read the listing with the current token; log each warning when it is new."""
+    """Read the listing with the current token; log the warnings that the last poll did not have."""
 
     def __init__(self, options: Mapping[str, Any]) -> None:
         self._options = options
@@ -118,7 +118,7 @@ def _user_agent() -> str:
 
 
 def _pause_after(error: CloudError) -> float:
-    """Return how many seconds the API asks to wait, up to an hour."""
+    """Return the seconds that the API asks to wait, at most an hour."""
     asked = error.retry_after if isinstance(error, StatusError) else None
     return min(asked or 0.0, _MAX_PAUSE)
 
@@ -126,8 +126,8 @@ def _pause_after(error: CloudError) -> float:
 async def _in_thread(call: Callable[[], Listing]) -> Listing:
     """Return what a call returns in another thread; raise the CloudError that it raises.
 
-    The thread is abandoned when the task is cancelled. Python would wait at its end for one of
-    asyncio.to_thread, up to the last retry of a request.
+    The thread is abandoned when the task is cancelled. With asyncio.to_thread, Python would wait at
+    its end for the thread, until the last retry of a request.
     """
     loop = asyncio.get_running_loop()
     done: asyncio.Future[Listing] = loop.create_future()

@@ -2,14 +2,14 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Tell which expressions depend on their variables alone, and evaluate the plain ones of them.
+"""Find the expressions that depend on their variables alone, and evaluate the plain ones.
 
 This utility is private to the collection: it may change in any release.
 
 Ansible compiles an expression again for each host. An expression is *deterministic* if it consists
 of variables, operators, methods of text, and filters and tests of Jinja or Ansible that depend on
-their arguments alone: then Ansible's result for the same variables may be remembered. It is *plain*
-if it also uses nothing in which Ansible differs from Jinja: then Jinja evaluates it, compiled once.
+their arguments alone: Ansible's result for the same variables can be remembered. It is *plain* if,
+in addition, Ansible and Jinja treat all its parts alike: Jinja evaluates it, compiled only once.
 
 This is safe because both are allow-lists over the parsed expression, and because the caller passes
 only text that can't be a template. If Jinja raises anything, or returns an unexpected type, Ansible
@@ -62,13 +62,13 @@ _OPERATORS = (
     nodes.Concat, nodes.Add, nodes.Compare, nodes.And, nodes.Or, nodes.Not, nodes.CondExpr,
 )  # fmt: skip
 _COLLECTIONS = (nodes.List, nodes.Tuple)
-# Braces and hash signs can end an expression inside a template, and Ansible reads backslashes in
-# another way than Jinja.
+# Braces and number signs can end an expression inside a template, and Ansible and Jinja treat
+# backslashes differently.
 _TEMPLATE_SIGNS = ("\\", "{", "}", "#")
-_MOST_NESTED = 20  # far from where Ansible, whose stack is deeper, raises RecursionError
+_MOST_NESTED = 20  # levels; Ansible raises RecursionError only at many more
 
-# From ansible-core 2.19 on, an expression is evaluated as such and must be trusted. Before, it is
-# put into a template, between braces or into an "if".
+# From ansible-core 2.19 on, Ansible evaluates expressions, which must be trusted. Earlier versions
+# put them into a template, between braces or into an "if".
 HAS_EXPRESSIONS = hasattr(Templar, "evaluate_expression")
 if HAS_EXPRESSIONS:
     from ansible.template import is_trusted_as_template as _is_trusted
@@ -79,7 +79,7 @@ else:
 
 
 class _Environment(ImmutableSandboxedEnvironment):
-    """A sandbox without attributes other than the methods of the list."""
+    """A sandbox whose only attributes are the methods of the list above."""
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
         return attr in _METHODS
@@ -92,14 +92,14 @@ _environment = _Environment(undefined=StrictUndefined, optimized=False)
 class PureExpression:
     """A deterministic expression: its value depends on the variables in ``names`` alone.
 
-    ``compiled`` is set if it is plain, too.
+    ``compiled`` is set if the expression is also plain.
     """
 
     names: tuple[str, ...]
     compiled: Template | None
 
     def evaluate(self, values: dict[str, Any]) -> Any:
-        """Return the value according to Jinja, or None if only Ansible can tell it.
+        """Return the value that Jinja computes, or None if Ansible has to compute it.
 
         ``values`` has a text that can't be a template for each of ``names``.
         """
@@ -109,14 +109,14 @@ class PureExpression:
         context = Context(_environment, values, None, {})
         try:
             deque(self.compiled.root_render_func(context), maxlen=0)
-        except Exception:  # noqa: BLE001  # a user's expression; Ansible then tells what it raises
+        except Exception:  # noqa: BLE001  # a user's expression; Ansible then reports the error
             return None
         return context.vars["value"]
 
 
 def analyse(expression: Any, is_condition: bool) -> PureExpression | None:
-    """Return what is known of an expression, or None if Ansible must evaluate it each time."""
-    if not isinstance(expression, str) or not _is_trusted(expression) or _is_odd(expression):
+    """Return a deterministic expression, or None if Ansible must evaluate it each time."""
+    if not isinstance(expression, str) or not _is_trusted(expression) or _is_ambiguous(expression):
         return None
     try:
         parser = Parser(_environment, str(expression), state="variable")
@@ -132,13 +132,13 @@ def analyse(expression: Any, is_condition: bool) -> PureExpression | None:
         ):
             return None
         compiled = _compile(tree) if _all_nodes(tree, _is_plain) else None
-    except Exception:  # noqa: BLE001  # a user's expression; Ansible then tells what is wrong
+    except Exception:  # noqa: BLE001  # a user's expression; Ansible reports what is wrong
         return None
     return PureExpression(tuple(sorted(names)), compiled)
 
 
-def _is_odd(expression: str) -> bool:
-    """Tell whether Ansible may read an expression in another way than Jinja."""
+def _is_ambiguous(expression: str) -> bool:
+    """Return whether Ansible may parse an expression differently from Jinja."""
     return bool(
         constants.DEFAULT_JINJA2_EXTENSIONS  # which may change the language
         or any(sign in expression for sign in _TEMPLATE_SIGNS)
@@ -162,7 +162,7 @@ def _all_nodes(
 ) -> bool:
     children = list(tree.iter_child_nodes())
     if isinstance(tree, nodes.Call) and isinstance(tree.node, nodes.Getattr):
-        # The method is checked with its call; what remains is the value that has it.
+        # The method is checked with its call, so that only the value before it remains.
         children = [tree.node.node, *(child for child in children if child is not tree.node)]
     return (
         depth > 0
@@ -174,10 +174,10 @@ def _all_nodes(
 def _is_deterministic(node: nodes.Node) -> bool:
     if isinstance(node, nodes.Filter):
         name = node.name.removeprefix("ansible.builtin.")
-        return name in _DETERMINISTIC_FILTERS and _is_ours(node, filter_loader)
+        return name in _DETERMINISTIC_FILTERS and _is_builtin(node, filter_loader)
     if isinstance(node, nodes.Test):
         name = node.name.removeprefix("ansible.builtin.")
-        return name in _DETERMINISTIC_TESTS and _is_ours(node, test_loader)
+        return name in _DETERMINISTIC_TESTS and _is_builtin(node, test_loader)
     if isinstance(node, nodes.Call):
         return isinstance(node.node, nodes.Getattr) and node.node.attr in _METHODS
     others = (nodes.Neg, nodes.Getitem, nodes.Slice)
@@ -185,7 +185,7 @@ def _is_deterministic(node: nodes.Node) -> bool:
 
 
 def _is_plain(node: nodes.Node) -> bool:
-    """Tell whether a deterministic node is plain, too."""
+    """Return whether a deterministic node is also plain."""
     if isinstance(node, _LEAVES) or _is_number(node):
         return True
     if isinstance(node, nodes.Slice):
@@ -193,7 +193,7 @@ def _is_plain(node: nodes.Node) -> bool:
         return all(part is None or _is_number(part) for part in parts)
     if isinstance(node, _COLLECTIONS):
         return all(isinstance(item, nodes.Const) for item in node.items)
-    # Ansible computes what has no variable at another time, and takes errors in it otherwise.
+    # Ansible may compute a part without variables earlier, and handle its errors differently.
     return bool(_find(node, nodes.Name)) and (
         isinstance(node, _OPERATORS)
         or (isinstance(node, nodes.Getitem) and _is_plain_index(node.arg))
@@ -209,9 +209,9 @@ def _is_plain_call(node: nodes.Call | nodes.Filter | nodes.Test) -> bool:
     if node.dyn_args is not None or node.dyn_kwargs is not None:
         return False
     if isinstance(node, nodes.Filter):
-        # Ansible before 2.19 notes which text must stay text in a playbook.
-        is_noted = not HAS_EXPRESSIONS and node.name in constants.STRING_TYPE_FILTERS
-        return node.name in _PLAIN_FILTERS and not is_noted
+        # Ansible before 2.19 marks the results of these filters to stay text in a playbook.
+        is_marked = not HAS_EXPRESSIONS and node.name in constants.STRING_TYPE_FILTERS
+        return node.name in _PLAIN_FILTERS and not is_marked
     if isinstance(node, nodes.Test):
         return node.name in _PLAIN_TESTS and isinstance(node.node, (nodes.Name, nodes.Const))
     return True
@@ -223,8 +223,8 @@ def _is_number(node: nodes.Node) -> bool:
     return isinstance(node, nodes.Const) and type(node.value) is int
 
 
-def _is_ours(node: nodes.Filter | nodes.Test, loader: Any) -> bool:
-    """Tell whether a filter or test is Jinja's or Ansible's own, and not a user's plugin."""
+def _is_builtin(node: nodes.Filter | nodes.Test, loader: Any) -> bool:
+    """Return whether a filter or test is from Jinja or Ansible, and not a user's plugin."""
     try:
         plugin = loader.get(node.name)
     except KeyError:  # not the name of a plugin, as "=="

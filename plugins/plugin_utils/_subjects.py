@@ -2,12 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the expressions of an inventory file see of a host, and what they add to it.
+"""Subjects: the hosts whose expressions are evaluated, with the variables that these can use.
 
 This utility is private to the collection: it may change in any release.
 
-Expressions see what Ansible would show them if the host were in the inventory already. It is not:
-nothing is added before all expressions of all hosts have been evaluated.
+Expressions can use the variables that they would have if the host were already in the inventory.
+It is not: hosts are added only after all expressions of all hosts have been evaluated.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _HOST_NAMES = ("inventory_hostname", "inventory_hostname_short")
 
 @dataclass
 class Composed:
-    """What the expressions add to one host."""
+    """The variables and groups that the expressions add to one host."""
 
     variables: dict[str, Any] = field(default_factory=dict)
     groups: list[str] = field(default_factory=list)
 
 
 class Surroundings:
-    """The inventory as the expressions find it, and the parents that keyed_groups ask for."""
+    """The inventory before this source, and the parent groups that keyed_groups require."""
 
     def __init__(self, inventory: Any) -> None:
         source = inventory.current_source
@@ -50,7 +50,7 @@ class Surroundings:
         }
 
     def add_parent(self, parent: str, child: str) -> None:
-        """Note that a group is going to be the parent of another one."""
+        """Note that a group will be the parent of another one."""
         self._parents.setdefault(child, set()).add(parent)
 
     def with_ancestors(self, groups: Iterable[str]) -> set[str]:
@@ -75,7 +75,7 @@ class Subject:
         self._known = surroundings.hosts.get(host.name) if surroundings else None
 
     def variables(self) -> dict[str, Any]:
-        """Return all that an expression may see, as Ansible's Host.get_vars() would."""
+        """Return the variables that an expression can use, as Ansible's Host.get_vars() would."""
         around = self._surroundings
         if around is None:
             return self.host.variables
@@ -89,7 +89,7 @@ class Subject:
         return {**variables, **self._magic, "group_names": group_names}
 
     def plain_texts(self, names: Iterable[str]) -> tuple[str, ...] | None:
-        """Return the variables of these names if all are our text that can't be a template."""
+        """Return the values of variables if each is text of ours that can't be a template."""
         if self._known:
             return None
         composed, variables, found = self.composed.variables, self.host.variables, []
@@ -111,7 +111,7 @@ class Subject:
 
 
 class Recorder:
-    """Record the groups that one of Ansible's helpers adds to what it takes for the inventory."""
+    """An inventory for one of Ansible's helpers, which records the groups that it adds."""
 
     def __init__(self) -> None:
         self.groups: list[str] = []

@@ -6,9 +6,9 @@
 
 This utility is private to the collection: it may change in any release.
 
-Ansible up to 2.18 renders every text that is not marked unsafe. From 2.19 on it renders only what
-is marked as trusted, and ansible-inventory prints the rest wrapped in __ansible_unsafe. On both,
-text of these characters alone is no template, so that it may pass for ordinary text.
+Ansible up to 2.18 renders every text that is not marked unsafe. Later versions render only text
+that is marked as trusted, and ansible-inventory prints other text wrapped in __ansible_unsafe. Text
+that can't be a template is treated as ordinary text, so that it is printed without the wrapping.
 """
 
 from __future__ import annotations
@@ -25,42 +25,42 @@ except ImportError:  # ansible-core before 2.19
     from ansible.utils.unsafe_proxy import AnsibleUnsafeText
 
     def _plain(text: str) -> Any:
-        unmarked = str.__str__(text)  # which str() is not
-        # What a filter made text on purpose: a playbook must not turn "42" into a number.
+        unmarked = str.__str__(text)  # str(text) would keep the mark
+        # The result of a filter such as string: a playbook must not turn "42" into a number.
         return NativeJinjaText(unmarked) if isinstance(text, NativeJinjaText) else unmarked
 
-    _suspect: Any = AnsibleUnsafeText
+    _unsafe: Any = AnsibleUnsafeText
 else:
-    _plain, _suspect = trust_as_template, str
+    _plain, _unsafe = trust_as_template, str
 
-PLAIN = type(_plain("text"))  # the exact type of text that passes for ordinary
+PLAIN = type(_plain("text"))  # the exact type of text that is treated as ordinary
 
 
 def mark(value: Any) -> Any:
-    """Return a JSON value with all its text marked, the keys of its objects included."""
+    """Return a JSON value with all its text marked, including the keys of objects."""
     if isinstance(value, str):
         return _mark_text(value)
     if isinstance(value, list):
         return [mark(item) for item in value]
     if isinstance(value, dict):
-        return {key if is_plain(key) else _suspect(key): mark(item) for key, item in value.items()}
+        return {key if is_plain(key) else _unsafe(key): mark(item) for key, item in value.items()}
     return value
 
 
 @lru_cache(maxsize=1024)  # many hosts have the same region, plan and status
 def _mark_text(text: str) -> Any:
-    return _plain(text) if is_plain(text) else _suspect(text)
+    return _plain(text) if is_plain(text) else _unsafe(text)
 
 
 def trust(text: str) -> Any:
-    """Return text that the collection made, and that can't be a template, as ordinary text."""
+    """Return text of the collection that can't be a template as ordinary text."""
     return _plain(text)
 
 
 def trust_plain(value: Any) -> Any:
-    """Return what an expression gave, with text that can't be a template passed for ordinary.
+    """Return the result of an expression, with text that can't be a template as ordinary text.
 
-    Other text stays as Ansible marked it: from 2.19 on it trusts no result of a template.
+    Other text keeps its mark: from 2.19 on, Ansible doesn't trust the results of templates.
     """
     if isinstance(value, str):
         return _plain(value) if is_plain(value) else value

@@ -2,14 +2,14 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The values of one expression: remembered, computed by Jinja, or asked of Ansible.
+"""The values of one expression: remembered, computed by Jinja, or computed by Ansible.
 
 This utility is private to the collection: it may change in any release.
 
-The value of a deterministic expression is *remembered*, by the values of the variables that it
-reads. A plain expression is evaluated *without Ansible*. Both happen only if each of the variables
-is text of ours that can't be a template, and neither an extra var nor another source changes it.
-See the utility _pure for what deterministic and plain are, and why this is safe.
+The value of a deterministic expression is *remembered* for the values of its variables. A plain
+expression is evaluated *without Ansible*. Both require that each of the variables is text from this
+collection that can't be a template, and that no extra var and no other source sets it. See the
+utility _pure for what deterministic and plain mean, and why this is safe.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ NUMBERS = (bool, int, float)  # as expressions, they stand for themselves
 # Lists and mappings are copied before they become variables.
 _REMEMBERED = (str, *NUMBERS, type(None), list, tuple, dict)
 _UNKNOWN = object()
-_MOST_REMEMBERED = 1024  # more would be values that differ for each host
-# Before ansible-core 2.19, text like this does not stay text.
+_MOST_REMEMBERED = 1024  # values; if there are more, they differ for each host
+# Before ansible-core 2.19, text that starts like this does not stay text.
 _CONVERTED = ("{", "[", "True", "False")
 
 
 class Expression:
-    """An expression with the values that it has given, by the text of the variables it reads."""
+    """An expression, with its known values by the text of the variables that it reads."""
 
     def __init__(
         self,
@@ -49,13 +49,13 @@ class Expression:
         self.source = source
         self._is_condition = is_condition
         pure = analyse(source, is_condition) if is_fast else None
-        # An extra var may be a template, with another value each time.
+        # An extra var can be a template that has another value each time.
         is_shadowed = pure is not None and any(name in extra_vars for name in pure.names)
         self._pure = None if is_shadowed else pure
         self._values: dict[tuple[str, ...], Any] = {}
 
     def value(self, subject: Subject, ask: Callable[[], Any]) -> Any:
-        """Return the value for a host, from ``ask`` if only Ansible can tell it."""
+        """Return the value for a host; ``ask`` evaluates the expression with Ansible."""
         pure = self._pure
         texts = subject.plain_texts(pure.names) if pure else None
         if pure is None or texts is None:
@@ -71,18 +71,18 @@ class Expression:
         return value
 
     def _is_certain(self, value: Any) -> bool:
-        """Tell whether Ansible makes nothing else of the value that Jinja gave."""
+        """Return whether Ansible would return the same value as Jinja."""
         if self._is_condition:
             return type(value) is bool
         if HAS_EXPRESSIONS:
             return type(value) in (str, PLAIN)
-        # With this setting, text becomes a number. Later versions keep it without a meaning.
+        # With this setting, text can become a number. Later versions ignore it.
         is_native = constants.DEFAULT_JINJA2_NATIVE
         return type(value) is str and not is_native and not value.startswith(_CONVERTED)
 
 
 def syntax_error(error: BaseException) -> str | None:
-    """Return what is wrong with the syntax of an expression, if that made Ansible fail."""
+    """Return the syntax error that made Ansible fail, if that was the cause."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, (TemplateSyntaxError, SyntaxError)):

@@ -128,8 +128,8 @@ def _script(origin: str, size: int) -> str:
 
 def _static(origin: str, size: int) -> str:
     groups = {name: {"hosts": dict.fromkeys(hosts)} for name, hosts in groups_of(size).items()}
-    everybody = {"server_management": {"hosts": _variables(size)}}
-    return json.dumps({"all": {"children": {**everybody, **groups}}})
+    common_group = {"server_management": {"hosts": _variables(size)}}
+    return json.dumps({"all": {"children": {**common_group, **groups}}})
 
 
 CONTENDERS = {

@@ -80,7 +80,7 @@ def hosts_of(servers: list[dict[str, Any]], names: tuple[str, ...] = HOSTS) -> l
         variables = {f"server_{key}": mark(value) for key, value in fields.items()}
         variables["ansible_host"] = mark(f"192.0.2.{number}")
         server = Server(f"srv_{number}", {"id": f"srv_{number}", **fields})
-        hosts.append(Host(server, variables, ["everybody"], name))
+        hosts.append(Host(server, variables, ["common_group"], name))
     return hosts
 
 

@@ -207,7 +207,9 @@ OPTIONS = st.fixed_dictionaries(
 # What another source says: groups with their parents, and the variables and groups of a host.
 OTHERS = st.fixed_dictionaries(
     {
-        "parents": st.sampled_from([{}, {"everybody": "whole"}, {"p_eu_1": "far", "far": "whole"}]),
+        "parents": st.sampled_from(
+            [{}, {"common_group": "whole"}, {"p_eu_1": "far", "far": "whole"}]
+        ),
         "hosts": st.sampled_from(
             [
                 {},

@@ -136,7 +136,7 @@ def test_expressions_give_what_ansible_gives(is_fast: bool, number: int) -> None
 @pytest.mark.parametrize("is_fast", [True, False], ids=["fast", "by Ansible alone"])
 @pytest.mark.parametrize("options", KNOWN.values(), ids=list(KNOWN))
 def test_known_differences_stay_away(options: dict[str, Any], is_fast: bool) -> None:
-    others = {"parents": {"everybody": "whole", "whole": "world"}, "hosts": {}}
+    others = {"parents": {"common_group": "whole", "whole": "world"}, "hosts": {}}
     compare(Case({**DEFAULTS, **options}, SERVERS, others, {}), is_fast)
 
 

@@ -52,8 +52,8 @@ def test_groups_are_named_after_the_field_and_its_value() -> None:
 
 @pytest.mark.parametrize("by", [[], ["plan"], ["status", "region"]])
 def test_only_the_wanted_fields_make_groups(by: list[str]) -> None:
-    ((everybody, *groups),), _warnings = _groups({}, by=by)
-    assert everybody == "my_servers"
+    ((common_group, *groups),), _warnings = _groups({}, by=by)
+    assert common_group == "my_servers"
     assert groups == [safe_group_name(f"{field}_{BASE[field]}") for field in by]
 
 
@@ -72,7 +72,7 @@ def test_values_that_become_one_group_are_told_of() -> None:
 
 @given(st.text(min_size=1))
 def test_any_value_makes_a_group_that_ansible_takes(value: str) -> None:
-    ((_everybody, group),), _warnings = _groups({"region": value}, by=["region"])
+    ((_common_group, group),), _warnings = _groups({"region": value}, by=["region"])
     assert group == safe_group_name(group)
     assert group.startswith("region_")
 
