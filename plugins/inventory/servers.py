@@ -211,7 +211,6 @@ min_servers: 1
 """
 
 import os
-import re
 from typing import Any
 
 from ansible.errors import AnsibleParserError
@@ -241,7 +240,6 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._config im
     check_keys,
     check_options,
     check_values,
-    is_list_of_hosts,
     render,
     resolve_paths,
 )
@@ -263,42 +261,24 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts imp
 from ansible_collections.server_management.cloud.plugins.plugin_utils._names import (
     report_names,
 )
-
-_FILE_NAMES = ("server_management.yml", "server_management.yaml")
-_names_us = re.compile(
-    r"""(?:^|[{,]\s*)(["']?)plugin\1\s*:\s*(["']?)server_management\.cloud\.servers\2\s*(?:#|[,}]|$)""",
-    re.MULTILINE,
-).search
+from ansible_collections.server_management.cloud.plugins.plugin_utils._source import (
+    PLUGIN,
+    is_ours,
+)
 
 
 class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     """Read options, fetch the listing or read the cache, select, name, compose, and add hosts."""
 
-    NAME = "server_management.cloud.servers"
+    NAME = PLUGIN
 
     def verify_file(self, path: str) -> bool:
-        """Accept files with our name; warn about files with our plugin key and another name."""
-        if not super().verify_file(path) or not os.path.isfile(path):
-            return False
-        is_ours = path.endswith(_FILE_NAMES)
-        if not is_ours and not path.endswith((".yml", ".yaml")):
-            return False
-        with open(path, encoding="utf-8", errors="replace") as file:
-            content = file.read(65536)
-        if not is_ours and not _names_us(content):
-            return False
-        if not is_ours:
-            self.display.warning(
-                f"{path}: The name of an inventory file for {self.NAME} must end with "
-                f"{' or '.join(_FILE_NAMES)}; the file is not used."
-            )
-        if is_list_of_hosts(content):
-            self.display.warning(
-                f"{path}: The file has no white space between its values, so Ansible reads it as "
-                "a list of host names, with the token, if this source fails. Format it as 'jq .' "
-                "does."
-            )
-        return is_ours
+        """Accept files with the name of a source file."""
+        return (
+            super().verify_file(path)
+            and os.path.isfile(path)
+            and is_ours(path, self.display.warning)
+        )
 
     def parse(self, inventory: Any, loader: Any, path: str, cache: bool = True) -> None:
         super().parse(inventory, loader, path, cache)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The inventory file: its form, its keys, its templates, and values that the options can have.
+"""The options of an inventory file: their keys, their templates, and their values.
 
 This utility is private to the collection: it may change in any release.
 """
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -46,21 +45,6 @@ _TEMPLATE_ERRORS = (
     TypeError,
     ValueError,
 )
-
-
-def is_list_of_hosts(content: str) -> bool:
-    """Return whether Ansible's ini plugin can read a source file of ours as a list of host names.
-
-    It does so if this source fails. It takes each line for a host with variables: white space in
-    quotation marks doesn't separate them, and each variable has an equals sign.
-    """
-    if content.startswith("$ANSIBLE_VAULT;"):
-        return False
-    try:
-        lines = [shlex.split(line, comments=True) for line in content.splitlines()]
-    except ValueError:
-        return False
-    return any(lines) and all("=" in word for words in lines for word in words[1:])
 
 
 def check_keys(config: Mapping[str, Any], known: Iterable[str]) -> None:

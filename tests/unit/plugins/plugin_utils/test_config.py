@@ -18,7 +18,6 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._config im
     check_keys,
     check_options,
     check_values,
-    is_list_of_hosts,
     render,
 )
 
@@ -251,29 +250,6 @@ def test_the_environment_counts_where_the_file_has_nothing(
         check_values({"timeout": 3}, DEFINITIONS)
     with pytest.raises(OptionError, match=f"^timeout: {NUMBER}soon"):
         check_values({"validate_certs": "no"}, DEFINITIONS)
-
-
-@pytest.mark.promise("secret")
-@pytest.mark.parametrize(
-    ("content", "expected"),
-    [
-        ('{"plugin":"x","api_token":"t"}\n', True),
-        ('{"plugin":"x",\n"api_token":"t"}', True),
-        ('{"plugin":"x","compose":{"a":"b ~ c"}}', True),
-        ('---\n{"plugin":"x"} # comment with white space', True),
-        ('{"plugin":"x", "api_token":"t="}', True),
-        ('{"plugin": "x", "api_token": "t"}', False),
-        ('{"plugin":"x", "api_token":"t"}', False),
-        ("plugin: x\napi_token: t\n", False),
-        ("# don't\nplugin: x\n", False),
-        ("", False),
-        ("# nothing\n", False),
-        ("$ANSIBLE_VAULT;1.1;AES256\n3361\n", False),
-        ('{\n  "plugin": "x"\n}\n', False),
-    ],
-)
-def test_a_file_that_ansible_can_read_as_host_names(content: str, expected: bool) -> None:
-    assert is_list_of_hosts(content) == expected
 
 
 @pytest.mark.promise("silent")
