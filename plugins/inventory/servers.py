@@ -301,7 +301,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     def set_options(
         self, task_keys: Any = None, var_options: Any = None, direct: Any = None
     ) -> None:
-        """Check and render the inventory file before Ansible gives its values their types."""
+        """Check and render the inventory file before Ansible converts its values."""
         if direct is not None:
             definitions = self.option_definitions
             check_keys(direct, definitions)
@@ -314,7 +314,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         super().set_options(task_keys=task_keys, var_options=var_options, direct=direct)
 
     def _add(self, use_cache: bool) -> None:
-        """Prepare all hosts and groups, and then add them; from there on nothing can fail."""
+        """Prepare all hosts and groups, then add them; adding can't fail."""
         check_options(self.get_option)
         connection = connection_from(self._connection_option, ansible_version)
         expressions = self._expressions()
@@ -337,13 +337,14 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         add_parents(inventory, parents)
 
     def _connection_option(self, option: str) -> Any:
-        """Return an option; of the token, only what the file gives and not the environment."""
+        """Return an option; the token only from the file, and not from the environment."""
         return self._tokens[option] if option in self._tokens else self.get_option(option)
 
     def _expressions(self) -> Any:
         """Return the evaluator of the file's expressions, or None if it has no expressions.
 
-        The utility is imported only if needed: Ansible compiles a collection's code at each start.
+        Imports here and below are made only if needed, because Ansible compiles the code of
+        collections at each start.
         """
         if not any(self.get_option(option) for option in EXPRESSION_OPTIONS):
             return None
@@ -373,7 +374,6 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         """Return all servers of the account, from a fresh cache entry if that is allowed."""
         if not self.get_option("cache"):
             return self._fetch(connection)[0]
-        # Imported only with a cache, as the client is only without a fresh entry.
         from ansible_collections.server_management.cloud.plugins.plugin_utils._cache import (
             CacheEntry,
         )
@@ -396,7 +396,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             return self._check_min_servers(servers)
         if not is_partial:
             entry.write(servers)
-            self.update_cache_if_changed()  # now, because a failure must not follow added hosts
+            self.update_cache_if_changed()  # now, because nothing may fail after hosts are added
         return servers
 
     def _fetch(self, connection: Connection) -> tuple[list[Server], bool]:

@@ -257,7 +257,7 @@ error:
       type: int
       sample: 403
     message:
-      description: What was wrong. RV(ignore:msg) also says what to do about it.
+      description: What was wrong. RV(ignore:msg) also contains what to do about it.
       returned: always
       type: str
       sample: The token lacks the scope servers:read (HTTP 403).
@@ -330,7 +330,7 @@ class Comparison:
     def __init__(self, servers: Sequence[Server]) -> None:
         self._servers = servers
         self._account = Account(servers)
-        # The entry of each declared server, by its id, with the position of the entry.
+        # The entry that declares each server, and its position, by the id of the server.
         self._entries: dict[str, tuple[Mapping[str, str], int]] = {}
         self._ambiguous_ids: set[str] = set()
         self._missing: list[Mapping[str, str]] = []
@@ -368,10 +368,10 @@ class Comparison:
             name = server.fields.get("name")
             self._different.append({"id": server.id, "name": name, "differences": fields})
             label = _label(server) if "id" in entry else _quote(entry["name"])
-            self._findings.append((*_order(server), f"{label} has {_tell(fields)}"))
+            self._findings.append((*_order(server), f"{label} has {_list_differences(fields)}"))
 
     def result(self, allow_unexpected: bool) -> dict[str, Any]:
-        """Return what the module returns."""
+        """Return the result of the module, with all findings."""
         declared = self._entries.keys() | self._ambiguous_ids
         unexpected = sorted((s for s in self._servers if s.id not in declared), key=_order)
         findings = list(self._findings)
@@ -396,7 +396,7 @@ def _label(server: Server) -> str:
     return f"{_quote(name)} ({_quote(server.id)})" if name else _quote(server.id)
 
 
-def _tell(fields: Mapping[str, Mapping[str, Any]]) -> str:
+def _list_differences(fields: Mapping[str, Mapping[str, Any]]) -> str:
     """List the fields that differ, as a part of a sentence."""
     parts = [
         f"the {field} {_quote(values['actual'])} instead of {_quote(values['expected'])}"
@@ -412,7 +412,7 @@ def _where(entry: Mapping[Any, Any], position: int) -> str:
 
 
 def _describe(entry: Mapping[Any, Any], position: int) -> str:
-    """Return what an error calls an entry."""
+    """Return the position of an entry, with its name or id, for a message."""
     wanted = entry.get("name") or entry.get("id")
     label = f" ({_quote(wanted)})" if isinstance(wanted, str) else ""
     return f"entry {position}{label}"

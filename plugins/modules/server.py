@@ -195,7 +195,7 @@ error:
       type: int
       sample: 403
     message:
-      description: What was wrong. RV(ignore:msg) also says what to do about it.
+      description: What was wrong. RV(ignore:msg) also contains what to do about it.
       returned: always
       type: str
       sample: The token lacks the scope servers:read (HTTP 403).

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Arguments of the event source: values as Ansible would convert them, without Ansible.
+"""Arguments of the event source, converted as Ansible would, but without Ansible.
 
 This utility is private to the collection: it may change in any release.
 """
@@ -23,7 +23,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._options i
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._text import excerpt
 
-# The rules for the arguments beside the connection's, as in an argument spec.
+# The rules for the arguments that are not connection options, as in an argument spec.
 OWN: dict[str, dict[str, Any]] = {
     "interval": {"type": "float", "default": 60.0},
     "hosts": {"type": "str", "default": "name", "choices": ["name", "id"]},
@@ -40,24 +40,24 @@ _FLAGS = {
 def read_arguments(given: Mapping[Any, Any]) -> dict[str, Any]:
     """Return the value of each argument; raise OptionError at the first bad one.
 
-    An argument that is missing or null is taken from the environment, except the token, whose
-    environment variables the connection reads.
+    An argument that is missing or null is read from the environment. The environment variables of
+    the token are read later, with the connection.
     """
     for name in given:
         if name not in _ALL:
-            raise OptionError(_unknown(str(name)))
+            raise _unknown(str(name))
     values = {name: _value(name, given.get(name), rules) for name, rules in _ALL.items()}
     if not values["interval"] >= 1 or math.isinf(values["interval"]):
         raise OptionError("interval: must be a number of seconds, at least 1.")
     return values
 
 
-def _unknown(name: str) -> str:
+def _unknown(name: str) -> OptionError:
     # A missing space after the colon must not print a token.
     name = excerpt(name.partition(":")[0])
     close = difflib.get_close_matches(name, _ALL, 1)
-    advice = f" Did you mean {close[0]}?" if close else ""
-    return f"{name}: is not an argument of this event source.{advice}"
+    next_step = f"Did you mean {close[0]}?" if close else ""
+    return OptionError(f"{name}: is not an argument of this event source.", next_step)
 
 
 def _value(name: str, given: Any, rules: Mapping[str, Any]) -> Any:

@@ -118,12 +118,12 @@ def _empty(origin: str, size: int) -> str:
 
 def _script(origin: str, size: int) -> str:
     groups = {name: {"hosts": hosts} for name, hosts in groups_of(size).items()}
-    answer = {
+    response = {
         "_meta": {"hostvars": _variables(size)},
         "server_management": {"hosts": list(_variables(size))},
         **groups,
     }
-    return f"#!/bin/sh\ncat <<'END'\n{json.dumps(answer)}\nEND\n"
+    return f"#!/bin/sh\ncat <<'END'\n{json.dumps(response)}\nEND\n"
 
 
 def _static(origin: str, size: int) -> str:

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Serve the same servers on loopback in the form of each API, all of them in one answer.
+"""Serve the same servers on loopback in the form of each API, all of them in one response.
 
-http://127.0.0.1:PORT/<API>/<number of servers> is the base of each: what its plugin adds to it
-follows. Each answer is made once, so that asking costs the same everywhere; a whole listing comes
-in one answer, which spares the peers the requests for pages that their real APIs ask of them.
+http://127.0.0.1:PORT/<API>/<number of servers> is the base URL of each; the plugin adds its
+own path. Each response is built once, so that requests cost the same everywhere. A whole listing is
+in one response, so that the other plugins do not need the requests for pages of their real APIs.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ _FORMS: dict[tuple[str, str], Callable[[list[Server]], dict[str, Any]]] = {
 
 
 @cache
-def answer(path: str) -> bytes:
-    """Return the answer to a path, or nothing where there is none."""
+def response(path: str) -> bytes:
+    """Return the response to a path, empty if there is none."""
     api, count, resource = path.partition("?")[0].lstrip("/").split("/", 2)
     form = _FORMS.get((api, resource))
     return json.dumps(form(make_servers(int(count)))).encode() if form else b""
@@ -87,8 +87,8 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
 
     def do_GET(self) -> None:
-        """Give the answer to the path."""
-        body = answer(self.path)
+        """Send the response to the path."""
+        body = response(self.path)
         self.send_response(200 if body else 404)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
@@ -96,11 +96,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *values: object) -> None:
-        """Keep quiet."""
+        """Log nothing."""
 
 
 def main() -> None:
-    """Say where it listens, and serve until it is ended."""
+    """Print the URL, and serve until the process is ended."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
     print(f"http://127.0.0.1:{server.server_address[1]}", flush=True)
     server.serve_forever()

@@ -46,7 +46,7 @@ class Case:
 
     @property
     def server(self) -> dict[str, Any]:
-        """Return the element of the answer."""
+        """Return the element of the response."""
         server = {
             "id": f"srv_{self.title}",
             "name": self.title,
@@ -61,7 +61,7 @@ class Case:
 
     @property
     def elements(self) -> list[dict[str, Any]]:
-        """Return all elements that the case adds to the answer."""
+        """Return all elements that the case adds to the response."""
         return [self.server] if self.twin is None else [{**self.server, **self.twin}, self.server]
 
     @property

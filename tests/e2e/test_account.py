@@ -44,7 +44,7 @@ def test_the_whole_inventory_of_a_known_account(source: Source) -> None:
 
 
 @pytest.mark.promise("stable")
-def test_the_order_of_the_answer_does_not_matter(source: Source) -> None:
+def test_the_order_of_the_response_does_not_matter(source: Source) -> None:
     source.sandbox.servers.append({**KNOWN[0], "id": "srv_9", "ipv4": "203.0.113.9"})
     options: dict[str, Any] = {"keyed_groups": [{"key": "server_plan", "parent_group": "plans"}]}
     first = source.run(**options)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The cache: whose it is, when it is written anew, and when an old listing stands in."""
+"""The cache: one entry for each account, when it is rewritten, and when a stale one is used."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_hit_opens_no_connection_and_imports_no_http(
     assert len(entries(options)) == 1
 
 
-def test_it_is_written_anew_on_demand(source: Source, options: dict[str, Any]) -> None:
+def test_it_is_rewritten_on_demand(source: Source, options: dict[str, Any]) -> None:
     source.list(**options)
     source.sandbox.servers.pop()
     assert len(hosts(source.list(**options))) == 3
@@ -144,7 +144,7 @@ def test_an_old_entry_is_fetched_again(source: Source, options: dict[str, Any]) 
 
 
 @pytest.mark.parametrize(
-    ("fault", "stands_in"),
+    ("fault", "is_used"),
     [
         (Fault.reset(), True),
         (Fault(status=429), True),
@@ -155,16 +155,16 @@ def test_an_old_entry_is_fetched_again(source: Source, options: dict[str, Any]) 
     ],
     ids=str,
 )
-def test_a_stale_entry_stands_in_while_the_api_is_down(
-    source: Source, options: dict[str, Any], fault: Fault, stands_in: bool
+def test_a_stale_entry_is_used_while_the_api_is_down(
+    source: Source, options: dict[str, Any], fault: Fault, is_used: bool
 ) -> None:
     stale = {**options, "cache_timeout": 60, "stale_cache_timeout": 600}
     source.list(**stale)
     age(options, 100)
     source.sandbox.fail(fault, times=None)
     result: Result = source.run(**stale)
-    assert len(hosts(result.json())) == (3 if stands_in else 0)
-    assert result.says("Using a stale listing, 10") == stands_in
+    assert len(hosts(result.json())) == (3 if is_used else 0)
+    assert result.says("Using a stale listing, 10") == is_used
     age(options, 600)
     assert hosts(source.run(**stale).json()) == []
 

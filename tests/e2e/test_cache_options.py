@@ -39,7 +39,7 @@ def test_it_can_be_set_up_for_all_sources(source: Source, tmp_path: Path) -> Non
     (name,) = names(folder)
     assert name.startswith("fleet_")
     assert "server_management.cloud.servers_" in name
-    # The file has the last word.
+    # The file takes precedence.
     assert hosts(source.list(cache=False)) == THREE
     assert len(source.sandbox.requests) == 2
     source.list(cache_prefix="own_")
@@ -80,7 +80,7 @@ def test_a_cache_that_cannot_be_used_adds_no_host(
     assert source.sandbox.requests == []
 
 
-def test_a_guard_holds_for_what_is_cached(source: Source, tmp_path: Path) -> None:
+def test_min_servers_also_checks_a_cached_listing(source: Source, tmp_path: Path) -> None:
     options: dict[str, Any] = {
         "cache": True,
         "cache_plugin": "ansible.builtin.jsonfile",
@@ -95,7 +95,7 @@ def test_a_guard_holds_for_what_is_cached(source: Source, tmp_path: Path) -> Non
     assert len(names(tmp_path / "cache")) == 1
 
 
-def test_a_damaged_entry_never_stands_in(source: Source, tmp_path: Path) -> None:
+def test_a_damaged_entry_is_never_used(source: Source, tmp_path: Path) -> None:
     folder = tmp_path / "cache"
     options: dict[str, Any] = {
         "cache": True,

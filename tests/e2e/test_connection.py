@@ -174,6 +174,6 @@ def test_a_listing_that_moves_gives_each_server_once(runner: Runner, tmp_path: P
 
 @pytest.mark.promise("bounded")
 @pytest.mark.parametrize("fault", [Fault.gzip_bomb(), Fault.endless()], ids=["gzip", "endless"])
-def test_an_answer_that_is_too_large(source: Source, fault: Fault) -> None:
+def test_a_response_that_is_too_large(source: Source, fault: Fault) -> None:
     source.sandbox.fail(fault, times=None)
     source.refused("larger than 128 MiB")

@@ -72,7 +72,7 @@ class Reader:
             self.write(name, text)
         self.write("../.config/server_management/token", sandbox.token)
         self.accounts = {"PROD_API_TOKEN": sandbox.token, "STAGING_API_TOKEN": sandbox.token}
-        # Nobody answers at the servers' addresses.
+        # No machine responds at the servers' addresses.
         runner.environment.update(
             self.accounts,
             ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED="true",

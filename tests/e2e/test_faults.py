@@ -26,7 +26,7 @@ from support.run import Runner
 from .conftest import KNOWN, Source, hosts
 
 THREE = ["db-1", "web-1", "web-2"]
-MOST_MEMORY = 600  # MiB; an answer may have 128 MiB
+MOST_MEMORY = 600  # MiB; a response may have 128 MiB
 
 # What the command says goes to its own standard error, the peak of its memory to standard output.
 MEASURED = """\
@@ -38,7 +38,7 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
 
 @dataclass(frozen=True)
 class Case:
-    """A fault of every answer (or of one page), and what is said of it after how many requests."""
+    """A fault of each response (or of one page), and the expected message and requests."""
 
     name: str
     fault: Fault

@@ -183,7 +183,7 @@ def test_what_is_not_as_asked_is_told_on_one_line_a_kind(listed: Result) -> None
 
 
 @pytest.mark.promise("stable")
-def test_the_order_of_the_answer_changes_nothing(
+def test_the_order_of_the_response_changes_nothing(
     account: Hostile, listing: dict[str, Any], tmp_path: Path
 ) -> None:
     with Sandbox(servers=account.source.sandbox.servers[::-1]) as api:
@@ -224,7 +224,7 @@ def test_without_a_prefix_no_field_is_a_variable_of_ansibles(source: Source) -> 
 
 @pytest.fixture(scope="module")
 def refused(quiet_runner: Runner) -> Generator[Result, None, None]:
-    """List one source a refused answer, and a good one, in one command."""
+    """List a source with a refused response and a good source in one command."""
     paths: list[str | Path] = []
     folder = quiet_runner.home.parent
     with ExitStack() as stack:
@@ -238,7 +238,7 @@ def refused(quiet_runner: Runner) -> Generator[Result, None, None]:
 
 @pytest.mark.promise("atomic")
 @pytest.mark.parametrize("title", sorted(REFUSED))
-def test_an_answer_that_no_server_can_be_made_of_is_refused(refused: Result, title: str) -> None:
+def test_a_response_without_usable_servers_is_refused(refused: Result, title: str) -> None:
     assert hosts(refused.json()) == ["control", "first-good"]
     words = "".join(refused.output.split())
     before, found, _after = words.partition(f"/{title}.server_management.ymlasaninventorysource")

@@ -86,7 +86,7 @@ class Fleet:
         return self.source.runner.ansible("-i", path, "all", "-m", PING, *arguments)
 
     def reached(self, *arguments: str, aliased: bool = True) -> int:
-        """Return how many servers answer."""
+        """Return the number of servers that can be reached."""
         return self.ping(*arguments, aliased=aliased).stdout.count('"ping": "pong"')
 
 

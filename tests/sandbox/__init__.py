@@ -13,7 +13,7 @@ schedule, --change at=30,appear=web-99 --change at=60,change=web-99,status=made-
 The API's documentation gives one endpoint, `GET /api/v1/servers`, and this package serves no other.
 What the documentation leaves open is the sandbox's own choice and tells nothing about the real API:
 
-- the answers to a request that can't be served: 400 for a paging parameter that makes no sense,
+- the responses to requests that can't be served: 400 for a paging parameter that makes no sense,
   401 for a token that is missing or wrong, 403 for one without the scope `servers:read`,
   404 for another path, 405 for another method, each with a body of one key, `error`;
 - how further results are fetched: the paging styles, their parameters and the page size;

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Answer a request as the API's documentation says, or as a fault wants it."""
+"""Respond to a request as the API documents it, or with a fault."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def page_of(sandbox: Sandbox, request: Request) -> int | None:
 
 
 def respond(sandbox: Sandbox, request: Request, fault: Fault) -> Response:
-    """Return the answer, with what the fault says of its content."""
+    """Return the response, with the content that the fault requires."""
     status = fault.status or 200
     if fault.body is not None:
         response = Response(status, _encode(fault.body, request))
@@ -82,7 +82,7 @@ def respond(sandbox: Sandbox, request: Request, fault: Fault) -> Response:
 
 
 def _route(sandbox: Sandbox, request: Request, fault: Fault) -> Response:
-    """Return the listing, or the error that keeps this request from it."""
+    """Return the listing, or the error for this request."""
     if request.path != sandbox.prefix + PATH:
         return _error(404)
     if request.method != "GET":
@@ -128,12 +128,12 @@ def _listing(sandbox: Sandbox, request: Request, fault: Fault, start: int) -> Re
 
 
 def _json(status: int, content: object) -> Response:
-    """Return an answer with content in JSON."""
+    """Return a response with content in JSON."""
     return Response(status, json.dumps(content).encode())
 
 
 def _error(status: int, text: str = "") -> Response:
-    """Return an error in a form of the sandbox's own; the real API's is not known."""
+    """Return an error in a form of the sandbox; that of the real API is not known."""
     if status < 400:
         return Response(status, b"")
     return _json(status, {"error": text or responses.get(status, "Unknown")})

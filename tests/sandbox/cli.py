@@ -153,7 +153,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--pagination", choices=list(PARAMETERS), default="none", help="default: %(default)s")
     add("--pagination-parameter", metavar="NAME", help="default: as usual for the style")
     add("--page-size", type=int, default=100, metavar="N", help="default: %(default)s")
-    add("--latency", type=float, default=0.0, metavar="SECONDS", help="before each answer")
+    add("--latency", type=float, default=0.0, metavar="SECONDS", help="before each response")
     add("--certfile", metavar="FILE", help="serve HTTPS with this certificate (PEM)")
     add("--keyfile", metavar="FILE", help="the certificate's key (default: in the same file)")
     add(

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Describe what goes wrong with an answer, and decide which request it happens to."""
+"""Describe how a response is faulty, and decide which request gets it."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ MIB = 1024 * 1024
 
 @dataclass(frozen=True)
 class Fault:
-    """Say how one answer differs from a good one; all fields can be combined.
+    """How one response differs from a good one; all fields can be combined.
 
-    What is answered:
+    The response:
       status        instead of 200; outside 2xx with a short JSON body, unless there is a `body`
       body          bytes or text as they are, a function that returns the pieces of a stream,
                     anything else as JSON; `{token}` in a text is the token that was sent
-      headers       further ones; a value of None takes the header of that name away
+      headers       further ones; a value of None removes the header of that name
       retry_after, location, content_type    the headers of these names
-    What the listing says:
+    The listing:
       data          the elements, instead of the account's
       has_more      instead of the truth
-      link          the `Link` header's value, where `{origin}` is the sandbox's, as the client
+      link          the `Link` header's value, with `{origin}` for the sandbox's, as the client
                     calls it, and `{next}` the path and query of the next page
       shift         this many servers earlier than asked for, so that some come twice
-    How it is sent:
-      delay         seconds before the answer
+    Sending:
+      delay         seconds before the response
       drip_headers, drip_body    seconds before each byte
       chunked       in chunks, without `Content-Length`
       cut           send no more at the start, after the headers or in mid-body
@@ -66,7 +66,7 @@ class Fault:
 
     @classmethod
     def hang(cls) -> Fault:
-        """Take the request and never answer."""
+        """Read the request and never send a response."""
         return cls(cut="start", end="hang")
 
     @classmethod
@@ -76,23 +76,23 @@ class Fault:
 
     @classmethod
     def html(cls, status: int = 200) -> Fault:
-        """Answer with a web page, as a proxy or a login page does."""
+        """Return a web page, as a proxy or a login page does."""
         page = "<!DOCTYPE html>\n<html><body><h1>Not the API</h1></body></html>\n"
         return cls(status=status, body=page, content_type="text/html; charset=utf-8")
 
     @classmethod
     def nested(cls, depth: int = 100_000) -> Fault:
-        """Answer with lists in lists, `depth` of them."""
+        """Return nested lists, `depth` of them."""
         return cls(body=b'{"data": %b%b, "has_more": false}' % (b"[" * depth, b"]" * depth))
 
     @classmethod
     def endless(cls) -> Fault:
-        """Answer with an envelope whose end never comes."""
+        """Return an envelope that never ends."""
         return cls(body=partial(_padded_envelope, None))
 
     @classmethod
     def gzip_bomb(cls, decoded: int = 1024 * MIB) -> Fault:
-        """Answer with a correct envelope of `decoded` bytes, a thousandth of that on the wire."""
+        """Return a correct envelope of `decoded` bytes, compressed to a thousandth of that."""
         headers = {"Content-Encoding": "gzip"}
         return cls(body=partial(_padded_envelope, decoded, gzip.compress), headers=headers)
 

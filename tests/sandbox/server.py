@@ -171,7 +171,7 @@ class _Server(ThreadingHTTPServer):
             with suppress(OSError):
                 # Not SSLSocket's own method, which would pull the TLS layer from under its thread.
                 socket.socket.shutdown(connection, socket.SHUT_RDWR)
-        self.stopping.set()  # last, so that none of them can send its answer yet
+        self.stopping.set()  # last, so that none of them can send its response yet
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -193,10 +193,10 @@ class _Handler(BaseHTTPRequestHandler):
         if not self.raw_requestline:
             self.close_connection = True
         elif self.parse_request():
-            self._answer()
+            self._respond()
 
-    def _answer(self) -> None:
-        """Record the request, then answer it with the fault that is due."""
+    def _respond(self) -> None:
+        """Record the request, and respond with the fault that is due."""
         sandbox = self.server.sandbox
         request = Request.parse(
             self.command,

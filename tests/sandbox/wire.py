@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Send an answer over a socket, with what a fault says of the sending."""
+"""Send a response over a socket, in the way that a fault requires."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 
 
 class Wire:
-    """Send answers with a fault over a connection; `stopping` ends each wait early."""
+    """Send responses with a fault over a connection; `stopping` ends each wait early."""
 
     def __init__(self, connection: socket.socket, fault: Fault, stopping: Event) -> None:
         self._connection = connection
@@ -28,7 +28,7 @@ class Wire:
         self._stopping = stopping
 
     def send(self, response: Response, *, with_body: bool, latency: float = 0.0) -> bool:
-        """Send an answer and return whether the connection can serve another request."""
+        """Send a response; return whether the connection can serve another request."""
         fault = self._fault
         headers = {name.lower(): value.lower() for name, value in response.headers.items()}
         chunked = "transfer-encoding" in headers
@@ -73,7 +73,7 @@ class Wire:
         self._stopping.wait(min(seconds, TIMEOUT_MAX))
 
     def _end(self) -> bool:
-        """Bring the connection to the end that the fault wants."""
+        """End the connection as the fault requires."""
         if self._fault.end == "reset":
             self._connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
         elif self._fault.end == "hang":

@@ -173,10 +173,10 @@ class GalaxyServer:
         self._wait(lambda: _get(f"{self._api}{task}").get("state") == "completed")
 
     def _post(self, url: str, content: Mapping[str, str]) -> Any:
-        answer = requests.post(url, json=content, timeout=60)
-        if not answer.ok:
-            raise GalaxyError(f"{url}: {answer.status_code} {answer.text}")
-        return answer.json()
+        response = requests.post(url, json=content, timeout=60)
+        if not response.ok:
+            raise GalaxyError(f"{url}: {response.status_code} {response.text}")
+        return response.json()
 
     def _is_online(self) -> bool:
         status = _get(f"{self._api}/pulp/api/v3/status/")
@@ -238,8 +238,8 @@ class GalaxyServer:
 
 def _get(url: str) -> dict[str, Any]:
     try:
-        answer = requests.get(url, timeout=10)
-        found: dict[str, Any] = answer.json() if answer.ok else {}
+        response = requests.get(url, timeout=10)
+        found: dict[str, Any] = response.json() if response.ok else {}
     except (OSError, ValueError):
         return {}
     return found

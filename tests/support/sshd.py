@@ -187,7 +187,7 @@ class SshServer:
     def _wait(self) -> None:
         deadline = time.monotonic() + _START_LIMIT
         for address in self.addresses:
-            while not _answers(address, self.port):
+            while not _is_listening(address, self.port):
                 ended = self._process is None or self._process.poll() is not None
                 if ended or time.monotonic() > deadline:
                     log = (self.folder / "sshd.log").read_text(encoding="utf-8", errors="replace")
@@ -202,7 +202,7 @@ class SshServer:
             raise SshError(f"OpenSSH's server does not let {self.user} in: {error}") from error
 
 
-def _answers(address: str, port: int) -> bool:
+def _is_listening(address: str, port: int) -> bool:
     try:
         with socket.create_connection((address, port), timeout=1) as connection:
             return connection.recv(4) == b"SSH-"

@@ -25,7 +25,7 @@ if str(TESTS) not in sys.path:
 
 
 @dataclass
-class Answer:
+class Response:
     """Hold what came back, the body as it was on the wire."""
 
     status: int
@@ -39,7 +39,7 @@ class Answer:
 
 
 @pytest.fixture
-def fetch() -> Callable[..., Answer]:
+def fetch() -> Callable[..., Response]:
     """Return a function that sends one request, on a connection of its own unless given one."""
 
     def fetch_one(
@@ -51,13 +51,13 @@ def fetch() -> Callable[..., Answer]:
         headers: dict[str, str] | None = None,
         body: bytes | None = None,
         connection: http.client.HTTPConnection | None = None,
-    ) -> Answer:
+    ) -> Response:
         own = connection or http.client.HTTPConnection(sandbox.host, sandbox.port, timeout=5)
         sent = {"Authorization": f"Bearer {sandbox.token if token is None else token}"}
         try:
             own.request(method, target, body, {**sent, **(headers or {})})
             with own.getresponse() as response:
-                return Answer(response.status, response.headers, response.read())
+                return Response(response.status, response.headers, response.read())
         finally:
             if connection is None:
                 own.close()

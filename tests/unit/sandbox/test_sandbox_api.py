@@ -23,9 +23,9 @@ from sandbox import Fault, Sandbox
 
 def test_the_listing_has_the_documented_envelope(fetch: Callable[..., Any]) -> None:
     with Sandbox(servers=3) as sandbox:
-        answer = fetch(sandbox)
-        assert (answer.status, answer.headers["Content-Type"]) == (200, "application/json")
-        assert answer.json == {"data": sandbox.servers, "has_more": False}
+        response = fetch(sandbox)
+        assert (response.status, response.headers["Content-Type"]) == (200, "application/json")
+        assert response.json == {"data": sandbox.servers, "has_more": False}
 
 
 @pytest.mark.parametrize("servers", [0, 1, 100, 101, 10_000])
@@ -39,8 +39,8 @@ def test_as_many_servers_as_asked_for(fetch: Callable[..., Any], servers: int) -
 )
 def test_another_authorization_is_rejected(fetch: Callable[..., Any], value: str) -> None:
     with Sandbox() as sandbox:
-        answer = fetch(sandbox, headers={"Authorization": value})
-        assert (answer.status, answer.headers["WWW-Authenticate"]) == (401, "Bearer")
+        response = fetch(sandbox, headers={"Authorization": value})
+        assert (response.status, response.headers["WWW-Authenticate"]) == (401, "Bearer")
 
 
 def test_a_token_can_be_rotated(fetch: Callable[..., Any]) -> None:
@@ -67,8 +67,8 @@ def test_no_other_path_is_served(fetch: Callable[..., Any], path: str) -> None:
 @pytest.mark.parametrize("method", ["HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "MADEUP"])
 def test_no_other_method_is_served(fetch: Callable[..., Any], method: str) -> None:
     with Sandbox() as sandbox:
-        answer = fetch(sandbox, method=method)
-        assert (answer.status, answer.headers["Allow"]) == (405, "GET")
+        response = fetch(sandbox, method=method)
+        assert (response.status, response.headers["Allow"]) == (405, "GET")
 
 
 def test_a_prefix_comes_before_the_path(fetch: Callable[..., Any]) -> None:

@@ -28,16 +28,16 @@ def body_of(received: bytes) -> bytes:
 def test_an_error_status(fetch: Callable[..., Any], status: int) -> None:
     with Sandbox() as sandbox:
         sandbox.fail(Fault(status=status))
-        answer = fetch(sandbox)
-        assert (answer.status, list(answer.json)) == (status, ["error"])
+        response = fetch(sandbox)
+        assert (response.status, list(response.json)) == (status, ["error"])
         assert fetch(sandbox).status == 200
 
 
 def test_another_good_status_keeps_the_listing(fetch: Callable[..., Any]) -> None:
     with Sandbox() as sandbox:
         sandbox.fail(Fault(status=206), times=2)
-        answer = fetch(sandbox)
-        assert (answer.status, answer.json["data"]) == (206, sandbox.servers)
+        response = fetch(sandbox)
+        assert (response.status, response.json["data"]) == (206, sandbox.servers)
         assert fetch(sandbox, token="wrong").status == 401
 
 
@@ -158,7 +158,7 @@ def test_bytes_drip(fetch: Callable[..., Any], fault: Fault) -> None:
         assert time.monotonic() - started > 0.2
 
 
-def test_an_answer_is_late(fetch: Callable[..., Any]) -> None:
+def test_a_response_is_late(fetch: Callable[..., Any]) -> None:
     with Sandbox() as sandbox:
         sandbox.fail(Fault(delay=0.2))
         started = time.monotonic()
@@ -181,18 +181,18 @@ def test_a_body_without_length_ends_with_the_connection(fetch: Callable[..., Any
 def test_an_encoding_that_lies(fetch: Callable[..., Any]) -> None:
     with Sandbox() as sandbox:
         sandbox.fail(Fault(headers={"Content-Encoding": "gzip"}))
-        answer = fetch(sandbox)
-        assert answer.headers["Content-Encoding"] == "gzip"
+        response = fetch(sandbox)
+        assert response.headers["Content-Encoding"] == "gzip"
         with pytest.raises(gzip.BadGzipFile):
-            gzip.decompress(answer.body)
+            gzip.decompress(response.body)
 
 
 def test_a_gzip_bomb_is_small_on_the_wire(fetch: Callable[..., Any]) -> None:
     with Sandbox() as sandbox:
         sandbox.fail(Fault.gzip_bomb(20_000_000))
-        answer = fetch(sandbox)
-        assert len(answer.body) < 40_000
-        decoded = gzip.decompress(answer.body)
+        response = fetch(sandbox)
+        assert len(response.body) < 40_000
+        decoded = gzip.decompress(response.body)
         assert len(decoded) == 20_000_000
         assert json.loads(decoded) == {"data": [], "has_more": False}
 
@@ -219,9 +219,9 @@ def test_a_body_does_not_end() -> None:
 def test_lists_in_lists(fetch: Callable[..., Any]) -> None:
     with Sandbox() as sandbox:
         sandbox.fail(Fault.nested(100_000))
-        answer = fetch(sandbox)
+        response = fetch(sandbox)
         with pytest.raises(RecursionError):
-            json.loads(answer.body)
+            json.loads(response.body)
 
 
 @pytest.mark.parametrize("words", [{"cut": "middle"}, {"end": "explode"}])

@@ -18,13 +18,13 @@ from sandbox.paging import PARAMETERS
 PATH = "/api/v1/servers"
 
 
-def next_target(style: str, parameter: str, answer: Any, number: int, count: int) -> str:
+def next_target(style: str, parameter: str, response: Any, number: int, count: int) -> str:
     """Return the target of the page after the one with `number`, when `count` servers are known."""
     if style == "link":
-        match = re.fullmatch(r'<http://[^/>]+(/[^>]+)>; rel="next"', answer.headers["Link"])
+        match = re.fullmatch(r'<http://[^/>]+(/[^>]+)>; rel="next"', response.headers["Link"])
         assert match
         return match[1]
-    values = {"cursor": answer.json["data"][-1]["id"], "page": number + 1, "offset": count}
+    values = {"cursor": response.json["data"][-1]["id"], "page": number + 1, "offset": count}
     return f"{PATH}?{parameter}={values[style]}"
 
 
@@ -37,12 +37,12 @@ def test_each_style_gives_the_whole_listing(
         servers: list[Any] = []
         target = PATH
         for number in range(1, pages + 1):
-            answer = fetch(sandbox, target)
-            servers += answer.json["data"]
-            assert answer.json["has_more"] is (number < pages)
+            response = fetch(sandbox, target)
+            servers += response.json["data"]
+            assert response.json["has_more"] is (number < pages)
             if number < pages:
-                target = next_target(style, PARAMETERS[style], answer, number, len(servers))
-        assert "Link" not in answer.headers
+                target = next_target(style, PARAMETERS[style], response, number, len(servers))
+        assert "Link" not in response.headers
         assert servers == sandbox.servers
 
 
@@ -56,8 +56,8 @@ def test_the_parameters_name_can_be_chosen(fetch: Callable[..., Any], style: str
 
 def test_without_paging_no_parameter_counts(fetch: Callable[..., Any]) -> None:
     with Sandbox(4, page_size=2) as sandbox:
-        answer = fetch(sandbox, f"{PATH}?page=2&offset=2&starting_after=none")
-        assert answer.json == {"data": sandbox.servers, "has_more": False}
+        response = fetch(sandbox, f"{PATH}?page=2&offset=2&starting_after=none")
+        assert response.json == {"data": sandbox.servers, "has_more": False}
 
 
 @pytest.mark.parametrize(
@@ -75,14 +75,14 @@ def test_a_cursor_holds_when_the_listing_moves(fetch: Callable[..., Any]) -> Non
     with Sandbox(6, pagination="cursor", page_size=2) as sandbox:
         last = fetch(sandbox).json["data"][-1]["id"]
         sandbox.servers.insert(0, {"id": "srv_new"})
-        answer = fetch(sandbox, f"{PATH}?starting_after={last}")
-        assert answer.json["data"] == sandbox.servers[3:5]
+        response = fetch(sandbox, f"{PATH}?starting_after={last}")
+        assert response.json["data"] == sandbox.servers[3:5]
 
 
 def test_a_link_names_the_host_as_the_client_does(fetch: Callable[..., Any]) -> None:
     with Sandbox(2, pagination="link", page_size=1) as sandbox:
-        answer = fetch(sandbox, headers={"Host": "localhost:1"})
-        assert answer.headers["Link"] == f'<http://localhost:1{PATH}?resume=1>; rel="next"'
+        response = fetch(sandbox, headers={"Host": "localhost:1"})
+        assert response.headers["Link"] == f'<http://localhost:1{PATH}?resume=1>; rel="next"'
 
 
 def test_more_is_claimed_than_there_is(fetch: Callable[..., Any]) -> None:
@@ -101,22 +101,22 @@ def test_an_empty_page_claims_more(fetch: Callable[..., Any]) -> None:
 def test_a_page_repeats(fetch: Callable[..., Any]) -> None:
     with Sandbox(6, pagination="page", page_size=2) as sandbox:
         sandbox.fail(Fault(shift=2), page=2)
-        answer = fetch(sandbox, f"{PATH}?page=2")
-        assert answer.json == {"data": sandbox.servers[:2], "has_more": True}
+        response = fetch(sandbox, f"{PATH}?page=2")
+        assert response.json == {"data": sandbox.servers[:2], "has_more": True}
 
 
 def test_the_listing_moves_between_pages(fetch: Callable[..., Any]) -> None:
     with Sandbox(4, pagination="offset", page_size=2) as sandbox:
         sandbox.fail(Fault(shift=1), times=None)
         targets = [PATH, f"{PATH}?offset=2", f"{PATH}?offset=4"]
-        answers = [fetch(sandbox, target).json for target in targets]
+        responses = [fetch(sandbox, target).json for target in targets]
         first, second, third, fourth = sandbox.servers
-        assert [answer["data"] for answer in answers] == [
+        assert [response["data"] for response in responses] == [
             [first, second],
             [second, third],
             [fourth],
         ]
-        assert [answer["has_more"] for answer in answers] == [True, True, False]
+        assert [response["has_more"] for response in responses] == [True, True, False]
 
 
 @pytest.mark.parametrize(
@@ -144,9 +144,9 @@ def test_the_link_goes_elsewhere(fetch: Callable[..., Any], link: str, expected:
 def test_a_listing_fails_midway(fetch: Callable[..., Any], style: str) -> None:
     with Sandbox(4, pagination=style, page_size=2) as sandbox:
         sandbox.fail(Fault(status=500), page=2, times=None)
-        answer = fetch(sandbox)
-        target = next_target(style, PARAMETERS[style], answer, 1, 2)
-        assert [answer.status, fetch(sandbox, target).status, fetch(sandbox).status] == [
+        response = fetch(sandbox)
+        target = next_target(style, PARAMETERS[style], response, 1, 2)
+        assert [response.status, fetch(sandbox, target).status, fetch(sandbox).status] == [
             200,
             500,
             200,

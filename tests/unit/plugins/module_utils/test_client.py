@@ -245,7 +245,7 @@ SLOW = [
 
 @pytest.mark.promise("bounded")
 @pytest.mark.parametrize("fault", SLOW, ids=repr)
-def test_no_answer_outlives_the_deadline(read: Any, sandbox: Sandbox, fault: Fault) -> None:
+def test_no_response_outlives_the_deadline(read: Any, sandbox: Sandbox, fault: Fault) -> None:
     sandbox.fail(fault)
     started = time.monotonic()
     with pytest.raises(TimedOut, match=r"within 0\.4 s") as caught:

@@ -138,7 +138,7 @@ def test_https_to_what_speaks_http_says_so(read: Any, sandbox: Sandbox) -> None:
         read(sandbox, f"https://127.0.0.1:{sandbox.port}")
 
 
-def test_http_to_what_speaks_https_is_no_answer(read: Any, serve: Callable[[str], Sandbox]) -> None:
+def test_http_to_a_port_for_https_fails(read: Any, serve: Callable[[str], Sandbox]) -> None:
     sandbox = serve("good")
     with pytest.raises(Unreachable, match=f"Cannot reach 127.0.0.1:{sandbox.port}"):
         read(sandbox, f"http://127.0.0.1:{sandbox.port}")
@@ -191,14 +191,14 @@ NO_HTTP = [
 def test_what_is_no_http_is_an_error(
     read: Any, sandbox: Sandbox, threads: None, sent: bytes, words: str
 ) -> None:
-    def answer() -> None:
+    def respond() -> None:
         connection = listener.accept()[0]
         with connection, suppress(OSError):
             connection.recv(65536)
             connection.sendall(sent)
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = threading.Thread(target=answer)
+        thread = threading.Thread(target=respond)
         thread.start()
         with pytest.raises(Unreachable, match=words):
             read(sandbox, f"http://127.0.0.1:{listener.getsockname()[1]}")

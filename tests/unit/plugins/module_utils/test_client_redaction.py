@@ -49,7 +49,7 @@ SPELLINGS = [
 
 
 def _shows_nothing_of(secret: str, text: str) -> bool:
-    """Tell that no six characters of the secret stand in the text."""
+    """Return whether the text contains no six characters of the secret."""
     secret = secret.removeprefix(_base64("Bearer ")[:-3])
     return not any(secret[start : start + 6] in text for start in range(len(secret) - 5))
 

@@ -143,7 +143,7 @@ DUPLICATES = st.lists(
 
 @pytest.mark.promise("stable")
 @given(DUPLICATES, st.randoms(use_true_random=False))
-def test_the_order_of_an_answer_does_not_matter(elements: list[Any], random: Any) -> None:
+def test_the_order_of_a_response_does_not_matter(elements: list[Any], random: Any) -> None:
     first: dict[str, Server] = {}
     merge(first, elements)
     random.shuffle(elements)

@@ -66,7 +66,7 @@ def test_an_error_of_the_api_fails_the_task(
 
 
 @pytest.mark.promise("whole")
-def test_an_answer_that_is_not_whole_fails_the_task(sandbox: Sandbox) -> None:
+def test_an_incomplete_response_fails_the_task(sandbox: Sandbox) -> None:
     sandbox.fail(Fault(has_more=True))
     result = run_module("server_info", connection(sandbox)).result
     assert result["error"]["code"] == "incomplete_listing"

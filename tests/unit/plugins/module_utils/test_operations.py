@@ -48,7 +48,7 @@ def test_only_the_listing_is_live() -> None:
     assert live == [(("server_info", "fleet_info"), "list")]
 
 
-def test_each_operation_stands_in_the_table_once() -> None:
+def test_each_operation_is_in_the_table_once() -> None:
     names = [(module, row.name) for row in OPERATIONS for module in row.modules or ("",)]
     assert len(names) == len(set(names))
     for row in OPERATIONS:

@@ -154,7 +154,7 @@ def test_a_damaged_entry_is_refused(entry: Any) -> None:
         read_entry(entry)
 
 
-def test_an_entry_is_checked_like_an_answer() -> None:
+def test_an_entry_is_checked_like_a_response() -> None:
     element = {"id": "a", "name": 5, "ipv4": ["x"], "later": "\ud800"}
     (server,) = read_entry(_listing([element]))[0]
     assert server.fields == {"id": "a", "later": "\\ud800"}
