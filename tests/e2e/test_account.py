@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from sandbox import Sandbox
-from support.run import Runner, write_inventory
+from support.run import Result, Runner, write_inventory
 
 from .conftest import KNOWN, Source, failures, hosts, members
 
@@ -235,6 +235,24 @@ def test_each_bad_option_is_named_and_its_source_adds_nothing(source: Source) ->
     assert source.sandbox.token not in result.output
 
 
+def refuse_files(source: Source, cases: dict[str, tuple[str, str]], plugin: str) -> Result:
+    """Read source files with one plugin; each must fail with a message that has a text.
+
+    ``cases`` has the content and the text for the name of each file.
+    """
+    paths: list[str | Path] = []
+    for name, (content, _text) in cases.items():
+        path = source.folder / f"{name}.server_management.yml"
+        path.write_text(content)
+        paths += ["-i", path]
+    enabled = {"ANSIBLE_INVENTORY_ENABLED": plugin}
+    result = source.runner.inventory(*paths, "--list", env=enabled)
+    messages = failures(result)
+    for name, (_content, text) in cases.items():
+        assert "".join(text.split()) in messages[f"{name}.server_management.yml"], name
+    return result
+
+
 FILES = {
     "text": "just text\n",
     "list": "- plugin: server_management.cloud.servers\n",
@@ -244,17 +262,9 @@ FILES = {
 
 @pytest.mark.promise("silent")
 def test_a_file_that_is_not_a_mapping_is_named(source: Source) -> None:
-    paths: list[str | Path] = []
-    for name, content in FILES.items():
-        path = source.folder / f"{name}.server_management.yml"
-        path.write_text(content)
-        paths += ["-i", path]
-    enabled = {"ANSIBLE_INVENTORY_ENABLED": "server_management.cloud.servers"}
-    result = source.runner.inventory(*paths, "--list", env=enabled)
-    told = failures(result)
-    for name in FILES:
-        text = f"{name}.server_management.yml: must be a mapping of options to values."
-        assert "".join(text.split()) in told[f"{name}.server_management.yml"]
+    text = "server_management.yml: must be a mapping of options to values."
+    cases = {name: (content, text) for name, content in FILES.items()}
+    result = refuse_files(source, cases, "server_management.cloud.servers")
     assert "attribute" not in result.output
 
 
@@ -267,17 +277,8 @@ def test_no_message_shows_a_token_that_was_written_wrongly(source: Source) -> No
         "mapping": (f"{start}api_token: {{tok_SECRET: x}}}}", "api_token: must be text, not a"),
         "number": (f"{start}api_token: 0123456}}", "api_token: YAML reads this value as a number"),
     }
-    paths: list[str | Path] = []
-    for name, (content, _text) in cases.items():
-        path = source.folder / f"{name}.server_management.yml"
-        path.write_text(content)
-        paths += ["-i", path]
-    # The plugins that Ansible tries afterwards show the content of a file.
-    enabled = {"ANSIBLE_INVENTORY_ENABLED": "auto"}
-    result = source.runner.inventory(*paths, "--list", env=enabled)
-    told = failures(result)
-    for name, (_content, text) in cases.items():
-        assert "".join(text.split()) in told[f"{name}.server_management.yml"], name
+    # Other plugins, which Ansible tries afterwards, show the content of a file.
+    result = refuse_files(source, cases, "auto")
     assert "SECRET" not in result.output
 
 

@@ -19,6 +19,16 @@ from ansible.module_utils import basic
 
 MODULES = "ansible_collections.server_management.cloud.plugins.modules"
 ADDED = ("invocation", "_ansible_new_secrets")
+# A server with all fields that the API documents.
+WEB = {
+    "id": "s_1",
+    "name": "web",
+    "status": "running",
+    "plan": "small",
+    "region": "eu",
+    "ipv4": "192.0.2.1",
+    "created_at": "2026-01-01T00:00:00Z",
+}
 
 
 @dataclass(frozen=True)

@@ -11,17 +11,8 @@ from typing import Any
 import pytest
 
 from sandbox import Fault, Sandbox
-from support.modules import Outcome, run_module
+from support.modules import WEB, Outcome, run_module
 
-WEB = {
-    "id": "s_1",
-    "name": "web",
-    "status": "running",
-    "plan": "small",
-    "region": "eu",
-    "ipv4": "192.0.2.1",
-    "created_at": "2026-01-01T00:00:00Z",
-}
 DB = {**WEB, "id": "s_4", "name": "db", "region": "us", "colour": "blue"}
 SERVERS: list[dict[str, Any]] = [
     DB,

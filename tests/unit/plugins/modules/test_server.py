@@ -23,17 +23,8 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
 from sandbox import Sandbox
-from support.modules import Outcome, run_module
+from support.modules import WEB, Outcome, run_module
 
-WEB = {
-    "id": "s_1",
-    "name": "web",
-    "status": "running",
-    "plan": "small",
-    "region": "eu",
-    "ipv4": "192.0.2.1",
-    "created_at": "2026-01-01T00:00:00Z",
-}
 TWIN = {**WEB, "name": "twin"}
 SERVERS = [
     Server("s_1", WEB),
