@@ -24,7 +24,11 @@ from ansible.utils.vars import combine_vars
 
 from ansible_collections.server_management.cloud.plugins.module_utils._text import is_plain
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
-from ansible_collections.server_management.cloud.plugins.plugin_utils._trust import PLAIN, trust
+from ansible_collections.server_management.cloud.plugins.plugin_utils._trust import (
+    PLAIN,
+    as_data,
+    trust,
+)
 
 _HOST_NAMES = ("inventory_hostname", "inventory_hostname_short")
 
@@ -78,9 +82,9 @@ class Subject:
         """Return the variables that an expression can use, as Ansible's Host.get_vars() would."""
         around = self._surroundings
         if around is None:
-            return self.host.variables
+            return self._data
         known = self._known.vars if self._known else {}
-        variables = combine_vars({**around.source, **known}, self.host.variables)
+        variables = combine_vars({**around.source, **known}, self._data)
         variables = combine_vars(variables, self.composed.variables)
         groups = {*self.host.groups, *self.composed.groups}
         if self._known:
@@ -103,6 +107,10 @@ class Subject:
                 return None
             found.append(value)
         return tuple(found)
+
+    @cached_property
+    def _data(self) -> dict[str, Any]:
+        return as_data(self.host.variables)
 
     @cached_property
     def _magic(self) -> dict[str, str]:

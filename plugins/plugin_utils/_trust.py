@@ -22,16 +22,29 @@ try:
     from ansible.template import trust_as_template
 except ImportError:  # ansible-core before 2.19
     from ansible.utils.native_jinja import NativeJinjaText
-    from ansible.utils.unsafe_proxy import AnsibleUnsafeText
+    from ansible.utils.unsafe_proxy import AnsibleUnsafeText, wrap_var
 
     def _plain(text: str) -> Any:
         unmarked = str.__str__(text)  # str(text) would keep the mark
         # The result of a filter such as string: a playbook must not turn "42" into a number.
         return NativeJinjaText(unmarked) if isinstance(text, NativeJinjaText) else unmarked
 
+    def as_data(variables: dict[str, Any]) -> dict[str, Any]:
+        """Return variables of the API as an expression sees them: Ansible trusts no text from them.
+
+        An expression can decode a template from text that is none, and Ansible would render it.
+        """
+        marked: dict[str, Any] = wrap_var(variables)
+        return marked
+
     _unsafe: Any = AnsibleUnsafeText
 else:
     _plain, _unsafe = trust_as_template, str
+
+    def as_data(variables: dict[str, Any]) -> dict[str, Any]:
+        """Return the variables as they are: Ansible trusts no result of an expression."""
+        return variables
+
 
 PLAIN = type(_plain("text"))  # the exact type of text that is treated as ordinary
 

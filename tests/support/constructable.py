@@ -7,7 +7,8 @@
 Intended differences, which the reference takes into account:
 
 - Extra vars also reach ``groups`` (and ``filters``), which Ansible's helper does not pass them to.
-- Text that can't be a template is plain: it need not be marked as Ansible marks it.
+- Text that can't be a template is plain: it need not be marked as Ansible marks it. Expressions
+  see it marked, so that what they decode from it is never a template.
 - What ends a source in Ansible even without ``strict`` (a key that is a number, for example) is a
   counted failure here.
 
@@ -20,6 +21,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from ansible.errors import AnsibleError
@@ -40,7 +42,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._expressio
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
 from ansible_collections.server_management.cloud.plugins.plugin_utils._subjects import Composed
-from ansible_collections.server_management.cloud.plugins.plugin_utils._trust import mark
+from ansible_collections.server_management.cloud.plugins.plugin_utils._trust import as_data, mark
 
 from .expression_cases import HOSTS, Case
 
@@ -129,7 +131,7 @@ class Reference(BaseInventoryPlugin, Constructable):
         """Add the hosts to the inventory, with what the expressions make of them."""
         self.inventory, strict = inventory, self.options["strict"]
         for host in hosts:
-            add(inventory, host)
+            add(inventory, replace(host, variables=as_data(host.variables)))
             known = inventory.get_host(host.name).get_vars()
             self._set_composite_vars(self.options["compose"], known, host.name, strict)
             known = combine_vars(inventory.get_host(host.name).get_vars(), self.extra_vars)
@@ -183,7 +185,7 @@ def compare(case: Case, is_fast: bool) -> None:
 
 def _compare_choices(reference: Reference, expressions: Expressions, host: Host) -> None:
     """Compare the host names and the filters, which see no inventory."""
-    variables = host.variables
+    variables = as_data(host.variables)
     expected = [reference.text(source, variables) for source in reference.options["hostnames"]]
     _same("hostnames", expressions.preferences(host), expected)
     kept: bool | str = True

@@ -9,6 +9,7 @@ What the expressions give is compared with Ansible in test_expressions_fuzz.
 
 from __future__ import annotations
 
+import base64
 from typing import Any
 
 import pytest
@@ -69,6 +70,21 @@ def test_ansible_is_asked_no_more_often_than_it_must_be(
     monkeypatch.setattr(Constructable, "_compose", counting)
     expressions_with(options).compose_all(hosts(WEB), InventoryData())
     assert len(asked) == most
+
+
+@pytest.mark.promise("data")
+@pytest.mark.parametrize("is_fast", [True, False])
+@pytest.mark.parametrize(
+    "expression", ["server_name | b64decode", "[{'a': server_name | b64decode}]"]
+)
+def test_no_template_is_decoded_from_text_of_the_api(expression: str, is_fast: bool) -> None:
+    name = base64.b64encode(b"{{ 7*7 }}").decode()
+    options = {**dict.fromkeys(OPTIONS), **load({"compose": {"decoded": expression}})}
+    templar = Templar(DataLoader())
+    expressions = Expressions(options, templar, {}, is_fast)
+    for composed in expressions.compose_all(hosts([{"name": name}] * 2), InventoryData()):
+        templar.available_variables = composed.variables
+        assert "{{ 7*7 }}" in str(templar.template(load("{{ decoded }}")))
 
 
 @pytest.mark.parametrize("value", [22, 2.5, True, False])
