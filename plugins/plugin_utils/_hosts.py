@@ -86,7 +86,8 @@ class _VariableNames(dict[str, str]):
     def __missing__(self, name: str) -> str:
         variable = self._prefix + name
         if (
-            variable.startswith(("ansible_", "_ansible_"))
+            # JSON with keys such as __ansible_vault is not read as it was written.
+            variable.lstrip("_").startswith("ansible_")
             or variable in RESERVED_VARIABLES
             or not isidentifier(variable)
         ):
