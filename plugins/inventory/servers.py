@@ -229,6 +229,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._models im
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._options import (
     TOKEN_OPTIONS,
+    VARIABLES,
     connection_from,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._url import (
@@ -310,7 +311,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             resolve_paths(direct, self._folder)
             self._tokens = {option: direct.get(option) for option in TOKEN_OPTIONS}
             # Ansible's own message for a missing option doesn't name the environment variable.
-            direct.setdefault("base_url", os.environ.get("SERVER_MANAGEMENT_BASE_URL", ""))
+            direct.setdefault("base_url", os.environ.get(VARIABLES["base_url"], ""))
         super().set_options(task_keys=task_keys, var_options=var_options, direct=direct)
 
     def _add(self, use_cache: bool) -> None:
@@ -425,17 +426,15 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         preferences = expressions.preferences if has_hostnames else name_of_server
         if expressions is None:
             naming = name_hosts(hosts, preferences, group_names, is_taken)
-            report_names(naming, self.get_option("strict"), self._warn)
-            return
-        from ansible_collections.server_management.cloud.plugins.plugin_utils._composing import (
-            name_and_compose,
-        )
+        else:
+            from ansible_collections.server_management.cloud.plugins.plugin_utils import _composing
 
-        naming = name_and_compose(
-            hosts, expressions, preferences, group_names, is_taken, self.inventory
-        )
+            naming = _composing.name_and_compose(
+                hosts, expressions, preferences, group_names, is_taken, self.inventory
+            )
         report_names(naming, self.get_option("strict"), self._warn)
-        for label, (count, reason) in expressions.failures.items():
+        failures = expressions.failures if expressions else {}
+        for label, (count, reason) in failures.items():
             self._warn(f"{label}: failed for {count} of {len(hosts)} hosts, first with: {reason}")
 
     def _warn(self, text: str) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ansible_collections.server_management.cloud.plugins.module_utils._connection import (
@@ -104,6 +104,22 @@ def connection_from(get_option: Callable[[str], Any], ansible_version: str) -> C
         allow_partial=get_option("allow_partial"),
         user_agent=f"server_management.cloud/{VERSION} ansible/{ansible_version}",
     )
+
+
+def unknown_option(key: object, known: Iterable[str], problem: str) -> OptionError:
+    """Make the error for a key that is not an option, with the option that is most similar.
+
+    Only the start of the key is shown: without a space after the colon, a value is part of it.
+    """
+    import difflib  # only here: this run ends with an error
+
+    known = list(known)
+    name = re.split(r"[:=\s]", one_line(str(key)), maxsplit=1)[0]
+    near = difflib.get_close_matches(name, known, n=1)
+    next_step = f"Did you mean {near[0]}?" if near else ""
+    if name in known:
+        next_step = "Put a space after the colon."
+    return OptionError(f"{name}: {problem}", next_step)
 
 
 def expand_path(path: str) -> str:

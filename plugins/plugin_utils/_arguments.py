@@ -9,7 +9,6 @@ This utility is private to the collection: it may change in any release.
 
 from __future__ import annotations
 
-import difflib
 import math
 import os
 from collections.abc import Callable, Mapping
@@ -20,8 +19,8 @@ from ansible_collections.server_management.cloud.plugins.module_utils._options i
     RULES,
     VARIABLES,
     expand_path,
+    unknown_option,
 )
-from ansible_collections.server_management.cloud.plugins.module_utils._text import excerpt
 
 # The rules for the arguments that are not connection options, as in an argument spec.
 OWN: dict[str, dict[str, Any]] = {
@@ -45,19 +44,11 @@ def read_arguments(given: Mapping[Any, Any]) -> dict[str, Any]:
     """
     for name in given:
         if name not in _ALL:
-            raise _unknown(str(name))
+            raise unknown_option(name, _ALL, "is not an argument of this event source.")
     values = {name: _value(name, given.get(name), rules) for name, rules in _ALL.items()}
     if not values["interval"] >= 1 or math.isinf(values["interval"]):
         raise OptionError("interval: must be a number of seconds, at least 1.")
     return values
-
-
-def _unknown(name: str) -> OptionError:
-    # A missing space after the colon must not print a token.
-    name = excerpt(name.partition(":")[0])
-    close = difflib.get_close_matches(name, _ALL, 1)
-    next_step = f"Did you mean {close[0]}?" if close else ""
-    return OptionError(f"{name}: is not an argument of this event source.", next_step)
 
 
 def _value(name: str, given: Any, rules: Mapping[str, Any]) -> Any:

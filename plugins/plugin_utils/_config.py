@@ -10,7 +10,6 @@ This utility is private to the collection: it may change in any release.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -23,6 +22,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
 from ansible_collections.server_management.cloud.plugins.module_utils._options import (
     PATH_OPTIONS,
     expand_path,
+    unknown_option,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._text import (
     brief,
@@ -48,21 +48,11 @@ _TEMPLATE_ERRORS = (
 
 
 def check_keys(config: Mapping[str, Any], known: Iterable[str]) -> None:
-    """Raise OptionError at a key that is not an option, with the option that is most similar.
-
-    Only the start of a key is shown: without a space after the colon, a value is part of it.
-    """
+    """Raise OptionError at the first key that is not an option."""
     known = list(known)
     for key in config:
         if key not in known:
-            import difflib  # imported only here: this run ends with an error
-
-            name = re.split(r"[:=\s]", one_line(str(key)), maxsplit=1)[0]
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"Did you mean {near[0]}?" if near else ""
-            if name in known:
-                hint = "Put a space after the colon."
-            raise OptionError(f"{name}: there is no such option.", hint)
+            raise unknown_option(key, known, "there is no such option.")
 
 
 def render(
