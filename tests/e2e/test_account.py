@@ -143,7 +143,7 @@ def test_a_failing_expression_is_one_warning_or_with_strict_an_error(source: Sou
 
 
 @pytest.mark.promise("silent")
-def test_two_values_of_one_group_and_names_that_change_are_told(source: Source) -> None:
+def test_values_that_share_a_group_and_changed_names_cause_warnings(source: Source) -> None:
     source.sandbox.servers[1].update(region="eu_1", name="w b")
     result = source.run().ok()
     assert result.says("Several values become the group region_eu_1: region eu-1, region eu_1")
@@ -283,7 +283,7 @@ def test_no_message_shows_a_token_that_was_written_wrongly(source: Source) -> No
 
 
 @pytest.mark.promise("silent")
-def test_a_file_on_one_line_without_white_space_is_told(source: Source) -> None:
+def test_a_file_on_one_line_without_white_space_causes_a_warning(source: Source) -> None:
     options = {"plugin": "server_management.cloud.servers", "base_url": source.sandbox.url}
     options |= {"api_token": source.sandbox.token}
     path = source.folder / "one.server_management.yml"
@@ -295,7 +295,7 @@ def test_a_file_on_one_line_without_white_space_is_told(source: Source) -> None:
 
 
 @pytest.mark.promise("silent")
-def test_options_that_leave_no_server_are_told_with_the_values_that_there_are(
+def test_options_that_match_no_server_cause_a_warning_with_the_known_values(
     source: Source,
 ) -> None:
     cases: list[tuple[dict[str, Any], str]] = [
@@ -323,7 +323,7 @@ def test_options_that_leave_no_server_are_told_with_the_values_that_there_are(
 
 
 @pytest.mark.promise("silent")
-def test_a_file_of_another_name_is_told(source: Source) -> None:
+def test_a_file_with_another_name_causes_a_warning(source: Source) -> None:
     path = source.file(name="fleet.yml")
     result = source.runner.inventory("-i", path, "--list")
     assert hosts(result.json()) == []

@@ -169,7 +169,9 @@ def test_a_stale_entry_is_used_while_the_api_is_down(
     assert hosts(source.run(**stale).json()) == []
 
 
-def test_two_sources_keep_apart(source: Source, options: dict[str, Any], tmp_path: Path) -> None:
+def test_two_sources_have_separate_entries(
+    source: Source, options: dict[str, Any], tmp_path: Path
+) -> None:
     with Sandbox(servers=[{**source.sandbox.servers[0], "id": "srv_other"}], token="other") as api:
         first = source.file("a.server_management.yml", **options)
         second = write_inventory(

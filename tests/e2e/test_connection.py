@@ -164,7 +164,7 @@ def test_a_distant_host_through_a_proxy(source: Source) -> None:
 
 
 @pytest.mark.promise("whole")
-def test_a_listing_that_moves_gives_each_server_once(runner: Runner, tmp_path: Path) -> None:
+def test_a_listing_that_shifts_gives_each_server_once(runner: Runner, tmp_path: Path) -> None:
     with Sandbox(servers=9, page_size=4, pagination="page") as api:
         api.fail(Fault(shift=1), page=2, times=None)
         api.fail(Fault(shift=1), page=3, times=None)

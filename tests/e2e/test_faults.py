@@ -264,9 +264,7 @@ def test_no_redirect_and_no_link_leads_the_token_away(runner: Runner, tmp_path: 
 
 
 @pytest.mark.promise("home", "atomic")
-def test_no_token_is_sent_where_the_connection_is_not_what_it_should_be(
-    runner: Runner, tmp_path: Path
-) -> None:
+def test_no_token_is_sent_over_an_unverified_connection(runner: Runner, tmp_path: Path) -> None:
     ours = trustme.CA()
     ours.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
     past = datetime.datetime(2020, 1, 1, tzinfo=datetime.timezone.utc)

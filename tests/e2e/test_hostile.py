@@ -168,7 +168,7 @@ def test_no_host_is_lost_and_no_other_is_made(listing: dict[str, Any]) -> None:
 
 
 @pytest.mark.promise("silent")
-def test_what_is_not_as_asked_is_told_on_one_line_a_kind(listed: Result) -> None:
+def test_each_kind_of_change_causes_one_warning(listed: Result) -> None:
     for text in (
         "4 servers share a name",
         "that a host name can't have",

@@ -293,7 +293,7 @@ def test_a_fleet_that_differs_is_reported_and_errors_name_the_entry(
 
 
 @pytest.mark.promise("whole")
-def test_allow_partial_is_ignored_where_the_whole_account_counts(
+def test_modules_that_need_the_whole_account_ignore_allow_partial(
     book: Book, sandbox: Sandbox
 ) -> None:
     sandbox.fail(Fault(has_more=True), times=2)

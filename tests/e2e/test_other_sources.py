@@ -54,9 +54,7 @@ def test_a_folder_of_sources(source: Source, tmp_path: Path) -> None:
     assert "zone" not in hostvars["web-2"]
 
 
-def test_a_mapping_of_another_source_gives_way_and_nothing_else_does(
-    runner: Runner, tmp_path: Path
-) -> None:
+def test_only_a_mapping_of_another_source_is_replaced(runner: Runner, tmp_path: Path) -> None:
     static = tmp_path / "static.yml"
     static.write_text("all: {hosts: {web-1: {server_labels: {rack: 1}, colour: red}}}\n")
     servers = [{"labels": {"team": "x"}, **server} for server in KNOWN]

@@ -36,7 +36,7 @@ def other(runner: Runner, tmp_path: Path) -> Generator[Source, None, None]:
         yield Source(runner, api, tmp_path)
 
 
-def test_a_server_never_stands_for_a_group_that_could_be_made(source: Source) -> None:
+def test_a_server_never_gets_the_name_of_a_possible_group(source: Source) -> None:
     names = ["status_stopped", "region_us_1", "plan_large", "created_2030", "web_x", "up", "ours"]
     source.sandbox.servers = named(*names, "web-1")
     path = source.file(

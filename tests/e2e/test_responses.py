@@ -31,14 +31,14 @@ def test_paging_gives_the_whole_account(runner: Runner, tmp_path: Path, style: s
             assert len({request.connection for request in api.requests}) == 1
 
 
-def test_paging_with_a_parameter_of_ones_own(runner: Runner, tmp_path: Path) -> None:
+def test_paging_with_another_parameter(runner: Runner, tmp_path: Path) -> None:
     options = {"pagination": "cursor", "pagination_parameter": "after"}
     with Sandbox(servers=5, page_size=4, pagination="cursor", pagination_parameter="after") as api:
         assert len(hosts(Source(runner, api, tmp_path).list(**options))) == 5
         assert api.requests[-1].query == {"after": api.servers[3]["id"]}
 
 
-def test_passing_failures_are_tried_again(source: Source) -> None:
+def test_transient_failures_are_retried(source: Source) -> None:
     source.sandbox.fail(Fault(status=503, retry_after=0), times=1)
     source.sandbox.fail(Fault.reset(), times=1)
     assert len(hosts(source.list(retries=2))) == 3

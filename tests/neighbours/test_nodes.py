@@ -181,7 +181,7 @@ def test_a_token_that_a_node_has_travels_in_no_stream(
     ],
     ids=["requests", "collection"],
 )
-def test_a_node_that_lacks_something_says_so(
+def test_a_node_that_lacks_something_is_reported(
     start: Callable[..., Nodes], missing: tuple[str, ...], collection: bool, message: str
 ) -> None:
     nodes = start(*missing, collection=collection)

@@ -125,7 +125,7 @@ def test_requests_are_recorded(fetch: Callable[..., Any]) -> None:
         assert first.received <= second.received <= time.monotonic()
 
 
-def test_connections_are_kept_and_told_apart(fetch: Callable[..., Any]) -> None:
+def test_connections_are_kept_open_and_numbered(fetch: Callable[..., Any]) -> None:
     with Sandbox() as sandbox:
         connection = http.client.HTTPConnection(sandbox.host, sandbox.port, timeout=5)
         for path in ("/api/v1/servers", "/nowhere", "/api/v1/servers"):
@@ -236,6 +236,6 @@ def test_https(
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_certificate_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_a_missing_certificate_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="tls: can't use"):
         Sandbox(tls=(tmp_path / "none.pem", None))

@@ -134,7 +134,9 @@ def test_the_listing_moves_between_pages(fetch: Callable[..., Any]) -> None:
         ("no link at all", "no link at all"),
     ],
 )
-def test_the_link_goes_elsewhere(fetch: Callable[..., Any], link: str, expected: str) -> None:
+def test_the_link_of_a_page_can_be_replaced(
+    fetch: Callable[..., Any], link: str, expected: str
+) -> None:
     with Sandbox(2, pagination="link", page_size=1) as sandbox:
         sandbox.fail(Fault(link=link))
         assert fetch(sandbox).headers["Link"] == expected.replace("{port}", str(sandbox.port))

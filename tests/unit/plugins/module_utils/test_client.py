@@ -38,7 +38,7 @@ TOKEN = "sandbox-token"
 
 
 @pytest.mark.promise("whole")
-def test_the_whole_listing_comes_back_over_one_connection(
+def test_the_whole_listing_is_read_over_one_connection(
     read: Any, sandbox: Sandbox, threads: None
 ) -> None:
     servers = read(sandbox)
@@ -48,7 +48,7 @@ def test_the_whole_listing_comes_back_over_one_connection(
     assert read.warnings == []
 
 
-def test_a_request_says_who_asks(read: Any, sandbox: Sandbox) -> None:
+def test_a_request_has_a_user_agent(read: Any, sandbox: Sandbox) -> None:
     read(sandbox, user_agent="server_management.cloud/1.2.3 ansible/2.21.0")
     (request,) = sandbox.requests
     assert (request.method, request.path, request.query) == ("GET", "/api/v1/servers", {})
@@ -136,7 +136,7 @@ FAULTS_TRIED_AGAIN = [
 
 
 @pytest.mark.parametrize("fault", FAULTS_TRIED_AGAIN, ids=repr)
-def test_a_passing_failure_is_tried_again(
+def test_a_transient_failure_is_retried(
     read: Any, sandbox: Sandbox, waits: list[float], threads: None, fault: Fault
 ) -> None:
     sandbox.fail(fault, times=2)
@@ -148,7 +148,7 @@ def test_a_passing_failure_is_tried_again(
 
 @pytest.mark.promise("whole")
 @pytest.mark.parametrize("fault", FAULTS_TRIED_AGAIN, ids=repr)
-def test_a_lasting_failure_says_how_often_it_was_tried(
+def test_a_lasting_failure_has_the_number_of_attempts(
     read: Any, sandbox: Sandbox, waits: list[float], fault: Fault
 ) -> None:
     sandbox.fail(fault, times=None)
@@ -206,7 +206,7 @@ def test_retry_after_is_honoured(
 
 @pytest.mark.promise("bounded")
 @pytest.mark.parametrize("status", [429, 503])
-def test_a_longer_retry_after_fails_at_once_and_says_the_figure(
+def test_a_longer_retry_after_fails_at_once_and_is_quoted(
     read: Any, sandbox: Sandbox, waits: list[float], status: int
 ) -> None:
     sandbox.fail(Fault(status=status, retry_after=3600))
@@ -215,7 +215,7 @@ def test_a_longer_retry_after_fails_at_once_and_says_the_figure(
     assert (waits, len(sandbox.requests)) == ([], 1)
 
 
-def test_a_retry_after_that_is_neither_seconds_nor_a_date_counts_for_nothing(
+def test_a_retry_after_that_is_neither_seconds_nor_a_date_is_ignored(
     read: Any, sandbox: Sandbox, waits: list[float]
 ) -> None:
     sandbox.fail(Fault(status=503, retry_after="soon"))
@@ -255,7 +255,9 @@ def test_no_response_outlives_the_deadline(read: Any, sandbox: Sandbox, fault: F
     assert "timeout" in caught.value.next_step
 
 
-def test_each_try_has_the_whole_time(read: Any, sandbox: Sandbox, waits: list[float]) -> None:
+def test_each_attempt_has_the_whole_timeout(
+    read: Any, sandbox: Sandbox, waits: list[float]
+) -> None:
     sandbox.fail(Fault(drip_body=0.1), times=2)
     assert len(read(sandbox, timeout=0.4, retries=2)) == 3
     assert len(waits) == 2

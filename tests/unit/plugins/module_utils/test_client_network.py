@@ -133,7 +133,7 @@ def test_a_bundle_that_the_environment_names_in_vain_is_named(
         read(serve("good"))
 
 
-def test_https_to_what_speaks_http_says_so(read: Any, sandbox: Sandbox) -> None:
+def test_https_to_a_port_for_http_names_the_cause(read: Any, sandbox: Sandbox) -> None:
     with pytest.raises(TLSFailed, match=r"does not use TLS.*scheme and the port of base_url"):
         read(sandbox, f"https://127.0.0.1:{sandbox.port}")
 
@@ -162,7 +162,7 @@ UNREACHABLE = [
 
 
 @pytest.mark.parametrize(("url", "words"), UNREACHABLE)
-def test_where_no_connection_comes_about_host_and_port_are_named(
+def test_connection_errors_name_host_and_port(
     read: Any, sandbox: Sandbox, waits: list[float], url: str, words: str
 ) -> None:
     with pytest.raises(Unreachable, match=f"^Cannot reach {words} Tried 2 times") as caught:
@@ -188,7 +188,7 @@ NO_HTTP = [
 
 @pytest.mark.promise("whole")
 @pytest.mark.parametrize(("sent", "words"), NO_HTTP)
-def test_what_is_no_http_is_an_error(
+def test_a_response_that_is_not_http_is_an_error(
     read: Any, sandbox: Sandbox, threads: None, sent: bytes, words: str
 ) -> None:
     def respond() -> None:
@@ -215,7 +215,7 @@ BAD_PROXIES = [
 
 @pytest.mark.parametrize(("proxy", "words"), BAD_PROXIES)
 @pytest.mark.parametrize("scheme", ["http", "https"])
-def test_a_proxy_that_cannot_be_used_is_told_from_the_api(
+def test_an_error_of_the_proxy_names_the_proxy(
     read: Any,
     sandbox: Sandbox,
     monkeypatch: pytest.MonkeyPatch,
@@ -243,7 +243,7 @@ def test_a_proxy_of_the_environment_is_used(
 
 @pytest.mark.promise("home")
 @pytest.mark.parametrize("status", [403, 407, 502])
-def test_a_proxy_that_refuses_a_tunnel_says_why_and_gets_no_token(
+def test_a_proxy_that_refuses_a_tunnel_is_quoted_and_gets_no_token(
     read: Any, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, status: int
 ) -> None:
     monkeypatch.setenv("https_proxy", sandbox.url)

@@ -116,7 +116,9 @@ def test_a_link_to_another_origin_is_refused(read: Any, target: str) -> None:
 
 
 @pytest.mark.promise("whole")
-def test_more_to_come_and_no_way_to_get_it_is_an_error(read: Any, sandbox: Sandbox) -> None:
+def test_more_results_without_a_way_to_request_them_are_an_error(
+    read: Any, sandbox: Sandbox
+) -> None:
     sandbox.fail(Fault(has_more=True))
     with pytest.raises(
         IncompleteListing, match="more servers than the 3 that were received"
@@ -148,7 +150,7 @@ def test_a_part_is_taken_with_a_warning_where_that_is_allowed(
     assert "allow_partial" in warning
 
 
-def test_allow_partial_changes_nothing_where_there_is_a_way(read: Any) -> None:
+def test_allow_partial_has_no_effect_if_all_pages_can_be_requested(read: Any) -> None:
     with Sandbox(servers=5, pagination="page", page_size=2) as sandbox:
         assert len(read(sandbox, pagination="page", allow_partial=True)) == 5
         assert read.warnings == []
@@ -172,7 +174,7 @@ def test_an_empty_page_that_claims_more_is_refused(
 
 @pytest.mark.promise("bounded")
 @pytest.mark.parametrize("style", STYLES)
-def test_a_page_that_comes_again_is_refused(read: Any, style: str) -> None:
+def test_a_repeated_page_is_refused(read: Any, style: str) -> None:
     with Sandbox(servers=6, pagination=style, page_size=2) as sandbox:
         sandbox.fail(Fault(shift=2), page=2)
         with pytest.raises(MalformedResponse, match="Page 2 of the listing has no new server"):
@@ -198,7 +200,7 @@ def test_an_api_that_ignores_the_parameter_is_found_out(read: Any, sandbox: Sand
 
 @pytest.mark.promise("whole")
 @pytest.mark.parametrize("style", STYLES)
-def test_a_server_that_comes_twice_as_the_listing_moves_is_kept_once(read: Any, style: str) -> None:
+def test_a_server_on_two_pages_is_kept_once(read: Any, style: str) -> None:
     with Sandbox(servers=6, pagination=style, page_size=3) as sandbox:
         sandbox.fail(Fault(shift=1), times=None, after=1)
         servers = read(sandbox, pagination=style)
@@ -216,7 +218,7 @@ LATER_FAULTS: list[tuple[Fault, type[CloudError]]] = [
 @pytest.mark.promise("whole")
 @pytest.mark.parametrize(("fault", "kind"), LATER_FAULTS, ids=repr)
 @pytest.mark.parametrize("page", [2, 3])
-def test_nothing_partial_comes_back_when_a_later_page_fails(
+def test_no_partial_listing_is_returned_if_a_later_page_fails(
     read: Any, page: int, fault: Fault, kind: type[CloudError]
 ) -> None:
     with Sandbox(servers=5, pagination="page", page_size=2) as sandbox:
@@ -225,7 +227,7 @@ def test_nothing_partial_comes_back_when_a_later_page_fails(
             read(sandbox, pagination="page", allow_partial=True)
 
 
-def test_a_page_that_fails_once_is_asked_for_again(read: Any, waits: list[float]) -> None:
+def test_a_page_that_fails_once_is_requested_again(read: Any, waits: list[float]) -> None:
     with Sandbox(servers=5, pagination="cursor", page_size=2) as sandbox:
         sandbox.fail(Fault(status=503), page=2)
         assert len(read(sandbox, pagination="cursor", retries=1)) == 5

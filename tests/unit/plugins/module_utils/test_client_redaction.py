@@ -156,7 +156,7 @@ def test_a_compressed_error_body_is_quoted_too(read: Any, sandbox: Sandbox) -> N
         read(sandbox)
 
 
-def test_a_damaged_error_body_costs_its_quotation_alone(read: Any, sandbox: Sandbox) -> None:
+def test_an_unreadable_error_body_is_not_quoted(read: Any, sandbox: Sandbox) -> None:
     sandbox.fail(Fault(status=401, body=b"no gzip", headers={"Content-Encoding": "gzip"}))
     with pytest.raises(Unauthorized) as caught:
         read(sandbox)

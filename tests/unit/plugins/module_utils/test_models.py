@@ -50,7 +50,7 @@ def test_a_documented_server_is_taken_as_it_is() -> None:
 @pytest.mark.promise("lost")
 @pytest.mark.parametrize("field", FIELDS[1:])
 @pytest.mark.parametrize("value", [None, 1, 1.5, True, [], ["running"], {}, {"a": "b"}])
-def test_a_documented_field_that_is_no_text_costs_itself(field: str, value: Any) -> None:
+def test_a_documented_field_that_is_not_text_is_dropped(field: str, value: Any) -> None:
     server = server_from_api({**SERVER, field: value}, 0)
     assert server.fields == {key: text for key, text in SERVER.items() if key != field}
     assert server.unusable == [field]

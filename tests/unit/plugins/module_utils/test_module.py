@@ -155,14 +155,14 @@ def test_an_empty_text_is_an_error(sandbox: Sandbox, module: str, option: str) -
     assert sandbox.requests == []
 
 
-def test_the_token_may_come_from_a_file(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_the_token_can_be_in_a_file(sandbox: Sandbox, tmp_path: Path) -> None:
     path = tmp_path / "token"
     path.write_text(f"{sandbox.token}\n", encoding="ascii")
     options = connection(sandbox, api_token=None, api_token_file=str(path))
     assert run_module("server_info", options).result["servers"] == sandbox.servers
 
 
-def test_a_request_says_which_ansible_asks(sandbox: Sandbox) -> None:
+def test_a_request_names_the_version_of_ansible(sandbox: Sandbox) -> None:
     run_module("server_info", connection(sandbox))
     (request,) = sandbox.requests
     assert " ansible/2.0 " in request.headers["User-Agent"]

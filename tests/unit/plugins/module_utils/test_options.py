@@ -310,7 +310,7 @@ def test_the_argument_spec_has_each_option_with_its_default() -> None:
 
 
 @pytest.mark.parametrize("option", IN_ENVIRONMENT)
-def test_an_option_may_come_from_the_environment(
+def test_an_option_can_be_set_in_the_environment(
     option: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(f"SERVER_MANAGEMENT_{option.upper()}", IN_ENVIRONMENT[option])
@@ -320,7 +320,7 @@ def test_an_option_may_come_from_the_environment(
     assert secrets == set()
 
 
-def test_other_options_do_not_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_options_are_not_read_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for option in set(OPTIONS) - set(IN_ENVIRONMENT):
         monkeypatch.setenv(f"SERVER_MANAGEMENT_{option.upper()}", "1")
     parameters: dict[str, Any] = {}

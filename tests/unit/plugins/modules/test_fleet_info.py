@@ -163,7 +163,7 @@ def test_unexpected_servers_can_be_allowed_and_are_still_listed(sandbox: Sandbox
     assert outcome.warnings == []
 
 
-def test_a_comparison_with_nothing_causes_a_warning(sandbox: Sandbox) -> None:
+def test_an_empty_comparison_causes_a_warning(sandbox: Sandbox) -> None:
     outcome = run(sandbox, [], allow_unexpected=True)
     assert outcome.result["in_sync"]
     assert outcome.warnings == [
@@ -255,7 +255,7 @@ def test_a_server_declared_by_name_and_by_id_is_an_error(
     ("module", "options"),
     [("fleet_info", {"servers": ALL}), ("server", {"name": "gone", "state": "absent"})],
 )
-def test_allow_partial_is_ignored_where_the_whole_account_counts(
+def test_modules_that_need_the_whole_account_ignore_allow_partial(
     sandbox: Sandbox, module: str, options: dict[str, Any]
 ) -> None:
     sandbox.fail(Fault(has_more=True))

@@ -51,7 +51,7 @@ def test_options_narrow_the_listing(wanted: dict[str, Any], ids: list[str]) -> N
     assert [fields["id"] for fields in gather({**ANY, **wanted}, SERVERS)] == ids
 
 
-def test_fields_come_back_as_the_api_gives_them() -> None:
+def test_fields_are_returned_as_the_api_gives_them() -> None:
     assert gather({**ANY, "id": "s_3"}, SERVERS) == [
         {"id": "s_3", "name": "db", "status": "running", "region": "us", "colour": "blue"}
     ]

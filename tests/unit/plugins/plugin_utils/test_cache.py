@@ -45,7 +45,7 @@ def _servers(elements: Any) -> list[Server]:
 ENTRY = write_entry(_servers(make_servers(3)))
 
 
-def test_an_account_has_a_key_that_tells_nothing() -> None:
+def test_the_key_of_an_account_reveals_nothing() -> None:
     key = entry_key(CONNECTION)
     assert key == entry_key(replace(CONNECTION))
     assert key.startswith("server_management.cloud.servers_")

@@ -184,7 +184,7 @@ def test_a_flag_is_true_or_false(value: Any) -> None:
         {"api_token": "0123456", "ca_path": "~/x"},
     ],
 )
-def test_what_an_option_can_have_passes(config: dict[str, Any]) -> None:
+def test_valid_values_are_accepted(config: dict[str, Any]) -> None:
     check_values(config, DEFINITIONS)
 
 
@@ -227,7 +227,7 @@ def test_any_other_flag_is_refused(option: str, value: Any) -> None:
         ("ca_path", 5, QUOTES),
     ],
 )
-def test_what_an_option_cannot_have_is_named(option: str, value: Any, message: str) -> None:
+def test_an_invalid_value_names_its_option(option: str, value: Any, message: str) -> None:
     with pytest.raises(OptionError) as caught:
         check_values({option: value}, DEFINITIONS)
     assert str(caught.value) == f"{option}: {message}"
@@ -240,7 +240,7 @@ def test_what_is_shown_of_a_value_is_short_and_on_one_line() -> None:
     assert len(str(caught.value)) < 120
 
 
-def test_the_environment_counts_where_the_file_has_nothing(
+def test_the_environment_is_used_if_the_file_sets_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("SERVER_MANAGEMENT_VALIDATE_CERTS", "maybe")

@@ -170,7 +170,7 @@ def test_a_syntax_error_in_a_filter_blames_no_server(condition: str) -> None:
     assert "srv_0" not in str(found.value)
 
 
-def test_with_strict_an_error_is_told_once() -> None:
+def test_with_strict_an_error_is_printed_once() -> None:
     expressions = expressions_with({"keyed_groups": [{"key": "server_nope"}], "strict": True})
     with pytest.raises(AnsibleError) as found:
         expressions.compose_all(hosts([{"name": "x"}]), InventoryData())

@@ -139,7 +139,7 @@ def test_warnings_are_one_line_a_kind_with_counts() -> None:
     ]
 
 
-def test_a_field_of_later_becomes_a_variable_too() -> None:
+def test_a_field_that_is_added_later_becomes_a_variable() -> None:
     (host,), warnings = _hosts({"tags": ["a", {"b": None}], "cpus": 4})
     assert host.variables["server_tags"] == ["a", {"b": None}]
     assert host.variables["server_cpus"] == 4

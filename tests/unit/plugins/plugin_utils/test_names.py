@@ -104,7 +104,7 @@ UNUSABLE = ["", "-web", "--option", ".", "..", ".hidden", "../../etc", "a" * 254
 
 @pytest.mark.promise("misdirected")
 @pytest.mark.parametrize("name", [*UNUSABLE, *LOCAL, *LOCAL_IPV6])
-def test_a_name_that_cannot_be_used_gives_way_to_the_next_and_then_to_the_id(name: str) -> None:
+def test_an_unusable_name_falls_back_to_the_next_preference_and_then_to_the_id(name: str) -> None:
     assert _name({"a": [name, "second"]}).names == {"a": "second"}
     naming = _name({"srv_1": name})
     assert (naming.names, naming.unusable) == ({"srv_1": "srv_1"}, ["srv_1"])
@@ -112,7 +112,7 @@ def test_a_name_that_cannot_be_used_gives_way_to_the_next_and_then_to_the_id(nam
 
 @pytest.mark.promise("lost")
 @pytest.mark.parametrize("identifier", ["-1", ".a", "localhost", "::1", "all", "a" * 254, "127.1"])
-def test_an_id_that_cannot_be_used_gives_way_to_its_digest(identifier: str) -> None:
+def test_an_unusable_id_falls_back_to_its_digest(identifier: str) -> None:
     assert _name({identifier: ""}).names == {identifier: _digest(identifier)}
 
 
@@ -156,13 +156,13 @@ def test_servers_of_one_name_all_have_their_id_added(order: tuple[str, ...]) -> 
     assert (naming.replaced, naming.unusable) == ([], [])
 
 
-def test_a_shared_name_gives_way_to_another_preference() -> None:
+def test_a_shared_name_falls_back_to_the_next_preference() -> None:
     naming = _name({"a": ["web", "eu"], "b": ["web", "us"], "c": ["web", "us"]})
     assert naming.names == {"a": "eu", "b": "web_b", "c": "web_c"}
 
 
 @pytest.mark.promise("lost")
-def test_a_shared_name_that_is_too_long_with_the_id_gives_way_to_the_id() -> None:
+def test_a_shared_name_that_is_too_long_with_the_id_falls_back_to_the_id() -> None:
     assert _name({"a": "w" * 252, "b": "w" * 252}).names == {"a": "a", "b": "b"}
 
 
@@ -229,7 +229,7 @@ def test_any_account_is_named_whole_whatever_its_order(
 
 @pytest.mark.promise("lost")
 @given(ACCOUNTS)
-def test_a_server_more_never_takes_a_name_that_only_one_wants(
+def test_an_additional_server_never_takes_a_unique_name(
     account: dict[str, list[str]],
 ) -> None:
     before = _name({**account, "lonely": ["lonely-host", ""]}).names

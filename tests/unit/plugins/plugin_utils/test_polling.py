@@ -57,7 +57,7 @@ def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(f"SERVER_MANAGEMENT_{option}", raising=False)
 
 
-def test_the_source_tells_the_api_who_it_is() -> None:
+def test_the_source_sends_a_user_agent() -> None:
     with Sandbox(servers=1) as sandbox:
         assert Rulebook().run(base_url=sandbox.url, api_token=sandbox.token) == []
     agent = sandbox.requests[0].headers["User-Agent"]

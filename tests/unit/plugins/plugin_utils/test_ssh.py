@@ -42,7 +42,7 @@ def test_a_plain_id_is_its_own_alias(server_id: str) -> None:
         ("a+b", "ab"),
     ],
 )
-def test_any_other_id_becomes_what_is_left_of_it_and_a_digest(
+def test_any_other_id_becomes_its_allowed_characters_and_a_digest(
     server_id: str, remainder: str
 ) -> None:
     alias = host_key_alias(server_id)

@@ -153,7 +153,7 @@ def test_what_is_marked_is_rendered_as_it_is(value: Any) -> None:
 
 
 @pytest.mark.parametrize("value", [None, True, False, 0, -5, 1.5, 10**30])
-def test_what_is_no_text_stays_the_same_object(value: Any) -> None:
+def test_values_other_than_text_stay_the_same_object(value: Any) -> None:
     assert mark(value) is value
     assert trust_plain(value) is value
 
