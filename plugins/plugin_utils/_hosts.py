@@ -86,7 +86,7 @@ class _VariableNames(dict[str, str]):
     def __missing__(self, name: str) -> str:
         variable = self._prefix + name
         if (
-            # JSON with keys such as __ansible_vault is not read as it was written.
+            # In JSON, Ansible gives keys such as __ansible_vault a meaning.
             variable.lstrip("_").startswith("ansible_")
             or variable in RESERVED_VARIABLES
             or not isidentifier(variable)

@@ -30,9 +30,9 @@ except ImportError:  # ansible-core before 2.19
         return NativeJinjaText(unmarked) if isinstance(text, NativeJinjaText) else unmarked
 
     def as_data(variables: dict[str, Any]) -> dict[str, Any]:
-        """Return variables of the API as an expression sees them: Ansible trusts no text from them.
+        """Return the API's variables for an expression, with all text marked unsafe.
 
-        An expression can decode a template from text that is none, and Ansible would render it.
+        An expression can decode a template from text that is not one; Ansible would then render it.
         """
         marked: dict[str, Any] = wrap_var(variables)
         return marked
@@ -42,7 +42,7 @@ else:
     _plain, _unsafe = trust_as_template, str
 
     def as_data(variables: dict[str, Any]) -> dict[str, Any]:
-        """Return the variables as they are: Ansible trusts no result of an expression."""
+        """Return the variables unchanged: Ansible doesn't trust the results of expressions."""
         return variables
 
 
