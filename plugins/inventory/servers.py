@@ -232,6 +232,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._options i
     VARIABLES,
     connection_from,
 )
+from ansible_collections.server_management.cloud.plugins.module_utils._text import redact
 from ansible_collections.server_management.cloud.plugins.module_utils._url import (
     is_loopback,
     origin,
@@ -285,10 +286,12 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         super().parse(inventory, loader, path, cache)
         self._source = os.path.basename(path)
         self._folder = os.path.dirname(os.path.abspath(path))
+        self._token = ""
         try:
             self._read_config_data(path)
             self._add(cache)
         except CloudError as error:
+            error.message = redact(error.message, self._token)
             raise AnsibleParserError(str(error)) from error
 
     def _read_config_data(self, path: str) -> Any:
@@ -318,6 +321,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         """Prepare all hosts and groups, then add them; adding can't fail."""
         check_options(self.get_option)
         connection = connection_from(self._connection_option, ansible_version)
+        self._token = connection.api_token
         expressions = self._expressions()
         inventory = self.inventory
         group_names = GroupNames(self.get_option, inventory.groups)
@@ -438,4 +442,4 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             self._warn(f"{label}: failed for {count} of {len(hosts)} hosts, first with: {reason}")
 
     def _warn(self, text: str) -> None:
-        self.display.warning(f"{self._source}: {text}")
+        self.display.warning(f"{self._source}: {redact(text, self._token)}")

@@ -180,6 +180,21 @@ def test_the_token_is_seen_nowhere(source: Source, tmp_path: Path) -> None:
         assert find_secret(output) == ""
 
 
+@pytest.mark.promise("secret")
+def test_a_server_named_like_the_token_is_not_named_in_messages(source: Source) -> None:
+    # Not a token of the tests, because its runner refuses those on standard output, too.
+    token = source.sandbox.token = "shown-as-every-name-is"
+    for server in source.sandbox.servers[:2]:
+        server.update({"name": f"{token} x", f"{token} y": 1})
+    result = source.run().ok()
+    assert result.stderr.count("[token]") == 3
+    assert token not in result.stderr
+    source.sandbox.servers[2]["id"] = token
+    result = source.run(filters=[{"exclude": "server_id.nope and server_id is search('every')"}])
+    assert result.says("filters: exclude")
+    assert token not in result.output
+
+
 # Without ANSIBLE_DEBUG: Ansible's own debugging shows what every module is given and gives.
 @pytest.mark.promise("secret")
 @pytest.mark.parametrize(
