@@ -65,7 +65,7 @@ def redact(text: str, token: str) -> str:
 
 
 def _token_spellings(token: str) -> re.Pattern[str]:
-    """Match the token as it is, escaped for JSON, URLs or HTML, or in base64."""
+    """Match the token as it is, escaped for JSON, URLs or HTML, in base64 or in hex."""
     plain = "".join(
         rf"(?:\\?{re.escape(c)}|\\u00{ord(c):02x}|%{ord(c):02x}|&#(?:{ord(c)}|x{ord(c):x});"
         rf"|{re.escape(_HTML_ESCAPES.get(c, c))})"
@@ -79,4 +79,6 @@ def _token_spellings(token: str) -> re.Pattern[str]:
         start, end = (before * 8 + 5) // 6, len(text) * 8 // 6
         encoded = base64.b64encode(text)[start:end].decode()
         spellings += [encoded, encoded.translate(str.maketrans("+/", "-_"))]
-    return re.compile("|".join([f"(?i:{plain})", *map(re.escape, filter(None, spellings))]))
+    return re.compile(
+        "|".join([f"(?i:{plain}|{token.encode().hex()})", *map(re.escape, filter(None, spellings))])
+    )

@@ -45,6 +45,8 @@ SPELLINGS = [
     _base64(f"x{TOKEN}y"),
     _base64(f"xx{TOKEN}yy"),
     _base64(BEARER, b"-_"),
+    TOKEN.encode().hex(),
+    TOKEN.encode().hex().upper(),
 ]
 
 
