@@ -38,6 +38,8 @@ from ansible_collections.server_management.cloud.plugins.module_utils._text impo
 
 _PIECE = 64 * 2**10  # bytes that are decompressed at a time
 
+_FOREVER = 1e18  # seconds: a Retry-After can have digits for a number that no float can hold
+
 _STATUS = {
     401: (
         Unauthorized,
@@ -129,8 +131,8 @@ def status_error(
 def retry_after(value: str) -> float | None:
     """Read a Retry-After header, seconds or a date, as seconds from now; None if it is neither."""
     value = value.strip()
-    if re.fullmatch(r"[0-9]{1,18}", value):
-        return float(value)
+    if re.fullmatch(r"[0-9]+", value):
+        return min(float(value), _FOREVER)
     try:
         date = parsedate_to_datetime(value)
         if date.tzinfo is None:  # as in one of the three formats of HTTP, which are all in UTC

@@ -130,7 +130,8 @@ RETRY_AFTER: list[tuple[str, Any]] = [
     ("٣", None),
     ("soon", None),
     ("Sun, 99 Mar 2026 12:00:30 GMT", None),
-    ("1" * 19, None),
+    ("1" * 19, 1e18),
+    ("9" * 4000, 1e18),
     ("," * 100, None),
 ]
 
