@@ -241,7 +241,8 @@ def test_an_additional_server_never_takes_a_unique_name(
 def test_a_report_is_correct_for_one_name_and_for_several(kind: str) -> None:
     warnings: list[str] = []
     for names in (["a"], ["d", "c", "b", "a"]):
-        naming = Naming(**{kind: names})
+        naming = Naming()
+        setattr(naming, kind, names)
         report_names(naming, False, warnings.append)
         with pytest.raises(OptionError, match=rf"^hostnames: {len(names)} server"):
             report_names(naming, True, warnings.append)
