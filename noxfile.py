@@ -44,13 +44,13 @@ OLDEST_REQUESTS = ("requests==2.28.0", "urllib3~=1.26.0")
 UNIT_TESTS = ("tests/unit/plugins", "tests/unit/extensions", "tests/unit/test_consistency.py")
 END_TO_END_TESTS = ("tests/e2e", "-k", "not (test_docs or test_demo) or guide_troubleshooting")
 # Lines on which only those end-to-end tests run that check a promise of the trust guide.
-PROMISES_ONLY = ("2.20", "2.17")
+PROMISES_ONLY = ("2.20", "2.18", "2.17")
 PROMISES = ("-m", "promise and not slow")
 # .ci/run sets TESTED after `make test`. On the line of that run, the matrix then runs unit tests
 # and only those end-to-end tests that `make test` may have skipped.
 TESTED = "TESTED" in os.environ
 MAYBE_SKIPPED = ("tests/e2e", "-m", "programs")
-FUZZ_CASES = "1000"  # inventory files with about four expressions each
+FUZZ_CASES = "500"  # inventory files with about four expressions each
 # Lines that are tested with other programs, and the rest of the matrix.
 NEIGHBOURS = ("2.21", "2.19", "2.16")
 RULEBOOKS = ("2.22", "2.16")
