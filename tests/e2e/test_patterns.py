@@ -59,12 +59,12 @@ def test_a_server_of_one_account_is_not_addressed_as_a_group_of_another(
 ) -> None:
     source.sandbox.servers = named("region_us_1", "web-1")
     second = other.file("second.server_management.yml")
-    options: dict[str, list[str]]
-    for options, expected in (
+    cases: list[tuple[dict[str, Any], dict[str, list[str]]]] = [
         ({}, {"region_us_1": ["b-1"], "srv_1": ["srv_1"]}),
         # The first account makes no such groups, so that the host has its name before.
         ({"group_by": []}, {"region_us_1": ["region_us_1"], "b-1": ["b-1"]}),
-    ):
+    ]
+    for options, expected in cases:
         first = source.file("first.server_management.yml", **options)
         assert source.addressed(expected, first, second) == expected
     listed = source.runner.inventory("-i", first, "-i", second, "--list").ok()
