@@ -124,7 +124,7 @@ def _check_value(option: str, definition: Mapping[str, Any], value: Any) -> None
             raise OptionError(f"{option}: must be text, not a list or a mapping.")
         raise OptionError(
             f"{option}: YAML reads this value as a number, a boolean or a date.",
-            "Put it in quotation marks.",
+            "Put it in quotes.",
         )
     elif choices:
         _check_choice(option, choices, value)
@@ -150,7 +150,7 @@ def _check_list(option: str, definition: Mapping[str, Any], value: Any) -> None:
         if not is_text or (option in EXPRESSION_OPTIONS and isinstance(element, (int, float))):
             continue
         if not isinstance(element, str):
-            advice = "Put each value in quotation marks."
+            advice = "Put each value in quotes."
             raise OptionError(f"{option}: must be a list of text values.", advice)
         if choices:
             _check_choice(option, choices, element.strip())

@@ -43,8 +43,8 @@ def is_ours(path: str, warn: Callable[[str], None]) -> bool:
         )
     if is_list_of_hosts(content):
         warn(
-            f"{path}: The file has no white space between its values, so Ansible reads it as a "
-            "list of host names, with the token, if this source fails. Format it as 'jq .' does."
+            f"{path}: The file has a line without white space between its values. Ansible reads it "
+            "as a host name, with the token, if this source fails. Format the file as 'jq .' does."
         )
     return has_name
 

@@ -193,7 +193,7 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"regions": "{{ nothing | default('') }}"}, "regions: has an empty value."),
     (
         {"regions": [False]},
-        "regions: must be a list of text values. Put each value in quotation marks.",
+        "regions: must be a list of text values. Put each value in quotes.",
     ),
     ({"hostnames": []}, "hostnames: must not be empty"),
     ({"filters": [{"exclude": None}]}, "filters: exclude: must be a condition that is not empty."),
@@ -291,7 +291,7 @@ def test_a_file_on_one_line_without_white_space_causes_a_warning(source: Source)
         path.write_text(json.dumps(options, separators=separators))
         result = source.runner.inventory("-i", path, "--list").ok()
         assert len(hosts(result.json())) == 3
-        assert result.says("has no white space between its values") == is_told
+        assert result.says("has a line without white space between its values") == is_told
 
 
 @pytest.mark.promise("silent")

@@ -80,7 +80,7 @@ def test_the_inventory_file_takes_precedence_over_the_environment(
     environment["SERVER_MANAGEMENT_API_TOKEN"] = "of-another-account"
     environment["SERVER_MANAGEMENT_API_TOKEN_FILE"] = "/nowhere/token"
     (tmp_path / "token").write_text(f"{source.sandbox.token}\n")
-    quote = "Put it in quotation marks."
+    quote = "Put it in quotes."
     cases: dict[str, tuple[dict[str, Any], str]] = {
         "relative": ({"api_token_file": "token"}, ""),
         "empty": ({"api_token": "", "api_token_file": "./token"}, ""),

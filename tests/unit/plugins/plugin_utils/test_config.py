@@ -161,8 +161,8 @@ DEFINITIONS = {
     "compose": {"type": "dict"},
 }
 FLAG = "must be true or false."
-QUOTES = "YAML reads this value as a number, a boolean or a date. Put it in quotation marks."
-QUOTES_EACH = "Put each value in quotation marks."
+QUOTES = "YAML reads this value as a number, a boolean or a date. Put it in quotes."
+QUOTES_EACH = "Put each value in quotes."
 WHOLE, NUMBER = "must be a whole number, but is ", "must be a number, but is "
 
 
