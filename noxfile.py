@@ -43,9 +43,12 @@ OLDEST_REQUESTS = ("requests==2.28.0", "urllib3~=1.26.0")
 # the one on troubleshooting shows what each line prints.
 UNIT_TESTS = ("tests/unit/plugins", "tests/unit/extensions", "tests/unit/test_consistency.py")
 END_TO_END_TESTS = ("tests/e2e", "-k", "not (test_docs or test_demo) or guide_troubleshooting")
-# Lines on which only those end-to-end tests run that check a promise of the trust guide.
-PROMISES_ONLY = ("2.20", "2.18", "2.17")
-PROMISES = ("-m", "promise and not slow")
+# Lines between those that differ most. End to end, only what depends more on Ansible than on HTTP
+# runs there.
+BETWEEN = ("2.20", "2.18", "2.17")
+DEPEND_ON_ANSIBLE = tuple(
+    f"tests/e2e/test_{name}.py" for name in ("account", "hostile", "other_sources", "patterns")
+)
 # .ci/run sets TESTED after `make test`. On the line of that run, the matrix then runs unit tests
 # and only those end-to-end tests that `make test` may have skipped.
 TESTED = "TESTED" in os.environ
@@ -239,8 +242,8 @@ def matrix_test(session: nox.Session, core: str) -> None:
         runs = ((*pytest, *session.posargs),)
     elif TESTED and core == CORE:
         runs = ((*pytest, *UNIT_TESTS), (*pytest, *MAYBE_SKIPPED))
-    elif core in PROMISES_ONLY:
-        runs = ((*pytest, *UNIT_TESTS), (*pytest, *PROMISES, *END_TO_END_TESTS))
+    elif core in BETWEEN:
+        runs = ((*pytest, *UNIT_TESTS, *DEPEND_ON_ANSIBLE),)
     run_all(session, runs, env={"FUZZ_CASES": FUZZ_CASES})
 
 
