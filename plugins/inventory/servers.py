@@ -276,11 +276,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
     def verify_file(self, path: str) -> bool:
         """Accept files with the name of a source file."""
-        return (
-            super().verify_file(path)
-            and os.path.isfile(path)
-            and is_ours(path, self.display.warning)
-        )
+        is_file: bool = super().verify_file(path) and os.path.isfile(path)
+        return is_file and is_ours(path, self.display.warning)
 
     def parse(self, inventory: Any, loader: Any, path: str, cache: bool = True) -> None:
         super().parse(inventory, loader, path, cache)

@@ -220,7 +220,7 @@ def _is_plain_call(node: nodes.Call | nodes.Filter | nodes.Test) -> bool:
 def _is_number(node: nodes.Node) -> bool:
     if isinstance(node, nodes.Neg):
         node = node.node
-    return isinstance(node, nodes.Const) and type(node.value) is int
+    return isinstance(node, nodes.Const) and node.value.__class__ is int
 
 
 def _is_builtin(node: nodes.Filter | nodes.Test, loader: Any) -> bool:

@@ -103,7 +103,7 @@ class Subject:
                 value = trust(self._magic[name])
             elif name in composed:
                 value = composed[name] if is_plain(str(composed[name])) else None
-            if type(value) is not PLAIN:
+            if value.__class__ is not PLAIN:
                 return None
             found.append(value)
         return tuple(found)

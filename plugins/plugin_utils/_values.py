@@ -73,12 +73,12 @@ class Expression:
     def _is_certain(self, value: Any) -> bool:
         """Return whether Ansible would return the same value as Jinja."""
         if self._is_condition:
-            return type(value) is bool
+            return value.__class__ is bool
         if HAS_EXPRESSIONS:
             return type(value) in (str, PLAIN)
         # With this setting, text can become a number. Later versions ignore it.
         is_native = constants.DEFAULT_JINJA2_NATIVE
-        return type(value) is str and not is_native and not value.startswith(_CONVERTED)
+        return value.__class__ is str and not is_native and not value.startswith(_CONVERTED)
 
 
 def syntax_error(error: BaseException) -> str | None:

@@ -16,7 +16,15 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 def sources() -> list[str]:
-    """Return the files of the working tree that git tracks or does not ignore."""
+    """Return the files of the working tree that git tracks or does not ignore.
+
+    ansible-test runs in a copy of them without git, to which it adds what it writes itself.
+    """
+    if not (REPOSITORY / ".git").exists():
+        paths = [path for path in REPOSITORY.rglob("*") if path.is_file()]
+        names = [path.relative_to(REPOSITORY).as_posix() for path in paths]
+        written = ("tests/output/", "__pycache__/")
+        return [name for name in names if not any(folder in name for folder in written)]
     command = ("git", "ls-files", "--cached", "--others", "--exclude-standard", "-z")
     done = subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True, text=True)
     return [name for name in done.stdout.split("\0") if name and (REPOSITORY / name).exists()]

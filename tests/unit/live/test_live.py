@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from runpy import run_path
 from typing import Any
 
 import pytest
 
+from live.__main__ import main
 from live.report import WRONG_TOKEN, deviations
 from sandbox import Fault, Sandbox
 from support.collection import REPOSITORY
@@ -46,7 +46,7 @@ class Checker:
         """Return the exit status and the report, which never has anything private in it."""
         self._patch.setenv("SERVER_MANAGEMENT_BASE_URL", api.url)
         self._patch.setenv("SERVER_MANAGEMENT_API_TOKEN_FILE", str(self.token_file))
-        status = run_path(str(SCRIPT / "__main__.py"))["main"](["--timeout", "2", *arguments])
+        status = main(["--timeout", "2", *arguments])
         output = self._capture.readouterr()
         assert output.err == ""
         for text in (*PRIVATE, str(api.port)):
@@ -195,7 +195,7 @@ def test_what_is_missing_is_named_before_any_request(
         patch.setenv("SERVER_MANAGEMENT_API_TOKEN_FILE", str(checker.token_file))
         for name, value in environment.items():
             patch.setenv(name, value)
-        assert run_path(str(SCRIPT / "__main__.py"))["main"]([]) == 2
+        assert main([]) == 2
         assert api.requests == []
     assert message in capsys.readouterr().err
 
