@@ -10,10 +10,11 @@ import re
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -109,14 +110,24 @@ class Nodes:
 
 
 @pytest.fixture
-def start(installed: Path, tmp_path: Path, source: Source) -> Callable[..., Nodes]:
+def temporary() -> Generator[str, None, None]:
+    """Return a folder for sockets: their paths must be short, and pytest's folders are long."""
+    with TemporaryDirectory(prefix="sm") as folder:
+        yield folder
+
+
+@pytest.fixture
+def start(installed: Path, tmp_path: Path, temporary: str, source: Source) -> Callable[..., Nodes]:
     """Return a function that prepares the job of the guide, on a node that may lack something."""
 
     def make(*missing: str, collection: bool = True) -> Nodes:
         python = make_environment(tmp_path / "node", *missing)
         control = Runner(tmp_path / "control_home")
         collections = installed if collection else tmp_path / "no_collections"
-        nodes = Nodes(control, Runner(tmp_path / "node_home", collections, python), tmp_path)
+        node = Runner(tmp_path / "node_home", collections, python)
+        for runner in (control, node):
+            runner.environment["TMPDIR"] = temporary
+        nodes = Nodes(control, node, tmp_path)
         # AWX keeps the files of credentials in this folder of the job.
         fields = {"base_url": source.sandbox.url, "api_token": source.sandbox.token}
         injectors = yaml.safe_load(blocks()["Injector configuration"])
