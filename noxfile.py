@@ -130,7 +130,12 @@ def find_pythons() -> None:
         if Path(folder).name != "shims"
     ]
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
-    found = [Path(sys.base_prefix, "bin"), *sorted(pyenv.glob("versions/*/bin"))]
+    found = sorted(pyenv.glob("versions/*/bin"))
+    own = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    # Not if another folder has it: that of Debian's Python has every other program, too, and
+    # .ci/run hides some of them.
+    if shutil.which(own, path=os.pathsep.join(folders)) is None:
+        found.insert(0, Path(sys.base_prefix, "bin"))
     os.environ["PATH"] = os.pathsep.join([*folders, *map(str, found)])
 
 
