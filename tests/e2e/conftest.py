@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,8 @@ KNOWN = [
         start=1,
     )
 ]
+
+THREE = ["db-1", "web-1", "web-2"]
 
 # Named here, since in the class below `list` is a method.
 Addressed = dict[str, list[str]]
@@ -101,6 +104,70 @@ class Source:
         return result
 
 
+class Cases:
+    """Sources that one command lists, so that many cases cost one process.
+
+    The file of a source and its group of all hosts have the name of its case.
+    """
+
+    def __init__(self, runner: Runner, folder: Path, stack: ExitStack) -> None:
+        self.runner = runner
+        self.folder = folder
+        self.paths: dict[str, Path] = {}
+        self._stack = stack
+
+    def serve(self, *names: str, **account: Any) -> Sandbox:
+        """Serve an account until the test ends, with one server for each name."""
+        if names:
+            account["servers"] = [
+                {**KNOWN[0], "id": f"srv_{number}", "name": name}
+                for number, name in enumerate(names, start=1)
+            ]
+        return self._stack.enter_context(Sandbox(**account))
+
+    def add(self, case: str, api: Sandbox | None = None, **options: Any) -> Sandbox:
+        """Add a source over an account, by default over one server, ``case-1``."""
+        api = api or self.serve(f"{case}-1")
+        source = Source(self.runner, api, self.folder)
+        every = {"group": case, **options}
+        self.paths[case] = source.file(f"{case}.server_management.yml", **every)
+        return api
+
+    def run(self, *arguments: str | Path, env: Mapping[str, str] | None = None) -> Result:
+        """List all sources by one command."""
+        paths = [text for path in self.paths.values() for text in ("-i", str(path))]
+        return self.runner.inventory(*arguments, *paths, "--list", env=env).ok()
+
+    def list(self, *arguments: str | Path, env: Mapping[str, str] | None = None) -> dict[str, Any]:
+        """List sources that must work without a word on standard error."""
+        result = self.run(*arguments, env=env)
+        assert result.stderr == ""
+        listing: dict[str, Any] = result.json()
+        return listing
+
+
+def check_refused(result: Result, cases: Mapping[str, str | Iterable[str]]) -> None:
+    """Check that each of these cases failed with its texts, and added no host to its group."""
+    listing = result.json()
+    messages = failures(result)
+    assert "Traceback" not in result.output
+    for case, texts in cases.items():
+        assert members(listing, case) == [], f"{case}\n{result}"
+        message = messages.get(f"{case}.server_management.yml")
+        assert message is not None, f"{case} did not fail\n{result}"
+        for text in [texts] if isinstance(texts, str) else texts:
+            assert "".join(text.split()) in message, f"{case}: {text!r} is not in\n{message}"
+
+
+def cached(folder: Path) -> dict[str, Any]:
+    """Return the options of a cache in this folder."""
+    return {
+        "cache": True,
+        "cache_plugin": "ansible.builtin.jsonfile",
+        "cache_connection": str(folder),
+    }
+
+
 def failures(result: Result) -> dict[str, str]:
     """Return what was printed for each source that failed, by file name, without white space."""
     words = "".join(result.output.split())
@@ -130,3 +197,10 @@ def sandbox() -> Generator[Sandbox, None, None]:
 def source(runner: Runner, sandbox: Sandbox, tmp_path: Path) -> Source:
     """Return a source over the known servers."""
     return Source(runner, sandbox, tmp_path)
+
+
+@pytest.fixture
+def cases(runner: Runner, tmp_path: Path) -> Generator[Cases, None, None]:
+    """Return an empty collection of cases, whose accounts are served until the test ends."""
+    with ExitStack() as stack:
+        yield Cases(runner, tmp_path, stack)

@@ -13,25 +13,16 @@ from typing import Any
 
 import pytest
 
-from sandbox import Fault, Sandbox
-from support.run import Result, write_inventory
+from sandbox import Fault
 
-from .conftest import Source, hosts
+from .conftest import THREE, Cases, Source, cached, check_refused, hosts, members
 
 pytestmark = pytest.mark.promise("cache")
 
 
-@pytest.fixture
-def options(tmp_path: Path) -> dict[str, Any]:
-    return {
-        "cache": True,
-        "cache_plugin": "ansible.builtin.jsonfile",
-        "cache_connection": str(tmp_path / "cache"),
-    }
-
-
-def entries(options: dict[str, Any]) -> list[Path]:
-    return sorted(Path(options["cache_connection"]).iterdir())
+def entry_in(folder: Path) -> Path:
+    (entry,) = folder.iterdir()
+    return entry
 
 
 def rewrite(entry: Path, change: Callable[[dict[str, Any]], Any]) -> None:
@@ -44,142 +35,150 @@ def rewrite(entry: Path, change: Callable[[dict[str, Any]], Any]) -> None:
     entry.write_text(json.dumps(outer))
 
 
-def age(options: dict[str, Any], seconds: float) -> None:
-    """Make the entries older than they are."""
-    for entry in entries(options):
-        rewrite(entry, lambda content: {**content, "fetched": content["fetched"] - seconds})
+def age(folder: Path, seconds: float) -> None:
+    """Make the entry in a folder older than it is."""
+    rewrite(entry_in(folder), lambda content: {**content, "fetched": content["fetched"] - seconds})
 
 
-def test_a_hit_opens_no_connection_and_imports_no_http(
-    source: Source, options: dict[str, Any]
-) -> None:
+def test_a_hit_opens_no_connection_and_imports_no_http(source: Source, tmp_path: Path) -> None:
+    options = cached(tmp_path / "cache")
     first = source.list(**options)
     program = Path(source.runner.environment["PATH"].split(":")[0], "ansible-inventory")
-    path = source.file(**options, statuses=["running"])
+    path = source.file(**options)
     result = source.runner.run("python", "-X", "importtime", program, "-i", path, "--list").ok()
-    assert hosts(result.json()) == ["db-1", "web-1"]
+    assert result.json() == first
     assert len(source.sandbox.requests) == 1
     assert "plugins.plugin_utils._cache" in result.stderr
     assert "requests" not in result.stderr
-    assert source.list(**options) == first
-    assert len(entries(options)) == 1
 
 
-def test_it_is_rewritten_on_demand(source: Source, options: dict[str, Any]) -> None:
-    source.list(**options)
-    source.sandbox.servers.pop()
-    assert len(hosts(source.list(**options))) == 3
-    flushed = source.flush(source.file(**options)).ok()
-    assert "hosts (2)" in flushed.stdout
-    assert len(hosts(source.list(**options))) == 2
+REFRESH = """
+- hosts: all
+  gather_facts: false
+  connection: local
+  tasks:
+    - ansible.builtin.meta: refresh_inventory
+- hosts: all
+  gather_facts: false
+  connection: local
+  tasks:
+    - ansible.builtin.debug: msg=second
+"""
 
 
-def test_a_playbook_can_refresh_it(source: Source, options: dict[str, Any], tmp_path: Path) -> None:
+def test_a_playbook_and_a_flush_rewrite_it(source: Source, tmp_path: Path) -> None:
+    path = source.file(**cached(tmp_path / "cache"))
     playbook = tmp_path / "refresh.yml"
-    playbook.write_text(
-        "- hosts: all\n  gather_facts: false\n  connection: local\n"
-        "  tasks:\n    - ansible.builtin.meta: refresh_inventory\n"
-        "- hosts: all\n  gather_facts: false\n  connection: local\n"
-        "  tasks:\n    - ansible.builtin.debug: msg=second\n"
-    )
-    source.list(**options)
+    playbook.write_text(REFRESH)
+    assert len(hosts(source.runner.inventory("-i", path, "--list").json())) == 3
     source.sandbox.servers.pop()
-    played = source.runner.playbook("-i", source.file(**options), playbook).ok()
+    played = source.runner.playbook("-i", path, playbook).ok()
     assert played.stdout.count("second") == 2
-    assert len(hosts(source.list(**options))) == 2
     assert len(source.sandbox.requests) == 2
+    source.sandbox.servers.pop()
+    assert "hosts (1)" in source.flush(path).ok().stdout
+    assert len(hosts(source.runner.inventory("-i", path, "--list").json())) == 1
+    assert len(source.sandbox.requests) == 3
 
 
 def test_another_token_or_url_is_another_account(
-    source: Source, options: dict[str, Any], tmp_path: Path
+    source: Source, cases: Cases, tmp_path: Path
 ) -> None:
-    source.list(**options)
-    source.refused("rejected the token", **options, api_token="another")
-    with Sandbox(servers=1) as other:
-        listing = Source(source.runner, other, tmp_path).list(**options)
-        assert len(hosts(listing)) == 1
-    assert len(entries(options)) == 2
+    options = cached(tmp_path / "cache")
+    cases.add("first", source.sandbox, **options)
+    cases.add("denied", source.sandbox, **options, api_token="another")
+    server = {**source.sandbox.servers[0], "id": "srv_other"}
+    other = cases.serve(servers=[server], token=source.sandbox.token)
+    cases.add("other", other, **options)
+    for requests in (2, 3):  # only the rejected one asks again
+        result = cases.run()
+        check_refused(result, {"denied": "rejected the token"})
+        assert members(result.json(), "first") == THREE
+        assert members(result.json(), "other") == ["web-1_srv_other"]
+        assert (len(source.sandbox.requests), len(other.requests)) == (requests, 1)
+    assert len(list((tmp_path / "cache").iterdir())) == 2
 
 
-BAD_FILES = ["", "{", "[]", '"text"', "null", "{}", "7", '{"__payload__": "{"}']
-BAD_ENTRIES: list[Any] = [
-    None,
-    [],
-    "text",
-    {"format": 99},
-    {"fetched": None},
-    {"fetched": "now"},
-    {"servers": []},
-    {"servers": "not JSON"},
-    {"servers": '{"data": [{}], "has_more": false}'},
-    {"servers": '{"data": [{"id": 1}], "has_more": false}'},
-    {"servers": "[" * 100_000},
-]
+# The content of the file.
+BAD_FILES = {
+    "empty": "",
+    "open": "{",
+    "file_list": "[]",
+    "file_text": '"text"',
+    "file_null": "null",
+    "no_keys": "{}",
+    "file_number": "7",
+    "payload": '{"__payload__": "{"}',
+}
+# The entry in it, or changes of a good one.
+BAD_ENTRIES: dict[str, Any] = {
+    "null": None,
+    "list": [],
+    "text": "text",
+    "format": {"format": 99},
+    "no_time": {"fetched": None},
+    "time": {"fetched": "now"},
+    "servers": {"servers": []},
+    "not_json": {"servers": "not JSON"},
+    "no_id": {"servers": '{"data": [{}], "has_more": false}'},
+    "number_as_id": {"servers": '{"data": [{"id": 1}], "has_more": false}'},
+}
+# What Ansible's cache may read as no entry at all.
+MAYBE_NONE = {"file_null", "no_keys", "null"}
 
 
-@pytest.mark.parametrize("number", range(len(BAD_FILES) + len(BAD_ENTRIES)))
-def test_a_damaged_entry_is_a_miss_with_a_warning(
-    source: Source, options: dict[str, Any], number: int
-) -> None:
-    source.list(**options)
-    (entry,) = entries(options)
-    if number < len(BAD_FILES):
-        entry.write_text(BAD_FILES[number])
-    else:
-        damage = BAD_ENTRIES[number - len(BAD_FILES)]
-        rewrite(entry, lambda good: {**good, **damage} if isinstance(damage, dict) else damage)
-    result = source.run(**options).ok()
-    assert len(hosts(result.json())) == 3
-    assert len(source.sandbox.requests) == 2
-    assert result.says("damaged") or BAD_FILES[number:][:1] == ["{}"] or result.stderr == ""
-    assert len(hosts(source.list(**options))) == 3
-    assert len(source.sandbox.requests) == 2
-
-
-def test_an_old_entry_is_fetched_again(source: Source, options: dict[str, Any]) -> None:
-    source.list(**options, cache_timeout=60)
-    age(options, 61)
-    source.sandbox.servers.pop()
-    assert len(hosts(source.list(**options, cache_timeout=60))) == 2
-
-
-@pytest.mark.parametrize(
-    ("fault", "is_used"),
-    [
-        (Fault.reset(), True),
-        (Fault(status=429), True),
-        (Fault(status=503), True),
-        (Fault(status=401), False),
-        (Fault(status=403), False),
-        (Fault(body="<html>"), False),
-    ],
-    ids=str,
-)
-def test_a_stale_entry_is_used_while_the_api_is_down(
-    source: Source, options: dict[str, Any], fault: Fault, is_used: bool
-) -> None:
-    stale = {**options, "cache_timeout": 60, "stale_cache_timeout": 600}
-    source.list(**stale)
-    age(options, 100)
-    source.sandbox.fail(fault, times=None)
-    result: Result = source.run(**stale)
-    assert len(hosts(result.json())) == (3 if is_used else 0)
-    assert result.says("Using a stale listing, 10") == is_used
-    age(options, 600)
-    assert hosts(source.run(**stale).json()) == []
-
-
-def test_two_sources_have_separate_entries(
-    source: Source, options: dict[str, Any], tmp_path: Path
-) -> None:
-    with Sandbox(servers=[{**source.sandbox.servers[0], "id": "srv_other"}], token="other") as api:
-        first = source.file("a.server_management.yml", **options)
-        second = write_inventory(
-            tmp_path,
-            {"base_url": api.url, "api_token": "other", **options},
-            "b.server_management.yml",
+def test_a_damaged_entry_is_a_miss_with_a_warning(cases: Cases, tmp_path: Path) -> None:
+    apis = {case: cases.add(case, **cached(tmp_path / case)) for case in (*BAD_FILES, *BAD_ENTRIES)}
+    cases.list()
+    for case, content in BAD_FILES.items():
+        entry_in(tmp_path / case).write_text(content)
+    for case, damage in BAD_ENTRIES.items():
+        rewrite(
+            entry_in(tmp_path / case),
+            lambda good, damage=damage: {**good, **damage} if isinstance(damage, dict) else damage,
         )
-        for expected in (1, 1):
-            result = source.runner.inventory("-i", first, "-i", second, "--list").ok()
-            assert hosts(result.json()) == ["db-1", "web-1", "web-1_srv_other", "web-2"]
-            assert len(api.requests) == expected
+    result = cases.run()
+    for case in apis:
+        assert members(result.json(), case) == [f"{case}-1"], case
+        text = f"{case}.server_management.yml: The cache entry is damaged and not used"
+        assert result.says(text) or case in MAYBE_NONE, case
+    # The new entries are good.
+    assert hosts(cases.list()) == sorted(f"{case}-1" for case in apis)
+    assert {case: len(api.requests) for case, api in apis.items()} == dict.fromkeys(apis, 2)
+
+
+# Whether a listing that is too old is used after a fault of the API.
+FAULTS = {
+    "reset": (Fault.reset(), True),
+    "throttled": (Fault(status=429), True),
+    "failing": (Fault(status=503), True),
+    "token": (Fault(status=401), False),
+    "scope": (Fault(status=403), False),
+    "malformed": (Fault(body="<html>"), False),
+    "damaged": (Fault(status=503), False),
+}
+
+
+def test_a_stale_entry_is_used_while_the_api_is_down(cases: Cases, tmp_path: Path) -> None:
+    apis = {
+        case: cases.add(case, **cached(tmp_path / case), cache_timeout=60, stale_cache_timeout=600)
+        for case in ("works", *FAULTS)
+    }
+    cases.list()
+    for case in apis:
+        age(tmp_path / case, 100)
+    entry = entry_in(tmp_path / "damaged")
+    entry.write_text(entry.read_text().replace("has_more", "has_less"))
+    for case, (fault, _is_used) in FAULTS.items():
+        apis[case].fail(fault, times=None)
+    result = cases.run()
+    used = [case for case, (_fault, is_used) in FAULTS.items() if is_used]
+    assert hosts(result.json()) == sorted(f"{case}-1" for case in ("works", *used))
+    for case in apis:
+        text = f"{case}.server_management.yml: Using a stale listing, 10"
+        assert result.says(text) == (case in used), case
+    assert len(apis["works"].requests) == 2
+    check_refused(result, {"damaged": ("is damaged and not used", "HTTP 503")})
+    for case in used:
+        age(tmp_path / case, 600)
+    assert hosts(cases.run().json()) == ["works-1"]

@@ -13,18 +13,16 @@ import pytest
 
 from sandbox import Fault
 
-from .conftest import Source, hosts
+from .conftest import THREE, Cases, Source, cached, check_refused, members
 
 pytestmark = pytest.mark.promise("cache")
-
-THREE = ["db-1", "web-1", "web-2"]
 
 
 def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_it_can_be_set_up_for_all_sources(source: Source, tmp_path: Path) -> None:
+def test_it_can_be_set_up_for_all_sources(source: Source, cases: Cases, tmp_path: Path) -> None:
     folder = tmp_path / "cache"
     source.runner.environment.update(
         ANSIBLE_INVENTORY_CACHE="true",
@@ -33,79 +31,75 @@ def test_it_can_be_set_up_for_all_sources(source: Source, tmp_path: Path) -> Non
         ANSIBLE_INVENTORY_CACHE_TIMEOUT="60",
         ANSIBLE_INVENTORY_CACHE_PLUGIN_PREFIX="fleet_",
     )
-    for served in (1, 1):
-        assert hosts(source.list()) == THREE
-        assert len(source.sandbox.requests) == served
-    (name,) = names(folder)
-    assert name.startswith("fleet_")
-    assert "server_management.cloud.servers_" in name
+    cases.add("environment", source.sandbox)
     # The file takes precedence.
-    assert hosts(source.list(cache=False)) == THREE
-    assert len(source.sandbox.requests) == 2
-    source.list(cache_prefix="own_")
-    assert [name.split("_")[0] for name in names(folder)] == ["fleet", "own"]
+    cases.add("off", source.sandbox, cache=False)
+    cases.add("prefix", source.sandbox, cache_prefix="own_")
+    for requests in (3, 4):  # the second command only for the source without a cache
+        listing = cases.list()
+        for case in cases.paths:
+            assert members(listing, case) == THREE, case
+        assert len(source.sandbox.requests) == requests
+    fleet, own = names(folder)
+    assert fleet.startswith("fleet_")
+    assert own.startswith("own_")
+    assert "server_management.cloud.servers_" in fleet
 
 
-def test_a_partial_listing_is_not_cached(source: Source, tmp_path: Path) -> None:
-    options: dict[str, Any] = {
-        "cache": True,
-        "cache_plugin": "ansible.builtin.jsonfile",
-        "cache_connection": str(tmp_path / "cache"),
-        "allow_partial": True,
-    }
+def test_a_partial_listing_is_not_cached(source: Source, cases: Cases, tmp_path: Path) -> None:
+    options = cached(tmp_path / "cache") | {"allow_partial": True}
+    partial = ("partial_1", "partial_2")
+    for case in partial:
+        cases.add(case, source.sandbox, **options)
     source.sandbox.fail(Fault(has_more=True), times=2)
-    for _run in range(2):
-        partial = source.run(**options).ok()
-        assert hosts(partial.json()) == THREE
-        assert partial.says("more servers than the 3")
+    result = cases.run()
+    for case in partial:
+        assert members(result.json(), case) == THREE
+        assert result.says(f"{case}.server_management.yml: The API has more servers than the 3")
+    assert len(source.sandbox.requests) == 2
     assert names(tmp_path / "cache") == []
-    assert source.list(**options) == source.list(**options)
-    assert len(source.sandbox.requests) == 3
-    # An option that only selects from the listing is not part of the key.
-    for choice in ({"regions": ["eu-1"]}, {"group": "x"}, {"min_servers": 3}, {"timeout": 9}):
-        assert source.list(**options, **choice)
-        assert len(source.sandbox.requests) == 3
-    source.list(**{**options, "allow_partial": False})
-    source.list(**options, pagination="page")
-    assert len(names(tmp_path / "cache")) == 3
 
 
-@pytest.mark.parametrize("kind", ["a_file", "no_plugin"])
-def test_a_cache_that_cannot_be_used_adds_no_host(
-    source: Source, tmp_path: Path, kind: str
+def test_only_options_that_change_the_listing_are_part_of_the_key(
+    source: Source, cases: Cases, tmp_path: Path
 ) -> None:
+    choices: dict[str, tuple[dict[str, Any], list[str]]] = {
+        "first": ({}, THREE),
+        "regions": ({"regions": ["eu-1"]}, ["db-1", "web-1"]),
+        "another": ({"group": "another"}, THREE),
+        "minimum": ({"min_servers": 3}, THREE),
+        "timeout": ({"timeout": 9}, THREE),
+        "partial": ({"allow_partial": True}, THREE),
+        "page": ({"pagination": "page", "hostnames": ["server_id"]}, ["srv_1", "srv_2", "srv_3"]),
+    }
+    for case, (options, _names) in choices.items():
+        cases.add(case, source.sandbox, **cached(tmp_path / "cache"), **options)
+    listing = cases.list()
+    for case, (_options, expected) in choices.items():
+        assert members(listing, case) == expected, case
+    assert len(source.sandbox.requests) == len(names(tmp_path / "cache")) == 3
+
+
+def test_a_cache_that_cannot_be_used_adds_no_host(cases: Cases, tmp_path: Path) -> None:
     (tmp_path / "a_file").write_text("")
-    plugin = {"a_file": "ansible.builtin.jsonfile", "no_plugin": "no.such.plugin"}[kind]
-    source.refused(cache=True, cache_plugin=plugin, cache_connection=str(tmp_path / "a_file"))
-    assert source.sandbox.requests == []
+    options = cached(tmp_path / "a_file")
+    file = cases.add("file", **options)
+    plugin = cases.add("plugin", **{**options, "cache_plugin": "no.such.plugin"})
+    check_refused(cases.run(), {"file": "a_file", "plugin": "no.such.plugin"})
+    assert file.requests == plugin.requests == []
 
 
-def test_min_servers_also_checks_a_cached_listing(source: Source, tmp_path: Path) -> None:
-    options: dict[str, Any] = {
-        "cache": True,
-        "cache_plugin": "ansible.builtin.jsonfile",
-        "cache_connection": str(tmp_path / "cache"),
-    }
-    source.list(**options)
-    source.refused(
-        "min_servers: 4 or more expected, but the account has 3.", **options, min_servers=4
-    )
-    source.sandbox.servers.clear()
-    source.refused("min_servers: 1 or more expected", **options, min_servers=1, cache_prefix="x")
+def test_min_servers_also_checks_a_cached_listing(cases: Cases, tmp_path: Path) -> None:
+    options = cached(tmp_path / "cache")
+    api = cases.add("first", **options)
+    cases.add("hit", api, **options, min_servers=2)
+    texts = {"hit": "min_servers: 2 or more expected, but the account has 1."}
+    check_refused(cases.run(), texts)
+    assert len(api.requests) == 1
+    # A listing that is too short is not cached.
+    api.servers.clear()
+    cases.add("miss", api, **options, min_servers=1, cache_prefix="x")
+    texts["miss"] = "min_servers: 1 or more expected, but the account has 0."
+    check_refused(cases.run(), texts)
+    assert len(api.requests) == 2
     assert len(names(tmp_path / "cache")) == 1
-
-
-def test_a_damaged_entry_is_never_used(source: Source, tmp_path: Path) -> None:
-    folder = tmp_path / "cache"
-    options: dict[str, Any] = {
-        "cache": True,
-        "cache_plugin": "ansible.builtin.jsonfile",
-        "cache_connection": str(folder),
-        "cache_timeout": 60,
-        "stale_cache_timeout": 600,
-    }
-    source.list(**options)
-    (entry,) = folder.iterdir()
-    entry.write_text(entry.read_text().replace("has_more", "has_less"))
-    source.sandbox.fail(Fault(status=503), times=None)
-    source.refused("is damaged and not used", "HTTP 503", **options)
