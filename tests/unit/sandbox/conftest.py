@@ -26,7 +26,7 @@ if str(TESTS) not in sys.path:
 
 @dataclass
 class Response:
-    """Hold what came back, the body as it was on the wire."""
+    """A response, with its body as received."""
 
     status: int
     headers: Message
@@ -40,7 +40,7 @@ class Response:
 
 @pytest.fixture
 def fetch() -> Callable[..., Response]:
-    """Return a function that sends one request, on a connection of its own unless given one."""
+    """Return a function that sends one request, on a new connection unless one is given."""
 
     def fetch_one(
         sandbox: Any,

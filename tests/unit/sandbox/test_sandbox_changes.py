@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Check an account that changes while it is served."""
+"""Check the changes of an account while it is served."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_new_server_has_the_documented_form(addresses: str) -> None:
     assert change.apply(servers, addresses)[-1] == new
 
 
-def test_a_change_reaches_servers_by_name_or_id_and_leaves_others_alone() -> None:
+def test_a_change_applies_to_servers_with_the_name_or_id_only() -> None:
     servers = [{"id": "a", "name": "x"}, {"id": "x", "name": "b"}, {"id": "c", "name": "c"}, None]
     changed = Change("change", "x", fields={"plan": "large"}).apply(servers, "documentation")
     assert [element and element.get("plan") for element in changed] == [
@@ -107,7 +107,7 @@ def test_a_change_of_an_unknown_server_is_refused_before_anything_is_served() ->
         ("disappear=web-99,at=9", Change("disappear", "web-99", 9)),
     ],
 )
-def test_a_change_is_understood(spec: str, change: Change) -> None:
+def test_a_change_is_parsed(spec: str, change: Change) -> None:
     assert parse_change(spec) == change
 
 
@@ -125,6 +125,6 @@ def test_a_change_is_understood(spec: str, change: Change) -> None:
         ("disappear=a,status=off", "no new values"),
     ],
 )
-def test_a_change_that_makes_no_sense_is_refused(spec: str, message: str) -> None:
+def test_an_invalid_change_is_refused(spec: str, message: str) -> None:
     with pytest.raises(ArgumentTypeError, match=message):
         parse_change(spec)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Check the command that a newcomer types, as a process of its own."""
+"""Check the command line, in a separate process."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ def run(*options: str) -> subprocess.CompletedProcess[str]:
 
 @contextmanager
 def running(*options: str) -> Iterator[SimpleNamespace]:
-    """Run the command while the block runs; the first line says where it listens."""
+    """Run the command during the block; its first line contains the URL and the token."""
     with subprocess.Popen(
         command(*options), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
-        # A process that neither says nor does anything fails the test instead of blocking it.
+        # A process that prints nothing fails the test instead of blocking it.
         watchdog = threading.Timer(20, process.kill)
         watchdog.start()
         try:
@@ -63,7 +63,7 @@ def running(*options: str) -> Iterator[SimpleNamespace]:
 
 
 def finish(process: subprocess.Popen[str], number: signal.Signals) -> tuple[int, str, str]:
-    """Send a signal and return the exit status and what was still written."""
+    """Send a signal and return the exit status and the rest of the output."""
     process.send_signal(number)
     assert process.stdout
     assert process.stderr
@@ -73,7 +73,7 @@ def finish(process: subprocess.Popen[str], number: signal.Signals) -> tuple[int,
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_it_says_where_it_listens_and_stops_cleanly(
+def test_it_prints_its_url_and_stops_cleanly(
     fetch: Callable[..., Any], number: signal.Signals
 ) -> None:
     with running("--servers", "3") as server:
@@ -85,7 +85,7 @@ def test_it_says_where_it_listens_and_stops_cleanly(
         assert "ansible-inventory -i " in output
 
 
-def test_it_stops_while_clients_wait() -> None:
+def test_it_stops_while_a_client_waits_for_a_response() -> None:
     with (
         running("--fault", "hang") as server,
         socket.create_connection((server.host, server.port), 5) as connection,
@@ -94,7 +94,7 @@ def test_it_stops_while_clients_wait() -> None:
         assert finish(server.process, signal.SIGINT)[::2] == (0, "")
 
 
-def test_a_port_in_use_is_one_line() -> None:
+def test_a_port_in_use_is_reported_in_one_line() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = str(other.getsockname()[1])
         result = run("--port", port)
@@ -117,7 +117,7 @@ def test_a_port_in_use_is_one_line() -> None:
         (["--change", "disappear=web-99"], "change: no server is named 'web-99' after 0 s"),
     ],
 )
-def test_a_senseless_option_is_named(options: list[str], message: str) -> None:
+def test_an_invalid_option_is_named(options: list[str], message: str) -> None:
     result = run(*options)
     assert result.returncode in (1, 2)
     assert message in result.stderr
@@ -140,17 +140,14 @@ def test_the_options_reach_the_sandbox(fetch: Callable[..., Any], tmp_path: Path
         assert "GET /api/v1/servers?p=2: 200" in errors
 
 
-def test_an_account_changes_over_time(fetch: Callable[..., Any]) -> None:
+def test_the_account_has_loopback_addresses_and_changes_on_schedule(
+    fetch: Callable[..., Any],
+) -> None:
     changes = ["--change", "appear=new-01,plan=large", "--change", "at=3600,disappear=new-01"]
-    with running("--servers", "1", *changes) as server:
+    with running("--servers", "1", "--addresses", "loopback", *changes) as server:
         served = fetch(server).json["data"]
-        assert [(one["name"], one["plan"]) for one in served[1:]] == [("new-01", "large")]
-
-
-def test_loopback_addresses(fetch: Callable[..., Any]) -> None:
-    with running("--addresses", "loopback", "--servers", "2") as server:
-        addresses = [element["ipv4"] for element in fetch(server).json["data"]]
-        assert addresses == ["127.0.0.2", "127.0.0.3"]
+    assert [(one["name"], one["plan"]) for one in served[1:]] == [("new-01", "large")]
+    assert [one["ipv4"] for one in served] == ["127.0.0.2", "127.0.0.3"]
 
 
 @pytest.mark.parametrize(
@@ -165,11 +162,13 @@ def test_loopback_addresses(fetch: Callable[..., Any]) -> None:
         ("location=/?a=b,status=302", Fault(location="/?a=b", status=302), {}),
     ],
 )
-def test_a_fault_is_understood(spec: str, fault: Fault, targets: dict[str, Any]) -> None:
+def test_a_fault_is_parsed(spec: str, fault: Fault, targets: dict[str, Any]) -> None:
     assert parse_fault(spec) == (fault, targets)
 
 
-@pytest.mark.parametrize("spec", ["", "boom", "status=", "colour=red", "chunked=1", "cut=late"])
-def test_a_senseless_fault_is_refused(spec: str) -> None:
+@pytest.mark.parametrize(
+    "spec", ["", "boom", "status=", "colour=red", "chunked=1", "cut=late", "end=late"]
+)
+def test_an_invalid_fault_is_refused(spec: str) -> None:
     with pytest.raises(ArgumentTypeError, match=r"can't use|expected"):
         parse_fault(spec)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Hold the sandbox to docs/openapi.yaml, the endpoint as the API's documentation gives it."""
+"""Compare the sandbox with docs/openapi.yaml, the description of the documented endpoint."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SERVER = PROTOCOL["components"]["schemas"]["Server"]
 
 @pytest.fixture
 def sandbox() -> Iterator[Sandbox]:
-    """Serve an account of a few hundred servers, in pages."""
+    """Serve an account of 300 servers in two pages."""
     with Sandbox(servers=300, pagination="page", page_size=150) as running:
         yield running
 
@@ -49,7 +49,7 @@ def check(sandbox: Sandbox, response: requests.Response) -> None:
     description.validate_response(request, RequestsOpenAPIResponse(response))
 
 
-def test_the_description_itself_is_valid() -> None:
+def test_the_description_is_valid() -> None:
     OpenAPI.from_dict(PROTOCOL).check_spec()
 
 
@@ -60,14 +60,14 @@ def test_the_listing_is_as_described(sandbox: Sandbox) -> None:
         assert response.json()["has_more"] is (page == 1)
 
 
-def test_nothing_is_served_that_is_not_described(sandbox: Sandbox) -> None:
+def test_only_described_fields_are_served(sandbox: Sandbox) -> None:
     content = call(sandbox).json()
     assert sorted(content) == sorted(PROTOCOL["components"]["schemas"]["ServerList"]["properties"])
     for server in content["data"]:
         assert sorted(server) == sorted(SERVER["properties"]) == sorted(SERVER["required"])
 
 
-def test_an_error_has_no_described_form(sandbox: Sandbox) -> None:
+def test_the_body_of_an_error_is_not_described(sandbox: Sandbox) -> None:
     sandbox.fail(Fault(status=503))
     check(sandbox, call(sandbox))
 
@@ -88,16 +88,10 @@ def test_only_the_described_operation_is_served(sandbox: Sandbox) -> None:
         assert call(sandbox, path).status_code == 404
 
 
-@pytest.mark.parametrize("field", SERVER["required"])
-def test_a_field_that_is_missing_is_noticed(sandbox: Sandbox, field: str) -> None:
-    del sandbox.servers[0][field]
-    with pytest.raises(OpenAPIError):
-        check(sandbox, call(sandbox))
-
-
 @pytest.mark.parametrize(
     ("field", "value"),
     [
+        *((field, ...) for field in SERVER["required"]),
         ("id", "without"),
         ("id", 7),
         ("name", None),
@@ -107,8 +101,9 @@ def test_a_field_that_is_missing_is_noticed(sandbox: Sandbox, field: str) -> Non
         ("created_at", "2024-02-30T00:00:00Z"),
     ],
 )
-def test_a_wrong_value_is_noticed(sandbox: Sandbox, field: str, value: object) -> None:
-    sandbox.servers[0][field] = value
+def test_a_missing_or_wrong_value_is_detected(sandbox: Sandbox, field: str, value: object) -> None:
+    fields = {**sandbox.servers[0], field: value}
+    sandbox.servers[0] = {name: given for name, given in fields.items() if given is not ...}
     with pytest.raises(OpenAPIError):
         check(sandbox, call(sandbox))
 
@@ -116,7 +111,7 @@ def test_a_wrong_value_is_noticed(sandbox: Sandbox, field: str, value: object) -
 @pytest.mark.parametrize(
     "body", [[], {"data": []}, {"has_more": False}, {"data": {}, "has_more": 0}]
 )
-def test_a_wrong_envelope_is_noticed(sandbox: Sandbox, body: object) -> None:
+def test_a_wrong_envelope_is_detected(sandbox: Sandbox, body: object) -> None:
     sandbox.fail(Fault(body=body))
     with pytest.raises(OpenAPIError):
         check(sandbox, call(sandbox))

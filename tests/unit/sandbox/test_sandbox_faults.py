@@ -2,14 +2,13 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Check each fault from the other end of the socket."""
+"""Check what a client receives with a fault, beyond what the tests of the client show."""
 
 from __future__ import annotations
 
 import gzip
 import http.client
 import json
-import time
 import zlib
 from collections.abc import Callable
 from typing import Any
@@ -24,16 +23,7 @@ def body_of(received: bytes) -> bytes:
     return received.partition(b"\r\n\r\n")[2]
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 418, 429, 500, 502, 503, 504, 599])
-def test_an_error_status(fetch: Callable[..., Any], status: int) -> None:
-    with Sandbox() as sandbox:
-        sandbox.fail(Fault(status=status))
-        response = fetch(sandbox)
-        assert (response.status, list(response.json)) == (status, ["error"])
-        assert fetch(sandbox).status == 200
-
-
-def test_another_good_status_keeps_the_listing(fetch: Callable[..., Any]) -> None:
+def test_another_2xx_status_keeps_the_listing(fetch: Callable[..., Any]) -> None:
     with Sandbox() as sandbox:
         sandbox.fail(Fault(status=206), times=2)
         response = fetch(sandbox)
@@ -41,7 +31,7 @@ def test_another_good_status_keeps_the_listing(fetch: Callable[..., Any]) -> Non
         assert fetch(sandbox, token="wrong").status == 401
 
 
-def test_no_content_has_no_body(exchange: Callable[[Any], bytes]) -> None:
+def test_a_response_with_status_204_has_no_body(exchange: Callable[[Any], bytes]) -> None:
     with Sandbox() as sandbox:
         sandbox.fail(Fault(status=204))
         received = exchange(sandbox)
@@ -49,7 +39,9 @@ def test_no_content_has_no_body(exchange: Callable[[Any], bytes]) -> None:
         assert body_of(received) == b""
 
 
-def test_which_requests_meet_a_fault(fetch: Callable[..., Any]) -> None:
+def test_faults_are_used_in_order_by_the_requests_they_are_meant_for(
+    fetch: Callable[..., Any],
+) -> None:
     with Sandbox() as sandbox:
         sandbox.fail(Fault(status=500), times=2, after=1)
         sandbox.fail(Fault(status=503), times=None)
@@ -58,7 +50,9 @@ def test_which_requests_meet_a_fault(fetch: Callable[..., Any]) -> None:
         assert fetch(sandbox).status == 200
 
 
-def test_a_fault_comes_before_the_token_and_the_path(fetch: Callable[..., Any]) -> None:
+def test_a_fault_takes_precedence_over_the_checks_of_token_path_and_method(
+    fetch: Callable[..., Any],
+) -> None:
     with Sandbox() as sandbox:
         sandbox.fail(Fault(status=503), times=2)
         assert fetch(sandbox, token="wrong").status == 503
@@ -77,7 +71,9 @@ def test_a_fault_comes_before_the_token_and_the_path(fetch: Callable[..., Any]) 
         (Fault.html(), "Content-Type", "text/html; charset=utf-8"),
     ],
 )
-def test_a_header(fetch: Callable[..., Any], fault: Fault, name: str, value: str | None) -> None:
+def test_a_fault_sets_headers(
+    fetch: Callable[..., Any], fault: Fault, name: str, value: str | None
+) -> None:
     with Sandbox() as sandbox:
         sandbox.fail(fault)
         headers = fetch(sandbox).headers
@@ -96,13 +92,13 @@ def test_a_header(fetch: Callable[..., Any], fault: Fault, name: str, value: str
         (lambda: iter([b"one", b"", b"two"]), b"onetwo"),
     ],
 )
-def test_a_body(fetch: Callable[..., Any], body: object, expected: bytes) -> None:
+def test_a_fault_sets_the_body(fetch: Callable[..., Any], body: object, expected: bytes) -> None:
     with Sandbox() as sandbox:
         sandbox.fail(Fault(body=body), times=2)
         assert [fetch(sandbox).body, fetch(sandbox).body] == [expected, expected]
 
 
-def test_chunks_carry_the_same_listing(
+def test_a_chunked_response_has_the_same_listing(
     fetch: Callable[..., Any], exchange: Callable[[Any], bytes]
 ) -> None:
     with Sandbox() as sandbox:
@@ -116,7 +112,7 @@ def test_chunks_carry_the_same_listing(
 @pytest.mark.parametrize("end", ["close", "reset"])
 @pytest.mark.parametrize("chunked", [False, True])
 @pytest.mark.parametrize("cut", ["start", "headers", "body"])
-def test_a_connection_ends_early(
+def test_a_cut_connection_is_closed_or_reset(
     fetch: Callable[..., Any], cut: Any, chunked: bool, end: Any
 ) -> None:
     with Sandbox(servers=500) as sandbox:
@@ -128,7 +124,7 @@ def test_a_connection_ends_early(
 
 
 @pytest.mark.parametrize("chunked", [False, True])
-def test_what_comes_before_the_cut(exchange: Callable[[Any], bytes], chunked: bool) -> None:
+def test_a_response_is_sent_up_to_the_cut(exchange: Callable[[Any], bytes], chunked: bool) -> None:
     with Sandbox() as sandbox:
         for cut in ("start", "headers", "body"):
             sandbox.fail(Fault(cut=cut, chunked=chunked))
@@ -139,52 +135,10 @@ def test_what_comes_before_the_cut(exchange: Callable[[Any], bytes], chunked: bo
         assert b"has_more" not in body
 
 
-@pytest.mark.parametrize("cut", ["start", "headers", "body"])
-def test_a_connection_hangs(fetch: Callable[..., Any], cut: Any) -> None:
-    with Sandbox() as sandbox:
-        sandbox.fail(Fault(cut=cut, end="hang"))
-        connection = http.client.HTTPConnection(sandbox.host, sandbox.port, timeout=0.3)
-        with pytest.raises(TimeoutError):
-            fetch(sandbox, connection=connection)
-        connection.close()
-
-
-@pytest.mark.parametrize("fault", [Fault(drip_headers=0.002), Fault(drip_body=0.002)])
-def test_bytes_drip(fetch: Callable[..., Any], fault: Fault) -> None:
-    with Sandbox(servers=1) as sandbox:
-        sandbox.fail(fault)
-        started = time.monotonic()
-        assert fetch(sandbox).json["data"] == sandbox.servers
-        assert time.monotonic() - started > 0.2
-
-
-def test_a_response_is_late(fetch: Callable[..., Any]) -> None:
-    with Sandbox() as sandbox:
-        sandbox.fail(Fault(delay=0.2))
-        started = time.monotonic()
-        assert fetch(sandbox).status == 200
-        assert time.monotonic() - started >= 0.2
-
-
-def test_a_length_that_lies(fetch: Callable[..., Any]) -> None:
-    with Sandbox() as sandbox:
-        sandbox.fail(Fault(headers={"Content-Length": "10"}))
-        assert fetch(sandbox).body == b'{"data": ['
-
-
 def test_a_body_without_length_ends_with_the_connection(fetch: Callable[..., Any]) -> None:
     with Sandbox() as sandbox:
         sandbox.fail(Fault(headers={"Content-Length": None}))
         assert fetch(sandbox).json["data"] == sandbox.servers
-
-
-def test_an_encoding_that_lies(fetch: Callable[..., Any]) -> None:
-    with Sandbox() as sandbox:
-        sandbox.fail(Fault(headers={"Content-Encoding": "gzip"}))
-        response = fetch(sandbox)
-        assert response.headers["Content-Encoding"] == "gzip"
-        with pytest.raises(gzip.BadGzipFile):
-            gzip.decompress(response.body)
 
 
 def test_a_gzip_bomb_is_small_on_the_wire(fetch: Callable[..., Any]) -> None:
@@ -197,7 +151,7 @@ def test_a_gzip_bomb_is_small_on_the_wire(fetch: Callable[..., Any]) -> None:
         assert json.loads(decoded) == {"data": [], "has_more": False}
 
 
-def test_a_huge_gzip_bomb_starts_at_once() -> None:
+def test_a_gzip_bomb_is_compressed_while_it_is_sent() -> None:
     with Sandbox() as sandbox:
         sandbox.fail(Fault.gzip_bomb(10**15))
         connection = http.client.HTTPConnection(sandbox.host, sandbox.port, timeout=5)
@@ -205,26 +159,3 @@ def test_a_huge_gzip_bomb_starts_at_once() -> None:
         start = connection.getresponse().read(1000)
         assert zlib.decompressobj(31).decompress(start) == b'{"data": [], "has_more": false'
         connection.close()
-
-
-def test_a_body_does_not_end() -> None:
-    with Sandbox() as sandbox:
-        sandbox.fail(Fault.endless())
-        connection = http.client.HTTPConnection(sandbox.host, sandbox.port, timeout=5)
-        connection.request("GET", "/")
-        assert len(connection.getresponse().read(30_000_000)) == 30_000_000
-        connection.close()
-
-
-def test_lists_in_lists(fetch: Callable[..., Any]) -> None:
-    with Sandbox() as sandbox:
-        sandbox.fail(Fault.nested(100_000))
-        response = fetch(sandbox)
-        with pytest.raises(RecursionError):
-            json.loads(response.body)
-
-
-@pytest.mark.parametrize("words", [{"cut": "middle"}, {"end": "explode"}])
-def test_a_misspelt_word_is_refused(words: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="expected"):
-        Fault(**words)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The client behind TLS and proxies, and before what is no server of the API at all."""
+"""The client with TLS, with proxies, and with servers that are not the API."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LONG_AGO = datetime.datetime(2020, 1, 1, tzinfo=datetime.timezone.utc)
 
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a CA, another CA, and certificates that the first one gave."""
+    """Return a folder with two CAs, and certificates of the first one with their keys."""
     folder = tmp_path_factory.mktemp("certificates")
     authority = trustme.CA()
     authority.cert_pem.write_to_path(folder / "ca.pem")
@@ -40,17 +40,19 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "elsewhere": authority.issue_cert("elsewhere.invalid"),
         "expired": authority.issue_cert("127.0.0.1", not_after=LONG_AGO),
     }.items():
-        certificate.private_key_and_cert_chain_pem.write_to_path(folder / f"{name}.pem")
+        certificate.cert_chain_pems[0].write_to_path(folder / f"{name}.pem")
+        certificate.private_key_pem.write_to_path(folder / f"{name}.key")
     return folder
 
 
 @pytest.fixture
 def serve(certificates: Path) -> Iterator[Callable[[str], Sandbox]]:
-    """Return what starts a sandbox with a certificate."""
+    """Return a function that starts a sandbox with a certificate."""
     started: list[Sandbox] = []
 
     def start(name: str) -> Sandbox:
-        started.append(Sandbox(servers=3, tls=(certificates / f"{name}.pem", None)))
+        files = (certificates / f"{name}.pem", certificates / f"{name}.key")
+        started.append(Sandbox(servers=3, tls=files))
         started[-1].start()
         return started[-1]
 
@@ -88,7 +90,7 @@ def test_a_certificate_that_is_not_trusted_is_refused(
     assert (waits, sandbox.requests) == ([], [])
 
 
-def test_a_ca_of_ones_own_is_trusted(
+def test_a_certificate_of_the_configured_ca_is_trusted(
     read: Any, serve: Callable[[str], Sandbox], certificates: Path, threads: None
 ) -> None:
     assert len(read(serve("good"), verify=str(certificates / "ca.pem"))) == 3
@@ -96,7 +98,7 @@ def test_a_ca_of_ones_own_is_trusted(
 
 
 @pytest.mark.parametrize("certificate", ["good", "elsewhere", "expired"])
-def test_without_a_check_any_certificate_will_do_and_nothing_is_said(
+def test_without_validation_any_certificate_is_accepted_without_a_warning(
     read: Any, serve: Callable[[str], Sandbox], certificate: str
 ) -> None:
     with warnings.catch_warnings(record=True) as seen:
@@ -106,7 +108,7 @@ def test_without_a_check_any_certificate_will_do_and_nothing_is_said(
 
 
 @pytest.mark.parametrize("variable", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"])
-def test_the_environment_names_a_bundle_where_no_option_does(
+def test_the_bundle_of_the_environment_is_used_without_ca_path(
     read: Any,
     serve: Callable[[str], Sandbox],
     certificates: Path,
@@ -125,7 +127,7 @@ def test_the_environment_names_a_bundle_where_no_option_does(
     assert len(read(sandbox, verify=False)) == 3
 
 
-def test_a_bundle_that_the_environment_names_in_vain_is_named(
+def test_a_missing_bundle_of_the_environment_is_named(
     read: Any, serve: Callable[[str], Sandbox], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/nowhere/ca.pem")
@@ -138,10 +140,13 @@ def test_https_to_a_port_for_http_names_the_cause(read: Any, sandbox: Sandbox) -
         read(sandbox, f"https://127.0.0.1:{sandbox.port}")
 
 
-def test_http_to_a_port_for_https_fails(read: Any, serve: Callable[[str], Sandbox]) -> None:
+def test_http_to_a_port_for_https_fails(
+    read: Any, serve: Callable[[str], Sandbox], capfd: pytest.CaptureFixture[str]
+) -> None:
     sandbox = serve("good")
     with pytest.raises(Unreachable, match=f"Cannot reach 127.0.0.1:{sandbox.port}"):
         read(sandbox, f"http://127.0.0.1:{sandbox.port}")
+    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.promise("bounded")
@@ -215,7 +220,7 @@ BAD_PROXIES = [
 
 @pytest.mark.parametrize(("proxy", "words"), BAD_PROXIES)
 @pytest.mark.parametrize("scheme", ["http", "https"])
-def test_an_error_of_the_proxy_names_the_proxy(
+def test_an_error_at_the_proxy_is_reported_as_such(
     read: Any,
     sandbox: Sandbox,
     monkeypatch: pytest.MonkeyPatch,
@@ -233,7 +238,7 @@ def test_an_error_of_the_proxy_names_the_proxy(
     assert len(read(sandbox)) == 3
 
 
-def test_a_proxy_of_the_environment_is_used(
+def test_the_proxy_of_the_environment_is_used(
     read: Any, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("http_proxy", sandbox.url)
