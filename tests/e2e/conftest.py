@@ -133,6 +133,11 @@ class Cases:
         self.paths[case] = source.file(f"{case}.server_management.yml", **every)
         return api
 
+    def write(self, case: str, content: str) -> None:
+        """Add a source with this content."""
+        name = f"{case}.server_management.yml"
+        self.paths[case] = write_inventory(self.folder, content, name)
+
     def run(self, *arguments: str | Path, env: Mapping[str, str] | None = None) -> Result:
         """List all sources by one command."""
         paths = [text for path in self.paths.values() for text in ("-i", str(path))]

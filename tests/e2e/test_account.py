@@ -14,10 +14,9 @@ from typing import Any
 import pytest
 import yaml
 
-from sandbox import Sandbox
-from support.run import Result, Runner, write_inventory
+from support.run import Result, write_inventory
 
-from .conftest import KNOWN, Source, failures, hosts, members
+from .conftest import KNOWN, THREE, Cases, Source, check_refused, hosts, members
 
 
 def test_the_whole_inventory_of_a_known_account(source: Source) -> None:
@@ -55,49 +54,59 @@ def test_the_order_of_the_response_does_not_matter(source: Source) -> None:
     assert first.says("2 servers share a name")
 
 
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        ({"group": "my fleet"}, {"my_fleet": ["db-1", "web-1", "web-2"]}),
-        ({"group_by": ["plan"]}, {"region_eu_1": [], "plan_large": ["db-1"]}),
-        ({"group_by": []}, {"region_eu_1": [], "server_management": ["db-1", "web-1", "web-2"]}),
-        ({"statuses": ["stopped"]}, {"server_management": ["web-2"]}),
-        ({"regions": ["eu-1"], "plans": ["small"]}, {"server_management": ["web-1"]}),
-        (
-            {
-                "filters": [
-                    {"include": "server_name == 'web-2'"},
-                    {"exclude": "'web' in server_name"},
-                ]
-            },
-            {"server_management": ["db-1", "web-2"]},
-        ),
-        ({"hostnames": ["server_nope", "server_name ~ '.x'"]}, {"plan_large": ["db-1.x"]}),
-        (
-            {"hostnames": ["server_region", "server_name"]},
-            {"server_management": ["db-1", "eu-2", "web-1"]},
-        ),
-        (
-            {"groups": {"web": "inventory_hostname.startswith('web')", "no": False}},
-            {"web": ["web-1", "web-2"], "no": []},
-        ),
-        (
-            {"keyed_groups": [{"key": "server_region", "prefix": "in", "parent_group": "europe"}]},
-            {"in_eu_1": ["db-1", "web-1"]},
-        ),
-        (
-            {"keyed_groups": [{"key": "server_plan"}], "leading_separator": False},
-            {"large": ["db-1"]},
-        ),
-        ({"min_servers": 3}, {"plan_large": ["db-1"]}),
-    ],
-    ids=str,
-)
-def test_an_option_chooses_names_or_groups(
-    source: Source, options: dict[str, Any], expected: dict[str, list[str]]
-) -> None:
-    listing = source.list(**options)
-    assert {group: members(listing, group) for group in expected} == expected
+# The options of a source, and the hosts of some of its groups.
+CHOICES: list[tuple[dict[str, Any], dict[str, list[str]]]] = [
+    ({"group": "my fleet"}, {"my_fleet": ["db-1", "web-1", "web-2"]}),
+    ({"group_by": ["plan"]}, {"region_eu_1": [], "plan_large": ["db-1"]}),
+    ({"group_by": []}, {"region_eu_1": [], "server_management": ["db-1", "web-1", "web-2"]}),
+    ({"statuses": ["stopped"]}, {"server_management": ["web-2"]}),
+    ({"regions": ["eu-1"], "plans": ["small"]}, {"server_management": ["web-1"]}),
+    (
+        {
+            "filters": [
+                {"include": "'web-2' in server_name"},
+                {"exclude": "'web' in server_name"},
+            ]
+        },
+        {"server_management": ["db-1", "web-2"]},
+    ),
+    ({"hostnames": ["server_nope", "server_name ~ '.x'"]}, {"plan_large": ["db-1.x"]}),
+    (
+        {"hostnames": ["server_name.split('-')[0] ~ '-' ~ server_region", "server_name"]},
+        {"server_management": ["db-1", "eu-2", "web-1"]},
+    ),
+    (
+        {"groups": {"web": "'web' in inventory_hostname", "no": False}},
+        {"web": ["web-1", "web-2"], "no": []},
+    ),
+    (
+        {"keyed_groups": [{"key": "server_region", "prefix": "in", "parent_group": "europe"}]},
+        {"in_eu_1": ["db-1", "web-1"]},
+    ),
+    (
+        {"keyed_groups": [{"key": "server_plan"}], "leading_separator": False},
+        {"large": ["db-1"]},
+    ),
+    ({"min_servers": 3}, {"plan_large": ["db-1"]}),
+]
+
+
+def test_an_option_chooses_names_or_groups(cases: Cases) -> None:
+    for number, (options, _expected) in enumerate(CHOICES):
+        # All sources share the groups, so that the names tell their hosts apart.
+        servers = [{**server, "name": f"c{number}-{server['name']}"} for server in KNOWN]
+        cases.add(f"c{number}", cases.serve(servers=servers), **{"group": None, **options})
+    listing = cases.list()
+    for number, (options, expected) in enumerate(CHOICES):
+        found = {
+            group: [
+                name.removeprefix(f"c{number}-")
+                for name in members(listing, group)
+                if name.startswith(f"c{number}-")
+            ]
+            for group in expected
+        }
+        assert found == expected, options
 
 
 def test_variables(source: Source) -> None:
@@ -127,28 +136,38 @@ def test_variables(source: Source) -> None:
 
 
 @pytest.mark.promise("silent")
-def test_a_failing_expression_is_one_warning_or_with_strict_an_error(source: Source) -> None:
+def test_a_failing_expression_is_one_warning_or_with_strict_an_error(
+    source: Source, cases: Cases
+) -> None:
     options: dict[str, Any] = {
         "compose": {"a": "server_nope"},
         "groups": {"b": "server_nope == 1"},
         "keyed_groups": [{"key": "server_nope"}],
     }
-    result = source.run(**options).ok()
-    for label in ("compose: a", "groups: b", "keyed_groups: server_nope"):
-        assert result.says(f"{label}: failed for 3 of 3 hosts")
-    assert hosts(result.json()) == ["db-1", "web-1", "web-2"]
+    cases.add("lenient", source.sandbox, **options)
     for name, value in options.items():
-        source.refused("'server_nope' is undefined", strict=True, **{name: value})
-    source.refused("filters: exclude: server_nope: failed", filters=[{"exclude": "server_nope"}])
+        cases.add(name, source.sandbox, strict=True, **{name: value})
+    cases.add("filters", source.sandbox, filters=[{"exclude": "server_nope"}])
+    result = cases.run()
+    for label in ("compose: a", "groups: b", "keyed_groups: server_nope"):
+        assert result.says(f"lenient.server_management.yml: {label}: failed for 3 of 3 hosts")
+    assert members(result.json(), "lenient") == hosts(result.json()) == THREE
+    check_refused(result, dict.fromkeys(options, "'server_nope' is undefined"))
+    check_refused(result, {"filters": "filters: exclude: server_nope: failed"})
 
 
 @pytest.mark.promise("silent")
-def test_values_that_share_a_group_and_changed_names_cause_warnings(source: Source) -> None:
+def test_values_that_share_a_group_and_changed_names_cause_warnings(
+    source: Source, cases: Cases
+) -> None:
     source.sandbox.servers[1].update(region="eu_1", name="w b")
-    result = source.run().ok()
+    cases.add("lenient", source.sandbox)
+    cases.add("strict", source.sandbox, strict=True)
+    result = cases.run()
     assert result.says("Several values become the group region_eu_1: region eu-1, region eu_1")
     assert result.says("1 server name has characters that a host name can't have")
-    source.refused("hostnames: 1 server name has characters", strict=True)
+    assert len(members(result.json(), "lenient")) == 3
+    check_refused(result, {"strict": "hostnames: 1 server name has characters"})
 
 
 BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
@@ -218,38 +237,29 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.promise("silent")
 @pytest.mark.promise("atomic")
-def test_each_bad_option_is_named_and_its_source_adds_nothing(source: Source) -> None:
-    paths: list[str | Path] = []
-    (source.folder / "static.ini").write_text("static-1\n")
+def test_each_bad_option_is_named_and_its_source_adds_nothing(source: Source, cases: Cases) -> None:
+    static = source.folder / "static.ini"
+    static.write_text("static-1\n")
     for number, (options, _text) in enumerate(BAD_OPTIONS):
-        paths += ["-i", source.file(f"{number}.server_management.yml", **options)]
-    result = source.runner.inventory("-i", source.folder / "static.ini", *paths, "--list")
+        cases.add(f"c{number}", source.sandbox, **options)
+    result = cases.run("-i", static)
     listing = result.json()
     assert hosts(listing) == []
     assert members(listing, "ungrouped") == ["static-1"]
     assert [name for name in listing if name not in ("_meta", "all", "ungrouped")] == []
-    told = failures(result)
-    for number, (_options, text) in enumerate(BAD_OPTIONS):
-        assert "".join(text.split()) in told[f"{number}.server_management.yml"], text
-    assert "Traceback" not in result.output
+    check_refused(result, {f"c{number}": text for number, (_, text) in enumerate(BAD_OPTIONS)})
     assert source.sandbox.token not in result.output
 
 
-def refuse_files(source: Source, cases: dict[str, tuple[str, str]], plugin: str) -> Result:
+def refuse_files(cases: Cases, files: dict[str, tuple[str, str]], plugin: str) -> Result:
     """Read source files with one plugin; each must fail with a message that has a text.
 
-    ``cases`` has the content and the text for the name of each file.
+    ``files`` has the content and the text for the name of each file.
     """
-    paths: list[str | Path] = []
-    for name, (content, _text) in cases.items():
-        path = source.folder / f"{name}.server_management.yml"
-        path.write_text(content)
-        paths += ["-i", path]
-    enabled = {"ANSIBLE_INVENTORY_ENABLED": plugin}
-    result = source.runner.inventory(*paths, "--list", env=enabled)
-    messages = failures(result)
-    for name, (_content, text) in cases.items():
-        assert "".join(text.split()) in messages[f"{name}.server_management.yml"], name
+    for name, (content, _text) in files.items():
+        cases.write(name, content)
+    result = cases.run(env={"ANSIBLE_INVENTORY_ENABLED": plugin})
+    check_refused(result, {name: text for name, (_content, text) in files.items()})
     return result
 
 
@@ -261,82 +271,87 @@ FILES = {
 
 
 @pytest.mark.promise("silent")
-def test_a_file_that_is_not_a_mapping_is_named(source: Source) -> None:
+def test_a_file_that_is_not_a_mapping_is_named(cases: Cases) -> None:
     text = "server_management.yml: must be a mapping of options to values."
-    cases = {name: (content, text) for name, content in FILES.items()}
-    result = refuse_files(source, cases, "server_management.cloud.servers")
+    files = {name: (content, text) for name, content in FILES.items()}
+    result = refuse_files(cases, files, "server_management.cloud.servers")
     assert "attribute" not in result.output
 
 
 @pytest.mark.promise("secret")
-def test_no_message_shows_a_token_that_was_written_wrongly(source: Source) -> None:
+def test_no_message_shows_a_token_that_was_written_wrongly(source: Source, cases: Cases) -> None:
     start = f"{{plugin: server_management.cloud.servers, base_url: {source.sandbox.url}, "
-    cases = {
+    files = {
         "colon": (f"{start}api_token:tok_SECRET}}", "api_token: there is no such option. Put a"),
         "list": (f"{start}api_token: [tok_SECRET]}}", "api_token: must be text, not a"),
         "mapping": (f"{start}api_token: {{tok_SECRET: x}}}}", "api_token: must be text, not a"),
         "number": (f"{start}api_token: 0123456}}", "api_token: YAML reads this value as a number"),
     }
     # Other plugins, which Ansible tries afterwards, show the content of a file.
-    result = refuse_files(source, cases, "auto")
+    result = refuse_files(cases, files, "auto")
     assert "SECRET" not in result.output
 
 
 @pytest.mark.promise("silent")
-def test_a_file_on_one_line_without_white_space_causes_a_warning(source: Source) -> None:
+def test_a_file_on_one_line_without_white_space_causes_a_warning(
+    source: Source, cases: Cases
+) -> None:
     options = {"plugin": "server_management.cloud.servers", "base_url": source.sandbox.url}
     options |= {"api_token": source.sandbox.token}
-    path = source.folder / "one.server_management.yml"
-    for separators, is_told in (((",", ":"), True), ((",", ": "), False)):
-        path.write_text(json.dumps(options, separators=separators))
-        result = source.runner.inventory("-i", path, "--list").ok()
-        assert len(hosts(result.json())) == 3
-        assert result.says("has a line without white space between its values") == is_told
+    cases.write("dense", json.dumps(options | {"group": "dense"}, separators=(",", ":")))
+    cases.write("spaced", json.dumps(options | {"group": "spaced"}, separators=(",", ": ")))
+    result = cases.run()
+    for case in cases.paths:
+        text = f"{case}.server_management.yml: The file has a line without white space between"
+        assert members(result.json(), case) == THREE, case
+        assert result.says(text) == (case == "dense"), case
 
 
 @pytest.mark.promise("silent")
 def test_options_that_match_no_server_cause_a_warning_with_the_known_values(
-    source: Source,
+    source: Source, cases: Cases
 ) -> None:
-    cases: list[tuple[dict[str, Any], str]] = [
-        (
+    options: dict[str, tuple[dict[str, Any], str]] = {
+        "region": (
             {"regions": ["eu-centrla"]},
             "regions: no server has eu-centrla; the account has eu-1 (2), eu-2 (1).",
         ),
-        (
+        "status": (
             {"statuses": "Running"},
             "statuses: no server has Running; the account has running (2), stopped (1).",
         ),
-        (
+        "both": (
             {"statuses": ["stopped"], "plans": ["large"]},
             "statuses, plans: no server matches all of these options; the account has "
             "status: running (2), stopped (1); plan: small (2), large (1).",
         ),
-    ]
-    paths: list[str | Path] = []
-    for number, (options, _text) in enumerate(cases):
-        paths += ["-i", source.file(f"{number}.server_management.yml", **options)]
-    result = source.runner.inventory(*paths, "--list").ok()
+    }
+    for case, (chosen, _text) in options.items():
+        cases.add(case, source.sandbox, **chosen)
+    result = cases.run()
     assert hosts(result.json()) == []
-    for number, (_options, text) in enumerate(cases):
-        assert result.says(f"{number}.server_management.yml: {text}")
+    for case, (_chosen, text) in options.items():
+        assert result.says(f"{case}.server_management.yml: {text}"), case
 
 
 @pytest.mark.promise("silent")
 def test_a_file_with_another_name_causes_a_warning(source: Source) -> None:
-    path = source.file(name="fleet.yml")
-    result = source.runner.inventory("-i", path, "--list")
-    assert hosts(result.json()) == []
+    files = {
+        "nested.yml": "all: {vars: {a: 1}}\nx:\n  plugin: server_management.cloud.servers\n",
+        "json.yml": '{\n "api_token": "t",\n "plugin": "server_management.cloud.servers"\n}\n',
+        "fleet.yml": source.file(group="fleet").read_text(),
+        "prod.server_management.yaml": source.file(group="prod").read_text(),
+    }
+    paths: list[str | Path] = []
+    for name, content in files.items():
+        paths += ["-i", write_inventory(source.folder, content, name)]
+    result = source.runner.inventory(*paths, "--list")
+    assert members(result.json(), "prod") == THREE
+    assert members(result.json(), "fleet") == []
+    text = "The name of an inventory file for"
+    told = [name for name in files if result.says(f"{name}: {text}")]
+    assert told == ["json.yml", "fleet.yml"]
     assert result.says("must end with server_management.yml or server_management.yaml")
-    nested = source.folder / "nested.yml"
-    nested.write_text("all: {vars: {a: 1}}\nx:\n  plugin: server_management.cloud.servers\n")
-    as_json = source.folder / "json.yml"
-    as_json.write_text('{\n "api_token": "t",\n "plugin": "server_management.cloud.servers"\n}\n')
-    result = source.runner.inventory("-i", nested, "-i", as_json, "--list")
-    assert result.says("json.yml: The name of an inventory file for")
-    assert not result.says("nested.yml: The name of an inventory file for")
-    again = path.rename(path.with_name("prod.server_management.yaml"))
-    assert len(hosts(source.runner.inventory("-i", again, "--list").ok().json())) == 3
 
 
 def test_an_unparsed_source_can_be_made_an_error(source: Source) -> None:
@@ -347,24 +362,20 @@ def test_an_unparsed_source_can_be_made_an_error(source: Source) -> None:
     assert result.says("The API rejected the token")
 
 
-def test_every_example_of_the_documentation_works(runner: Runner, tmp_path: Path) -> None:
+def test_every_example_of_the_documentation_works(cases: Cases, tmp_path: Path) -> None:
     name = "server_management.cloud.servers"
-    doc = runner.doc("-t", "inventory", "-j", name).ok().json()[name]
-    examples = list(yaml.safe_load_all(doc["examples"]))
+    doc = cases.runner.doc("-t", "inventory", "-j", name).ok().json()[name]
+    examples = {f"example_{n}": e for n, e in enumerate(yaml.safe_load_all(doc["examples"]))}
     assert len(examples) >= 8
-    (tmp_path / "token").write_text("sandbox-token\n")
-    with Sandbox(servers=KNOWN) as api:
-        runner.environment["SERVER_MANAGEMENT_BASE_URL"] = api.url
-        runner.environment["SERVER_MANAGEMENT_API_TOKEN"] = api.token
-        runner.environment["PROD_API_TOKEN"] = api.token
-        for number, options in enumerate(examples):
-            if "base_url" in options:
-                options["base_url"] = api.url
-            if "api_token_file" in options:
-                options["api_token_file"] = str(tmp_path / "token")
-            if "cache_connection" in options:
-                options["cache_connection"] = str(tmp_path / "cache")
-            path = write_inventory(tmp_path, options, f"{number}.server_management.yml")
-            result = runner.inventory("-i", path, "--list").ok()
-            assert result.stderr == ""
-            assert hosts(result.json())
+    token = tmp_path / "token"
+    token.write_text("sandbox-token")
+    paths = {"api_token_file": str(token), "cache_connection": str(tmp_path / "cache")}
+    for case, options in examples.items():
+        servers = [{**server, "name": f"{case}-{server['name']}"} for server in KNOWN]
+        replaced = {"base_url": cases.serve(servers=servers).url, **paths}
+        options.update({name: replaced[name] for name in replaced if name in options})
+        cases.write(case, yaml.safe_dump({"base_url": replaced["base_url"], **options}))
+    names = ("SERVER_MANAGEMENT_API_TOKEN", "PROD_API_TOKEN")
+    listing = cases.list(env=dict.fromkeys(names, "sandbox-token"))
+    for case in examples:
+        assert [name for name in hosts(listing) if name.startswith(f"{case}-")], case

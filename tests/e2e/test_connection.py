@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -14,166 +13,155 @@ import pytest
 import trustme
 
 from sandbox import Fault, Sandbox
-from support.run import Runner
 
-from .conftest import KNOWN, Source, hosts
-
-THREE = ["db-1", "web-1", "web-2"]
-DISTANT = "http://api.example.com"  # reached through the proxy of the environment alone
+from .conftest import KNOWN, THREE, Cases, check_refused, members
 
 
-@pytest.mark.parametrize("ending", ["", "/", "/api/v1", "/api/v1/"])
-@pytest.mark.parametrize("prefix", ["", "/cloud"])
-def test_the_forms_of_a_base_url(runner: Runner, tmp_path: Path, prefix: str, ending: str) -> None:
-    with Sandbox(servers=KNOWN, prefix=prefix) as api:
-        source = Source(runner, api, tmp_path)
-        assert hosts(source.list(base_url=f"{api.url}{ending}")) == THREE
-        assert [request.path for request in api.requests] == [f"{prefix}/api/v1/servers"]
-
-
-def test_what_is_sent(source: Source) -> None:
-    (source.runner.home / ".netrc").write_text("machine 127.0.0.1 login somebody password else\n")
-    source.list()
-    (request,) = source.sandbox.requests
-    assert (request.method, request.query, request.body) == ("GET", {}, b"")
-    assert request.headers["Authorization"] == f"Bearer {source.sandbox.token}"
-    assert request.headers["User-Agent"].startswith("server_management.cloud/")
-    assert " ansible/2." in request.headers["User-Agent"]
-
-
-@pytest.fixture(scope="module")
-def authority(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a CA, certificates of it for two hosts, and the CA of somebody else."""
-    folder = tmp_path_factory.mktemp("authority")
-    ours = trustme.CA()
-    ours.cert_pem.write_to_path(str(folder / "ca.pem"))
-    trustme.CA().cert_pem.write_to_path(str(folder / "another.pem"))
-    for host in ("127.0.0.1", "api.example.com"):
-        ours.issue_cert(host).private_key_and_cert_chain_pem.write_to_path(str(folder / host))
-    return folder
+@pytest.mark.promise("home")
+def test_every_form_of_a_base_url_leads_to_the_same_request(cases: Cases) -> None:
+    (cases.runner.home / ".netrc").write_text("machine 127.0.0.1 login somebody password else\n")
+    apis = []
+    for prefix in ("", "/cloud"):
+        for number, ending in enumerate(("", "/", "/api/v1", "/api/v1/")):
+            case = f"prefix_{number}" if prefix else f"plain_{number}"
+            api = cases.serve(f"{case}-1", prefix=prefix)
+            cases.add(case, api, base_url=f"{api.url}{ending}")
+            apis.append((case, api))
+    listing = cases.list()
+    for case, api in apis:
+        assert members(listing, case) == [f"{case}-1"]
+        (request,) = api.requests
+        assert request.path == f"{api.prefix}/api/v1/servers", case
+        assert (request.method, request.query, request.body) == ("GET", {}, b"")
+        assert request.headers["Authorization"] == f"Bearer {api.token}"
+        assert request.headers["User-Agent"].startswith("server_management.cloud/")
+        assert " ansible/2." in request.headers["User-Agent"]
 
 
 @pytest.fixture
-def encrypted(runner: Runner, tmp_path: Path, authority: Path) -> Generator[Source, None, None]:
-    with Sandbox(servers=KNOWN, tls=(authority / "127.0.0.1", None)) as api:
-        yield Source(runner, api, tmp_path)
+def encrypted(cases: Cases, tmp_path: Path) -> Sandbox:
+    """Serve an account over TLS; ca.pem has its CA, and another.pem a CA that it does not use."""
+    ours = trustme.CA()
+    ours.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
+    trustme.CA().cert_pem.write_to_path(str(tmp_path / "another.pem"))
+    certificate = tmp_path / "certificate.pem"
+    ours.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(str(certificate))
+    return cases.serve(servers=KNOWN, tls=(certificate, None))
 
 
-TRUST: list[tuple[dict[str, Any], dict[str, str]]] = [
-    ({"ca_path": "ca.pem"}, {}),
-    ({"validate_certs": False}, {}),
-    ({}, {"SERVER_MANAGEMENT_CA_PATH": "ca.pem"}),
-    ({}, {"SERVER_MANAGEMENT_VALIDATE_CERTS": "false"}),
-    ({}, {"REQUESTS_CA_BUNDLE": "ca.pem"}),
-    ({"ca_path": "ca.pem"}, {"SERVER_MANAGEMENT_CA_PATH": "another.pem"}),
-    ({"ca_path": "ca.pem"}, {"REQUESTS_CA_BUNDLE": "another.pem"}),
-    ({"validate_certs": False}, {"REQUESTS_CA_BUNDLE": "another.pem"}),
-]
+UNTRUSTED = ("TLS with 127.0.0.1:", "set ca_path")
 
 
-@pytest.mark.parametrize(("options", "variables"), TRUST, ids=str)
+# The environment of each command; whether its CA is trusted without an option is the last item.
+@pytest.mark.parametrize(
+    ("variables", "is_trusted"),
+    [
+        ({"SERVER_MANAGEMENT_CA_PATH": "another.pem", "REQUESTS_CA_BUNDLE": "another.pem"}, False),
+        ({"SERVER_MANAGEMENT_CA_PATH": "ca.pem", "REQUESTS_CA_BUNDLE": "another.pem"}, True),
+        ({"SERVER_MANAGEMENT_VALIDATE_CERTS": "false", "REQUESTS_CA_BUNDLE": "another.pem"}, True),
+        ({"REQUESTS_CA_BUNDLE": "ca.pem"}, True),
+    ],
+    ids=["neither", "ca_path", "validate_certs", "bundle"],
+)
 def test_a_certificate_is_trusted(
-    encrypted: Source, authority: Path, options: dict[str, Any], variables: dict[str, str]
+    encrypted: Sandbox, cases: Cases, tmp_path: Path, variables: dict[str, str], is_trusted: bool
 ) -> None:
-    if "ca_path" in options:
-        options = {"ca_path": str(authority / options["ca_path"])}
-    for name, value in variables.items():
-        path = authority / value
-        encrypted.runner.environment[name] = str(path) if path.exists() else value
-    assert hosts(encrypted.list(**options)) == THREE
+    options: dict[str, dict[str, Any]] = {
+        "environment": {},
+        "file": {"ca_path": str(tmp_path / "ca.pem")},
+        "unchecked": {"validate_certs": False},
+    }
+    for case, chosen in options.items():
+        cases.add(case, encrypted, **chosen)
+    result = cases.run(
+        env={
+            name: value if value == "false" else str(tmp_path / value)
+            for name, value in variables.items()
+        }
+    )
+    if is_trusted:
+        assert result.stderr == ""
+    else:
+        check_refused(result, {"environment": UNTRUSTED})
+    for case in options:
+        expected = THREE if is_trusted or case != "environment" else []
+        assert members(result.json(), case) == expected, case
+    assert len(encrypted.requests) == 2 + is_trusted
 
 
-@pytest.mark.parametrize("trusted", [None, "another.pem"])
-def test_a_certificate_of_nobody_we_know_is_refused(
-    encrypted: Source, authority: Path, trusted: str | None
+def test_an_unknown_certificate_and_the_wrong_scheme_are_refused(
+    encrypted: Sandbox, cases: Cases
 ) -> None:
-    ca_path = str(authority / trusted) if trusted else None
-    place = f"127.0.0.1:{encrypted.sandbox.port}"
-    encrypted.refused(f"TLS with {place} failed", "set ca_path", ca_path=ca_path, retries=3)
-    assert encrypted.sandbox.requests == []
-
-
-def test_a_certificate_of_another_host_is_refused(
-    runner: Runner, tmp_path: Path, authority: Path
-) -> None:
-    with Sandbox(servers=KNOWN, tls=(authority / "api.example.com", None)) as api:
-        source = Source(runner, api, tmp_path)
-        source.refused("TLS with", "127.0.0.1", "ca_path", ca_path=str(authority / "ca.pem"))
-        assert api.requests == []
-
-
-def test_the_scheme_does_not_fit(source: Source, encrypted: Source) -> None:
-    url = source.sandbox.url.replace("http:", "https:")
-    source.refused("does not use TLS", "base_url", base_url=url)
-    encrypted.refused("Cannot reach", base_url=encrypted.sandbox.url.replace("https:", "http:"))
-
-
-def test_time_and_tries_from_the_environment(source: Source) -> None:
-    environment = source.runner.environment
-    environment["SERVER_MANAGEMENT_TIMEOUT"] = "0.5"
-    environment["SERVER_MANAGEMENT_RETRIES"] = "1"
-    source.sandbox.fail(Fault.hang(), times=None)
-    source.refused("within 0.5 s", "Tried 2 times", retries=None)
-    assert len(source.sandbox.requests) == 2
-    first, second = (request.received for request in source.sandbox.requests)
-    assert 0.5 + 0.25 <= second - first < 5
-    # What the file says wins.
-    source.refused("within 0.2 s", timeout=0.2, retries=0)
-    assert len(source.sandbox.requests) == 3
-
-
-def test_a_wait_that_the_api_asks_for_is_kept(source: Source) -> None:
-    source.sandbox.fail(Fault(status=429, retry_after=2), times=1)
-    assert hosts(source.list(retries=1)) == THREE
-    first, second = (request.received for request in source.sandbox.requests)
-    assert 2 <= second - first < 7
-
-
-@pytest.mark.promise("home")
-def test_a_redirect_is_not_followed(source: Source) -> None:
-    with Sandbox(servers=KNOWN, token=source.sandbox.token) as other:
-        target = f"{other.url}/api/v1/servers"
-        for status in (301, 302, 307, 308):
-            source.sandbox.fail(Fault(status=status, location=target), times=1)
-            source.refused(f'redirects to "{target}"', f"HTTP {status}", "set base_url to it")
-        assert other.requests == []
-
-
-@pytest.mark.promise("home")
-def test_a_next_link_leads_nowhere_else(runner: Runner, tmp_path: Path) -> None:
-    with Sandbox(servers=9, page_size=4, pagination="link") as api, Sandbox() as other:
-        api.fail(Fault(link=f'<{other.url}{{next}}>; rel="next"'), times=None)
-        Source(runner, api, tmp_path).refused("another origin", pagination="link")
-        assert other.requests == []
-
-
-def test_a_distant_host_through_a_proxy(source: Source) -> None:
-    source.runner.environment["http_proxy"] = source.sandbox.url
-    result = source.run(base_url=DISTANT).ok()
-    assert hosts(result.json()) == THREE
-    assert result.says("The token is sent unencrypted to api.example.com:80: use https")
-    assert result.stderr.count("unencrypted") == 1
-    (request,) = source.sandbox.requests
-    assert request.headers["Host"] == "api.example.com"
-    source.sandbox.stop()
-    source.refused("Cannot reach api.example.com:80 through the proxy", base_url=DISTANT)
-    # What is excepted goes straight there.
-    source.sandbox.start()
-    source.runner.environment.update(http_proxy="http://127.0.0.1:9", no_proxy="127.0.0.1")
-    assert hosts(source.list()) == THREE
-
-
-@pytest.mark.promise("whole")
-def test_a_listing_that_shifts_gives_each_server_once(runner: Runner, tmp_path: Path) -> None:
-    with Sandbox(servers=9, page_size=4, pagination="page") as api:
-        api.fail(Fault(shift=1), page=2, times=None)
-        api.fail(Fault(shift=1), page=3, times=None)
-        listing = Source(runner, api, tmp_path).list(pagination="page")
-        assert hosts(listing) == sorted(server["name"] for server in api.servers)
+    cases.add("unknown", encrypted, retries=3)
+    cases.add("http", encrypted, base_url=encrypted.url.replace("https:", "http:"))
+    check_refused(cases.run(), {"unknown": UNTRUSTED, "http": "Cannot reach"})
+    assert encrypted.requests == []
 
 
 @pytest.mark.promise("bounded")
-@pytest.mark.parametrize("fault", [Fault.gzip_bomb(), Fault.endless()], ids=["gzip", "endless"])
-def test_a_response_that_is_too_large(source: Source, fault: Fault) -> None:
-    source.sandbox.fail(fault, times=None)
-    source.refused("larger than 128 MiB")
+def test_the_file_takes_precedence_for_time_and_tries(cases: Cases) -> None:
+    environment = cases.add("environment", retries=None)
+    file = cases.add("file", timeout=0.2, retries=0)
+    for api in (environment, file):
+        api.fail(Fault.hang(), times=None)
+    variables = {"SERVER_MANAGEMENT_TIMEOUT": "0.5", "SERVER_MANAGEMENT_RETRIES": "1"}
+    texts = {"environment": ("within 0.5 s", "Tried 2 times"), "file": "within 0.2 s"}
+    check_refused(cases.run(env=variables), texts)
+    assert len(file.requests) == 1
+    first, second = (request.received for request in environment.requests)
+    assert second - first >= 0.5 + 0.25
+
+
+@pytest.mark.promise("whole")
+def test_retries_shifts_and_an_allowed_partial_listing(cases: Cases) -> None:
+    retried = cases.add("retried", retries=2)
+    retried.fail(Fault(status=503, retry_after=0), times=1)
+    retried.fail(Fault.reset(), times=1)
+    # A wait that the API asks for is kept.
+    waited = cases.add("waited", retries=1)
+    waited.fail(Fault(status=429, retry_after=2), times=1)
+    # A listing that moves while it is read has some servers twice.
+    names = [f"shift-{number}" for number in range(9)]
+    shifting = cases.serve(*names, page_size=4, pagination="page")
+    cases.add("shifting", shifting, pagination="page")
+    for page in (2, 3):
+        shifting.fail(Fault(shift=1), page=page, times=None)
+    partial = cases.add("partial", allow_partial=True)
+    partial.fail(Fault(has_more=True), times=None)
+    result = cases.run()
+    listing = result.json()
+    assert [members(listing, case) for case in ("retried", "waited", "partial")] == [
+        ["retried-1"],
+        ["waited-1"],
+        ["partial-1"],
+    ]
+    assert members(listing, "shifting") == names
+    assert len(retried.requests) == 3
+    first, second = (request.received for request in waited.requests)
+    assert second - first >= 2
+    (line,) = result.stderr.splitlines()
+    assert "partial.server_management.yml: The API has more servers than the 1" in line
+
+
+def test_a_distant_host_through_a_proxy(cases: Cases) -> None:
+    proxy = cases.add("distant", base_url="http://api.example.com")
+    straight = cases.add("straight")
+    cases.add("no_proxy", base_url="https://api.example.com")
+    result = cases.run(
+        env={
+            "http_proxy": proxy.url,
+            "https_proxy": "http://127.0.0.1:1",
+            "no_proxy": "127.0.0.1",
+        }
+    )
+    assert members(result.json(), "distant") == ["distant-1"]
+    assert members(result.json(), "straight") == ["straight-1"]
+    assert result.says(
+        "distant.server_management.yml: The token is sent unencrypted to api.example.com:80: "
+        "use https"
+    )
+    assert result.stderr.count("unencrypted") == 1
+    (request,) = proxy.requests
+    assert request.headers["Host"] == "api.example.com"
+    assert len(straight.requests) == 1
+    check_refused(result, {"no_proxy": "Cannot reach api.example.com:443 through the proxy"})
