@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import datetime
 import gzip
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,12 +20,10 @@ from typing import Any
 import pytest
 import trustme
 
-from sandbox import Fault, Sandbox
-from support.run import Runner
+from sandbox import Fault
 
-from .conftest import KNOWN, Source, hosts
+from .conftest import KNOWN, THREE, Cases, Source, cached, check_refused, hosts
 
-THREE = ["db-1", "web-1", "web-2"]
 MOST_MEMORY = 600  # MiB; a response may have 128 MiB
 
 # What the command says goes to its own standard error, the peak of its memory to standard output.
@@ -172,173 +170,121 @@ PAGES = [
 ]
 
 
-class Accounts:
-    """Accounts that each have a fault, and a good one, as sources of one command."""
-
-    def __init__(self, runner: Runner, folder: Path, stack: ExitStack) -> None:
-        self._runner = runner
-        self._folder = folder
-        self._stack = stack
-        self._told: dict[Path, tuple[str, ...]] = {}
-        self.add("good", Sandbox(servers=KNOWN), ())
-
-    def add(self, name: str, api: Sandbox, texts: tuple[str, ...], **options: Any) -> Sandbox:
-        """Serve an account, as the source ``name``, of which these texts must be said."""
-        self._stack.enter_context(api)
-        source = Source(self._runner, api, self._folder)
-        self._told[source.file(f"{name}.server_management.yml", **options)] = texts
-        return api
-
-    def check(self) -> None:
-        """List all of them, and compare what is said of each; the good one must be whole."""
-        sources = [word for path in self._told for word in ("-i", path)]
-        result = self._runner.inventory("--list", *sources).ok()
-        assert "Traceback" not in result.output
-        assert hosts(result.json()) == THREE
-        rest = "".join(result.stderr.split())
-        for path, texts in self._told.items():
-            if not texts:
-                continue
-            # Ansible ends with this what it says of a source.
-            said, end, rest = rest.partition(f"Unabletoparse{path}asaninventorysource")
-            assert end, f"{path.name} was listed\n{result}"
-            for text in texts:
-                assert "".join(text.split()) in said, f"{path.name}: {text!r}\n{said}"
+TABLES = (STATUSES, RETRIES, BROKEN, SLOW, CONTENT, PAGES)
 
 
-TABLES = {
-    "statuses": STATUSES,
-    "retries": RETRIES,
-    "broken": BROKEN,
-    "slow": SLOW,
-    "content": CONTENT,
-    "pages": PAGES,
-}
+def refuse(cases: Cases, texts: dict[str, tuple[str, ...]]) -> None:
+    """List accounts that must fail with these texts, and a good one, which must be whole."""
+    cases.add("good", cases.serve(servers=KNOWN))
+    result = cases.run()
+    assert hosts(result.json()) == THREE
+    check_refused(result, texts)
 
 
 @pytest.mark.promise("whole", "atomic")
-@pytest.mark.parametrize("table", TABLES)
-def test_each_fault_has_its_message_and_its_tries(
-    runner: Runner, tmp_path: Path, table: str
-) -> None:
-    cases = TABLES[table]
-    with ExitStack() as stack:
-        accounts = Accounts(runner, tmp_path, stack)
-        apis = []
-        for case in cases:
-            api = Sandbox(**{"servers": KNOWN, **case.account})
-            api.fail(case.fault, times=None, page=case.page)
-            apis.append(accounts.add(case.name, api, case.texts, **case.options))
-        accounts.check()
-        asked = {case.name: len(api.requests) for case, api in zip(cases, apis, strict=True)}
-    assert asked == {case.name: case.requests for case in cases}
+def test_each_fault_has_its_message_and_its_tries(cases: Cases) -> None:
+    faults = {case.name: case for table in TABLES for case in table}
+    assert len(faults) == sum(map(len, TABLES))
+    apis = {}
+    for name, case in faults.items():
+        apis[name] = cases.serve(**{"servers": KNOWN, **case.account})
+        apis[name].fail(case.fault, times=None, page=case.page)
+        cases.add(name, apis[name], **case.options)
+    refuse(cases, {name: case.texts for name, case in faults.items()})
+    asked = {name: len(api.requests) for name, api in apis.items()}
+    assert asked == {name: case.requests for name, case in faults.items()}
 
 
 @pytest.mark.promise("home", "atomic")
-def test_no_redirect_and_no_link_leads_the_token_away(runner: Runner, tmp_path: Path) -> None:
-    (runner.home / ".netrc").write_text("default login somebody password else\n")
-    statuses = (301, 302, 303, 307, 308)
-    with ExitStack() as stack:
-        accounts = Accounts(runner, tmp_path, stack)
-        other = stack.enter_context(Sandbox(servers=KNOWN))
-        targets = {
-            "host": f"{other.url}/api/v1/servers",
-            "scheme": other.url.replace("http:", "https:"),
-            "itself": "/api/v1/servers",
-        }
-        apis = []
-        for status in statuses:
-            for name, target in targets.items():
-                api = Sandbox(servers=KNOWN)
-                api.fail(Fault(status=status, location=target), times=None)
-                texts = (f'redirects to "{target}"', f"HTTP {status}", "set base_url to it")
-                apis.append(accounts.add(f"{name}-{status}", api, texts, retries=3))
-        linked = Sandbox(servers=9, page_size=4, pagination="link")
-        linked.fail(Fault(link=f'<{other.url}{{next}}>; rel="next"'), times=None)
-        apis.append(accounts.add("link", linked, ("another origin",), pagination="link"))
-        accounts.check()
-        assert other.requests == []
-        for api in apis:
-            (request,) = api.requests
-            assert request.headers["Authorization"] == f"Bearer {api.token}"
+def test_no_redirect_and_no_link_leads_the_token_away(cases: Cases) -> None:
+    (cases.runner.home / ".netrc").write_text("default login somebody password else\n")
+    other = cases.serve(servers=KNOWN)
+    targets = {
+        "host": f"{other.url}/api/v1/servers",
+        "scheme": other.url.replace("http:", "https:"),
+        "itself": "/api/v1/servers",
+    }
+    apis, texts = {}, {}
+    for status in (301, 302, 303, 307, 308):
+        for kind, target in targets.items():
+            name = f"{kind}-{status}"
+            apis[name] = cases.add(name, retries=3)
+            apis[name].fail(Fault(status=status, location=target), times=None)
+            texts[name] = (f'redirects to "{target}"', f"HTTP {status}", "set base_url to it")
+    linked = cases.serve(servers=9, page_size=4, pagination="link")
+    linked.fail(Fault(link=f'<{other.url}{{next}}>; rel="next"'), times=None)
+    apis["link"] = cases.add("link", linked, pagination="link")
+    refuse(cases, {**texts, "link": ("another origin",)})
+    assert other.requests == []
+    for name, api in apis.items():
+        (request,) = api.requests
+        assert request.headers["Authorization"] == f"Bearer {api.token}", name
 
 
 @pytest.mark.promise("home", "atomic")
-def test_no_token_is_sent_over_an_unverified_connection(runner: Runner, tmp_path: Path) -> None:
+def test_no_token_is_sent_over_an_unverified_connection(cases: Cases, tmp_path: Path) -> None:
     ours = trustme.CA()
     ours.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
     past = datetime.datetime(2020, 1, 1, tzinfo=datetime.timezone.utc)
     certificates = {
-        "unknown": trustme.CA().issue_cert("127.0.0.1"),
-        "elsewhere": ours.issue_cert("api.example.com"),
-        "expired": ours.issue_cert("127.0.0.1", not_after=past),
+        "unknown": (trustme.CA().issue_cert("127.0.0.1"), "issuer"),
+        "elsewhere": (ours.issue_cert("api.example.com"), "127.0.0.1"),
+        "expired": (ours.issue_cert("127.0.0.1", not_after=past), "expired"),
     }
-    words = {"unknown": "issuer", "elsewhere": "127.0.0.1", "expired": "expired"}
-    trust = {"ca_path": str(tmp_path / "ca.pem"), "retries": 3}
-    with ExitStack() as stack:
-        accounts = Accounts(runner, tmp_path, stack)
-        apis = []
-        for name, certificate in certificates.items():
-            path = tmp_path / f"{name}.pem"
-            certificate.private_key_and_cert_chain_pem.write_to_path(str(path))
-            api = Sandbox(servers=KNOWN, tls=(path, None))
-            apis.append(accounts.add(name, api, ("TLS with", words[name], "ca_path"), **trust))
-        plain = Sandbox(servers=KNOWN)
-        stack.enter_context(plain)
-        url = f"https://127.0.0.1:{plain.port}"
-        nowhere = "https://api.invalid"
-        for name, base_url, texts in (
-            ("no-tls", url, ("does not use TLS", "base_url")),
-            ("nobody", "http://127.0.0.1:1", ("127.0.0.1:1: connection refused", "Check base_url")),
-            ("no-name", nowhere, ("Cannot reach api.invalid:443", "does not resolve")),
-        ):
-            accounts.add(name, Sandbox(servers=KNOWN), texts, base_url=base_url)
-        accounts.check()
-        assert [api.requests for api in (*apis, plain)] == [[]] * 4
+    texts: dict[str, tuple[str, ...]] = {}
+    apis = []
+    for name, (certificate, word) in certificates.items():
+        path = tmp_path / f"{name}.pem"
+        certificate.private_key_and_cert_chain_pem.write_to_path(str(path))
+        apis.append(cases.serve(servers=KNOWN, tls=(path, None)))
+        cases.add(name, apis[-1], ca_path=str(tmp_path / "ca.pem"), retries=3)
+        texts[name] = ("TLS with", word, "ca_path")
+    plain = cases.serve(servers=KNOWN)
+    for name, base_url, *words in (
+        ("no-tls", f"https://127.0.0.1:{plain.port}", "does not use TLS", "base_url"),
+        ("nobody", "http://127.0.0.1:1", "127.0.0.1:1: connection refused", "Check base_url"),
+        ("no-name", "https://api.invalid", "Cannot reach api.invalid:443", "does not resolve"),
+    ):
+        cases.add(name, plain, base_url=base_url)
+        texts[name] = tuple(words)
+    refuse(cases, texts)
+    assert [api.requests for api in (*apis, plain)] == [[]] * 4
 
 
-def _many(value: bytes) -> Fault:
-    body = b'{"data":[' + value * (2**27 // len(value) - 10) + b'0],"has_more":false}'
-    return Fault(body=gzip.compress(body), headers={"Content-Encoding": "gzip"})
+def _objects() -> Fault:
+    body = b'{"data":[' + b"{}," * (2**27 // 3 - 10) + b'0],"has_more":false}'
+    return Fault(body=gzip.compress(body, 1), headers={"Content-Encoding": "gzip"})
 
 
-BOMBS = {
-    "objects": _many(b"{},"),
-    "members": _many(b'{"a":1},'),
-    "gzip": Fault.gzip_bomb(),
-    "endless": Fault.endless(),
-    "nested": Fault.nested(1_000_000),
+BOMBS: dict[str, tuple[Callable[[], Fault], str]] = {
+    "objects": (_objects, "more than 4,000,000 JSON values"),
+    "gzip": (Fault.gzip_bomb, "larger than 128 MiB"),
+    "endless": (Fault.endless, "larger than 128 MiB"),
+    "nested": (lambda: Fault.nested(1_000_000), "nested deeper than 32 levels"),
 }
 
 
 @pytest.mark.promise("bounded")
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_bomb_takes_little_memory(source: Source, name: str) -> None:
-    source.sandbox.fail(BOMBS[name], times=None)
+    fault, text = BOMBS[name]
+    source.sandbox.fail(fault(), times=None)
     command = ("ansible-inventory", "--list", "-i", source.file())
     result = source.runner.run("python", "-c", MEASURED, *command).ok()
-    words = {"nested": "nested deeper than 32 levels", "gzip": "larger than 128 MiB"}
-    words["endless"] = words["gzip"]
-    assert result.says(words.get(name, "more than 4,000,000 JSON values"))
+    assert result.says(text)
     assert int(result.stdout) < MOST_MEMORY
 
 
 @pytest.mark.promise("cache", "whole")
 def test_two_commands_at_once_share_a_cache(source: Source, tmp_path: Path) -> None:
-    path = source.file(
-        cache=True,
-        cache_plugin="ansible.builtin.jsonfile",
-        cache_connection=str(tmp_path / "cache"),
-    )
-
-    def list_twice_at_once() -> int:
-        with ThreadPoolExecutor(2) as pool:
-            runs = [pool.submit(source.runner.inventory, "-i", path, "--list") for run in range(2)]
-            results = [run.result().ok() for run in runs]
-        assert [hosts(result.json()) for result in results] == [THREE, THREE]
-        assert [result.stderr for result in results] == ["", ""]
-        return len(source.sandbox.requests)
-
-    asked = list_twice_at_once()
+    path = source.file(**cached(tmp_path / "cache"))
+    with ThreadPoolExecutor(2) as pool:
+        runs = [pool.submit(source.runner.inventory, "-i", path, "--list") for run in range(2)]
+        results = [run.result().ok() for run in runs]
+    asked = len(source.sandbox.requests)
     assert 1 <= asked <= 2
-    assert list_twice_at_once() == asked
+    results.append(source.runner.inventory("-i", path, "--list").ok())
+    assert len(source.sandbox.requests) == asked
+    for result in results:
+        assert hosts(result.json()) == THREE
+        assert result.stderr == ""
