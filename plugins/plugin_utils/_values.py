@@ -20,6 +20,7 @@ from typing import Any
 from ansible import constants
 from jinja2 import TemplateSyntaxError
 
+from ansible_collections.server_management.cloud.plugins.module_utils._text import is_plain
 from ansible_collections.server_management.cloud.plugins.plugin_utils._pure import (
     HAS_EXPRESSIONS,
     analyse,
@@ -33,7 +34,7 @@ _REMEMBERED = (str, *NUMBERS, type(None), list, tuple, dict)
 _UNKNOWN = object()
 _MOST_REMEMBERED = 1024  # values; if there are more, they differ for each host
 # Before ansible-core 2.19, text that starts like this does not stay text.
-_CONVERTED = ("{", "[", "True", "False")
+_CONVERTED = ("True", "False")
 
 
 class Expression:
@@ -77,8 +78,10 @@ class Expression:
         if HAS_EXPRESSIONS:
             return type(value) in (str, PLAIN)
         # With this setting, text can become a number. Later versions ignore it.
-        is_native = constants.DEFAULT_JINJA2_NATIVE
-        return value.__class__ is str and not is_native and not value.startswith(_CONVERTED)
+        if constants.DEFAULT_JINJA2_NATIVE or value.__class__ is not str:
+            return False
+        # Ansible marks the result unsafe if API text is part of it, and may convert other text.
+        return is_plain(value) and not value.startswith(_CONVERTED)
 
 
 def syntax_error(error: BaseException) -> str | None:

@@ -73,6 +73,7 @@ KNOWN: dict[str, dict[str, Any]] = {
     "text that stays text": {
         "compose": {"composed": "server_flag | string", "second": "server_number | to_json"}
     },
+    "text that could be a template": {"compose": {"composed": "server_name ~ ()"}},
     "a leading minus": {"compose": {"composed": "-1 ~ server_name"}},
     "a method by its index": {"groups": {"a": "server_name['encode'] is defined"}},
     "inventory_hostname in compose": {
