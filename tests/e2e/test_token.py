@@ -16,72 +16,60 @@ import yaml
 from sandbox import Fault
 from support.secrets import find_secret
 
-from .conftest import Source, hosts
-
-THREE = ["db-1", "web-1", "web-2"]
+from .conftest import THREE, Cases, Source, cached, check_refused, members
 
 
-def test_from_the_environment(source: Source) -> None:
-    source.runner.environment["SERVER_MANAGEMENT_API_TOKEN"] = source.sandbox.token
-    source.runner.environment["SERVER_MANAGEMENT_BASE_URL"] = source.sandbox.url
-    assert hosts(source.list(api_token=None, base_url=None)) == THREE
-
-
-def test_from_a_template(source: Source) -> None:
-    source.runner.environment["PROD"] = source.sandbox.token
-    assert hosts(source.list(api_token="{{ lookup('ansible.builtin.env', 'PROD') }}")) == THREE
-
-
-def test_from_an_extra_var(source: Source) -> None:
-    source.sandbox.token = "shown-as-every-extra-var-is"
-    extra = f"token={source.sandbox.token} url={source.sandbox.url}"
-    listing = source.list("-e", extra, api_token="{{ token }}", base_url="{{ url }}")
-    assert hosts(listing) == THREE
-
-
-@pytest.mark.parametrize("option", ["api_token_file", "environment"])
-def test_from_a_file(source: Source, tmp_path: Path, option: str) -> None:
-    path = tmp_path / "token"
-    path.write_text(f"\n {source.sandbox.token} \n")
-    if option == "environment":
-        source.runner.environment["SERVER_MANAGEMENT_API_TOKEN_FILE"] = str(path)
-        assert hosts(source.list(api_token=None)) == THREE
-    else:
-        assert hosts(source.list(api_token=None, api_token_file=str(path))) == THREE
-
-
-def test_from_a_vault(source: Source, tmp_path: Path) -> None:
-    password = tmp_path / "password"
-    password.write_text("secret")
-    vault = ("--vault-password-file", password)
-    encrypted = source.runner.vault(
-        "encrypt_string",
-        *vault,
-        "--name",
-        "api_token",
-        "--stdin-name",
-        "api_token",
-        stdin=source.sandbox.token,
-    ).ok()
-    path = source.file(api_token=None)
+def test_every_way_to_give_a_token(source: Source, cases: Cases, tmp_path: Path) -> None:
+    # A token that the search for tokens does not know: Ansible lists every extra variable.
+    extra = cases.serve("extra-1", token="shown-as-every-extra-var-is")
+    cases.add("extra", extra, api_token="{{ token }}", base_url="{{ url }}")
+    environment = cases.serve("environment-1", token="t0ken-of-the-environment")
+    cases.add("environment", environment, api_token=None, base_url=None)
+    (tmp_path / "token").write_text(f"\n {source.sandbox.token} \n")
+    (tmp_path / "password").write_text("secret")
+    vault = ("--vault-password-file", tmp_path / "password")
+    encrypt = ("encrypt_string", *vault, "--name", "api_token", "--stdin-name", "api_token")
+    encrypted = source.runner.vault(*encrypt, stdin=source.sandbox.token).ok()
+    ways: dict[str, dict[str, Any]] = {
+        "template": {"api_token": "{{ lookup('ansible.builtin.env', 'PROD') }}"},
+        "file": {"api_token": None, "api_token_file": str(tmp_path / "token")},
+        "vault": {"api_token": None},
+    }
+    for case, options in ways.items():
+        cases.add(case, source.sandbox, **options)
+    path = cases.paths["vault"]
     path.write_text(f"{path.read_text()}\n{encrypted.stdout}")
-    listing = source.runner.inventory("-i", path, "--list", *vault).ok().json()
-    assert hosts(listing) == THREE
-    result = source.runner.inventory("-i", path, "--list")
-    assert hosts(result.json()) == []
-    assert result.says("api_token: ")
+    variables = {
+        "SERVER_MANAGEMENT_API_TOKEN": environment.token,
+        "SERVER_MANAGEMENT_BASE_URL": environment.url,
+        "PROD": source.sandbox.token,
+    }
+    given = ("-e", f"token={extra.token} url={extra.url}")
+    listing = cases.list(*given, *vault, env=variables)
+    assert members(listing, "extra") == ["extra-1"]
+    assert members(listing, "environment") == ["environment-1"]
+    for case in ways:
+        assert members(listing, case) == THREE, case
+    # Without the password, and with the token of the environment in a file.
+    cases.paths = {"environment": cases.paths["environment"], "vault": path}
+    (tmp_path / "token").write_text(variables.pop("SERVER_MANAGEMENT_API_TOKEN"))
+    variables["SERVER_MANAGEMENT_API_TOKEN_FILE"] = str(tmp_path / "token")
+    result = cases.run(env=variables)
+    assert members(result.json(), "environment") == ["environment-1"]
+    check_refused(result, {"vault": "api_token: "})
 
 
 @pytest.mark.promise("home", "secret")
 def test_the_inventory_file_takes_precedence_over_the_environment(
-    source: Source, tmp_path: Path
+    source: Source, cases: Cases, tmp_path: Path
 ) -> None:
-    environment = source.runner.environment
-    environment["SERVER_MANAGEMENT_API_TOKEN"] = "of-another-account"
-    environment["SERVER_MANAGEMENT_API_TOKEN_FILE"] = "/nowhere/token"
+    variables = {
+        "SERVER_MANAGEMENT_API_TOKEN": "of-another-account",
+        "SERVER_MANAGEMENT_API_TOKEN_FILE": "/nowhere/token",
+    }
     (tmp_path / "token").write_text(f"{source.sandbox.token}\n")
     quote = "Put it in quotes."
-    cases: dict[str, tuple[dict[str, Any], str]] = {
+    options: dict[str, tuple[dict[str, Any], str]] = {
         "relative": ({"api_token_file": "token"}, ""),
         "empty": ({"api_token": "", "api_token_file": "./token"}, ""),
         "spaces": ({"api_token": f" {source.sandbox.token}\n", "api_token_file": ""}, ""),
@@ -91,28 +79,28 @@ def test_the_inventory_file_takes_precedence_over_the_environment(
         "boolean": ({"api_token": True}, quote),
         "list": ({"api_token": ["k33p-this"]}, "must be text, not a list"),
         "mapping": ({"api_token": {"a": "k33p-this"}}, "must be text, not a list"),
-        "file-list": ({"api_token_file": ["k33p-this"]}, "must be text, not a list"),
+        "file_list": ({"api_token_file": ["k33p-this"]}, "must be text, not a list"),
         "bundle": ({"api_token_file": "token", "ca_path": "token"}, f"ca_path: {tmp_path}/token"),
     }
-    sources = []
-    for name, (options, _said) in cases.items():
-        every = {"api_token": None, "group": name, **options}
-        sources += ["-i", source.file(f"{name}.server_management.yml", **every)]
-    result = source.runner.inventory("--list", *sources).ok()
-    listing = result.json()
-    for name, (_options, said) in cases.items():
-        assert len(listing.get(name, {}).get("hosts", [])) == (0 if said else 3), name
-        assert result.says(said)
+    for case, (chosen, _text) in options.items():
+        cases.add(case, source.sandbox, **{"api_token": None, **chosen})
+    # Nothing in the file: the environment is used, and its first variable before the second one.
+    environment = cases.add("environment", api_token=None)
+    result = cases.run(env=variables)
+    texts = {case: text for case, (_chosen, text) in options.items() if text}
+    check_refused(result, {**texts, "environment": "rejected the token"})
+    for case in options.keys() - texts.keys():
+        assert members(result.json(), case) == THREE, case
     assert "k33p-this" not in result.output
     assert "4815162342" not in result.output
     sent = {request.headers["Authorization"] for request in source.sandbox.requests}
     assert sent == {f"Bearer {source.sandbox.token}"}
-    # Nothing in the file: the environment is used, and its first variable before the second one.
-    assert source.refused("rejected the token", api_token=None)
-    environment["SERVER_MANAGEMENT_API_TOKEN"] = " "
-    assert source.refused(
-        "SERVER_MANAGEMENT_API_TOKEN_FILE: /nowhere/token: no such file", api_token=None
-    )
+    (request,) = environment.requests
+    assert request.headers["Authorization"] == "Bearer of-another-account"
+    cases.paths = {"environment": cases.paths["environment"]}
+    text = "SERVER_MANAGEMENT_API_TOKEN_FILE: /nowhere/token: no such file"
+    result = cases.run(env={**variables, "SERVER_MANAGEMENT_API_TOKEN": " "})
+    check_refused(result, {"environment": text})
 
 
 @pytest.mark.promise("home", "secret")
@@ -135,7 +123,6 @@ def test_a_task_and_its_defaults_take_precedence_over_the_environment(
         {"name": name, module: {**defaults, **options}, "ignore_errors": True}
         for name, (options, _said) in cases.items()
     ]
-    tasks.append({"name": "no_url_at_all", module: {}, "ignore_errors": True})
     tasks.append(
         {
             "name": "defaults",
@@ -152,8 +139,8 @@ def test_a_task_and_its_defaults_take_precedence_over_the_environment(
     result = source.runner.playbook(playbook, env=environment).ok()
     for _options, said in cases.values():
         assert result.says(said)
-    assert result.says("ok=7")
-    assert result.says("ignored=4")
+    assert result.says("ok=6")
+    assert result.says("ignored=3")
     sent = [request.headers["Authorization"] for request in sandbox.requests]
     ours = f"Bearer {sandbox.token}"
     assert sent == [ours, ours, "Bearer of-another-account", ours]
@@ -163,12 +150,7 @@ def test_a_task_and_its_defaults_take_precedence_over_the_environment(
 def test_the_token_is_seen_nowhere(source: Source, tmp_path: Path) -> None:
     log, cache = tmp_path / "ansible.log", tmp_path / "cache"
     loud = {"ANSIBLE_DEBUG": "1", "ANSIBLE_LOG_PATH": str(log)}
-    options: dict[str, Any] = {
-        "cache": True,
-        "cache_plugin": "ansible.builtin.jsonfile",
-        "cache_connection": str(cache),
-    }
-    path = source.file(**options)
+    path = source.file(**cached(cache))
     outputs = [source.runner.inventory("-i", path, "--list", "-vvvvvv", env=loud).output]
     source.sandbox.fail(Fault(status=500, body="you sent {token}"), times=None)
     outputs.append(source.flush(path, "-vvvvvv", env=loud).output)
@@ -197,32 +179,26 @@ def test_a_server_named_like_the_token_is_not_named_in_messages(source: Source) 
 
 # Without ANSIBLE_DEBUG: Ansible's own debugging shows what every module is given and gives.
 @pytest.mark.promise("secret")
-@pytest.mark.parametrize(
-    "options",
-    [{}, {"api_token": "{{ lookup('ansible.builtin.env', 'PROD') }}"}],
-    ids=["environment", "option"],
-)
-def test_a_module_that_fails_shows_it_nowhere(
-    source: Source, tmp_path: Path, options: dict[str, str]
-) -> None:
+def test_a_module_that_fails_shows_it_nowhere(source: Source, tmp_path: Path) -> None:
     log, playbook = tmp_path / "ansible.log", tmp_path / "play.yml"
-    variable = "PROD" if options else "SERVER_MANAGEMENT_API_TOKEN"
     environment = {
         "ANSIBLE_LOG_PATH": str(log),
         "SERVER_MANAGEMENT_BASE_URL": source.sandbox.url,
         "SERVER_MANAGEMENT_RETRIES": "0",
-        variable: source.sandbox.token,
+        "SERVER_MANAGEMENT_API_TOKEN": source.sandbox.token,
+        "PROD": source.sandbox.token,
     }
     if version("ansible-core") >= "2.19":
         environment["ANSIBLE_DISPLAY_TRACEBACK"] = "always"
-    tasks = [
-        {f"server_management.cloud.{module}": options, "ignore_errors": True}
-        for module in ("server_info", "wallet_info")
+    token = "{{ lookup('ansible.builtin.env', 'PROD') }}"
+    tasks: list[dict[str, Any]] = [
+        {"server_management.cloud.server_info": {"api_token": token}, "ignore_errors": True},
+        {"server_management.cloud.wallet_info": {}, "ignore_errors": True},
     ]
     play = {"hosts": "localhost", "gather_facts": False, "tasks": tasks}
     playbook.write_text(yaml.safe_dump([play]))
     source.sandbox.fail(Fault(status=500, body="you sent {token}"), times=None)
     result = source.runner.playbook(playbook, "-vvvvvv", env=environment).ok()
-    assert result.says("you sent [token]")
     assert result.says("ignored=2")
-    assert "you sent [token]" in log.read_text()
+    for text in (result.stdout, log.read_text()):
+        assert text.count("you sent [token]") >= 2
