@@ -6,64 +6,56 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
-from sandbox import Fault, Sandbox
-from support.run import Runner, write_inventory
+from sandbox import Fault
 from support.sshd import SshServer
 
-from .conftest import KNOWN, Source, hosts, members
+from .conftest import KNOWN, Cases, Source, hosts, members
 
 
 @pytest.mark.promise("atomic")
-def test_a_source_that_fails_leaves_no_trace(source: Source, tmp_path: Path) -> None:
+def test_a_source_that_fails_leaves_no_trace(cases: Cases, tmp_path: Path) -> None:
     static = tmp_path / "static.yml"
     static.write_text("all: {children: {racks: {hosts: {rack-1: {own: 1}}}}}\n")
-    with Sandbox(servers=9, pagination="page", page_size=4) as api:
-        api.fail(Fault(status=500), page=2, times=None)
-        failing = write_inventory(
-            tmp_path,
-            {"base_url": api.url, "api_token": api.token, "pagination": "page", "retries": 0},
-            "bad.server_management.yml",
-        )
-        good = source.file("good.server_management.yml")
-        result = source.runner.inventory("-i", static, "-i", failing, "-i", good, "--list")
-    listing = result.json()
-    assert hosts(listing) == ["db-1", "rack-1", "web-1", "web-2"]
+    failing = cases.serve(servers=9, pagination="page", page_size=4)
+    failing.fail(Fault(status=500), page=2, times=None)
+    cases.add("failing", failing, pagination="page")
+    cases.add("good")
+    listing = cases.run("-i", static).json()
+    assert hosts(listing) == ["good-1", "rack-1"]
     assert members(listing, "racks") == ["rack-1"]
     assert not [group for group in listing if "made_up" in group or "us_east" in group]
 
 
 def test_a_folder_of_sources(source: Source, tmp_path: Path) -> None:
-    folder = tmp_path / "inventory"
+    folder = source.folder = tmp_path / "inventory"
     (folder / "group_vars").mkdir(parents=True)
-    source.folder = folder
+    for server in source.sandbox.servers:
+        server["labels"] = {"team": "x"}
     source.file("10.server_management.yml", compose={"rack": "colour | default('none')"})
-    (folder / "05-static.yml").write_text("all: {hosts: {web-1: {colour: red}, own-1: {own: 1}}}\n")
+    # A mapping of another source is replaced, and nothing else.
+    other = "all: {hosts: {web-1: {colour: red, server_labels: {rack: 1}}, own-1: {own: 1}}}\n"
+    (folder / "05-static.yml").write_text(other)
     (folder / "group_vars" / "region_eu_1.yml").write_text("zone: west\n")
     result = source.runner.inventory("-i", folder, "--list").ok()
     hostvars = result.json()["_meta"]["hostvars"]
     assert hosts(result.json()) == ["db-1", "own-1", "web-1", "web-2"]
-    assert hostvars["web-1"]["colour"] == "red"
-    assert hostvars["web-1"]["rack"] == "red"
+    assert hostvars["web-1"] == {
+        **{f"server_{field}": value for field, value in KNOWN[0].items()},
+        "ansible_host": KNOWN[0]["ipv4"],
+        "server_labels": {"team": "x"},
+        "colour": "red",
+        "rack": "red",
+        "zone": "west",
+    }
     assert hostvars["web-2"]["rack"] == "none"
     assert hostvars["db-1"]["zone"] == "west"
     assert "zone" not in hostvars["web-2"]
-
-
-def test_only_a_mapping_of_another_source_is_replaced(runner: Runner, tmp_path: Path) -> None:
-    static = tmp_path / "static.yml"
-    static.write_text("all: {hosts: {web-1: {server_labels: {rack: 1}, colour: red}}}\n")
-    servers = [{"labels": {"team": "x"}, **server} for server in KNOWN]
-    with Sandbox(servers=servers) as api:
-        path = Source(runner, api, tmp_path).file()
-        listing = runner.inventory("-i", static, "-i", path, "--list").ok().json()
-    expected = {f"server_{field}": value for field, value in servers[0].items()}
-    expected |= {"ansible_host": KNOWN[0]["ipv4"], "colour": "red"}
-    assert listing["_meta"]["hostvars"]["web-1"] == expected
 
 
 # What there is to each variable beyond its value: from ansible-core 2.19 on, where it is from.
@@ -106,23 +98,28 @@ def test_a_server_does_not_become_a_group_of_another_source(source: Source, tmp_
     assert not [name for name in own if name.startswith("server_")]
 
 
+PLAYBOOK = """
+- hosts: status_running
+  gather_facts: false
+  tasks:
+    - ansible.builtin.ping:
+- hosts: plan_small:&status_running
+  gather_facts: false
+  tasks:
+    - ansible.builtin.command: echo reached {{ server_id }}
+"""
+
+
 def test_the_servers_that_run_are_reached_over_ssh(
-    runner: Runner, tmp_path: Path, ssh_server: Callable[[Sequence[str]], SshServer]
+    source: Source, ssh_server: Callable[[Sequence[str]], SshServer]
 ) -> None:
-    playbook = tmp_path / "site.yml"
-    playbook.write_text(
-        "- hosts: region_eu_central:&status_running\n  become: false\n  gather_facts: false\n"
-        "  tasks:\n    - ansible.builtin.command: echo reached {{ server_id }}\n"
-    )
-    with Sandbox(servers=6, addresses="loopback") as api:
-        addresses = [server["ipv4"] for server in api.servers]
-        path = Source(runner, api, tmp_path).file()
-        runner.environment.update(ssh_server(addresses).environment)
-        pinged = runner.ansible("-i", path, "status_running", "-m", "ansible.builtin.ping").ok()
-        played = runner.playbook("-i", path, playbook, "-v").ok()
-    running = [server for server in api.servers if server["status"] == "running"]
-    assert pinged.stdout.count('"ping": "pong"') == len(running)
-    assert pinged.stderr == ""
-    for server in running:
-        reached = f"reached {server['id']}" in played.stdout
-        assert reached == (server["region"] == "eu-central")
+    addresses = [f"127.0.0.{number}" for number in (11, 12, 13)]
+    for server, address in zip(source.sandbox.servers, addresses, strict=True):
+        server["ipv4"] = address
+    playbook = source.folder / "site.yml"
+    playbook.write_text(PLAYBOOK)
+    source.runner.environment.update(ssh_server(addresses).environment)
+    played = source.runner.playbook("-i", source.file(), playbook, "-v").ok()
+    assert played.stderr == ""
+    assert played.stdout.count('"ping": "pong"') == 2
+    assert re.findall(r'"stdout": "reached (\w+)"', played.stdout) == ["srv_1"]
