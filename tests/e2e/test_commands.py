@@ -51,8 +51,9 @@ def test_no_view_of_an_inventory_has_warnings(source: Source) -> None:
         assert result.stderr == ""
         return result.stdout
 
-    assert shown("--graph") == GRAPH
-    assert "{server_id = srv_1}" in shown("--graph", "--vars")
+    graph = shown("--graph", "--vars").splitlines(keepends=True)
+    assert any("{server_id = srv_1}" in line for line in graph)
+    assert "".join(line for line in graph if "{" not in line) == GRAPH
     assert json.loads(shown("--host", "web-1"))["server_id"] == "srv_1"
     tree = yaml.safe_load(shown("--list", "--yaml"))
     assert list(tree["all"]["children"]["plan_small"]["hosts"]) == ["web-1", "web-2"]

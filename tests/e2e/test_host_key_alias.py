@@ -10,9 +10,10 @@ import re
 from typing import Any
 
 import pytest
-from e2e.conftest import KNOWN, Source
 
 from support.run import write_inventory
+
+from .conftest import KNOWN, Source, cached
 
 SSH, SFTP, SCP = (f"ansible_{program}_extra_args" for program in ("ssh", "sftp", "scp"))
 
@@ -26,19 +27,21 @@ def arguments(listing: dict[str, Any]) -> dict[str, list[Any]]:
     }
 
 
-def test_it_is_off_by_default(source: Source) -> None:
-    assert set(map(str, arguments(source.list()).values())) == {"[None, None, None]"}
-
-
 @pytest.mark.promise("data")
 def test_each_host_has_its_own_alias_in_plain_text(source: Source) -> None:
     hostile = "{{ 7 * 7 }} -o ProxyCommand=id\n%h"
     source.sandbox.servers.append({**KNOWN[0], "id": hostile, "name": "hostile"})
-    found = arguments(source.list(host_key_alias=True))
+    path = source.file(host_key_alias=True)
+    # A variable of a group is weaker, and what is common to all connections remains.
+    text = f"all:\n  vars:\n    {SSH}: -v\n    ansible_ssh_common_args: -J jump\n"
+    groups = write_inventory(source.folder, text, "groups.yml")
+    listing = source.runner.inventory("-i", path, "-i", groups, "--list").ok().json()
+    found = arguments(listing)
     last = found.pop("hostile")
     assert found == {server["name"]: [f"-o HostKeyAlias={server['id']}"] * 3 for server in KNOWN}
     assert len(set(last)) == 1
     assert re.fullmatch(r"-o HostKeyAlias=77-oroxyommandidh\+[0-9a-f]{32}", last[0])
+    assert listing["_meta"]["hostvars"]["web-1"]["ansible_ssh_common_args"] == "-J jump"
 
 
 def test_compose_wins_host_by_host(source: Source) -> None:
@@ -52,22 +55,11 @@ def test_compose_wins_host_by_host(source: Source) -> None:
     assert result.says(f"compose: {SSH}")
 
 
-def test_host_variables_win_over_groups_and_common_arguments_remain(source: Source) -> None:
-    path = source.file(host_key_alias=True)
-    text = f"all:\n  vars:\n    {SSH}: -v\n    ansible_ssh_common_args: -J jump\n"
-    groups = write_inventory(source.folder, text, "groups.yml")
-    listing = source.runner.inventory("-i", path, "-i", groups, "--list").ok().json()
-    assert arguments(listing)["web-1"][0] == "-o HostKeyAlias=srv_1"
-    assert listing["_meta"]["hostvars"]["web-1"]["ansible_ssh_common_args"] == "-J jump"
-
-
 @pytest.mark.promise("cache")
-def test_the_cache_does_not_have_it(source: Source) -> None:
+def test_it_is_off_by_default_and_not_in_the_cache(source: Source) -> None:
     folder = source.folder / "cache"
-    options = {"cache": True, "cache_plugin": "ansible.builtin.jsonfile"}
-    options["cache_connection"] = str(folder)
-    first = source.list(host_key_alias=True, **options)
+    first = source.list(host_key_alias=True, **cached(folder))
+    assert arguments(first)["web-1"] == ["-o HostKeyAlias=srv_1"] * 3
     assert "HostKeyAlias" not in "".join(path.read_text() for path in folder.iterdir())
-    assert source.list(host_key_alias=True, **options) == first
-    assert arguments(source.list(**options))["web-1"] == [None] * 3
+    assert arguments(source.list(**cached(folder)))["web-1"] == [None] * 3
     assert len(source.sandbox.requests) == 1
