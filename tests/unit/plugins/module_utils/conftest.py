@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the tests of the client share: a way to call it, and a clock that costs no time.
+"""Fixtures of the tests of module_utils: a client for a sandbox, and retries without waiting.
 
-The collection is imported late: where pytest is given this folder, it reads this file before the
-collection has its name.
+The collection is imported late: if pytest is started with this folder, it reads this file before
+the collection can be imported.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 
 
 class Reader:
-    """Read the listing of a sandbox; ``warnings`` has what the client warned of."""
+    """Read the listing of a sandbox; ``warnings`` contains the client's warnings."""
 
     def __init__(self, client: ModuleType) -> None:
         self.warnings: list[str] = []
@@ -56,7 +56,7 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def read(client: ModuleType) -> Reader:
-    """Return what reads the listing of a sandbox, without retries unless asked for."""
+    """Return a reader of the listing, by default without retries."""
     return Reader(client)
 
 
@@ -69,7 +69,7 @@ def sandbox() -> Iterator[Sandbox]:
 
 @pytest.fixture
 def waits(client: ModuleType, monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """Return the seconds that the client would have waited; no test waits that long."""
+    """Return the seconds that the client would have waited, and skip the waiting."""
     seconds: list[float] = []
     wait = client._wait
 
@@ -86,7 +86,7 @@ def waits(client: ModuleType, monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 @pytest.fixture
 def threads() -> Iterator[None]:
-    """Expect that a test leaves no thread of the client behind."""
+    """Check that the test leaves no thread of the client running."""
     from ansible_collections.server_management.cloud.plugins.module_utils import _transport
 
     yield

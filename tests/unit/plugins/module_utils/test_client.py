@@ -22,7 +22,6 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
     CloudError,
     Forbidden,
     MalformedResponse,
-    MissingLibrary,
     NotFound,
     RateLimited,
     Redirected,
@@ -59,7 +58,7 @@ def test_a_request_has_a_user_agent(read: Any, sandbox: Sandbox) -> None:
     assert request.headers["Accept-Encoding"] == "gzip"
 
 
-def test_nothing_is_left_open(read: Any, sandbox: Sandbox, threads: None) -> None:
+def test_no_connection_is_left_open(read: Any, sandbox: Sandbox, threads: None) -> None:
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         read(sandbox)
@@ -115,14 +114,14 @@ def test_each_status_has_its_error(
 
 
 @pytest.mark.parametrize("status", [401, 403, 404, 429, 500])
-def test_a_web_page_is_not_quoted(read: Any, sandbox: Sandbox, status: int) -> None:
+def test_an_html_body_is_not_quoted(read: Any, sandbox: Sandbox, status: int) -> None:
     sandbox.fail(Fault.html(status))
     with pytest.raises(StatusError) as caught:
         read(sandbox)
-    assert "says" not in str(caught.value)
+    assert "with the response" not in str(caught.value)
 
 
-FAULTS_TRIED_AGAIN = [
+TRANSIENT_FAULTS = [
     *(Fault(status=status) for status in (429, 500, 502, 503, 504)),
     Fault.reset(),
     Fault(cut="start"),
@@ -135,31 +134,23 @@ FAULTS_TRIED_AGAIN = [
 ]
 
 
-@pytest.mark.parametrize("fault", FAULTS_TRIED_AGAIN, ids=repr)
+@pytest.mark.promise("whole")
+@pytest.mark.parametrize("fault", TRANSIENT_FAULTS, ids=repr)
 def test_a_transient_failure_is_retried(
     read: Any, sandbox: Sandbox, waits: list[float], threads: None, fault: Fault
 ) -> None:
-    sandbox.fail(fault, times=2)
-    assert len(read(sandbox, retries=2)) == 3
-    assert len(sandbox.requests) == 3
-    assert 0.25 <= waits[0] <= 0.5 <= waits[1] <= 1.0
-    assert read.warnings == []
-
-
-@pytest.mark.promise("whole")
-@pytest.mark.parametrize("fault", FAULTS_TRIED_AGAIN, ids=repr)
-def test_a_lasting_failure_has_the_number_of_attempts(
-    read: Any, sandbox: Sandbox, waits: list[float], fault: Fault
-) -> None:
-    sandbox.fail(fault, times=None)
+    sandbox.fail(fault, times=5)
     with pytest.raises((Unreachable, StatusError), match=r"Tried 3 times\.") as caught:
         read(sandbox, retries=2)
     assert len(sandbox.requests) == 3
-    assert len(waits) == 2
+    assert 0.25 <= waits[0] <= 0.5 <= waits[1] <= 1.0
     assert caught.value.api_down
+    assert len(read(sandbox, retries=2)) == 3
+    assert (len(sandbox.requests), len(waits)) == (6, 4)
+    assert read.warnings == []
 
 
-NOT_TRIED_AGAIN = [
+FINAL_FAULTS = [
     *(Fault(status=status) for status in (400, 401, 403, 404, 418, 501)),
     Fault(status=302, location="/elsewhere"),
     Fault.html(),
@@ -169,8 +160,8 @@ NOT_TRIED_AGAIN = [
 
 
 @pytest.mark.promise("whole")
-@pytest.mark.parametrize("fault", NOT_TRIED_AGAIN, ids=repr)
-def test_a_final_failure_is_not_tried_again(
+@pytest.mark.parametrize("fault", FINAL_FAULTS, ids=repr)
+def test_a_final_failure_is_not_retried(
     read: Any, sandbox: Sandbox, waits: list[float], fault: Fault
 ) -> None:
     sandbox.fail(fault)
@@ -181,7 +172,7 @@ def test_a_final_failure_is_not_tried_again(
 
 
 @pytest.mark.promise("bounded")
-def test_waits_grow_up_to_a_minute_for_any_number_of_tries(
+def test_waits_grow_up_to_a_minute_for_any_number_of_attempts(
     read: Any, sandbox: Sandbox, waits: list[float]
 ) -> None:
     sandbox.fail(Fault(status=503), times=None)
@@ -213,14 +204,6 @@ def test_a_longer_retry_after_fails_at_once_and_is_quoted(
     with pytest.raises(StatusError, match=r"It asks to wait 3600 s\."):
         read(sandbox, retries=3)
     assert (waits, len(sandbox.requests)) == ([], 1)
-
-
-def test_a_retry_after_that_is_neither_seconds_nor_a_date_is_ignored(
-    read: Any, sandbox: Sandbox, waits: list[float]
-) -> None:
-    sandbox.fail(Fault(status=503, retry_after="soon"))
-    assert len(read(sandbox, retries=1)) == 3
-    assert 0.25 <= waits[0] <= 0.5
 
 
 def test_a_client_can_be_used_again(sandbox: Sandbox, waits: list[float]) -> None:
@@ -268,7 +251,7 @@ def test_each_attempt_has_the_whole_timeout(
 @pytest.mark.parametrize(
     "fault", [{"drip_body": 0.1}, {"cut": "body", "end": "hang"}, {"cut": "body"}], ids=str
 )
-def test_a_status_counts_although_its_body_never_ends(
+def test_an_error_status_is_reported_even_if_its_body_never_ends(
     read: Any, sandbox: Sandbox, status: int, kind: type[CloudError], fault: dict[str, Any]
 ) -> None:
     sandbox.fail(Fault(status=status, body="x" * 1000, **fault))
@@ -277,7 +260,7 @@ def test_a_status_counts_although_its_body_never_ends(
 
 
 @pytest.mark.promise("bounded")
-def test_what_is_given_up_ends_with_the_next_piece(read: Any, sandbox: Sandbox) -> None:
+def test_an_abandoned_request_ends_with_the_next_piece(read: Any, sandbox: Sandbox) -> None:
     started = threading.Event()
 
     def stream() -> Any:
@@ -311,17 +294,8 @@ def test_a_listing_beyond_the_limit_is_refused(
 
 
 @pytest.mark.promise("bounded")
-def test_pages_count_together_towards_the_limit(read: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_client, "LISTING_LIMIT", 1000)
-    with Sandbox(servers=9, pagination="page", page_size=3) as sandbox:
-        with pytest.raises(MalformedResponse, match="larger than"):
-            read(sandbox, pagination="page")
-        assert len(sandbox.requests) == 2
-
-
-@pytest.mark.promise("bounded")
 @pytest.mark.parametrize("status", [302, 401, 500])
-def test_no_endless_body_of_an_error_is_read(read: Any, sandbox: Sandbox, status: int) -> None:
+def test_an_endless_body_of_an_error_is_not_read(read: Any, sandbox: Sandbox, status: int) -> None:
     sent = 0
 
     def stream() -> Any:
@@ -344,9 +318,17 @@ REDIRECTS = [
     (303, "//other.invalid/"),
     (307, "https://other.invalid/api/v1/servers"),
     (308, "http://[bad"),
+    (302, "http://schön.invalid/"),
+    (302, "/a\tb\x1b[1m\x7f"),
+    (302, "/" + "x" * 300),
     (302, "http://127.0.0.1:99999/"),
     (300, "\x01"),
 ]
+SHOWN = {
+    "http://schön.invalid/": "http://sch\ufffdn.invalid/",
+    "/a\tb\x1b[1m\x7f": "/a b [1m",
+    "/" + "x" * 300: "/" + "x" * 156 + "...",
+}
 
 
 @pytest.mark.promise("home")
@@ -355,13 +337,13 @@ def test_no_redirect_is_followed(read: Any, sandbox: Sandbox, status: int, locat
     sandbox.fail(Fault(status=status, location=location))
     with pytest.raises(Redirected) as caught:
         read(sandbox)
-    shown = f'"{location}"' if location.isprintable() else "nowhere"
+    shown = f'"{SHOWN.get(location, location)}"' if location != "\x01" else "nowhere"
     assert f"redirects to {shown}, which is not followed (HTTP {status})" in str(caught.value)
     assert len(sandbox.requests) == 1
 
 
 @pytest.mark.promise("home")
-def test_plain_http_is_warned_of_once_unless_it_stays_here(
+def test_plain_http_to_another_machine_causes_one_warning(
     read: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_client, "is_loopback", lambda host: False)
@@ -386,11 +368,3 @@ def test_a_netrc_file_does_not_replace_the_token(
     assert requests.utils.get_netrc_auth(sandbox.url) == ("someone", "secret")
     read(sandbox)
     assert sandbox.requests[0].headers.get_all("Authorization") == [f"Bearer {TOKEN}"]
-
-
-def test_a_missing_library_is_named(
-    read: Any, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "requests", None)
-    with pytest.raises(MissingLibrary, match=r"pip install requests\."):
-        read(sandbox)

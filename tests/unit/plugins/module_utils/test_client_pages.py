@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How the client goes from page to page, and what it makes of pages that lead nowhere."""
+"""Paging in each style, and responses that end it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STYLES = tuple(PARAMETERS)
 @pytest.mark.promise("whole")
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize(("count", "requests"), [(0, 1), (1, 1), (3, 1), (4, 2), (6, 2), (7, 3)])
-def test_every_server_comes_once_over_one_connection(
+def test_all_pages_are_read_over_one_connection(
     read: Any, threads: None, style: str, count: int, requests: int
 ) -> None:
     with Sandbox(servers=count, pagination=style, page_size=3) as sandbox:
@@ -88,16 +88,8 @@ def test_a_link_may_be_relative_and_among_others(read: Any, link: str) -> None:
 
 
 FOREIGN = [
-    "https://{host}:{port}/api/v1/servers",
     "http://localhost:{port}/api/v1/servers",
-    "http://{host}:9/api/v1/servers",
-    "//other.invalid/api/v1/servers",
-    "http://user@{host}:{port}/api/v1/servers",
     "http://{host}:{port}@other.invalid/",
-    "http://{host}:{port}\\@other.invalid/",
-    "ftp://{host}:{port}/",
-    "http://[bad/",
-    "http://{host}:99999/",
     "http://{host}:{port}/\ta",
     "javascript:alert(1)",
 ]
@@ -130,9 +122,7 @@ def test_more_results_without_a_way_to_request_them_are_an_error(
 
 @pytest.mark.promise("whole")
 @pytest.mark.parametrize("link", [None, "</x>; rel=prev", "<>; rel=next", "garbage <"])
-def test_without_a_next_link_the_style_link_ends_in_an_error(
-    read: Any, sandbox: Sandbox, link: str | None
-) -> None:
+def test_the_style_link_requires_a_next_link(read: Any, sandbox: Sandbox, link: str | None) -> None:
     sandbox.fail(Fault(has_more=True, link=link))
     with pytest.raises(IncompleteListing, match="no Link header to the next page"):
         read(sandbox, pagination="link")
@@ -140,7 +130,7 @@ def test_without_a_next_link_the_style_link_ends_in_an_error(
 
 @pytest.mark.promise("whole")
 @pytest.mark.parametrize("style", ["none", "link"])
-def test_a_part_is_taken_with_a_warning_where_that_is_allowed(
+def test_a_partial_listing_causes_a_warning_if_it_is_allowed(
     read: Any, sandbox: Sandbox, style: str
 ) -> None:
     sandbox.fail(Fault(has_more=True))
@@ -192,7 +182,7 @@ def test_a_link_that_loops_is_refused(read: Any) -> None:
 
 
 @pytest.mark.promise("whole")
-def test_an_api_that_ignores_the_parameter_is_found_out(read: Any, sandbox: Sandbox) -> None:
+def test_an_api_that_ignores_the_parameter_is_detected(read: Any, sandbox: Sandbox) -> None:
     sandbox.fail(Fault(has_more=True), times=None)
     with pytest.raises(MalformedResponse, match="has no new server"):
         read(sandbox, pagination="page")
@@ -249,11 +239,20 @@ def test_the_number_of_pages_is_bounded(
 
 
 @pytest.mark.promise("bounded")
-def test_the_values_of_all_pages_count_together(
-    read: Any, client: Any, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("constant", "limit", "words"),
+    [("VALUES_LIMIT", 80, "JSON values"), ("LISTING_LIMIT", 1000, "larger than")],
+)
+def test_a_limit_applies_to_all_pages_together(
+    read: Any,
+    client: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    constant: str,
+    limit: int,
+    words: str,
 ) -> None:
-    monkeypatch.setattr(client, "VALUES_LIMIT", 80)
+    monkeypatch.setattr(client, constant, limit)
     with Sandbox(servers=6, pagination="page", page_size=2) as sandbox:
-        with pytest.raises(MalformedResponse, match="JSON values"):
+        with pytest.raises(MalformedResponse, match=words):
             read(sandbox, pagination="page")
         assert len(sandbox.requests) == 3

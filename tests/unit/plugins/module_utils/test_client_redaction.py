@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the client shows of a server's own words: little, on one line, and never the token."""
+"""Messages quote little of a response, on one line, and never contain the token."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ SPELLINGS = [
 ]
 
 
-def _shows_nothing_of(secret: str, text: str) -> bool:
-    """Return whether the text contains no six characters of the secret."""
+def _hides(secret: str, text: str) -> bool:
+    """Return whether the text contains no six consecutive characters of the secret."""
     secret = secret.removeprefix(_base64("Bearer ")[:-3])
     return not any(secret[start : start + 6] in text for start in range(len(secret) - 5))
 
@@ -59,7 +59,7 @@ def _shows_nothing_of(secret: str, text: str) -> bool:
 @pytest.mark.promise("secret")
 @pytest.mark.parametrize("status", [400, 401])
 @pytest.mark.parametrize("spelling", SPELLINGS)
-def test_no_error_body_shows_the_token(
+def test_a_quoted_body_hides_the_token(
     read: Any, sandbox: Sandbox, spelling: str, status: int
 ) -> None:
     sandbox.token = TOKEN
@@ -69,8 +69,8 @@ def test_no_error_body_shows_the_token(
     message = str(caught.value)
     assert 'with the response "you sent ' in message
     assert "[token]" in message
-    assert _shows_nothing_of(TOKEN, message)
-    assert _shows_nothing_of(spelling, message)
+    assert _hides(TOKEN, message)
+    assert _hides(spelling, message)
 
 
 def _faults(spelling: str) -> list[Fault]:
@@ -88,31 +88,33 @@ def _faults(spelling: str) -> list[Fault]:
 @pytest.mark.promise("secret")
 @pytest.mark.parametrize("number", range(len(_faults(""))))
 @pytest.mark.parametrize("spelling", [TOKEN, quote(TOKEN, safe=""), _base64(BEARER)])
-def test_no_header_shows_the_token(read: Any, sandbox: Sandbox, spelling: str, number: int) -> None:
+def test_a_quoted_header_hides_the_token(
+    read: Any, sandbox: Sandbox, spelling: str, number: int
+) -> None:
     sandbox.token = TOKEN
     sandbox.fail(_faults(spelling)[number])
     with pytest.raises(CloudError) as caught:
         read(sandbox, pagination="link")
-    assert _shows_nothing_of(TOKEN, str(caught.value))
-    assert _shows_nothing_of(spelling, str(caught.value))
+    assert _hides(TOKEN, str(caught.value))
+    assert _hides(spelling, str(caught.value))
 
 
 @pytest.mark.promise("secret")
 @pytest.mark.parametrize("before", [100, 130, 140, 150, 155, 160, 200, 65530, 65536])
 @pytest.mark.parametrize("filler", ["x", " "])
 @pytest.mark.parametrize("chunked", [False, True])
-def test_no_cut_shows_a_part_of_the_token(
+def test_a_truncated_quotation_contains_no_part_of_the_token(
     read: Any, sandbox: Sandbox, before: int, filler: str, chunked: bool
 ) -> None:
     sandbox.token = TOKEN
     sandbox.fail(Fault(status=400, body=filler * before + "{token} and more", chunked=chunked))
     with pytest.raises(StatusError) as caught:
         read(sandbox)
-    assert _shows_nothing_of(TOKEN, str(caught.value))
+    assert _hides(TOKEN, str(caught.value))
 
 
 @pytest.mark.promise("secret")
-def test_no_piece_of_a_stream_shows_a_part_of_the_token(read: Any, sandbox: Sandbox) -> None:
+def test_a_token_split_over_two_chunks_is_redacted(read: Any, sandbox: Sandbox) -> None:
     sandbox.token = TOKEN
     pieces = [b"you sent ", TOKEN[:9].encode(), TOKEN[9:].encode(), b" here"]
     sandbox.fail(Fault(status=401, body=lambda: pieces))
@@ -133,20 +135,20 @@ QUOTED = [
 ]
 
 
-@pytest.mark.parametrize(("said", "shown"), QUOTED)
+@pytest.mark.parametrize(("body", "shown"), QUOTED)
 def test_an_error_body_is_quoted_short_and_on_one_line(
-    read: Any, sandbox: Sandbox, said: bytes, shown: str
+    read: Any, sandbox: Sandbox, body: bytes, shown: str
 ) -> None:
-    sandbox.fail(Fault(status=400, body=said, content_type="text/plain"))
+    sandbox.fail(Fault(status=400, body=body, content_type="text/plain"))
     with pytest.raises(StatusError) as caught:
         read(sandbox)
     expected = f'The API returned an unexpected status (HTTP 400), with the response "{shown}".'
     assert caught.value.message == expected
 
 
-@pytest.mark.parametrize("said", [b"", b" \r\n ", b"\x00\x01"])
-def test_nothing_is_quoted_where_nothing_is_said(read: Any, sandbox: Sandbox, said: bytes) -> None:
-    sandbox.fail(Fault(status=500, body=said))
+@pytest.mark.parametrize("body", [b"", b" \r\n ", b"\x00\x01"])
+def test_an_empty_error_body_is_not_quoted(read: Any, sandbox: Sandbox, body: bytes) -> None:
+    sandbox.fail(Fault(status=500, body=body))
     with pytest.raises(StatusError, match=r"^The API is failing \(HTTP 500\)\. Run again later\.$"):
         read(sandbox)
 
@@ -162,50 +164,28 @@ def test_an_unreadable_error_body_is_not_quoted(read: Any, sandbox: Sandbox) -> 
     sandbox.fail(Fault(status=401, body=b"no gzip", headers={"Content-Encoding": "gzip"}))
     with pytest.raises(Unauthorized) as caught:
         read(sandbox)
-    assert "says" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("location", "shown"),
-    [
-        ("http://schön.invalid/", "http://sch\ufffdn.invalid/"),
-        ("/a\tb\x1b[1m\x7f", "/a b [1m"),
-        ("/" + "x" * 300, "/" + "x" * 156 + "..."),
-    ],
-)
-def test_where_a_redirect_leads_is_quoted_likewise(
-    read: Any, sandbox: Sandbox, location: str, shown: str
-) -> None:
-    sandbox.fail(Fault(status=302, location=location))
-    with pytest.raises(StatusError) as caught:
-        read(sandbox)
-    assert f'redirects to "{shown}", which' in caught.value.message
+    assert "with the response" not in str(caught.value)
 
 
 @pytest.mark.promise("whole")
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
-        (Fault.html(), "is not JSON"),
+        (Fault.html(), "is not JSON: expecting value"),
         (Fault.html(), "(content type: text/html; charset=utf-8)"),
         (Fault(body="", headers={"Content-Type": None}), "(content type: none given)"),
         (Fault(body="no", content_type="a/b\x1b[1m"), "(content type: a/b [1m)"),
         (Fault(body="no", content_type="a" * 200), f"(content type: {'a' * 157}...)"),
         (Fault(body=b"\xff\xfe"), "it is not UTF-8"),
-        (Fault(body=gzip.compress(b"{}", mtime=0)), "it is not UTF-8"),
         (Fault(headers={"Content-Encoding": "gzip"}), "claims to be compressed"),
         (Fault(headers={"Content-Encoding": "br"}), "although only gzip was requested"),
-        (Fault(headers={"Content-Encoding": "deflate"}), "although only gzip was requested"),
         (Fault.nested(), "nested deeper than 32"),
-        (Fault(body="[]"), "not an object"),
         (Fault(body="{}"), 'no list "data"'),
-        (Fault(body={"data": []}), 'no boolean "has_more"'),
-        (Fault(data=["text"]), "Element 0 of data is not an object"),
         (Fault(data=[{"id": "a"}, {"id": ""}]), "Element 1 of data has no text id"),
     ],
     ids=repr,
 )
-def test_what_is_not_the_documented_envelope_is_refused(
+def test_a_response_without_the_documented_envelope_is_refused(
     read: Any, sandbox: Sandbox, fault: Fault, words: str
 ) -> None:
     sandbox.fail(fault)

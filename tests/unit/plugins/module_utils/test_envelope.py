@@ -23,7 +23,7 @@ from sandbox.account import make_servers
 ENVELOPE = b'{"data": [], "has_more": false}'
 
 
-def test_the_envelope_is_taken_apart() -> None:
+def test_the_envelope_is_parsed() -> None:
     assert parse_listing(b'{"data": [1, {}], "has_more": true, "x": 1}', "")[:2] == ([1, {}], True)
     assert parse_listing(b"\xef\xbb\xbf" + ENVELOPE, "")[:2] == ([], False)
     assert parse_listing('{"data": ["é😀"], "has_more": false}'.encode())[:2] == (["é😀"], False)
@@ -59,7 +59,7 @@ REFUSED = [
 
 @pytest.mark.promise("whole")
 @pytest.mark.parametrize(("body", "words"), REFUSED, ids=[words for body, words in REFUSED])
-def test_what_is_not_the_envelope_is_refused(body: bytes, words: str) -> None:
+def test_a_malformed_envelope_is_refused(body: bytes, words: str) -> None:
     with pytest.raises(MalformedResponse, match=words) as caught:
         parse_listing(body, "text/x")
     assert "base_url" in caught.value.next_step
@@ -68,7 +68,7 @@ def test_what_is_not_the_envelope_is_refused(body: bytes, words: str) -> None:
 
 @pytest.mark.promise("whole")
 @given(st.binary(max_size=60) | st.text(alphabet='{}[]",:dahsmoretfu0.e-', max_size=60))
-def test_no_body_raises_anything_else(body: bytes | str) -> None:
+def test_any_body_is_parsed_or_refused(body: bytes | str) -> None:
     message = ""
     try:
         parse_listing(body if isinstance(body, bytes) else body.encode(), "")
@@ -96,7 +96,7 @@ def test_values_are_counted_before_parsing(name: str) -> None:
 
 
 @pytest.mark.parametrize("filler", [",", "[{", '\\"', "\\\\", '\\\\\\",', "\\u002c,"])
-def test_the_text_of_strings_does_not_count(filler: str) -> None:
+def test_characters_in_strings_are_not_counted_as_values(filler: str) -> None:
     element = '{"id": "%s"}' % (filler * 1000)
     body = b'{"data": [' + element.encode() + b'], "has_more": false}'
     assert parse_listing(body, limit=10).data == [json.loads(element)]
@@ -111,7 +111,7 @@ def test_a_listing_of_a_large_account_is_within_the_limits() -> None:
 
 
 @pytest.mark.promise("bounded")
-def test_text_counts_by_the_memory_that_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_limit_of_text_depends_on_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_envelope, "_TEXT_LIMIT", 2000)
     element = [{"id": "y" * 1000}]
     assert parse_listing(json.dumps({"data": element, "has_more": False}).encode()).data == element

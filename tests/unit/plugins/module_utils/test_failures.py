@@ -54,7 +54,7 @@ CAUSES: list[tuple[BaseException, type[CloudError], str]] = [
 
 @pytest.mark.parametrize("how", ["argument", "reason", "cause", "context"])
 @pytest.mark.parametrize(("cause", "kind", "words"), CAUSES, ids=[repr(c[0]) for c in CAUSES])
-def test_the_cause_is_found_however_it_is_wrapped(
+def test_the_cause_is_found_in_any_wrapping(
     cause: BaseException, kind: type[CloudError], words: str, how: str
 ) -> None:
     error = transport_error(
@@ -67,21 +67,21 @@ def test_the_cause_is_found_however_it_is_wrapped(
     assert error.next_step
 
 
-def test_a_circle_of_causes_has_an_end() -> None:
+def test_a_cycle_of_causes_is_handled() -> None:
     first, second = OSError(), RuntimeError()
     first.__context__, second.__context__ = second, first
     error = transport_error(first, "http://h", 1, proxied=True, encrypted=False)
     assert "h:80 through the proxy: the connection was closed" in error.message
 
 
-def test_the_name_that_openssl_has_for_it_reads_as_words() -> None:
+def test_a_reason_of_openssl_is_shown_as_words() -> None:
     cause = ssl.SSLError(1, "")
     cause.reason = "NO_CERTIFICATE_OR_CRL_FOUND"
     error = transport_error(cause, "https://h", 1, proxied=False, encrypted=True)
     assert "failed: no certificate or crl found." in error.message
 
 
-def test_a_host_name_that_urllib3_finds_wrong_is_a_failure_of_tls() -> None:
+def test_a_wrong_host_name_reported_by_urllib3_is_a_tls_error() -> None:
     cause = RuntimeError(ValueError("hostname 'h' doesn't match 'g'"))
     error = transport_error(cause, "https://h", 1, proxied=False, encrypted=True)
     assert isinstance(error, TLSFailed)

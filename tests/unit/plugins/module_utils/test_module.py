@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What all modules share: errors become failed tasks, and options are checked once."""
+"""Behaviour of all modules: errors fail the task, and options are checked first."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ REQUIRED: dict[str, dict[str, Any]] = {
 
 
 def connection(sandbox: Sandbox, **options: Any) -> dict[str, Any]:
-    """Return the options that lead a module to the sandbox."""
+    """Return the options that connect a module to the sandbox."""
     return {"base_url": sandbox.url, "api_token": sandbox.token, "retries": 0, **options}
 
 
@@ -75,7 +75,7 @@ def test_an_incomplete_response_fails_the_task(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.promise("silent")
-def test_what_is_allowed_to_be_partial_gives_a_warning(sandbox: Sandbox) -> None:
+def test_a_partial_listing_causes_a_warning_if_it_is_allowed(sandbox: Sandbox) -> None:
     sandbox.fail(Fault(has_more=True))
     outcome = run_module("server_info", connection(sandbox, allow_partial=True))
     assert outcome.result["servers"] == sandbox.servers
@@ -83,7 +83,7 @@ def test_what_is_allowed_to_be_partial_gives_a_warning(sandbox: Sandbox) -> None
 
 
 @pytest.mark.promise("silent")
-def test_fields_that_can_not_be_used_give_one_warning(sandbox: Sandbox) -> None:
+def test_unusable_fields_cause_one_warning(sandbox: Sandbox) -> None:
     sandbox.servers[0]["plan"] = None
     del sandbox.servers[1]["plan"]
     sandbox.servers[2]["status"] = 7
@@ -162,7 +162,7 @@ def test_the_token_can_be_in_a_file(sandbox: Sandbox, tmp_path: Path) -> None:
     assert run_module("server_info", options).result["servers"] == sandbox.servers
 
 
-def test_a_request_names_the_version_of_ansible(sandbox: Sandbox) -> None:
+def test_the_user_agent_contains_the_version_of_ansible(sandbox: Sandbox) -> None:
     run_module("server_info", connection(sandbox))
     (request,) = sandbox.requests
     assert " ansible/2.0 " in request.headers["User-Agent"]

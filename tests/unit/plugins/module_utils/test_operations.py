@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The one table of operations, and all that follows from it."""
+"""The table of operations, and the messages and documents that depend on it."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from support.status_page import PAGE, table
 
 
 def turned_live(wanted: Operation) -> tuple[Operation, ...]:
-    """Return the table as it will be once the API has opened one more operation."""
+    """Return the table with one more live operation."""
     return tuple(replace(row, live=row.live or row == wanted) for row in OPERATIONS)
 
 
 def support(module: str) -> dict[str, Any]:
-    """Return what the documentation of a module says of its being live, as of the present table."""
+    """Return the documented attribute "live" of a module for the current table."""
     fragment = getattr(importlib.reload(live).ModuleDocFragment, module.upper())
     attribute: dict[str, Any] = json.loads(fragment)["attributes"]["live"]
     return attribute
@@ -61,7 +61,7 @@ def test_an_unknown_operation_is_an_error() -> None:
 
 
 @pytest.mark.promise("honest")
-def test_no_row_says_how_an_operation_is_requested() -> None:
+def test_the_table_contains_no_requests() -> None:
     assert [field.name for field in fields(Operation)] == [
         "modules",
         "name",
@@ -78,7 +78,7 @@ def test_no_row_says_how_an_operation_is_requested() -> None:
 
 @pytest.mark.promise("honest")
 @pytest.mark.parametrize("row", [row for row in OPERATIONS if not row.live])
-def test_what_is_not_live_is_refused(row: Operation) -> None:
+def test_an_operation_that_is_not_live_is_refused(row: Operation) -> None:
     with pytest.raises(NotYetLive) as caught:
         refuse(row)
     error = caught.value
@@ -91,7 +91,7 @@ def test_what_is_not_live_is_refused(row: Operation) -> None:
 
 
 @pytest.mark.promise("honest")
-def test_what_the_api_has_not_even_announced_is_said_to_be_so() -> None:
+def test_an_operation_that_is_not_announced_is_reported_as_such() -> None:
     with pytest.raises(NotYetLive, match="announced without this operation but not opened yet"):
         refuse(operation("volume", "delete"))
     assert [row.title for row in OPERATIONS if not row.announced] == ["Deleting a volume"]
@@ -117,7 +117,7 @@ TASKS: dict[tuple[str, str], dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("row", [row for row in OPERATIONS if row.modules and not row.live])
-def test_one_row_changes_the_failure_the_documentation_and_the_page(
+def test_a_row_turned_live_changes_failures_documentation_and_status_page(
     row: Operation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (module,) = row.modules
@@ -137,7 +137,7 @@ def test_one_row_changes_the_failure_the_documentation_and_the_page(
     assert after[2].count(" live\n") == before[2].count(" live\n") + 1
 
 
-def test_a_module_with_some_operations_live_is_documented_so(
+def test_a_module_with_some_live_operations_has_partial_support(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     row = operation("server", "resize")
@@ -149,5 +149,5 @@ def test_a_module_with_some_operations_live_is_documented_so(
     assert "Resizing a server is live. It needs the scope C(servers:write)." in attribute["details"]
 
 
-def test_the_page_of_what_is_live_has_the_table() -> None:
+def test_the_status_page_contains_the_table() -> None:
     assert table() in PAGE.read_text(encoding="utf-8")

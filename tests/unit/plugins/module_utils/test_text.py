@@ -24,7 +24,7 @@ VISIBLE = st.characters(min_codepoint=33, max_codepoint=126)
 
 @pytest.mark.promise("secret")
 @given(st.text(VISIBLE, min_size=8), st.text(max_size=200), st.text(max_size=200))
-def test_no_excerpt_has_the_token(token: str, before: str, after: str) -> None:
+def test_an_excerpt_hides_the_token(token: str, before: str, after: str) -> None:
     escaped = json.dumps(token)
     for spelling in (token, escaped, token.upper()):
         shown = excerpt(redact(before + spelling + after, token))
@@ -36,7 +36,7 @@ def test_no_excerpt_has_the_token(token: str, before: str, after: str) -> None:
 
 @pytest.mark.promise("secret")
 @pytest.mark.parametrize("token", ["a", "ab", "+/=", ".*", "\\", "(", "%41", "&amp;"])
-def test_any_token_can_be_taken_out(token: str) -> None:
+def test_any_token_is_redacted(token: str) -> None:
     assert redact(f"<{token}>", token) == "<[token]>"
 
 
@@ -44,7 +44,7 @@ def test_any_token_can_be_taken_out(token: str) -> None:
     ("text", "line"),
     [("", ""), (" a \r\n\t b ", "a b"), ("\x1b[0m\x00", "[0m"), ("\u202e\u2066x\u200f", "x")],
 )
-def test_one_line_leaves_one_line_that_no_terminal_acts_on(text: str, line: str) -> None:
+def test_one_line_removes_line_breaks_and_control_characters(text: str, line: str) -> None:
     assert one_line(text) == line
 
 
@@ -72,7 +72,7 @@ def test_summarise_names_a_few_and_counts_the_others(texts: list[str], shown: st
         ("`$(x)`'\"[]<>|;&!*?~^=%#\\", "___x" + "_" * 20),
     ],
 )
-def test_plain_replaces_each_other_character_by_an_underscore(text: str, expected: str) -> None:
+def test_plain_replaces_characters_that_templates_need(text: str, expected: str) -> None:
     assert plain(text) == expected
     assert len(plain(text)) == len(text)
 

@@ -44,6 +44,12 @@ def records(*identifiers: str) -> list[dict[str, Any]]:
     return [by_id[identifier] for identifier in identifiers]
 
 
+def different(server: dict[str, Any], **fields: tuple[str, str | None]) -> dict[str, Any]:
+    """Return the finding for a server, from expected and actual values."""
+    values = {name: {"expected": pair[0], "actual": pair[1]} for name, pair in fields.items()}
+    return {"id": server["id"], "name": server["name"], "differences": values}
+
+
 ALL = [{"id": server["id"]} for server in SERVERS]
 
 
@@ -56,7 +62,7 @@ ALL = [{"id": server["id"]} for server in SERVERS]
         [{"id": "s_1", "region": "eu"}, {"name": "db"}, *ALL[1:3]],
     ],
 )
-def test_an_account_as_declared_is_in_sync_after_one_request(
+def test_a_matching_account_is_in_sync_after_one_request(
     sandbox: Sandbox, declared: list[Any], check_mode: bool
 ) -> None:
     outcome = run(sandbox, declared, check_mode=check_mode)
@@ -74,33 +80,16 @@ def test_an_account_as_declared_is_in_sync_after_one_request(
         ),
         (
             [{"name": "web", "plan": "large", "region": "us", "status": "running"}, *ALL[:3]],
-            {
-                "different": [
-                    {
-                        "id": "s_1",
-                        "name": "web",
-                        "differences": {
-                            "plan": {"expected": "large", "actual": "small"},
-                            "region": {"expected": "us", "actual": "eu"},
-                        },
-                    }
-                ]
-            },
+            {"different": [different(WEB, plan=("large", "small"), region=("us", "eu"))]},
             ["web has the plan small instead of large and the region eu instead of us"],
         ),
         (
             [{"id": "s_1", "plan": "l", "region": "us", "status": "off"}, *ALL[:3]],
             {
                 "different": [
-                    {
-                        "id": "s_1",
-                        "name": "web",
-                        "differences": {
-                            "plan": {"expected": "l", "actual": "small"},
-                            "region": {"expected": "us", "actual": "eu"},
-                            "status": {"expected": "off", "actual": "running"},
-                        },
-                    }
+                    different(
+                        WEB, plan=("l", "small"), region=("us", "eu"), status=("off", "running")
+                    )
                 ]
             },
             [
@@ -175,17 +164,8 @@ def test_a_field_that_the_api_does_not_give_is_a_difference() -> None:
     declared = [{"id": "s_5", "plan": "small", "region": "eu", "status": "running"}]
     with Sandbox(servers=[BARE]) as sandbox:
         outcome = run(sandbox, declared)
-    assert outcome.result["different"] == [
-        {
-            "id": "s_5",
-            "name": "bare",
-            "differences": {
-                "plan": {"expected": "small", "actual": None},
-                "region": {"expected": "eu", "actual": None},
-                "status": {"expected": "running", "actual": None},
-            },
-        }
-    ]
+    fields = {"plan": ("small", None), "region": ("eu", None), "status": ("running", None)}
+    assert outcome.result["different"] == [different(BARE, **fields)]
     assert outcome.result["report"] == [
         "bare (s_5) has no plan (expected small), no region (expected eu) and no status "
         "(expected running)"
@@ -223,7 +203,7 @@ def test_a_server_without_a_name_is_reported_by_its_id() -> None:
         ([{"name": ["web"]}], "entry 1: name must be text."),
     ],
 )
-def test_an_entry_that_can_not_be_used_is_an_error_before_any_request(
+def test_an_invalid_entry_is_an_error_before_any_request(
     sandbox: Sandbox, declared: list[Any], message: str
 ) -> None:
     outcome = run(sandbox, declared)
@@ -269,7 +249,7 @@ def test_modules_that_need_the_whole_account_ignore_allow_partial(
     assert "in_sync" not in outcome.result
 
 
-def test_hostile_text_stays_on_one_line_and_as_it_is_in_the_records() -> None:
+def test_hostile_text_is_cleaned_in_the_report_and_kept_in_the_records() -> None:
     names = ["a\nb", "\x1b[31mred", "{{ 1 + 1 }}", "web is missing", "\u202egnp", "x" * 5000, ""]
     names += ["web ", 'x" is missing']
     servers = [{**WEB, "id": f"s\t{n}", "name": name} for n, name in enumerate(names)]

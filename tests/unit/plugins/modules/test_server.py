@@ -68,19 +68,11 @@ def test_the_options_decide_the_operation(
     assert (result.operation, result.after) == (operation, after)
 
 
-def test_a_new_server_has_the_options_and_unknown_values() -> None:
+def test_a_predicted_server_has_the_options_and_unknown_values() -> None:
     assert decided(name="new", plan="small", region="eu") == Change(
         "create",
         {},
-        {
-            "id": "unknown",
-            "name": "new",
-            "status": "unknown",
-            "plan": "small",
-            "region": "eu",
-            "ipv4": "unknown",
-            "created_at": "unknown",
-        },
+        {**dict.fromkeys(WEB, "unknown"), "name": "new", "plan": "small", "region": "eu"},
     )
 
 
@@ -113,9 +105,7 @@ def test_a_new_server_has_the_options_and_unknown_values() -> None:
         ({"name": "web", "plan": "large", "state": "reinstalled"}, "plan: web has the plan small."),
     ],
 )
-def test_options_that_no_operation_can_fulfil_are_an_error(
-    options: dict[str, Any], words: str
-) -> None:
+def test_impossible_options_are_an_error(options: dict[str, Any], words: str) -> None:
     with pytest.raises(OptionError, match=f"^{re.escape(words)}"):
         decided(**options)
 

@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
+from ansible_collections.server_management.cloud.plugins.module_utils._options import (
+    connection_argument_spec,
+)
 from ansible_collections.server_management.cloud.plugins.plugin_utils._arguments import (
     read_arguments,
 )
@@ -16,24 +19,9 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._arguments
 URL = "http://127.0.0.1:9"
 
 
-@pytest.fixture(autouse=True)
-def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for option in ("BASE_URL", "VALIDATE_CERTS", "CA_PATH", "TIMEOUT", "RETRIES"):
-        monkeypatch.delenv(f"SERVER_MANAGEMENT_{option}", raising=False)
-
-
-def test_defaults() -> None:
+def test_the_connection_has_the_defaults_of_the_modules() -> None:
     assert read_arguments({}) == {
-        "base_url": None,
-        "api_token": None,
-        "api_token_file": None,
-        "validate_certs": True,
-        "ca_path": None,
-        "timeout": 30.0,
-        "retries": 3,
-        "pagination": "none",
-        "pagination_parameter": None,
-        "allow_partial": False,
+        **{name: rules.get("default") for name, rules in connection_argument_spec().items()},
         "interval": 60.0,
         "hosts": "name",
         "initial": False,
@@ -57,14 +45,14 @@ def test_defaults() -> None:
         ("pagination", "link", "link"),
         ("base_url", URL, URL),
         ("api_token_file", "/a/$NAME", "/a/value"),
-        ("ca_path", "~/bundle", "/somebody/bundle"),
+        ("ca_path", "~/bundle", "/home/user/bundle"),
     ],
 )
 def test_values_are_converted(
     name: str, given: object, value: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NAME", "value")
-    monkeypatch.setenv("HOME", "/somebody")
+    monkeypatch.setenv("HOME", "/home/user")
     read = read_arguments({name: given})[name]
     assert (read, type(read)) == (value, type(value))
 
@@ -119,5 +107,5 @@ def test_the_environment_is_used_for_arguments_that_are_not_given(
     read = read_arguments({"timeout": 8, "retries": None})
     assert (read["base_url"], read["retries"], read["timeout"]) == (URL, 5, 8.0)
     assert read["validate_certs"] is False
-    # The connection reads this one itself, so that it never replaces a file that is given.
+    # The connection reads it, so that it never replaces a token file of the rulebook.
     assert read["api_token"] is None

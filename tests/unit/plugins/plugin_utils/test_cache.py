@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -66,21 +65,21 @@ def test_the_key_of_an_account_reveals_nothing() -> None:
     ],
     ids=str,
 )
-def test_what_could_change_the_listing_changes_the_key(change: dict[str, Any]) -> None:
+def test_the_key_depends_on_options_that_may_change_the_listing(change: dict[str, Any]) -> None:
     assert entry_key(replace(CONNECTION, **change)) != entry_key(CONNECTION)
 
 
 @pytest.mark.parametrize("change", [{"timeout": 1.0}, {"retries": 0}, {"user_agent": "x"}])
-def test_what_could_not_keeps_it(change: dict[str, Any]) -> None:
+def test_the_key_does_not_depend_on_other_options(change: dict[str, Any]) -> None:
     assert entry_key(replace(CONNECTION, **change)) == entry_key(CONNECTION)
 
 
-def test_no_two_connections_run_into_one_key() -> None:
+def test_none_and_its_name_have_different_keys() -> None:
     first = replace(CONNECTION, pagination="page", pagination_parameter=None)
     assert entry_key(first) != entry_key(replace(first, pagination_parameter="None"))
 
 
-def test_what_was_written_is_read_with_its_age(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_entry_is_read_with_its_age(monkeypatch: pytest.MonkeyPatch) -> None:
     servers = _servers(make_servers(3))
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now)
@@ -99,14 +98,14 @@ ELEMENTS = st.fixed_dictionaries(
 
 
 @given(st.lists(ELEMENTS, max_size=4))
-def test_any_account_comes_back_from_any_cache(elements: list[dict[str, Any]]) -> None:
+def test_any_account_survives_serialisation(elements: list[dict[str, Any]]) -> None:
     servers = _servers(elements)
     entry = json.loads(json.dumps(write_entry(servers)))
     assert read_entry(entry)[0] == servers
 
 
-def _without(key: str) -> Callable[[], dict[str, Any]]:
-    return lambda: {name: value for name, value in ENTRY.items() if name != key}
+def _without(key: str) -> dict[str, Any]:
+    return {name: value for name, value in ENTRY.items() if name != key}
 
 
 def _with(**changes: Any) -> dict[str, Any]:
@@ -122,9 +121,9 @@ DAMAGED: list[Any] = [
     "text",
     [],
     {},
-    _without("format")(),
-    _without("fetched")(),
-    _without("servers")(),
+    _without("format"),
+    _without("fetched"),
+    _without("servers"),
     _with(format=0),
     _with(format="1"),
     _with(fetched=None),
@@ -154,14 +153,14 @@ def test_a_damaged_entry_is_refused(entry: Any) -> None:
         read_entry(entry)
 
 
-def test_an_entry_is_checked_like_a_response() -> None:
+def test_an_entry_is_validated_like_a_response() -> None:
     element = {"id": "a", "name": 5, "ipv4": ["x"], "later": "\ud800"}
     (server,) = read_entry(_listing([element]))[0]
     assert server.fields == {"id": "a", "later": "\\ud800"}
 
 
 @given(st.dictionaries(st.sampled_from([*ENTRY, "x"]), JSON | st.just(ENTRY["servers"])))
-def test_any_other_entry_is_read_or_refused(changes: dict[str, Any]) -> None:
+def test_any_changed_entry_is_read_or_refused(changes: dict[str, Any]) -> None:
     try:
         servers, age = read_entry({**ENTRY, **changes})
     except ValueError:

@@ -26,21 +26,13 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._events im
     Listing,
     plain_fields,
 )
+from support.modules import WEB
 
 ATTACK = "{{ lookup('pipe', 'touch /tmp/x') }}"
 
 
 def record(identifier: str, name: str | None = None, **fields: Any) -> dict[str, Any]:
-    return {
-        "id": identifier,
-        "name": identifier if name is None else name,
-        "status": "running",
-        "plan": "small",
-        "region": "eu",
-        "ipv4": "203.0.113.1",
-        "created_at": "2026-01-01T00:00:00Z",
-        **fields,
-    }
+    return {**WEB, "id": identifier, "name": identifier if name is None else name, **fields}
 
 
 def listing(*records: dict[str, Any], hosts: str = "name") -> Listing:
@@ -113,12 +105,14 @@ def test_a_changed_server_has_both_records_and_the_names_of_the_fields() -> None
         ({"ipv4": "203.0.113.1"}, {"ipv4": "203.0.113.2"}, ["ipv4"]),
     ],
 )
-def test_every_field_counts(old: dict[str, Any], new: dict[str, Any], changed: list[str]) -> None:
+def test_every_field_is_compared(
+    old: dict[str, Any], new: dict[str, Any], changed: list[str]
+) -> None:
     (event,) = differences([record("srv_1", **old)], [record("srv_1", **new)])
     assert event["server_management"]["changed"] == changed
 
 
-def test_nothing_changed_and_another_order_are_no_events() -> None:
+def test_another_order_causes_no_events() -> None:
     servers = [record("srv_1"), record("srv_2"), record("srv_3", "srv_1")]
     assert differences(servers, servers[::-1]) == []
 
@@ -147,7 +141,7 @@ def test_with_ids_another_server_with_the_same_name_changes_nothing() -> None:
     assert brief(differences([first], [first, second], hosts="id")) == [("appeared", "srv_2")]
 
 
-def test_events_are_in_the_order_gone_changed_appeared_and_then_of_host_names() -> None:
+def test_events_are_sorted_by_gone_changed_appeared_and_then_by_host_name() -> None:
     before = [record("3", "c"), record("1", "b"), record("2", "a"), record("4", "d")]
     now = [
         record("9", "z"),
@@ -165,7 +159,7 @@ def test_events_are_in_the_order_gone_changed_appeared_and_then_of_host_names() 
     ]
 
 
-def test_an_empty_account_is_an_account() -> None:
+def test_an_empty_account_is_compared_like_any_other() -> None:
     assert brief(differences([record("srv_1")], [])) == [("gone", "srv_1")]
     assert brief(differences([], [record("srv_1")])) == [("appeared", "srv_1")]
 
@@ -212,13 +206,13 @@ def test_several_failures_are_one_event_and_the_differences_come_after_the_recov
     assert again["server_management"]["error"]["status"] == 429
 
 
-def test_a_first_poll_that_fails_is_reported_and_compared_with_nothing() -> None:
+def test_the_first_listing_after_a_failed_first_poll_causes_no_differences() -> None:
     account = Account(initial=False)
     assert len(list(account.fail(CloudError("No.")))) == 1
     assert brief(list(account.update(listing(record("a"))))) == [("recovered", "")]
 
 
-def test_hostile_text_becomes_plain_everywhere_and_is_named() -> None:
+def test_hostile_text_is_replaced_and_its_fields_are_named() -> None:
     hostile = record(ATTACK, ATTACK, status=ATTACK, ipv4="{%", later={ATTACK: [{"a": ATTACK}, 1]})
     (event,) = differences([], [hostile])
     content = event["server_management"]
@@ -235,7 +229,7 @@ def test_a_change_names_fields_that_were_altered_in_either_record() -> None:
     assert event["server_management"]["before"]["plan"] == "_"
 
 
-def test_keys_that_become_equal_are_all_kept() -> None:
+def test_keys_that_become_equal_stay_distinct() -> None:
     fields = {"a}": 1, "a{": 2, "a_": 3, "b": {"x%": 1, "x#": 2}}
     result, replaced = plain_fields(fields)
     assert result == {"a_": 3, "a__": 2, "a___": 1, "b": {"x_": 2, "x__": 1}} or result == {
@@ -283,7 +277,7 @@ ELEMENTS = st.lists(
 
 
 @given(before=ELEMENTS, now=ELEMENTS, hosts=st.sampled_from(["name", "id"]))
-def test_any_two_listings_give_harmless_events_that_explain_the_difference(
+def test_any_two_listings_cause_harmless_and_complete_events(
     before: list[dict[str, Any]], now: list[dict[str, Any]], hosts: str
 ) -> None:
     earlier, later = listing(*before, hosts=hosts), listing(*now, hosts=hosts)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Poll a sandbox, with a clock that does not make anyone wait."""
+"""Poll a sandbox without waiting between the polls."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Step = Callable[[], object]
 
 
 class Rulebook:
-    """Take events, and make the next step of a test whenever the source sleeps."""
+    """A queue of events that runs the next step of a test when the source sleeps."""
 
     def __init__(self, *steps: Step) -> None:
         self.events: list[dict[str, Any]] = []
@@ -33,11 +33,11 @@ class Rulebook:
         self._steps = iter(steps)
 
     async def put(self, data: dict[str, Any]) -> None:
-        """Take an event."""
+        """Add an event."""
         self.events.append(data)
 
     async def sleep(self, seconds: float) -> None:
-        """Let no time pass; the test is over after the last step."""
+        """Run the next step instead of waiting; cancel the source after the last one."""
         self.pauses.append(seconds)
         step = next(self._steps, None)
         if step is None:
@@ -51,12 +51,6 @@ class Rulebook:
         return [event["server_management"]["event"] for event in self.events]
 
 
-@pytest.fixture(autouse=True)
-def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for option in ("BASE_URL", "API_TOKEN", "API_TOKEN_FILE"):
-        monkeypatch.delenv(f"SERVER_MANAGEMENT_{option}", raising=False)
-
-
 def test_the_source_sends_a_user_agent() -> None:
     with Sandbox(servers=1) as sandbox:
         assert Rulebook().run(base_url=sandbox.url, api_token=sandbox.token) == []
@@ -65,7 +59,7 @@ def test_the_source_sends_a_user_agent() -> None:
     assert " ansible/" in agent
 
 
-def test_a_failing_api_is_one_event_and_never_servers_that_are_gone() -> None:
+def test_a_failing_api_causes_one_event_and_no_gone_servers() -> None:
     with Sandbox(servers=3) as sandbox:
         rulebook = Rulebook(
             lambda: sandbox.fail(Fault(status=503), times=3),
@@ -175,44 +169,34 @@ def test_events_wait_for_the_rulebook() -> None:
         assert asyncio.run(scenario()) == [1, 1, 1]
 
 
-@pytest.mark.parametrize("fault", [Fault.hang(), Fault(status=429, retry_after="60")])
-def test_a_source_that_is_cancelled_leaves_nothing_to_wait_for(fault: Fault) -> None:
-    with Sandbox(servers=1) as sandbox:
-        sandbox.fail(fault, times=None)
+@pytest.mark.parametrize(
+    ("faults", "initial"),
+    [([Fault.hang()], False), ([Fault(status=429, retry_after="60")], False), ([], True)],
+    ids=["request", "retry", "full queue"],
+)
+def test_a_cancelled_source_ends_at_once(faults: list[Fault], initial: bool) -> None:
+    with Sandbox(servers=3) as sandbox:
+        for fault in faults:
+            sandbox.fail(fault, times=None)
 
         async def scenario() -> bool:
-            arguments = {"base_url": sandbox.url, "api_token": sandbox.token}
-            task = asyncio.create_task(watch(asyncio.Queue(maxsize=1), arguments))
-            while not sandbox.requests:
+            queue: asyncio.Queue[Any] = asyncio.Queue(maxsize=1)
+            arguments = {"base_url": sandbox.url, "api_token": sandbox.token, "initial": initial}
+            task = asyncio.create_task(watch(queue, arguments))
+            while not (queue.full() if initial else sandbox.requests):
                 await asyncio.sleep(0.01)
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
             return task.cancelled()
 
         assert asyncio.run(scenario())
-    # What Python waits for at its end: all threads that are not daemons.
+    # Python waits at its exit for all threads that are not daemons.
     assert all(
         thread.daemon for thread in threading.enumerate() if thread is not threading.main_thread()
     )
 
 
-def test_a_source_that_is_cancelled_while_the_queue_is_full_ends() -> None:
-    with Sandbox(servers=3) as sandbox:
-
-        async def scenario() -> bool:
-            queue: asyncio.Queue[Any] = asyncio.Queue(maxsize=1)
-            arguments = {"base_url": sandbox.url, "api_token": sandbox.token, "initial": True}
-            task = asyncio.create_task(watch(queue, arguments))
-            while not queue.full():
-                await asyncio.sleep(0.01)
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-            return task.cancelled()
-
-        assert asyncio.run(scenario())
-
-
-def test_an_error_that_is_not_the_apis_ends_the_source(
+def test_an_unexpected_error_ends_the_source(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def fail(_client: Client) -> None:
