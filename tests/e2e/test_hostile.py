@@ -31,10 +31,10 @@ PLAYBOOK = """
   tasks:
     - ansible.builtin.meta: end_host
       when:
-        - server_note | default(server_tags | default(server_region | default(''))) is not none
+        - copied is defined
         - inventory_hostname not in targets
     - ansible.builtin.set_fact:
-        kept: "{{ server_note | default(server_tags | default(server_region)) }}"
+        kept: "{{ copied }}"
 - hosts: control
   connection: local
   gather_facts: false
@@ -79,7 +79,7 @@ TARGETS = [
 ]
 CONSTRUCTED = {
     "compose": {
-        "copied": "server_note | default(server_region | default(''))",
+        "copied": "server_note | default(server_tags | default(server_region | default('')))",
         "joined": "server_region | default('') ~ server_name | default('')",
     },
     "keyed_groups": [{"key": "server_region | default([])", "prefix": "key"}],
@@ -88,10 +88,11 @@ CONSTRUCTED = {
 
 def constructed(case: Case) -> dict[str, Any]:
     """Return the variables that the host must get from ``compose``."""
-    region = case.host_vars.get("server_region", "")
+    known = case.host_vars
+    region = known.get("server_region", "")
     return {
-        "copied": case.host_vars.get("server_note", region),
-        "joined": region + case.host_vars.get("server_name", ""),
+        "copied": known.get("server_note", known.get("server_tags", region)),
+        "joined": region + known.get("server_name", ""),
     }
 
 
@@ -250,10 +251,9 @@ def test_a_playbook_executes_nothing(account: Hostile, listed: Result) -> None:
                 entry.unlink()
         expected = {case.host_name: {**case.host_vars, **constructed(case)} for case in cases}
         for case in targets:
-            variables = expected[case.host_name]
-            kept = case.host_vars.get("server_tags", variables["copied"])
-            variables["kept"] = kept
-            expected[f"added-{case.host_name}"] = {"kept": kept}
+            kept = {"kept": expected[case.host_name]["copied"]}
+            expected[case.host_name].update(kept)
+            expected[f"added-{case.host_name}"] = kept
         before = len(account.source.sandbox.requests)
         names = [[case.host_name for case in chosen] for chosen in (cases, targets)]
         account.play(*names, account.folder / "static.ini", account.path)
@@ -369,10 +369,11 @@ def test_a_forged_cache_entry_is_a_miss_or_data(quiet_runner: Runner, tmp_path: 
         for title in FORGERIES:
             server = {**CONTROL.server, "id": f"srv_{title}", "name": title}
             apis[title] = stack.enter_context(Sandbox(servers=[server]))
-            options = {
+            options: dict[str, Any] = {
                 "cache": True,
                 "cache_plugin": "ansible.builtin.jsonfile",
                 "cache_connection": str(tmp_path / title),
+                **CONSTRUCTED,
             }
             source = Source(quiet_runner, apis[title], tmp_path)
             paths.append(source.file(f"{title}.server_management.yml", **options))

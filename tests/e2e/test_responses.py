@@ -2,17 +2,15 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Listings of several pages, and text of the API in expressions."""
+"""Listings of several pages."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from .conftest import KNOWN, Cases, Source, cached, members
-from .hostile import CANARY, EXECUTE, HEADER, READ, STATEMENT
+from .conftest import Cases, members
 
 
 @pytest.mark.promise("whole")
@@ -35,43 +33,3 @@ def test_paging_gives_the_whole_account(cases: Cases) -> None:
         assert len(api.requests) == pages, case
         assert len({request.connection for request in api.requests}) == 1, case
     assert api.requests[-1].query == {"after": "srv_4"}
-
-
-PLAYBOOK = """
-- hosts: web-1
-  connection: local
-  gather_facts: false
-  tasks:
-    - ansible.builtin.set_fact:
-        kept: "{{ groups.all | map('extract', hostvars, 'copy') | list }}"
-    - ansible.builtin.debug:
-        msg: "{{ kept }}"
-    - ansible.builtin.debug:
-        msg: "{{ hostvars[item].copy }} {{ hostvars[item].joined }} {{ hostvars[item].tags }}"
-      loop: "{{ groups.all }}"
-"""
-
-
-@pytest.mark.promise("data")
-def test_text_that_an_expression_copies_is_data(source: Source, tmp_path: Path) -> None:
-    for number, text in enumerate((EXECUTE, READ, STATEMENT, HEADER, "{# comment")):
-        hostile = {"name": f"h{number}", "region": text, "tags": [text, {text: text}]}
-        source.sandbox.servers.append({**KNOWN[0], "id": f"srv_x{number}", **hostile})
-    path = source.file(
-        **cached(tmp_path / "cache"),
-        compose={
-            "copy": "server_region",
-            "joined": "server_name ~ '/' ~ server_region",
-            "tags": "server_tags | default([])",
-        },
-        keyed_groups=[{"key": "server_region", "prefix": "kr"}],
-    )
-    playbook = tmp_path / "play.yml"
-    playbook.write_text(PLAYBOOK)
-    for origin in ("network", "cache"):
-        played = source.runner.playbook("-i", path, playbook).ok()
-        assert len(source.sandbox.requests) == 1, origin
-        assert not (source.runner.home / CANARY).exists(), origin
-        assert "root:x:0" not in played.output, origin
-        for text in (EXECUTE, READ, "{# comment"):
-            assert text in played.stdout, origin
