@@ -81,7 +81,7 @@ class Expression:
         if constants.DEFAULT_JINJA2_NATIVE or value.__class__ is not str:
             return False
         # Ansible marks the result unsafe if API text is part of it, and may convert other text.
-        return is_plain(value) and not value.startswith(_CONVERTED)
+        return is_plain(value) is not None and not value.startswith(_CONVERTED)
 
 
 def syntax_error(error: BaseException) -> str | None:
