@@ -83,8 +83,8 @@ def reach(demo: Demo, stack: ExitStack, sandbox: Sandbox) -> list[str]:
         title,
         "Over SSH. The addresses are this machine's own: an OpenSSH server listens",
         f"on {addresses[0]} to {addresses[-1]}, port {server.port}, with keys made for this run.",
-        "Host key checking is on. ssh accepts the key of a server that it does not know yet, and",
-        "remembers it by the server's id instead of its address: that is what host_key_alias does.",
+        "Host key checking is on. The first contact stores the key of each server by its",
+        "id, not its address: that is what host_key_alias does.",
     )
     demo.runner.environment.update(server.environment)
     return []

@@ -230,8 +230,8 @@ def next_steps(url: str, token: str) -> list[str]:
     return [
         f"export SERVER_MANAGEMENT_BASE_URL={url}",
         f"export SERVER_MANAGEMENT_API_TOKEN={shlex.quote(token)}",
-        "echo 'plugin: server_management.cloud.servers' > ~/sandbox.server_management.yml",
-        "ansible-inventory -i ~/sandbox.server_management.yml --graph",
+        "echo 'plugin: server_management.cloud.servers' > ~/my.server_management.yml",
+        "ansible-inventory -i ~/my.server_management.yml --graph",
     ]
 
 
