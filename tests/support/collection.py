@@ -18,7 +18,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 def sources() -> list[str]:
     """Return the files of the working tree that git tracks or does not ignore.
 
-    ansible-test runs in a copy of them without git, to which it adds what it writes itself.
+    ansible-test runs in a copy of them without git, which also contains its own output.
     """
     if not (REPOSITORY / ".git").exists():
         paths = [path for path in REPOSITORY.rglob("*") if path.is_file()]

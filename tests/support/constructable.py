@@ -52,7 +52,7 @@ except ImportError:  # ansible-core before 2.19, where all text is trusted unles
     from ansible.utils.native_jinja import NativeJinjaText
 
     def is_trusted_as_template(value: object) -> bool:
-        """Tell whether Ansible would render a text."""
+        """Return whether Ansible would render a text."""
         return not hasattr(value, "__UNSAFE__")
 
     def trust_as_template(value: str) -> str:
@@ -62,7 +62,7 @@ except ImportError:  # ansible-core before 2.19, where all text is trusted unles
 else:
 
     class NativeJinjaText(str):  # type: ignore[no-redef]
-        """Text that stays text in a playbook, which needs no mark any more."""
+        """Text that stays text in a playbook, so that it needs no mark."""
 
 
 SOURCE = "/inventories/fuzz.server_management.yml"
@@ -72,12 +72,12 @@ _their_templar, _our_templar = Templar(loader=_loader), Templar(loader=_loader)
 
 
 def load(value: Any) -> Any:
-    """Load a value as Ansible loads an inventory file, which makes its expressions trusted."""
+    """Load a value like an inventory file, so that its expressions are trusted."""
     return _loader.load(trust_as_template(json.dumps(value)))
 
 
 def hosts_of(servers: list[dict[str, Any]], names: tuple[str, ...] = HOSTS) -> list[Host]:
-    """Return the hosts of an account, with the variables that the plugin gives them."""
+    """Return the hosts of an account with the plugin's variables."""
     hosts = []
     for number, (fields, name) in enumerate(zip(servers, names, strict=False)):
         variables = {f"server_{key}": mark(value) for key, value in fields.items()}
@@ -88,7 +88,7 @@ def hosts_of(servers: list[dict[str, Any]], names: tuple[str, ...] = HOSTS) -> l
 
 
 def inventory_with(others: Mapping[str, Any]) -> InventoryData:
-    """Return an inventory with what another source said."""
+    """Return an inventory with the hosts of another source."""
     inventory = InventoryData()
     for child, parent in others["parents"].items():
         for group in (child, parent):
@@ -116,7 +116,7 @@ def add(inventory: InventoryData, host: Host) -> None:
 
 
 class Reference(BaseInventoryPlugin, Constructable):
-    """Ansible's helpers, called for each host as its own plugins call them."""
+    """Ansible's helpers, called for each host like in its own plugins."""
 
     def __init__(self, options: Mapping[str, Any], extra_vars: Mapping[str, Any]) -> None:
         super().__init__()
@@ -128,7 +128,7 @@ class Reference(BaseInventoryPlugin, Constructable):
         self.inventory = InventoryData()
 
     def run(self, hosts: list[Host], inventory: InventoryData) -> None:
-        """Add the hosts to the inventory, with what the expressions make of them."""
+        """Add the hosts to the inventory, with the results of the expressions."""
         self.inventory, strict = inventory, self.options["strict"]
         for host in hosts:
             add(inventory, replace(host, variables=as_data(host.variables)))
@@ -151,7 +151,7 @@ class Reference(BaseInventoryPlugin, Constructable):
         return str(value) if isinstance(value, (bool, int, float)) else ""
 
     def matches(self, condition: Any, variables: dict[str, Any]) -> bool:
-        """Tell whether a condition holds, or raise Ansible's error."""
+        """Return whether a condition is true; raise Ansible's error."""
         self.inventory = InventoryData()
         self.inventory.add_host("host")
         variables = combine_vars(variables, self.extra_vars)
@@ -162,7 +162,7 @@ class Reference(BaseInventoryPlugin, Constructable):
 
 
 def compare(case: Case, is_fast: bool) -> None:
-    """Raise AssertionError if the collection does not give what Ansible's helpers give."""
+    """Raise AssertionError if the collection's results differ from those of Ansible's helpers."""
     options, extra_vars = load(case.options), load(case.extra_vars)
     reference = Reference(options, extra_vars)
     expressions = Expressions(options, _our_templar, extra_vars, is_fast)
@@ -184,7 +184,7 @@ def compare(case: Case, is_fast: bool) -> None:
 
 
 def _compare_choices(reference: Reference, expressions: Expressions, host: Host) -> None:
-    """Compare the host names and the filters, which see no inventory."""
+    """Compare the host names and the filters, which do not use the inventory."""
     variables = as_data(host.variables)
     expected = [reference.text(source, variables) for source in reference.options["hostnames"]]
     _same("hostnames", expressions.preferences(host), expected)
@@ -257,13 +257,13 @@ def _same(what: str, ours: Any, theirs: Any) -> None:
 
 
 def _without_addresses(value: Any) -> list[str]:
-    """Return a value as text, without the addresses in memory that Python shows of a method."""
+    """Return a value as text, without the memory addresses of methods."""
     shown = sorted(map(repr, value)) if isinstance(value, set) else [repr(value)]
     return [re.sub("0x[0-9a-f]{6,}", "", text) for text in shown]
 
 
 def _rendered(template: str, variables: dict[str, Any]) -> Any:
-    """Return what a template gives in a play."""
+    """Return the result of a template in a play."""
     try:
         _their_templar.available_variables = variables
         return _described(_their_templar.template(template))
@@ -272,7 +272,7 @@ def _rendered(template: str, variables: dict[str, Any]) -> Any:
 
 
 def _described(value: Any) -> Any:
-    """Return a value with its types, and with what Ansible would do with its text."""
+    """Return a value with its types, and with the rendered form of its text."""
     if isinstance(value, str):
         text = str.__str__(value)
         is_renderable = bool(is_plain(text)) or is_trusted_as_template(value)

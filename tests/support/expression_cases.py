@@ -105,7 +105,7 @@ ODD = (
 
 
 def _combined(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    """Return expressions made of smaller ones."""
+    """Return expressions that contain other expressions."""
     pick = st.sampled_from
     return st.one_of(
         st.builds("{} {} {}".format, inner, pick(OPERATORS), inner),
@@ -238,7 +238,7 @@ EXTRA_VARS = st.sampled_from(
 
 @dataclass(frozen=True)
 class Case:
-    """An inventory file, an account, what another source says, and extra vars."""
+    """An inventory file, an account, the hosts of another source, and extra vars."""
 
     options: dict[str, Any]
     servers: list[dict[str, Any]]
@@ -254,7 +254,7 @@ class Case:
         )
 
     def __repr__(self) -> str:
-        """Show the inventory file as YAML, so that it can be tried, and the rest below it."""
+        """Show the inventory file as YAML, for use outside the test, and then the rest."""
         options = {name: value for name, value in self.options.items() if value not in ({}, [])}
         file = yaml.safe_dump({"plugin": "server_management.cloud.servers", **options})
         account = yaml.safe_dump(self.servers)

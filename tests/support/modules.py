@@ -19,6 +19,13 @@ from ansible.module_utils import basic
 
 MODULES = "ansible_collections.server_management.cloud.plugins.modules"
 ADDED = ("invocation", "_ansible_new_secrets")
+# The options that a module requires, apart from the connection.
+REQUIRED: dict[str, dict[str, Any]] = {
+    "server": {"name": "web-01"},
+    "fleet_info": {"servers": [{"name": "web-01"}]},
+    "volume": {"name": "data", "size": 1, "region": "eu"},
+    "volume_attachment": {"volume": "data", "server": "web-01"},
+}
 # A server with all fields that the API documents.
 WEB = {
     "id": "s_1",

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Find obstacles to a release before running checks that take long."""
+"""Find obstacles to a release before the long checks run."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def _changes(repository: Path) -> Iterator[str]:
 def _versions(repository: Path, publish: bool) -> Iterator[str]:
     version = str(_galaxy(repository)["version"])
     in_code = _VERSION.search((repository / _CODE).read_text(encoding="utf-8"))
-    said = in_code[1] if in_code else "nothing"
-    if said != version:
-        yield f"galaxy.yml has the version {version}, and {_CODE.as_posix()} has {said}"
+    found = in_code[1] if in_code else "nothing"
+    if found != version:
+        yield f"galaxy.yml has the version {version}, and {_CODE.as_posix()} has {found}"
     if version not in _released(repository):
         yield f"changelogs/changelog.yaml has no release {version}: antsibull-changelog release"
     if not re.search(

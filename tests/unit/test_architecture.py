@@ -93,7 +93,7 @@ def test_only_the_transport_imports_requests() -> None:
     assert importers == {"_transport.py"}
 
 
-def test_the_sandbox_is_independent() -> None:
+def test_the_sandbox_imports_nothing_of_the_collection() -> None:
     for path in REPOSITORY.glob("tests/sandbox/**/*.py"):
         names = {
             name.partition(".")[0]
@@ -130,7 +130,7 @@ def mapped() -> Iterator[str]:
         yield (parent + name if indent else name).rstrip("/")
 
 
-def test_the_development_guide_maps_the_source_tree() -> None:
+def test_the_map_in_the_development_guide_is_complete() -> None:
     folders = {path.rpartition("/")[0] for path in sources()}
     top = {folder.partition("/")[0] for folder in folders if folder and folder[0] != "."}
     inner = {

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is said in several places is the same in all of them."""
+"""Facts that are stated in several places are the same everywhere."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._options i
 from sandbox import Fault, Sandbox
 from support.collection import REPOSITORY
 from support.modules import MODULES as PACKAGE
-from support.modules import Outcome, run_module
+from support.modules import REQUIRED, Outcome, run_module
 
 COLLECTION = "server_management.cloud"
 PLUGINS = REPOSITORY / "plugins"
@@ -50,11 +50,6 @@ ENVIRONMENT: dict[str, tuple[str, object]] = {
 COMMON = ("changed", "msg")  # what Ansible documents for every module
 TYPES = {"str": str, "int": int, "bool": bool, "dict": dict, "list": list}
 
-REQUIRED: dict[str, dict[str, Any]] = {
-    "volume": {"name": "data", "size": 1, "region": "eu"},
-    "volume_attachment": {"volume": "data", "server": "web-01"},
-}
-
 
 @lru_cache
 def documentation(folder: str, name: str) -> tuple[dict[str, Any], str, dict[str, Any]]:
@@ -74,7 +69,7 @@ def own_options(name: str) -> dict[str, dict[str, Any]]:
 
 
 def rules(option: dict[str, Any]) -> dict[str, Any]:
-    """Return what documentation and argument spec both say of an option, defaults filled in."""
+    """Return the rules of an option that documentation and argument spec have in common."""
     return {
         "type": option.get("type", "str"),
         "elements": option.get("elements"),
@@ -85,19 +80,19 @@ def rules(option: dict[str, Any]) -> dict[str, Any]:
 
 
 def environment_of(module: str) -> dict[str, str]:
-    """Return the environment variable of each option that the notes of a module name."""
+    """Return the environment variables in the notes of a module, by option."""
     notes = "\n".join(documentation("modules", module)[0]["notes"])
     return dict(re.findall(r"O\((\w+)\) from\s+E\((SERVER_MANAGEMENT_[A-Z_]+)\)", notes))
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_a_module_takes_the_options_that_it_documents(name: str) -> None:
+def test_the_options_of_a_module_are_documented(name: str) -> None:
     documented = documentation("modules", name)[0]["options"]
     spec = {**connection_argument_spec(), **own_options(name)}
     assert {option: rules(text) for option, text in documented.items()} == {
-        option: rules(said) for option, said in spec.items()
+        option: rules(rule) for option, rule in spec.items()
     }
-    variables = {option: said["fallback"][1] for option, said in spec.items() if "fallback" in said}
+    variables = {option: rule["fallback"][1] for option, rule in spec.items() if "fallback" in rule}
     variables |= {option: [variable(option)] for option in TOKEN_OPTIONS}
     assert variables == {option: [name] for option, name in environment_of(name).items()}
 
@@ -110,8 +105,8 @@ def test_the_inventory_plugin_has_the_connection_options_of_the_modules() -> Non
         assert plugin[option]["description"] == module[option]["description"]
     declared = {
         option: entry["name"]
-        for option, said in plugin.items()
-        for entry in said.get("env", [])
+        for option, rule in plugin.items()
+        for entry in rule.get("env", [])
         if option in module
     }
     assert declared == environment_of("server_info")
@@ -159,7 +154,7 @@ def test_an_environment_variable_works_alone(
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_examples_are_tasks_of_the_documented_options(name: str) -> None:
+def test_examples_use_documented_options(name: str) -> None:
     tasks = yaml.safe_load(documentation("modules", name)[1])
     used = 0
     for task in tasks:
@@ -175,7 +170,7 @@ def test_examples_are_tasks_of_the_documented_options(name: str) -> None:
 
 
 def outcomes(name: str, sandbox: Sandbox) -> list[Outcome]:
-    """Run a module in the ways that its return values tell apart."""
+    """Run a module in all ways that differ in their return values."""
     given = {"base_url": sandbox.url, "api_token": sandbox.token, "retries": 0}
     tasks: list[dict[str, Any]] = [REQUIRED.get(name, {})]
     if name == "server":
@@ -202,29 +197,29 @@ def outcomes(name: str, sandbox: Sandbox) -> list[Outcome]:
 
 
 def check_values(documented: dict[str, Any], values: dict[str, Any], seen: set[str]) -> None:
-    """Hold values to their documentation, at all depths, and note the names that were seen."""
+    """Compare values with their documentation, at all depths, and collect their names."""
     assert values.keys() <= documented.keys()
     for key, value in values.items():
-        said = documented[key]
+        rule = documented[key]
         seen.add(key)
         if value is None:
-            assert "null" in said["description"].lower()
+            assert "null" in rule["description"].lower()
             continue
-        assert value.__class__ is TYPES[said["type"]]
+        assert value.__class__ is TYPES[rule["type"]]
         for element in value if isinstance(value, list) else [value]:
-            if "elements" in said:
-                assert element.__class__ is TYPES[said["elements"]]
-            if isinstance(element, dict) and "contains" in said:
-                check_values(said["contains"], element, seen)
+            if "elements" in rule:
+                assert element.__class__ is TYPES[rule["elements"]]
+            if isinstance(element, dict) and "contains" in rule:
+                check_values(rule["contains"], element, seen)
 
 
 def all_keys(documented: dict[str, Any]) -> set[str]:
-    inner = [all_keys(said.get("contains", {})) for said in documented.values()]
+    inner = [all_keys(rule.get("contains", {})) for rule in documented.values()]
     return set(documented).union(*inner)
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_what_is_returned_is_what_is_documented(name: str) -> None:
+def test_return_values_are_documented(name: str) -> None:
     documented = documentation("modules", name)[2]
     seen: set[str] = set()
     with Sandbox(servers=5) as sandbox:
@@ -238,7 +233,7 @@ def test_what_is_returned_is_what_is_documented(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_the_documentation_begins_with_what_is_not_yet_live(name: str) -> None:
+def test_the_documentation_begins_with_operations_that_are_not_yet_live(name: str) -> None:
     doc = documentation("modules", name)[0]
     scopes = {row.scope for row in OPERATIONS if name in row.modules and not row.live}
     first = doc["description"][0]
@@ -264,7 +259,7 @@ def test_a_module_declares_its_attributes(name: str) -> None:
     predicts = name == "server" or attributes["live"]["support"] == "full"
     assert attributes["check_mode"]["support"] == ("full" if predicts else "N/A")
     assert attributes["action_group"]["membership"] == [f"{COLLECTION}.all"]
-    assert all({"description", "support"} <= said.keys() for said in attributes.values())
+    assert all({"description", "support"} <= rule.keys() for rule in attributes.values())
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -285,7 +280,7 @@ def test_the_keys_of_a_declared_server_are_documented() -> None:
     assert {rules(option)["type"] for option in entry["suboptions"].values()} == {"str"}
 
 
-def test_the_version_is_one() -> None:
+def test_the_version_is_the_same_everywhere() -> None:
     galaxy = yaml.safe_load((REPOSITORY / "galaxy.yml").read_text(encoding="utf-8"))
     assert galaxy["version"] == VERSION
     for folder, names in (("modules", MODULES), ("inventory", INVENTORIES)):
@@ -315,7 +310,7 @@ def test_the_readme_lists_the_plugins_with_their_scopes() -> None:
 
 
 def published() -> list[Path]:
-    """Return the files that users read or run: code, documentation, and the sandbox."""
+    """Return the files that users read or run: code, documentation and the sandbox."""
     places = [PLUGINS, REPOSITORY / "docs", REPOSITORY / "tests" / "sandbox"]
     files = [path for place in places for path in place.rglob("*") if path.is_file()]
     kept = [path for path in files if path.suffix in (".py", ".rst", ".md", ".yml", ".yaml")]

@@ -15,7 +15,7 @@ from gates.galaxy_import import find_faults
 
 @pytest.fixture
 def plugins(tmp_path: Path) -> Path:
-    """Return a tree with one inventory plugin, one module and what needs no documentation."""
+    """Return a tree with an inventory plugin, a module, and a file without documentation."""
     folder = tmp_path / "plugins"
     for name in ("inventory/servers.py", "modules/server.py", "module_utils/_client.py"):
         (folder / name).parent.mkdir(parents=True)
@@ -38,20 +38,22 @@ def result(folder: Path, **documents: Any) -> Path:
 DOCUMENTED = {"doc": {"short_description": "x"}}
 
 
-def test_nothing_is_wrong_with_a_clean_import(tmp_path: Path, plugins: Path) -> None:
+def test_a_clean_import_has_no_faults(tmp_path: Path, plugins: Path) -> None:
     report = result(tmp_path, inventory=DOCUMENTED, module=DOCUMENTED)
     log = "Importing with galaxy-importer\nLoading module WARNING_module\n"
     assert find_faults(log, report, plugins) == []
 
 
 @pytest.mark.parametrize("word", ["WARNING", "ERROR", "CRITICAL"])
-def test_each_complaint_counts(word: str, tmp_path: Path, plugins: Path) -> None:
+def test_each_warning_and_error_in_the_log_is_a_fault(
+    word: str, tmp_path: Path, plugins: Path
+) -> None:
     report = result(tmp_path, inventory=DOCUMENTED, module=DOCUMENTED)
     assert find_faults(f"Fine\n{word}: bad\nFine", report, plugins) == [f"{word}: bad"]
 
 
 @pytest.mark.parametrize("document", [None, {}, {"doc": None}, "unknown"])
-def test_a_plugin_without_documentation_counts(
+def test_a_plugin_without_documentation_is_a_fault(
     document: Any, tmp_path: Path, plugins: Path
 ) -> None:
     report = result(tmp_path, inventory=DOCUMENTED, module=document)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Find tokens in every encoding in which other tests could print them."""
+"""Find tokens in every encoding in which commands could print them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_token_in_base64_is_found(token: str, around: str) -> None:
         assert find_secret(encode(f"{around}{token}{around}".encode()))
 
 
-def test_other_text_is_left_alone() -> None:
+def test_other_text_contains_no_token() -> None:
     assert find_secret("api_token: the token must be visible ASCII without spaces. [token]") == ""
 
 
@@ -40,7 +40,7 @@ def test_a_run_that_shows_a_token_fails(tmp_path: Path) -> None:
         Runner(tmp_path).run(sys.executable, "-c", "print('sandbox-' + 'token')")
 
 
-def test_files_are_looked_through_but_for_those_that_tests_write(tmp_path: Path) -> None:
+def test_files_are_searched_except_those_that_tests_write(tmp_path: Path) -> None:
     for name in ("log", "ours.yml", "token"):
         (tmp_path / name).write_text(TOKENS[0])
     (tmp_path / "other").write_text("nothing")

@@ -13,24 +13,10 @@ from typing import Any
 import pytest
 
 from sandbox import Fault, Sandbox
-from support.modules import run_module
+from support.collection import REPOSITORY
+from support.modules import REQUIRED, run_module
 
-ALL = (
-    "server_info",
-    "fleet_info",
-    "server",
-    "volume",
-    "volume_attachment",
-    "wallet_info",
-    "usage_info",
-    "invoice_info",
-)
-REQUIRED: dict[str, dict[str, Any]] = {
-    "server": {"name": "web-01"},
-    "fleet_info": {"servers": [{"name": "web-01"}]},
-    "volume": {"name": "data", "size": 1, "region": "eu"},
-    "volume_attachment": {"volume": "data", "server": "web-01"},
-}
+ALL = sorted(path.stem for path in REPOSITORY.glob("plugins/modules/*.py"))
 
 
 def connection(sandbox: Sandbox, **options: Any) -> dict[str, Any]:

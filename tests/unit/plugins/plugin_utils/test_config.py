@@ -55,7 +55,7 @@ def test_known_keys_pass() -> None:
 
 
 class Renderer:
-    """Write an inventory file, read it as an inventory plugin does, and render it."""
+    """Write an inventory file, read it like an inventory plugin, and render it."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / "test.server_management.yml"
@@ -77,7 +77,7 @@ def rendered(tmp_path: Path) -> Renderer:
 
 
 def _vaulted(secret: str, password: str) -> str:
-    """Return an inline vault value, indented as YAML wants it."""
+    """Return an inline vault value, indented for YAML."""
     lines = VaultLib().encrypt(secret, VaultSecret(password.encode())).decode().splitlines()
     return "!vault |\n" + "".join(f"  {line}\n" for line in lines)
 
@@ -101,7 +101,7 @@ def test_templates_are_rendered_with_the_extra_vars(
 
 
 @pytest.mark.parametrize("option", ["compose", "groups", "keyed_groups", "hostnames", "filters"])
-def test_expressions_are_left_for_the_hosts(rendered: Renderer, option: str) -> None:
+def test_expressions_are_not_rendered(rendered: Renderer, option: str) -> None:
     assert rendered(f"{option}: ['{{{{ token }}}}', 'a, b']") == {option: ["{{ token }}", "a, b"]}
 
 
@@ -167,7 +167,7 @@ WHOLE, NUMBER = "must be a whole number, but is ", "must be a number, but is "
 
 
 @pytest.mark.parametrize("value", [True, False, "yes", "No", "on", "off", 1, 0, "1", "t", None])
-def test_a_flag_is_true_or_false(value: Any) -> None:
+def test_a_valid_flag_is_accepted(value: Any) -> None:
     check_values({"validate_certs": value, "strict": value}, DEFINITIONS)
 
 
@@ -191,7 +191,7 @@ def test_valid_values_are_accepted(config: dict[str, Any]) -> None:
 @pytest.mark.promise("silent")
 @pytest.mark.parametrize("option", ["validate_certs", "strict"])
 @pytest.mark.parametrize("value", ["maybe", "", "tru", 2, -1, [], {}, [True], 0.5])
-def test_any_other_flag_is_refused(option: str, value: Any) -> None:
+def test_an_invalid_flag_is_refused(option: str, value: Any) -> None:
     with pytest.raises(OptionError, match=f"^{option}: {FLAG}$"):
         check_values({option: value}, DEFINITIONS)
 
@@ -233,7 +233,7 @@ def test_an_invalid_value_names_its_option(option: str, value: Any, message: str
     assert str(caught.value) == f"{option}: {message}"
 
 
-def test_what_is_shown_of_a_value_is_short_and_on_one_line() -> None:
+def test_a_long_value_is_shown_short_and_on_one_line() -> None:
     with pytest.raises(OptionError) as caught:
         check_values({"retries": "1\x1b[2J\n" * 100}, DEFINITIONS)
     assert str(caught.value).isprintable()
@@ -278,7 +278,7 @@ def test_the_environment_is_used_if_the_file_sets_nothing(
     ],
     ids=str,
 )
-def test_an_option_that_cannot_be_used_is_named(options: dict[str, Any], message: str) -> None:
+def test_an_unusable_option_is_named(options: dict[str, Any], message: str) -> None:
     usable = {
         "hostvars_prefix": "",
         "group": "x",

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How often Ansible is asked, what counts as a failure, and what an inventory file may say.
+"""The number of evaluations by Ansible, the counted failures, and errors in inventory files.
 
-What the expressions give is compared with Ansible in test_expressions_fuzz.
+The results of expressions are compared with those of Ansible in test_expressions_fuzz.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def hosts(servers: list[dict[str, Any]]) -> list[Host]:
 
 
 @pytest.mark.parametrize(
-    ("options", "most"),
+    ("options", "expected"),
     [
         ({"compose": {"a": "server_name"}}, 0),
         ({"compose": {"a": "server_name ~ '.' ~ server_region"}}, 0),
@@ -57,19 +57,19 @@ def hosts(servers: list[dict[str, Any]]) -> list[Host]:
         ({"compose": {"a": "server_nope"}, "keyed_groups": [{"key": "a | default('')"}]}, 180),
     ],
 )
-def test_ansible_is_asked_no_more_often_than_it_must_be(
-    options: dict[str, Any], most: int, monkeypatch: pytest.MonkeyPatch
+def test_ansible_evaluates_each_different_input_once(
+    options: dict[str, Any], expected: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = []
+    evaluated = []
     compose = Constructable._compose
 
     def counting(self: Any, template: Any, variables: Any, *args: Any, **kwargs: Any) -> Any:
-        asked.append(template)
+        evaluated.append(template)
         return compose(self, template, variables, *args, **kwargs)
 
     monkeypatch.setattr(Constructable, "_compose", counting)
     expressions_with(options).compose_all(hosts(WEB), InventoryData())
-    assert len(asked) == most
+    assert len(evaluated) == expected
 
 
 @pytest.mark.promise("data")
@@ -77,7 +77,7 @@ def test_ansible_is_asked_no_more_often_than_it_must_be(
 @pytest.mark.parametrize(
     "expression", ["server_name | b64decode", "[{'a': server_name | b64decode}]"]
 )
-def test_no_template_is_decoded_from_text_of_the_api(expression: str, is_fast: bool) -> None:
+def test_decoded_text_of_the_api_is_not_a_template(expression: str, is_fast: bool) -> None:
     name = base64.b64encode(b"{{ 7*7 }}").decode()
     options = {**dict.fromkeys(OPTIONS), **load({"compose": {"decoded": expression}})}
     templar = Templar(DataLoader())
@@ -88,7 +88,7 @@ def test_no_template_is_decoded_from_text_of_the_api(expression: str, is_fast: b
 
 
 @pytest.mark.parametrize("value", [22, 2.5, True, False])
-def test_a_number_or_boolean_stands_for_itself(value: Any) -> None:
+def test_a_number_or_boolean_is_its_own_value(value: Any) -> None:
     options = {
         "compose": {"ansible_port": value},
         "groups": {"chosen": value},
@@ -127,14 +127,14 @@ def test_entries_with_the_same_key_are_counted_separately() -> None:
 
 @pytest.mark.promise("silent")
 @pytest.mark.parametrize("key", ["server_region", "none", "[]", *OMITTED])
-def test_an_empty_key_is_no_failure_without_strict(key: str) -> None:
+def test_an_empty_key_is_not_a_failure_without_strict(key: str) -> None:
     expressions = expressions_with({"keyed_groups": [{"key": key}]})
     (composed,) = expressions.compose_all(hosts([{"name": "x", "region": ""}]), InventoryData())
     assert not composed.groups
     assert not expressions.failures
 
 
-def test_composing_again_gives_the_same() -> None:
+def test_composing_twice_gives_the_same_result() -> None:
     entry = {"key": "server_region", "prefix": "dc", "parent_group": "datacenters"}
     expressions = expressions_with({"keyed_groups": [entry], "groups": {"a": "server_nope"}})
     first = expressions.compose_all(hosts(WEB[:2]), InventoryData())
@@ -161,7 +161,7 @@ def test_a_failing_filter_names_the_server() -> None:
 
 
 @pytest.mark.parametrize("condition", ["server_name ==", "server_name is", "(server_name"])
-def test_a_syntax_error_in_a_filter_blames_no_server(condition: str) -> None:
+def test_a_syntax_error_in_a_filter_names_no_server(condition: str) -> None:
     expressions = expressions_with({"filters": [{"include": condition}]})
     (host,) = hosts([{"name": "x"}])
     with pytest.raises(OptionError) as found:

@@ -51,27 +51,27 @@ def test_groups_are_named_after_the_field_and_its_value() -> None:
 
 
 @pytest.mark.parametrize("by", [[], ["plan"], ["status", "region"]])
-def test_only_the_wanted_fields_make_groups(by: list[str]) -> None:
+def test_only_the_fields_in_group_by_make_groups(by: list[str]) -> None:
     ((common_group, *groups),), _warnings = _groups({}, by=by)
     assert common_group == "my_servers"
     assert groups == [safe_group_name(f"{field}_{BASE[field]}") for field in by]
 
 
 @pytest.mark.parametrize("value", ["", None, 5, ["a"], ...])
-def test_a_field_without_a_text_makes_no_group(value: Any) -> None:
+def test_an_unusable_field_makes_no_group(value: Any) -> None:
     (groups,), _warnings = _groups({"region": value, "plan": "s", "status": "running"})
     assert groups == ["my_servers", "plan_s", "status_running"]
 
 
 @pytest.mark.promise("silent")
-def test_values_that_become_one_group_are_told_of() -> None:
+def test_values_that_become_the_same_group_cause_a_warning() -> None:
     groups, warnings = _groups(*({"region": region} for region in ("eu-1", "eu_1", "eu-1", "us")))
     assert [host[1] for host in groups] == ["region_eu_1"] * 3 + ["region_us"]
     assert warnings == ["Several values become the group region_eu_1: region eu-1, region eu_1."]
 
 
 @given(st.text(min_size=1))
-def test_any_value_makes_a_group_that_ansible_takes(value: str) -> None:
+def test_any_value_makes_a_valid_group_name(value: str) -> None:
     ((_common_group, group),), _warnings = _groups({"region": value}, by=["region"])
     assert group == safe_group_name(group)
     assert group.startswith("region_")
@@ -95,7 +95,7 @@ GROUPS = {"all": _group("all"), "a": _group("a", "all"), "b": _group("b", "a")}
         [("b", "c"), ("all", "c")],
     ],
 )
-def test_groups_may_be_in_several_others(parents: list[tuple[str, str]]) -> None:
+def test_a_group_may_have_several_parents(parents: list[tuple[str, str]]) -> None:
     check_parents(parents, GROUPS)
 
 
@@ -114,7 +114,7 @@ def test_a_group_inside_itself_is_refused(parents: list[tuple[str, str]], child:
 
 
 @pytest.mark.parametrize("child", ["all", "ungrouped"])
-def test_a_group_of_ansibles_own_is_in_no_other(child: str) -> None:
+def test_all_and_ungrouped_cannot_be_child_groups(child: str) -> None:
     with pytest.raises(OptionError, match=f"the group {child} can't be inside another group"):
         check_parents([("x", child)], GROUPS)
 
@@ -128,7 +128,7 @@ def _names(**options: Any) -> GroupNames:
 @pytest.mark.parametrize(
     "name", ["all", "ungrouped", "static", "my_servers", "region_", "region_x", "plan_large"]
 )
-def test_a_name_that_a_group_has_or_could_get_is_reserved(name: str) -> None:
+def test_names_of_existing_and_possible_groups_are_reserved(name: str) -> None:
     assert name in _names()
     assert name.upper() not in _names()
 

@@ -31,7 +31,7 @@ BASE: dict[str, Any] = dict(make_servers(1)[0])
 def _hosts(
     *changes: dict[str, Any], prefix: str = "server_", has_loopback: bool = False
 ) -> tuple[list[Host], list[str]]:
-    """Make hosts of servers that differ from a good one, and return what is warned of."""
+    """Return hosts of servers that differ from a valid one, and the warnings."""
     servers: dict[str, Server] = {}
     for number, change in enumerate(changes):
         element = {**BASE, "id": f"srv_{number}", **change}
@@ -96,7 +96,7 @@ ADDRESSES = [
 
 @pytest.mark.promise("misdirected")
 @pytest.mark.parametrize("address", ADDRESSES, ids=ascii)
-def test_any_other_address_is_replaced_with_a_warning(address: Any) -> None:
+def test_an_unusable_address_is_replaced_with_a_warning(address: Any) -> None:
     (host,), warnings = _hosts({"ipv4": address})
     assert host.variables["ansible_host"] == NO_ADDRESS == "no-usable-ipv4.invalid."
     assert any(f"for srv_0, so ansible_host is {NO_ADDRESS}" in warning for warning in warnings)
@@ -105,7 +105,7 @@ def test_any_other_address_is_replaced_with_a_warning(address: Any) -> None:
 
 @pytest.mark.promise("misdirected")
 @given(st.text(alphabet="0123456789.", max_size=16) | st.ip_addresses(v=4).map(str))
-def test_ansible_host_is_a_dotted_quad_that_a_packet_can_be_sent_to(address: str) -> None:
+def test_ansible_host_is_a_unicast_address_in_dotted_quad_notation(address: str) -> None:
     (host,), _warnings = _hosts({"ipv4": address})
     octets = address.split(".")
     usable = (
@@ -128,7 +128,7 @@ def test_a_loopback_address_is_usable_only_if_the_api_is_on_loopback() -> None:
 
 
 @pytest.mark.promise("silent")
-def test_warnings_are_one_line_a_kind_with_counts() -> None:
+def test_each_kind_of_warning_is_one_line_with_counts() -> None:
     changes = [{"region": number, "plan": ...} for number in range(5)]
     hosts, warnings = _hosts(*changes, {"ipv4": "x\ny", "name": None}, {"ipv4": ""})
     assert len(hosts) == 7
@@ -139,7 +139,7 @@ def test_warnings_are_one_line_a_kind_with_counts() -> None:
     ]
 
 
-def test_a_field_that_is_added_later_becomes_a_variable() -> None:
+def test_an_undocumented_field_becomes_a_variable() -> None:
     (host,), warnings = _hosts({"tags": ["a", {"b": None}], "cpus": 4})
     assert host.variables["server_tags"] == ["a", {"b": None}]
     assert host.variables["server_cpus"] == 4
@@ -166,7 +166,7 @@ def test_a_field_that_is_added_later_becomes_a_variable() -> None:
         ("ansib", "le_become_password"),
     ],
 )
-def test_a_field_never_becomes_a_variable_that_it_must_not_be(prefix: str, field: str) -> None:
+def test_a_field_never_becomes_a_reserved_or_invalid_variable(prefix: str, field: str) -> None:
     hosts, warnings = _hosts({field: "hostile", "ipv4": "1.2.3.4"}, {field: "x"}, prefix=prefix)
     for host in hosts:
         assert "hostile" not in host.variables.values()
@@ -176,7 +176,7 @@ def test_a_field_never_becomes_a_variable_that_it_must_not_be(prefix: str, field
     assert warnings[0].startswith("Fields that can't become variables: ")
 
 
-# What Ansible itself lists, on the version that runs the tests; all else starts with ansible_.
+# The names that Ansible itself lists; its other variables start with ansible_.
 OF_ANSIBLE = {
     *get_reserved_names(),
     *getattr(constants, "INTERNAL_RESULT_KEYS", ()),
@@ -197,7 +197,7 @@ OF_ANSIBLE = {
         *("environment", "inventory_hostname", "play_hosts", "item", "delegated_vars"),
     ],
 )
-def test_a_name_with_a_meaning_for_ansible_is_not_a_variable(name: str) -> None:
+def test_a_name_that_ansible_uses_does_not_become_a_variable(name: str) -> None:
     for prefix in ("", name[:3], name[:-1]):
         field = name.removeprefix(prefix)
         (host,), warnings = _hosts({field: "hostile", "id": "srv_0"}, prefix=prefix)
@@ -207,7 +207,7 @@ def test_a_name_with_a_meaning_for_ansible_is_not_a_variable(name: str) -> None:
 
 @pytest.mark.promise("misdirected")
 @given(st.dictionaries(st.text(), st.just("x"), max_size=5), st.sampled_from(["", "a", "ansible"]))
-def test_variables_are_identifiers_that_ansible_does_not_act_on(
+def test_variables_are_identifiers_without_the_prefix_of_ansible(
     fields: dict[str, Any], prefix: str
 ) -> None:
     (host,), _warnings = _hosts({**fields, "id": "srv_0"}, prefix=prefix)

@@ -26,31 +26,12 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._names imp
 
 GROUPS = frozenset({"all", "ungrouped", "server_management", "status_running"})
 LOCAL = [
-    "localhost",
-    "LOCALHOST",
-    "localhost.",
-    "localhost..",
-    "localhost.localdomain",
-    "localhost4",
-    "localhost6.localdomain6",
-    "ip6-localhost",
-    "ip6-loopback",
-    "api.localhost",
-    "127.0.0.1",
-    "127.0.0.1.",
-    "127.255.255.254",
-    "127.1",
-    "0177.0.0.1",
-    "0x7f.1",
-    "0x7f000001",
-    "0X7F000001",
-    "2130706433",
-    "017700000001",
-    "0",
-    "0.0.0.0",
-    "0x0",
+    *("localhost", "LOCALHOST", "localhost.", "localhost..", "localhost.localdomain"),
+    *("localhost4", "localhost6.localdomain6", "ip6-localhost", "ip6-loopback", "api.localhost"),
+    *("127.0.0.1", "127.0.0.1.", "127.255.255.254", "127.1", "0177.0.0.1", "0x7f.1"),
+    *("0x7f000001", "0X7F000001", "2130706433", "017700000001", "0", "0.0.0.0", "0x0"),
+    *("::1", "[::1]", "0:0:0:0:0:0:0:1", "0000::0001", "::ffff:127.0.0.1"),
 ]
-LOCAL_IPV6 = ["::1", "[::1]", "0:0:0:0:0:0:0:1", "0000::0001", "::ffff:127.0.0.1"]
 
 
 def _digest(identifier: str, step: int = 0) -> str:
@@ -92,7 +73,7 @@ def test_a_server_has_its_name() -> None:
         ("١٢٣", "_"),
     ],
 )
-def test_what_a_host_name_cannot_have_is_replaced(name: str, safe: str) -> None:
+def test_characters_that_are_not_allowed_are_replaced(name: str, safe: str) -> None:
     assert safe_host_name(name) == safe
     naming = _name({"a": name})
     assert (naming.names, naming.replaced) == ({"a": safe}, [safe])
@@ -103,8 +84,8 @@ UNUSABLE = ["", "-web", "--option", ".", "..", ".hidden", "../../etc", "a" * 254
 
 
 @pytest.mark.promise("misdirected")
-@pytest.mark.parametrize("name", [*UNUSABLE, *LOCAL, *LOCAL_IPV6])
-def test_an_unusable_name_falls_back_to_the_next_preference_and_then_to_the_id(name: str) -> None:
+@pytest.mark.parametrize("name", [*UNUSABLE, *LOCAL])
+def test_an_unusable_name_falls_back_to_the_next_preference_then_the_id(name: str) -> None:
     assert _name({"a": [name, "second"]}).names == {"a": "second"}
     naming = _name({"srv_1": name})
     assert (naming.names, naming.unusable) == ({"srv_1": "srv_1"}, ["srv_1"])
@@ -140,14 +121,14 @@ def test_an_id_is_made_safe_too() -> None:
         "ALL",
     ],
 )
-def test_any_other_name_can_be_used(name: str) -> None:
+def test_other_names_are_usable(name: str) -> None:
     assert is_usable(name, GROUPS)
     assert _name({"a": name}) == Naming({"a": name})
 
 
 @pytest.mark.promise("lost")
 @pytest.mark.parametrize("order", [*itertools.permutations("abcd")])
-def test_servers_of_one_name_all_have_their_id_added(order: tuple[str, ...]) -> None:
+def test_servers_with_the_same_name_all_get_their_id_appended(order: tuple[str, ...]) -> None:
     account = {"a": "web", "b": "web", "c": "web 1", "d": "web/1"}
     naming = _name({identifier: account[identifier] for identifier in order})
     expected = {"a": "web_a", "b": "web_b", "c": "web_1_c", "d": "web_1_d"}
@@ -167,7 +148,7 @@ def test_a_shared_name_that_is_too_long_with_the_id_falls_back_to_the_id() -> No
 
 
 @pytest.mark.promise("misdirected")
-def test_a_name_of_another_source_is_not_taken_away() -> None:
+def test_a_name_of_another_source_is_not_used() -> None:
     naming = _name({"a": "web"}, taken=["web"])
     assert (naming.names, naming.taken, naming.shared) == ({"a": "web_a"}, ["web_a"], [])
     assert _name({"a": "web"}, taken=["web", "web_a"]).names == {"a": "a"}
@@ -175,7 +156,7 @@ def test_a_name_of_another_source_is_not_taken_away() -> None:
 
 
 @pytest.mark.promise("lost")
-def test_names_made_like_the_last_resorts_do_not_take_them_away() -> None:
+def test_a_name_that_looks_like_a_fallback_is_kept() -> None:
     account = {
         "a": "web",
         "b": "web",
@@ -189,7 +170,7 @@ def test_names_made_like_the_last_resorts_do_not_take_them_away() -> None:
 
 
 @pytest.mark.promise("lost")
-def test_ids_that_are_one_when_made_safe_stay_apart() -> None:
+def test_ids_that_become_equal_fall_back_to_their_digests() -> None:
     names = _name({"a/1": "", "a:1": "", "a_1": ""}).names
     assert names == {identifier: _digest(identifier) for identifier in ("a/1", "a:1", "a_1")}
 
@@ -208,7 +189,7 @@ ACCOUNTS = st.dictionaries(
 
 @pytest.mark.promise("lost")
 @given(ACCOUNTS, st.sets(st.sampled_from(NAMES)), st.sets(st.sampled_from(NAMES)))
-def test_any_account_is_named_whole_whatever_its_order(
+def test_any_account_gets_unique_usable_names_in_any_order(
     account: dict[str, list[str]], groups: set[str], taken: set[str]
 ) -> None:
     reserved = GROUPS | groups
@@ -222,14 +203,14 @@ def test_any_account_is_named_whole_whatever_its_order(
         assert re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,252}", name)
     backwards = _name(dict(reversed(account.items())), reserved, taken)
     assert backwards.names == names
-    told = [*naming.shared, *naming.taken, *naming.replaced, *naming.unusable]
-    unasked = [name for identifier, name in names.items() if name not in account[identifier]]
-    assert sorted(told) == sorted(unasked)
+    reported = [*naming.shared, *naming.taken, *naming.replaced, *naming.unusable]
+    unexpected = [name for identifier, name in names.items() if name not in account[identifier]]
+    assert sorted(reported) == sorted(unexpected)
 
 
 @pytest.mark.promise("lost")
 @given(ACCOUNTS)
-def test_an_additional_server_never_takes_a_unique_name(
+def test_adding_servers_keeps_unique_names(
     account: dict[str, list[str]],
 ) -> None:
     before = _name({**account, "lonely": ["lonely-host", ""]}).names

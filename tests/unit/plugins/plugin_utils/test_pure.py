@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which expressions may be remembered, and which may be evaluated without Ansible."""
+"""Expressions whose results may be reused, and those evaluated without Ansible."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_plain_jinja_is_compiled(expression: str, names: tuple[str, ...]) -> Non
         "[server_name, server_region] | join",
     ],
 )
-def test_what_ansible_adds_is_only_remembered(expression: str) -> None:
+def test_filters_and_tests_of_ansible_are_not_compiled(expression: str) -> None:
     pure = analyse(load(expression), is_condition=False)
     assert pure is not None
     assert pure.compiled is None
@@ -95,7 +95,7 @@ def test_what_ansible_adds_is_only_remembered(expression: str) -> None:
         ["server_name"],
     ],
 )
-def test_the_rest_is_left_to_ansible(expression: object) -> None:
+def test_other_expressions_are_left_to_ansible(expression: object) -> None:
     assert analyse(load(expression), is_condition=False) is None
 
 
@@ -116,7 +116,7 @@ def test_a_failing_expression_is_left_to_ansible(expression: str) -> None:
 
 
 @pytest.mark.parametrize("expression", ["server_name | upper", "server_name is match('a')"])
-def test_what_a_plugin_of_a_user_replaces_is_left_to_ansible(
+def test_a_filter_or_test_replaced_by_a_user_is_left_to_ansible(
     expression: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     replaced = SimpleNamespace(get=lambda name: SimpleNamespace(ansible_name=name))
@@ -125,7 +125,7 @@ def test_what_a_plugin_of_a_user_replaces_is_left_to_ansible(
     assert analyse(load(expression), is_condition=False) is None
 
 
-def test_an_extension_of_jinja_leaves_everything_to_ansible(
+def test_with_a_jinja_extension_everything_is_left_to_ansible(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(constants, "DEFAULT_JINJA2_EXTENSIONS", ["jinja2.ext.do"])
@@ -136,7 +136,7 @@ def test_an_extension_of_jinja_leaves_everything_to_ansible(
     ("expression", "is_condition"),
     [("-1 ~ server_name", False), ("'a' if server_name else 'b'", True)],
 )
-def test_what_differs_inside_a_template_is_left_to_ansible_before_2_19(
+def test_expressions_that_differ_in_a_template_are_left_to_ansible_before_2_19(
     expression: str, is_condition: bool
 ) -> None:
     assert (analyse(load(expression), is_condition) is not None) == _pure.HAS_EXPRESSIONS

@@ -18,7 +18,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._ssh impor
 
 pytestmark = pytest.mark.promise("misdirected")
 
-# Surrogates included: JSON can have them without a partner.
+# Including surrogates, which JSON can contain without a partner.
 ids = st.text(st.characters(codec=None), min_size=1, max_size=40)
 spellings = st.text(st.sampled_from("aAbB._-+ 0"), min_size=1, max_size=6)
 
@@ -42,7 +42,7 @@ def test_a_plain_id_is_its_own_alias(server_id: str) -> None:
         ("a+b", "ab"),
     ],
 )
-def test_any_other_id_becomes_its_allowed_characters_and_a_digest(
+def test_another_id_becomes_its_allowed_characters_and_a_digest(
     server_id: str, remainder: str
 ) -> None:
     alias = host_key_alias(server_id)
@@ -51,7 +51,7 @@ def test_any_other_id_becomes_its_allowed_characters_and_a_digest(
 
 @given(st.lists(ids | spellings, min_size=2, max_size=8, unique=True))
 @example(["srv_ab", "srv_AB", "SRV_AB", "srv_ab ", " srv_ab"])
-def test_different_ids_never_share_an_alias_whatever_the_case(server_ids: list[str]) -> None:
+def test_different_ids_never_share_an_alias_in_any_case(server_ids: list[str]) -> None:
     taken = [*server_ids, *map(host_key_alias, server_ids)]
     aliases = {server_id: host_key_alias(server_id).lower() for server_id in taken}
     assert len(set(aliases.values())) == len(aliases)

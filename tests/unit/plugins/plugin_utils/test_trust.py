@@ -80,7 +80,7 @@ SUSPECT = [
     "\x1b[1m",
     "50%",
 ]
-# Ansible up to 2.18 takes a template's result for what it looks like.
+# Ansible up to 2.18 converts the result of a template to the literal that it looks like.
 LITERALS = {"[1, 2]": [1, 2], "{'a': 1}": {"a": 1}}
 TEXTS = st.text(alphabet="{}%#[]()|'\".:-_ abj2n7*\n\\é") | st.text()
 JSON = st.recursive(
@@ -91,7 +91,7 @@ JSON = st.recursive(
 
 
 def _is_trusted(text: Any) -> bool:
-    """Tell whether Ansible renders this text as a template."""
+    """Return whether Ansible renders this text as a template."""
     if HAS_TRUST:
         return bool(is_trusted_as_template(text))
     return not hasattr(text, "__UNSAFE__")
@@ -115,7 +115,7 @@ def _templar(**variables: Any) -> Any:
 
 
 @pytest.mark.parametrize("text", PLAIN, ids=lambda text: text[:20])
-def test_text_that_can_be_no_template_passes_for_ordinary(text: str) -> None:
+def test_text_that_cannot_be_a_template_stays_plain(text: str) -> None:
     marked = mark(text)
     assert marked == text
     assert _is_trusted(marked)
@@ -128,11 +128,11 @@ def test_any_other_text_is_never_rendered(text: str) -> None:
     assert marked == text
     assert not _is_trusted(marked)
     assert _templar().template(marked) == text
-    rendered = _templar(value=marked).template(_ours("{{ value }}"))
+    rendered = _templar(value=marked).template(_trusted("{{ value }}"))
     assert rendered in (text, LITERALS.get(text))
 
 
-def _ours(template: str) -> Any:
+def _trusted(template: str) -> Any:
     return trust_as_template(template) if HAS_TRUST else template
 
 
@@ -148,12 +148,12 @@ def test_marking_changes_no_value_and_trusts_no_template(value: Any) -> None:
 
 
 @given(JSON)
-def test_what_is_marked_is_rendered_as_it_is(value: Any) -> None:
+def test_marked_values_are_rendered_unchanged(value: Any) -> None:
     assert _templar().template(mark(value)) == value
 
 
 @pytest.mark.parametrize("value", [None, True, False, 0, -5, 1.5, 10**30])
-def test_values_other_than_text_stay_the_same_object(value: Any) -> None:
+def test_values_other_than_text_are_not_copied(value: Any) -> None:
     assert mark(value) is value
     assert trust_plain(value) is value
 

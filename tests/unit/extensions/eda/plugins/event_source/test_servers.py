@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Load the event source as ansible-rulebook does: by its path, and without Ansible's loader."""
+"""Load the event source like ansible-rulebook: by its path, without Ansible's loader."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[6]
 SOURCE = Path("extensions/eda/plugins/event_source/servers.py")
 NAME = "server_management.cloud.servers"
 
-# Ansible can't be imported, as where ansible-rulebook is installed without it.
+# Ansible cannot be imported, as in an environment with only ansible-rulebook.
 LOADER = """
 import asyncio, importlib.abc, json, runpy, sys
 
@@ -68,14 +68,14 @@ def load(source: Path, arguments: dict[str, Any], *hidden: str) -> subprocess.Co
 
 @pytest.fixture(scope="module", params=["checkout", "ansible_collections/server_management/cloud"])
 def source(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the source in a checkout with any name, and where Ansible installs it."""
+    """Return the path of the source in a checkout and in an installed collection."""
     place: Path = tmp_path_factory.mktemp("place") / request.param
     place.parent.mkdir(parents=True, exist_ok=True)
     place.symlink_to(ROOT, target_is_directory=True)
     return place / SOURCE
 
 
-def test_it_works_where_it_lies_without_ansible(source: Path) -> None:
+def test_it_works_without_ansible(source: Path) -> None:
     with Sandbox(servers=1) as sandbox:
         arguments = {"base_url": sandbox.url, "api_token": sandbox.token, "initial": True}
         done = load(source, arguments)
@@ -85,7 +85,7 @@ def test_it_works_where_it_lies_without_ansible(source: Path) -> None:
     assert event["meta"] == {"hosts": "web-01"}
 
 
-def test_a_missing_library_ends_it_with_the_command_that_installs_it(source: Path) -> None:
+def test_a_missing_library_is_reported_with_the_command_to_install_it(source: Path) -> None:
     done = load(source, {"base_url": "http://127.0.0.1:9", "api_token": "t"}, "requests")
     assert done.returncode == 1
     assert "MissingLibrary: The Python library requests is not installed" in done.stderr
@@ -101,7 +101,7 @@ def rules(option: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(option.get(key) for key in ("type", "default", "choices"))
 
 
-def test_it_takes_the_arguments_that_it_documents() -> None:
+def test_its_arguments_are_documented() -> None:
     options = documentation()[0]["options"]
     every = {**connection_argument_spec(), **OWN}
     assert {name: rules(option) for name, option in options.items()} == {
