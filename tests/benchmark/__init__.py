@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Measure the inventory plugin beside its peers, in one run, and write docs/benchmarks.md.
+"""Compare the inventory plugin with others, and write docs/benchmarks.md.
 
-make bench                                           what the page says, in some 20 minutes
-make bench ARGS="--help"                             what else there is
+make bench                                           the figures of the page, in about 20 minutes
+make bench ARGS="--help"                             all options
 make bench ARGS="--cores 2.21 --sizes 10 --rounds 3 --output /tmp/bench"    a part, elsewhere
 """

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the plugin is held to on the newest core."""
+"""The goals of the plugin on the newest core."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .measure import Results
 
 @dataclass(frozen=True)
 class Aim:
-    """A figure of one contender, at most so many times that of another one."""
+    """The highest ratio of a figure of one contender to that of another."""
 
     what: str
     figure: str
@@ -33,7 +33,7 @@ class Aim:
     most: float
 
     def ratio(self, results: Results, core: str) -> float | None:
-        """Return what was measured, if it was."""
+        """Return the measured ratio, or None."""
         return results.ratio(core, self.size, (self.contender, self.other), self.figure)
 
 
@@ -51,10 +51,10 @@ AIMS = (
     Aim("CPU of the whole process", "cpu", 10, OURS_READ, EMPTY, 1.05),
     Aim("Peak memory of `parse()`", "parse_peak", 10_000, OURS, DIRECT, 1.15),
 )
-MOST_GROWTH = 1.2  # of the cost of a host, from 1,000 hosts to 100,000
+MOST_GROWTH = 1.2  # ratio of the cost of a host among 100,000 to that among 1,000
 
 
 def growth(results: Results, core: str) -> float | None:
-    """Return how much more a host costs among 100,000 than among 1,000, if that was measured."""
+    """Return the ratio of the cost of a host among 100,000 to that among 1,000, or None."""
     few, many = (results.median(core, size, OURS, "parse_cpu") for size in (1_000, 100_000))
     return None if few is None or many is None else many / few / 100

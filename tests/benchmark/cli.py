@@ -53,7 +53,7 @@ def _parser() -> argparse.ArgumentParser:
 def main(arguments: list[str] | None = None) -> int:
     """Measure, write the page and the plot, and return the exit status."""
     options = _parser().parse_args(arguments)
-    # As an exception it ends what was started, as Ctrl-C does.
+    # As an exception, it ends the started processes like Ctrl-C.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     with tempfile.TemporaryDirectory(prefix="server_management_bench_") as folder:
         try:
@@ -72,7 +72,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _command(options: argparse.Namespace) -> str:
-    """Return the command that measures the same; where things are kept is no part of it."""
+    """Return the command that measures the same, without the options for folders."""
     words = []
     for name in ("cores", "sizes", "rounds", "only", "full"):
         value, default = getattr(options, name), _parser().get_default(name)
@@ -86,7 +86,7 @@ def _command(options: argparse.Namespace) -> str:
 def _prepare(options: argparse.Namespace, work: Path) -> dict[str, Environment]:
     environments = {}
     for core in options.cores:
-        _tell(f"Preparing ansible-core {core}")
+        _report_progress(f"Preparing ansible-core {core}")
         environments[core] = prepare(core, options.environments / core, work / f"core-{core}")
     return environments
 
@@ -98,7 +98,7 @@ def _measure(
     results = Results()
     with standins() as origin:
         bench = Bench(environments, origin, work)
-        _tell("Checking that all give the same hosts and groups")
+        _report_progress("Checking that all give the same hosts and groups")
         for job in dict.fromkeys(job for job in jobs if job.size == min(options.sizes)):
             bench.check(job)
         begin = time.monotonic()
@@ -106,9 +106,11 @@ def _measure(
             for job in order:
                 results.add(job, bench.run(job))
             spent = (time.monotonic() - begin) / 60
-            _tell(f"Round {number + 1} of {options.rounds} done after {spent:.1f} minutes")
+            _report_progress(
+                f"Round {number + 1} of {options.rounds} done after {spent:.1f} minutes"
+            )
     return results
 
 
-def _tell(text: str) -> None:
+def _report_progress(text: str) -> None:
     print(text, file=sys.stderr, flush=True)

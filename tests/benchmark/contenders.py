@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is measured: inventory sources of the same servers, each with the file that it reads."""
+"""The inventory sources that are compared: the same servers, with the file of each source."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ HCLOUD_KEYED = "hetzner.hcloud, keyed"
 class Contender:
     """An inventory source: the parse() of ``plugin`` is measured, with an inventory ``file``.
 
-    ``text`` makes the file from the address of the stand-ins and the number of servers. With
-    ``has_groups`` there are groups by region, plan and status. ``cache`` is "written" where each
-    run is to find none, and "read" where each is to find one.
+    ``text`` returns the file for a URL of the simulated APIs and a number of servers. With
+    ``has_groups``, there are groups by region, plan and status. ``cache`` is "written" if the cache
+    is removed before each run, and "read" if each run finds one.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Contender:
 
 
 def _keyed(names: Mapping[str, str], address: str) -> dict[str, Any]:
-    """Return three keyed_groups and one compose over variables of these names."""
+    """Return three keyed_groups and one compose entry for variables with these names."""
     return {
         "keyed_groups": [{"key": names[field], "prefix": field} for field in GROUPED_BY],
         "compose": {"ansible_host": address},
@@ -76,7 +76,7 @@ _VULTR_KEYED = {
 }
 _HCLOUD_OPTIONS = {"plugin": "hetzner.hcloud.hcloud", "api_token": "token"}
 _HCLOUD_KEYED = {
-    "hostvars_prefix": "hcloud_",  # not the default of the older of its versions
+    "hostvars_prefix": "hcloud_",  # not the default in older versions
     **_keyed(
         {"region": "hcloud_location", "plan": "hcloud_server_type", "status": "hcloud_status"},
         "hcloud_ipv4",
@@ -84,8 +84,8 @@ _HCLOUD_KEYED = {
 }
 
 
-def _asking(api: str, endpoint: str, *options: Mapping[str, Any]) -> Callable[[str, int], str]:
-    """Return what writes the file of a plugin that takes its API's address by ``endpoint``."""
+def _with_url(api: str, endpoint: str, *options: Mapping[str, Any]) -> Callable[[str, int], str]:
+    """Return a function for the file of a plugin whose option ``endpoint`` is the API's URL."""
 
     def text(origin: str, size: int) -> str:
         content = {endpoint: f"{origin}/{api}/{size}"}
@@ -97,18 +97,18 @@ def _asking(api: str, endpoint: str, *options: Mapping[str, Any]) -> Callable[[s
 
 
 def _ours(name: str, *options: Mapping[str, Any], cache: str = "") -> Contender:
-    text = _asking("server_management", "base_url", _OURS_OPTIONS, *options)
+    text = _with_url("server_management", "base_url", _OURS_OPTIONS, *options)
     file = "benchmark.server_management.yml"
     return Contender(name, _OURS_OPTIONS["plugin"], file, text, cache=cache)
 
 
 def _vultr(name: str, *options: Mapping[str, Any]) -> Contender:
-    text = _asking("vultr", "api_endpoint", _VULTR_OPTIONS, *options)
+    text = _with_url("vultr", "api_endpoint", _VULTR_OPTIONS, *options)
     return Contender(name, _VULTR_OPTIONS["plugin"], "vultr.yml", text, bool(options))
 
 
 def _hcloud(name: str, *options: Mapping[str, Any]) -> Contender:
-    text = _asking("hcloud", "api_endpoint", _HCLOUD_OPTIONS, *options)
+    text = _with_url("hcloud", "api_endpoint", _HCLOUD_OPTIONS, *options)
     return Contender(name, _HCLOUD_OPTIONS["plugin"], "hcloud.yml", text, bool(options))
 
 
@@ -140,7 +140,7 @@ CONTENDERS = {
             DIRECT,
             _DIRECT_OPTIONS["plugin"],
             "direct.yml",
-            _asking("server_management", "base_url", _DIRECT_OPTIONS),
+            _with_url("server_management", "base_url", _DIRECT_OPTIONS),
         ),
         Contender(SCRIPT, "script", "script", _script),
         Contender(STATIC, "yaml", "static.json", _static),

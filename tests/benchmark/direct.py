@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The direct calls that every other inventory source is compared with."""
+"""The direct calls that all other inventory sources are compared with."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DOCUMENTATION = r"""
 name: direct
 short_description: Adds the same servers by direct calls
 description:
-  - One request, and Ansible's own calls on what comes back, with no check and no expression.
+  - Sends one request and passes the servers to Ansible, without checks or expressions.
 author:
   - The server_management.cloud contributors
 options:
@@ -24,14 +24,14 @@ options:
     type: str
     required: true
   base_url:
-    description: Where the API is.
+    description: The URL of the API.
     type: str
     required: true
 """
 
 
 class InventoryModule(BaseInventoryPlugin):
-    """What any plugin has to do at least: the measure of all others."""
+    """The minimum that any plugin has to do."""
 
     NAME = "server_management.benchmark.direct"
 

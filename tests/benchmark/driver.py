@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Run ansible-inventory in this process, and note what the parse() of one inventory plugin cost.
+"""Run ansible-inventory in this process, and measure parse() of one inventory plugin.
 
-Arguments: the file to write the figures to, the plugin, whether to stop after its parse()
-("stop" or "go on"), and then those of ansible-inventory.
+Arguments: the file for the figures, the plugin, "stop" or "continue" after its parse(), and the
+arguments of ansible-inventory.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from typing import Any
 
 
 def cpu_seconds() -> float:
-    """Return the CPU time of this process, and of the children that it has waited for."""
+    """Return the CPU time of this process and of its finished children."""
     used = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
 def peak_memory() -> int:
-    """Return the most memory that this process has had so far, in bytes.
+    """Return the maximum resident size of this process so far, in bytes.
 
-    Linux counts what the parent had before this program was started into ru_maxrss.
+    On Linux, ru_maxrss includes the memory of the parent before it started this program.
     """
     try:
         status = Path("/proc/self/status").read_text(encoding="ascii")
@@ -47,7 +47,7 @@ def measure(
     *args: Any,
     **kwargs: Any,
 ) -> None:
-    """Parse, and note what that cost and gave."""
+    """Call parse() and record its cost and the number of hosts."""
     cpu, wall = cpu_seconds(), time.perf_counter()
     parse(inventory, *args, **kwargs)
     figures["parse_cpu"] = cpu_seconds() - cpu
@@ -59,7 +59,7 @@ def measure(
 
 
 def main() -> None:
-    """Put the measuring around the plugin's parse() as it is loaded, and run the command."""
+    """Replace the plugin's parse() with a measured one when it is loaded; run the command."""
     path, wanted, after, *arguments = sys.argv[1:]
     sys.argv = ["ansible-inventory", *arguments]
     from ansible.cli.inventory import main as ansible_inventory

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Virtual environments with a release of the PyPI package ansible each: Ansible and our peers."""
+"""Virtual environments with releases of the PyPI package ansible, which has the other plugins."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from pathlib import Path
 from support.collection import build, install
 from support.run import Runner
 
-# For each ansible-core, the release of the package that goes with it, and the Pythons it runs on;
-# first the one that all of them run on.
+# For each ansible-core, the release of the package that contains it, and the Pythons that it
+# supports, first the one that all releases support.
 RELEASES = {
     "2.21": ("14.5.0", ("3.12", "3.13", "3.14")),
     "2.19": ("12.3.0", ("3.12", "3.11", "3.13")),
     "2.16": ("9.13.0", ("3.12", "3.11", "3.10")),
 }
 PEERS = ("hetzner.hcloud", "vultr.cloud")
-_LIBRARIES = ("requests", "python-dateutil")  # what we and the peers ask for
+_LIBRARIES = ("requests", "python-dateutil")  # what the plugins require
 _VERSIONS = """\
 import importlib.metadata as metadata, json, platform
 names = ("ansible", "ansible-core", "jinja2", "requests")
@@ -33,7 +33,7 @@ print(json.dumps(versions))
 
 @dataclass(frozen=True)
 class Environment:
-    """One ansible-core with all that is measured on it; ``versions`` has what there is in it."""
+    """An environment with one ansible-core; ``versions`` has the versions of its packages."""
 
     core: str
     runner: Runner
@@ -42,9 +42,9 @@ class Environment:
 
 
 def prepare(core: str, place: Path, work: Path) -> Environment:
-    """Make the environment at ``place``, unless it is there, and install the collection beside it.
+    """Create the environment at ``place`` if it does not exist, and install the collection.
 
-    Raises RuntimeError where this machine has no Python for it.
+    Raises RuntimeError if this machine has no supported Python.
     """
     release, pythons = RELEASES[core]
     python = place / "bin" / "python"
@@ -63,7 +63,7 @@ def prepare(core: str, place: Path, work: Path) -> Environment:
 
 
 def _install_direct(collections: Path) -> None:
-    """Put the plugin that we are all compared with where Ansible finds it."""
+    """Install the plugin with the direct calls."""
     name = Path("ansible_collections", "server_management", "benchmark", "plugins", "inventory")
     folder = collections / name
     folder.mkdir(parents=True)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Make the runs, one after the other, and keep what each of them cost."""
+"""Run the contenders one after another, and collect the cost of each run."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _DRIVER = Path(__file__).with_name("driver.py")
 
 @dataclass(frozen=True)
 class Sample:
-    """What one run cost: CPU and wall-clock time in seconds, the most memory in bytes.
+    """The cost of a run: CPU and wall-clock time in seconds, maximum memory in bytes.
 
-    Those of the whole process are None where only parse() was measured.
+    The figures of the whole process are None if only parse() was measured.
     """
 
     parse_cpu: float
@@ -44,30 +44,30 @@ class Sample:
 
 
 class Results:
-    """All samples so far; asked for a figure, it gives the median."""
+    """All samples so far, and their medians."""
 
     def __init__(self) -> None:
         self._samples: dict[tuple[str, int, str], list[Sample]] = {}
 
     def add(self, job: Job, sample: Sample) -> None:
-        """Keep what a run cost."""
+        """Add the cost of a run."""
         self._samples.setdefault((job.core, job.size, job.contender), []).append(sample)
 
     def median(self, core: str, size: int, contender: str, figure: str) -> float | None:
-        """Return the median of a figure, or None where it was not measured."""
+        """Return the median of a figure, or None if it was not measured."""
         samples = self._samples.get((core, size, contender), [])
         figures = [value for sample in samples if (value := getattr(sample, figure)) is not None]
         return statistics.median(figures) if figures else None
 
     def ratio(self, core: str, size: int, pair: tuple[str, str], figure: str) -> float | None:
-        """Return how much more the first of two contenders takes than the second."""
+        """Return the ratio of a figure of two contenders, or None."""
         first, second = (self.median(core, size, contender, figure) for contender in pair)
         return None if first is None or not second else first / second
 
 
 @contextmanager
 def standins() -> Iterator[str]:
-    """Serve the APIs in a process of their own while the block runs; give their address."""
+    """Serve the simulated APIs in a separate process during the block; yield their URL."""
     command = [sys.executable, "-B", "-m", "benchmark.standins"]
     with subprocess.Popen(
         command, cwd=_DRIVER.parents[1], stdout=subprocess.PIPE, encoding="ascii"
@@ -90,7 +90,7 @@ class Bench:
         self._figures = work / "figures.json"
 
     def check(self, job: Job) -> None:
-        """Raise RuntimeError unless a run gives the hosts and groups that all others give."""
+        """Raise RuntimeError if the hosts or groups of a run differ from the expected ones."""
         self.run(Job(job.core, job.size, job.contender, is_whole=True))
         if not CONTENDERS[job.contender].has_groups:
             return
@@ -100,13 +100,13 @@ class Bench:
                 raise RuntimeError(f"{job}: other hosts in {name} than expected")
         for server in make_servers(job.size):
             address = found["_meta"]["hostvars"][server["name"]]["ansible_host"]
-            if isinstance(address, dict):  # from core 2.19 on, around text that it doesn't trust
+            if isinstance(address, dict):  # since core 2.19, around untrusted text
                 address = address["__ansible_unsafe"]
             if address != server["ipv4"]:
                 raise RuntimeError(f"{job}: another ansible_host than expected")
 
     def run(self, job: Job) -> Sample:
-        """Make one run and return what it cost; RuntimeError where it fails or loses a host."""
+        """Run a job and return its cost; raise RuntimeError if it fails or loses a host."""
         contender = CONTENDERS[job.contender]
         folder = self._work / job.core / str(job.size) / contender.name.replace(" ", "_")
         path = folder / contender.file
@@ -125,7 +125,7 @@ class Bench:
         runner = self._environments[job.core].runner
         self._figures.unlink(missing_ok=True)
         command = ["python", str(_DRIVER), str(self._figures), CONTENDERS[job.contender].plugin]
-        command += ["go on" if job.is_whole else "stop", "-i", str(path), "--list"]
+        command += ["continue" if job.is_whole else "stop", "-i", str(path), "--list"]
         environment = {
             **runner.environment,
             "ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED": "true",
@@ -165,7 +165,7 @@ class Bench:
 
 
 def rounds(jobs: list[Job], count: int) -> Iterable[tuple[int, list[Job]]]:
-    """Yield each round's jobs: the same ones in the same order, begun at another place."""
+    """Yield the jobs of each round, in the same order from another starting point."""
     for number in range(count):
         start = number * len(jobs) // count
         yield number, jobs[start:] + jobs[:start]

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which of all possible runs are made: what takes minutes is left out where little is learnt."""
+"""The selection of runs, without those that take minutes and show little."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ SIZES = (10, 1_000, 10_000, 100_000)
 _LARGE = 10_000
 _SMALL = 100
 
-# With few hosts, those that are measured more often, since little disturbs a short run much.
+# Measured more often with few hosts, because small disturbances matter in short runs.
 _OFTEN = (EMPTY, DIRECT, OURS, OURS_READ)
 _TIMES = 3
 
-# On the newest core with many hosts, those whose whole process is measured.
+# Measured as a whole process with many hosts on the newest core.
 _WHOLE = (DIRECT, STATIC, OURS, OURS_KEYED, VULTR_KEYED, HCLOUD_KEYED)
-# On the others, all that are measured, with few hosts and with many.
+# Measured on the other cores, with few and with many hosts.
 _ELSEWHERE = (EMPTY, DIRECT, OURS, OURS_KEYED, VULTR, VULTR_KEYED, HCLOUD, HCLOUD_KEYED)
 _ELSEWHERE_LARGE = (DIRECT, OURS, OURS_KEYED)
 
 
 @dataclass(frozen=True)
 class Job:
-    """One run to be made: the whole process, or only until the inventory is parsed."""
+    """A run of the whole process, or only until the inventory is parsed."""
 
     core: str
     size: int
@@ -51,9 +51,9 @@ class Job:
 def plan(
     cores: Sequence[str], sizes: Sequence[int], only: Sequence[str], is_full: bool
 ) -> list[Job]:
-    """Return the runs of one round, of the contenders with one of the texts in their names.
+    """Return the runs of one round, for contenders whose names contain one of the texts.
 
-    The first of ``cores`` is the one that is looked at most.
+    Most runs use the first of ``cores``.
     """
     jobs = []
     for size in sizes:

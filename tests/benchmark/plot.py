@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Draw the seconds as bars, in SVG that is readable on a light and on a dark page."""
+"""Draw the seconds as bars in SVG, for light and dark pages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from .contenders import HCLOUD_KEYED, OURS, OURS_KEYED, STATIC, VULTR_KEYED
 from .measure import Results
 
-SHOWN = (OURS, OURS_KEYED, STATIC, VULTR_KEYED, HCLOUD_KEYED)  # what users choose between
+SHOWN = (OURS, OURS_KEYED, STATIC, VULTR_KEYED, HCLOUD_KEYED)  # the usual alternatives
 _WIDTH, _LABELS, _LINE, _HEAD = 760, 180, 24, 36  # pixels
 _SVG = """\
 {licence}
@@ -31,7 +31,7 @@ _SVG = """\
 
 
 def plot(results: Results, core: str, sizes: Sequence[int]) -> str:
-    """Return the plot for one core, with as many hosts as the peers were measured with."""
+    """Return the plot for one core, with the largest size measured for the other plugins."""
     size = max(
         (size for size in sizes if results.median(core, size, VULTR_KEYED, "cpu")), default=0
     )

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Write the page with the medians, as ratios, and what they were measured on."""
+"""Write the page with the ratios of the medians and the test environment."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def report(
     rounds: int,
     command: str,
 ) -> str:
-    """Return the page; the first of ``versions`` is of the core that is looked at most."""
+    """Return the page; the first of ``versions`` belongs to the core with most runs."""
     newest = next(iter(versions))
     sections = [
         _HEADER.format(licence=licence()),
@@ -122,7 +122,7 @@ def report(
 
 
 def _seconds(results: Results, core: str, sizes: Sequence[int]) -> str:
-    """Return what users wait for, in seconds of CPU time."""
+    """Return the table of the usual alternatives in seconds of CPU time."""
 
     def cell(name: str, size: int) -> str:
         cpu = results.median(core, size, name, "cpu")
@@ -204,7 +204,7 @@ def _each_host(results: Results, core: str, sizes: Sequence[int]) -> str:
 
 
 def _by_size(sizes: Sequence[int], rows: Mapping[str, Sequence[str]]) -> str:
-    """Return a table with a column for each size, if anything in it was measured at all."""
+    """Return a table with a column for each size, or an empty text without measurements."""
     measured = [[name, *cells] for name, cells in rows.items() if set(cells) - {_NONE}]
     return _table(["", *(f"{size:,} hosts" for size in sizes)], measured) if measured else ""
 
@@ -215,14 +215,14 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _number(value: float | None) -> str:
-    """Return a ratio with as many digits as mean something."""
+    """Return a ratio with its significant digits."""
     if value is None:
         return _NONE
     return f"{value:.3f}" if value < 0.2 else f"{value:.2f}" if value < 10 else f"{value:.1f}"
 
 
 def _judged(ratio: float | None, most: float) -> str:
-    """Return a ratio, in bold where it is over the aim."""
+    """Return a ratio, in bold if it exceeds the goal."""
     text = _number(ratio)
     return f"**{text}**" if ratio is not None and ratio > most else text
 

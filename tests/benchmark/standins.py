@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Serve the same servers on loopback in the form of each API, all of them in one response.
+"""Simulate the API of each plugin on loopback, with the same servers in a single response.
 
-http://127.0.0.1:PORT/<API>/<number of servers> is the base URL of each; the plugin adds its
-own path. Each response is built once, so that requests cost the same everywhere. A whole listing is
-in one response, so that the other plugins do not need the requests for pages of their real APIs.
+The base URL of each API is http://127.0.0.1:PORT/<API>/<number of servers>. Each response is built
+only once, so that requests cost the same for all plugins. The other plugins need no requests for
+further pages, unlike with their real APIs.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _hcloud_server(number: int, server: Server) -> dict[str, Any]:
         "created": server["created_at"],
         "server_type": {"id": 1, "name": server["plan"], "architecture": "x86"},
         "location": location,
-        # Where the older of its versions look for the location.
+        # Older versions of the plugin read the location here.
         "datacenter": {"id": 1, "name": server["region"], "location": location},
         "public_net": {"ipv4": address, "ipv6": None, "floating_ips": []},
         "private_net": [],

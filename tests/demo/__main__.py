@@ -24,7 +24,7 @@ from support.run import CommandError, Runner, write_inventory
 from support.sshd import SshError, SshServer
 
 INVENTORY = "demo.server_management.yml"
-SERVERS = 6  # few, so that the graph fits a screen; one of them is not running
+SERVERS = 6  # fits on one screen; one of them is not running
 PING = ("ansible", "-i", INVENTORY, "status_running", "-m", "ansible.builtin.ping")
 PORT = 8080  # of the sandbox that the reader starts
 NEXT = """\
@@ -42,7 +42,7 @@ README.md shows how to use the same file with your own account.
 
 
 class Demo:
-    """A folder with the collection installed beside it, and the commands run in it."""
+    """A folder with the collection, and the commands that run in it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -120,7 +120,7 @@ def show(demo: Demo, stack: ExitStack) -> None:
 
 
 def suggest() -> str:
-    """Return what to try next, in the virtual environment of this demo if it runs in one."""
+    """Return the next commands to try, in the virtual environment of this demo if any."""
     activate = ""
     if sys.prefix != sys.base_prefix:
         activate = f". {shlex.quote(os.path.relpath(sys.prefix))}/bin/activate\n  "
@@ -130,7 +130,7 @@ def suggest() -> str:
 
 def main() -> int:
     """Run the demo in a temporary folder and return the exit status."""
-    # As an exception it ends what was started, as Ctrl-C does.
+    # As an exception, it ends the started processes like Ctrl-C.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     with ExitStack() as stack:
         folder = stack.enter_context(TemporaryDirectory(prefix="server_management_demo_"))

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Let ansible-test run without a container engine, with a package index as its only network."""
+"""Run ansible-test without a container engine, and with no network but a package index."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from pathlib import Path
 
 NOT_OF_PIP = ("--no-setuptools", "--no-wheel")
 sys.path.insert(0, str(Path(__file__).with_name("pip_{version}")))
-words = (word for word in sys.argv[1:] if word not in NOT_OF_PIP)
-sys.argv[1:] = ["install", "--ignore-installed", *words]
+given = (option for option in sys.argv[1:] if option not in NOT_OF_PIP)
+sys.argv[1:] = ["install", "--ignore-installed", *given]
 runpy.run_module("pip", run_name="__main__", alter_sys=True)
 '''
 
 
 def prepare(session: nox.Session) -> dict[str, str]:
-    """Create what ansible-test would download, and return the environment in which it is found."""
+    """Create the files that ansible-test would download; return the environment to use them."""
     _use_released_packages(session)
     return {"HOME": str(_make_home(session))}
 
@@ -53,12 +53,12 @@ def _make_home(session: nox.Session) -> Path:
     for name in (".config", ".cache"):
         if not (home / name).is_symlink():
             (home / name).symlink_to(Path.home() / name)
-    _stand_in_for_get_pip(session, cache)
+    _replace_get_pip(session, cache)
     return home
 
 
-def _stand_in_for_get_pip(session: nox.Session, cache: Path) -> None:
-    """Install pip where ansible-test looks for get-pip.py, which no package index has."""
+def _replace_get_pip(session: nox.Session, cache: Path) -> None:
+    """Replace get-pip.py, which is not in a package index, by a script that uses pip."""
     version = _ask(session, _PIP_VERSION, str(session.python)).replace(".", "_")
     place = cache / f"pip_{version}"
     if not place.exists():

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Find faults in the log and the result of Galaxy's importer, whatever its exit status is."""
+"""Find faults in the log and the result of Galaxy's importer, with any exit status."""
 
 from __future__ import annotations
 

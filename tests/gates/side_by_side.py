@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Run commands side by side, each with its own log, and report which of them failed."""
+"""Run commands in parallel, each with a separate log, and report failures."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def run(
     commands: Mapping[str, Sequence[str]],
     logs: Path,
     environment: Mapping[str, str],
-    at_once: int = (os.cpu_count() or 1) + 1,  # one of them usually waits
+    at_once: int = (os.cpu_count() or 1) + 1,  # one of them is usually waiting
 ) -> list[str]:
     """Start commands in the given order, print the logs of those that fail, return their names."""
     logs.mkdir(parents=True, exist_ok=True)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""One GET request to a real account: bounded in time and size, and never repeated."""
+"""Send one GET request to a real account, limited in time and size and without retries."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CHUNK = 64 * 2**10
 
 @dataclass
 class Exchange:
-    """What one request gave: a complete response, or a ``failure`` in the checker's own words."""
+    """A complete response, or a ``failure`` without text of the response."""
 
     status: int = 0
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -33,14 +33,14 @@ class Exchange:
 def send(url: str, token: str, verify: bool | str, timeout: float) -> Exchange:
     """Send one GET with this token; ``timeout`` is in seconds, from start to last byte."""
     exchange = Exchange(failure=f"no complete response within {timeout:g} s")
-    # In a thread, since the timeouts of a socket start anew with each byte.
+    # In a thread, because the timeout of a socket starts again with each byte.
     worker = threading.Thread(target=_send, args=(exchange, url, token, verify, timeout))
     worker.daemon = True
     start = time.monotonic()
     worker.start()
     worker.join(timeout)
     exchange.seconds = time.monotonic() - start
-    # A copy: an abandoned thread may still write to its own.
+    # A copy, because an abandoned thread may still change the original.
     return Exchange(**vars(exchange))
 
 
@@ -54,7 +54,7 @@ def _send(exchange: Exchange, url: str, token: str, verify: bool | str, timeout:
     deadline = time.monotonic() + timeout
     try:
         with requests.Session() as session:
-            session.auth = add_token  # with an auth, requests ignores ~/.netrc
+            session.auth = add_token  # requests ignores ~/.netrc if auth is set
             response = session.get(
                 url, stream=True, allow_redirects=False, timeout=timeout, verify=verify
             )
@@ -66,7 +66,7 @@ def _send(exchange: Exchange, url: str, token: str, verify: bool | str, timeout:
                     failure = f"the response is larger than {SIZE_LIMIT // 2**20} MiB"
                     break
     except (OSError, HTTPException, urllib3.exceptions.HTTPError, ValueError) as error:
-        # Only the kind: the text has the name or the address of the host.
+        # Only the type, because the message contains the name or address of the host.
         failure = f"no complete response ({type(error).__name__})"
     if time.monotonic() <= deadline:
         exchange.body, exchange.failure = body, failure

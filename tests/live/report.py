@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a real account shows about the API, without anything that is private to the account."""
+"""Report how a real API behaves, without private data of the account."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _is_limit = re.compile(r".*rate-?limit.*|retry-after", re.IGNORECASE).fullmatch
 
 @dataclass
 class Report:
-    """The lines of the report; ``deviates`` once something differs from the documentation."""
+    """The lines of the report; ``deviates`` if the API differs from its documentation."""
 
     connection: Connection
     show_values: bool = False
@@ -59,7 +59,7 @@ class Report:
         self._private |= {self.connection.api_token, *origin(self.connection.base_url)[1:2]}
 
     def check_listing(self) -> None:
-        """Request the listing once, and report what the response is like."""
+        """Request the listing once, and describe the response."""
         exchange, content = self._send("The list of servers", self.connection.api_token)
         if exchange.status != 200 or exchange.failure:
             self.deviates = True
@@ -78,21 +78,21 @@ class Report:
             self._add(f"values of {name}", shown)
 
     def check_client(self) -> None:
-        """Let the collection read the account, without retries, and report how that ends."""
+        """Read the account with the collection, without retries, and report the result."""
         self.lines.append("The collection reads the account:")
         try:
             servers = Client(self.connection, lambda text: None).list_servers()
         except CloudError as error:
-            # An account of several pages is as documented.
+            # Several pages are not a deviation from the documentation.
             self.deviates = self.deviates or not isinstance(error, IncompleteListing)
-            # Its message quotes the response.
+            # Not its message, which quotes the response.
             status = f", HTTP {error.status}" if error.status else ""
             self._add("result", f"failed with code {error.code}{status}")
         else:
             self._add("result", f"{len(servers)} servers")
 
     def check_refusal(self, title: str, token: str) -> None:
-        """Send a token that must be refused, and report the form of the response."""
+        """Send a token that must be refused, and describe the response."""
         self._private.add(token)
         exchange, content = self._send(title, token)
         if isinstance(content, dict):
@@ -101,7 +101,7 @@ class Report:
         self._add("WWW-Authenticate", self._safe(scheme) if scheme else "none")
 
     def _send(self, title: str, token: str) -> tuple[Exchange, Any]:
-        """Report one exchange, and return it with the JSON of its body, None if there is none."""
+        """Report one exchange, and return it with its parsed body, None if that is not JSON."""
         connection = self.connection
         url = f"{connection.base_url}/servers"
         exchange = send(url, token, connection.verify, connection.timeout)
@@ -158,7 +158,7 @@ class Report:
         return (", ".join(listed) or "none") + (f" and {more} more" if more else "")
 
     def _safe(self, text: str) -> str:
-        """Return text of the API if it is a plain word and nothing of the account is in it."""
+        """Return text of the API if it is a plain word without private data."""
         lowered = text.lower()
         # A very short name, such as "a", is part of many words.
         private = any(
@@ -187,7 +187,7 @@ def _servers(content: Any) -> list[dict[str, Any]]:
 
 
 def deviations(content: Any) -> list[str]:
-    """Say where a listing differs from docs/openapi.yaml, without any of its values."""
+    """Return the differences of a listing from docs/openapi.yaml, without its values."""
     document = yaml.safe_load(DESCRIPTION.read_text(encoding="utf-8"))
     schema = {"$ref": "#/components/schemas/ServerList", "components": document["components"]}
     validator = Draft202012Validator(schema, format_checker=Draft202012Validator.FORMAT_CHECKER)
@@ -195,7 +195,7 @@ def deviations(content: Any) -> list[str]:
 
 
 def _describe(error: ValidationError) -> str:
-    # Only names of the schema: a documented property is what was being validated.
+    # The path contains only documented names, because only those are validated.
     path = "".join("[]" if isinstance(part, int) else f".{part}" for part in error.absolute_path)
     place = path.lstrip(".") or "the response"
     if error.validator == "required" and isinstance(error.instance, dict):

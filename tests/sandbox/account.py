@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Make up an account: the same number of servers is the same account, in every run."""
+"""Generate an account; the same number of servers always gives the same account."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ REGIONS = ("eu-central", "us-east", "ap-south")
 PLANS = ("small", "medium", "large", "xlarge")
 ROLES = ("web", "db", "web", "app", "cache", "web", "worker")
 
-# `running` is the one status that the API's documentation shows; the others say what they are.
+# The documentation of the API shows only `running`; the others are marked as invented.
 STATUSES = (
     ("running",) * 5 + ("made-up-stopped",) + ("running",) * 4 + ("made-up-starting", "running")
 )
 
-# Set aside for documentation (RFC 5737) and for benchmarks (RFC 2544): no real host has them.
+# Reserved for documentation (RFC 5737) and for benchmarks (RFC 2544): no real host has them.
 DOCUMENTATION_NETWORKS = ("203.0.113.0/24", "198.51.100.0/24", "192.0.2.0/24", "198.18.0.0/15")
 FIRST_CREATED = datetime(2024, 1, 1, tzinfo=timezone.utc)
 TWO_YEARS = 2 * 365 * 24 * 3600
 
 
 def make_servers(count: int, addresses: str = "documentation") -> list[dict[str, str]]:
-    """Return `count` servers in the documented form, the first ones the same for any count."""
+    """Return `count` servers in the documented form; a larger count only appends servers."""
     if count < 0:
         raise ValueError("servers: expected 0 or more")
     numbers: Counter[str] = Counter()
@@ -40,7 +40,7 @@ def make_servers(count: int, addresses: str = "documentation") -> list[dict[str,
 
 
 def addresses_of(kind: str) -> Iterator[ipaddress.IPv4Address]:
-    """Yield unique addresses; of the loopback ones, the first is left to the sandbox itself."""
+    """Yield unique addresses; the first loopback address is that of the sandbox itself."""
     if kind == "loopback":
         return islice(ipaddress.IPv4Network("127.0.0.0/8").hosts(), 1, None)
     if kind == "documentation":

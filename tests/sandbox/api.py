@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Respond to a request as the API documents it, or with a fault."""
+"""Respond to a request as documented, or with a fault."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Stream = Callable[[], Iterable[bytes]]
 
 @dataclass(frozen=True)
 class Request:
-    """Record a request; `received` in seconds of time.monotonic(), header names in any case."""
+    """A recorded request; `received` is a time.monotonic(), header names match in any case."""
 
     method: str
     path: str
@@ -41,7 +41,7 @@ class Request:
     def parse(
         cls, method: str, target: str, headers: Message, body: bytes, connection: int
     ) -> Request:
-        """Take the target apart: a path, or from a proxy's client a whole address or host:port."""
+        """Parse the target: a path, or from the client of a proxy a URL or host:port."""
         path, query = (target, "") if method == "CONNECT" else urlsplit(target)[2:4]
         pairs = dict(parse_qsl(query, keep_blank_values=True))
         return cls(method, path, pairs, headers, body, connection)
@@ -49,7 +49,7 @@ class Request:
 
 @dataclass
 class Response:
-    """Hold what is to be sent; a stream has no length."""
+    """A response to be sent; a stream has no length."""
 
     status: int
     body: bytes | Stream
@@ -57,7 +57,7 @@ class Response:
 
 
 def page_of(sandbox: Sandbox, request: Request) -> int | None:
-    """Return the number, from 1, of the page that is asked for, None if none is."""
+    """Return the number of the requested page, from 1, or None if it is not a page."""
     if request.path != sandbox.prefix + PATH:
         return None
     try:
@@ -103,7 +103,7 @@ def _route(sandbox: Sandbox, request: Request, fault: Fault) -> Response:
 
 
 def _listing(sandbox: Sandbox, request: Request, fault: Fault, start: int) -> Response:
-    """Return the page that begins at `start`, encoded anew: tests change the list as they like."""
+    """Return the page that begins at `start`, encoded each time: tests may change the list."""
     servers = list(sandbox.servers)
     start = max(0, start - fault.shift)
     end = sandbox.paging.end(start, servers)
@@ -120,7 +120,7 @@ def _listing(sandbox: Sandbox, request: Request, fault: Fault, start: int) -> Re
         link = '<{origin}{next}>; rel="next"'
     if link is not None:
         scheme, authority = urlsplit(sandbox.url)[:2]
-        # The host as the client calls it: another name of this machine would be another origin.
+        # The host that the client sent: another name of this machine would be another origin.
         origin = f"{scheme}://{request.headers.get('Host', authority)}"
         following = f"{request.path}?{sandbox.paging.parameter}={end}"
         response.headers["Link"] = link.replace("{origin}", origin).replace("{next}", following)
@@ -133,14 +133,14 @@ def _json(status: int, content: object) -> Response:
 
 
 def _error(status: int, text: str = "") -> Response:
-    """Return an error in a form of the sandbox; that of the real API is not known."""
+    """Return an error; its body is not documented."""
     if status < 400:
         return Response(status, b"")
     return _json(status, {"error": text or responses.get(status, "Unknown")})
 
 
 def _encode(body: object, request: Request) -> bytes | Stream:
-    """Return a fault's body as it is sent."""
+    """Encode the body of a fault."""
     if isinstance(body, bytes) or callable(body):
         return body
     if not isinstance(body, str):
@@ -150,7 +150,7 @@ def _encode(body: object, request: Request) -> bytes | Stream:
 
 
 def _set_headers(response: Response, fault: Fault) -> None:
-    """Complete the headers; the fault's replace those of the same name in any case."""
+    """Complete the headers; those of the fault replace others with the same name in any case."""
     headers: dict[str, str | None] = {"Content-Type": "application/json", **response.headers}
     if fault.chunked or callable(response.body):
         headers["Transfer-Encoding"] = "chunked"

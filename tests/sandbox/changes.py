@@ -32,7 +32,7 @@ class Change:
     fields: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuse a change that makes no sense."""
+        """Refuse an invalid change."""
         if self.kind not in KINDS:
             raise ValueError(f"change: expected one of {', '.join(KINDS)}, not {self.kind!r}")
         if not 0 <= self.at < float("inf"):
@@ -45,17 +45,19 @@ class Change:
             raise ValueError(f"change: {self.server}: a server that disappears has no new values")
 
     def apply(self, servers: list[Any], addresses: str) -> list[Any]:
-        """Return the account after the change; ValueError if it has no such server."""
+        """Return the account after the change; raise ValueError for an unknown server."""
         if self.kind == "appear":
             return [*servers, self._new_server(servers, addresses)]
-        chosen = [server for server in servers if self._means(server)]
+        chosen = [server for server in servers if self._matches(server)]
         if not chosen:
             raise ValueError(f"change: no server is named {self.server!r} after {self.at:g} s")
         if self.kind == "disappear":
-            return [server for server in servers if not self._means(server)]
-        return [{**server, **self.fields} if self._means(server) else server for server in servers]
+            return [server for server in servers if not self._matches(server)]
+        return [
+            {**server, **self.fields} if self._matches(server) else server for server in servers
+        ]
 
-    def _means(self, server: Any) -> bool:
+    def _matches(self, server: Any) -> bool:
         return isinstance(server, dict) and self.server in (server.get("name"), server.get("id"))
 
     def _new_server(self, servers: list[Any], addresses: str) -> dict[str, Any]:
@@ -75,7 +77,7 @@ class Change:
 
 
 class Schedule:
-    """The changes that are still to come, in order; `clock` counts in seconds."""
+    """The pending changes, in order; `clock` returns seconds."""
 
     def __init__(
         self,
@@ -90,17 +92,17 @@ class Schedule:
         self._lock = threading.Lock()
 
     def check(self, servers: list[Any]) -> None:
-        """Raise ValueError if a change can't be made to this account."""
+        """Raise ValueError if a change cannot be applied to this account."""
         for change in self._pending:
             servers = change.apply(servers, self._addresses)
 
     def start(self) -> None:
-        """Begin to count, unless it has begun."""
+        """Start the clock, unless it has been started."""
         if self._start is None:
             self._start = self._clock()
 
     def apply(self, servers: list[Any]) -> None:
-        """Make the changes that are due, in place."""
+        """Apply the changes that are due, in place."""
         with self._lock:
             while self._start is not None and self._pending:
                 if self._clock() - self._start < self._pending[0].at:

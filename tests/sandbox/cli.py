@@ -31,14 +31,14 @@ NAMED_FAULTS = {
 
 
 def _yes_or_no(text: str) -> bool:
-    """Read true or false."""
+    """Parse true or false."""
     if text not in ("true", "false"):
         raise ValueError("expected true or false")
     return text == "true"
 
 
 def _times(text: str) -> int | None:
-    """Read a number, or None for always."""
+    """Parse a number; return None for always."""
     return None if text == "always" else int(text)
 
 
@@ -62,7 +62,7 @@ FAULT_TARGETS: dict[str, Callable[[str], int | None]] = {"times": _times, "page"
 
 
 def parse_fault(spec: str) -> tuple[Fault, dict[str, Any]]:
-    """Return the fault and the requests that SPEC means, as arguments of `Sandbox.fail`."""
+    """Parse a fault and the requests that receive it, as arguments of `Sandbox.fail`."""
     fault = Fault()
     fields: dict[str, Any] = {}
     targets: dict[str, Any] = {}
@@ -84,7 +84,7 @@ def parse_fault(spec: str) -> tuple[Fault, dict[str, Any]]:
 
 
 def parse_change(spec: str) -> Change:
-    """Return the change that SPEC means."""
+    """Parse a change."""
     kinds: list[tuple[str, str]] = []
     at = 0.0
     fields: dict[str, str] = {}
@@ -121,7 +121,7 @@ def _list_from(path: str) -> list[object]:
 
 
 def _port(text: str) -> int:
-    """Read a port's number."""
+    """Parse the number of a port."""
     if not 0 <= int(text) <= 65535:
         raise argparse.ArgumentTypeError("expected 0 to 65535")
     return int(text)
@@ -205,7 +205,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _sandbox(options: argparse.Namespace) -> Sandbox:
-    """Return the sandbox that was asked for; ValueError for options that make no sense."""
+    """Return a sandbox with these options; raise ValueError for invalid ones."""
     sandbox = Sandbox(
         options.servers if options.data is None else options.data,
         options.token,
@@ -236,7 +236,7 @@ def next_steps(url: str, token: str) -> list[str]:
 
 
 def _announce(sandbox: Sandbox) -> None:
-    """Print where the sandbox listens, which scripts read too, and what to enter next."""
+    """Print the URL and the token, which scripts parse, and the next commands."""
     print(
         f"Listening on {sandbox.url} with token {sandbox.token}",
         f"Servers: {len(sandbox.servers)}. Ctrl-C stops.",

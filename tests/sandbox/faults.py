@@ -21,23 +21,23 @@ class Fault:
     """How one response differs from a good one; all fields can be combined.
 
     The response:
-      status        instead of 200; outside 2xx with a short JSON body, unless there is a `body`
-      body          bytes or text as they are, a function that returns the pieces of a stream,
-                    anything else as JSON; `{token}` in a text is the token that was sent
-      headers       further ones; a value of None removes the header of that name
+      status        instead of 200; outside 2xx with a short JSON body, unless `body` is set
+      body          bytes or text, a function that returns the pieces of a stream, or a value
+                    that is sent as JSON; `{token}` in a text is replaced by the received token
+      headers       additional headers; None removes the header with that name
       retry_after, location, content_type    the headers of these names
     The listing:
       data          the elements, instead of the account's
-      has_more      instead of the truth
-      link          the `Link` header's value, with `{origin}` for the sandbox's, as the client
-                    calls it, and `{next}` the path and query of the next page
-      shift         this many servers earlier than asked for, so that some come twice
+      has_more      instead of the correct value
+      link          value of the `Link` header, with `{origin}` for the origin that the client
+                    requested, and `{next}` for the path and query of the next page
+      shift         start the page this many servers earlier, so that some are repeated
     Sending:
       delay         seconds before the response
       drip_headers, drip_body    seconds before each byte
       chunked       in chunks, without `Content-Length`
-      cut           send no more at the start, after the headers or in mid-body
-      end           what comes at the cut: the connection is closed, reset, or hangs
+      cut           stop at the start, after the headers or in the middle of the body
+      end           what happens at the cut: the connection is closed, reset, or hangs
     """
 
     status: int | None = None
@@ -58,7 +58,7 @@ class Fault:
     end: Literal["close", "reset", "hang"] = "close"
 
     def __post_init__(self) -> None:
-        """Refuse a word that means nothing, such as a misspelt one from the command line."""
+        """Refuse unknown values of `cut` and `end`, which the command line does not check."""
         if self.cut not in (None, "start", "headers", "body"):
             raise ValueError(f"cut: expected start, headers or body, not {self.cut!r}")
         if self.end not in ("close", "reset", "hang"):
@@ -76,7 +76,7 @@ class Fault:
 
     @classmethod
     def html(cls, status: int = 200) -> Fault:
-        """Return a web page, as a proxy or a login page does."""
+        """Return a web page, like a proxy or a login page."""
         page = "<!DOCTYPE html>\n<html><body><h1>Not the API</h1></body></html>\n"
         return cls(status=status, body=page, content_type="text/html; charset=utf-8")
 
@@ -98,7 +98,7 @@ class Fault:
 
 
 def _padded_envelope(size: int | None, encode: Callable[[bytes], bytes] = bytes) -> Iterator[bytes]:
-    """Yield an empty listing with white space up to `size` bytes, for ever if None."""
+    """Yield an empty listing with white space up to `size` bytes, without end if None."""
     start, end = b'{"data": [], "has_more": false', b"}"
     padding = encode(b" " * MIB)
     yield encode(start)
@@ -111,7 +111,7 @@ def _padded_envelope(size: int | None, encode: Callable[[bytes], bytes] = bytes)
 
 @dataclass(eq=False)
 class _Plan:
-    """Remember a fault and the requests that it is meant for."""
+    """A fault and the requests that receive it."""
 
     fault: Fault
     times: int | None
@@ -120,24 +120,24 @@ class _Plan:
 
 
 class Plans:
-    """Hold the faults to come; safe to use from several threads."""
+    """The pending faults; thread-safe."""
 
     def __init__(self) -> None:
         self._plans: list[_Plan] = []
         self._lock = threading.Lock()
 
     def add(self, fault: Fault, times: int | None, page: int | None, after: int) -> None:
-        """Plan a fault; see `Sandbox.fail`."""
+        """Add a fault; see `Sandbox.fail`."""
         with self._lock:
             self._plans.append(_Plan(fault, times, page, after))
 
     def clear(self) -> None:
-        """Forget every planned fault."""
+        """Remove all faults."""
         with self._lock:
             self._plans.clear()
 
     def take(self, page: int | None) -> Fault:
-        """Return the fault for a request of this page; one with nothing in it if none is due."""
+        """Return the fault for a request of this page, or an empty fault."""
         with self._lock:
             for plan in self._plans:
                 if plan.page is not None and plan.page != page:

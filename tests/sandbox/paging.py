@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Cut the account into pages, in one of the styles that APIs use; the real one's is not known."""
+"""Split the account into pages in common styles; the style of the real API is not documented."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Paging:
     """
 
     def __init__(self, style: str, parameter: str | None, size: int) -> None:
-        """Take the parameter's name, the style's usual one if None; `size` in servers."""
+        """Create a style; `parameter` defaults to the style's usual one, `size` is in servers."""
         if style not in PARAMETERS:
             raise ValueError(f"pagination: expected one of {', '.join(PARAMETERS)}, not {style!r}")
         if size < 1:
@@ -36,7 +36,7 @@ class Paging:
         self._cursors: dict[str, int] = {}
 
     def start(self, query: Mapping[str, str], servers: Sequence[object]) -> int:
-        """Return the index of the first server asked for; ValueError if there can be none."""
+        """Return the index of the first requested server; raise ValueError for invalid values."""
         value = query.get(self.parameter)
         if self.style == "none" or value is None:
             return 0
@@ -56,7 +56,7 @@ class Paging:
             return len(servers)
         end = min(start + self.size, len(servers))
         if self.style == "cursor" and start < end:
-            # Spares the search through the whole account for every page.
+            # Avoids a search through the whole account for every page.
             self._cursors[_identity(servers[end - 1])] = end
         return end
 
@@ -76,5 +76,5 @@ class Paging:
 
 
 def _identity(server: object) -> str:
-    """Return an element's id as a query would carry it; elements may be anything."""
+    """Return the id of an element as text; elements can be any JSON value."""
     return str(server.get("id")) if isinstance(server, dict) else ""

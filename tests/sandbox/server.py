@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Listen on loopback and give each connection a thread."""
+"""Listen on loopback, with one thread for each connection."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ StrPath = str | os.PathLike[str]
 class Sandbox:
     """Serve an account while the `with` block runs, on a free port unless one is given.
 
-    `servers` is the list that is served, each element as it is; it, `token`, `scopes` and `latency`
-    may be changed at any time. `requests` are those received, oldest first, also while others
-    come in; `connections` counts the connections taken.
+    `servers` is the list that is served, unchanged; it, `token`, `scopes` and `latency` may be
+    changed at any time. `requests` are the received requests, oldest first, and may be read at any
+    time; `connections` is the number of accepted connections.
     """
 
     def __init__(
@@ -55,11 +55,11 @@ class Sandbox:
         changes: Sequence[Change] = (),
         verbose: bool = False,
     ) -> None:
-        """Prepare an account; ValueError for what makes no sense.
+        """Prepare an account; raise ValueError for invalid arguments.
 
-        `servers` made up, or these; `prefix` before /api/v1; `addresses` either documentation or
-        loopback; `tls` a certificate and its key; `latency` in seconds before each response;
-        `changes` are made to `servers` on their schedule, which begins with the first start.
+        `servers` is a number or a list; `prefix` precedes /api/v1; `addresses` is documentation or
+        loopback; `tls` is a certificate and its key; `latency` is in seconds before each response;
+        the schedule of `changes` begins with the first start.
         """
         _require_loopback(host)
         self.host = host
@@ -83,7 +83,7 @@ class Sandbox:
 
     @property
     def url(self) -> str:
-        """Return the base URL, which the path /api/v1 follows."""
+        """Return the base URL, without the path /api/v1."""
         scheme = "https" if self.context else "http"
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{scheme}://{host}:{self.port}{self.prefix}"
@@ -91,26 +91,26 @@ class Sandbox:
     def fail(
         self, fault: Fault, *, times: int | None = 1, page: int | None = None, after: int = 0
     ) -> None:
-        """Let the next requests meet this fault, whatever their path and token.
+        """Send this fault in response to the next requests, with any path and token.
 
-        `times` of them, all if None; with `page`, from 1, only those for that page; the first
-        `after` of them pass. Of several faults, the one planned first comes first.
+        `times` is the number of requests, None for all; `page`, from 1, selects those for that
+        page; the first `after` of them get a normal response. Earlier faults are used first.
         """
         self.plans.add(fault, times, page, after)
 
     def recover(self) -> None:
-        """Forget the faults that are still to come."""
+        """Remove the pending faults."""
         self.plans.clear()
 
     def start(self) -> None:
-        """Listen; after a stop, on the same port as before. OSError if the port is in use."""
+        """Listen, after a stop on the same port; raise OSError if the port is in use."""
         self._server = _Server(self)
         self.schedule.start()
         self.port = self._server.server_address[1]
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
 
     def stop(self) -> None:
-        """Refuse new connections and drop the present ones; does nothing if already stopped."""
+        """Refuse new connections and close open ones; do nothing if already stopped."""
         if self._server:
             self._server.stop()
             self._server = None
@@ -124,7 +124,7 @@ class Sandbox:
 
 
 class _Server(ThreadingHTTPServer):
-    """Accept connections and keep them at hand, so that a stop reaches each of them."""
+    """Accept connections, and keep track of them, so that a stop can close them."""
 
     daemon_threads = True
     request_queue_size = 128
@@ -137,13 +137,13 @@ class _Server(ThreadingHTTPServer):
         super().__init__((sandbox.host, sandbox.port), _Handler)
 
     def server_bind(self) -> None:
-        """Bind without HTTPServer's look-up of the host's name, which can be slow."""
+        """Bind without the lookup of the host name in HTTPServer, which can be slow."""
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.socket.bind(self.server_address)
         self.server_address = self.socket.getsockname()
 
     def get_request(self) -> tuple[socket.socket, Any]:
-        """Accept a connection; its TLS handshake is left to its own thread."""
+        """Accept a connection; the TLS handshake takes place in the connection's thread."""
         connection, address = super().get_request()
         if self.sandbox.context:
             connection = self.sandbox.context.wrap_socket(
@@ -154,24 +154,24 @@ class _Server(ThreadingHTTPServer):
         return connection, address
 
     def shutdown_request(self, request: Any) -> None:
-        """Close a connection, without the orderly shutdown that would precede a wanted reset."""
+        """Close a connection without an orderly shutdown, which would prevent a reset."""
         self.open.pop(request, None)
         self.close_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Pass over a connection that broke, which is daily business here; show any other error."""
+        """Ignore broken connections, which faults cause on purpose; show other errors."""
         if not isinstance(sys.exc_info()[1], OSError):
             super().handle_error(request, client_address)
 
     def stop(self) -> None:
-        """Stop listening, end all connections, then wake every thread that waits for a fault."""
+        """Stop listening, close all connections, then end the waiting of all threads."""
         self.shutdown()
         self.server_close()
         for connection in list(self.open):
             with suppress(OSError):
-                # Not SSLSocket's own method, which would pull the TLS layer from under its thread.
+                # SSLSocket's method would remove the TLS layer while its thread uses it.
                 socket.socket.shutdown(connection, socket.SHUT_RDWR)
-        self.stopping.set()  # last, so that none of them can send its response yet
+        self.stopping.set()  # last, so that no thread can send its response before
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -188,7 +188,7 @@ class _Handler(BaseHTTPRequestHandler):
         super().setup()
 
     def handle_one_request(self) -> None:
-        """Answer a request of any method; the inherited way knows only those it has names for."""
+        """Serve a request with any method; the base class requires a function for each."""
         self.raw_requestline = self.rfile.readline(65537)
         if not self.raw_requestline:
             self.close_connection = True
@@ -196,7 +196,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._respond()
 
     def _respond(self) -> None:
-        """Record the request, and respond with the fault that is due."""
+        """Record the request, and send the response with the fault for it."""
         sandbox = self.server.sandbox
         request = Request.parse(
             self.command,
@@ -216,7 +216,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def _read_body(self) -> bytes:
-        """Return the request's body; without a plain length, nothing, and no further request."""
+        """Return the body; without a valid length it is empty, and the connection is closed."""
         length = self.headers.get("Content-Length", "0")
         if "Transfer-Encoding" in self.headers or not (length.isascii() and length.isdigit()):
             self.close_connection = True
@@ -224,13 +224,13 @@ class _Handler(BaseHTTPRequestHandler):
         return self.rfile.read(int(length))
 
     def log_message(self, format: str, *values: object) -> None:
-        """Write a line to standard error, if asked for."""
+        """Write a line to standard error, if verbose."""
         if self.server.sandbox.verbose:
             super().log_message(format, *values)
 
 
 def _require_loopback(host: str) -> None:
-    """Raise ValueError unless the address can be reached from this machine alone."""
+    """Raise ValueError unless the address is reachable only from this machine."""
     with suppress(ValueError):
         address = ipaddress.ip_address(host)
         if any(address in ipaddress.ip_network(network) for network in LOOPBACK):
@@ -239,7 +239,7 @@ def _require_loopback(host: str) -> None:
 
 
 def _tls_context(certfile: StrPath, keyfile: StrPath | None) -> ssl.SSLContext:
-    """Return a server's TLS context; ValueError for files that can't be used."""
+    """Return a server's TLS context; raise ValueError for unusable files."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     try:
         context.load_cert_chain(certfile, keyfile)

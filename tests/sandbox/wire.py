@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Send a response over a socket, in the way that a fault requires."""
+"""Send a response over a socket, with the fault."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 
 
 class Wire:
-    """Send responses with a fault over a connection; `stopping` ends each wait early."""
+    """Send responses with a fault over a connection; `stopping` ends each wait."""
 
     def __init__(self, connection: socket.socket, fault: Fault, stopping: Event) -> None:
         self._connection = connection
@@ -48,7 +48,7 @@ class Wire:
         return delimited and headers.get("connection") != "close"
 
     def _pieces(self, response: Response, *, chunked: bool) -> Iterator[bytes]:
-        """Yield the body as it goes over the wire, half a piece of it where it is to be cut."""
+        """Yield the encoded body; if it is cut, only half of its first piece."""
         cut = self._fault.cut == "body"
         for piece in response.body() if callable(response.body) else [response.body]:
             part = piece[: len(piece) // 2] if cut else piece
@@ -60,7 +60,7 @@ class Wire:
             yield b"0\r\n\r\n"
 
     def _write(self, data: bytes, drip: float) -> None:
-        """Send bytes at once, or one by one with `drip` seconds before each."""
+        """Send all bytes, or single bytes with `drip` seconds before each."""
         if not drip:
             self._connection.sendall(data)
             return
@@ -69,7 +69,7 @@ class Wire:
             self._connection.sendall(data[index : index + 1])
 
     def _wait(self, seconds: float) -> None:
-        """Wait until the time is over or the sandbox stops."""
+        """Wait for this time, or until the sandbox stops."""
         self._stopping.wait(min(seconds, TIMEOUT_MAX))
 
     def _end(self) -> bool:
@@ -77,7 +77,7 @@ class Wire:
         if self._fault.end == "reset":
             self._connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
         elif self._fault.end == "hang":
-            # Nothing more comes from a client that waits; it, or the sandbox's stop, ends this.
+            # Ends when the client or the sandbox closes the connection.
             while self._connection.recv(65536):
                 pass
         return False
