@@ -27,8 +27,8 @@ _FILE_NAME = re.compile(r"# (\S+\.\w+)\n")
 class Block:
     """One block of code.
 
-    ``caption`` names a file, ``fault`` is the sandbox's fault during the block, and ``cores`` are the
-    versions of ansible-core that print the shown output, such as ``<2.19``.
+    ``caption`` names a file, ``fault`` is the sandbox's fault during the block, and ``cores``
+    are the versions of ansible-core that print the shown output, such as ``<2.19``.
     """
 
     line: int
