@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Generator
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 import yaml
 
 from sandbox import Fault, Sandbox
-from support.run import Result, Runner
+from support.run import Runner
+from support.secrets import find_in_files
 
 from .conftest import KNOWN
 
@@ -27,15 +31,11 @@ NOT_YET_LIVE: dict[str, tuple[dict[str, Any], str, str]] = {
     "usage_info": ({}, "read", "billing:read"),
     "invoice_info": ({}, "read", "billing:read"),
 }
-SERVER: dict[str, dict[str, Any]] = {
-    "converged": {"name": "web-1", "plan": "small", "region": "eu-1"},
-    "gone": {"name": "gone", "state": "absent"},
+CHANGES: dict[str, dict[str, Any]] = {
     "create": {"name": "new", "plan": "small", "region": "eu-1"},
     "resize": {"id": "srv_1", "plan": "large"},
     "reinstall": {"name": "web-1", "state": "reinstalled"},
     "delete": {"name": "db-1", "state": "absent"},
-    "moved": {"name": "web-1", "region": "eu-2"},
-    "incomplete": {"name": "new", "plan": "small"},
 }
 NEW = {
     "id": "unknown",
@@ -52,118 +52,188 @@ FLEET = [
     {"id": "srv_2"},
     {"id": "srv_3", "plan": "large"},
 ]
+FINDINGS = [
+    {"name": "web-1", "plan": "large", "status": "{{ 'running' }}"},
+    {"name": "web-2", "plan": "{{ undefined_plan | default(omit) }}"},
+    {"name": "new", "plan": "small"},
+]
+FAULTS = {
+    "forbidden": Fault(status=403, body="{token} is not enough"),
+    "incomplete_listing": Fault(has_more=True),
+    "unreachable": Fault.reset(),
+}
+TEMPLATE = "{{ 1 + 1 }}\n{{ lookup('pipe', 'false') }}"
 
 
 class Book:
-    """A playbook against the sandbox; its connection options are the module group's defaults."""
+    """One playbook for all tests; connection options are the module group's defaults.
 
-    def __init__(self, runner: Runner, sandbox: Sandbox, folder: Path) -> None:
-        self.defaults: dict[str, Any] = {
-            "base_url": sandbox.url,
-            "api_token": sandbox.token,
-            "retries": 0,
-        }
-        self.tasks: list[dict[str, Any]] = []
+    After the run, ``results`` has the result of each task by its name.
+    """
+
+    def __init__(self, runner: Runner, stack: ExitStack) -> None:
+        self.results: dict[str, Any] = {}
+        self.sandboxes: dict[str, Sandbox] = {}
+        self.output = ""
         self._runner = runner
-        self._folder = folder
+        self._stack = stack
+        self._plays: list[dict[str, Any]] = []
 
-    def add(self, register: str, module: str, **options: Any) -> None:
-        """Add a task whose result is kept; the play goes on where it fails."""
-        task = {f"{COLLECTION}.{module}": options, "register": register, "ignore_errors": True}
-        self.tasks.append({"name": register, **task})
+    def play(self, title: str, *faults: Fault, servers: Any = KNOWN, **defaults: Any) -> None:
+        """Begin a play whose tasks use a new sandbox."""
+        api = Sandbox(servers=[dict(server) for server in servers], token="t0ken-of-the-sandbox")
+        self._stack.enter_context(api)
+        for fault in faults:
+            api.fail(fault)
+        self.sandboxes[title] = api
+        connection = {"base_url": api.url, "api_token": api.token, "retries": 0}
+        group = f"group/{COLLECTION}.all"
+        self._plays.append(
+            {
+                "name": title,
+                "hosts": "localhost",
+                "gather_facts": False,
+                "module_defaults": {group: {**connection, **defaults}},
+                "tasks": [],
+            }
+        )
 
-    def run(self, *arguments: str, **keywords: Any) -> tuple[Result, dict[str, Any]]:
-        """Run all tasks, and return what was printed and each task's result."""
-        path, results = self._folder / "site.yml", self._folder / "results.json"
-        kept = {task["register"]: f"{{{{ {task['register']} }}}}" for task in self.tasks}
-        keep = {
-            "name": "Keep the results",
-            "ansible.builtin.copy": {"content": "{{ kept | to_json }}", "dest": str(results)},
-            "vars": {"kept": kept},
-            "check_mode": False,
-            "diff": False,
-            "no_log": True,
-        }
-        play = {
-            "hosts": "localhost",
-            "gather_facts": False,
-            "module_defaults": {f"group/{COLLECTION}.all": self.defaults},
-            "tasks": [*self.tasks, keep],
-            **keywords,
-        }
-        path.write_text(yaml.safe_dump([play]), encoding="utf-8")
-        result = self._runner.playbook(path, *arguments).ok()
-        return result, json.loads(results.read_text(encoding="utf-8"))
+    def add(self, name: str, module: str, options: dict[str, Any], **keywords: Any) -> None:
+        """Add a task whose result is kept; the play continues if it fails."""
+        module = module if "." in module else f"{COLLECTION}.{module}"
+        task = {"name": name, module: options, "register": name, "ignore_errors": True, **keywords}
+        self._plays[-1]["tasks"].append(task)
+        self.results[name] = f"{{{{ {name} }}}}"
 
-
-@pytest.fixture
-def book(runner: Runner, sandbox: Sandbox, tmp_path: Path) -> Book:
-    return Book(runner, sandbox, tmp_path)
+    def run(self) -> None:
+        """Run all plays, with as much output as a user who looks for an error."""
+        path, kept = self._runner.home / "site.yml", self._runner.home / "results.json"
+        copy = {"content": "{{ results | to_json }}", "dest": str(kept)}
+        keep = {"ansible.builtin.copy": copy, "vars": {"results": self.results}}
+        self._plays[-1]["tasks"].append({**keep, "diff": False, "no_log": True})
+        path.write_text(yaml.safe_dump(self._plays), encoding="utf-8")
+        self.output = self._runner.playbook(path, "-vvv", "--diff").ok().output
+        self.results = json.loads(kept.read_text(encoding="utf-8"))
+        kept.unlink()
 
 
 def add_all(book: Book) -> None:
-    book.add("fleet", "fleet_info", servers=FLEET)
-    book.add("info", "server_info")
-    book.add("some", "server_info", statuses=["running"], regions=["eu-1"], plans=["large"])
-    for name, options in SERVER.items():
-        book.add(name, "server", **options)
+    book.play("all modules")
+    book.add("info", "server_info", {})
+    book.add("info_check", "server_info", {}, check_mode=True)
+    book.add("fleet", "fleet_info", {"servers": FLEET})
+    book.add("converged", "server", {"name": "web-1", "plan": "small", "region": "eu-1"})
+    book.add("gone", "server", {"name": "gone", "state": "absent"})
+    book.add("moved", "server", {"name": "web-1", "region": "eu-2"})
+    for name, options in CHANGES.items():
+        book.add(name, "server", options)
+        book.add(f"{name}_check", "server", options, check_mode=True)
     for module, (options, _operation, _scope) in NOT_YET_LIVE.items():
-        book.add(module, module, **options)
+        book.add(module, module, options)
+        book.add(f"{module}_check", module, options, check_mode=True)
 
 
-def check_not_yet_live(results: dict[str, Any]) -> None:
-    for module, (_options, operation, scope) in NOT_YET_LIVE.items():
-        result = results[module]
-        assert (result["failed"], result["changed"]) == (True, False)
-        assert (result["operation"], result["scope"]) == (operation, scope)
-        assert result["live"] is False
-        assert result["error"]["code"] == "not_yet_live"
-        pattern = (
-            rf"[A-Z].* is not yet live: it needs the scope `{scope}`, "
-            r"which the API has announced .*; nothing was changed\."
-        )
-        assert re.fullmatch(pattern, result["msg"])
+def add_findings(book: Book) -> None:
+    book.play("findings")
+    book.add("differs", "fleet_info", {"servers": FINDINGS})
+    some = {"servers": FINDINGS[1:2], "allow_unexpected": True}
+    book.add("some_check", "fleet_info", some, check_mode=True)
+    book.add("empty", "fleet_info", {"servers": [{"name": "web-1", "plan": "{{ '' }}"}]})
+    book.add("regions", "server_info", {"regions": ["eu-centrla"]})
 
 
-def check_reading(results: dict[str, Any]) -> None:
-    """Check what is the same in check mode and without it."""
-    assert results["info"]["servers"] == KNOWN
-    assert [server["id"] for server in results["some"]["servers"]] == ["srv_3"]
+def add_hostile(book: Book) -> None:
+    servers = [{**KNOWN[0], "name": TEMPLATE}, {**KNOWN[1], "plan": "{% raw %}"}, KNOWN[2]]
+    book.play("hostile", servers=servers)
+    book.add("hostile", "server_info", {"id": "srv_1"})
+    declared = [{"id": "srv_2", "plan": "small"}, {"id": "srv_3"}]
+    book.add("hostile_fleet", "fleet_info", {"servers": declared})
+    book.add("used", "ansible.builtin.set_fact", {"lines": "{{ hostile_fleet.report }}"})
+
+
+@pytest.fixture(scope="module")
+def book(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Generator[Book, None, None]:
+    """Return the playbook after its run."""
+    folder = tmp_path_factory.mktemp("modules")
+    runner = Runner(folder / "home", installed)
+    (folder / "requests.py").write_text("raise ImportError('not here')\n", encoding="utf-8")
+    with ExitStack() as stack:
+        runner.environment["TMPDIR"] = stack.enter_context(TemporaryDirectory(prefix="sm"))
+        # One process less for each task.
+        runner.environment["ANSIBLE_PIPELINING"] = "true"
+        book = Book(runner, stack)
+        add_all(book)
+        add_findings(book)
+        environment = {"PYTHONPATH": str(folder)}
+        book.add("missing_library", "server_info", {}, environment=environment)
+        add_hostile(book)
+        book.play("faults", *FAULTS.values())
+        for name in FAULTS:
+            book.add(name, "server_info", {})
+        book.play("partial", Fault(has_more=True), allow_partial=True)
+        book.add("partial", "server", {"name": "beyond", "state": "absent"})
+        book.play("defaults", retries=-1)
+        for module in ("wallet_info", "fleet_info"):
+            options = {"servers": FLEET} if module == "fleet_info" else {}
+            book.add(f"{module}_default", module, options)
+        book.run()
+        yield book
+        assert find_in_files(folder, Path(runner.environment["TMPDIR"])) == []
+
+
+def check_states(results: dict[str, Any], failed: bool, changed: bool, *names: str) -> None:
+    for name in names:
+        assert (results[name]["failed"], results[name]["changed"]) == (failed, changed), name
+
+
+def test_modules_that_read_change_nothing(book: Book) -> None:
+    results = book.results
+    reading = ("info", "info_check", "fleet", "converged", "gone", "differs", "some_check")
+    check_states(results, False, False, *reading)
+    assert results["info"]["servers"] == results["info_check"]["servers"] == KNOWN
     assert results["fleet"]["in_sync"] is True
     assert results["fleet"]["report"] == []
-    for name in ("info", "some", "fleet", "converged", "gone"):
-        assert (results[name]["failed"], results[name]["changed"]) == (False, False)
     assert results["converged"]["server"] == KNOWN[0]
     assert "server" not in results["gone"]
-    for name, option in (("moved", "region"), ("incomplete", "region")):
-        assert (results[name]["failed"], results[name]["changed"]) == (True, False)
-        assert results[name]["msg"].startswith(f"{option}: ")
+
+
+def test_an_impossible_change_is_an_error(book: Book) -> None:
+    check_states(book.results, True, False, "moved")
+    assert book.results["moved"]["msg"].startswith("region: ")
 
 
 @pytest.mark.promise("honest")
-def test_a_playbook_with_all_modules_changes_nothing(book: Book, sandbox: Sandbox) -> None:
-    add_all(book)
-    results = book.run()[1]
-    check_reading(results)
-    check_not_yet_live(results)
-    for operation in ("create", "resize", "reinstall", "delete"):
-        result = results[operation]
-        assert (result["failed"], result["changed"]) == (True, False)
-        assert (result["operation"], result["scope"]) == (operation, "servers:write")
-        assert result["live"] is False
-        assert "is not yet live: it needs the scope `servers:write`" in result["msg"]
-        assert result["msg"].endswith("; nothing was changed.")
-        assert "diff" not in result
-    assert {request.method for request in sandbox.requests} == {"GET"}
-    assert len(sandbox.requests) == 3 + len(SERVER)
+@pytest.mark.parametrize("mode", ["", "_check"])
+@pytest.mark.parametrize("module", NOT_YET_LIVE)
+def test_a_module_that_is_not_yet_live_fails(book: Book, module: str, mode: str) -> None:
+    result = book.results[f"{module}{mode}"]
+    _options, operation, scope = NOT_YET_LIVE[module]
+    check_states(book.results, True, False, f"{module}{mode}")
+    assert (result["operation"], result["scope"]) == (operation, scope)
+    assert result["live"] is False
+    assert result["error"]["code"] == "not_yet_live"
+    pattern = (
+        rf"[A-Z].* is not yet live: it needs the scope `{scope}`, "
+        r"which the API has announced .*; nothing was changed\."
+    )
+    assert re.fullmatch(pattern, result["msg"])
 
 
 @pytest.mark.promise("honest")
-def test_check_mode_predicts_and_prints_a_diff(book: Book, sandbox: Sandbox) -> None:
-    add_all(book)
-    printed, results = book.run("--check", "--diff")
-    check_reading(results)
-    check_not_yet_live(results)
+@pytest.mark.parametrize("operation", CHANGES)
+def test_a_change_fails(book: Book, operation: str) -> None:
+    result = book.results[operation]
+    check_states(book.results, True, False, operation)
+    assert (result["operation"], result["scope"]) == (operation, "servers:write")
+    assert result["live"] is False
+    assert "is not yet live: it needs the scope `servers:write`" in result["msg"]
+    assert result["msg"].endswith("; nothing was changed.")
+    assert "diff" not in result
+
+
+@pytest.mark.promise("honest")
+@pytest.mark.parametrize("operation", CHANGES)
+def test_check_mode_predicts_a_change(book: Book, operation: str) -> None:
     web, database = KNOWN[0], KNOWN[2]
     expected: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         "create": ({}, NEW),
@@ -171,161 +241,97 @@ def test_check_mode_predicts_and_prints_a_diff(book: Book, sandbox: Sandbox) -> 
         "reinstall": (web, {**web, "status": "unknown"}),
         "delete": (database, {}),
     }
-    for operation, (before, after) in expected.items():
-        result = results[operation]
-        assert (result["failed"], result["changed"]) == (False, True)
-        assert (result["operation"], result["live"]) == (operation, False)
-        assert (result["diff"]["before"], result["diff"]["after"]) == (before, after)
-        (warning,) = result["warnings"]
-        assert "is not yet live: it needs the scope `servers:write`" in warning
-    assert '-    "plan": "small",\n+    "plan": "large",\n' in printed.stdout
-    assert "--- before: srv_1\n+++ after: srv_1\n" in printed.stdout
-    assert '+    "ipv4": "unknown",\n' in printed.stdout
-    assert '-    "status": "running"\n+    "status": "unknown"\n' in printed.stdout
-    assert {request.method for request in sandbox.requests} == {"GET"}
+    result = book.results[f"{operation}_check"]
+    check_states(book.results, False, True, f"{operation}_check")
+    assert (result["operation"], result["live"]) == (operation, False)
+    assert (result["diff"]["before"], result["diff"]["after"]) == expected[operation]
+    (warning,) = result["warnings"]
+    assert "is not yet live: it needs the scope `servers:write`" in warning
 
 
-def test_the_defaults_of_the_group_reach_every_module(book: Book, sandbox: Sandbox) -> None:
-    book.defaults["retries"] = -1
-    required: dict[str, dict[str, Any]] = {
-        "server": {"name": "web-1"},
-        "fleet_info": {"servers": FLEET},
-        **{name: case[0] for name, case in NOT_YET_LIVE.items()},
-    }
-    for module in ALL:
-        book.add(module, module, **required.get(module, {}))
-    results = book.run()[1]
-    assert {results[module]["msg"] for module in ALL} == {"retries: must be 0 or more, but is -1."}
-    assert sandbox.requests == []
+def test_check_mode_prints_a_diff(book: Book) -> None:
+    for lines in (
+        '-    "plan": "small",\n+    "plan": "large",\n',
+        "--- before: srv_1\n+++ after: srv_1\n",
+        '+    "ipv4": "unknown",\n',
+        '-    "status": "running"\n+    "status": "unknown"\n',
+    ):
+        assert lines in book.output, lines
+
+
+@pytest.mark.promise("honest")
+def test_only_get_is_sent_and_nothing_for_what_is_not_yet_live(book: Book) -> None:
+    for title, api in book.sandboxes.items():
+        assert {request.method for request in api.requests} <= {"GET"}, title
+    live = ("info", "info_check", "fleet", "converged", "gone", "moved")
+    assert len(book.sandboxes["all modules"].requests) == len(live) + 2 * len(CHANGES)
+
+
+def test_the_defaults_of_the_group_reach_the_modules(book: Book) -> None:
+    for module in ("wallet_info", "fleet_info"):
+        result = book.results[f"{module}_default"]
+        assert result["msg"] == "retries: must be 0 or more, but is -1.", module
+    assert book.sandboxes["defaults"].requests == []
 
 
 @pytest.mark.promise("secret")
-def test_faults_fail_the_task_and_keep_the_token(book: Book, sandbox: Sandbox) -> None:
-    sandbox.fail(Fault(status=403, body="{token} is not enough"))
-    sandbox.fail(Fault(has_more=True))
-    sandbox.fail(Fault.reset())
-    for name in ("forbidden", "incomplete_listing", "unreachable", "invalid_option"):
-        book.add(name, "server_info", **({"timeout": 0} if name == "invalid_option" else {}))
-    printed, results = book.run("-vvv")
-    for name, result in results.items():
-        assert (result["failed"], result["changed"]) == (True, False)
+def test_faults_fail_the_task_and_keep_the_token(book: Book) -> None:
+    for name in FAULTS:
+        result = book.results[name]
+        check_states(book.results, True, False, name)
         assert result["error"]["code"] == name
         assert result["error"]["status"] == (403 if name == "forbidden" else None)
         assert "servers" not in result
-    assert sandbox.token not in printed.output
-    assert "Traceback" not in printed.output
+    assert book.sandboxes["faults"].token not in book.output
+    assert "Traceback" not in book.output
 
 
 @pytest.mark.promise("data")
-def test_text_of_the_api_is_never_rendered(book: Book, sandbox: Sandbox) -> None:
-    name = sandbox.servers[0]["name"] = "{{ 1 + 1 }}\n{{ lookup('pipe', 'false') }}"
-    plan = sandbox.servers[1]["plan"] = "{% raw %}"
-    book.add("info", "server_info", id="srv_1")
-    book.add("fleet", "fleet_info", servers=[{"id": "srv_2", "plan": "small"}, {"id": "srv_3"}])
-    book.tasks.append(
-        {
-            "name": "Use the report",
-            "register": "used",
-            "ansible.builtin.set_fact": {"lines": "{{ fleet.report }}"},
-        }
-    )
-    results = book.run()[1]
-    assert results["info"]["servers"] == [{**KNOWN[0], "name": name}]
-    fleet = results["fleet"]
-    assert fleet["unexpected"] == [{**KNOWN[0], "name": name}]
-    assert fleet["different"][0]["differences"] == {"plan": {"expected": "small", "actual": plan}}
+def test_text_of_the_api_is_never_rendered(book: Book) -> None:
+    server = {**KNOWN[0], "name": TEMPLATE}
+    assert book.results["hostile"]["servers"] == [server]
+    fleet = book.results["hostile_fleet"]
+    assert fleet["unexpected"] == [server]
+    expected = {"plan": {"expected": "small", "actual": "{% raw %}"}}
+    assert fleet["different"][0]["differences"] == expected
     assert fleet["report"] == [
         'web-2 (srv_2) has the plan "{% raw %}" instead of small',
         "\"{{ 1 + 1 }} {{ lookup('pipe', 'false') }}\" (srv_1) is not declared",
     ]
-    assert results["used"]["ansible_facts"]["lines"] == fleet["report"]
+    assert book.results["used"]["ansible_facts"]["lines"] == fleet["report"]
 
 
-FINDINGS = [
-    {"name": "web-1", "plan": "large", "status": "{{ 'running' }}"},
-    {"name": "web-2", "plan": "{{ undefined_plan | default(omit) }}"},
-    {"name": "new", "plan": "small"},
-]
-ENTRIES: dict[str, tuple[list[Any], str]] = {
-    "by_name": (
-        [{"name": "web-1"}, {"name": "web-1"}],
-        "entry 2 (web-1) declares the same name as",
-    ),
-    "by_id": (
-        [{"id": "srv_1"}, {"id": "srv_1"}],
-        "entry 2 (srv_1) declares the same id as entry 1.",
-    ),
-    "by_both": (
-        [{"name": "web-1"}, {"id": "srv_1"}],
-        "entry 2 (srv_1) declares the same server as",
-    ),
-    "both": ([{"name": "web-1", "id": "srv_1"}], "entry 1 (web-1) has both name and id."),
-    "neither": ([{"plan": "small"}], "entry 1 has neither name nor id."),
-    "unknown": ([{"name": "web-1", "plna": "small"}], "entry 1 (web-1) has the unknown key plna."),
-    "empty": ([{"name": "web-1", "plan": "{{ '' }}"}], "entry 1 (web-1): plan must not be empty."),
-}
-
-
-@pytest.mark.parametrize("mode", [(), ("--check", "--diff")])
-def test_a_fleet_that_differs_is_reported_and_errors_name_the_entry(
-    book: Book, sandbox: Sandbox, mode: tuple[str, ...]
-) -> None:
-    book.defaults["allow_partial"] = True
-    book.add("fleet", "fleet_info", servers=FINDINGS)
-    book.add("some", "fleet_info", servers=FINDINGS[1:2], allow_unexpected=True)
-    for name, (entries, _message) in ENTRIES.items():
-        book.add(name, "fleet_info", servers=entries)
-    results = book.run(*mode)[1]
-    assert results["fleet"]["report"] == [
+def test_templates_in_a_declaration_are_rendered(book: Book) -> None:
+    assert book.results["differs"]["report"] == [
         "db-1 (srv_3) is not declared",
         "new is missing",
         "web-1 has the plan small instead of large",
     ]
-    assert results["fleet"]["missing"] == [{"name": "new", "plan": "small"}]
-    assert results["fleet"]["unexpected"] == KNOWN[2:]
-    assert results["some"]["in_sync"] is True
-    for name in ("fleet", "some"):
-        assert (results[name]["failed"], results[name]["changed"]) == (False, False)
-    for name, (_entries, message) in ENTRIES.items():
-        assert results[name]["msg"].startswith(f"servers: {message}")
-        assert results[name]["error"]["code"] == "invalid_option"
-    assert len(sandbox.requests) == 3
+    assert book.results["differs"]["missing"] == [{"name": "new", "plan": "small"}]
+    assert book.results["differs"]["unexpected"] == KNOWN[2:]
+    assert book.results["some_check"]["in_sync"] is True
+    empty = book.results["empty"]
+    assert empty["msg"].startswith("servers: entry 1 (web-1): plan must not be empty.")
+    assert empty["error"]["code"] == "invalid_option"
 
 
-@pytest.mark.promise("whole")
-def test_modules_that_need_the_whole_account_ignore_allow_partial(
-    book: Book, sandbox: Sandbox
-) -> None:
-    sandbox.fail(Fault(has_more=True), times=2)
-    book.defaults["allow_partial"] = True
-    book.add("fleet", "fleet_info", servers=FLEET)
-    book.add("server", "server", name="beyond", state="absent")
-    for result in book.run()[1].values():
-        assert (result["failed"], result["changed"]) == (True, False)
-        assert result["error"]["code"] == "incomplete_listing"
-        assert "has more servers" in result["msg"]
-        assert "ignores allow_partial" in result["msg"]
+def test_a_module_that_needs_the_whole_account_ignores_allow_partial(book: Book) -> None:
+    check_states(book.results, True, False, "partial")
+    assert book.results["partial"]["error"]["code"] == "incomplete_listing"
+    assert "ignores allow_partial" in book.results["partial"]["msg"]
 
 
 def test_a_choice_that_matches_no_server_causes_a_warning(book: Book) -> None:
-    book.add("regions", "server_info", regions=["eu-centrla"])
-    book.add("waiting", "server_info", statuses=["booting"])
-    book.add("empty", "server_info", plans=["{{ '' }}"])
-    results = book.run()[1]
-    (warning,) = results["regions"]["warnings"]
+    (warning,) = book.results["regions"]["warnings"]
     assert warning.startswith(
         "regions: no server has eu-centrla; the account has eu-1 (2), eu-2 (1)"
     )
-    assert "warnings" not in results["waiting"]
-    assert results["empty"]["msg"].startswith("plans: has an empty value.")
 
 
-def test_a_missing_library_is_named(book: Book, tmp_path: Path) -> None:
-    (tmp_path / "requests.py").write_text("raise ImportError('not here')\n", encoding="utf-8")
-    book.add("info", "server_info")
-    results = book.run(environment={"PYTHONPATH": str(tmp_path)})[1]
-    assert results["info"]["msg"].startswith("Failed to import the required Python library (requ")
-    assert results["info"]["error"]["code"] == "missing_library"
+def test_a_missing_library_is_named(book: Book) -> None:
+    result = book.results["missing_library"]
+    assert result["msg"].startswith("Failed to import the required Python library (requ")
+    assert result["error"]["code"] == "missing_library"
 
 
 @pytest.mark.promise("honest")
