@@ -116,21 +116,55 @@ TASKS: dict[tuple[str, str], dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("row", [row for row in OPERATIONS if row.modules and not row.live])
+NOT_LIVE = [row for row in OPERATIONS if row.modules and not row.live]
+
+
+def options(sandbox: Sandbox, row: Operation) -> dict[str, Any]:
+    """Return the options of a task that needs an operation."""
+    task = TASKS.get((row.modules[0], row.name), {})
+    return {"base_url": sandbox.url, "api_token": sandbox.token, **task}
+
+
+@pytest.mark.promise("honest")
+@pytest.mark.parametrize(
+    ("row", "check_mode"),
+    [(row, False) for row in NOT_LIVE]
+    # The module server predicts in check mode.
+    + [(row, True) for row in NOT_LIVE if row.modules != ("server",)],
+)
+def test_a_task_fails_and_changes_nothing(row: Operation, check_mode: bool) -> None:
+    (module,) = row.modules
+    with Sandbox(servers=1) as sandbox:
+        outcome = run_module(module, options(sandbox, row), check_mode=check_mode)
+    message = outcome.result["msg"]
+    start = f"{row.title} is not yet live: it needs the scope `{row.scope}`, which the API has "
+    assert message.startswith(start)
+    assert message.endswith("; nothing was changed.")
+    assert (outcome.failed, outcome.warnings) == (True, [])
+    assert outcome.result == {
+        "changed": False,
+        "msg": message,
+        "operation": row.name,
+        "scope": row.scope,
+        "live": False,
+        "error": {"code": "not_yet_live", "status": None, "message": message},
+    }
+    assert [request.method for request in sandbox.requests] == ["GET"] * (module == "server")
+
+
+@pytest.mark.parametrize("row", NOT_LIVE)
 def test_a_row_turned_live_changes_failures_documentation_and_status_page(
     row: Operation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (module,) = row.modules
     with Sandbox(servers=1) as sandbox:
-        task = {"base_url": sandbox.url, "api_token": sandbox.token}
-        task |= TASKS.get((module, row.name), {})
+        task = options(sandbox, row)
         before = run_module(module, task).result, support(module), table()
         with monkeypatch.context() as patch:
             patch.setattr(_operations, "OPERATIONS", turned_live(row))
             after = run_module(module, task).result, support(module), table()
     assert support(module) == before[1]
-    assert (before[0]["live"], "live" in after[0]) == (False, False)
-    assert "not yet live" in before[0]["msg"]
+    assert "live" not in after[0]
     assert "not yet live" not in after[0]["msg"]
     live = f"{row.title} is live. It needs the scope C({row.scope})."
     assert (live in before[1]["details"], live in after[1]["details"]) == (False, True)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The modules whose operations are not yet live."""
+"""The options of the modules whose operations are not yet live."""
 
 from __future__ import annotations
 
@@ -18,21 +18,6 @@ pytestmark = pytest.mark.promise("honest")
 
 VOLUME = {"name": "data", "size": 10, "region": "eu"}
 ATTACHMENT = {"volume": "data", "server": "web"}
-CASES = [
-    ("volume", VOLUME, "provision", "Provisioning a volume", "storage:write"),
-    ("volume", {"name": "data", "state": "absent"}, "delete", "Deleting a volume", "storage:write"),
-    ("volume_attachment", ATTACHMENT, "attach", "Attaching a volume", "storage:write"),
-    (
-        "volume_attachment",
-        {**ATTACHMENT, "state": "absent"},
-        "detach",
-        "Detaching a volume",
-        "storage:write",
-    ),
-    ("wallet_info", {}, "read", "Reading the wallet balance", "billing:read"),
-    ("usage_info", {}, "read", "Reading the usage", "billing:read"),
-    ("invoice_info", {}, "read", "Reading the invoices", "billing:read"),
-]
 
 
 @pytest.fixture
@@ -46,33 +31,6 @@ def run(sandbox: Sandbox, module: str, check_mode: bool, **options: Any) -> Outc
     """Run a module with a sandbox that must not receive requests."""
     given = {"base_url": sandbox.url, "api_token": sandbox.token, **options}
     return run_module(module, given, check_mode=check_mode)
-
-
-@pytest.mark.parametrize("check_mode", [False, True])
-@pytest.mark.parametrize(("module", "options", "operation", "title", "scope"), CASES)
-def test_the_task_fails_and_sends_nothing(
-    sandbox: Sandbox,
-    module: str,
-    options: dict[str, Any],
-    operation: str,
-    title: str,
-    scope: str,
-    check_mode: bool,
-) -> None:
-    outcome = run(sandbox, module, check_mode, **options)
-    message = outcome.result["msg"]
-    assert message.startswith(f"{title} is not yet live: it needs the scope `{scope}`, which ")
-    assert message.endswith("; nothing was changed.")
-    assert outcome.failed
-    assert outcome.warnings == []
-    assert outcome.result == {
-        "changed": False,
-        "msg": message,
-        "operation": operation,
-        "scope": scope,
-        "live": False,
-        "error": {"code": "not_yet_live", "status": None, "message": message},
-    }
 
 
 @pytest.mark.parametrize("check_mode", [False, True])

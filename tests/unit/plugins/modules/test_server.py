@@ -177,28 +177,6 @@ def test_check_mode_predicts_and_warns(
 
 
 @pytest.mark.promise("honest")
-@pytest.mark.parametrize(("operation", "title", "options"), OPERATIONS)
-def test_a_change_fails_and_changes_nothing(
-    sandbox: Sandbox, operation: str, title: str, options: dict[str, Any]
-) -> None:
-    outcome = run(sandbox, **options)
-    message = (
-        f"{title} a server is not yet live: it needs the scope `servers:write`, which the API has "
-        "announced but not opened yet; nothing was changed."
-    )
-    assert outcome.failed
-    assert outcome.result == {
-        "changed": False,
-        "msg": message,
-        "operation": operation,
-        "scope": "servers:write",
-        "live": False,
-        "error": {"code": "not_yet_live", "status": None, "message": message},
-    }
-    assert outcome.warnings == []
-
-
-@pytest.mark.promise("honest")
 @pytest.mark.parametrize("check_mode", [False, True])
 def test_a_live_operation_without_a_request_is_never_reported_as_done(
     sandbox: Sandbox, check_mode: bool, monkeypatch: pytest.MonkeyPatch

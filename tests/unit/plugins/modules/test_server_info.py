@@ -105,7 +105,8 @@ def test_an_empty_account_causes_no_warning() -> None:
 
 @pytest.mark.parametrize("option", ["statuses", "regions", "plans"])
 def test_an_empty_list_or_value_is_an_error(sandbox: Sandbox, option: str) -> None:
-    for value, words in (([], "the list is empty"), (["running", ""], "has an empty value.")):
+    cases: list[tuple[Any, str]] = [([], "the list is empty"), (["x", ""], "has an empty value.")]
+    for value, words in cases:
         outcome = run(sandbox, **{option: value})
         assert outcome.failed
         assert outcome.result["msg"].startswith(f"{option}: {words}")
