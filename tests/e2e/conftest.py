@@ -175,7 +175,7 @@ def cached(folder: Path) -> dict[str, Any]:
 
 def failures(result: Result) -> dict[str, str]:
     """Return what was printed for each source that failed, by file name, without white space."""
-    words = "".join(result.output.split())
+    words = "".join(result.stderr.split())
     parts = re.split(r"Unabletoparse(\S*?)asaninventorysource", words)
     return {Path(path).name: text for text, path in zip(parts[::2], parts[1::2], strict=False)}
 
