@@ -133,6 +133,10 @@ class Cases:
         self.paths[case] = source.file(f"{case}.server_management.yml", **every)
         return api
 
+    def share(self, case: str, api: Sandbox, **options: Any) -> None:
+        """Add a source over an account that others list too, with host names of its own."""
+        self.add(case, api, hostnames=[f"'{case}-' ~ server_name"], **options)
+
     def write(self, case: str, content: str) -> None:
         """Add a source with this content."""
         name = f"{case}.server_management.yml"
@@ -162,6 +166,11 @@ def check_refused(result: Result, cases: Mapping[str, str | Iterable[str]]) -> N
         assert message is not None, f"{case} did not fail\n{result}"
         for text in [texts] if isinstance(texts, str) else texts:
             assert "".join(text.split()) in message, f"{case}: {text!r} is not in\n{message}"
+
+
+def prefixed(case: str) -> list[str]:
+    """Return the names of the known servers in a source that shares their account."""
+    return [f"{case}-{name}" for name in THREE]
 
 
 def cached(folder: Path) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -127,16 +128,17 @@ BAD_ENTRIES: dict[str, Any] = {
 MAYBE_NONE = {"file_null", "no_keys", "null"}
 
 
+def damaged(damage: Any, good: dict[str, Any]) -> Any:
+    return {**good, **damage} if isinstance(damage, dict) else damage
+
+
 def test_a_damaged_entry_is_a_miss_with_a_warning(cases: Cases, tmp_path: Path) -> None:
     apis = {case: cases.add(case, **cached(tmp_path / case)) for case in (*BAD_FILES, *BAD_ENTRIES)}
     cases.list()
     for case, content in BAD_FILES.items():
         entry_in(tmp_path / case).write_text(content)
     for case, damage in BAD_ENTRIES.items():
-        rewrite(
-            entry_in(tmp_path / case),
-            lambda good, damage=damage: {**good, **damage} if isinstance(damage, dict) else damage,
-        )
+        rewrite(entry_in(tmp_path / case), partial(damaged, damage))
     result = cases.run()
     for case in apis:
         assert members(result.json(), case) == [f"{case}-1"], case
@@ -175,7 +177,7 @@ def test_a_stale_entry_is_used_while_the_api_is_down(cases: Cases, tmp_path: Pat
     used = [case for case, (_fault, is_used) in FAULTS.items() if is_used]
     assert hosts(result.json()) == sorted(f"{case}-1" for case in ("works", *used))
     for case in apis:
-        text = f"{case}.server_management.yml: Using a stale listing, 10"
+        text = f"{case}.server_management.yml: Using a stale listing, 1"
         assert result.says(text) == (case in used), case
     assert len(apis["works"].requests) == 2
     check_refused(result, {"damaged": ("is damaged and not used", "HTTP 503")})

@@ -16,7 +16,7 @@ import yaml
 from sandbox import Fault
 from support.secrets import find_secret
 
-from .conftest import THREE, Cases, Source, cached, check_refused, members
+from .conftest import Cases, Source, cached, check_refused, members, prefixed
 
 
 def test_every_way_to_give_a_token(source: Source, cases: Cases, tmp_path: Path) -> None:
@@ -36,7 +36,7 @@ def test_every_way_to_give_a_token(source: Source, cases: Cases, tmp_path: Path)
         "vault": {"api_token": None},
     }
     for case, options in ways.items():
-        cases.add(case, source.sandbox, **options)
+        cases.share(case, source.sandbox, **options)
     path = cases.paths["vault"]
     path.write_text(f"{path.read_text()}\n{encrypted.stdout}")
     variables = {
@@ -49,7 +49,7 @@ def test_every_way_to_give_a_token(source: Source, cases: Cases, tmp_path: Path)
     assert members(listing, "extra") == ["extra-1"]
     assert members(listing, "environment") == ["environment-1"]
     for case in ways:
-        assert members(listing, case) == THREE, case
+        assert members(listing, case) == prefixed(case)
     # Without the password, and with the token of the environment in a file.
     cases.paths = {"environment": cases.paths["environment"], "vault": path}
     (tmp_path / "token").write_text(variables.pop("SERVER_MANAGEMENT_API_TOKEN"))
@@ -83,14 +83,14 @@ def test_the_inventory_file_takes_precedence_over_the_environment(
         "bundle": ({"api_token_file": "token", "ca_path": "token"}, f"ca_path: {tmp_path}/token"),
     }
     for case, (chosen, _text) in options.items():
-        cases.add(case, source.sandbox, **{"api_token": None, **chosen})
+        cases.share(case, source.sandbox, **{"api_token": None, **chosen})
     # Nothing in the file: the environment is used, and its first variable before the second one.
     environment = cases.add("environment", api_token=None)
     result = cases.run(env=variables)
     texts = {case: text for case, (_chosen, text) in options.items() if text}
     check_refused(result, {**texts, "environment": "rejected the token"})
     for case in options.keys() - texts.keys():
-        assert members(result.json(), case) == THREE, case
+        assert members(result.json(), case) == prefixed(case)
     assert "k33p-this" not in result.output
     assert "4815162342" not in result.output
     sent = {request.headers["Authorization"] for request in source.sandbox.requests}

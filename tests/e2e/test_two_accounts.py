@@ -25,14 +25,14 @@ def test_no_host_is_lost(source: Source, cases: Cases) -> None:
     # An API that gives the same id to another server with the same name.
     again = cases.serve(servers=[{**KNOWN[0], "ipv4": "198.51.100.3"}])
     cases.add("first", source.sandbox)
-    cases.add("second", other, hostvars_prefix="vm_")
-    cases.add("third", again)
-    # Its faults and its options are only its own.
-    cases.add("denied", other, api_token="wrong")
     # The same account in another file is the same fleet.
     url = f"{source.sandbox.url}/api/v1/"
     running: dict[str, Any] = {"statuses": ["running"], "hostvars_prefix": "up_"}
     cases.add("running", source.sandbox, base_url=url, **running)
+    cases.add("second", other, hostvars_prefix="vm_")
+    cases.add("third", again)
+    # Its faults and its options are only its own.
+    cases.add("denied", other, api_token="wrong")
     result = cases.run()
     listing = result.json()
     hostvars = listing["_meta"]["hostvars"]
