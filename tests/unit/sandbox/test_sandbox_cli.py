@@ -29,7 +29,7 @@ SANDBOX = Path(__file__).resolve().parents[2] / "sandbox"
 
 
 def command(*options: str) -> list[str]:
-    """Return the command line, for a free port unless an option says otherwise."""
+    """Return the command line, for a free port unless an option sets another."""
     return [sys.executable, "-E", "-B", "-W", "error", str(SANDBOX), "--port", "0", *options]
 
 

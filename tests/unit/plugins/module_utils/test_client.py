@@ -184,12 +184,12 @@ def test_waits_grow_up_to_a_minute_for_any_number_of_attempts(
         assert longest / 2 <= wait <= longest
 
 
-@pytest.mark.parametrize(("asked", "waited"), [("0", 0), ("7", 7), (60, 60)])
+@pytest.mark.parametrize(("retry_after", "waited"), [("0", 0), ("7", 7), (60, 60)])
 def test_retry_after_is_honoured(
-    read: Any, sandbox: Sandbox, waits: list[float], asked: str, waited: float
+    read: Any, sandbox: Sandbox, waits: list[float], retry_after: Any, waited: float
 ) -> None:
     for status in (429, 503):
-        sandbox.fail(Fault(status=status, retry_after=asked))
+        sandbox.fail(Fault(status=status, retry_after=retry_after))
     assert len(read(sandbox, retries=2)) == 3
     assert all(waited <= wait <= waited + 0.25 for wait in waits)
     assert len(waits) == 2

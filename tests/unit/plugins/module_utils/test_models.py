@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     MalformedResponse,
-    OptionError,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._models import (
     FIELDS,
@@ -190,14 +189,6 @@ def test_select_keeps_the_servers_that_match_every_option(
     wanted: dict[str, list[str] | None], identifiers: str
 ) -> None:
     assert [server.id for server in select(ACCOUNT, wanted)] == list(identifiers)
-
-
-@pytest.mark.parametrize("option", ["statuses", "regions", "plans"])
-def test_select_rejects_an_empty_list_and_an_empty_value(option: str) -> None:
-    with pytest.raises(OptionError, match=f"^{option}: the list is empty"):
-        select(ACCOUNT, {option: []})
-    with pytest.raises(OptionError, match=f"^{option}: has an empty value"):
-        select(ACCOUNT, {option: ["running", " "]})
 
 
 @pytest.mark.parametrize(

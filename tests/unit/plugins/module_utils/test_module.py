@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -139,13 +138,6 @@ def test_an_empty_text_is_an_error(sandbox: Sandbox, module: str, option: str) -
         assert outcome.failed
         assert outcome.result["msg"] == f"{option}: must not be empty."
     assert sandbox.requests == []
-
-
-def test_the_token_can_be_in_a_file(sandbox: Sandbox, tmp_path: Path) -> None:
-    path = tmp_path / "token"
-    path.write_text(f"{sandbox.token}\n", encoding="ascii")
-    options = connection(sandbox, api_token=None, api_token_file=str(path))
-    assert run_module("server_info", options).result["servers"] == sandbox.servers
 
 
 def test_the_user_agent_contains_the_version_of_ansible(sandbox: Sandbox) -> None:

@@ -79,11 +79,13 @@ def test_a_failing_api_causes_one_event_and_no_gone_servers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "pause"), [("100", 100), ("3600", 3600), ("86400", 3600), ("2", 5), ("x", 5)]
+    ("retry_after", "pause"), [("100", 100), ("3600", 3600), ("86400", 3600), ("2", 5), ("x", 5)]
 )
-def test_retry_after_is_honoured_up_to_an_hour_between_polls(asked: str, pause: float) -> None:
+def test_retry_after_is_honoured_up_to_an_hour_between_polls(
+    retry_after: str, pause: float
+) -> None:
     with Sandbox(servers=1) as sandbox:
-        sandbox.fail(Fault(status=429, retry_after=asked))
+        sandbox.fail(Fault(status=429, retry_after=retry_after))
         rulebook = Rulebook(lambda: None)
         kinds = rulebook.run(base_url=sandbox.url, api_token=sandbox.token, retries=0, interval=5)
     assert kinds == ["failed", "recovered"]
@@ -170,20 +172,24 @@ def test_events_wait_for_the_rulebook() -> None:
 
 
 @pytest.mark.parametrize(
-    ("faults", "initial"),
-    [([Fault.hang()], False), ([Fault(status=429, retry_after="60")], False), ([], True)],
+    ("faults", "options"),
+    [
+        ([Fault.hang()], {"retries": 0}),
+        ([Fault(status=429, retry_after="60")], {}),
+        ([], {"initial": True}),
+    ],
     ids=["request", "retry", "full queue"],
 )
-def test_a_cancelled_source_ends_at_once(faults: list[Fault], initial: bool) -> None:
+def test_a_cancelled_source_ends_at_once(faults: list[Fault], options: dict[str, Any]) -> None:
     with Sandbox(servers=3) as sandbox:
         for fault in faults:
             sandbox.fail(fault, times=None)
 
         async def scenario() -> bool:
             queue: asyncio.Queue[Any] = asyncio.Queue(maxsize=1)
-            arguments = {"base_url": sandbox.url, "api_token": sandbox.token, "initial": initial}
+            arguments = {"base_url": sandbox.url, "api_token": sandbox.token, **options}
             task = asyncio.create_task(watch(queue, arguments))
-            while not (queue.full() if initial else sandbox.requests):
+            while not (sandbox.requests if faults else queue.full()):
                 await asyncio.sleep(0.01)
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
