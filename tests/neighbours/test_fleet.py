@@ -34,7 +34,7 @@ FLEET = [
 def test_running_servers_are_reached_although_one_is_stopped(
     runner: Runner, tmp_path: Path, ssh_server: Callable[[Sequence[str]], SshServer]
 ) -> None:
-    runner.environment.update(ssh_server(UP).environment)
+    runner.environment.update(ssh_server(UP).environment, ANSIBLE_PIPELINING="true")
     with Sandbox(servers=FLEET) as api:
         path = Source(runner, api, tmp_path).file()
         running = runner.ansible("-i", path, "status_running", "-m", "ansible.builtin.ping").ok()

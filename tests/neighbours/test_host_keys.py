@@ -62,7 +62,8 @@ class Fleet:
         self.source = source
         self.ssh = ssh
         self.become(*ids)
-        source.runner.environment.update(ssh.environment)
+        # Without pipelining, each module opens many connections to its server.
+        source.runner.environment.update(ssh.environment, ANSIBLE_PIPELINING="true")
 
     def become(self, *ids: str) -> None:
         """Let the account have other servers, at the same addresses."""
