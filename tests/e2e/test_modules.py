@@ -186,6 +186,7 @@ def check_states(results: dict[str, Any], failed: bool, changed: bool, *names: s
         assert (results[name]["failed"], results[name]["changed"]) == (failed, changed), name
 
 
+@pytest.mark.promise("honest")
 def test_modules_that_read_change_nothing(book: Book) -> None:
     results = book.results
     reading = ("info", "info_check", "fleet", "converged", "gone", "differs", "some_check")
@@ -315,6 +316,7 @@ def test_templates_in_a_declaration_are_rendered(book: Book) -> None:
     assert empty["error"]["code"] == "invalid_option"
 
 
+@pytest.mark.promise("whole")
 def test_a_module_that_needs_the_whole_account_ignores_allow_partial(book: Book) -> None:
     check_states(book.results, True, False, "partial")
     assert book.results["partial"]["error"]["code"] == "incomplete_listing"
