@@ -157,7 +157,7 @@ def taken_names(inventory: Any, account: str) -> Callable[[str, Server], bool]:
     That host is another account's server, or another source's host with an address, which a server
     must not replace. A host of another source without an address is merged with the server.
     """
-    known, hosts = _known_servers.get(inventory, {}), inventory.hosts
+    known, hosts = _servers_in(inventory), inventory.hosts
 
     def is_taken(name: str, server: Server) -> bool:
         if name in known:
@@ -165,6 +165,11 @@ def taken_names(inventory: Any, account: str) -> Callable[[str, Server], bool]:
         return name in hosts and _has_address(hosts[name])
 
     return is_taken
+
+
+def _servers_in(inventory: Any) -> dict[str, tuple[str, str]]:
+    # From ansible-core 2.19 on, each source gets its own proxy, which may be collected at any time.
+    return _known_servers.setdefault(getattr(inventory, "__wrapped__", inventory), {})
 
 
 def _has_address(host: Any) -> bool:
@@ -183,7 +188,7 @@ def add_hosts(inventory: Any, hosts: list[Host], common_group: str, account: str
     set_variable = inventory.set_variable
     for group in sorted({common_group, *(group for host in hosts for group in host.groups)}):
         inventory.add_group(group)
-    known = _known_servers.setdefault(inventory, {})
+    known = _servers_in(inventory)
     kept: dict[tuple[type, str], Any] = {}
     accepted: set[str] = set()
     hosts.reverse()
