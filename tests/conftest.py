@@ -15,15 +15,17 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # for `sandbox` and `support`
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 pytest_plugins = ["support.fixtures"]
 
+# The machine may be busy, so that an example can take any time.
+settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 # For runs that repeat on another ansible-core what one run did with more examples.
-settings.register_profile("quick", max_examples=10, deadline=None)
+settings.register_profile("quick", settings.get_profile("default"), max_examples=10)
 
 FOREIGN = ("ANSIBLE_", "SERVER_MANAGEMENT_")
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")

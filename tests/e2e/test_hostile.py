@@ -77,7 +77,7 @@ TARGETS = [
         *("field-raw", "field-unsafe", "field-vault", "field-type"),
     )
 ]
-CONSTRUCTED = {
+CONSTRUCTED: dict[str, Any] = {
     "compose": {
         "copied": "server_note | default(server_tags | default(server_region | default('')))",
         "joined": "server_region | default('') ~ server_name | default('')",
@@ -255,8 +255,10 @@ def test_a_playbook_executes_nothing(account: Hostile, listed: Result) -> None:
             expected[case.host_name].update(kept)
             expected[f"added-{case.host_name}"] = kept
         before = len(account.source.sandbox.requests)
-        names = [[case.host_name for case in chosen] for chosen in (cases, targets)]
-        account.play(*names, account.folder / "static.ini", account.path)
+        listed_names, target_names = (
+            [case.host_name for case in chosen] for chosen in (cases, targets)
+        )
+        account.play(listed_names, target_names, account.folder / "static.ini", account.path)
         assert len(account.source.sandbox.requests) - before == (origin == "network")
         assert json.loads(account.dump.read_text()) == expected
 
