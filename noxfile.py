@@ -53,7 +53,7 @@ FUZZER = ("tests/unit/plugins/plugin_utils/test_expressions_fuzz.py",)
 MAYBE_SKIPPED = ("tests/e2e", "-m", "programs")
 FUZZ_CASES = "500"  # inventory files with about four expressions each
 # Lines that are tested with other programs, and the rest of the matrix.
-NEIGHBOURS = ("2.21", "2.19", "2.16")
+NEIGHBOURS = ("2.21", "2.16")
 RULEBOOKS = ("2.22", "2.16")
 MATRIX = (
     *(f"matrix_test-{core}" for core in CORES),
@@ -66,7 +66,7 @@ SANITY = "sanity --skip-test pylint"
 # What ansible-test runs on each line. There are no ignore files.
 ANSIBLE_TESTS = {
     "2.22": ("sanity", "integration"),
-    "2.21": (SANITY, "units", "integration"),
+    "2.21": (SANITY, "units"),
     "2.20": (SANITY,),
     "2.18": (SANITY,),
     "2.16": ("sanity", "integration"),
