@@ -37,7 +37,6 @@ _STEP = 64 * 2**10  # bytes that are counted at a time
 CHECK_URL = "Check base_url: the address of the API, without /api/v1."
 
 _has_wide_escape = re.compile(r"\\u[dD][89abAB]").search  # an escaped character of four bytes
-_find_tokens = re.compile(rb'"[^"]*"?|[\[{,:]').finditer
 
 
 class Envelope(NamedTuple):
@@ -97,24 +96,29 @@ def _count_values(body: bytes, limit: int) -> int:
     """
     count = 0
     for start in range(0, len(body), _STEP):
-        count += sum(body.count(mark, start, start + _STEP) for mark in (b"[", b"{", b",", b":"))
+        count += _count_marks(body[start : start + _STEP])
         if count > limit:
             break
     else:
         return count
     # Many of these characters can be in strings, so count again without those. Strings count, too:
     # valid JSON has at most one string more than it has such characters.
-    count = strings = 0
-    for match in _find_tokens(body.replace(b"\\\\", b"").replace(b'\\"', b"")):
-        if match[0][:1] == b'"':
-            strings += 1
-        else:
-            count += 1
-        if max(count, strings - 1) > limit:
+    count = quotes = 0
+    body = body.replace(b"\\\\", b"").replace(b'\\"', b"")
+    for start in range(0, len(body), _STEP):
+        pieces = body[start : start + _STEP].split(b'"')
+        is_in_string = quotes % 2
+        count += _count_marks(b"".join(pieces[is_in_string::2]))
+        quotes += len(pieces) - 1
+        if max(count, (quotes + 1) // 2 - 1) > limit:
             raise MalformedResponse(
                 f"The listing has more than {VALUES_LIMIT:,} JSON values, the limit.", CHECK_URL
             )
     return count
+
+
+def _count_marks(part: bytes) -> int:
+    return sum(part.count(mark) for mark in (b"[", b"{", b",", b":"))
 
 
 def _check_depth(value: Any, levels: int) -> None:
