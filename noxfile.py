@@ -39,10 +39,11 @@ PRE_RELEASES = ("2.22",)
 # Lines that are tested with the oldest supported requests instead of the newest.
 OLD_REQUESTS = ("2.21", "2.18", "2.16")
 OLDEST_REQUESTS = ("requests==2.28.0", "urllib3~=1.26.0")
-# The tests that depend on ansible-core: not those of the sandbox and the tools. Of the guides, only
-# the one on troubleshooting shows what each line prints.
+# The tests that depend on ansible-core: not those of the sandbox, the tools and the examples. Of
+# the guides, only the one on troubleshooting shows what each line prints.
 UNIT_TESTS = ("tests/unit/plugins", "tests/unit/extensions", "tests/unit/test_consistency.py")
-END_TO_END_TESTS = ("tests/e2e", "-k", "not (test_docs or test_demo) or guide_troubleshooting")
+EXAMPLES = "test_docs or test_demo or every_example"
+END_TO_END_TESTS = ("tests/e2e", "-k", f"not ({EXAMPLES}) or guide_troubleshooting")
 # Lines between two others that run all end-to-end tests: what the guides promise is tested there.
 BETWEEN = ("2.20", "2.17")
 PROMISES = (*END_TO_END_TESTS, "-m", "promise")
