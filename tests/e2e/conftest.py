@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -85,8 +85,7 @@ class Source:
         """Return the hosts that each pattern addresses in a command over these sources."""
         playbook = self.folder / "patterns.yml"
         playbook.write_text("".join(f"- hosts: {json.dumps(pattern)}\n" for pattern in patterns))
-        paths = [text for path in sources for text in ("-i", str(path))]
-        shown = self.runner.playbook(*paths, "--list-hosts", playbook).ok().stdout
+        shown = self.runner.playbook(*as_arguments(sources), "--list-hosts", playbook).ok().stdout
         found: Addressed = {}
         for part in re.split(r"^ *play #\d+ ", shown, flags=re.MULTILINE)[1:]:
             pattern, _colon, rest = part[1:].partition("):")
@@ -144,7 +143,7 @@ class Cases:
 
     def run(self, *arguments: str | Path, env: Mapping[str, str] | None = None) -> Result:
         """List all sources by one command."""
-        paths = [text for path in self.paths.values() for text in ("-i", str(path))]
+        paths = as_arguments(self.paths.values())
         return self.runner.inventory(*arguments, *paths, "--list", env=env).ok()
 
     def list(self, *arguments: str | Path, env: Mapping[str, str] | None = None) -> dict[str, Any]:
@@ -180,6 +179,21 @@ def cached(folder: Path) -> dict[str, Any]:
         "cache_plugin": "ansible.builtin.jsonfile",
         "cache_connection": str(folder),
     }
+
+
+def rewrite(entry: Path, change: Callable[[dict[str, Any]], Any]) -> None:
+    """Change the cache entry in a file, which Ansible 2.19 and later wraps in a text."""
+    outer = json.loads(entry.read_text())
+    if "__payload__" in outer:
+        outer["__payload__"] = json.dumps(change(json.loads(outer["__payload__"])))
+    else:
+        outer = change(outer)
+    entry.write_text(json.dumps(outer))
+
+
+def as_arguments(sources: Iterable[Path]) -> list[str]:
+    """Return the arguments of a command that uses these sources."""
+    return [text for path in sources for text in ("-i", str(path))]
 
 
 def failures(result: Result) -> dict[str, str]:

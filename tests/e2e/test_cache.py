@@ -6,8 +6,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +14,7 @@ import pytest
 
 from sandbox import Fault
 
-from .conftest import THREE, Cases, Source, cached, check_refused, hosts, members
+from .conftest import THREE, Cases, Source, cached, check_refused, hosts, members, rewrite
 
 pytestmark = pytest.mark.promise("cache")
 
@@ -24,16 +22,6 @@ pytestmark = pytest.mark.promise("cache")
 def entry_in(folder: Path) -> Path:
     (entry,) = folder.iterdir()
     return entry
-
-
-def rewrite(entry: Path, change: Callable[[dict[str, Any]], Any]) -> None:
-    """Change what the plugin wrote, which Ansible 2.19 and later wraps in a text."""
-    outer = json.loads(entry.read_text())
-    if "__payload__" in outer:
-        outer["__payload__"] = json.dumps(change(json.loads(outer["__payload__"])))
-    else:
-        outer = change(outer)
-    entry.write_text(json.dumps(outer))
 
 
 def age(folder: Path, seconds: float) -> None:

@@ -19,7 +19,7 @@ import pytest
 from sandbox import Sandbox
 from support.run import Result, Runner
 
-from .conftest import Source, hosts
+from .conftest import Source, as_arguments, cached, failures, hosts, rewrite
 from .hostile import CANARY, CASES, CONTROL, EXECUTE, MISSING, REFUSED, STATIC, Case
 
 # A task takes a process per host, which a condition and a template over many hosts do not: only
@@ -120,7 +120,6 @@ class Hostile:
         """
         (self.folder / "play.yml").write_text(PLAYBOOK)
         (self.folder / "dump.j2").write_text(DUMP)
-        arguments = [text for path in sources for text in ("-i", str(path))]
         values = {
             "dump": str(self.dump),
             "wanted": WANTED,
@@ -128,7 +127,9 @@ class Hostile:
             "targets": [*targets],
         }
         play = self.folder / "play.yml"
-        played = self.source.runner.playbook(*arguments, "-e", json.dumps(values), play).ok()
+        played = self.source.runner.playbook(
+            *as_arguments(sources), "-e", json.dumps(values), play
+        ).ok()
         assert played.stdout.count("failed=0") == len({*targets, "control"})
         assert self.canaries == []
         assert "root:x:0" not in played.output
@@ -160,14 +161,8 @@ def account(quiet_runner: Runner) -> Generator[Hostile, None, None]:
     folder = quiet_runner.home.parent
     with Sandbox(servers=[element for case in CASES for element in case.elements]) as api:
         source = Source(quiet_runner, api, folder)
-        cache: dict[str, Any] = {
-            "cache": True,
-            "cache_plugin": "ansible.builtin.jsonfile",
-            "cache_connection": str(folder / "cache"),
-            **CONSTRUCTED,
-        }
         (folder / "static.ini").write_text(STATIC)
-        yield Hostile(source, source.file(**cache), folder)
+        yield Hostile(source, source.file(**cached(folder / "cache"), **CONSTRUCTED), folder)
 
 
 @pytest.fixture(scope="module")
@@ -279,25 +274,23 @@ def test_without_a_prefix_no_field_is_a_variable_of_ansibles(source: Source) -> 
 @pytest.fixture(scope="module")
 def refused(quiet_runner: Runner) -> Generator[Result, None, None]:
     """List a source with a refused response and a good source in one command."""
-    paths: list[str | Path] = []
+    paths: list[Path] = []
     folder = quiet_runner.home.parent
     with ExitStack() as stack:
         for title, (element, _message) in {"good": (CONTROL.server, ""), **REFUSED}.items():
             first = {**CONTROL.server, "id": f"srv_{title}", "name": f"first-{title}"}
             api = stack.enter_context(Sandbox(servers=[first, element]))
             source = Source(quiet_runner, api, folder)
-            paths += ["-i", source.file(f"{title}.server_management.yml")]
-        yield quiet_runner.inventory(*paths, "--list")
+            paths.append(source.file(f"{title}.server_management.yml"))
+        yield quiet_runner.inventory(*as_arguments(paths), "--list")
 
 
 @pytest.mark.promise("atomic")
 @pytest.mark.parametrize("title", sorted(REFUSED))
 def test_a_response_without_usable_servers_is_refused(refused: Result, title: str) -> None:
     assert hosts(refused.json()) == ["control", "first-good"]
-    words = "".join(refused.output.split())
-    before, found, _after = words.partition(f"/{title}.server_management.ymlasaninventorysource")
-    assert found
-    assert "".join(REFUSED[title][1].split()) in before.rpartition("asaninventorysource")[2]
+    message = failures(refused)[f"{title}.server_management.yml"]
+    assert "".join(REFUSED[title][1].split()) in message
     assert "Traceback" not in refused.output
 
 
@@ -349,16 +342,15 @@ def forge(path: Path, forgery: Forgery) -> None:
     if forgery.change is None:
         path.write_text(forgery.content)
         return
-    outer = json.loads(path.read_text())
-    wrapped = "__payload__" in outer
-    entry = json.loads(outer["__payload__"]) if wrapped else outer
-    listing = json.loads(entry["servers"])
-    (server,) = listing["data"]
-    server.update(region=EXECUTE, note=[EXECUTE, {EXECUTE: EXECUTE}])
-    changed = forgery.change({**entry, "servers": json.dumps(listing)})
-    path.write_text(
-        json.dumps({**outer, "__payload__": json.dumps(changed)} if wrapped else changed)
-    )
+    change = forgery.change
+
+    def attack(entry: dict[str, Any]) -> Any:
+        listing = json.loads(entry["servers"])
+        (server,) = listing["data"]
+        server.update(region=EXECUTE, note=[EXECUTE, {EXECUTE: EXECUTE}])
+        return change({**entry, "servers": json.dumps(listing)})
+
+    rewrite(path, attack)
 
 
 @pytest.mark.promise("cache")
@@ -371,16 +363,10 @@ def test_a_forged_cache_entry_is_a_miss_or_data(quiet_runner: Runner, tmp_path: 
         for title in FORGERIES:
             server = {**CONTROL.server, "id": f"srv_{title}", "name": title}
             apis[title] = stack.enter_context(Sandbox(servers=[server]))
-            options: dict[str, Any] = {
-                "cache": True,
-                "cache_plugin": "ansible.builtin.jsonfile",
-                "cache_connection": str(tmp_path / title),
-                **CONSTRUCTED,
-            }
+            options = {**cached(tmp_path / title), **CONSTRUCTED}
             source = Source(quiet_runner, apis[title], tmp_path)
             paths.append(source.file(f"{title}.server_management.yml", **options))
-        every = [text for path in paths for text in ("-i", str(path))]
-        quiet_runner.inventory(*every, "--list").ok()
+        quiet_runner.inventory(*as_arguments(paths), "--list").ok()
         for title, forgery in FORGERIES.items():
             (entry,) = (tmp_path / title).iterdir()
             forge(entry, forgery)
