@@ -13,6 +13,7 @@ import json
 import math
 import re
 import sys
+from collections.abc import Iterator
 from typing import Any, NamedTuple, NoReturn
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
@@ -95,8 +96,8 @@ def _count_values(body: bytes, limit: int) -> int:
     Counting is much cheaper than parsing, which takes 100 times the memory of a body of ``[],``.
     """
     count = 0
-    for start in range(0, len(body), _STEP):
-        count += _count_marks(body[start : start + _STEP])
+    for piece in _cut(body):
+        count += _count_marks(piece)
         if count > limit:
             break
     else:
@@ -105,16 +106,23 @@ def _count_values(body: bytes, limit: int) -> int:
     # valid JSON has at most one string more than it has such characters.
     count = quotes = 0
     body = body.replace(b"\\\\", b"").replace(b'\\"', b"")
-    for start in range(0, len(body), _STEP):
-        pieces = body[start : start + _STEP].split(b'"')
+    for piece in _cut(body):
+        parts = piece.split(b'"')
         is_in_string = quotes % 2
-        count += _count_marks(b"".join(pieces[is_in_string::2]))
-        quotes += len(pieces) - 1
+        count += _count_marks(b"".join(parts[is_in_string::2]))
+        quotes += len(parts) - 1
         if max(count, (quotes + 1) // 2 - 1) > limit:
             raise MalformedResponse(
                 f"The listing has more than {VALUES_LIMIT:,} JSON values, the limit.", CHECK_URL
             )
     return count
+
+
+def _cut(body: bytes) -> Iterator[bytes]:
+    """Yield the body in pieces, since a copy of the whole would take too much memory."""
+    for start in range(0, len(body), _STEP):
+        end = start + _STEP
+        yield body[start:end]
 
 
 def _count_marks(part: bytes) -> int:
