@@ -170,6 +170,8 @@ if os.environ.get("NOX_QUIET"):
     logging.getLogger("nox").setLevel(logging.ERROR)
 
 os.environ["ANTSIBULL_NOX_IGNORE_INSTALLED_COLLECTIONS"] = "true"
+# With it, each process would compile again what it imports: a second for a command of Ansible.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 nox.options.default_venv_backend = "uv"
 nox.options.download_python = "never"
 nox.options.error_on_missing_interpreters = True
