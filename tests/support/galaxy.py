@@ -158,6 +158,8 @@ class GalaxyServer:
             "HOME": str(self.folder / "home"),
             "LC_ALL": "C.UTF-8",
             "PULP_SETTINGS": str(settings),
+            # The session of the importer runs ansible-lint.
+            "GALAXY_IMPORTER_RUN_ANSIBLE_LINT": "false",
         }
 
     def _make_distribution(self) -> None:
