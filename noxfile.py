@@ -44,15 +44,15 @@ OLDEST_REQUESTS = ("requests==2.28.0", "urllib3~=1.26.0")
 UNIT_TESTS = ("tests/unit/plugins", "tests/unit/extensions", "tests/unit/test_consistency.py")
 EXAMPLES = "test_docs or test_demo or every_example"
 END_TO_END_TESTS = ("tests/e2e", "-k", f"not ({EXAMPLES}) or guide_troubleshooting")
-# Lines between two others that run all end-to-end tests: what the guides promise is tested there.
+# Lines between two others that run all tests: what the guides promise is tested there.
 BETWEEN = ("2.20", "2.17")
-PROMISES = (*END_TO_END_TESTS, "-m", "promise")
+PROMISES = (*UNIT_TESTS, *END_TO_END_TESTS, "-m", "promise")
 # .ci/run sets TESTED after `make test`. On the line of that run, the matrix then runs more random
 # expressions and only those end-to-end tests that `make test` may have skipped.
 TESTED = "TESTED" in os.environ
 FUZZER = ("tests/unit/plugins/plugin_utils/test_expressions_fuzz.py",)
 MAYBE_SKIPPED = ("tests/e2e", "-m", "programs")
-FUZZ_CASES = "500"  # inventory files with about four expressions each
+FUZZ_CASES = "300"  # inventory files with about four expressions each
 # Lines that are tested with other programs, and the rest of the matrix.
 NEIGHBOURS = ("2.21", "2.16")
 RULEBOOKS = ("2.22", "2.16")
@@ -258,7 +258,7 @@ def matrix_test(session: nox.Session, core: str) -> None:
     elif TESTED and core == CORE:
         runs = ((*pytest, *FUZZER), (*pytest, *MAYBE_SKIPPED))
     elif core in BETWEEN:
-        runs = ((*pytest, *UNIT_TESTS), (*pytest, *PROMISES))
+        runs = ((*pytest, *PROMISES), (*pytest, *FUZZER))
     run_all(session, runs, env={"FUZZ_CASES": FUZZ_CASES})
 
 

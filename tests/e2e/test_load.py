@@ -19,7 +19,7 @@ from .conftest import KNOWN, Source, hosts, members
 pytestmark = [pytest.mark.slow, pytest.mark.promise("whole")]
 
 MANY = 100_000
-CLIENTS = 50
+CLIENTS = 20
 TIME_LIMIT = 900.0  # seconds; all clients share the processors of one machine
 MOST_MEMORY = 1200  # MiB; three times what it takes
 

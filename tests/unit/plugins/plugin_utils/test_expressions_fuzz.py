@@ -127,8 +127,11 @@ def test_expressions_give_what_ansible_gives(is_fast: bool, number: int) -> None
     def check(case: Case) -> None:
         nonlocal count
         count += case.expressions
-        note(repr(case))
-        compare(case, is_fast)
+        try:
+            compare(case, is_fast)
+        except Exception:
+            note(repr(case))
+            raise
 
     fuzz(check, number)()
     print(f"{count} expressions")
