@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,16 +30,24 @@ def age(folder: Path, seconds: float) -> None:
     rewrite(entry_in(folder), lambda content: {**content, "fetched": content["fetched"] - seconds})
 
 
-def test_a_hit_opens_no_connection_and_imports_no_http(source: Source, tmp_path: Path) -> None:
-    options = cached(tmp_path / "cache")
-    first = source.list(**options)
+@pytest.mark.promise("whole")
+def test_commands_at_once_share_it_and_a_hit_imports_no_http(
+    source: Source, tmp_path: Path
+) -> None:
+    path = source.file(**cached(tmp_path / "cache"))
+    with ThreadPoolExecutor(2) as pool:
+        runs = [pool.submit(source.runner.inventory, "-i", path, "--list") for run in range(2)]
+        first, second = (run.result().ok() for run in runs)
+    assert first.stderr == second.stderr == ""
+    assert hosts(first.json()) == THREE
+    asked = len(source.sandbox.requests)
+    assert 1 <= asked <= 2
     program = Path(source.runner.environment["PATH"].split(":")[0], "ansible-inventory")
-    path = source.file(**options)
-    result = source.runner.run("python", "-X", "importtime", program, "-i", path, "--list").ok()
-    assert result.json() == first
-    assert len(source.sandbox.requests) == 1
-    assert "plugins.plugin_utils._cache" in result.stderr
-    assert "requests" not in result.stderr
+    hit = source.runner.run("python", "-X", "importtime", program, "-i", path, "--list").ok()
+    assert first.json() == second.json() == hit.json()
+    assert len(source.sandbox.requests) == asked
+    assert "plugins.plugin_utils._cache" in hit.stderr
+    assert "requests" not in hit.stderr
 
 
 REFRESH = """
