@@ -37,6 +37,7 @@ DATABASES = {{
         "USER": "pulp",
     }}
 }}
+ENABLED_PLUGINS = ["pulp_ansible"]
 DEPLOY_ROOT = "{folder}"
 MEDIA_ROOT = "{folder}/media"
 STATIC_ROOT = "{folder}/static"
@@ -158,7 +159,8 @@ class GalaxyServer:
             "HOME": str(self.folder / "home"),
             "LC_ALL": "C.UTF-8",
             "PULP_SETTINGS": str(settings),
-            # The session of the importer runs ansible-lint.
+            # The importer's session runs these.
+            "GALAXY_IMPORTER_RUN_ANSIBLE_DOC": "false",
             "GALAXY_IMPORTER_RUN_ANSIBLE_LINT": "false",
         }
 
