@@ -13,29 +13,29 @@ results.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from ansible.errors import AnsibleError, AnsibleParserError
-from ansible.module_utils.parsing.convert_bool import boolean
-from ansible.plugins.inventory import BaseInventoryPlugin, Constructable
+from ansible.errors import AnsibleParserError
 from ansible.template import Templar
-from ansible.utils.vars import combine_vars
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._text import (
     is_plain,
     one_line,
 )
+from ansible_collections.server_management.cloud.plugins.plugin_utils._evaluator import (
+    AnsibleValueOmittedError,
+    Evaluator,
+)
 from ansible_collections.server_management.cloud.plugins.plugin_utils._groups import (
     label_keyed_groups,
+    safe_group_name,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
-from ansible_collections.server_management.cloud.plugins.plugin_utils._pure import HAS_EXPRESSIONS
 from ansible_collections.server_management.cloud.plugins.plugin_utils._subjects import (
     Composed,
-    Recorder,
     Subject,
     Surroundings,
 )
@@ -46,14 +46,6 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._values im
     syntax_error,
 )
 
-try:
-    from ansible.errors import AnsibleValueOmittedError
-except ImportError:  # ansible-core before 2.19, where omit is not known to inventories
-
-    class AnsibleValueOmittedError(AnsibleError):  # type: ignore[no-redef]
-        """Never raised here."""
-
-
 # The options that Expressions reads.
 OPTIONS = (
     "compose", "filters", "groups", "hostnames", "keyed_groups", "leading_separator", "strict",
@@ -61,14 +53,12 @@ OPTIONS = (
 )  # fmt: skip
 
 
-class Expressions(BaseInventoryPlugin, Constructable):
-    """Evaluate expressions the way Ansible's own helpers do, and add nothing to an inventory.
+class Expressions:
+    """The expressions of an inventory file.
 
     ``failures`` has, for each expression, the number of hosts for which it failed and the first
     error. ``parents`` has the (parent, child) pairs of groups that keyed_groups require, in order.
     """
-
-    NAME = "server_management.cloud.servers"
 
     def __init__(
         self,
@@ -77,13 +67,10 @@ class Expressions(BaseInventoryPlugin, Constructable):
         extra_vars: Mapping[str, Any],
         is_fast: bool = True,
     ) -> None:
-        super().__init__()
-        self.get_option: Callable[..., Any] = options.__getitem__
-        self.templar = templar
-        self._vars = extra_vars
-        self._extra_vars = extra_vars if options["use_extra_vars"] else {}
+        extra_vars = extra_vars if options["use_extra_vars"] else {}
+        self._evaluator = Evaluator(options, templar, extra_vars)
         self._strict = options["strict"]
-        new = partial(Expression, extra_vars=self._extra_vars, is_fast=is_fast)
+        new = partial(Expression, extra_vars=extra_vars, is_fast=is_fast)
         self._filters = [
             (verb, new(condition, is_condition=True))
             for entry in options["filters"] or []
@@ -93,7 +80,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
         self._variables = {name: new(source) for name, source in (options["compose"] or {}).items()}
         # Two names may be the same group, once they are made safe.
         self._groups = [
-            (name, self._sanitize_group_name(str(name)), new(condition, is_condition=True))
+            (name, safe_group_name(str(name)), new(condition, is_condition=True))
             for name, condition in (options["groups"] or {}).items()
         ]
         self._keyed_groups = label_keyed_groups(options["keyed_groups"] or [])
@@ -104,9 +91,6 @@ class Expressions(BaseInventoryPlugin, Constructable):
             )
             for entry in self._keyed_groups.values()
         ]
-        # The key that Ansible's helper for keyed groups is to evaluate, and the value that it got.
-        self._asked: tuple[Expression, Subject]
-        self._key_value: Any = None
         self.failures: dict[str, tuple[int, str]] = {}
         self.parents: dict[tuple[str, str], None] = {}
 
@@ -118,7 +102,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
         subject = Subject(host)
         for verb, condition in self._filters:
             try:
-                if self._holds(condition, subject):
+                if self._evaluator.holds(condition, subject):
                     return bool(verb == "include")
             except Exception as error:  # a user's expression may raise anything
                 label = f"filters: {verb}: {condition.source}"
@@ -135,7 +119,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
         found = []
         for expression in self._hostnames:
             try:
-                value = self._value(expression, subject)
+                value = self._evaluator.value(expression, subject)
             except Exception:  # noqa: BLE001  # a user's expression may raise anything
                 value = ""
             if isinstance(value, str):
@@ -161,7 +145,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
         variables = {}
         for name, expression in self._variables.items():
             try:
-                variables[name] = trust_plain(self._value(expression, subject))
+                variables[name] = trust_plain(self._evaluator.value(expression, subject))
             except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
                 self._fail(f"compose: {name}", f"Could not set {name} for host {host}: ", error)
         # Entries of compose can't use each other's results, and neither can those of groups.
@@ -169,7 +153,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
         groups = []
         for name, group, condition in self._groups:
             try:
-                if self._holds(condition, subject):
+                if self._evaluator.holds(condition, subject):
                     groups.append(group)
             except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
                 message = f"Could not add host {host} to group {group}: "
@@ -177,7 +161,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
         composed.groups += groups
         for (label, entry), key in zip(self._keyed_groups.items(), self._keys, strict=True):
             try:
-                recorder = self._record(entry, key, subject)
+                recorder = self._evaluator.keyed_groups(entry, key, subject)
             except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
                 self._fail(label, "", error)
                 continue
@@ -186,58 +170,6 @@ class Expressions(BaseInventoryPlugin, Constructable):
                 self.parents[parent, child] = None
                 surroundings.add_parent(parent, child)
         return composed
-
-    def _record(self, entry: dict[str, Any], key: Expression, subject: Subject) -> Recorder:
-        """Return the groups that Ansible's helper adds for an entry of keyed_groups."""
-        self.inventory = recorder = Recorder()
-        self._asked = key, subject
-        self._key_value = key  # not empty, until the helper has asked for the value
-        try:
-            self._add_host_to_keyed_groups(
-                [entry], {}, subject.host.name, strict=True, fetch_hostvars=False
-            )
-        except AnsibleParserError as error:
-            # To the helper, an empty or omitted key is always an error, here only with strict.
-            is_omitted = isinstance(error.__context__, AnsibleValueOmittedError)
-            is_empty = error.__context__ is None and not self._key_value
-            if self._strict or not (is_omitted or is_empty):
-                raise
-        return recorder
-
-    def _compose(self, template: Any, variables: Any, *args: Any, **kwargs: Any) -> Any:
-        """Return the key for Ansible's helper for keyed groups, which calls this method."""
-        key, subject = self._asked
-        if isinstance(key.source, NUMBERS):
-            self._show(subject)
-            self._key_value = str(key.source)
-        else:
-            self._key_value = key.value(subject, lambda: self._ask_value(key, subject))
-        return self._key_value
-
-    def _value(self, expression: Expression, subject: Subject) -> Any:
-        if isinstance(expression.source, NUMBERS):
-            return expression.source
-        return expression.value(subject, lambda: self._ask_value(expression, subject))
-
-    def _holds(self, condition: Expression, subject: Subject) -> bool:
-        if isinstance(condition.source, NUMBERS):
-            return bool(condition.source)
-        return bool(condition.value(subject, lambda: self._ask_condition(condition, subject)))
-
-    def _ask_value(self, expression: Expression, subject: Subject) -> Any:
-        return super()._compose(expression.source, subject.variables())
-
-    def _ask_condition(self, condition: Expression, subject: Subject) -> bool:
-        self._show(subject)
-        if HAS_EXPRESSIONS:
-            return bool(self.templar.evaluate_conditional(condition.source))
-        # Not an f-string: a condition that is marked unsafe must stay so, and fail.
-        template = "{%% if %s %%} True {%% else %%} False {%% endif %%}" % condition.source  # noqa: UP031
-        return bool(boolean(self.templar.template(template)))
-
-    def _show(self, subject: Subject) -> None:
-        """Make the variables of a host available to templates, with the extra vars."""
-        self.templar.available_variables = combine_vars(subject.variables(), self._extra_vars)
 
     def _fail(self, label: str, message: str, error: Exception) -> None:
         reason = one_line(str(error))

@@ -32,7 +32,7 @@ NUMBERS = (bool, int, float)  # as expressions, they stand for themselves
 # Lists and mappings are copied before they become variables.
 _REMEMBERED = (str, *NUMBERS, type(None), list, tuple, dict)
 _UNKNOWN = object()
-_MOST_REMEMBERED = 1024  # values; if there are more, they differ for each host
+MOST_REMEMBERED = 1024  # values; if there are more, they differ for each host
 # Before ansible-core 2.19, text that starts like this does not stay text.
 _CONVERTED = ("True", "False")
 
@@ -55,10 +55,13 @@ class Expression:
         self._pure = None if is_shadowed else pure
         self._values: dict[tuple[str, ...], Any] = {}
 
+    def texts(self, subject: Subject) -> tuple[str, ...] | None:
+        """Return the values of the variables, or None if the value depends on more than these."""
+        return subject.plain_texts(self._pure.names) if self._pure else None
+
     def value(self, subject: Subject, ask: Callable[[], Any]) -> Any:
         """Return the value for a host; ``ask`` evaluates the expression with Ansible."""
-        pure = self._pure
-        texts = subject.plain_texts(pure.names) if pure else None
+        pure, texts = self._pure, self.texts(subject)
         if pure is None or texts is None:
             return ask()
         known = self._values.get(texts, _UNKNOWN)
@@ -67,7 +70,7 @@ class Expression:
         value = pure.evaluate(dict(zip(pure.names, texts, strict=True)))
         if not self._is_certain(value):
             value = ask()
-        if len(self._values) < _MOST_REMEMBERED and isinstance(value, _REMEMBERED):
+        if len(self._values) < MOST_REMEMBERED and isinstance(value, _REMEMBERED):
             self._values[texts] = value
         return value
 
