@@ -52,7 +52,7 @@ PROMISES = (*UNIT_TESTS, *END_TO_END_TESTS, "-m", "promise")
 TESTED = "TESTED" in os.environ
 FUZZER = ("tests/unit/plugins/plugin_utils/test_expressions_fuzz.py",)
 MAYBE_SKIPPED = ("tests/e2e", "-m", "programs")
-FUZZ_CASES = "300"  # inventory files with about four expressions each
+FUZZ_CASES = "500"  # inventory files with about five expressions each
 # Lines that are tested with other programs, and the rest of the matrix.
 NEIGHBOURS = ("2.21", "2.16")
 RULEBOOKS = ("2.22", "2.16")
