@@ -7,16 +7,15 @@
 from __future__ import annotations
 
 import json
-import random
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from support.run import Result, write_inventory
+from support.run import write_inventory
 
-from .conftest import KNOWN, THREE, Cases, Source, check_refused, hosts, members
+from .conftest import KNOWN, THREE, Cases, Source, as_arguments, check_refused, hosts, members
 
 
 def test_the_whole_inventory_of_a_known_account(source: Source) -> None:
@@ -40,18 +39,6 @@ def test_the_whole_inventory_of_a_known_account(source: Source) -> None:
         "status_stopped": ["web-2"],
     }
     assert set(listing["all"]["children"]) == {"ungrouped", *groups}
-
-
-@pytest.mark.promise("stable")
-def test_the_order_of_the_response_does_not_matter(source: Source) -> None:
-    source.sandbox.servers.append({**KNOWN[0], "id": "srv_9", "ipv4": "203.0.113.9"})
-    options: dict[str, Any] = {"keyed_groups": [{"key": "server_plan", "parent_group": "plans"}]}
-    first = source.run(**options)
-    random.Random(1).shuffle(source.sandbox.servers)
-    second = source.run(**options)
-    assert first.stdout == second.stdout
-    assert hosts(first.json()) == ["db-1", "web-1_srv_1", "web-1_srv_9", "web-2"]
-    assert first.says("2 servers share a name")
 
 
 # The options of a source, and the hosts of some of its groups.
@@ -136,7 +123,7 @@ def test_variables(source: Source) -> None:
 
 
 @pytest.mark.promise("silent")
-def test_a_failing_expression_is_one_warning_or_with_strict_an_error(
+def test_failing_expressions_and_changed_names_are_warnings_or_with_strict_errors(
     source: Source, cases: Cases
 ) -> None:
     options: dict[str, Any] = {
@@ -148,26 +135,23 @@ def test_a_failing_expression_is_one_warning_or_with_strict_an_error(
         cases.add(name, source.sandbox, strict=True, **{name: value})
     cases.add("filters", source.sandbox, filters=[{"exclude": "server_nope"}])
     cases.add("lenient", source.sandbox, **options)
+    other = cases.serve("w b", "v")
+    other.servers[0]["region"] = "eu_1"
+    cases.add("strict_names", other, strict=True)
+    cases.add("names", other)
     result = cases.run()
     for label in ("compose: a", "groups: b", "keyed_groups: server_nope"):
         assert result.says(f"lenient.server_management.yml: {label}: failed for 3 of 3 hosts")
-    assert members(result.json(), "lenient") == hosts(result.json()) == THREE
-    check_refused(result, dict.fromkeys(options, "'server_nope' is undefined"))
-    check_refused(result, {"filters": "filters: exclude: server_nope: failed"})
-
-
-@pytest.mark.promise("silent")
-def test_values_that_share_a_group_and_changed_names_cause_warnings(
-    source: Source, cases: Cases
-) -> None:
-    source.sandbox.servers[1].update(region="eu_1", name="w b")
-    cases.add("strict", source.sandbox, strict=True)
-    cases.add("lenient", source.sandbox)
-    result = cases.run()
     assert result.says("Several values become the group region_eu_1: region eu-1, region eu_1")
-    assert result.says("1 server name has characters that a host name can't have")
-    assert len(members(result.json(), "lenient")) == 3
-    check_refused(result, {"strict": "hostnames: 1 server name has characters"})
+    text = "1 server name has characters that a host name can't have"
+    assert result.says(f"names.server_management.yml: {text}")
+    listing = result.json()
+    assert members(listing, "lenient") == THREE
+    assert len(members(listing, "names")) == 2
+    assert len(hosts(listing)) == 5
+    check_refused(result, dict.fromkeys(options, "'server_nope' is undefined"))
+    refused = {"filters": "filters: exclude: server_nope: failed"}
+    check_refused(result, {**refused, "strict_names": f"hostnames: {text}"})
 
 
 BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
@@ -251,68 +235,31 @@ def test_each_bad_option_is_named_and_its_source_adds_nothing(source: Source, ca
     assert source.sandbox.token not in result.output
 
 
-def refuse_files(cases: Cases, files: dict[str, tuple[str, str]], plugin: str) -> Result:
-    """Read source files with one plugin; each must fail with a message that has a text.
-
-    ``files`` has the content and the text for the name of each file.
-    """
-    for name, (content, _text) in files.items():
-        cases.write(name, content)
-    result = cases.run(env={"ANSIBLE_INVENTORY_ENABLED": plugin})
-    check_refused(result, {name: text for name, (_content, text) in files.items()})
-    return result
-
-
-FILES = {
-    "text": "just text\n",
-    "list": "- plugin: server_management.cloud.servers\n",
-    "number": "5\n",
-}
-
-
-@pytest.mark.promise("silent")
-def test_a_file_that_is_not_a_mapping_is_named(cases: Cases) -> None:
-    text = "server_management.yml: must be a mapping of options to values."
-    files = {name: (content, text) for name, content in FILES.items()}
-    result = refuse_files(cases, files, "server_management.cloud.servers")
-    assert "attribute" not in result.output
-
-
-@pytest.mark.promise("secret")
-def test_no_message_shows_a_token_that_was_written_wrongly(source: Source, cases: Cases) -> None:
-    start = f"{{plugin: server_management.cloud.servers, base_url: {source.sandbox.url}, "
+@pytest.mark.promise("silent", "secret")
+def test_a_file_without_options_is_named_and_no_message_shows_its_content(cases: Cases) -> None:
+    start = "{plugin: server_management.cloud.servers, base_url: http://127.0.0.1:1, "
+    no_mapping = "server_management.yml: must be a mapping of options to values."
     files = {
+        "text": ("just text\n", no_mapping),
+        "entries": ("- plugin: server_management.cloud.servers\n", no_mapping),
+        "integer": ("5\n", no_mapping),
         "colon": (f"{start}api_token:tok_SECRET}}", "api_token: there is no such option. Put a"),
         "list": (f"{start}api_token: [tok_SECRET]}}", "api_token: must be text, not a"),
         "mapping": (f"{start}api_token: {{tok_SECRET: x}}}}", "api_token: must be text, not a"),
         "number": (f"{start}api_token: 0123456}}", "api_token: YAML reads this value as a number"),
     }
+    for name, (content, _text) in files.items():
+        cases.write(name, content)
     # Other plugins, which Ansible tries afterwards, show the content of a file.
-    result = refuse_files(cases, files, "auto")
+    result = cases.run(env={"ANSIBLE_INVENTORY_ENABLED": "server_management.cloud.servers"})
+    check_refused(result, {name: text for name, (_content, text) in files.items()})
     assert "SECRET" not in result.output
+    assert "attribute" not in result.output
 
 
 @pytest.mark.promise("silent")
-def test_a_file_on_one_line_without_white_space_causes_a_warning(
-    cases: Cases,
-) -> None:
-    for case, separator in (("dense", ":"), ("spaced", ": ")):
-        api = cases.serve(f"{case}-1")
-        options = {"plugin": "server_management.cloud.servers", "group": case}
-        options |= {"base_url": api.url, "api_token": api.token}
-        cases.write(case, json.dumps(options, separators=(",", separator)))
-    result = cases.run()
-    for case in cases.paths:
-        text = f"{case}.server_management.yml: The file has a line without white space between"
-        assert members(result.json(), case) == [f"{case}-1"]
-        assert result.says(text) == (case == "dense"), case
-
-
-@pytest.mark.promise("silent")
-def test_options_that_match_no_server_cause_a_warning_with_the_known_values(
-    source: Source, cases: Cases
-) -> None:
-    options: dict[str, tuple[dict[str, Any], str]] = {
+def test_probable_mistakes_cause_warnings(source: Source, cases: Cases) -> None:
+    matching_nothing: dict[str, tuple[dict[str, Any], str]] = {
         "region": (
             {"regions": ["eu-centrla"]},
             "regions: no server has eu-centrla; the account has eu-1 (2), eu-2 (1).",
@@ -327,30 +274,34 @@ def test_options_that_match_no_server_cause_a_warning_with_the_known_values(
             "status: running (2), stopped (1); plan: small (2), large (1).",
         ),
     }
-    for case, (chosen, _text) in options.items():
+    for case, (chosen, _text) in matching_nothing.items():
         cases.add(case, source.sandbox, **chosen)
-    result = cases.run()
-    assert hosts(result.json()) == []
-    for case, (_chosen, text) in options.items():
-        assert result.says(f"{case}.server_management.yml: {text}"), case
-
-
-@pytest.mark.promise("silent")
-def test_a_file_with_another_name_causes_a_warning(source: Source) -> None:
-    files = {
+    separators = {"dense": ":", "spaced": ": "}
+    for case, separator in separators.items():
+        api = cases.serve(f"{case}-1")
+        options = {"plugin": "server_management.cloud.servers", "group": case}
+        options |= {"base_url": api.url, "api_token": api.token}
+        cases.write(case, json.dumps(options, separators=(",", separator)))
+    named = {
         "nested.yml": "all: {vars: {a: 1}}\nx:\n  plugin: server_management.cloud.servers\n",
         "json.yml": '{\n "api_token": "t",\n "plugin": "server_management.cloud.servers"\n}\n',
         "fleet.yml": source.file(group="fleet").read_text(),
         "prod.server_management.yaml": source.file(group="prod").read_text(),
     }
-    paths: list[str | Path] = []
-    for name, content in files.items():
-        paths += ["-i", write_inventory(source.folder, content, name)]
-    result = source.runner.inventory(*paths, "--list")
-    assert members(result.json(), "prod") == THREE
-    assert members(result.json(), "fleet") == []
+    paths = [write_inventory(source.folder, content, name) for name, content in named.items()]
+    result = cases.run(*as_arguments(paths))
+    listing = result.json()
+    assert members(listing, "prod") == THREE
+    assert members(listing, "fleet") == []
+    for case, (_chosen, text) in matching_nothing.items():
+        assert members(listing, case) == [], case
+        assert result.says(f"{case}.server_management.yml: {text}"), case
+    for case in separators:
+        text = f"{case}.server_management.yml: The file has a line without white space between"
+        assert members(listing, case) == [f"{case}-1"]
+        assert result.says(text) == (case == "dense"), case
     text = "The name of an inventory file for"
-    told = [name for name in files if result.says(f"{name}: {text}")]
+    told = [name for name in named if result.says(f"{name}: {text}")]
     assert told == ["json.yml", "fleet.yml"]
     assert result.says("must end with server_management.yml or server_management.yaml")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Generator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -82,7 +82,9 @@ CONSTRUCTED: dict[str, Any] = {
         "copied": "server_note | default(server_tags | default(server_region | default('')))",
         "joined": "server_region | default('') ~ server_name | default('')",
     },
-    "keyed_groups": [{"key": "server_region | default([])", "prefix": "key"}],
+    "keyed_groups": [
+        {"key": "server_region | default([])", "prefix": "key", "parent_group": "keys"}
+    ],
 }
 
 
@@ -226,36 +228,38 @@ def test_each_kind_of_change_causes_one_warning(listed: Result) -> None:
 
 @pytest.mark.promise("stable")
 def test_the_order_of_the_response_changes_nothing(
-    account: Hostile, listing: dict[str, Any], tmp_path: Path
+    account: Hostile, listed: Result, tmp_path: Path
 ) -> None:
     with Sandbox(servers=account.source.sandbox.servers[::-1]) as api:
         path = Source(account.source.runner, api, tmp_path).file(**CONSTRUCTED)
         paths = ("-i", account.folder / "static.ini", "-i", path)
-        assert account.source.runner.inventory(*paths, "--list").ok().json() == listing
+        assert account.source.runner.inventory(*paths, "--list").ok().stdout == listed.stdout
 
 
 @pytest.mark.promise("data")
 def test_a_playbook_executes_nothing(account: Hostile, listed: Result) -> None:
     assert account.canaries == []
-    for origin, cases, targets in (
-        ("cache", CASES, TARGETS),
-        ("network", TARGETS[:4], TARGETS[:4]),
-    ):
-        if origin == "network":
-            for entry in (account.folder / "cache").iterdir():
-                entry.unlink()
-        expected = {case.host_name: {**case.host_vars, **constructed(case)} for case in cases}
-        for case in targets:
-            kept = {"kept": expected[case.host_name]["copied"]}
-            expected[case.host_name].update(kept)
-            expected[f"added-{case.host_name}"] = kept
-        before = len(account.source.sandbox.requests)
-        listed_names, target_names = (
-            [case.host_name for case in chosen] for chosen in (cases, targets)
-        )
-        account.play(listed_names, target_names, account.folder / "static.ini", account.path)
-        assert len(account.source.sandbox.requests) - before == (origin == "network")
-        assert json.loads(account.dump.read_text()) == expected
+    name = BY_TITLE["name-expression"]
+    # One source is read from the cache, and one from the network.
+    fresh = [
+        Case("network-name", {"name": f"network {EXECUTE}"}, f"network{name.host}"),
+        *(replace(case, title=f"network-{case.title}") for case in TARGETS[:3]),
+    ]
+    targets = [*TARGETS, *fresh]
+    expected = {case.host_name: {**case.host_vars, **constructed(case)} for case in CASES + fresh}
+    shown = [*expected]
+    for case in targets:
+        kept = {"kept": expected[case.host_name]["copied"]}
+        expected[case.host_name].update(kept)
+        expected[f"added-{case.host_name}"] = kept
+    asked = len(account.source.sandbox.requests)
+    with Sandbox(servers=[case.server for case in fresh]) as api:
+        network = Source(account.source.runner, api, account.folder)
+        paths = (account.path, network.file("network.server_management.yml", **CONSTRUCTED))
+        used = [case.host_name for case in targets]
+        account.play(shown, used, account.folder / "static.ini", *paths)
+        assert (len(account.source.sandbox.requests), len(api.requests)) == (asked, 1)
+    assert json.loads(account.dump.read_text()) == expected
 
 
 @pytest.mark.promise("misdirected")
