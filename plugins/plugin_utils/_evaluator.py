@@ -40,6 +40,11 @@ except ImportError:  # ansible-core before 2.19, where omit is not known to inve
         """Never raised here."""
 
 
+def is_omission(error: BaseException | None) -> bool:
+    """Return whether an expression failed because it omits its result on purpose."""
+    return isinstance(error, AnsibleValueOmittedError)
+
+
 class Evaluator(BaseInventoryPlugin, Constructable):
     """Evaluate expressions the way Ansible's own helpers do, and add nothing to an inventory.
 
@@ -95,9 +100,8 @@ class Evaluator(BaseInventoryPlugin, Constructable):
             )
         except AnsibleParserError as error:
             # To the helper, an empty or omitted key is always an error, here only with strict.
-            is_omitted = isinstance(error.__context__, AnsibleValueOmittedError)
             is_empty = error.__context__ is None and not self._key_value
-            if self.get_option("strict") or not (is_omitted or is_empty):
+            if self.get_option("strict") or not (is_empty or is_omission(error.__context__)):
                 raise
         return recorder
 

@@ -26,8 +26,8 @@ from ansible_collections.server_management.cloud.plugins.module_utils._text impo
     one_line,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._evaluator import (
-    AnsibleValueOmittedError,
     Evaluator,
+    is_omission,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._groups import (
     label_keyed_groups,
@@ -176,7 +176,7 @@ class Expressions:
         if self._strict:
             # With the cause, Ansible would print the reason twice.
             raise AnsibleParserError(f"{message}{reason}") from None
-        if isinstance(error, AnsibleValueOmittedError):
-            return  # the expression leaves out its result on purpose
+        if is_omission(error):
+            return
         count, first = self.failures.get(label, (0, reason))
         self.failures[label] = count + 1, first
