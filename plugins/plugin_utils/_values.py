@@ -90,7 +90,9 @@ class Expression:
 def syntax_error(error: BaseException) -> str | None:
     """Return the syntax error that made Ansible fail, if that was the cause."""
     cause: BaseException | None = error
-    while cause is not None:
+    seen: set[int] = set()  # an error of Ansible can be its own cause
+    while cause is not None and id(cause) not in seen:
+        seen.add(id(cause))
         if isinstance(cause, (TemplateSyntaxError, SyntaxError)):
             return str(cause.msg if isinstance(cause, SyntaxError) else cause.message)
         cause = cause.__cause__ or cause.__context__

@@ -26,6 +26,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._expressio
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
 from ansible_collections.server_management.cloud.plugins.plugin_utils._pure import HAS_EXPRESSIONS
+from ansible_collections.server_management.cloud.plugins.plugin_utils._values import syntax_error
 from support.constructable import hosts_of, load
 
 OMITTED = ["server_nope | default(omit)"] if HAS_EXPRESSIONS else []
@@ -168,6 +169,12 @@ def test_a_syntax_error_in_a_filter_names_no_server(condition: str) -> None:
         expressions.is_kept(host)
     assert f"filters: include: {condition}: syntax error: " in str(found.value)
     assert "srv_0" not in str(found.value)
+
+
+def test_a_cycle_of_causes_is_no_syntax_error() -> None:
+    first, second = RuntimeError(), RuntimeError()
+    first.__context__, second.__context__ = second, first
+    assert syntax_error(first) is None
 
 
 def test_with_strict_an_error_is_printed_once() -> None:
