@@ -176,7 +176,11 @@ def refuse(cases: Cases, texts: dict[str, tuple[str, ...]]) -> None:
     """List accounts that must fail with these texts, and a good one, which must be whole."""
     cases.add("good", cases.serve(servers=KNOWN))
     result = cases.run()
-    assert hosts(result.json()) == THREE
+    listing = result.json()
+    assert hosts(listing) == THREE
+    # No group of a source that failed remains.
+    regions = {group for group in listing if group.startswith("region_")}
+    assert regions == {"region_eu_1", "region_eu_2"}
     check_refused(result, texts)
 
 

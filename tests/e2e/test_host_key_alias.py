@@ -13,7 +13,7 @@ import pytest
 
 from support.run import write_inventory
 
-from .conftest import KNOWN, Source, cached
+from .conftest import KNOWN, Cases, Source, cached
 
 SSH, SFTP, SCP = (f"ansible_{program}_extra_args" for program in ("ssh", "sftp", "scp"))
 
@@ -27,39 +27,39 @@ def arguments(listing: dict[str, Any]) -> dict[str, list[Any]]:
     }
 
 
-@pytest.mark.promise("data")
-def test_each_host_has_its_own_alias_in_plain_text(source: Source) -> None:
+@pytest.mark.promise("data", "cache")
+def test_each_host_has_its_own_alias_in_plain_text(source: Source, cases: Cases) -> None:
     hostile = "{{ 7 * 7 }} -o ProxyCommand=id\n%h"
-    source.sandbox.servers.append({**KNOWN[0], "id": hostile, "name": "hostile"})
-    path = source.file(host_key_alias=True)
+    options = cached(source.folder / "cache")
+    api = cases.serve(servers=KNOWN)
+    cases.add("alias", api, host_key_alias=True, **options)
+    other = cases.serve(servers=[{**KNOWN[0], "id": hostile, "name": "hostile"}])
+    cases.add("template", other, host_key_alias=True)
+    # An expression wins for the hosts for which it works.
+    compose = {SSH: "'-C' if server_name == 'db-1' else undefined_name", SCP: "'-O'"}
+    cases.share("composed", source.sandbox, host_key_alias=True, compose=compose)
     # A variable of a group is weaker, and what is common to all connections remains.
     text = f"all:\n  vars:\n    {SSH}: -v\n    ansible_ssh_common_args: -J jump\n"
     groups = write_inventory(source.folder, text, "groups.yml")
-    listing = source.runner.inventory("-i", path, "-i", groups, "--list").ok().json()
+    result = cases.run("-i", groups)
+    listing = result.json()
     found = arguments(listing)
     last = found.pop("hostile")
-    assert found == {server["name"]: [f"-o HostKeyAlias={server['id']}"] * 3 for server in KNOWN}
     assert len(set(last)) == 1
     assert re.fullmatch(r"-o HostKeyAlias=77-oroxyommandidh\+[0-9a-f]{32}", last[0])
-    assert listing["_meta"]["hostvars"]["web-1"]["ansible_ssh_common_args"] == "-J jump"
-
-
-def test_compose_wins_host_by_host(source: Source) -> None:
-    compose = {SSH: "'-C' if server_name == 'db-1' else undefined_name", SCP: "'-O'"}
-    result = source.run(host_key_alias=True, compose=compose)
-    assert arguments(result.ok().json()) == {
-        "db-1": ["-C", "-o HostKeyAlias=srv_3", "-O"],
-        "web-1": ["-o HostKeyAlias=srv_1"] * 2 + ["-O"],
-        "web-2": ["-o HostKeyAlias=srv_2"] * 2 + ["-O"],
+    alias = {server["name"]: f"-o HostKeyAlias={server['id']}" for server in KNOWN}
+    assert found == {
+        **{name: [value] * 3 for name, value in alias.items()},
+        "composed-db-1": ["-C", alias["db-1"], "-O"],
+        "composed-web-1": [alias["web-1"], alias["web-1"], "-O"],
+        "composed-web-2": [alias["web-2"], alias["web-2"], "-O"],
     }
-    assert result.says(f"compose: {SSH}")
-
-
-@pytest.mark.promise("cache")
-def test_it_is_off_by_default_and_not_in_the_cache(source: Source) -> None:
-    folder = source.folder / "cache"
-    first = source.list(host_key_alias=True, **cached(folder))
-    assert arguments(first)["web-1"] == ["-o HostKeyAlias=srv_1"] * 3
-    assert "HostKeyAlias" not in "".join(path.read_text() for path in folder.iterdir())
-    assert arguments(source.list(**cached(folder)))["web-1"] == [None] * 3
-    assert len(source.sandbox.requests) == 1
+    assert listing["_meta"]["hostvars"]["web-1"]["ansible_ssh_common_args"] == "-J jump"
+    assert result.says(f"composed.server_management.yml: compose: {SSH}")
+    # It is off by default and not in the cache.
+    (entry,) = (source.folder / "cache").iterdir()
+    assert "HostKeyAlias" not in entry.read_text()
+    cases.paths = {}
+    cases.add("plain", api, **options)
+    assert arguments(cases.list())["web-1"] == [None] * 3
+    assert len(api.requests) == 1

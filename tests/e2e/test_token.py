@@ -121,7 +121,10 @@ def test_a_task_and_its_defaults_take_precedence_over_the_environment(
     playbook = tmp_path / "play.yml"
     play = {"hosts": "localhost", "gather_facts": False, "tasks": tasks}
     playbook.write_text(yaml.safe_dump([play]))
-    environment = {"SERVER_MANAGEMENT_API_TOKEN": "of-another-account"}
+    environment = {
+        "SERVER_MANAGEMENT_API_TOKEN": "of-another-account",
+        "ANSIBLE_PIPELINING": "true",
+    }
     result = source.runner.playbook(playbook, env=environment).ok()
     assert result.says("rejected the token")
     assert result.says("ok=3")
