@@ -238,23 +238,27 @@ def test_each_bad_option_is_named_and_its_source_adds_nothing(source: Source, ca
 @pytest.mark.promise("silent", "secret")
 def test_a_file_without_options_is_named_and_no_message_shows_its_content(cases: Cases) -> None:
     start = "{plugin: server_management.cloud.servers, base_url: http://127.0.0.1:1, "
-    no_mapping = "server_management.yml: must be a mapping of options to values."
-    files = {
-        "text": ("just text\n", no_mapping),
-        "entries": ("- plugin: server_management.cloud.servers\n", no_mapping),
-        "integer": ("5\n", no_mapping),
+    wrong = {
         "colon": (f"{start}api_token:tok_SECRET}}", "api_token: there is no such option. Put a"),
         "list": (f"{start}api_token: [tok_SECRET]}}", "api_token: must be text, not a"),
         "mapping": (f"{start}api_token: {{tok_SECRET: x}}}}", "api_token: must be text, not a"),
         "number": (f"{start}api_token: 0123456}}", "api_token: YAML reads this value as a number"),
     }
+    no_mapping = "server_management.yml: must be a mapping of options to values."
+    files = {
+        **wrong,
+        "text": ("just text\n", no_mapping),
+        "entries": ("- plugin: server_management.cloud.servers\n", no_mapping),
+        "integer": ("5\n", no_mapping),
+    }
     for name, (content, _text) in files.items():
         cases.write(name, content)
-    # Other plugins, which Ansible tries afterwards, show the content of a file.
-    result = cases.run(env={"ANSIBLE_INVENTORY_ENABLED": "server_management.cloud.servers"})
-    check_refused(result, {name: text for name, (_content, text) in files.items()})
-    assert "SECRET" not in result.output
-    assert "attribute" not in result.output
+    # Without other plugins, which Ansible tries afterwards and which show the content of a file.
+    for plugin, expected in (("server_management.cloud.servers", files), ("auto", wrong)):
+        result = cases.run(env={"ANSIBLE_INVENTORY_ENABLED": plugin})
+        check_refused(result, {name: text for name, (_content, text) in expected.items()})
+        assert "SECRET" not in result.output
+        assert "attribute" not in result.output
 
 
 @pytest.mark.promise("silent")
