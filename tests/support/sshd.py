@@ -178,9 +178,10 @@ class SshServer:
     def stop(self) -> None:
         """End the server and every connection; does nothing if it has ended."""
         if self._process is not None:
-            # Its whole group: a connection that is open would outlive the listening process.
-            with suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGTERM)
+            # Each connection is a session of its own, which would outlive the listening process.
+            for pid in _with_descendants(self._process.pid):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
             self._process.wait(timeout=_START_LIMIT)
             self._process = None
 
@@ -200,6 +201,21 @@ class SshServer:
             _run("ssh", "-F", self.configuration, *nothing_learnt, self.addresses[0], "true")
         except SshError as error:
             raise SshError(f"OpenSSH's server does not let {self.user} in: {error}") from error
+
+
+def _with_descendants(pid: int) -> list[int]:
+    """Return a process and all that it started, directly or not, before what they started."""
+    children: dict[int, list[int]] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has ended
+            parent = int(
+                path.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[1]
+            )
+            children.setdefault(parent, []).append(int(path.parent.name))
+    found = [pid]
+    for parent in found:
+        found += children.get(parent, [])
+    return found
 
 
 def _is_listening(address: str, port: int) -> bool:
