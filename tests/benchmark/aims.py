@@ -56,5 +56,5 @@ MOST_GROWTH = 1.2  # ratio of the cost of a host among 100,000 to that among 1,0
 
 def growth(results: Results, core: str) -> float | None:
     """Return the ratio of the cost of a host among 100,000 to that among 1,000, or None."""
-    few, many = (results.median(core, size, OURS, "parse_cpu") for size in (1_000, 100_000))
+    few, many = (results.lowest(core, size, OURS, "parse_cpu") for size in (1_000, 100_000))
     return None if few is None or many is None else many / few / 100

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import statistics
 import subprocess
 import sys
 import time
@@ -44,7 +43,11 @@ class Sample:
 
 
 class Results:
-    """All samples so far, and their medians."""
+    """All samples so far, and the lowest figures.
+
+    Whatever else a machine does makes a run slower, never faster: the lowest figure is the closest
+    to what the program itself needs.
+    """
 
     def __init__(self) -> None:
         self._samples: dict[tuple[str, int, str], list[Sample]] = {}
@@ -53,15 +56,15 @@ class Results:
         """Add the cost of a run."""
         self._samples.setdefault((job.core, job.size, job.contender), []).append(sample)
 
-    def median(self, core: str, size: int, contender: str, figure: str) -> float | None:
-        """Return the median of a figure, or None if it was not measured."""
+    def lowest(self, core: str, size: int, contender: str, figure: str) -> float | None:
+        """Return the lowest value of a figure, or None if it was not measured."""
         samples = self._samples.get((core, size, contender), [])
         figures = [value for sample in samples if (value := getattr(sample, figure)) is not None]
-        return statistics.median(figures) if figures else None
+        return min(figures, default=None)
 
     def ratio(self, core: str, size: int, pair: tuple[str, str], figure: str) -> float | None:
         """Return the ratio of a figure of two contenders, or None."""
-        first, second = (self.median(core, size, contender, figure) for contender in pair)
+        first, second = (self.lowest(core, size, contender, figure) for contender in pair)
         return None if first is None or not second else first / second
 
 

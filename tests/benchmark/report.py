@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Write the page with the ratios of the medians and the test environment."""
+"""Write the page with the ratios of the lowest figures and the test environment."""
 
 from __future__ import annotations
 
@@ -78,7 +78,8 @@ _EXPLANATION = """\
 
 ## How it is measured
 
-The figures are medians of {rounds} rounds, measured by this command:
+The figures are the lowest of {rounds} rounds, because other programs on the machine only make a run
+slower. They were measured by this command:
 
     {command}
 
@@ -123,10 +124,10 @@ def _seconds(results: Results, core: str, sizes: Sequence[int]) -> str:
     """Return the table of the usual alternatives in seconds of CPU time."""
 
     def cell(name: str, size: int) -> str:
-        cpu = results.median(core, size, name, "cpu")
+        cpu = results.lowest(core, size, name, "cpu")
         return _NONE if cpu is None else f"{cpu:.1f}"
 
-    measured = [size for size in sizes if results.median(core, size, OURS, "cpu")]
+    measured = [size for size in sizes if results.lowest(core, size, OURS, "cpu")]
     return _by_size(measured, {name: [cell(name, size) for size in measured] for name in SHOWN})
 
 
@@ -146,9 +147,9 @@ def _aims(results: Results, core: str) -> str:
 
 def _core(results: Results, core: str, sizes: Sequence[int]) -> list[str]:
     """Return the tables of one core."""
-    compared = [size for size in sizes if results.median(core, size, DIRECT, "parse_cpu")]
-    whole = [size for size in compared if results.median(core, size, DIRECT, "cpu")]
-    empty = [size for size in whole if results.median(core, size, EMPTY, "cpu")]
+    compared = [size for size in sizes if results.lowest(core, size, DIRECT, "parse_cpu")]
+    whole = [size for size in compared if results.lowest(core, size, DIRECT, "cpu")]
+    empty = [size for size in whole if results.lowest(core, size, EMPTY, "cpu")]
     large = [size for size in sizes if size >= 1_000]
     tables = {
         "`parse()`, relative to direct calls: CPU / wall-clock time": _ratios(
@@ -178,7 +179,7 @@ def _ratios(
             return _NONE
         text = " / ".join(map(_number, ratios))
         if name == base:
-            text += f" ({results.median(core, size, name, figures[0]):.2f} s)"
+            text += f" ({results.lowest(core, size, name, figures[0]):.2f} s)"
         return text
 
     return _by_size(sizes, {name: [cell(name, size) for size in sizes] for name in CONTENDERS})
@@ -186,7 +187,7 @@ def _ratios(
 
 def _memory(results: Results, core: str, sizes: Sequence[int]) -> str:
     def cell(name: str, size: int) -> str:
-        peak = results.median(core, size, name, "parse_peak")
+        peak = results.lowest(core, size, name, "parse_peak")
         ratio = results.ratio(core, size, (name, DIRECT), "parse_peak")
         return _NONE if peak is None else f"{peak / 2**20:.0f} MiB, {_number(ratio)}"
 
@@ -195,7 +196,7 @@ def _memory(results: Results, core: str, sizes: Sequence[int]) -> str:
 
 def _each_host(results: Results, core: str, sizes: Sequence[int]) -> str:
     def cell(name: str, size: int) -> str:
-        cpu = results.median(core, size, name, "parse_cpu")
+        cpu = results.lowest(core, size, name, "parse_cpu")
         return _NONE if cpu is None else f"{cpu / size * 1e6:.0f} µs"
 
     return _by_size(sizes, {name: [cell(name, size) for size in sizes] for name in (DIRECT, OURS)})
