@@ -28,6 +28,9 @@ NAMES = (
     "group_names", "inventory_dir", "other_text", "other_template", "extra_text", "extra_template",
     "composed", "omit", "self",
 )  # fmt: skip
+COMPOSED = (
+    "composed", "second", "server_region", "inventory_hostname", "inventory_dir", "group_names",
+)  # fmt: skip
 CONSTANTS = (
     "'x'", "'-'", "''", "'web'", "'eu-1'", "'True'", "'[1]'", "'{1}'", "'a b'", "'\\\\d'", "'x\ny'",
     "'{{ 1 }}'", "'('", '"web-1"', "0", "1", "-1", "2.5", "true", "false", "none", "[]", "{}", "()",
@@ -180,7 +183,7 @@ _MAYBE_UNSAFE = EXPRESSIONS | EXPRESSIONS.map(lambda text: {"__ansible_unsafe": 
 OPTIONS = st.fixed_dictionaries(
     {
         "compose": st.dictionaries(
-            st.sampled_from(["composed", "second", "server_region", "inventory_hostname"]),
+            st.sampled_from(COMPOSED),
             st.one_of(EXPRESSIONS, EXPRESSIONS, _MAYBE_UNSAFE, st.none()),
             max_size=3,
         ),

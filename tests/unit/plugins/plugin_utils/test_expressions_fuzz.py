@@ -4,7 +4,7 @@
 
 """Compare random expressions with Ansible's own helpers.
 
-The environment variable FUZZ_CASES sets the number of inventory files, which have about four
+The environment variable FUZZ_CASES sets the number of inventory files, which have about five
 expressions each. The cases are the same in each run, unless FUZZ_SEED is set. A failing case is
 printed as a minimal inventory file. The intended differences are listed in support.constructable.
 """
@@ -80,6 +80,11 @@ KNOWN: dict[str, dict[str, Any]] = {
         "compose": {"inventory_hostname": "'x'"},
         "groups": {"a": "inventory_hostname == 'x'"},
         "keyed_groups": [{"key": "inventory_hostname"}],
+    },
+    "group_names in compose": {
+        "compose": {"group_names": "'x'"},
+        "groups": {"a": "group_names == 'x'"},
+        "keyed_groups": [{"key": "group_names"}],
     },
     "null and its text": {"compose": {"composed": "None", "second": None}},
     "a parent group with a header": {
