@@ -6,8 +6,8 @@
 
 This utility is private to the collection: it may change in any release.
 
-Some values are remembered or computed without Ansible: see the utilities _values and _pure for
-which, and why that is safe.
+Some values are remembered or computed without Ansible, and so are the groups of keyed_groups whose
+key has such a value: see the utilities _values and _pure for which, and why that is safe.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ class Evaluator(BaseInventoryPlugin, Constructable):
         self.get_option: Callable[..., Any] = options.__getitem__
         self.templar = templar
         self._vars = extra_vars
-        # The groups of an entry of keyed_groups, by its key and the key's variables.
-        self._recorders: dict[tuple[Expression, tuple[str, ...]], Recorder] = {}
+        # For each key in keyed_groups: the groups of its entry, by the values of its variables.
+        self._recorders: dict[Expression, dict[tuple[str, ...], Recorder]] = {}
         # The key that Ansible's helper is to evaluate, and the value that it got.
         self._asked: tuple[Expression, Subject]
         self._key_value: Any = None
@@ -79,15 +79,19 @@ class Evaluator(BaseInventoryPlugin, Constructable):
         return bool(condition.value(subject, lambda: self._ask_condition(condition, subject)))
 
     def keyed_groups(self, entry: dict[str, Any], key: Expression, subject: Subject) -> Recorder:
-        """Return the groups that an entry of keyed_groups adds; its key decides, not the host."""
+        """Return the groups that an entry of keyed_groups adds.
+
+        They are remembered if the key depends on the values of its variables alone.
+        """
         texts = key.texts(subject)
         if texts is None:
             return self._ask_groups(entry, key, subject)
-        recorder = self._recorders.get((key, texts))
+        known = self._recorders.setdefault(key, {})
+        recorder = known.get(texts)
         if recorder is None:
             recorder = self._ask_groups(entry, key, subject)
-            if len(self._recorders) < MOST_REMEMBERED:
-                self._recorders[key, texts] = recorder
+            if len(known) < MOST_REMEMBERED:
+                known[texts] = recorder
         return recorder
 
     def _ask_groups(self, entry: dict[str, Any], key: Expression, subject: Subject) -> Recorder:
