@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -66,18 +67,29 @@ def test_prometheus_targets_are_complete_and_survive_a_failure(
         (".gitlab-ci.yml", "check fleet", "script", "variables"),
     ],
 )
-def test_a_pipeline_stops_when_a_source_fails(
-    caption: str, job: str, steps: str, variables: str
+def test_a_pipeline_stops_when_its_source_fails(
+    source: Source, tmp_path: Path, caption: str, job: str, steps: str, variables: str
 ) -> None:
     document: dict[str, Any] = yaml.safe_load(recipe(caption))
-    jobs = document.get("jobs", document)
-    settings = jobs[job][variables]
-    assert settings["ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED"] == "true"
-    assert "SERVER_MANAGEMENT_BASE_URL" in settings
+    pipeline = document.get("jobs", document)[job]
     commands = [
         step["run"] if isinstance(step, dict) and "run" in step else step
-        for step in jobs[job][steps]
+        for step in pipeline[steps]
     ]
     assert "ansible-playbook check_fleet.yml" in commands
     guide = (PAGE.parent / "guide_modules.rst").read_text(encoding="utf-8")
     assert ":caption: check_fleet.yml" in guide
+
+    (listing,) = [command for command in commands if str(command).startswith("ansible-inventory")]
+    inventory = "ci.server_management.yml"
+    (tmp_path / inventory).write_text(recipe(inventory), encoding="utf-8")
+    account = {
+        "SERVER_MANAGEMENT_BASE_URL": source.sandbox.url,
+        "SERVER_MANAGEMENT_API_TOKEN": source.sandbox.token,
+    }
+    settings = pipeline[variables]
+    assert settings["SERVER_MANAGEMENT_BASE_URL"]
+    run = partial(source.runner.run, "sh", "-c", listing, cwd=tmp_path, env={**settings, **account})
+    assert run().ok().says("web-1")
+    source.sandbox.fail(Fault(status=401))
+    assert run().rc != 0
