@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the guides and the README show is what happens; what they say of the code is in it."""
+"""Run the examples of the guides and the README, and compare their statements with the code."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ FILES = {
 
 
 class Reader:
-    """Somebody who does what a page says, in a folder of his own.
+    """Run the steps of a page in a separate folder.
 
     All origins of the collection become one tarball, so its installation is the same on all pages.
     """
@@ -98,7 +98,7 @@ class Reader:
         return path
 
     def type(self, block: Block) -> None:
-        """Enter the commands of a console, and hold what comes to what is shown."""
+        """Run the commands of a console block, and compare their output with that on the page."""
         self.sandbox.recover()
         if block.fault:
             fault, targets = parse_fault(block.fault)
@@ -109,12 +109,15 @@ class Reader:
             assert is_shown(self.translate(shown), result.output), f"line {block.line}: {result}"
 
     def enter(self, command: str) -> Result:
-        """Run a command, or what stands for one that takes a network, for ever or too long."""
+        """Run a command, or a substitute if it needs a network, never ends or takes too long."""
         folder = self.folder
         if command.startswith("export "):
             name, _equals, value = self.translate(command.removeprefix("export ")).partition("=")
             (value,) = shlex.split(value)
             self.runner.environment[name] = Template(value).substitute(self.runner.environment)
+            return Result((command,), 0, "", "")
+        if command.startswith("unset "):
+            self.runner.environment.pop(command.removeprefix("unset "))
             return Result((command,), 0, "", "")
         if command.startswith("make "):
             folder, command = REPOSITORY, command.replace("make", "make --dry-run", 1)
@@ -135,7 +138,7 @@ class Reader:
         return result
 
     def try_all(self, blocks: list[Block]) -> None:
-        """Try all YAML that no command of the page is for: one run for what is of one kind."""
+        """Run all YAML blocks without a name: one command for inventory files, one for tasks."""
         env = {
             "SERVER_MANAGEMENT_BASE_URL": self.sandbox.url,
             "SERVER_MANAGEMENT_API_TOKEN": self.sandbox.token,
@@ -168,7 +171,7 @@ def is_for_this_core(block: Block) -> bool:
 
 
 def is_shown(shown: str, output: str) -> bool:
-    """Tell whether the output has what is shown, wherever lines were wrapped; ... is anything."""
+    """Return whether an output contains a text, ignoring white space; ... stands for any text."""
     rest = "".join(output.split())
     for piece in filter(None, "".join(shown.split()).split("...")):
         _before, found, rest = rest.partition(piece)
@@ -253,9 +256,9 @@ SPEAKERS = [
     *sorted(REPOSITORY.glob("plugins/modules/*.py")),
 ]
 UTILITIES = [path for path in SPEAKERS if path.parent.name.endswith("_utils")]
-# What makes an error or a warning of a text. A ValueError is only ever part of another message.
+# Functions that report a text as a warning. A ValueError is always part of another message.
 SAY = {"_warn", "warn", "warning"}
-LEAST = 10  # letters that a text must have of its own to be told from others
+LEAST = 10  # characters that distinguish a text from others
 # Messages whose text is Ansible's or the system's, after the option's name.
 BORROWED = ("no such file or directory.", "'site' is undefined")
 
