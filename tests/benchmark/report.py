@@ -79,11 +79,11 @@ _EXPLANATION = """\
 ## How it is measured
 
 The figures are the lowest of {rounds} rounds, because other programs on the machine only make a run
-slower. They were measured by this command:
+slower. The command was:
 
     {command}
 
-Each run is a separate process. Each round starts at another place in the same order. Before the
+Each run is a separate process. Each round starts with another source of the same order. Before the
 first round, the benchmark checks that all sources create the same hosts, groups and addresses.
 
 `parse()` is the plugin's own work. "Whole process" is `ansible-inventory --list`, which mostly
@@ -91,6 +91,10 @@ consists of what Ansible does with the hosts of any source. CPU time is the sum 
 time. Memory is the maximum resident size of the process. Measurements that would take minutes and
 show little are left out for older versions of ansible-core and for `--list` with many hosts;
 `make bench ARGS=--full` includes them.
+"""
+_GOALS = """\
+Each row compares two sources. The measured ratio should not exceed the value in *at most*; a ratio
+in bold misses the goal.
 """
 
 
@@ -110,6 +114,7 @@ def report(
         _SUMMARY,
         _EXPLANATION.format(rounds=rounds, command=command),
         f"## Goals on ansible-core {newest}",
+        _GOALS,
         _aims(results, newest),
         *(section for core in versions for section in _core(results, core, sizes)),
         _START,
