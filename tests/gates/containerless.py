@@ -36,7 +36,7 @@ arguments = [part for part in sys.argv[1:] if part != "--disable-pip-version-che
 os.environ |= {settings!r}
 os.execv({uv!r}, ["uv", "pip", *arguments, "--python", sys.executable])
 """
-_SETTING = re.compile(r"UV_|SSL_CERT_|(?i:\w+_proxy$)")
+_SETTING = re.compile(r"UV_(?!PUBLISH)|SSL_CERT_|(?i:\w+_proxy$)")
 
 
 def prepare(session: nox.Session) -> dict[str, str]:
@@ -59,7 +59,7 @@ def _make_home(session: nox.Session) -> Path:
             (home / name).symlink_to(Path.home() / name)
     version = _ask(session, _PIP_VERSION, str(session.python)).replace(".", "_")
     (cache / f"get_pip_{version}.py").write_text(_GET_PIP, encoding="utf-8")
-    (cache / "pip").mkdir(exist_ok=True)
+    (cache / "pip").mkdir(mode=0o700, exist_ok=True)  # a setting can contain a password
     settings = {name: value for name, value in os.environ.items() if _SETTING.match(name)}
     pip = _PIP.format(settings=settings, uv=find_uv_bin())
     (cache / "pip" / "__main__.py").write_text(pip, encoding="utf-8")
