@@ -46,7 +46,7 @@ EXAMPLES = "test_docs or test_demo or every_example"
 END_TO_END_TESTS = ("tests/e2e", "-k", f"not ({EXAMPLES}) or guide_troubleshooting")
 # Lines between two others that run all tests: what the guides promise is tested there.
 BETWEEN = ("2.20", "2.17")
-PROMISES = (*UNIT_TESTS, *END_TO_END_TESTS, "-m", "promise")
+PROMISES = (*UNIT_TESTS, *END_TO_END_TESTS, "-m", "promise and not slow")
 # .ci/run sets TESTED after `make test`. On the line of that run, the matrix then runs more random
 # expressions and only those end-to-end tests that `make test` may have skipped.
 TESTED = "TESTED" in os.environ
