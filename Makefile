@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Each target does its own set-up; ARGS is passed to what it runs: make test ARGS="-k naming".
+# Each target does its own set-up; ARGS is passed to what it runs: make test ARGS="-k names".
 
 TOOLS := .venv-tools
 NOX := $(TOOLS)/bin/python -m nox

@@ -65,7 +65,7 @@ options:
       - Several servers with the same name all become C(<name>_<id>). Characters that a host name
         can't have become underscores.
       - A name can't be used if it is longer than 253 characters, starts with a hyphen or a dot, is
-        a name or an address of the controller itself, or is the name of a group. This includes
+        a name or an address of the control node itself, or is the name of a group. This includes
         names that start like a group that this source could make, such as C(status_stopped).
       - The name of another account's server is not used, nor that of a host for which another
         source sets C(ansible_host).

@@ -11,9 +11,9 @@ version_added: 1.0.0
 description:
   - Not yet live. The API has announced the scope C(servers:write) but not opened it yet.
   - Until then, a task that has something to change fails and changes nothing.
-  - Reading the servers of the account is live, so the module already finds differences. If nothing
-    has to change, the task is C(ok). In check mode, it predicts the change and warns that the
-    operation is not yet live.
+  - Reading the servers of the account is live and requires the scope C(servers:read), so the module
+    already finds differences. If nothing has to change, the task is C(ok). In check mode, it
+    predicts the change and warns that the operation is not yet live.
   - To compare many servers, use M(server_management.cloud.fleet_info), which reads the listing only
     once.
   - The page R(API status, ansible_collections.server_management.cloud.docsite.api_status) lists

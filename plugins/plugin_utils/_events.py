@@ -159,7 +159,7 @@ def plain_fields(fields: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """Return fields with plain text only, and the names of those that differ from the original.
 
     ansible-rulebook passes events to playbooks as trusted variables, so that text which could be a
-    template would be rendered on the controller.
+    template would be rendered on the control node.
     """
     result = _plain_object(fields)
     unaltered = {name for name, value in fields.items() if name in result and result[name] == value}

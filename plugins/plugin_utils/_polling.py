@@ -42,7 +42,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._events im
     Listing,
 )
 
-_MAX_PAUSE = 3600.0  # seconds of Retry-After that are honoured between two polls
+_MAX_PAUSE = 3600.0  # seconds of Retry-After that are honored between two polls
 
 _logger = logging.getLogger("server_management.cloud.servers")
 

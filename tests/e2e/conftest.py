@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A source under test: an inventory file of its own, and what Ansible makes of it."""
+"""A source under test: a separate inventory file, and the inventory that Ansible reads from it."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ class Cases:
         return api
 
     def share(self, case: str, api: Sandbox, **options: Any) -> None:
-        """Add a source over an account that others list too, with host names of its own."""
+        """Add a source over an account that others list too, with other host names."""
         self.add(case, api, hostnames=[f"'{case}-' ~ server_name"], **options)
 
     def write(self, case: str, content: str) -> None:

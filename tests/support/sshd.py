@@ -178,7 +178,7 @@ class SshServer:
     def stop(self) -> None:
         """End the server and every connection; does nothing if it has ended."""
         if self._process is not None:
-            # Each connection is a session of its own, which would outlive the listening process.
+            # Each connection is a separate session, which would outlive the listening process.
             for pid in _with_descendants(self._process.pid):
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)

@@ -30,10 +30,10 @@ description:
   - The token file is read at each poll, so that a token can be rotated without a restart. A file
     that is missing or empty is a failure like any other.
   - Retries and the deadline of a request are as in the inventory plugin. Between two polls,
-    C(Retry-After) is honoured up to one hour.
+    C(Retry-After) is honored up to one hour.
   - Every text of an event consists of letters, digits, underscores, spaces and C(.:/@+,-). Each
     other character becomes an underscore, because ansible-rulebook passes events to playbooks as
-    trusted variables, in which a template would run on the controller.
+    trusted variables, in which a template would run on the control node.
 author:
   - The server_management.cloud contributors (!UNKNOWN)
 extends_documentation_fragment:
@@ -41,8 +41,8 @@ extends_documentation_fragment:
 options:
   interval:
     description:
-      - How many seconds to wait between two polls, at least 1. It is counted from the moment when
-        the rulebook has taken the last event.
+      - The number of seconds to wait between two polls, at least 1. The wait starts when the
+        rulebook has accepted all events of the last poll.
     type: float
     default: 60
   hosts:
@@ -60,6 +60,9 @@ options:
     type: bool
     default: false
 notes:
+  - Options of the connection that are not set are taken from the environment, from
+    E(SERVER_MANAGEMENT_BASE_URL), E(SERVER_MANAGEMENT_API_TOKEN),
+    E(SERVER_MANAGEMENT_API_TOKEN_FILE) and others, as in the inventory plugin.
   - Relative paths in O(api_token_file) and O(ca_path) are relative to the working directory of
     C(ansible-rulebook).
   - With O(allow_partial=true), servers that a partial listing does not have are not reported as

@@ -185,7 +185,7 @@ def test_waits_grow_up_to_a_minute_for_any_number_of_attempts(
 
 
 @pytest.mark.parametrize(("retry_after", "waited"), [("0", 0), ("7", 7), (60, 60)])
-def test_retry_after_is_honoured(
+def test_retry_after_is_honored(
     read: Any, sandbox: Sandbox, waits: list[float], retry_after: Any, waited: float
 ) -> None:
     for status in (429, 503):

@@ -81,9 +81,7 @@ def test_a_failing_api_causes_one_event_and_no_gone_servers() -> None:
 @pytest.mark.parametrize(
     ("retry_after", "pause"), [("100", 100), ("3600", 3600), ("86400", 3600), ("2", 5), ("x", 5)]
 )
-def test_retry_after_is_honoured_up_to_an_hour_between_polls(
-    retry_after: str, pause: float
-) -> None:
+def test_retry_after_is_honored_up_to_an_hour_between_polls(retry_after: str, pause: float) -> None:
     with Sandbox(servers=1) as sandbox:
         sandbox.fail(Fault(status=429, retry_after=retry_after))
         rulebook = Rulebook(lambda: None)
