@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import statistics
 import subprocess
 import sys
 import time
@@ -43,10 +44,11 @@ class Sample:
 
 
 class Results:
-    """All samples so far, and the lowest figures.
+    """All samples so far, and what they amount to.
 
     Whatever else a machine does makes a run slower, never faster: the lowest figure is the closest
-    to what the program itself needs.
+    to what a program needs. The speed of shared machines changes within minutes, so programs are
+    compared by runs that followed each other.
     """
 
     def __init__(self) -> None:
@@ -58,14 +60,23 @@ class Results:
 
     def lowest(self, core: str, size: int, contender: str, figure: str) -> float | None:
         """Return the lowest value of a figure, or None if it was not measured."""
-        samples = self._samples.get((core, size, contender), [])
-        figures = [value for sample in samples if (value := getattr(sample, figure)) is not None]
-        return min(figures, default=None)
+        return min(self._figures(core, size, contender, figure), default=None)
 
     def ratio(self, core: str, size: int, pair: tuple[str, str], figure: str) -> float | None:
-        """Return the ratio of a figure of two contenders, or None."""
-        first, second = (self.lowest(core, size, contender, figure) for contender in pair)
-        return None if first is None or not second else first / second
+        """Return the median ratio of a figure of two contenders, or None.
+
+        If one was measured more often, the lowest figures are compared.
+        """
+        first, second = (self._figures(core, size, contender, figure) for contender in pair)
+        if not (first and second):
+            return None
+        if len(first) != len(second):
+            return min(first) / min(second)
+        return statistics.median(one / other for one, other in zip(first, second, strict=True))
+
+    def _figures(self, core: str, size: int, contender: str, figure: str) -> list[float]:
+        samples = self._samples.get((core, size, contender), [])
+        return [value for sample in samples if (value := getattr(sample, figure)) is not None]
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Write the page with the ratios of the lowest figures and the test environment."""
+"""Write the page with the ratios and the test environment."""
 
 from __future__ import annotations
 
@@ -78,8 +78,9 @@ _EXPLANATION = """\
 
 ## How it is measured
 
-The figures are the lowest of {rounds} rounds, because other programs on the machine only make a run
-slower. The command was:
+There were {rounds} rounds. Absolute figures are the lowest of all runs, because other programs on
+the machine only make a run slower. Ratios are medians over pairs of runs that followed each other,
+because the speed of shared machines changes within minutes. The command was:
 
     {command}
 
