@@ -128,6 +128,7 @@ def analyse(expression: Any, is_condition: bool) -> PureExpression | None:
             not parser.stream.eos
             or is_invalid
             or "self" in names  # the template, for Jinja
+            or "group_names" in names  # set by Ansible for each host, whatever compose sets
             or not _all_nodes(tree, _is_deterministic)
         ):
             return None

@@ -101,8 +101,6 @@ class Subject:
             value: Any = variables.get(name)
             if name in _HOST_NAMES and self._surroundings:
                 value = trust(self._magic[name])
-            elif name == "group_names":  # Ansible's, whatever compose sets
-                return None
             elif name in composed:
                 value = composed[name] if is_plain(str(composed[name])) else None
             if value.__class__ is not PLAIN:
