@@ -88,7 +88,8 @@ def test_a_pipeline_stops_when_its_source_fails(
         "SERVER_MANAGEMENT_API_TOKEN": source.sandbox.token,
     }
     settings = pipeline[variables]
-    assert settings["SERVER_MANAGEMENT_BASE_URL"]
+    assert settings["ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED"] == "true"
+    assert "SERVER_MANAGEMENT_BASE_URL" in settings
     run = partial(source.runner.run, "sh", "-c", listing, cwd=tmp_path, env={**settings, **account})
     assert run().ok().says("web-1")
     source.sandbox.fail(Fault(status=401))
