@@ -80,12 +80,14 @@ _EXPLANATION = """\
 
 There were {rounds} rounds. Absolute figures are the lowest of all runs, because other programs on
 the machine only make a run slower. Ratios are medians over pairs of runs that followed each other,
-because the speed of shared machines changes within minutes. The command was:
+because the speed of shared machines changes within minutes. If one source ran more often, the
+lowest figures are compared. The command was:
 
     {command}
 
-Each run is a separate process. Each round starts with another source of the same order. Before the
-first round, the benchmark checks that all sources create the same hosts, groups and addresses.
+Each run is a separate process. Each round runs the sources in the same order, but starts with
+another one. Before the first round, the benchmark checks that all sources create the same hosts,
+groups and addresses.
 
 `parse()` is the plugin's own work. "Whole process" is `ansible-inventory --list`, which mostly
 consists of what Ansible does with the hosts of any source. CPU time is the sum of user and system
