@@ -74,7 +74,7 @@ options:
   allow_partial:
     description:
       - Whether to warn and continue with the servers that were received, instead of failing, if
-        the API reports more and there is no way to request them.
+        the API reports more, but not how to request them.
     type: bool
     default: false
 requirements:

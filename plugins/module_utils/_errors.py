@@ -135,7 +135,7 @@ class Forbidden(StatusError):
 
 
 class NotFound(StatusError):
-    """404: there is no such endpoint at ``base_url``."""
+    """404: the endpoint does not exist at ``base_url``."""
 
     code = "not_found"
 
@@ -172,6 +172,6 @@ class MalformedResponse(CloudError):
 
 
 class IncompleteListing(MalformedResponse):
-    """The API reports more servers, and there is no way to request them."""
+    """The API reports more servers, but not how to request them."""
 
     code = "incomplete_listing"

@@ -122,7 +122,7 @@ def explain_empty(servers: Collection[Server], wanted: Mapping[str, list[str] | 
     """Return one message for each option of ``wanted`` that matches no server of the account.
 
     If each option matches some servers, but no server matches all of them, there is one message for
-    all options. There are no messages if ``select`` keeps servers, or if the account has none.
+    all options. The list is empty if ``select`` keeps servers, or if the account has none.
     """
     used = {option: values for option, values in wanted.items() if values is not None}
     if not servers or select(servers, used):

@@ -19,8 +19,8 @@ _MAX_EXCERPT = 160  # characters
 _MAX_BRIEF = 60  # characters
 _HTML_ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
 
-# Text that can't be a template: there is no brace, number sign or per cent sign, which start one,
-# and no bracket, quotation mark or parenthesis, without which nothing can be called.
+# Text that can't be a template: it contains neither braces, number signs and per cent signs, which
+# start one, nor brackets, quotation marks and parentheses, without which nothing can be called.
 _PLAIN = r"\w .:/@+,-"
 is_plain = re.compile(f"[{_PLAIN}]*").fullmatch
 _not_plain = re.compile(f"[^{_PLAIN}]")

@@ -54,7 +54,7 @@ class CacheEntry:
         self._warn = warn
 
     def fresh_servers(self) -> list[Server] | None:
-        """Return the servers of a fresh entry; None if there is no such entry."""
+        """Return the servers of the entry if it is fresh, and None otherwise."""
         servers, age = self._read()
         return servers if _is_within(age, self._fresh) else None
 
