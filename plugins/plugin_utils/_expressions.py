@@ -39,7 +39,6 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._subjects 
     Subject,
     Surroundings,
 )
-from ansible_collections.server_management.cloud.plugins.plugin_utils._trust import trust_plain
 from ansible_collections.server_management.cloud.plugins.plugin_utils._values import (
     NUMBERS,
     Expression,
@@ -145,7 +144,7 @@ class Expressions:
         variables = {}
         for name, expression in self._variables.items():
             try:
-                variables[name] = trust_plain(self._evaluator.value(expression, subject))
+                variables[name] = self._evaluator.value(expression, subject)
             except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
                 self._fail(f"compose: {name}", f"Could not set {name} for host {host}: ", error)
         # Entries of compose can't use each other's results, and neither can those of groups.

@@ -25,9 +25,8 @@ from ansible.utils.vars import combine_vars
 from ansible_collections.server_management.cloud.plugins.module_utils._text import is_plain
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
 from ansible_collections.server_management.cloud.plugins.plugin_utils._trust import (
-    PLAIN,
     as_data,
-    trust,
+    text_of,
 )
 
 _HOST_NAMES = ("inventory_hostname", "inventory_hostname_short")
@@ -98,14 +97,14 @@ class Subject:
             return None
         composed, variables, found = self.composed.variables, self.host.variables, []
         for name in names:
-            value: Any = variables.get(name)
             if name in _HOST_NAMES and self._surroundings:
-                value = trust(self._magic[name])
-            elif name in composed:
-                value = composed[name] if is_plain(str(composed[name])) else None
-            if value.__class__ is not PLAIN:
+                value = self._magic[name]
+            else:
+                value = composed[name] if name in composed else variables.get(name)
+            text = value if value.__class__ is str else text_of(value)
+            if text is None or not is_plain(text):
                 return None
-            found.append(value)
+            found.append(text)
         return tuple(found)
 
     @cached_property

@@ -26,7 +26,6 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._pure impo
     analyse,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._subjects import Subject
-from ansible_collections.server_management.cloud.plugins.plugin_utils._trust import PLAIN
 
 NUMBERS = (bool, int, float)  # as expressions, they stand for themselves
 # Lists and mappings are copied before they become variables.
@@ -79,7 +78,7 @@ class Expression:
         if self._is_condition:
             return value.__class__ is bool
         if HAS_EXPRESSIONS:
-            return type(value) in (str, PLAIN)
+            return value.__class__ is str
         # With this setting, text can become a number. Later versions ignore it.
         if constants.DEFAULT_JINJA2_NATIVE or value.__class__ is not str:
             return False

@@ -42,7 +42,11 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._expressio
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
 from ansible_collections.server_management.cloud.plugins.plugin_utils._subjects import Composed
-from ansible_collections.server_management.cloud.plugins.plugin_utils._trust import as_data, mark
+from ansible_collections.server_management.cloud.plugins.plugin_utils._trust import (
+    as_data,
+    mark,
+    trust_plain,
+)
 
 from .expression_cases import HOSTS, Case
 
@@ -225,7 +229,7 @@ def _add_composed(
     for host, extra in zip(hosts, composed, strict=True):
         add(inventory, Host(host.server, host.variables, host.groups + extra.groups, host.name))
         for name, value in extra.variables.items():
-            inventory.set_variable(host.name, name, value)
+            inventory.set_variable(host.name, name, trust_plain(value))
     for parent, child in expressions.parents:
         inventory.add_group(parent)
         inventory.add_child(parent, child)

@@ -97,6 +97,11 @@ def _is_trusted(text: Any) -> bool:
     return not hasattr(text, "__UNSAFE__")
 
 
+def _variable(value: Any) -> Any:
+    """Return what becomes the variable for a value from the API."""
+    return trust_plain(mark(value))
+
+
 def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
@@ -116,19 +121,19 @@ def _templar(**variables: Any) -> Any:
 
 @pytest.mark.parametrize("text", PLAIN, ids=lambda text: text[:20])
 def test_text_that_cannot_be_a_template_stays_plain(text: str) -> None:
-    marked = mark(text)
-    assert marked == text
-    assert _is_trusted(marked)
-    assert HAS_TRUST or marked.__class__ is str
+    variable = _variable(text)
+    assert variable == text
+    assert _is_trusted(variable)
+    assert HAS_TRUST or variable.__class__ is str
 
 
 @pytest.mark.parametrize("text", SUSPECT, ids=ascii)
 def test_any_other_text_is_never_rendered(text: str) -> None:
-    marked = mark(text)
-    assert marked == text
-    assert not _is_trusted(marked)
-    assert _templar().template(marked) == text
-    rendered = _templar(value=marked).template(_trusted("{{ value }}"))
+    variable = _variable(text)
+    assert variable == text
+    assert not _is_trusted(variable)
+    assert _templar().template(variable) == text
+    rendered = _templar(value=variable).template(_trusted("{{ value }}"))
     assert rendered in (text, LITERALS.get(text))
 
 
@@ -137,35 +142,30 @@ def _trusted(template: str) -> Any:
 
 
 @given(JSON)
-def test_marking_changes_no_value_and_trusts_no_template(value: Any) -> None:
-    marked = mark(value)
-    assert marked == value
-    assert json.loads(json.dumps(marked)) == json.loads(json.dumps(value))
-    for text in _texts(marked):
+def test_variables_keep_their_values_and_trust_no_template(value: Any) -> None:
+    variable = _variable(value)
+    assert variable == value
+    assert json.loads(json.dumps(variable)) == json.loads(json.dumps(value))
+    for text in _texts(variable):
         if _is_trusted(text):
             assert not set(text) & (set(string.punctuation) - set("_.:/@+,-"))
             assert "\n" not in text
 
 
 @given(JSON)
-def test_marked_values_are_rendered_unchanged(value: Any) -> None:
-    assert _templar().template(mark(value)) == value
+def test_variables_are_rendered_unchanged(value: Any) -> None:
+    assert _templar().template(_variable(value)) == value
 
 
 @pytest.mark.parametrize("value", [None, True, False, 0, -5, 1.5, 10**30])
 def test_values_other_than_text_are_not_copied(value: Any) -> None:
-    assert mark(value) is value
-    assert trust_plain(value) is value
+    assert _variable(value) is value
 
 
-def test_keys_and_nested_texts_are_marked_too() -> None:
-    marked = mark({"{{ 1 }}": ["{{ 2 }}", {"b": "{% 3 %}"}], "plain": ["x"]})
-    trusted = [str(text) for text in _texts(marked) if _is_trusted(text)]
+def test_keys_and_nested_texts_follow_the_same_rule() -> None:
+    variable = _variable({"{{ 1 }}": ["{{ 2 }}", {"b": "{% 3 %}"}], "plain": ["x"]})
+    trusted = [str(text) for text in _texts(variable) if _is_trusted(text)]
     assert trusted == (["x"] if HAS_TRUST else ["b", "plain", "x"])
-
-
-def test_the_same_text_is_marked_once() -> None:
-    assert mark("".join(["eu", "-", "1"])) is mark("eu-1")
 
 
 @pytest.mark.parametrize("text", [*PLAIN, *SUSPECT], ids=ascii)
