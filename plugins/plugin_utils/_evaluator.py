@@ -70,13 +70,13 @@ class Evaluator(BaseInventoryPlugin, Constructable):
         """Return the value of an expression."""
         if isinstance(expression.source, NUMBERS):
             return expression.source
-        return expression.value(subject, lambda: self._ask_value(expression, subject))
+        return expression.value(subject, self._ask_value)
 
     def holds(self, condition: Expression, subject: Subject) -> bool:
         """Return whether a condition is true."""
         if isinstance(condition.source, NUMBERS):
             return bool(condition.source)
-        return bool(condition.value(subject, lambda: self._ask_condition(condition, subject)))
+        return bool(condition.value(subject, self._ask_condition))
 
     def keyed_groups(self, entry: dict[str, Any], key: Expression, subject: Subject) -> Recorder:
         """Return the groups that an entry of keyed_groups adds.
@@ -116,7 +116,7 @@ class Evaluator(BaseInventoryPlugin, Constructable):
             self._show(subject)
             self._key_value = str(key.source)
         else:
-            self._key_value = key.value(subject, lambda: self._ask_value(key, subject))
+            self._key_value = key.value(subject, self._ask_value)
         return self._key_value
 
     def _ask_value(self, expression: Expression, subject: Subject) -> Any:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from ansible.errors import AnsibleParserError
 from ansible.template import Templar
@@ -35,7 +35,6 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._groups im
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
 from ansible_collections.server_management.cloud.plugins.plugin_utils._subjects import (
-    Composed,
     Subject,
     Surroundings,
 )
@@ -50,6 +49,13 @@ OPTIONS = (
     "compose", "filters", "groups", "hostnames", "keyed_groups", "leading_separator", "strict",
     "use_extra_vars",
 )  # fmt: skip
+
+
+class Composed(NamedTuple):
+    """The variables and groups that the expressions add to one host."""
+
+    variables: dict[str, Any]
+    groups: list[str]
 
 
 class Expressions:
@@ -135,20 +141,19 @@ class Expressions:
         self.failures.clear()
         self.parents.clear()
         if not (self._variables or self._groups or self._keyed_groups):
-            return [Composed() for host in hosts]
+            return [Composed({}, []) for host in hosts]
         surroundings = Surroundings(inventory)
         return [self._compose_host(Subject(host, surroundings), surroundings) for host in hosts]
 
     def _compose_host(self, subject: Subject, surroundings: Surroundings) -> Composed:
-        host, composed = subject.host.name, subject.composed
-        variables = {}
+        host, variables = subject.host.name, {}
         for name, expression in self._variables.items():
             try:
                 variables[name] = self._evaluator.value(expression, subject)
             except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
                 self._fail(f"compose: {name}", f"Could not set {name} for host {host}: ", error)
         # Entries of compose can't use each other's results, and neither can those of groups.
-        composed.variables = variables
+        subject.composed = variables
         groups = []
         for name, group, condition in self._groups:
             try:
@@ -157,18 +162,18 @@ class Expressions:
             except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
                 message = f"Could not add host {host} to group {group}: "
                 self._fail(f"groups: {name}", message, error)
-        composed.groups += groups
+        subject.groups += groups
         for (label, entry), key in zip(self._keyed_groups.items(), self._keys, strict=True):
             try:
                 recorder = self._evaluator.keyed_groups(entry, key, subject)
             except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
                 self._fail(label, "", error)
                 continue
-            composed.groups += recorder.groups
+            subject.groups += recorder.groups
             for parent, child in recorder.parents:
                 self.parents[parent, child] = None
                 surroundings.add_parent(parent, child)
-        return composed
+        return Composed(variables, subject.groups)
 
     def _fail(self, label: str, message: str, error: Exception) -> None:
         reason = one_line(str(error))

@@ -21,8 +21,7 @@ plugin replaces.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ansible import constants
@@ -88,30 +87,32 @@ class _Environment(ImmutableSandboxedEnvironment):
 _environment = _Environment(undefined=StrictUndefined, optimized=False)
 
 
-@dataclass(frozen=True)
 class PureExpression:
     """A deterministic expression: its value depends on the variables in ``names`` alone.
 
     ``compiled`` is set if the expression is also plain.
     """
 
-    names: tuple[str, ...]
-    compiled: Template | None
+    def __init__(self, names: Iterable[str], compiled: Template | None) -> None:
+        self.names = tuple(sorted(names))
+        self.compiled = compiled
+        # Created only once: Template.render and similar functions create one each time.
+        self._variables: dict[str, str] = {}
+        self._context = Context(_environment, self._variables, None, {})
 
-    def evaluate(self, values: dict[str, Any]) -> Any:
+    def evaluate(self, texts: tuple[str, ...]) -> Any:
         """Return the value that Jinja computes, or None if Ansible has to compute it.
 
-        ``values`` has a text that can't be a template for each of ``names``.
+        ``texts`` has a text that can't be a template for each of ``names``.
         """
         if self.compiled is None:
             return None
-        # Created here because Template.render and similar functions copy all globals each time.
-        context = Context(_environment, values, None, {})
+        self._variables.update(zip(self.names, texts, strict=True))
         try:
-            deque(self.compiled.root_render_func(context), maxlen=0)
+            deque(self.compiled.root_render_func(self._context), maxlen=0)
         except Exception:  # noqa: BLE001  # a user's expression; Ansible then reports the error
             return None
-        return context.vars["value"]
+        return self._context.vars.pop("value")
 
 
 def analyse(expression: Any, is_condition: bool) -> PureExpression | None:
@@ -135,7 +136,7 @@ def analyse(expression: Any, is_condition: bool) -> PureExpression | None:
         compiled = _compile(tree) if _all_nodes(tree, _is_plain) else None
     except Exception:  # noqa: BLE001  # a user's expression; Ansible reports what is wrong
         return None
-    return PureExpression(tuple(sorted(names)), compiled)
+    return PureExpression(names, compiled)
 
 
 def _is_ambiguous(expression: str) -> bool:

@@ -13,7 +13,6 @@ It is not: hosts are added only after all expressions of all hosts have been eva
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -29,15 +28,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._trust imp
     text_of,
 )
 
-_HOST_NAMES = ("inventory_hostname", "inventory_hostname_short")
-
-
-@dataclass
-class Composed:
-    """The variables and groups that the expressions add to one host."""
-
-    variables: dict[str, Any] = field(default_factory=dict)
-    groups: list[str] = field(default_factory=list)
+_HOST_NAMES = frozenset({"inventory_hostname", "inventory_hostname_short"})
 
 
 class Surroundings:
@@ -73,7 +64,9 @@ class Subject:
 
     def __init__(self, host: Host, surroundings: Surroundings | None = None) -> None:
         self.host = host
-        self.composed = Composed()
+        # The variables and groups that expressions have added so far.
+        self.composed: dict[str, Any] = {}
+        self.groups: list[str] = []
         self._surroundings = surroundings
         self._known = surroundings.hosts.get(host.name) if surroundings else None
 
@@ -84,8 +77,8 @@ class Subject:
             return self._data
         known = self._known.vars if self._known else {}
         variables = combine_vars({**around.source, **known}, self._data)
-        variables = combine_vars(variables, self.composed.variables)
-        groups = {*self.host.groups, *self.composed.groups}
+        variables = combine_vars(variables, self.composed)
+        groups = {*self.host.groups, *self.groups}
         if self._known:
             groups.update(group.name for group in self._known.groups)
         group_names = sorted(around.with_ancestors(groups) - {"all"})
@@ -95,7 +88,7 @@ class Subject:
         """Return the values of variables if each is text of ours that can't be a template."""
         if self._known:
             return None
-        composed, variables, found = self.composed.variables, self.host.variables, []
+        composed, variables, found = self.composed, self.host.variables, []
         for name in names:
             if name in _HOST_NAMES and self._surroundings:
                 value = self._magic[name]

@@ -58,17 +58,17 @@ class Expression:
         """Return the values of the variables, or None if the value depends on more than these."""
         return subject.plain_texts(self._pure.names) if self._pure else None
 
-    def value(self, subject: Subject, ask: Callable[[], Any]) -> Any:
+    def value(self, subject: Subject, ask: Callable[[Expression, Subject], Any]) -> Any:
         """Return the value for a host; ``ask`` evaluates the expression with Ansible."""
         pure, texts = self._pure, self.texts(subject)
         if pure is None or texts is None:
-            return ask()
+            return ask(self, subject)
         known = self._values.get(texts, _UNKNOWN)
         if known is not _UNKNOWN:
             return known
-        value = pure.evaluate(dict(zip(pure.names, texts, strict=True)))
+        value = pure.evaluate(texts)
         if not self._is_certain(value):
-            value = ask()
+            value = ask(self, subject)
         if len(self._values) < MOST_REMEMBERED and isinstance(value, _REMEMBERED):
             self._values[texts] = value
         return value

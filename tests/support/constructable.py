@@ -38,10 +38,10 @@ from ansible_collections.server_management.cloud.plugins.module_utils._text impo
     one_line,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._expressions import (
+    Composed,
     Expressions,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
-from ansible_collections.server_management.cloud.plugins.plugin_utils._subjects import Composed
 from ansible_collections.server_management.cloud.plugins.plugin_utils._trust import (
     as_data,
     mark,
