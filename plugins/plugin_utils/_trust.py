@@ -48,7 +48,7 @@ except ImportError:  # ansible-core before 2.19
         return marked
 
     def text_of(value: Any) -> str | None:
-        """Return text without its mark; None for other values, and for one that stays text."""
+        """Return text without its mark; None for other values, and for text that must stay text."""
         is_text = isinstance(value, str) and not isinstance(value, NativeJinjaText)
         return str.__str__(value) if is_text else None
 
@@ -70,7 +70,7 @@ else:
 def trust_plain(value: Any) -> Any:
     """Return a variable's value, with text that can't be a template as ordinary text.
 
-    Other text keeps its mark: from 2.19 on, only what is trusted is a template.
+    Other text and all keys keep their marks.
     """
     if isinstance(value, str):
         return trust(value) if is_plain(value) else value

@@ -28,7 +28,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._pure impo
 from ansible_collections.server_management.cloud.plugins.plugin_utils._subjects import Subject
 
 NUMBERS = (bool, int, float)  # as expressions, they stand for themselves
-# Lists and mappings are copied before they become variables.
+# Lists and mappings are copied when they become variables, and when an expression reads them.
 _REMEMBERED = (str, *NUMBERS, type(None), list, tuple, dict)
 _UNKNOWN = object()
 MOST_REMEMBERED = 1024  # values; if there are more, they differ for each host
