@@ -90,10 +90,9 @@ class Subject:
             return None
         composed, variables, found = self.composed, self.host.variables, []
         for name in names:
+            value: Any = composed[name] if name in composed else variables.get(name)
             if name in _HOST_NAMES and self._surroundings:
                 value = self._magic[name]
-            else:
-                value = composed[name] if name in composed else variables.get(name)
             text = value if value.__class__ is str else text_of(value)
             if text is None or not is_plain(text):
                 return None

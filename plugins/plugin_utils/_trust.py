@@ -18,7 +18,7 @@ from typing import Any
 from ansible_collections.server_management.cloud.plugins.module_utils._text import is_plain
 
 try:
-    from ansible.template import trust_as_template as trust
+    from ansible.template import trust_as_template
 except ImportError:  # ansible-core before 2.19
     from ansible.utils.native_jinja import NativeJinjaText
     from ansible.utils.unsafe_proxy import AnsibleUnsafeText, wrap_var
@@ -53,6 +53,7 @@ except ImportError:  # ansible-core before 2.19
         return str.__str__(value) if is_text else None
 
 else:
+    trust = trust_as_template
 
     def mark(value: Any) -> Any:
         """Return the value unchanged: Ansible renders only text that is trusted."""
