@@ -206,7 +206,7 @@ def add_hosts(inventory: Any, hosts: list[Host], common_group: str, account: str
             if text in kept and variable in accepted:
                 added.vars[variable] = kept[text]
                 continue
-            # Not trusted earlier: trusted text takes more memory, which slows Python down.
+            # Not trusted earlier: the garbage collector would visit the marks of all hosts often.
             set_variable(name, variable, trust_plain(value))
             accepted.add(variable)
             if text is not None:

@@ -159,7 +159,8 @@ def test_variables_are_rendered_unchanged(value: Any) -> None:
 
 @pytest.mark.parametrize("value", [None, True, False, 0, -5, 1.5, 10**30])
 def test_values_other_than_text_are_not_copied(value: Any) -> None:
-    assert _variable(value) is value
+    assert mark(value) is value
+    assert trust_plain(value) is value
 
 
 def test_keys_and_nested_texts_follow_the_same_rule() -> None:
