@@ -217,7 +217,6 @@ from ansible.errors import AnsibleParserError
 from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructable
 from ansible.release import __version__ as ansible_version
 
-from ansible_collections.server_management.cloud.plugins.module_utils._connection import Connection
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     CloudError,
     OptionError,
@@ -230,6 +229,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._models im
 from ansible_collections.server_management.cloud.plugins.module_utils._options import (
     TOKEN_OPTIONS,
     VARIABLES,
+    Connection,
     connection_from,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._text import redact

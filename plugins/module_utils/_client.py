@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from ansible_collections.server_management.cloud.plugins.module_utils._connection import Connection
 from ansible_collections.server_management.cloud.plugins.module_utils._envelope import (
     LISTING_LIMIT,
     VALUES_LIMIT,
@@ -26,6 +25,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
     MalformedResponse,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server, merge
+from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
 from ansible_collections.server_management.cloud.plugins.module_utils._text import header_text
 from ansible_collections.server_management.cloud.plugins.module_utils._transport import (
     Page,

@@ -16,7 +16,6 @@ from typing import Any
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
 from ansible_collections.server_management.cloud.plugins.module_utils._client import Client
-from ansible_collections.server_management.cloud.plugins.module_utils._connection import Connection
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     CloudError,
     IncompleteListing,
@@ -29,6 +28,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._models im
     describe_unusable,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._options import (
+    Connection,
     connection_argument_spec,
     connection_from,
 )

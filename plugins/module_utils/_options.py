@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The connection options: their argument spec, and the connection that checked values make.
+"""The connection options: their argument spec, and the connection that their values describe.
 
 This utility is private to the collection: it may change in any release.
 """
@@ -13,18 +13,17 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.server_management.cloud.plugins.module_utils._connection import (
-    VERSION,
-    Connection,
-)
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     OptionError,
     TokenFileUnusable,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._text import one_line
 from ansible_collections.server_management.cloud.plugins.module_utils._url import check_base_url
+
+VERSION = "1.0.0"
 
 # An environment variable for one of them must not complete or replace the other one as an option,
 # so that argument specs and Ansible's configuration do not read these variables.
@@ -34,6 +33,25 @@ PATH_OPTIONS = ("api_token_file", "ca_path")
 _TOKEN_FILE_LIMIT = 16 * 2**10  # bytes; a larger file is not a token
 _BUNDLE_LIMIT = 16 * 2**20  # bytes; no CA bundle is larger
 _MAX_TIMEOUT = 2.0e6  # seconds: sockets accept little more
+
+
+@dataclass(frozen=True)
+class Connection:
+    """Checked values of the connection options, with no Ansible in them.
+
+    ``base_url`` ends in /api/v1; ``verify`` is requests' (a flag, or the path of a CA bundle);
+    ``timeout`` is in seconds.
+    """
+
+    base_url: str
+    api_token: str = field(repr=False)
+    verify: bool | str = True
+    timeout: float = 30.0
+    retries: int = 3
+    pagination: str = "none"
+    pagination_parameter: str | None = None
+    allow_partial: bool = False
+    user_agent: str = f"server_management.cloud/{VERSION}"
 
 
 def variable(option: str) -> str:

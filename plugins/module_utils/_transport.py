@@ -13,20 +13,32 @@ from __future__ import annotations
 import itertools
 import sys
 import threading
+import zlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ansible_collections.server_management.cloud.plugins.module_utils._connection import Connection
+from ansible_collections.server_management.cloud.plugins.module_utils._envelope import (
+    CHECK_URL,
+    too_large,
+)
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     CloudError,
     MalformedResponse,
     MissingLibrary,
 )
-from ansible_collections.server_management.cloud.plugins.module_utils._response import (
-    read_body,
+from ansible_collections.server_management.cloud.plugins.module_utils._failures import (
     status_error,
+    timed_out,
+    transport_error,
 )
-from ansible_collections.server_management.cloud.plugins.module_utils._text import excerpt, redact
+from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
+from ansible_collections.server_management.cloud.plugins.module_utils._text import (
+    Quote,
+    excerpt,
+    header_text,
+    redact,
+)
 from ansible_collections.server_management.cloud.plugins.module_utils._url import next_link
 
 if TYPE_CHECKING:
@@ -35,7 +47,7 @@ if TYPE_CHECKING:
 Page = tuple[str, tuple[tuple[str, str], ...]]  # a URL and the parameters of its query
 
 _ERROR_LIMIT = 64 * 2**10  # bytes of an error's body; a longer one is not quoted
-_CHUNK = 64 * 2**10  # bytes that are read at a time
+_CHUNK = 64 * 2**10  # bytes that are read, or decompressed, at a time
 
 
 @dataclass(frozen=True)
@@ -71,10 +83,6 @@ class Transport:
         if exchange.error is not None:
             raise exchange.error
         if exchange.is_late:
-            from ansible_collections.server_management.cloud.plugins.module_utils._failures import (
-                timed_out,
-            )
-
             raise timed_out(page[0], self._connection.timeout)
         if exchange.response is None:
             raise RuntimeError("The request ended with neither a response nor an error.")
@@ -139,10 +147,6 @@ class _Exchange(threading.Thread):
     def _failure(self, error: Exception) -> CloudError:
         import requests
 
-        from ansible_collections.server_management.cloud.plugins.module_utils._failures import (
-            transport_error,
-        )
-
         return transport_error(
             error,
             self._page[0],
@@ -204,3 +208,49 @@ def _new_session(connection: Connection) -> requests.Session:
         }
     )
     return session
+
+
+def read_body(chunks: Iterable[bytes], encoding: str, limit: int, quote: Quote = excerpt) -> bytes:
+    """Join and decompress a body of at most ``limit`` bytes, without ever holding more.
+
+    Raises MalformedResponse if it is longer, or not in the encoding that it claims.
+    """
+    encoding = encoding.strip().lower()
+    chunks = _at_most(limit, chunks)
+    if encoding in ("gzip", "x-gzip"):
+        chunks = _at_most(limit, _decompress(chunks))
+    elif encoding not in ("", "identity"):
+        raise MalformedResponse(
+            f'The response has the encoding "{quote(header_text(encoding))}", '
+            "although only gzip was requested.",
+            CHECK_URL,
+        )
+    return b"".join(chunks)
+
+
+def _at_most(limit: int, chunks: Iterable[bytes]) -> Iterator[bytes]:
+    size = 0
+    for chunk in chunks:
+        size += len(chunk)
+        if size > limit:
+            raise too_large()
+        yield chunk
+
+
+def _decompress(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the decompressed pieces of gzip data, which may have several members."""
+    decoder = zlib.decompressobj(wbits=31)
+    for chunk in chunks:
+        rest = chunk
+        while rest:
+            if decoder.eof:
+                decoder = zlib.decompressobj(wbits=31)
+            try:
+                yield decoder.decompress(rest, _CHUNK)
+            except zlib.error:
+                raise MalformedResponse(
+                    "The response claims to be compressed with gzip, but is not.", CHECK_URL
+                ) from None
+            rest = decoder.unconsumed_tail or decoder.unused_data
+    if not decoder.eof:
+        raise MalformedResponse("The compressed response is incomplete.", "Run again.")

@@ -18,13 +18,13 @@ from typing import Any
 
 from ansible.errors import AnsibleError
 
-from ansible_collections.server_management.cloud.plugins.module_utils._connection import Connection
 from ansible_collections.server_management.cloud.plugins.module_utils._envelope import parse_listing
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     CloudError,
     MalformedResponse,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server, merge
+from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
 from ansible_collections.server_management.cloud.plugins.module_utils._text import one_line
 
 _FORMAT = 1

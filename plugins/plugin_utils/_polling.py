@@ -20,10 +20,6 @@ from importlib import metadata
 from typing import Any, Protocol
 
 from ansible_collections.server_management.cloud.plugins.module_utils._client import Client
-from ansible_collections.server_management.cloud.plugins.module_utils._connection import (
-    VERSION,
-    Connection,
-)
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     CloudError,
     MissingLibrary,
@@ -31,6 +27,8 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
     TokenFileUnusable,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._options import (
+    VERSION,
+    Connection,
     connection_from,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._arguments import (

@@ -22,11 +22,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import requests
 
-from ansible_collections.server_management.cloud.plugins.module_utils._connection import (
+from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
+from ansible_collections.server_management.cloud.plugins.module_utils._options import (
     VERSION,
     Connection,
 )
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._url import check_base_url
 from live.report import WRONG_TOKEN, Report
 

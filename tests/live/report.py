@@ -21,12 +21,12 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
 from ansible_collections.server_management.cloud.plugins.module_utils._client import Client
-from ansible_collections.server_management.cloud.plugins.module_utils._connection import Connection
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     CloudError,
     IncompleteListing,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._models import FIELDS
+from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
 from ansible_collections.server_management.cloud.plugins.module_utils._url import (
     next_link,
     origin,

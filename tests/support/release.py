@@ -14,7 +14,7 @@ from pathlib import Path
 import yaml
 
 PLACEHOLDER = "example.com"
-_CODE = Path("plugins", "module_utils", "_connection.py")
+_CODE = Path("plugins", "module_utils", "_options.py")
 _VERSION = re.compile(r'^VERSION = "(.+)"$', re.MULTILINE)
 _TAG = re.compile(r"v?\d+\.\d+\.\d+\S*")
 

@@ -19,10 +19,10 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.plugins.loader import fragment_loader, inventory_loader
 from ansible.utils.plugin_docs import get_docstring
 
-from ansible_collections.server_management.cloud.plugins.module_utils._connection import VERSION
 from ansible_collections.server_management.cloud.plugins.module_utils._operations import OPERATIONS
 from ansible_collections.server_management.cloud.plugins.module_utils._options import (
     TOKEN_OPTIONS,
+    VERSION,
     connection_argument_spec,
     variable,
 )

@@ -15,7 +15,7 @@ from support.release import find_obstacles
 
 READY = {
     "galaxy.yml": "version: 1.2.3\nrepository: https://git.invalid/cloud\n",
-    "plugins/module_utils/_connection.py": 'VERSION = "1.2.3"\n',
+    "plugins/module_utils/_options.py": 'VERSION = "1.2.3"\n',
     "changelogs/changelog.yaml": "releases:\n  1.2.3: {}\n",
     "CHANGELOG.rst": "v1.2.3\n======\n",
 }
@@ -36,7 +36,7 @@ def commit(repository: Path, **changed: str) -> None:
     git(repository, "commit", "--allow-empty", "--message", "a")
 
 
-CODE = "plugins/module_utils/_connection.py"
+CODE = "plugins/module_utils/_options.py"
 CHANGES = "changelogs/changelog.yaml"
 PLACEHOLDER = "version: 1.2.3\nrepository: https://example.com/cloud\n"
 
@@ -45,8 +45,8 @@ PLACEHOLDER = "version: 1.2.3\nrepository: https://example.com/cloud\n"
     ("changed", "tags", "obstacle", "published"),
     [
         ({}, "1.2.3", "", ""),
-        ({CODE: 'VERSION = "1.2.4"\n'}, "1.2.3", "_connection.py has 1.2.4", ""),
-        ({CODE: ""}, "1.2.3", "_connection.py has nothing", ""),
+        ({CODE: 'VERSION = "1.2.4"\n'}, "1.2.3", "_options.py has 1.2.4", ""),
+        ({CODE: ""}, "1.2.3", "_options.py has nothing", ""),
         ({CHANGES: "releases:\n  1.2.2: {}\n"}, "1.2.3", "has no release 1.2.3", ""),
         ({CHANGES: ""}, "1.2.3", "has no release 1.2.3", ""),
         ({"CHANGELOG.rst": "v1.2.30\n=======\n"}, "1.2.3", "has no section v1.2.3", ""),

@@ -17,7 +17,6 @@ from ansible_collections.server_management.cloud.plugins.module_utils import (
     _client,
     _transport,
 )
-from ansible_collections.server_management.cloud.plugins.module_utils._connection import Connection
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     CloudError,
     Forbidden,
@@ -31,6 +30,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
     Unauthorized,
     Unreachable,
 )
+from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
 from sandbox import Fault, Sandbox
 
 TOKEN = "sandbox-token"

@@ -6,8 +6,13 @@ from __future__ import annotations
 
 import socket
 import ssl
+import time
+from datetime import datetime, timezone
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     CloudError,
@@ -16,6 +21,8 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
     Unreachable,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._failures import (
+    retry_after,
+    status_error,
     transport_error,
 )
 
@@ -86,3 +93,59 @@ def test_a_wrong_host_name_reported_by_urllib3_is_a_tls_error() -> None:
     error = transport_error(cause, "https://h", 1, proxied=False, encrypted=True)
     assert isinstance(error, TLSFailed)
     assert "hostname 'h' doesn't match 'g'" in error.message
+
+
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=timezone.utc)
+RETRY_AFTER: list[tuple[str, Any]] = [
+    ("0", 0),
+    (" 120 ", 120),
+    ("999999999999999999", 1e18),
+    ("Sun, 01 Mar 2026 12:00:30 GMT", 30),
+    ("Sunday, 01-Mar-26 12:00:30 GMT", 30),
+    ("Sun Mar  1 12:00:30 2026", 30),
+    ("Sun, 01 Mar 2026 13:00:30 +0100", 30),
+    ("Sun, 01 Mar 2026 11:00:00 GMT", 0),
+    ("Fri, 31 Dec 9999 23:59:59 GMT", pytest.approx(251_612_999_999, rel=0.1)),
+    ("", None),
+    ("-5", None),
+    ("1.5", None),
+    ("٣", None),
+    ("soon", None),
+    ("Sun, 99 Mar 2026 12:00:30 GMT", None),
+    ("1" * 19, 1e18),
+    ("9" * 4000, 1e18),
+    ("," * 100, None),
+]
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Pacific/Auckland", "America/New_York"])
+@pytest.mark.parametrize(("value", "seconds"), RETRY_AFTER)
+def test_retry_after_is_seconds_or_a_date(
+    monkeypatch: pytest.MonkeyPatch, value: str, seconds: float | None, zone: str
+) -> None:
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        monkeypatch.setattr(time, "time", NOW.timestamp)
+        assert retry_after(value) == seconds
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+@given(st.text(alphabet=st.characters(max_codepoint=255), max_size=40))
+def test_any_retry_after_gives_none_or_seconds(value: str) -> None:
+    seconds = retry_after(value)
+    assert seconds is None or seconds >= 0
+
+
+@pytest.mark.parametrize("status", range(100, 1000, 7))
+def test_every_status_has_an_error(status: int) -> None:
+    headers: dict[str, Any] = {"Retry-After": "9", "Content-Type": "text/plain"}
+    error = status_error(status, headers, b"text")
+    assert error.status == status
+    assert error.retry_after == 9
+    assert error.message.endswith(" It asks to wait 9 s.")
+    assert f"(HTTP {status})" in error.message
+    assert error.next_step
+    assert ('with the response "text".' in error.message) == (not 300 <= status < 400)

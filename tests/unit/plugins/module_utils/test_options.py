@@ -11,12 +11,10 @@ import pytest
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.common.parameters import set_fallbacks
 
-from ansible_collections.server_management.cloud.plugins.module_utils._connection import (
-    VERSION,
-    Connection,
-)
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._options import (
+    VERSION,
+    Connection,
     connection_argument_spec,
     connection_from,
 )

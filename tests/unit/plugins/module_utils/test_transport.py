@@ -6,12 +6,9 @@ from __future__ import annotations
 
 import gzip
 import itertools
-import time
 import tracemalloc
 import zlib
 from collections.abc import Iterator
-from datetime import datetime, timezone
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -20,11 +17,7 @@ from hypothesis import strategies as st
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     MalformedResponse,
 )
-from ansible_collections.server_management.cloud.plugins.module_utils._response import (
-    read_body,
-    retry_after,
-    status_error,
-)
+from ansible_collections.server_management.cloud.plugins.module_utils._transport import read_body
 
 ENVELOPE = b'{"data": [], "has_more": false}'
 
@@ -110,59 +103,3 @@ def test_an_oversized_body_is_refused_with_little_memory(name: str) -> None:
     finally:
         tracemalloc.stop()
     assert peak < 2**22
-
-
-NOW = datetime(2026, 3, 1, 12, 0, tzinfo=timezone.utc)
-RETRY_AFTER: list[tuple[str, Any]] = [
-    ("0", 0),
-    (" 120 ", 120),
-    ("999999999999999999", 1e18),
-    ("Sun, 01 Mar 2026 12:00:30 GMT", 30),
-    ("Sunday, 01-Mar-26 12:00:30 GMT", 30),
-    ("Sun Mar  1 12:00:30 2026", 30),
-    ("Sun, 01 Mar 2026 13:00:30 +0100", 30),
-    ("Sun, 01 Mar 2026 11:00:00 GMT", 0),
-    ("Fri, 31 Dec 9999 23:59:59 GMT", pytest.approx(251_612_999_999, rel=0.1)),
-    ("", None),
-    ("-5", None),
-    ("1.5", None),
-    ("٣", None),
-    ("soon", None),
-    ("Sun, 99 Mar 2026 12:00:30 GMT", None),
-    ("1" * 19, 1e18),
-    ("9" * 4000, 1e18),
-    ("," * 100, None),
-]
-
-
-@pytest.mark.parametrize("zone", ["UTC", "Pacific/Auckland", "America/New_York"])
-@pytest.mark.parametrize(("value", "seconds"), RETRY_AFTER)
-def test_retry_after_is_seconds_or_a_date(
-    monkeypatch: pytest.MonkeyPatch, value: str, seconds: float | None, zone: str
-) -> None:
-    monkeypatch.setenv("TZ", zone)
-    time.tzset()
-    try:
-        monkeypatch.setattr(time, "time", NOW.timestamp)
-        assert retry_after(value) == seconds
-    finally:
-        monkeypatch.undo()
-        time.tzset()
-
-
-@given(st.text(alphabet=st.characters(max_codepoint=255), max_size=40))
-def test_any_retry_after_gives_none_or_seconds(value: str) -> None:
-    seconds = retry_after(value)
-    assert seconds is None or seconds >= 0
-
-
-@pytest.mark.parametrize("status", range(100, 1000, 7))
-def test_every_status_has_an_error(status: int) -> None:
-    headers: dict[str, Any] = {"Retry-After": "9", "Content-Type": "text/plain"}
-    error = status_error(status, headers, b"text")
-    assert error.status == status
-    assert error.retry_after == 9
-    assert error.message.endswith(" It asks to wait 9 s.")
-    assert f"(HTTP {status})" in error.message
-    assert error.next_step
-    assert ('with the response "text".' in error.message) == (not 300 <= status < 400)
