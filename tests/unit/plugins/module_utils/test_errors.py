@@ -40,13 +40,22 @@ def test_an_error_has_a_message_and_a_next_step(kind: type[CloudError]) -> None:
     assert str(pickle.loads(pickle.dumps(error))) == str(error)  # noqa: S301
 
 
+@pytest.mark.parametrize("place", ["module", "control node"])
 def test_an_unsupported_python_is_reported_with_the_next_step(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    place: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "version_info", (3, 8, 18, "final", 0))
-    with pytest.raises(SystemExit):
-        exec(Path(str(_errors.__file__)).read_text(encoding="utf-8"), {})  # noqa: S102
-    result = json.loads(capsys.readouterr().out)
-    assert result["failed"]
-    assert "requires Python 3.10 or later" in result["msg"]
-    assert f"{sys.executable} is 3.8. Set ansible_python_interpreter." in result["msg"]
+    text = Path(str(_errors.__file__)).read_text(encoding="utf-8")
+    message = f"server_management.cloud requires Python 3.10 or later; {sys.executable} is 3.8. "
+    if place == "module":
+        monkeypatch.delitem(sys.modules, "ansible.plugins")
+        with pytest.raises(SystemExit):
+            exec(text, {})  # noqa: S102
+        result = json.loads(capsys.readouterr().out)
+        assert result["failed"]
+        assert result["msg"] == f"{message}Set ansible_python_interpreter."
+    else:
+        with pytest.raises(RuntimeError) as raised:
+            exec(text, {})  # noqa: S102
+        assert str(raised.value) == f"{message}Install Ansible with a later Python."
+        assert capsys.readouterr().out == ""
