@@ -269,6 +269,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._source im
     PLUGIN,
     is_ours,
 )
+from ansible_collections.server_management.cloud.plugins.plugin_utils._trust import without_origin
 
 
 class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
@@ -291,7 +292,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             self._add(cache)
         except CloudError as error:
             error.message = redact(error.message, self._token)
-            raise AnsibleParserError(str(error)) from error
+            # With the cause, Ansible would show the lines of the file to which it belongs.
+            raise AnsibleParserError(str(error)) from None
 
     def _read_config_data(self, path: str) -> Any:
         try:
@@ -307,6 +309,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         """Check and render the inventory file before Ansible converts its values."""
         if direct is not None:
             definitions = self.option_definitions
+            direct = without_origin(direct)
             check_keys(direct, definitions)
             direct = render(direct, self.templar, self._vars or {})
             check_values(direct, definitions)

@@ -109,13 +109,13 @@ class Expressions:
             try:
                 if self._evaluator.holds(condition, subject):
                     return bool(verb == "include")
-            except Exception as error:  # a user's expression may raise anything
+            except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
                 label = f"filters: {verb}: {condition.source}"
                 syntax = syntax_error(error)
                 if syntax is not None:
-                    raise OptionError(f"{label}: syntax error: {one_line(syntax)}") from error
+                    raise OptionError(f"{label}: syntax error: {one_line(syntax)}") from None
                 server, reason = one_line(host.server.id), one_line(str(error))
-                raise OptionError(f"{label}: failed for the server {server}: {reason}") from error
+                raise OptionError(f"{label}: failed for the server {server}: {reason}") from None
         return True
 
     def preferences(self, host: Host) -> list[str]:

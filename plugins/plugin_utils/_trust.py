@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Keep text from the API that could be a template from ever being rendered.
+"""Trust in text: text from the API is never rendered, and text from a file never shows its line.
 
 This utility is private to the collection: it may change in any release.
 
@@ -13,12 +13,13 @@ that can't be a template is treated as ordinary text, so that it is printed with
 
 from __future__ import annotations
 
+from datetime import date, datetime
 from typing import Any
 
 from ansible_collections.server_management.cloud.plugins.module_utils._text import is_plain
 
 try:
-    from ansible.template import trust_as_template
+    from ansible.template import is_trusted_as_template, trust_as_template
 except ImportError:  # ansible-core before 2.19
     from ansible.utils.native_jinja import NativeJinjaText
     from ansible.utils.unsafe_proxy import AnsibleUnsafeText, wrap_var
@@ -52,6 +53,10 @@ except ImportError:  # ansible-core before 2.19
         is_text = isinstance(value, str) and not isinstance(value, NativeJinjaText)
         return str.__str__(value) if is_text else None
 
+    def without_origin(value: Any) -> Any:
+        """Return the value unchanged: only later versions show the lines that it came from."""
+        return value
+
 else:
     trust = trust_as_template
 
@@ -66,6 +71,25 @@ else:
     def text_of(value: Any) -> str | None:
         """Return text without its mark; None for other values."""
         return str.__str__(value) if isinstance(value, str) else None
+
+    def without_origin(value: Any) -> Any:
+        """Return a value from a file without its line; text that is trusted stays trusted.
+
+        With an error or a deprecation, Ansible shows the lines around the value that caused it.
+        """
+        if isinstance(value, str):
+            text = str.__str__(value)
+            return trust_as_template(text) if is_trusted_as_template(value) else text
+        if isinstance(value, list):
+            return [without_origin(item) for item in value]
+        if isinstance(value, dict):
+            return {without_origin(key): without_origin(item) for key, item in value.items()}
+        if isinstance(value, (datetime, date)):
+            kind = datetime if isinstance(value, datetime) else date
+            return kind.fromisoformat(value.isoformat())
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return int(value) if isinstance(value, int) else float(value)
+        return value  # a vault value, for example
 
 
 def trust_plain(value: Any) -> Any:

@@ -7,6 +7,8 @@ from __future__ import annotations
 import json
 import string
 from collections.abc import Iterator
+from datetime import date, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +20,7 @@ from hypothesis import strategies as st
 from ansible_collections.server_management.cloud.plugins.plugin_utils._trust import (
     mark,
     trust_plain,
+    without_origin,
 )
 
 try:
@@ -175,3 +178,20 @@ def test_a_result_is_trusted_by_the_same_rule(text: str) -> None:
     (trusted,) = trust_plain({"a": [result]})["a"]
     assert trusted == text
     assert _is_trusted(trusted) == (text in PLAIN)
+
+
+def test_a_value_of_a_file_loses_its_line_and_keeps_its_trust(tmp_path: Path) -> None:
+    text = "{a: [x, 1, 2.5, true, null, 2026-01-02, 2026-01-02T03:04:05Z, !unsafe y], c: {b: z}}"
+    path = tmp_path / "file.yml"
+    path.write_text(text)
+    # Later versions trust only files that Ansible itself reads as configuration.
+    options = {"trusted_as_template": True} if HAS_TRUST else {}
+    value = DataLoader().load_from_file(str(path), **options)
+    plain = without_origin(value)
+    assert plain == value
+    texts = {str.__str__(text): _is_trusted(text) for text in _texts(plain)}
+    assert texts["y"] is False
+    assert texts["x"] is texts["z"] is True
+    if HAS_TRUST:
+        kinds = [type(item) for item in plain["a"][1:7]]
+        assert kinds == [int, float, bool, type(None), date, datetime]
