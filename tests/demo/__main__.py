@@ -26,18 +26,19 @@ from support.sshd import SshError, SshServer
 INVENTORY = "demo.server_management.yml"
 SERVERS = 6  # fits on one screen; one of them is not running
 PING = ("ansible", "-i", INVENTORY, "status_running", "-m", "ansible.builtin.ping")
-PORT = 8080  # of the sandbox that the reader starts
+PORT = 8080  # the default of the sandbox that the reader starts
 NEXT = """\
 Next: an inventory of your own sandbox
 
 In a terminal, in this checkout:
   {activate}ansible-galaxy collection install .
-  python3 tests/sandbox --port {port}
+  python3 tests/sandbox --example
 
 In another terminal:
   {activate}{commands}
 
-README.md shows how to use the same file with your own account.
+The quick start continues with the servers of this sandbox:
+docs/docsite/rst/guide_quickstart.rst. README.md shows how to use your own account.
 """
 
 
@@ -125,7 +126,7 @@ def suggest() -> str:
     if sys.prefix != sys.base_prefix:
         activate = f". {shlex.quote(os.path.relpath(sys.prefix))}/bin/activate\n  "
     commands = "\n  ".join(next_steps(f"http://127.0.0.1:{PORT}", DEFAULT_TOKEN))
-    return NEXT.format(activate=activate, port=PORT, commands=commands)
+    return NEXT.format(activate=activate, commands=commands)
 
 
 def main() -> int:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from runpy import run_path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from sandbox import Sandbox
+from sandbox.account import example_servers
 from support.collection import REPOSITORY
 from support.run import Runner
 
@@ -28,13 +30,18 @@ def test_the_demo_ends_with_an_inventory_of_your_own_sandbox(
     monkeypatch.chdir(REPOSITORY)
     suggested: str = run_path(str(REPOSITORY / "tests/demo/__main__.py"))["suggest"]()
     first, second = re.findall(r"terminal.*:\n((?:  .+\n)+)", suggested)
-    serve = "  python3 tests/sandbox --port 8080\n"
+    serve = "  python3 tests/sandbox --example\n"
     assert serve in first
     runner = Runner(tmp_path / "home")
-    with Sandbox(servers=3, token="sandbox-token") as api:
+    with (
+        TemporaryDirectory(prefix="sm") as folder,  # the path of a socket must be short
+        Sandbox(servers=example_servers(), token="sandbox-token") as api,
+    ):
+        runner.environment["TMPDIR"] = folder
         # The sandbox of this test is used instead of the one that the reader starts.
         commands = first.replace(serve, "") + second.replace("http://127.0.0.1:8080", api.url)
         result = runner.run("sh", "-ec", commands, cwd=REPOSITORY).ok()
     assert result.stderr == ""
     for server in api.servers:
         assert f"--{server['name']}\n" in result.stdout
+        assert f"{server['name']} | SUCCESS" in result.stdout

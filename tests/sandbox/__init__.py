@@ -5,6 +5,7 @@
 """Serve the Server Management API on loopback, with an account of generated servers.
 
 From a shell:  python3 tests/sandbox --port 8080 --servers 12
+               python3 tests/sandbox --example  (the account of README.md and the guides)
 In a test:     with Sandbox(servers=12) as sandbox: ... sandbox.url, sandbox.token
 
 The account can change while it is served: tests change `sandbox.servers`, the command line takes a

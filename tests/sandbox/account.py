@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Generate an account; the same number of servers always gives the same account."""
+"""Generate an account, the same for the same number of servers, or take that of the documents."""
 
 from __future__ import annotations
 
@@ -27,6 +27,15 @@ DOCUMENTATION_NETWORKS = ("203.0.113.0/24", "198.51.100.0/24", "192.0.2.0/24", "
 FIRST_CREATED = datetime(2024, 1, 1, tzinfo=timezone.utc)
 TWO_YEARS = 2 * 365 * 24 * 3600
 
+# The account that README.md and the guides show: id, name, plan, region, last part of the address,
+# created_at. All servers are running.
+EXAMPLE = (
+    ("srv_4f2a91c07d", "web-01", "small", "eu-1", 10, "2026-01-15T09:30:00Z"),
+    ("srv_8c1d20e94b", "web-02", "medium", "eu-1", 11, "2026-01-15T09:31:00Z"),
+    ("srv_b7035fa612", "db-01", "large", "eu-2", 20, "2025-11-02T14:05:00Z"),
+)
+EXAMPLE_NETWORKS = {"documentation": "192.0.2", "loopback": "127.0.2"}
+
 
 def make_servers(count: int, addresses: str = "documentation") -> list[dict[str, str]]:
     """Return `count` servers in the documented form; a larger count only appends servers."""
@@ -37,6 +46,22 @@ def make_servers(count: int, addresses: str = "documentation") -> list[dict[str,
     if len(ipv4s) < count:
         raise ValueError(f"servers: expected at most {len(ipv4s)} with {addresses} addresses")
     return [_server(index, ipv4, numbers) for index, ipv4 in enumerate(ipv4s)]
+
+
+def example_servers(addresses: str = "loopback") -> list[dict[str, str]]:
+    """Return the account of the documents, which show it with documentation addresses."""
+    return [
+        {
+            "id": identifier,
+            "name": name,
+            "status": "running",
+            "plan": plan,
+            "region": region,
+            "ipv4": f"{EXAMPLE_NETWORKS[addresses]}.{last}",
+            "created_at": created_at,
+        }
+        for identifier, name, plan, region, last, created_at in EXAMPLE
+    ]
 
 
 def addresses_of(kind: str) -> Iterator[ipaddress.IPv4Address]:

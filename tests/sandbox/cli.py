@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from .account import example_servers
 from .changes import KINDS, Change
 from .faults import Fault
 from .paging import PARAMETERS
@@ -136,8 +137,14 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--host", default="127.0.0.1", help="127.x.y.z or ::1 (default: %(default)s)")
     add("--port", type=_port, default=8080, help="0 takes a free one (default: %(default)s)")
-    add("--servers", type=int, default=12, metavar="N", help="how many (default: %(default)s)")
-    add(
+    account = parser.add_mutually_exclusive_group()
+    account.add_argument(
+        "--servers", type=int, default=12, metavar="N", help="how many (default: %(default)s)"
+    )
+    account.add_argument(
+        "--example", action="store_true", help="the account of README.md and the guides"
+    )
+    account.add_argument(
         "--data",
         type=_list_from,
         metavar="FILE",
@@ -147,8 +154,8 @@ def _parser() -> argparse.ArgumentParser:
     add(
         "--addresses",
         choices=["documentation", "loopback"],
-        default="documentation",
-        help="where the servers are: nowhere, or at 127.x.y.z (default: %(default)s)",
+        help="where the servers are: nowhere, or at 127.x.y.z "
+        "(default: loopback with --example, otherwise documentation)",
     )
     add("--pagination", choices=list(PARAMETERS), default="none", help="default: %(default)s")
     add("--pagination-parameter", metavar="NAME", help="default: as usual for the style")
@@ -206,15 +213,17 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _sandbox(options: argparse.Namespace) -> Sandbox:
     """Return a sandbox with these options; raise ValueError for invalid ones."""
+    addresses = options.addresses or ("loopback" if options.example else "documentation")
+    servers = options.servers if options.data is None else options.data
     sandbox = Sandbox(
-        options.servers if options.data is None else options.data,
+        example_servers(addresses) if options.example else servers,
         options.token,
         host=options.host,
         port=options.port,
         pagination=options.pagination,
         pagination_parameter=options.pagination_parameter,
         page_size=options.page_size,
-        addresses=options.addresses,
+        addresses=addresses,
         tls=(options.certfile, options.keyfile) if options.certfile else None,
         latency=options.latency,
         changes=options.change,
@@ -226,12 +235,16 @@ def _sandbox(options: argparse.Namespace) -> Sandbox:
 
 
 def next_steps(url: str, token: str) -> list[str]:
-    """Return the commands that list a sandbox's servers with the installed collection."""
+    """Return the commands that list and reach a sandbox's servers with the installed collection.
+
+    The local connection runs the module on this machine instead of connecting to the servers.
+    """
     return [
         f"export SERVER_MANAGEMENT_BASE_URL={url}",
         f"export SERVER_MANAGEMENT_API_TOKEN={shlex.quote(token)}",
         "echo 'plugin: server_management.cloud.servers' > ~/my.server_management.yml",
         "ansible-inventory -i ~/my.server_management.yml --graph",
+        "ansible -i ~/my.server_management.yml all -c local -m ansible.builtin.ping",
     ]
 
 

@@ -23,6 +23,7 @@ from typing import Any
 import pytest
 
 from sandbox import Fault
+from sandbox.account import example_servers
 from sandbox.cli import parse_fault
 
 SANDBOX = Path(__file__).resolve().parents[2] / "sandbox"
@@ -148,6 +149,13 @@ def test_the_account_has_loopback_addresses_and_changes_on_schedule(
         served = fetch(server).json["data"]
     assert [(one["name"], one["plan"]) for one in served[1:]] == [("new-01", "large")]
     assert [one["ipv4"] for one in served] == ["127.0.0.2", "127.0.0.3"]
+
+
+def test_the_account_of_the_documents_is_served(fetch: Callable[..., Any]) -> None:
+    with running("--example", "--change", "appear=new-01") as server:
+        served = fetch(server).json["data"]
+    assert served[:3] == example_servers()
+    assert all(one["ipv4"].startswith("127.0.") for one in served)
 
 
 @pytest.mark.parametrize(
