@@ -241,33 +241,32 @@ from ansible_collections.server_management.cloud.plugins.module_utils._url impor
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._config import (
     EXPRESSION_OPTIONS,
+    PLUGIN,
     check_keys,
     check_options,
     check_values,
+    is_ours,
     render,
     resolve_paths,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._groups import (
     GroupNames,
-    check_parents,
     group_hosts,
-    leave_out_groups,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import (
     Host,
-    add_hosts,
-    add_parents,
     hosts_from,
     name_hosts,
-    name_of_server,
+)
+from ansible_collections.server_management.cloud.plugins.plugin_utils._inventory import (
+    add_hosts,
+    add_parents,
+    check_parents,
+    leave_out_groups,
     taken_names,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._names import (
     report_names,
-)
-from ansible_collections.server_management.cloud.plugins.plugin_utils._source import (
-    PLUGIN,
-    is_ours,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._trust import without_origin
 
@@ -428,15 +427,16 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         """Name and sort the hosts, and evaluate the file's expressions for them."""
         group_names.add(group for host in hosts for group in host.groups)
         is_taken = taken_names(self.inventory, account)
-        has_hostnames = self.get_option("hostnames") is not None
-        preferences = expressions.preferences if has_hostnames else name_of_server
+        if self.get_option("hostnames") is not None:
+            for host in hosts:
+                host.preferences = expressions.preferences(host)
         if expressions is None:
-            naming = name_hosts(hosts, preferences, group_names, is_taken)
+            naming = name_hosts(hosts, group_names, is_taken)
         else:
             from ansible_collections.server_management.cloud.plugins.plugin_utils import _composing
 
             naming = _composing.name_and_compose(
-                hosts, expressions, preferences, group_names, is_taken, self.inventory
+                hosts, expressions, group_names, is_taken, self.inventory
             )
         report_names(naming, self.get_option("strict"), self._warn)
         failures = expressions.failures if expressions else {}

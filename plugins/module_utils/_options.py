@@ -195,3 +195,46 @@ def _read(name: str, path: str, size: int, error_class: type[OptionError] = Opti
     except (OSError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or "not a path").lower()
         raise error_class(f"{name}: {one_line(path)}: {reason}.") from None
+
+
+_FLAGS = {
+    **dict.fromkeys(("yes", "on", "1", "true", "t", "y", "1.0"), True),
+    **dict.fromkeys(("no", "off", "0", "false", "f", "n", "0.0"), False),
+}
+
+
+def _text(given: Any) -> str | None:
+    return given if isinstance(given, str) else None
+
+
+def _path(given: Any) -> str | None:
+    return expand_path(given) if isinstance(given, str) else None
+
+
+def _flag(given: Any) -> bool | None:
+    return given if isinstance(given, bool) else _FLAGS.get(str(given).strip().lower())
+
+
+def _number(given: Any) -> float | None:
+    if isinstance(given, bool) or not isinstance(given, (int, float, str)):
+        return None
+    try:
+        return float(given)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _whole_number(given: Any) -> int | None:
+    number = _number(given)
+    return int(number) if number is not None and number.is_integer() else None
+
+
+# For each type of an option: what converts a value, or returns None for one that the option can't
+# have, and what the value must be. Values are converted as Ansible does, but without Ansible.
+TYPES: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "str": (_text, "text; quote a value that looks like a number or a boolean"),
+    "path": (_path, "text, the path of a file"),
+    "bool": (_flag, "true or false"),
+    "float": (_number, "a number"),
+    "int": (_whole_number, "a whole number"),
+}

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._options import (
     RULES,
+    TYPES,
     VARIABLES,
-    expand_path,
     unknown_option,
 )
 
@@ -29,11 +29,6 @@ OWN: dict[str, dict[str, Any]] = {
     "initial": {"type": "bool", "default": False},
 }
 _ALL = {**RULES, **OWN}
-
-_FLAGS = {
-    **dict.fromkeys(("yes", "on", "1", "true", "t", "y", "1.0"), True),
-    **dict.fromkeys(("no", "off", "0", "false", "f", "n", "0.0"), False),
-}
 
 
 def read_arguments(given: Mapping[Any, Any]) -> dict[str, Any]:
@@ -56,51 +51,10 @@ def _value(name: str, given: Any, rules: Mapping[str, Any]) -> Any:
         given = os.environ.get(VARIABLES[name])
     if given is None:
         return rules.get("default")
-    value = _CONVERTERS[rules["type"]](given)
+    convert, expected = TYPES[rules["type"]]
+    value = convert(given)
     if value is None:
-        raise OptionError(f"{name}: {_EXPECTED[rules['type']]}.")
+        raise OptionError(f"{name}: must be {expected}.")
     if value not in rules.get("choices", (value,)):
         raise OptionError(f"{name}: must be one of {', '.join(rules['choices'])}.")
     return value
-
-
-def _text(given: Any) -> str | None:
-    return given if isinstance(given, str) else None
-
-
-def _path(given: Any) -> str | None:
-    return expand_path(given) if isinstance(given, str) else None
-
-
-def _flag(given: Any) -> bool | None:
-    return given if isinstance(given, bool) else _FLAGS.get(str(given).strip().lower())
-
-
-def _number(given: Any) -> float | None:
-    if isinstance(given, bool) or not isinstance(given, (int, float, str)):
-        return None
-    try:
-        return float(given)
-    except (ValueError, OverflowError):
-        return None
-
-
-def _whole_number(given: Any) -> int | None:
-    number = _number(given)
-    return int(number) if number is not None and number.is_integer() else None
-
-
-_CONVERTERS: dict[str, Callable[[Any], Any]] = {
-    "str": _text,
-    "path": _path,
-    "bool": _flag,
-    "float": _number,
-    "int": _whole_number,
-}
-_EXPECTED = {
-    "str": "must be text; quote a value that looks like a number or a boolean",
-    "path": "must be text, the path of a file",
-    "bool": "must be true or false",
-    "float": "must be a number",
-    "int": "must be a whole number",
-}

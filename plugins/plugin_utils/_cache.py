@@ -48,7 +48,7 @@ class CacheEntry:
         warn: Callable[[str], None],
     ) -> None:
         self._cache = cache
-        self._key = entry_key(connection)
+        self.key = _key(connection)
         self._fresh = fresh
         self._grace = grace
         self._warn = warn
@@ -69,14 +69,20 @@ class CacheEntry:
         return servers
 
     def write(self, servers: Iterable[Server]) -> None:
-        """Replace the entry by a listing that was fetched now."""
-        self._cache[self._key] = write_entry(servers)
+        """Replace the entry by a listing that was fetched now.
+
+        The servers are one text, because Ansible makes a deep copy of each cache entry.
+        """
+        listing = {"data": [server.fields for server in servers], "has_more": False}
+        text = json.dumps(listing, separators=(",", ":"))
+        self._cache[self.key] = {"format": _FORMAT, "fetched": time.time(), "servers": text}
 
     def _read(self) -> tuple[list[Server] | None, float]:
+        """Return the servers of the entry, if it can be used, and their age in seconds."""
         try:
-            entry = self._cache.get(self._key)
+            entry = self._cache.get(self.key)
             if entry is not None:
-                return read_entry(entry)
+                return _parse(entry)
         except _ENTRY_ERRORS as error:
             reason = one_line(str(error)).rstrip(".")
             self._warn(f"The cache entry is damaged and not used: {reason}.")
@@ -91,7 +97,7 @@ def _is_within(age: float, longest: int) -> bool:
     return not longest or 0 <= age <= longest
 
 
-def entry_key(connection: Connection) -> str:
+def _key(connection: Connection) -> str:
     """Return the key of an account's entry, a digest of everything that can change the listing.
 
     The token is part of this digest, so that no digest of the token alone is on disk.
@@ -109,17 +115,7 @@ def entry_key(connection: Connection) -> str:
     return f"server_management.cloud.servers_{digest[:32]}"
 
 
-def write_entry(servers: Iterable[Server]) -> dict[str, Any]:
-    """Return the entry for a listing that was fetched now.
-
-    The servers are one text, because Ansible makes a deep copy of each cache entry.
-    """
-    listing = {"data": [server.fields for server in servers], "has_more": False}
-    text = json.dumps(listing, separators=(",", ":"))
-    return {"format": _FORMAT, "fetched": time.time(), "servers": text}
-
-
-def read_entry(entry: Any) -> tuple[list[Server], float]:
+def _parse(entry: Any) -> tuple[list[Server], float]:
     """Return the servers of an entry, validated like a response, and their age in seconds.
 
     Raises ValueError if the entry is damaged or has another format.

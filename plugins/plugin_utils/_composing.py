@@ -13,7 +13,6 @@ from collections.abc import Callable
 from typing import Any
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
-from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
 from ansible_collections.server_management.cloud.plugins.module_utils._text import summarise
 from ansible_collections.server_management.cloud.plugins.plugin_utils._expressions import (
     Expressions,
@@ -28,9 +27,8 @@ _ATTEMPTS = 3
 def name_and_compose(
     hosts: list[Host],
     expressions: Expressions,
-    preferences: Callable[[Host], list[str]],
     group_names: GroupNames,
-    is_taken: Callable[[str, Server], bool],
+    is_taken: Callable[[str, str], bool],
     inventory: Any,
 ) -> Naming:
     """Name the hosts, sort them, and add the variables and groups of the expressions to them.
@@ -40,7 +38,7 @@ def name_and_compose(
     return other groups, so the number of attempts is limited.
     """
     for _attempt in range(_ATTEMPTS):
-        naming = name_hosts(hosts, preferences, group_names, is_taken)
+        naming = name_hosts(hosts, group_names, is_taken)
         composed = expressions.compose_all(hosts, inventory)
         made = {group for extra in composed for group in extra.groups}
         made.update(name for pair in expressions.parents for name in pair)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The options of an inventory file: their keys, their templates, and their values.
+"""The inventory file: its name, its keys, its templates, and the values of its options.
 
 This utility is private to the collection: it may change in any release.
 """
@@ -10,17 +10,19 @@ This utility is private to the collection: it may change in any release.
 from __future__ import annotations
 
 import os
+import re
+import shlex
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ansible.errors import AnsibleError
-from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.utils.vars import isidentifier
 from jinja2 import Environment, TemplateError, TemplateSyntaxError
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._options import (
     PATH_OPTIONS,
+    TYPES,
     expand_path,
     unknown_option,
 )
@@ -29,10 +31,19 @@ from ansible_collections.server_management.cloud.plugins.module_utils._text impo
     one_line,
 )
 
+PLUGIN = "server_management.cloud.servers"
+
+_NAMES = ("server_management.yml", "server_management.yaml")
+_MAX_READ = 65536  # characters
+_has_plugin_key = re.compile(
+    rf"""(?:^|[{{,]\s*)(["']?)plugin\1\s*:\s*(["']?){re.escape(PLUGIN)}\2\s*(?:#|[,}}]|$)""",
+    re.MULTILINE,
+).search
+
 # Expressions are evaluated for each server, and not once as templates.
 EXPRESSION_OPTIONS = frozenset({"compose", "groups", "keyed_groups", "hostnames", "filters"})
-# The types of numbers; Ansible has two names for integers.
-_NUMBERS = {"int": "a whole number", "integer": "a whole number", "float": "a number"}
+# Ansible has two names for some types.
+_TYPE_NAMES = {"boolean": "bool", "integer": "int", "dictionary": "dict"}
 # Exceptions raised by a template: Ansible up to 2.18 doesn't convert those of filters.
 _TEMPLATE_ERRORS = (
     AnsibleError,
@@ -45,6 +56,47 @@ _TEMPLATE_ERRORS = (
     TypeError,
     ValueError,
 )
+
+
+def is_ours(path: str, warn: Callable[[str], None]) -> bool:
+    """Return whether a file has the name of a source file.
+
+    Warn of a file with the key of this plugin and another name, and of a file that Ansible can read
+    as a list of host names.
+    """
+    has_name = path.endswith(_NAMES)
+    if not has_name and not path.endswith((".yml", ".yaml")):
+        return False
+    with open(path, encoding="utf-8", errors="replace") as file:
+        content = file.read(_MAX_READ)
+    if not has_name:
+        if not _has_plugin_key(content):
+            return False
+        warn(
+            f"{path}: The name of an inventory file for {PLUGIN} must end with "
+            f"{' or '.join(_NAMES)}; the file is not used."
+        )
+    if is_list_of_hosts(content):
+        warn(
+            f"{path}: The file has a line without white space between its values. Ansible reads it "
+            "as a host name, with the token, if this source fails. Format the file as 'jq .' does."
+        )
+    return has_name
+
+
+def is_list_of_hosts(content: str) -> bool:
+    """Return whether Ansible's ini plugin can read a source file as a list of host names.
+
+    Ansible tries that plugin if this source fails. It reads each line as a host with variables:
+    white space separates them, except in quotation marks, and each variable has an equals sign.
+    """
+    if content.startswith("$ANSIBLE_VAULT;"):
+        return False
+    try:
+        lines = [shlex.split(line, comments=True) for line in content.splitlines()]
+    except ValueError:
+        return False
+    return any(lines) and all("=" in word for words in lines for word in words[1:])
 
 
 def check_keys(config: Mapping[str, Any], known: Iterable[str]) -> None:
@@ -105,14 +157,13 @@ def check_values(config: Mapping[str, Any], definitions: Mapping[str, Any]) -> N
 
 def _check_value(option: str, definition: Mapping[str, Any], value: Any) -> None:
     kind, choices = definition.get("type", "str"), definition.get("choices")
-    if kind in ("bool", "boolean"):
-        try:
-            boolean(value)
-        except TypeError:
-            raise OptionError(f"{option}: must be true or false.") from None
-    elif kind in _NUMBERS:
-        _check_number(option, kind, value)
-    elif kind in ("dict", "dictionary"):
+    kind = _TYPE_NAMES.get(kind, kind)
+    if kind in ("bool", "int", "float"):
+        convert, expected = TYPES[kind]
+        if convert(value) is None:
+            shown = "" if kind == "bool" else f", but is {_shown(value)}"
+            raise OptionError(f"{option}: must be {expected}{shown}.")
+    elif kind == "dict":
         if not isinstance(value, Mapping):
             raise OptionError(f"{option}: must be a mapping.")
     elif kind == "list":
@@ -128,15 +179,6 @@ def _check_value(option: str, definition: Mapping[str, Any], value: Any) -> None
         )
     elif choices:
         _check_choice(option, choices, value)
-
-
-def _check_number(option: str, kind: str, value: Any) -> None:
-    try:
-        is_one = float(value).is_integer() or kind == "float"
-    except (TypeError, ValueError):
-        is_one = False
-    if not is_one:
-        raise OptionError(f"{option}: must be {_NUMBERS[kind]}, but is {_shown(value)}.")
 
 
 def _check_list(option: str, definition: Mapping[str, Any], value: Any) -> None:
@@ -193,11 +235,22 @@ def _check_expressions(get_option: Callable[[str], Any]) -> None:
     for name in get_option("groups") or {}:
         if _is_blank(name):
             raise OptionError("groups: a group must have a name.")
+    for entry in get_option("keyed_groups") or []:
+        _check_keyed_group(entry)
     for entry in get_option("filters") or []:
         if not isinstance(entry, Mapping) or list(entry) not in (["include"], ["exclude"]):
             raise OptionError("filters: each entry must have one key, include or exclude.")
         ((verb, condition),) = entry.items()
         _check_condition(f"filters: {verb}", condition)
+
+
+def _check_keyed_group(entry: Any) -> None:
+    if not isinstance(entry, Mapping) or entry.get("key") is None:
+        raise OptionError("keyed_groups: each entry must be a mapping with a key.")
+    if entry.get("default_value") is not None and entry.get("trailing_separator") is not None:
+        raise OptionError(
+            "keyed_groups: default_value and trailing_separator are mutually exclusive."
+        )
 
 
 def _check_condition(option: str, condition: Any) -> None:

@@ -44,10 +44,12 @@ class Listing:
         self.is_partial = is_partial
         self.servers = {server.id: server for server in servers}
         self.names = assign_names(
-            self.servers.values(),
-            lambda server: [server.id if hosts == "id" else server.text("name")],
+            {
+                server.id: [server.id if hosts == "id" else server.text("name")]
+                for server in self.servers.values()
+            },
             _DefaultGroups(),
-            lambda _name, _server: False,
+            lambda _name, _identifier: False,
         ).names
 
     def completed(self, before: Listing) -> Listing:

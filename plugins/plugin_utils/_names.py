@@ -14,11 +14,10 @@ import ipaddress
 import re
 import socket
 from collections import Counter
-from collections.abc import Callable, Collection, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
-from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
 from ansible_collections.server_management.cloud.plugins.module_utils._text import summarise
 
 _LONGEST = 253
@@ -73,44 +72,43 @@ class Naming:
 
 
 def assign_names(
-    servers: Collection[Server],
-    preferences: Callable[[Server], list[str]],
+    preferences: Mapping[str, list[str]],
     reserved: Container[str],
-    is_taken: Callable[[str, Server], bool],
+    is_taken: Callable[[str, str], bool],
 ) -> Naming:
     """Give each server the first of its preferences that is usable and that no other server has.
 
-    ``reserved`` are names that groups have or may get; ``is_taken`` returns whether a host of
-    another source has a name. A name that several servers prefer at the same rank goes to none of
-    them, so that the order of the servers doesn't matter. After all preferences come the first
-    usable one with the id, the id alone, and a digest of the id.
+    ``preferences`` has those of each server by its id. ``reserved`` are names that groups have or
+    may get; ``is_taken`` returns whether a name is taken for the server with an id. A name that
+    several servers prefer at the same rank goes to none of them, so that the order of the servers
+    doesn't matter. After all preferences come the first usable one with the id, the id alone, and a
+    digest of the id.
     """
-    texts = {server.id: preferences(server) for server in servers}
     candidates = {
         identifier: [_host_name(text, reserved) for text in preferred]
-        for identifier, preferred in texts.items()
+        for identifier, preferred in preferences.items()
     }
     naming = Naming()
     used: set[str] = set()
-    unnamed = list(servers)
+    unnamed = list(preferences)
     rank = 0
     while unnamed:
         proposed = [
-            (server, _candidate(server.id, candidates[server.id], rank, reserved))
-            for server in unnamed
+            (identifier, _candidate(identifier, candidates[identifier], rank, reserved))
+            for identifier in unnamed
         ]
-        uses = Counter(name for _server, name in proposed)
+        uses = Counter(name for _identifier, name in proposed)
         unnamed = []
-        for server, name in proposed:
-            if name and uses[name] == 1 and name not in used and not is_taken(name, server):
-                naming.names[server.id] = name
+        for identifier, name in proposed:
+            if name and uses[name] == 1 and name not in used and not is_taken(name, identifier):
+                naming.names[identifier] = name
             else:
-                unnamed.append(server)
+                unnamed.append(identifier)
         used.update(uses)
         rank += 1
-    for server in servers:
-        if naming.names[server.id] not in texts[server.id]:
-            _note(naming, server, filter(None, candidates[server.id]), is_taken)
+    for identifier, preferred in preferences.items():
+        if naming.names[identifier] not in preferred:
+            _note(naming, identifier, filter(None, candidates[identifier]), is_taken)
     return naming
 
 
@@ -167,15 +165,15 @@ def _candidate(identifier: str, candidates: list[str], rank: int, reserved: Cont
 
 def _note(
     naming: Naming,
-    server: Server,
+    identifier: str,
     usable: Iterable[str],
-    is_taken: Callable[[str, Server], bool],
+    is_taken: Callable[[str, str], bool],
 ) -> None:
     """Note why a server has another name than its preferences, given those that are usable."""
-    name, usable = naming.names[server.id], list(usable)
+    name, usable = naming.names[identifier], list(usable)
     if name in usable:
         naming.replaced.append(name)
-    elif any(is_taken(candidate, server) for candidate in usable):
+    elif any(is_taken(candidate, identifier) for candidate in usable):
         naming.taken.append(name)
     elif usable:
         naming.shared.append(name)

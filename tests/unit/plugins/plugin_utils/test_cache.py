@@ -16,11 +16,7 @@ from hypothesis import strategies as st
 
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server, merge
 from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
-from ansible_collections.server_management.cloud.plugins.plugin_utils._cache import (
-    entry_key,
-    read_entry,
-    write_entry,
-)
+from ansible_collections.server_management.cloud.plugins.plugin_utils._cache import CacheEntry
 from sandbox.account import make_servers
 
 pytestmark = pytest.mark.promise("cache")
@@ -41,12 +37,31 @@ def _servers(elements: Any) -> list[Server]:
     return list(servers.values())
 
 
-ENTRY = write_entry(_servers(make_servers(3)))
+def _key(connection: Connection) -> str:
+    return CacheEntry({}, connection, 0, 0, print).key
+
+
+def _write(servers: list[Server]) -> Any:
+    """Return what is in the cache after a listing was written to it."""
+    cache: dict[str, Any] = {}
+    CacheEntry(cache, CONNECTION, 0, 0, print).write(servers)
+    return cache[KEY]
+
+
+def _read(content: Any, fresh: int = 0) -> tuple[list[Server] | None, list[str]]:
+    """Return the servers that are read from an entry, and the warnings."""
+    warnings: list[str] = []
+    entry = CacheEntry({KEY: content}, CONNECTION, fresh, 0, warnings.append)
+    return entry.fresh_servers(), warnings
+
+
+KEY = _key(CONNECTION)
+ENTRY = _write(_servers(make_servers(3)))
 
 
 def test_the_key_of_an_account_reveals_nothing() -> None:
-    key = entry_key(CONNECTION)
-    assert key == entry_key(replace(CONNECTION))
+    key = _key(CONNECTION)
+    assert key == _key(replace(CONNECTION))
     assert key.startswith("server_management.cloud.servers_")
     assert TOKEN not in key
     assert key.replace("_", "").replace(".", "").isalnum()
@@ -66,28 +81,27 @@ def test_the_key_of_an_account_reveals_nothing() -> None:
     ids=str,
 )
 def test_the_key_depends_on_options_that_may_change_the_listing(change: dict[str, Any]) -> None:
-    assert entry_key(replace(CONNECTION, **change)) != entry_key(CONNECTION)
+    assert _key(replace(CONNECTION, **change)) != _key(CONNECTION)
 
 
 @pytest.mark.parametrize("change", [{"timeout": 1.0}, {"retries": 0}, {"user_agent": "x"}])
 def test_the_key_does_not_depend_on_other_options(change: dict[str, Any]) -> None:
-    assert entry_key(replace(CONNECTION, **change)) == entry_key(CONNECTION)
+    assert _key(replace(CONNECTION, **change)) == _key(CONNECTION)
 
 
 def test_none_and_its_name_have_different_keys() -> None:
     first = replace(CONNECTION, pagination="page", pagination_parameter=None)
-    assert entry_key(first) != entry_key(replace(first, pagination_parameter="None"))
+    assert _key(first) != _key(replace(first, pagination_parameter="None"))
 
 
-def test_an_entry_is_read_with_its_age(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_entry_is_fresh_for_as_long_as_its_age_allows(monkeypatch: pytest.MonkeyPatch) -> None:
     servers = _servers(make_servers(3))
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now)
-    entry = write_entry(servers)
+    entry = _write(servers)
     monkeypatch.setattr(time, "time", lambda: now + 90)
-    read, age = read_entry(entry)
-    assert read == servers
-    assert age == pytest.approx(90)
+    for fresh, expected in ((0, servers), (91, servers), (89, None)):
+        assert _read(entry, fresh) == (expected, [])
     assert TOKEN not in json.dumps(entry)
 
 
@@ -100,8 +114,8 @@ ELEMENTS = st.fixed_dictionaries(
 @given(st.lists(ELEMENTS, max_size=4))
 def test_any_account_survives_serialisation(elements: list[dict[str, Any]]) -> None:
     servers = _servers(elements)
-    entry = json.loads(json.dumps(write_entry(servers)))
-    assert read_entry(entry)[0] == servers
+    entry = json.loads(json.dumps(_write(servers)))
+    assert _read(entry) == (servers, [])
 
 
 def _without(key: str) -> dict[str, Any]:
@@ -117,7 +131,6 @@ def _listing(data: Any) -> dict[str, Any]:
 
 
 DAMAGED: list[Any] = [
-    None,
     "text",
     [],
     {},
@@ -149,21 +162,21 @@ DAMAGED: list[Any] = [
 
 @pytest.mark.parametrize("entry", DAMAGED, ids=range(len(DAMAGED)))
 def test_a_damaged_entry_is_refused(entry: Any) -> None:
-    with pytest.raises(ValueError, match=r"\w"):
-        read_entry(entry)
+    servers, (warning,) = _read(entry)
+    assert servers is None
+    assert warning.startswith("The cache entry is damaged and not used: ")
 
 
 def test_an_entry_is_validated_like_a_response() -> None:
     element = {"id": "a", "name": 5, "ipv4": ["x"], "later": "\ud800"}
-    (server,) = read_entry(_listing([element]))[0]
+    servers, warnings = _read(_listing([element]))
+    assert servers is not None
+    (server,) = servers
+    assert warnings == []
     assert server.fields == {"id": "a", "later": "\\ud800"}
 
 
 @given(st.dictionaries(st.sampled_from([*ENTRY, "x"]), JSON | st.just(ENTRY["servers"])))
 def test_any_changed_entry_is_read_or_refused(changes: dict[str, Any]) -> None:
-    try:
-        servers, age = read_entry({**ENTRY, **changes})
-    except ValueError:
-        return
-    assert math.isfinite(age)
-    assert servers == _servers(make_servers(3))
+    servers, warnings = _read({**ENTRY, **changes})
+    assert servers == (None if warnings else _servers(make_servers(3)))

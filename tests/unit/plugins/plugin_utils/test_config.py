@@ -18,6 +18,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._config im
     check_keys,
     check_options,
     check_values,
+    is_list_of_hosts,
     render,
 )
 
@@ -275,6 +276,13 @@ def test_the_environment_is_used_if_the_file_sets_nothing(
         ({"compose": {5: "x"}}, "compose: 5 can't be the name of a variable."),
         ({"compose": {"class": "x"}}, "compose: class can't be the name of a variable."),
         ({"groups": {"": "x"}}, "groups: a group must have a name."),
+        ({"keyed_groups": ["x"]}, "keyed_groups: each entry must be a mapping with a key."),
+        ({"keyed_groups": [{"prefix": "x"}]}, "keyed_groups: each entry must be a mapping with"),
+        ({"keyed_groups": [{"key": None}]}, "keyed_groups: each entry must be a mapping with"),
+        (
+            {"keyed_groups": [{"key": "x", "default_value": "a", "trailing_separator": False}]},
+            "keyed_groups: default_value and trailing_separator are mutually exclusive.",
+        ),
     ],
     ids=str,
 )
@@ -291,3 +299,26 @@ def test_an_unusable_option_is_named(options: dict[str, Any], message: str) -> N
     with pytest.raises(OptionError) as caught:
         check_options({**usable, **options}.get)
     assert str(caught.value).startswith(message)
+
+
+@pytest.mark.promise("secret")
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ('{"plugin":"x","api_token":"t"}\n', True),
+        ('{"plugin":"x",\n"api_token":"t"}', True),
+        ('{"plugin":"x","compose":{"a":"b ~ c"}}', True),
+        ('---\n{"plugin":"x"} # comment with white space', True),
+        ('{"plugin":"x", "api_token":"t="}', True),
+        ('{"plugin": "x", "api_token": "t"}', False),
+        ('{"plugin":"x", "api_token":"t"}', False),
+        ("plugin: x\napi_token: t\n", False),
+        ("# don't\nplugin: x\n", False),
+        ("", False),
+        ("# nothing\n", False),
+        ("$ANSIBLE_VAULT;1.1;AES256\n3361\n", False),
+        ('{\n  "plugin": "x"\n}\n', False),
+    ],
+)
+def test_a_file_that_ansible_can_read_as_host_names(content: str, expected: bool) -> None:
+    assert is_list_of_hosts(content) == expected

@@ -145,12 +145,6 @@ def test_composing_twice_gives_the_same_result() -> None:
     assert (expressions.parents, expressions.failures) == found
 
 
-@pytest.mark.parametrize("entry", [{}, {"prefix": "x"}, "server_name", {"key": None}])
-def test_an_entry_of_keyed_groups_needs_a_key(entry: Any) -> None:
-    with pytest.raises(OptionError, match="keyed_groups: each entry must be a mapping with a key"):
-        expressions_with({"keyed_groups": [entry]})
-
-
 def test_a_failing_filter_names_the_server() -> None:
     expressions = expressions_with({"filters": [{"exclude": "server_nope == 'x'"}]})
     (host,) = hosts([{"name": "x"}])

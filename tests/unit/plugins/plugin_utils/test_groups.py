@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,9 +15,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server, merge
 from ansible_collections.server_management.cloud.plugins.plugin_utils._groups import (
     GroupNames,
-    check_parents,
     group_hosts,
-    leave_out_groups,
     safe_group_name,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
@@ -75,48 +72,6 @@ def test_any_value_makes_a_valid_group_name(value: str) -> None:
     ((_common_group, group),), _warnings = _groups({"region": value}, by=["region"])
     assert group == safe_group_name(group)
     assert group.startswith("region_")
-
-
-def _group(name: str, *parents: str) -> Any:
-    return SimpleNamespace(
-        name=name, parent_groups=[SimpleNamespace(name=parent) for parent in parents]
-    )
-
-
-GROUPS = {"all": _group("all"), "a": _group("a", "all"), "b": _group("b", "a")}
-
-
-@pytest.mark.parametrize(
-    "parents",
-    [
-        [],
-        [("a", "b")],
-        [("x", "y"), ("y", "z"), ("x", "z"), ("x", "y")],
-        [("b", "c"), ("all", "c")],
-    ],
-)
-def test_a_group_may_have_several_parents(parents: list[tuple[str, str]]) -> None:
-    check_parents(parents, GROUPS)
-
-
-@pytest.mark.parametrize(
-    ("parents", "child"),
-    [
-        ([("x", "x")], "x"),
-        ([("b", "a")], "a"),
-        ([("x", "y"), ("y", "x")], "x"),
-        ([("b", "c"), ("c", "d"), ("d", "a")], "a"),
-    ],
-)
-def test_a_group_inside_itself_is_refused(parents: list[tuple[str, str]], child: str) -> None:
-    with pytest.raises(OptionError, match=f"keyed_groups: the group {child} would be inside"):
-        check_parents(parents, GROUPS)
-
-
-@pytest.mark.parametrize("child", ["all", "ungrouped"])
-def test_all_and_ungrouped_cannot_be_child_groups(child: str) -> None:
-    with pytest.raises(OptionError, match=f"the group {child} can't be inside another group"):
-        check_parents([("x", child)], GROUPS)
 
 
 def _names(**options: Any) -> GroupNames:
@@ -179,16 +134,3 @@ def test_a_literal_group_with_the_name_of_a_host_is_an_error(
     with pytest.raises(OptionError, match=f"^{option}: (web|localhost) is a"):
         _names(**options).check({"web"})
     _names().check({"web"})
-
-
-@pytest.mark.promise("misdirected")
-def test_a_group_made_from_a_value_with_the_name_of_a_host_is_left_out() -> None:
-    hosts = [Host(Server("a", {}), {}, ["g", "web", "localhost"]), Host(Server("b", {}), {}, ["g"])]
-    warnings: list[str] = []
-    parents = [("up", "web"), ("web", "g"), ("up", "g")]
-    assert leave_out_groups(hosts, parents, {"web", "b"}, warnings.append) == [("up", "g")]
-    assert [host.groups for host in hosts] == [["g"], ["g"]]
-    (warning,) = warnings
-    assert warning.endswith(": localhost, web.")
-    assert leave_out_groups(hosts, [("up", "g")], {"web"}, warnings.append) == [("up", "g")]
-    assert len(warnings) == 1

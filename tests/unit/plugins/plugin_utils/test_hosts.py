@@ -4,14 +4,10 @@
 
 from __future__ import annotations
 
-import gc
-from pathlib import Path
 from typing import Any
 
 import pytest
 from ansible import constants
-from ansible.inventory.manager import InventoryManager
-from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
 from ansible.vars.reserved import get_reserved_names
 from hypothesis import given
@@ -27,9 +23,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts imp
     Host,
     hosts_from,
 )
-from sandbox import Sandbox
 from sandbox.account import make_servers
-from support.run import write_inventory
 
 BASE: dict[str, Any] = dict(make_servers(1)[0])
 
@@ -52,6 +46,7 @@ def test_a_server_becomes_a_host_with_prefixed_variables() -> None:
     expected = {f"server_{field}": value for field, value in BASE.items()}
     expected |= {"server_id": "srv_0", "ansible_host": BASE["ipv4"]}
     assert (host.variables, host.groups, host.name, warnings) == (expected, [], "", [])
+    assert host.preferences == [BASE["name"]]
     assert host.server.id == "srv_0"
 
 
@@ -221,18 +216,3 @@ def test_variables_are_identifiers_without_the_prefix_of_ansible(
         assert name.isascii()
         assert name.isidentifier()
         assert not name.lstrip("_").startswith("ansible_")
-
-
-@pytest.mark.promise("stable")
-def test_an_account_in_two_files_is_one_fleet(tmp_path: Path) -> None:
-    with Sandbox(servers=3) as api:
-        options = {"base_url": api.url, "api_token": api.token}
-        first, second = (
-            str(write_inventory(tmp_path, options, f"{name}.server_management.yml"))
-            for name in ("first", "second")
-        )
-        inventory = InventoryManager(DataLoader(), sources=[first])
-        # From ansible-core 2.19 on, this ends the proxy that the first source has used.
-        gc.collect()
-        inventory.parse_source(second)
-        assert sorted(inventory.hosts) == sorted(server["name"] for server in api.servers)

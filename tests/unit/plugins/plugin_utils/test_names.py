@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
-from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
 from ansible_collections.server_management.cloud.plugins.plugin_utils._names import (
     Naming,
     assign_names,
@@ -43,13 +42,11 @@ def _name(
     account: dict[str, Any], reserved: Collection[str] = GROUPS, taken: Collection[str] = ()
 ) -> Naming:
     """Name servers given as id: name, or id: [first preference, second, ...]."""
-    servers = [Server(identifier, {"id": identifier}) for identifier in account]
-
-    def preferences(server: Server) -> list[str]:
-        preferred = account[server.id]
-        return [preferred] if isinstance(preferred, str) else preferred
-
-    return assign_names(servers, preferences, reserved, lambda name, server: name in taken)
+    preferences = {
+        identifier: [preferred] if isinstance(preferred, str) else preferred
+        for identifier, preferred in account.items()
+    }
+    return assign_names(preferences, reserved, lambda name, _identifier: name in taken)
 
 
 def test_a_server_has_its_name() -> None:

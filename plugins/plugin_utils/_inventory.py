@@ -1,0 +1,151 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Ansible's inventory: which names are taken in it, which groups fit into it, and adding to it.
+
+This utility is private to the collection: it may change in any release.
+
+Only ``add_hosts`` and ``add_parents`` change the inventory; everything that can fail comes before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
+from ansible_collections.server_management.cloud.plugins.module_utils._text import summarise
+from ansible_collections.server_management.cloud.plugins.plugin_utils._groups import (
+    GROUPS_OF_ANSIBLE,
+)
+from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
+from ansible_collections.server_management.cloud.plugins.plugin_utils._names import is_localhost
+from ansible_collections.server_management.cloud.plugins.plugin_utils._trust import trust_plain
+
+_KEPT_TEXTS = 4096  # how many values are remembered while hosts are added
+# For each inventory: the account and the id of the server of each host, from all inventory files.
+# The variables of a host don't show this, because each file can have another prefix.
+_known_servers: WeakKeyDictionary[Any, dict[str, tuple[str, str]]] = WeakKeyDictionary()
+
+
+def taken_names(inventory: Any, account: str) -> Callable[[str, str], bool]:
+    """Return a function that returns whether a name is taken for the server with an id.
+
+    It is if another account's server has it, or another source's host with an address, which a
+    server must not replace. A host of another source without an address is merged with the server.
+    """
+    known, hosts = _servers_in(inventory), inventory.hosts
+
+    def is_taken(name: str, server_id: str) -> bool:
+        if name in known:
+            return known[name] != (account, server_id)
+        return name in hosts and _has_address(hosts[name])
+
+    return is_taken
+
+
+def _servers_in(inventory: Any) -> dict[str, tuple[str, str]]:
+    # From ansible-core 2.19 on, each source gets its own proxy, which may be collected at any time.
+    return _known_servers.setdefault(getattr(inventory, "__wrapped__", inventory), {})
+
+
+def _has_address(host: Any) -> bool:
+    sources = [host.vars, *(group.vars for group in host.get_groups())]
+    return any("ansible_host" in found or "ansible_ssh_host" in found for found in sources)
+
+
+def leave_out_groups(
+    hosts: Collection[Host],
+    parents: Iterable[tuple[str, str]],
+    other_hosts: Collection[str],
+    warn: Callable[[str], None],
+) -> list[tuple[str, str]]:
+    """Leave out groups that have the name of another source's host; return the other parents.
+
+    A pattern with such a name would address the group's hosts instead of that host, and the host
+    would get the variables of the group.
+    """
+    made = {group for host in hosts for group in host.groups}
+    pairs = list(parents)
+    made.update(name for pair in pairs for name in pair)
+    clashing = {name for name in made if name in other_hosts or is_localhost(name)}
+    if not clashing:
+        return pairs
+    for host in hosts:
+        host.groups = [group for group in host.groups if group not in clashing]
+    warn(
+        "Groups left out, because a host of another source or this machine has the same name: "
+        f"{summarise(clashing)}."
+    )
+    return [pair for pair in pairs if not clashing.intersection(pair)]
+
+
+def check_parents(parents: Iterable[tuple[str, str]], groups: Mapping[str, Any]) -> None:
+    """Raise OptionError if Ansible can't put a group into another one.
+
+    ``parents`` has (parent, child) pairs to be added to the ``groups`` of the inventory.
+    """
+    above: dict[str, set[str]] = {}
+    for name, group in groups.items():
+        above[name] = {parent.name for parent in group.parent_groups}
+    for parent, child in parents:
+        if child in GROUPS_OF_ANSIBLE:
+            raise OptionError(
+                f"keyed_groups: the group {child} can't be inside another group.", "Set prefix."
+            )
+        pending, seen = [parent], set()
+        while pending:
+            name = pending.pop()
+            if name == child:
+                raise OptionError(f"keyed_groups: the group {child} would be inside itself.")
+            if name not in seen:
+                seen.add(name)
+                pending.extend(above.get(name, ()))
+        above.setdefault(child, set()).add(parent)
+
+
+def add_hosts(inventory: Any, hosts: list[Host], common_group: str, account: str) -> None:
+    """Add hosts with their groups, and remove them from ``hosts``; nothing here can fail.
+
+    Ansible checks the name of each variable that is set, and records the origin of its value. For
+    text that many hosts have, this is done once: the others get the result of the first one.
+    """
+    # Read only once: from ansible-core 2.19 on, a proxy makes each access slow.
+    add_host, add_child, added_hosts = inventory.add_host, inventory.add_child, inventory.hosts
+    set_variable = inventory.set_variable
+    for group in sorted({common_group, *(group for host in hosts for group in host.groups)}):
+        inventory.add_group(group)
+    known = _servers_in(inventory)
+    kept: dict[tuple[type, str], Any] = {}
+    accepted: set[str] = set()
+    hosts.reverse()
+    while hosts:  # each is released once it is added, so that memory never holds all of them twice
+        host = hosts.pop()
+        name = host.name
+        add_host(name)
+        known[name] = account, host.server.id
+        added = added_hosts[name]
+        if len(kept) > _KEPT_TEXTS:
+            kept.clear()
+        for variable, value in host.variables.items():
+            text = (value.__class__, value) if isinstance(value, str) else None
+            if text in kept and variable in accepted:
+                added.vars[variable] = kept[text]
+                continue
+            # Trust text only here: many tagged strings slow down garbage collection (0.5 of 3.7 s
+            # at 10,000 hosts).
+            set_variable(name, variable, trust_plain(value))
+            accepted.add(variable)
+            if text is not None:
+                kept[text] = added.vars[variable]
+        for group in host.groups:
+            add_child(group, name)
+
+
+def add_parents(inventory: Any, parents: Iterable[tuple[str, str]]) -> None:
+    """Put groups into others, given as (parent, child) pairs that were checked."""
+    for parent, child in parents:
+        inventory.add_group(parent)
+        inventory.add_child(parent, child)
