@@ -60,8 +60,13 @@ options:
       - How to request further servers if the API reports more. The API does not document this.
       - V(none) requests no further servers, so that a response that reports more is an error.
       - V(link) follows the C(Link) header with C(rel="next"), within the origin of O(base_url).
-      - V(cursor) sends the id of the last server, V(page) the number of the next page (from 2) and
-        V(offset) the number of servers so far, in O(pagination_parameter).
+      - The others send O(pagination_parameter). V(cursor) sends the id of the last server, V(page)
+        the number of the next page (from 2), and V(offset) the number of servers so far, less one.
+      - Use V(cursor) or V(link) if the API supports one of them. With V(page) and V(offset), a
+        server could be skipped if another one is deleted while the pages are read. Therefore, a
+        listing of more than one page is read again with V(page), until two passes have the same
+        servers, at most three times. With V(offset), each page must begin with the last server of
+        the page before; if it does not, the listing is read again, as often as O(retries) allows.
     type: str
     choices: [none, link, cursor, page, offset]
     default: none

@@ -12,7 +12,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from ansible_collections.server_management.cloud.plugins.module_utils._envelope import (
     LISTING_LIMIT,
@@ -22,6 +22,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._envelope 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     CloudError,
     IncompleteListing,
+    ListingChanged,
     MalformedResponse,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server, merge
@@ -38,7 +39,10 @@ from ansible_collections.server_management.cloud.plugins.module_utils._url impor
     resolve,
 )
 
+_Result = TypeVar("_Result")
+
 _MAX_PAGES = 10_000
+_MAX_PASSES = 3
 _LONGEST_WAIT = 60.0  # seconds of Retry-After that are worth waiting for
 _FIRST_WAIT = 0.5  # seconds, doubled with each attempt
 # Not the shared generator: a program that seeds it would make all of its clients wait alike.
@@ -61,43 +65,73 @@ class Client:
         self.is_partial = False
 
     def list_servers(self) -> list[Server]:
-        """Read the whole listing, page by page; a partial one is returned only if allowed."""
+        """Read the whole listing; a partial one is returned only if allowed."""
         self._warn_of_plain_http()
-        self._bytes, self._values = LISTING_LIMIT, VALUES_LIMIT
-        servers: dict[str, Server] = {}
-        page: Page = self._url, ()
-        number = 1
         try:
-            while True:
-                response = self._get(page)
-                self._bytes -= len(response.body)
-                data, has_more, values = parse_listing(
-                    response.body, response.content_type, self._transport.quote, self._values
-                )
-                self._values -= values
-                known = len(servers)
-                merge(servers, data)
-                if not has_more:
-                    return list(servers.values())
-                if len(servers) == known:
-                    raise _no_progress(data, number)
-                if number == _MAX_PAGES:
-                    raise MalformedResponse(
-                        f"The listing has more than {_MAX_PAGES:,} pages, the limit.",
-                        "Check pagination and pagination_parameter: they must match the API.",
-                    )
-                number += 1
-                following = self._next_page(response, page, data, number, len(servers))
-                if following is None:
-                    return self._partial(servers)
-                page = following
+            return self._read_until_unchanged()
         finally:
             self._transport.close()
 
+    def _read_until_unchanged(self) -> list[Server]:
+        """Read the listing; with ``page``, until two passes have the same ids.
+
+        If a server is deleted between two pages, the others move up, and the first one of the next
+        page is skipped. No server on a later page shows that.
+        """
+        known: set[str] = set()
+        for _ in range(_MAX_PASSES):
+            servers, pages = self._retry(self._read_pages, ListingChanged)
+            if self._connection.pagination != "page" or pages == 1 or servers.keys() == known:
+                return list(servers.values())
+            known = set(servers)
+            del servers  # so that only one pass is in memory
+        raise ListingChanged(
+            f"The account changed while its pages were read {_MAX_PASSES} times.",
+            "Run again. If the API supports cursor or link, set pagination to it.",
+        )
+
+    def _read_pages(self) -> tuple[dict[str, Server], int]:
+        """Read the listing once, page by page; return its servers by id and the number of pages."""
+        self._bytes, self._values = LISTING_LIMIT, VALUES_LIMIT
+        servers: dict[str, Server] = {}
+        page: Page = self._url, ()
+        last, count, number = "", 0, 1  # the last known id, and the elements and pages so far
+        while True:
+            response = self._get(page)
+            self._bytes -= len(response.body)
+            data, has_more, values = parse_listing(
+                response.body, response.content_type, self._transport.quote, self._values
+            )
+            self._values -= values
+            known = len(servers)
+            merge(servers, data)
+            if has_more and len(servers) == known:
+                raise _no_progress(data, number)
+            if number > 1 and self._connection.pagination == "offset":
+                _check_overlap(data, last)
+                count -= 1
+            if not has_more:
+                return servers, number
+            if number == _MAX_PAGES:
+                raise MalformedResponse(
+                    f"The listing has more than {_MAX_PAGES:,} pages, the limit.",
+                    "Check pagination and pagination_parameter: they must match the API.",
+                )
+            last, count, number = data[-1]["id"], count + len(data), number + 1
+            following = self._next_page(response, page, last, number, count)
+            if following is None:
+                self._allow_partial(len(servers))
+                return servers, number
+            page = following
+
     def _next_page(
-        self, response: Response, page: Page, data: list[Any], number: int, count: int
+        self, response: Response, page: Page, last: str, number: int, count: int
     ) -> Page | None:
-        """Return page ``number``, after ``count`` servers; None if it can't be requested."""
+        """Return page ``number``, after ``count`` servers; None if it can't be requested.
+
+        ``last`` is the id of the last known server. With ``offset``, the page begins with it: if it
+        does not, a server was deleted meanwhile.
+        """
         style = self._connection.pagination
         if style == "link" and response.next_link:
             target = resolve(page[0], response.next_link)
@@ -110,30 +144,34 @@ class Client:
             return target, ()
         if style not in _PARAMETERS:
             return None
-        value = {"cursor": data[-1]["id"], "page": number, "offset": count}[style]
+        value = {"cursor": last, "page": number, "offset": count - 1}[style]
         parameter = self._connection.pagination_parameter or _PARAMETERS[style]
         return self._url, ((parameter, str(value)),)
 
-    def _partial(self, servers: dict[str, Server]) -> list[Server]:
-        problem = f"The API has more servers than the {len(servers)} that were received"
+    def _allow_partial(self, count: int) -> None:
+        received = "the 1 that was" if count == 1 else f"the {count:,} that were"
+        problem = f"The API has more servers than {received} received"
         if self._connection.pagination == "link":
             problem += ", but sends no Link header to the next page"
         if self._connection.allow_partial:
             self.is_partial = True
             self._warn(f"{problem}. Continuing without the others, because allow_partial is set.")
-            return list(servers.values())
+            return
         raise IncompleteListing(
             f"{problem}.",
             "Set pagination to the method that the API uses, or allow_partial to true.",
         )
 
     def _get(self, page: Page) -> Response:
-        """Send one GET, again after a transient failure; raise the last failure."""
+        return self._retry(lambda: self._transport.get(page, self._bytes), CloudError)
+
+    def _retry(self, call: Callable[[], _Result], kind: type[CloudError]) -> _Result:
+        """Return the result of a call, made again after a transient error of this kind."""
         attempt = 1
         while True:
             try:
-                return self._transport.get(page, self._bytes)
-            except CloudError as error:
+                return call()
+            except kind as error:
                 wait = _wait(error, attempt) if attempt <= self._connection.retries else None
                 if wait is None:
                     if attempt > 1:
@@ -161,6 +199,14 @@ def _wait(error: CloudError, attempt: int) -> float | None:
         return wait if error.retry_after <= _LONGEST_WAIT else None
     doublings = min(attempt - 1, 10)  # a large number of retries would overflow a float
     return min(_LONGEST_WAIT, _FIRST_WAIT * 2.0**doublings) * _random.uniform(0.5, 1)
+
+
+def _check_overlap(data: list[Any], last: str) -> None:
+    if not data or data[0]["id"] != last:
+        raise ListingChanged(
+            "The account changed while its pages were read.",
+            "Run again. If the API supports cursor or link, set pagination to it.",
+        )
 
 
 def _no_progress(data: list[Any], number: int) -> MalformedResponse:

@@ -21,6 +21,7 @@ This utility is private to the collection: it may change in any release.
     │   ├── RateLimited        429                                             (api_down)
     │   ├── Redirected         3xx
     │   └── ServerFailed       5xx                                             (api_down)
+    ├── ListingChanged         the account changed between two pages
     └── MalformedResponse      not the documented envelope
         └── IncompleteListing  has_more, and no way to continue
 """
@@ -166,6 +167,17 @@ class ServerFailed(StatusError):
     def transient(self) -> bool:
         """Whether a further attempt may succeed."""
         return self.status in (500, 502, 503, 504)
+
+
+class ListingChanged(CloudError):
+    """The account changed between two pages, so that servers may be missing; not api_down."""
+
+    code = "listing_changed"
+
+    @property
+    def transient(self) -> bool:
+        """Whether a further attempt may succeed."""
+        return True
 
 
 class MalformedResponse(CloudError):

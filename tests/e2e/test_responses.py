@@ -6,9 +6,13 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+
+from sandbox import Fault, Sandbox
 
 from .conftest import Cases, members
 
@@ -22,14 +26,39 @@ def test_paging_gives_the_whole_account(cases: Cases) -> None:
             names = [f"{style}-{count}-{number}" for number in range(count)]
             api = cases.serve(*names, servers=[], pagination=style, page_size=4)
             cases.add(case, api, pagination=style)
-            expected[case] = (api, names, pages)
+            # By page, a listing of more than one page is read twice.
+            requests = 2 * pages if style == "page" and pages > 1 else pages
+            expected[case] = (api, names, requests)
     parameter: dict[str, Any] = {"pagination": "cursor", "pagination_parameter": "after"}
     api = cases.serve(*map(str, "abcde"), page_size=4, **parameter)
     cases.add("parameter", api, **parameter)
     expected["parameter"] = (api, list("abcde"), 2)
     listing = cases.list()
-    for case, (api, names, pages) in expected.items():
+    for case, (api, names, requests) in expected.items():
         assert members(listing, case) == names, case
-        assert len(api.requests) == pages, case
+        assert len(api.requests) == requests, case
         assert len({request.connection for request in api.requests}) == 1, case
     assert api.requests[-1].query == {"after": "srv_4"}
+
+
+@pytest.mark.promise("whole")
+def test_a_deletion_between_two_pages_hides_no_other_server(cases: Cases) -> None:
+    apis = {}
+    for style in ("link", "cursor", "page", "offset"):
+        names = [f"{style}-{number}" for number in range(6)]
+        api = apis[style] = cases.serve(*names, servers=[], pagination=style, page_size=4)
+        cases.add(style, api, pagination=style, retries=1)
+        if style in ("page", "offset"):  # the others do not count, so nothing moves
+            api.fail(_page_before_a_deletion(api))
+    listing = cases.list()
+    for style, api in apis.items():
+        assert members(listing, style) == sorted(server["name"] for server in api.servers)
+        assert len(api.servers) == (5 if style in ("page", "offset") else 6)
+
+
+def _page_before_a_deletion(api: Sandbox) -> Fault:
+    def stream() -> Iterator[bytes]:
+        yield json.dumps({"data": api.servers[:4], "has_more": True}).encode()
+        del api.servers[0]
+
+    return Fault(body=stream)

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     CloudError,
     IncompleteListing,
+    ListingChanged,
     MalformedResponse,
     ServerFailed,
     Unauthorized,
@@ -30,6 +32,10 @@ STYLES = tuple(PARAMETERS)
 def test_all_pages_are_read_over_one_connection(
     read: Any, threads: None, style: str, count: int, requests: int
 ) -> None:
+    if style == "page" and requests > 1:
+        requests *= 2  # read a second time, for comparison
+    if (style, count) == ("offset", 6):
+        requests = 3  # each page repeats the last server of the one before
     with Sandbox(servers=count, pagination=style, page_size=3) as sandbox:
         servers = read(sandbox, pagination=style)
         assert [server.fields for server in servers] == sandbox.servers
@@ -44,8 +50,8 @@ def test_all_pages_are_read_over_one_connection(
     ("style", "values"),
     [
         ("cursor", [{}, {"after": "srv_2"}, {"after": "srv_4"}]),
-        ("page", [{}, {"after": "2"}, {"after": "3"}]),
-        ("offset", [{}, {"after": "2"}, {"after": "4"}]),
+        ("page", [{}, {"after": "2"}, {"after": "3"}] * 2),
+        ("offset", [{}, {"after": "1"}, {"after": "2"}, {"after": "3"}]),
     ],
 )
 def test_the_parameter_can_have_another_name(
@@ -154,7 +160,7 @@ def test_an_empty_page_that_claims_more_is_refused(
     read: Any, style: str, page: int, allow_partial: bool
 ) -> None:
     with Sandbox(servers=4, pagination=style, page_size=2) as sandbox:
-        sandbox.fail(Fault(data=[], has_more=True), page=page)
+        sandbox.fail(Fault(data=[], has_more=True), after=page - 1)
         if page == 2 and style == "none":
             assert len(read(sandbox)) == 4
             return
@@ -166,7 +172,7 @@ def test_an_empty_page_that_claims_more_is_refused(
 @pytest.mark.parametrize("style", STYLES)
 def test_a_repeated_page_is_refused(read: Any, style: str) -> None:
     with Sandbox(servers=6, pagination=style, page_size=2) as sandbox:
-        sandbox.fail(Fault(shift=2), page=2)
+        sandbox.fail(Fault(shift=2), after=1)
         with pytest.raises(MalformedResponse, match="Page 2 of the listing has no new server"):
             read(sandbox, pagination=style)
         assert len(sandbox.requests) == 2
@@ -189,12 +195,71 @@ def test_an_api_that_ignores_the_parameter_is_detected(read: Any, sandbox: Sandb
 
 
 @pytest.mark.promise("whole")
-@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("style", ["link", "cursor", "page"])
 def test_a_server_on_two_pages_is_kept_once(read: Any, style: str) -> None:
     with Sandbox(servers=6, pagination=style, page_size=3) as sandbox:
         sandbox.fail(Fault(shift=1), times=None, after=1)
         servers = read(sandbox, pagination=style)
         assert len({server.id for server in servers}) == len(servers) == 6
+
+
+def delete_after_the_page(sandbox: Sandbox, page: int, index: int) -> Fault:
+    """Return the response for a page, after which the server with this index is deleted."""
+
+    def stream() -> Any:
+        first = (page - 1) * sandbox.paging.size
+        data = sandbox.servers[first : first + sandbox.paging.size]
+        yield json.dumps({"data": data, "has_more": True}).encode()
+        del sandbox.servers[index]
+
+    return Fault(body=stream)
+
+
+@pytest.mark.promise("whole")
+@pytest.mark.parametrize("style", ["page", "offset"])
+@pytest.mark.parametrize("index", [0, 1])
+def test_no_server_is_lost_if_another_one_is_deleted_meanwhile(
+    read: Any, waits: list[float], style: str, index: int
+) -> None:
+    with Sandbox(servers=5, pagination=style, page_size=2) as sandbox:
+        sandbox.fail(delete_after_the_page(sandbox, 1, index))
+        servers = read(sandbox, pagination=style, retries=1)
+        assert [server.fields for server in servers] == sandbox.servers
+        assert len(sandbox.servers) == 4
+    assert len(waits) == (style == "offset")
+
+
+@pytest.mark.promise("whole")
+@pytest.mark.parametrize(("style", "passes"), [("page", 3), ("offset", 2)])
+def test_an_account_that_changes_in_each_pass_is_an_error(
+    read: Any, waits: list[float], style: str, passes: int
+) -> None:
+    with Sandbox(servers=9, pagination=style, page_size=3) as sandbox:
+        requests = 0
+        for _ in range(passes):
+            sandbox.fail(delete_after_the_page(sandbox, 1, 0), after=requests)
+            requests = 2 if style == "page" else 1
+        with pytest.raises(ListingChanged, match="The account changed") as caught:
+            read(sandbox, pagination=style, retries=1)
+    assert "set pagination to it" in caught.value.next_step
+    assert not caught.value.api_down
+
+
+@pytest.mark.promise("whole")
+def test_a_listing_that_fits_on_one_page_in_the_second_pass_is_complete(read: Any) -> None:
+    with Sandbox(servers=3, pagination="page", page_size=2) as sandbox:
+        sandbox.fail(delete_after_the_page(sandbox, 1, 0))
+        assert len(read(sandbox, pagination="page")) == 2
+
+
+@pytest.mark.promise("whole")
+def test_offset_detects_that_the_last_known_server_is_no_longer_there(
+    read: Any, sandbox: Sandbox
+) -> None:
+    sandbox.fail(Fault(has_more=True))
+    sandbox.fail(Fault(data=[], has_more=False))
+    with pytest.raises(ListingChanged):
+        read(sandbox, pagination="offset")
 
 
 LATER_FAULTS: list[tuple[Fault, type[CloudError]]] = [

@@ -29,6 +29,15 @@ def test_the_envelope_is_parsed() -> None:
     assert parse_listing('{"data": ["é😀"], "has_more": false}'.encode())[:2] == (["é😀"], False)
 
 
+@pytest.mark.parametrize(
+    "element",
+    ['{"data": 1, "has_more": 2}', '{"data": {"data": 1, "data": 2}}', '"\\"data\\": \\u0061"'],
+)
+def test_the_keys_of_the_envelope_can_be_in_an_element(element: str) -> None:
+    body = f'{{"data": [{element}], "has_more": false}}'
+    assert parse_listing(body.encode(), "").data == [json.loads(element)]
+
+
 REFUSED = [
     (b"", "not JSON: expecting value at character 0"),
     (b"<html>", "not JSON: expecting value"),
@@ -44,6 +53,10 @@ REFUSED = [
     (b'{"x": ' + b"[" * 33 + b"]" * 33 + b', "data": [], "has_more": true}', "deeper than 32"),
     (b"[" * 200_000, "nested deeper than 32"),
     (b'{"a":' * 200_000, "nested deeper than 32"),
+    (b'{"data": [], "has_more": true, "has_more": false}', 'the key "has_more" twice'),
+    (b'{"data": [{"id": "a"}], "has_more": false, "data": []}', 'the key "data" twice'),
+    (b'{"data": [], "has_more": true, "has\\u005fmore": false}', 'the key "has_more" twice'),
+    (b'{"d\\u0061ta": [{"data": 1}], "data": [], "has_more": false}', 'the key "data" twice'),
     (b"null", "not an object"),
     (b'"text"', "not an object"),
     (b"[]", "not an object"),
