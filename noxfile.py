@@ -400,7 +400,7 @@ def build(session: nox.Session) -> None:
 def importer(session: nox.Session) -> None:
     """Import the tarball as Galaxy does, and treat each warning as an error."""
     install(session, CORE, "galaxy-importer~=0.4.44")
-    tarball = build_collection(session, Path(session.create_tmp()))
+    tarball = build_collection(session, Path(session.create_tmp()).absolute() / "dist")
     with session.chdir(tarball.parent):
         command = ("python", "-m", "galaxy_importer.main", tarball.name)
         log = str(session.run(*command, env=galaxy_import.STRICT, silent=True))
@@ -423,27 +423,37 @@ def picture(session: nox.Session) -> None:
 
 @nox.session(python=[PYTHON])
 def release(session: nox.Session) -> None:
-    """Check everything and build the release; publish it if the argument is ``publish``."""
-    if session.posargs not in ([], ["publish"]):
-        session.error("the only possible argument is publish")
-    publish = bool(session.posargs)
-    if obstacles := find_obstacles(REPOSITORY, publish=publish):
+    """Check everything and build the release; ``final`` also requires what Galaxy does."""
+    if session.posargs not in ([], ["final"]):
+        session.error("the only possible argument is final")
+    final = bool(session.posargs)
+    if obstacles := find_obstacles(REPOSITORY, final=final):
         session.error("\n".join(["not released:", *obstacles]))
     for name in RELEASE:
         session.run(*NOX, name, external=True)
     # A check may have changed files that another one had checked.
-    if obstacles := find_obstacles(REPOSITORY, publish=publish):
+    if obstacles := find_obstacles(REPOSITORY, final=final):
         session.error("\n".join(["not released:", *obstacles]))
     install(session, CORE)
-    tarball = build_collection(session, REPOSITORY / ".nox" / "release")
-    if publish:
-        session.run("ansible-galaxy", "collection", "publish", str(tarball))
-    session.log(f"{'Published' if publish else 'Built, not published'}: {tarball}")
+    session.log(f"Built: {build_collection(session, REPOSITORY / '.nox' / 'release', 'HEAD')}")
 
 
-def build_collection(session: nox.Session, folder: Path) -> Path:
-    """Build the collection into an emptied folder, and return the tarball."""
-    shutil.rmtree(folder, ignore_errors=True)
-    session.run("ansible-galaxy", "collection", "build", "--output-path", str(folder))
+def build_collection(session: nox.Session, folder: Path, tree: str | None = None) -> Path:
+    """Build a tree of git into an emptied folder, by default the files that git does not ignore.
+
+    ``ansible-galaxy`` would also pack ignored files of the working tree.
+    """
+    place = Path(session.create_tmp()).absolute()
+    if tree is None:
+        index = {"GIT_INDEX_FILE": str(place / "index")}
+        session.run("git", "add", "--all", env=index, external=True)
+        tree = str(session.run("git", "write-tree", env=index, external=True, silent=True)).strip()
+    archive = place / "tree.tar"
+    session.run("git", "archive", f"--output={archive}", tree, external=True)
+    for emptied in (folder, place / "tree"):
+        shutil.rmtree(emptied, ignore_errors=True)
+    shutil.unpack_archive(archive, place / "tree")
+    output = ("--output-path", str(folder))
+    session.run("ansible-galaxy", "collection", "build", str(place / "tree"), *output)
     (tarball,) = folder.glob("*.tar.gz")
     return tarball

@@ -10,6 +10,7 @@ import os
 import subprocess
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -81,21 +82,14 @@ def git(folder: Path, *arguments: str) -> None:
     subprocess.run(command, cwd=folder, check=True)
 
 
-def release(checkout: Path, server: GalaxyServer) -> subprocess.CompletedProcess[str]:
-    """Run the command of .github/workflows/release.yml, for this Galaxy server."""
+def release(checkout: Path) -> subprocess.CompletedProcess[str]:
+    """Run the command that builds a release in .github/workflows/release.yml."""
     # Not made anew for the checkout: nox and uv are what the session of this test uses.
     tools = Path(os.environ.get("TOOLS", REPOSITORY / ".venv-tools"))
-    command = ("make", "-o", tools / "ready", f"TOOLS={tools}", "release", "ARGS=publish")
-    environment = {
-        **os.environ,
-        "ANSIBLE_GALAXY_SERVER_LIST": "galaxy",
-        "ANSIBLE_GALAXY_SERVER_GALAXY_URL": server.url,
-        "ANSIBLE_GALAXY_SERVER_GALAXY_API_VERSION": "3",
-    }
+    (command,) = [step["run"] for step in steps("build") if "make" in step.get("run", "")]
     return subprocess.run(
-        [*map(str, command)],
+        [*command.split(), "-o", str(tools / "ready"), f"TOOLS={tools}"],
         cwd=checkout,
-        env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -103,6 +97,22 @@ def release(checkout: Path, server: GalaxyServer) -> subprocess.CompletedProcess
         timeout=SLOW,
         check=False,
     )
+
+
+def publish(user: User, checkout: Path) -> Result:
+    """Run the command that publishes a release in the workflow."""
+    command = steps("publish")[-1]["run"]
+    assert command == "ansible-galaxy collection publish *.tar.gz"
+    (tarball,) = checkout.glob(steps("build")[-1]["with"]["path"])
+    return user.galaxy("publish", tarball)
+
+
+def steps(job: str) -> list[dict[str, Any]]:
+    """Return the steps of a job of the workflow."""
+    workflow = REPOSITORY / ".github" / "workflows" / "release.yml"
+    content = yaml.safe_load(workflow.read_text(encoding="utf-8"))
+    found: list[dict[str, Any]] = content["jobs"][job]["steps"]
+    return found
 
 
 def build_older(user: User, folder: Path) -> Path:
@@ -124,13 +134,15 @@ def test_a_release_is_published_installed_upgraded_and_verified(
     user.galaxy("install", NAME).ok()
     assert user.version() == OLDER_VERSION
 
-    untagged = release(checkout, server)
+    untagged = release(checkout)
     assert untagged.returncode != 0
     assert "the commit's tag must be" in untagged.stdout
     git(checkout, "tag", galaxy["version"])
-    published = release(checkout, server)
-    assert published.returncode == 0, published.stdout
-    assert "Published: " in published.stdout
+    (checkout / ".git/info/exclude").write_text("private.txt\n", encoding="utf-8")
+    (checkout / "private.txt").write_text("ignored on this machine only", encoding="utf-8")
+    built = release(checkout)
+    assert built.returncode == 0, built.stdout
+    assert publish(user, checkout).ok().says("successfully published and imported")
 
     user.galaxy("install", NAME).ok()
     assert user.version() == OLDER_VERSION
@@ -139,6 +151,7 @@ def test_a_release_is_published_installed_upgraded_and_verified(
     new_user.galaxy("install", NAME).ok()
     for each in (user, new_user):
         assert each.version() == galaxy["version"]
+        assert not list(each.collections.rglob("private.txt"))
         assert each.galaxy("verify", NAME).ok().says("match the remote collection")
 
     with Sandbox(servers=3) as sandbox:

@@ -19,9 +19,12 @@ _VERSION = re.compile(r'^VERSION = "(.+)"$', re.MULTILINE)
 _TAG = re.compile(r"v?\d+\.\d+\.\d+\S*")
 
 
-def find_obstacles(repository: Path, *, publish: bool) -> list[str]:
-    """Return the reasons why the checked-out commit cannot be released, one sentence each."""
-    return [*_changes(repository), *_versions(repository, publish), *_address(repository, publish)]
+def find_obstacles(repository: Path, *, final: bool) -> list[str]:
+    """Return the reasons why the checked-out commit cannot be released, one sentence each.
+
+    A final release is for Galaxy, and needs its tag and a real address.
+    """
+    return [*_changes(repository), *_versions(repository, final), *_address(repository, final)]
 
 
 def _changes(repository: Path) -> Iterator[str]:
@@ -29,7 +32,7 @@ def _changes(repository: Path) -> Iterator[str]:
         yield f"the working tree has changes: {', '.join(line[3:] for line in changed)}"
 
 
-def _versions(repository: Path, publish: bool) -> Iterator[str]:
+def _versions(repository: Path, final: bool) -> Iterator[str]:
     version = str(_galaxy(repository)["version"])
     in_code = _VERSION.search((repository / _CODE).read_text(encoding="utf-8"))
     found = in_code[1] if in_code else "nothing"
@@ -42,12 +45,12 @@ def _versions(repository: Path, publish: bool) -> Iterator[str]:
     ):
         yield f"CHANGELOG.rst has no section v{version}: antsibull-changelog release"
     tags = [tag for tag in _git(repository, "tag", "--points-at", "HEAD") if _TAG.fullmatch(tag)]
-    if tags not in ([], [version]) or (publish and not tags):
+    if tags not in ([], [version]) or (final and not tags):
         yield f"the commit's tag must be {version}, but is {', '.join(tags) or 'missing'}"
 
 
-def _address(repository: Path, publish: bool) -> Iterator[str]:
-    if publish and PLACEHOLDER in str(_galaxy(repository)["repository"]):
+def _address(repository: Path, final: bool) -> Iterator[str]:
+    if final and PLACEHOLDER in str(_galaxy(repository)["repository"]):
         yield f"repository in galaxy.yml is a placeholder under {PLACEHOLDER}"
 
 

@@ -42,7 +42,7 @@ PLACEHOLDER = "version: 1.2.3\nrepository: https://example.com/cloud\n"
 
 
 @pytest.mark.parametrize(
-    ("changed", "tags", "obstacle", "published"),
+    ("changed", "tags", "obstacle", "for_galaxy"),
     [
         ({}, "1.2.3", "", ""),
         ({CODE: 'VERSION = "1.2.4"\n'}, "1.2.3", "_options.py has 1.2.4", ""),
@@ -56,14 +56,14 @@ PLACEHOLDER = "version: 1.2.3\nrepository: https://example.com/cloud\n"
     ],
 )
 def test_a_commit_that_is_not_ready_is_refused(
-    tmp_path: Path, changed: dict[str, str], tags: str, obstacle: str, published: str
+    tmp_path: Path, changed: dict[str, str], tags: str, obstacle: str, for_galaxy: str
 ) -> None:
     git(tmp_path, "init", "--quiet")
     commit(tmp_path, **changed)
     for tag in tags.split():
         git(tmp_path, "tag", tag)
-    for publish, expected in ((False, obstacle), (True, obstacle or published)):
-        found = find_obstacles(tmp_path, publish=publish)
+    for final, expected in ((False, obstacle), (True, obstacle or for_galaxy)):
+        found = find_obstacles(tmp_path, final=final)
         assert len(found) == bool(expected)
         assert expected in "".join(found)
 
@@ -73,5 +73,5 @@ def test_uncommitted_changes_are_refused(tmp_path: Path, name: str) -> None:
     git(tmp_path, "init", "--quiet")
     commit(tmp_path)
     (tmp_path / name).write_text(READY.get(name, "") + "# more\n")
-    (obstacle,) = find_obstacles(tmp_path, publish=False)
+    (obstacle,) = find_obstacles(tmp_path, final=False)
     assert obstacle == f"the working tree has changes: {name}"
