@@ -26,7 +26,7 @@ help:
 	@echo "make bench    measure the inventory beside its peers, in half an hour"
 	@echo "make live     check a real account, read-only; prints a report for an issue"
 	@echo "make picture  draw docs/graph.svg from a run of the demo"
-	@echo "make release  check everything, build the release; ARGS=publish publishes"
+	@echo "make release  check everything, build the release from the commit"
 	@echo "make clean    remove what the other targets created"
 
 # Their output is for reading, so nox prints only errors.

@@ -88,6 +88,7 @@ CHECKS = (
     ("shellcheck", ".ci/run"),
     ("antsibull-changelog", "lint"),
     ("ansible-lint", "--offline"),
+    ("zizmor", "--offline", "--pedantic", ".github"),
     ("ruff", "check", "--isolated", "--select=ALL", f"--ignore={IMPORTER_IGNORES}", EVENT_SOURCES),
     ("pylint", f"--disable={IMPORTER_DISABLES}", f"{EVENT_SOURCES}/event_source/servers.py"),
 )

@@ -10,7 +10,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import yaml
 
+from support.collection import REPOSITORY
 from support.release import find_obstacles
 
 READY = {
@@ -75,3 +77,20 @@ def test_uncommitted_changes_are_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text(READY.get(name, "") + "# more\n")
     (obstacle,) = find_obstacles(tmp_path, final=False)
     assert obstacle == f"the working tree has changes: {name}"
+
+
+def test_only_the_step_that_publishes_has_a_secret() -> None:
+    for path in (REPOSITORY / ".github" / "workflows").glob("*.yml"):
+        workflow = yaml.safe_load(path.read_text(encoding="utf-8"))
+        jobs = workflow.pop("jobs")
+        steps = {name: job.pop("steps") for name, job in jobs.items()}
+        with_secret = [
+            (name, step["run"])
+            for name, its_steps in steps.items()
+            for step in its_steps
+            if "secrets." in str(step)
+        ]
+        assert "secrets." not in str((workflow, jobs))
+        publishing = [("publish", "ansible-galaxy collection publish *.tar.gz")]
+        assert with_secret == (publishing if path.stem == "release" else [])
+        assert len(steps.get("publish", [])) in (0, 3)
