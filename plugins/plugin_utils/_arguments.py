@@ -17,6 +17,7 @@ from typing import Any
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._options import (
     RULES,
+    TOKEN_OPTIONS,
     TYPES,
     VARIABLES,
     unknown_option,
@@ -34,12 +35,14 @@ _ALL = {**RULES, **OWN}
 def read_arguments(given: Mapping[Any, Any]) -> dict[str, Any]:
     """Return the value of each argument; raise OptionError at the first bad one.
 
-    An argument that is missing or null is read from the environment. The environment variables of
-    the token are read later, with the connection.
+    An argument that is missing or null is read from the environment, where an empty variable counts
+    as not set. The environment variables of the token are read later, with the connection, and only
+    if neither argument is given: a null one is usually a template that rendered to nothing.
     """
     for name in given:
         if name not in _ALL:
             raise unknown_option(name, _ALL, "is not an argument of this event source.")
+    given = {**given, **{name: "" for name in TOKEN_OPTIONS if given.get(name, "") is None}}
     values = {name: _value(name, given.get(name), rules) for name, rules in _ALL.items()}
     if not values["interval"] >= 1 or math.isinf(values["interval"]):
         raise OptionError("interval: must be a number of seconds, at least 1.")
@@ -48,7 +51,7 @@ def read_arguments(given: Mapping[Any, Any]) -> dict[str, Any]:
 
 def _value(name: str, given: Any, rules: Mapping[str, Any]) -> Any:
     if given is None and name in VARIABLES:
-        given = os.environ.get(VARIABLES[name])
+        given = os.environ.get(VARIABLES[name]) or None
     if given is None:
         return rules.get("default")
     convert, expected = TYPES[rules["type"]]

@@ -10,13 +10,15 @@ ansible-rulebook may run where none is installed.
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import CloudError
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
-from ansible_collections.server_management.cloud.plugins.module_utils._text import plain
+from ansible_collections.server_management.cloud.plugins.module_utils._text import is_plain, plain
 from ansible_collections.server_management.cloud.plugins.plugin_utils._names import assign_names
 
 Event = dict[str, Any]
@@ -27,6 +29,11 @@ HOSTNAME = "inventory_hostname"
 # The groups of an inventory file with default options.
 _GROUPS = frozenset({"all", "ungrouped", "server_management"})
 _GROUP_PREFIXES = ("region_", "plan_", "status_")
+
+# Punctuation of our own messages that plain text can't have, so that they still read well.
+_in_parentheses = re.compile(r" \(([^()]*)\)")
+_PUNCTUATION = {ord(";"): ",", ord("="): " ", **dict.fromkeys(map(ord, "\"'`[]!"))}
+_ends_like_event_id = re.compile(r"\+[0-9a-f]{32}\Z").search
 
 
 class _DefaultGroups:
@@ -63,8 +70,8 @@ class Listing:
         return sorted(self.servers.values(), key=lambda server: self.names[server.id])
 
 
-class Account:
-    """What is known about the account from poll to poll.
+class History:
+    """What the last polls found: the listing, and whether the API is failing.
 
     With ``initial``, the servers of the first listing appear.
     """
@@ -87,10 +94,10 @@ class Account:
         before, self._listing = self._listing, listing
         if before is not None:
             self._listing = listing.completed(before)
-            yield from differences(before, self._listing)
+            yield from compare_listings(before, self._listing)
 
 
-def differences(before: Listing, now: Listing) -> Iterator[Event]:
+def compare_listings(before: Listing, now: Listing) -> Iterator[Event]:
     """Yield the events of servers that are gone, then of those that changed, then of new ones.
 
     Each kind is in the order of the host names. Servers that are gone come first, because another
@@ -138,7 +145,7 @@ def _changed(
     if before.names[server.id] != now.names[server.id]:
         earlier[HOSTNAME] = before.names[server.id]
     content["before"] = earlier
-    content["changed"] = sorted({plain(field) for field in changed})
+    content["changed"] = sorted({plain_key(field) for field in changed})
     if replaced := sorted({*replaced, *content.get("replaced", ())}):
         content["replaced"] = replaced
     return event
@@ -153,17 +160,35 @@ def _event(kind: str, server: Server, listing: Listing) -> Event:
 
 
 def _failed(error: CloudError) -> Event:
-    content = {"code": error.code, "message": plain(str(error)), "status": error.status}
+    content = {"code": error.code, "message": plain_message(str(error)), "status": error.status}
     return {"server_management": {"event": "failed", "error": content}}
 
 
+def plain_message(text: str) -> str:
+    """Return a message as plain text, with commas instead of parentheses and without quotes."""
+    return plain(_in_parentheses.sub(r", \1", text).translate(_PUNCTUATION))
+
+
+def event_id(server_id: str) -> str:
+    """Return the id that a server has in events; different ids stay different.
+
+    An id that is not plain becomes its plain characters and a digest: srv#1 becomes
+    srv1+ec8bc2df5d..., because srv_1 can be another server.
+    """
+    # A plain id that looks like the result for another one gets a digest, too.
+    if is_plain(server_id) and not _ends_like_event_id(server_id):
+        return server_id
+    digest = hashlib.sha256(server_id.encode()).hexdigest()[:32]
+    return f"{''.join(filter(is_plain, server_id))}+{digest}"
+
+
 def plain_fields(fields: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Return fields with plain text only, and the names of those that differ from the original.
+    """Return a server's fields with plain text only, and the names of those that were altered.
 
     ansible-rulebook passes events to playbooks as trusted variables, so that text which could be a
     template would be rendered on the control node.
     """
-    result = _plain_object(fields)
+    result = {**_plain_object(fields), "id": event_id(fields["id"])}
     unaltered = {name for name, value in fields.items() if name in result and result[name] == value}
     return result, sorted(result.keys() - unaltered)
 
@@ -181,12 +206,18 @@ def _plain_value(value: Any) -> Any:
 def _plain_object(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return an object with plain keys and values; keys that become the same get more underscores.
 
-    Keys that are plain already stay as they are, whatever the order.
+    Keys that are plain already stay as they are, whatever the order. An empty key becomes an
+    underscore: it would end the task of ansible-rulebook that reads events (dpath refuses it).
     """
-    result = {key: _plain_value(value) for key, value in fields.items() if plain(key) == key}
+    result = {key: _plain_value(value) for key, value in fields.items() if plain_key(key) == key}
     for key in sorted(fields.keys() - result.keys()):
-        name = plain(key)
+        name = plain_key(key)
         while name in result:
             name += "_"
         result[name] = _plain_value(fields[key])
     return result
+
+
+def plain_key(key: str) -> str:
+    """Return a key as plain text that is not empty."""
+    return plain(key) or "_"

@@ -13,7 +13,7 @@ import asyncio
 import dataclasses
 import logging
 import threading
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from importlib import metadata
@@ -26,18 +26,21 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
     StatusError,
     TokenFileUnusable,
 )
+from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
 from ansible_collections.server_management.cloud.plugins.module_utils._options import (
     VERSION,
     Connection,
     connection_from,
 )
+from ansible_collections.server_management.cloud.plugins.module_utils._text import summarise
 from ansible_collections.server_management.cloud.plugins.plugin_utils._arguments import (
     read_arguments,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._events import (
-    Account,
     Event,
+    History,
     Listing,
+    event_id,
 )
 
 _MAX_PAUSE = 3600.0  # seconds of Retry-After that are honored between two polls
@@ -65,16 +68,16 @@ async def watch(
     options = read_arguments(arguments)
     with suppress(TokenFileUnusable):  # may be temporary: the first poll reports it
         _connect(options)
-    account = Account(options["initial"])
+    history = History(options["initial"])
     poll = _Poll(options)
     while True:
         pause = options["interval"]
         try:
-            events = account.update(await _in_thread(poll))
+            events = history.update(await _in_thread(poll))
         except MissingLibrary:
             raise
         except CloudError as error:
-            events = account.fail(error)
+            events = history.fail(error)
             pause = max(pause, _pause_after(error))
             _logger.info("%s", error)
         for event in events:
@@ -93,11 +96,23 @@ class _Poll:
         warnings: list[str] = []
         client = Client(_connect(self._options), warnings.append)
         servers = client.list_servers()
+        warnings += _altered_ids(servers)
         for text in warnings:
             if text not in self._warnings:
                 _logger.warning("%s", text)
         self._warnings = warnings
         return Listing(servers, self._options["hosts"], client.is_partial)
+
+
+def _altered_ids(servers: Iterable[Server]) -> Iterator[str]:
+    """Yield a warning if servers have another id in events."""
+    altered = [server.id for server in servers if event_id(server.id) != server.id]
+    if altered:
+        are = "1 server has an id" if len(altered) == 1 else f"{len(altered)} servers have ids"
+        yield (
+            f"{are} with characters that events can't have: {summarise(altered)}. Playbooks that "
+            "compare the id of an event with server_id end without changing anything."
+        )
 
 
 def _connect(options: Mapping[str, Any]) -> Connection:
@@ -122,7 +137,7 @@ def _pause_after(error: CloudError) -> float:
 
 
 async def _in_thread(call: Callable[[], Listing]) -> Listing:
-    """Return what a call returns in another thread; raise the CloudError that it raises.
+    """Return what a call returns in another thread, or raise what it raises.
 
     The thread is abandoned when the task is cancelled. With asyncio.to_thread, Python would wait at
     its end for the thread, until the last retry of a request.
@@ -130,24 +145,23 @@ async def _in_thread(call: Callable[[], Listing]) -> Listing:
     loop = asyncio.get_running_loop()
     done: asyncio.Future[Listing] = loop.create_future()
 
-    def settle(result: Listing | None, error: Exception) -> None:
+    def settle(result: Listing | None, error: Exception | None) -> None:
         if done.done():
             return
-        if result is None:
+        if error is not None:
             done.set_exception(error)
-        else:
+        elif result is not None:
             done.set_result(result)
 
     def run() -> None:
         result: Listing | None = None
-        error: Exception = RuntimeError("The client ended with neither a listing nor an error.")
+        error: Exception | None = None
         try:
             result = call()
-        except CloudError as failure:
+        except Exception as failure:  # noqa: BLE001  # a mistake of ours ends the source, too
             error = failure
-        finally:
-            with suppress(RuntimeError):  # the rulebook has ended, and the loop with it
-                loop.call_soon_threadsafe(settle, result, error)
+        with suppress(RuntimeError):  # the rulebook has ended, and the loop with it
+            loop.call_soon_threadsafe(settle, result, error)
 
     threading.Thread(target=run, name="server_management.cloud", daemon=True).start()
     return await done

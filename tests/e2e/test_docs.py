@@ -274,7 +274,7 @@ UTILITIES = [path for path in SPEAKERS if path.parent.name.endswith("_utils")]
 SAY = {"_warn", "warn", "warning"}
 LEAST = 10  # characters that distinguish a text from others
 # Messages whose text is Ansible's or the system's, after the option's name.
-BORROWED = ("no such file or directory.", "'site' is undefined")
+BORROWED = ("no such file or directory.", "'site' is undefined", "no hosts to target.")
 
 
 @lru_cache

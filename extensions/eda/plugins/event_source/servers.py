@@ -65,6 +65,8 @@ notes:
     E(SERVER_MANAGEMENT_API_TOKEN_FILE) and others, as in the inventory plugin.
   - Relative paths in O(api_token_file) and O(ca_path) are relative to the working directory of
     C(ansible-rulebook).
+  - The inventory of the rulebook must not have C(cache=true), because a cached inventory does not
+    contain a server that has just appeared.
   - With O(allow_partial=true), servers that a partial listing does not have are not reported as
     gone.
 """
@@ -77,8 +79,11 @@ EXAMPLES = r"""
     - server_management.cloud.servers:
         interval: 30
   rules:
-    - name: Set up each new server
-      condition: event.server_management.event == "appeared"
+    - name: Set up each server that starts to run
+      condition: >-
+        (event.server_management.event == "appeared"
+        or event.server_management.changed contains "status")
+        and event.server_management.server.status == "running"
       action:
         run_playbook:
           name: server_management.cloud.set_up_server

@@ -10,6 +10,8 @@ import pytest
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._options import (
+    RULES,
+    VARIABLES,
     connection_argument_spec,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._arguments import (
@@ -109,3 +111,14 @@ def test_the_environment_is_used_for_arguments_that_are_not_given(
     assert read["validate_certs"] is False
     # The connection reads it, so that it never replaces a token file of the rulebook.
     assert read["api_token"] is None
+
+
+def test_an_empty_environment_variable_counts_as_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, variable in VARIABLES.items():
+        monkeypatch.setenv(variable, "")
+        assert read_arguments({})[name] == RULES[name].get("default")
+
+
+@pytest.mark.parametrize("name", ["api_token", "api_token_file"])
+def test_a_null_token_is_given_and_empty(name: str) -> None:
+    assert read_arguments({name: None})[name] == ""

@@ -21,10 +21,12 @@ from ansible_collections.server_management.cloud.plugins.module_utils._models im
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._text import is_plain
 from ansible_collections.server_management.cloud.plugins.plugin_utils._events import (
-    Account,
     Event,
+    History,
     Listing,
+    event_id,
     plain_fields,
+    plain_message,
 )
 from support.modules import WEB
 
@@ -42,9 +44,9 @@ def listing(*records: dict[str, Any], hosts: str = "name") -> Listing:
 def differences(
     before: list[dict[str, Any]], now: list[dict[str, Any]], hosts: str = "name"
 ) -> list[Event]:
-    account = Account(initial=False)
-    assert list(account.update(listing(*before, hosts=hosts))) == []
-    return list(account.update(listing(*now, hosts=hosts)))
+    history = History(initial=False)
+    assert list(history.update(listing(*before, hosts=hosts))) == []
+    return list(history.update(listing(*now, hosts=hosts)))
 
 
 def brief(events: list[Event]) -> list[tuple[str, ...]]:
@@ -165,29 +167,29 @@ def test_an_empty_account_is_compared_like_any_other() -> None:
 
 
 def test_with_initial_the_first_servers_appear() -> None:
-    account = Account(initial=True)
-    assert brief(list(account.update(listing(record("b"), record("a"))))) == [
+    history = History(initial=True)
+    assert brief(list(history.update(listing(record("b"), record("a"))))) == [
         ("appeared", "a"),
         ("appeared", "b"),
     ]
-    assert list(account.update(listing(record("b"), record("a")))) == []
+    assert list(history.update(listing(record("b"), record("a")))) == []
 
 
 def test_a_server_that_a_partial_listing_lacks_is_not_gone() -> None:
-    account = Account(initial=False)
-    list(account.update(listing(record("a"), record("b"))))
+    history = History(initial=False)
+    list(history.update(listing(record("a"), record("b"))))
     partial = Listing([server_from_api(record("c"), 0)], "name", is_partial=True)
-    assert brief(list(account.update(partial))) == [("appeared", "c")]
-    assert brief(list(account.update(listing(record("b"))))) == [("gone", "a"), ("gone", "c")]
+    assert brief(list(history.update(partial))) == [("appeared", "c")]
+    assert brief(list(history.update(listing(record("b"))))) == [("gone", "a"), ("gone", "c")]
 
 
 @pytest.mark.parametrize("initial", [True, False])
 def test_several_failures_are_one_event_and_the_differences_come_after_the_recovery(
     initial: bool,
 ) -> None:
-    account = Account(initial)
-    list(account.update(listing(record("a"))))
-    assert list(account.fail(Unreachable("It <fails>.", "Wait."))) == [
+    history = History(initial)
+    list(history.update(listing(record("a"))))
+    assert list(history.fail(Unreachable("It <fails>.", "Wait."))) == [
         {
             "server_management": {
                 "event": "failed",
@@ -195,21 +197,21 @@ def test_several_failures_are_one_event_and_the_differences_come_after_the_recov
             }
         }
     ]
-    assert list(account.fail(RateLimited("Other.", "", 429))) == []
-    assert brief(list(account.update(listing(record("b"))))) == [
+    assert list(history.fail(RateLimited("Other.", "", 429))) == []
+    assert brief(list(history.update(listing(record("b"))))) == [
         ("recovered", ""),
         ("gone", "a"),
         ("appeared", "b"),
     ]
-    assert list(account.update(listing(record("b")))) == []
-    (again,) = account.fail(RateLimited("Other.", "", 429))
+    assert list(history.update(listing(record("b")))) == []
+    (again,) = history.fail(RateLimited("Other.", "", 429))
     assert again["server_management"]["error"]["status"] == 429
 
 
 def test_the_first_listing_after_a_failed_first_poll_causes_no_differences() -> None:
-    account = Account(initial=False)
-    assert len(list(account.fail(CloudError("No.")))) == 1
-    assert brief(list(account.update(listing(record("a"))))) == [("recovered", "")]
+    history = History(initial=False)
+    assert len(list(history.fail(CloudError("No.")))) == 1
+    assert brief(list(history.update(listing(record("a"))))) == [("recovered", "")]
 
 
 def test_hostile_text_is_replaced_and_its_fields_are_named() -> None:
@@ -218,7 +220,8 @@ def test_hostile_text_is_replaced_and_its_fields_are_named() -> None:
     content = event["server_management"]
     harmless = "".join(c if is_plain(c) else "_" for c in ATTACK)
     assert content["server"]["later"] == {harmless: [{"a": harmless}, 1]}
-    assert content["server"]["id"] == content["server"]["name"] == harmless
+    assert content["server"]["id"] == event_id(ATTACK)
+    assert content["server"]["name"] == harmless
     assert content["replaced"] == ["id", "ipv4", "later", "name", "status"]
     assert_harmless(event)
 
@@ -230,16 +233,49 @@ def test_a_change_names_fields_that_were_altered_in_either_record() -> None:
 
 
 def test_keys_that_become_equal_stay_distinct() -> None:
-    fields = {"a}": 1, "a{": 2, "a_": 3, "b": {"x%": 1, "x#": 2}}
+    fields = {"id": "s", "a}": 1, "a{": 2, "a_": 3, "b": {"x%": 1, "x#": 2}}
     result, replaced = plain_fields(fields)
-    assert result == {"a_": 3, "a__": 2, "a___": 1, "b": {"x_": 2, "x__": 1}} or result == {
-        "a_": 3,
-        "a__": 1,
-        "a___": 2,
-        "b": {"x_": 2, "x__": 1},
-    }
+    assert result == {"id": "s", "a_": 3, "a__": 2, "a___": 1, "b": {"x_": 2, "x__": 1}}
     assert plain_fields(dict(reversed(fields.items())))[0] == result
     assert replaced == ["a__", "a___", "b"]
+
+
+def test_no_key_is_empty() -> None:
+    fields = {"id": "s", "": 1, "labels": {"": {"": 2}, "_": 3}}
+    result, replaced = plain_fields(fields)
+    assert result == {"id": "s", "_": 1, "labels": {"_": 3, "__": {"_": 2}}}
+    assert replaced == ["_", "labels"]
+    (event,) = differences([record("s", **{"": 1})], [record("s", **{"": 2})])
+    assert event["server_management"]["changed"] == ["_"]
+
+
+@pytest.mark.parametrize("identifier", ["srv_1", "Srv 1", "a/b@c.d:e,f+g-h", "ä", "a+" + "0" * 31])
+def test_a_plain_id_is_the_id_of_the_event(identifier: str) -> None:
+    assert event_id(identifier) == identifier
+
+
+def test_ids_with_other_characters_stay_different() -> None:
+    ids = ["srv#1", "srv_1", "srv1", "srv$1", "#", "$", "{{ 1 }}", "\n", "s" * 9]
+    ids += [event_id(identifier) for identifier in ids if not is_plain(identifier)]
+    assert event_id("srv#1") == "srv1+ec8bc2df5da55bb55f3e631e021ddfd2"
+    assert len({event_id(identifier) for identifier in ids}) == len(ids)
+    assert all(is_plain(event_id(identifier)) for identifier in ids)
+
+
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        ("It was rejected (HTTP 401). Check it.", "It was rejected, HTTP 401. Check it."),
+        ("It is not JSON (content type: text/html).", "It is not JSON, content type: text/html."),
+        ('The response has no list "data".', "The response has no list data."),
+        ("Encrypted; use `api_token: !vault`.", "Encrypted, use api_token: vault."),
+        ("Cannot reach [::1]:80.", "Cannot reach ::1:80."),
+        ('no link with rel="next"', "no link with rel next"),
+        ("The body is {{ x }}, '%}' (((.", "The body is __ x __, __ ___."),
+    ],
+)
+def test_messages_of_events_read_well_without_brackets_and_quotes(message: str, text: str) -> None:
+    assert plain_message(message) == text
 
 
 def assert_harmless(value: Any) -> None:
@@ -247,6 +283,7 @@ def assert_harmless(value: Any) -> None:
         assert is_plain(value)
     elif isinstance(value, dict):
         for key, item in value.items():
+            assert key
             assert_harmless(key)
             assert_harmless(item)
     elif isinstance(value, list):
@@ -281,13 +318,13 @@ def test_any_two_listings_cause_harmless_and_complete_events(
     before: list[dict[str, Any]], now: list[dict[str, Any]], hosts: str
 ) -> None:
     earlier, later = listing(*before, hosts=hosts), listing(*now, hosts=hosts)
-    account = Account(initial=False)
-    list(account.update(earlier))
-    events = list(account.update(later))
+    history = History(initial=False)
+    list(history.update(earlier))
+    events = list(history.update(later))
     for event in events:
         assert_harmless(event)
         json.dumps(event, allow_nan=False)
     kinds = [event["server_management"]["event"] for event in events]
     assert kinds.count("gone") == len(earlier.servers.keys() - later.servers.keys())
     assert kinds.count("appeared") == len(later.servers.keys() - earlier.servers.keys())
-    assert list(account.update(listing(*now, hosts=hosts))) == []
+    assert list(history.update(listing(*now, hosts=hosts))) == []

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -200,17 +199,29 @@ def test_a_cancelled_source_ends_at_once(faults: list[Fault], options: dict[str,
     )
 
 
-def test_an_unexpected_error_ends_the_source(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_unexpected_error_ends_the_source_and_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(_client: Client) -> None:
         raise KeyError("a mistake")
 
-    seen: list[str] = []
-    monkeypatch.setattr(threading, "excepthook", lambda args: seen.append(str(args.exc_value)))
     monkeypatch.setattr(Client, "list_servers", fail)
-    with pytest.raises(RuntimeError, match="neither a listing nor an error"):
+    with pytest.raises(KeyError, match="a mistake"):
         asyncio.run(watch(Rulebook(), {"base_url": "http://127.0.0.1:9", "api_token": "t"}))
-    while not seen:
-        time.sleep(0.01)
-    assert seen == ["'a mistake'"]
+
+
+def test_servers_with_another_id_in_events_are_logged_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    ids = ["srv_1", "srv#1", "srv\n2"]
+    with Sandbox(servers=[{"id": identifier, "name": "n"} for identifier in ids]) as sandbox:
+
+        def lose() -> None:
+            sandbox.servers.pop()
+
+        rulebook = Rulebook(lambda: None, lose, lambda: None)
+        rulebook.run(base_url=sandbox.url, api_token=sandbox.token)
+    logged = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert len(logged) == 2
+    assert logged[0].startswith(
+        "2 servers have ids with characters that events can't have: srv 2, "
+    )
+    assert logged[1].startswith("1 server has an id with characters that events can't have: srv#1.")
