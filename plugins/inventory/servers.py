@@ -32,8 +32,9 @@ notes:
     O(compose), O(groups) and O(keyed_groups) can also use C(inventory_hostname) and the variables
     that other sources set for the host. O(groups) and O(keyed_groups) can also use the variables
     of O(compose).
-  - If an expression of O(compose), O(groups) or O(keyed_groups) fails, there is one warning with
-    the number of hosts, or an error if O(strict=true).
+  - If an expression of O(compose), O(groups), O(keyed_groups) or O(hostnames) fails, there is one
+    warning with the number of hosts, or an error if O(strict=true).
+  - Text from the API stays text in the results of expressions, also before ansible-core 2.19.
   - A server without a usable IPv4 address gets C(no-usable-ipv4.invalid.) as C(ansible_host), which
     never resolves, so that Ansible does not connect to whatever the server's name resolves to.
     O(compose) can set another address.
@@ -441,7 +442,9 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         report_names(naming, self.get_option("strict"), self._warn)
         failures = expressions.failures if expressions else {}
         for label, (count, reason) in failures.items():
-            self._warn(f"{label}: failed for {count} of {len(hosts)} hosts, first with: {reason}")
+            total = f"{len(hosts)} host{'s' if len(hosts) > 1 else ''}"
+            first = ", first with" if count > 1 else ""
+            self._warn(f"{label}: failed for {count} of {total}{first}: {reason}")
 
     def _warn(self, text: str) -> None:
         self.display.warning(f"{self._source}: {redact(text, self._token)}")

@@ -26,6 +26,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._subjects 
     Recorder,
     Subject,
 )
+from ansible_collections.server_management.cloud.plugins.plugin_utils._trust import keep_text
 from ansible_collections.server_management.cloud.plugins.plugin_utils._values import (
     MOST_REMEMBERED,
     NUMBERS,
@@ -59,6 +60,7 @@ class Evaluator(BaseInventoryPlugin, Constructable):
         super().__init__()
         self.get_option: Callable[..., Any] = options.__getitem__
         self.templar = templar
+        keep_text(templar)
         self._vars = extra_vars
         # For each key in keyed_groups: the groups of its entry, by the values of its variables.
         self._recorders: dict[Expression, dict[tuple[str, ...], Recorder]] = {}

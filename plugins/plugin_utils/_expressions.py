@@ -13,11 +13,12 @@ results.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from datetime import date
 from functools import partial
 from typing import Any, NamedTuple
 
-from ansible.errors import AnsibleParserError
 from ansible.template import Templar
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
@@ -49,6 +50,7 @@ OPTIONS = (
     "compose", "filters", "groups", "hostnames", "keyed_groups", "leading_separator", "strict",
     "use_extra_vars",
 )  # fmt: skip
+_HOSTNAMES = "hostnames: "
 
 
 class Composed(NamedTuple):
@@ -81,7 +83,10 @@ class Expressions:
             for entry in options["filters"] or []
             for verb, condition in entry.items()
         ]
-        self._hostnames = [new(source) for source in options["hostnames"] or []]
+        self._hostnames = [
+            (f"{_HOSTNAMES}{one_line(str(source))}", new(source))
+            for source in options["hostnames"] or []
+        ]
         self._variables = {name: new(source) for name, source in (options["compose"] or {}).items()}
         # Two names may be the same group, once they are made safe.
         self._groups = [
@@ -119,13 +124,19 @@ class Expressions:
         return True
 
     def preferences(self, host: Host) -> list[str]:
-        """Return the result of each expression of hostnames; an empty text if it is not usable."""
+        """Return the result of each expression of hostnames; an empty text if it is not usable.
+
+        With strict, the first failure raises OptionError. Without it, ``failures`` counts.
+        """
         subject = Subject(host)
         found = []
-        for expression in self._hostnames:
+        for label, expression in self._hostnames:
             try:
                 value = self._evaluator.value(expression, subject)
-            except Exception:  # noqa: BLE001  # a user's expression may raise anything
+            except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
+                if not is_omission(error):
+                    server = one_line(host.server.id)
+                    self._fail(label, f"failed for the server {server}: ", error)
                 value = ""
             if isinstance(value, str):
                 found.append(str.__str__(value))  # without any mark
@@ -136,9 +147,11 @@ class Expressions:
     def compose_all(self, hosts: list[Host], inventory: Any) -> list[Composed]:
         """Evaluate compose, groups and keyed_groups for hosts that have their names.
 
-        With strict, the first failure raises AnsibleParserError. Without it, ``failures`` counts.
+        With strict, the first failure raises OptionError. Without it, ``failures`` counts.
         """
-        self.failures.clear()
+        self.failures = {
+            label: found for label, found in self.failures.items() if label.startswith(_HOSTNAMES)
+        }
         self.parents.clear()
         if not (self._variables or self._groups or self._keyed_groups):
             return [Composed({}, []) for host in hosts]
@@ -149,7 +162,9 @@ class Expressions:
         host, variables = subject.host.name, {}
         for name, expression in self._variables.items():
             try:
-                variables[name] = self._evaluator.value(expression, subject)
+                value = self._evaluator.value(expression, subject)
+                _check_json(value)
+                variables[name] = value
             except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
                 self._fail(f"compose: {name}", f"Could not set {name} for host {host}: ", error)
         # Entries of compose can't use each other's results, and neither can those of groups.
@@ -179,8 +194,24 @@ class Expressions:
         reason = one_line(str(error))
         if self._strict:
             # With the cause, Ansible would print the reason twice.
-            raise AnsibleParserError(f"{message}{reason}") from None
+            raise OptionError(f"{label}: {message}{reason}") from None
         if is_omission(error):
             return
         count, first = self.failures.get(label, (0, reason))
         self.failures[label] = count + 1, first
+
+
+def _check_json(value: Any) -> None:
+    """Raise TypeError if a value can't be in JSON, in which ansible-inventory lists variables."""
+    if isinstance(value, (str, int, date, type(None))):  # dates are listed as text
+        return
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            _check_json(item)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if not isinstance(key, (str, int, float, type(None))):
+                raise TypeError(f"The key {key!r} can't be in JSON.")
+            _check_json(item)
+    elif not (isinstance(value, float) and math.isfinite(value)):
+        raise TypeError(f"The result {value!r} can't be in JSON.")

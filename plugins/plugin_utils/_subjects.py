@@ -82,7 +82,7 @@ class Subject:
         if self._known:
             groups.update(group.name for group in self._known.groups)
         group_names = sorted(around.with_ancestors(groups) - {"all"})
-        return {**variables, **self._magic, "group_names": group_names}
+        return {**variables, **as_data({**self._magic, "group_names": group_names})}
 
     def plain_texts(self, names: Iterable[str]) -> tuple[str, ...] | None:
         """Return the values of variables if each is text of ours that can't be a template."""

@@ -21,6 +21,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._text impo
 try:
     from ansible.template import is_trusted_as_template, trust_as_template
 except ImportError:  # ansible-core before 2.19
+    from ansible.module_utils.common.text.converters import to_text
     from ansible.utils.native_jinja import NativeJinjaText
     from ansible.utils.unsafe_proxy import AnsibleUnsafeText, wrap_var
 
@@ -53,6 +54,28 @@ except ImportError:  # ansible-core before 2.19
         is_text = isinstance(value, str) and not isinstance(value, NativeJinjaText)
         return str.__str__(value) if is_text else None
 
+    def keep_text(templar: Any) -> None:
+        """Make a templar return text as text if it contains text from the API.
+
+        By default, it returns the value of text that Python can read, such as "{0}" or "[1]".
+        """
+        environment = templar.environment
+        finalize = environment.finalize  # called for the result of an expression
+        if getattr(finalize, "keeps_text", False):
+            return
+
+        def keep(value: Any) -> Any:
+            value = finalize(value)
+            is_text = isinstance(value, str if templar.jinja2_native else (str, bytes))
+            if is_text and getattr(templar.cur_context, "unsafe", False):
+                text = to_text(value)
+                if templar.jinja2_native or text[:1] in ("{", "[") or text in ("True", "False"):
+                    return NativeJinjaText(text)
+            return value
+
+        keep.keeps_text = True  # type: ignore[attr-defined]
+        environment.finalize = keep
+
     def without_origin(value: Any) -> Any:
         """Return the value unchanged: only later versions show the lines that it came from."""
         return value
@@ -71,6 +94,9 @@ else:
     def text_of(value: Any) -> str | None:
         """Return text without its mark; None for other values."""
         return str.__str__(value) if isinstance(value, str) else None
+
+    def keep_text(templar: Any) -> None:
+        """Do nothing: Ansible doesn't convert text."""
 
     def without_origin(value: Any) -> Any:
         """Return a value from a file without its line; text that is trusted stays trusted.

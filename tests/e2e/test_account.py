@@ -58,7 +58,10 @@ CHOICES: list[tuple[dict[str, Any], dict[str, list[str]]]] = [
         },
         {"server_management": ["db-1", "web-2"]},
     ),
-    ({"hostnames": ["server_nope", "server_name ~ '.x'"]}, {"plan_large": ["db-1.x"]}),
+    (
+        {"hostnames": ["server_nope | default('')", "server_name ~ '.x'"]},
+        {"plan_large": ["db-1.x"]},
+    ),
     (
         {"hostnames": ["server_name.split('-')[0] ~ '-' ~ server_region", "server_name"]},
         {"server_management": ["db-1", "eu-2", "web-1"]},
@@ -131,9 +134,11 @@ def test_failing_expressions_and_changed_names_are_warnings_or_with_strict_error
         "compose": {"a": "server_nope"},
         "groups": {"b": "server_nope == 1"},
         "keyed_groups": [{"key": "server_nope"}],
+        "hostnames": ["server_nope", "server_name"],
     }
     for name, value in options.items():
         cases.add(name, source.sandbox, strict=True, **{name: value})
+    cases.add("single", compose={"a": "server_nope"})
     cases.add("filters", source.sandbox, filters=[{"exclude": "server_nope"}])
     cases.add("lenient", source.sandbox, **options)
     other = cases.serve("w b", "v")
@@ -141,16 +146,21 @@ def test_failing_expressions_and_changed_names_are_warnings_or_with_strict_error
     cases.add("strict_names", other, strict=True)
     cases.add("names", other)
     result = cases.run()
-    for label in ("compose: a", "groups: b", "keyed_groups: server_nope"):
-        assert result.says(f"lenient.server_management.yml: {label}: failed for 3 of 3 hosts")
+    labels = ("compose: a", "groups: b", "keyed_groups: server_nope", "hostnames: server_nope")
+    for label in labels:
+        text = f"lenient.server_management.yml: {label}: failed for 3 of 3 hosts, first with: "
+        assert result.says(text)
+    assert result.says("single.server_management.yml: compose: a: failed for 1 of 1 host: ")
     assert result.says("Several values become the group region_eu_1: region eu-1, region eu_1")
     text = "1 server name has characters that a host name can't have"
     assert result.says(f"names.server_management.yml: {text}")
     listing = result.json()
     assert members(listing, "lenient") == THREE
     assert len(members(listing, "names")) == 2
-    assert len(hosts(listing)) == 5
-    check_refused(result, dict.fromkeys(options, "'server_nope' is undefined"))
+    assert len(hosts(listing)) == 6
+    undefined = "'server_nope' is undefined"
+    check_refused(result, {name: (f"{name}: ", undefined) for name in options})
+    check_refused(result, {"compose": "compose: a: Could not set a for host db-1: "})
     refused = {"filters": "filters: exclude: server_nope: failed"}
     check_refused(result, {**refused, "strict_names": f"hostnames: {text}"})
 
@@ -340,3 +350,29 @@ def test_every_example_of_the_documentation_works(cases: Cases, tmp_path: Path) 
     listing = cases.list(env=dict.fromkeys(names, "sandbox-token"))
     for case in examples:
         assert [name for name in hosts(listing) if name.startswith(f"{case}-")], case
+
+
+@pytest.mark.promise("data")
+def test_a_name_like_a_python_value_stays_text(cases: Cases) -> None:
+    names = ("{0}", "[1j]", "[...]", "{(1, 2): 3}", "['a', 'prod']", "True")
+    options: dict[str, Any] = {
+        "compose": {"label": "server_name", "number": "server_plan | int", "bad": "'{1}'"},
+        "keyed_groups": [{"key": "server_name", "prefix": "n"}],
+        "groups": {"chosen": "label == server_name and server_name is string"},
+        "hostnames": ["'x-' ~ server_name"],
+    }
+    api = cases.serve(*names)
+    for server in api.servers:
+        server["plan"] = "7"
+    cases.add("values", api, **options)
+    listing = cases.run().json()
+    found = listing["_meta"]["hostvars"].values()
+    labels = {
+        host["label"] if isinstance(host["label"], str) else host["label"]["__ansible_unsafe"]
+        for host in found
+    }
+    assert labels == set(names)
+    assert {int(host["number"]) for host in found} == {7}
+    assert len(members(listing, "chosen")) == len(names)
+    groups = {name for name in listing if name.startswith("n_")}
+    assert groups == {"n_" + re.sub("[^A-Za-z0-9_]", "_", name) for name in names}

@@ -9,6 +9,9 @@ Intended differences, which the reference takes into account:
 - Extra vars also reach ``groups`` (and ``filters``), which Ansible's helper does not pass them to.
 - Text that can't be a template is plain: it need not be marked as Ansible marks it. Expressions
   see it marked, so that what they decode from it is never a template.
+- Before ansible-core 2.19, a result that is text and contains text from the API stays text, and
+  does not become the value that Python would read from it.
+- A composed value that JSON can't hold is a failure.
 - What ends a source in Ansible even without ``strict`` (a key that is a number, for example) is a
   counted failure here.
 
@@ -19,9 +22,11 @@ before all expressions succeed; host and group names never collide.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import date
 from typing import Any
 
 from ansible.errors import AnsibleError
@@ -53,7 +58,23 @@ from .expression_cases import HOSTS, Case
 try:
     from ansible.template import is_trusted_as_template, trust_as_template
 except ImportError:  # ansible-core before 2.19, where all text is trusted unless it is marked
+    from ansible.module_utils.common.text.converters import to_text
     from ansible.utils.native_jinja import NativeJinjaText
+
+    def with_text_kept(templar: Templar) -> Templar:
+        """Return a templar that doesn't convert text with text from the API."""
+        convert = templar.environment.finalize
+
+        def finalize(value: Any) -> Any:
+            value = convert(value)
+            if templar.cur_context.unsafe and isinstance(value, (str, bytes)):
+                value = to_text(value)
+                if value.startswith(("{", "[")) or value in ("True", "False"):
+                    value = NativeJinjaText(value)
+            return value
+
+        templar.environment.finalize = finalize
+        return templar
 
     def is_trusted_as_template(value: object) -> bool:
         """Return whether Ansible would render a text."""
@@ -65,6 +86,10 @@ except ImportError:  # ansible-core before 2.19, where all text is trusted unles
 
 else:
 
+    def with_text_kept(templar: Templar) -> Templar:
+        """Return the templar: later versions never convert text."""
+        return templar
+
     class NativeJinjaText(str):  # type: ignore[no-redef]
         """Text that stays text in a playbook, so that it needs no mark."""
 
@@ -72,7 +97,7 @@ else:
 SOURCE = "/inventories/fuzz.server_management.yml"
 _loader = DataLoader()
 # One for each side: to make one costs more than to evaluate many expressions.
-_their_templar, _our_templar = Templar(loader=_loader), Templar(loader=_loader)
+_their_templar, _our_templar = with_text_kept(Templar(loader=_loader)), Templar(loader=_loader)
 
 
 def load(value: Any) -> Any:
@@ -119,6 +144,28 @@ def add(inventory: InventoryData, host: Host) -> None:
         inventory.add_child(group, host.name)
 
 
+def _known_variables(inventory: InventoryData, host: Host) -> dict[str, Any]:
+    """Return the variables of a host; its name and its groups can be text from the API."""
+    known = inventory.get_host(host.name).get_vars()
+    magic = ("inventory_hostname", "inventory_hostname_short", "group_names")
+    return {**known, **as_data({name: known[name] for name in magic})}
+
+
+def _expect_json(value: Any) -> None:
+    """Raise TypeError if JSON can't hold a value, with the message of the collection."""
+    scalars = (str, int, float, date, type(None))
+    if isinstance(value, dict):
+        for key in value:
+            if not isinstance(key, (str, int, float, type(None))):
+                raise TypeError(f"The key {key!r} can't be in JSON.")
+            _expect_json(value[key])
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            _expect_json(item)
+    elif not isinstance(value, scalars) or (type(value) is float and not math.isfinite(value)):
+        raise TypeError(f"The result {value!r} can't be in JSON.")
+
+
 def _seen(variables: dict[str, Any]) -> dict[str, Any]:
     """Return the variables of an inventory as expressions see them."""
     return as_data(trust_plain(variables))
@@ -135,26 +182,40 @@ class Reference(BaseInventoryPlugin, Constructable):
         self._vars = extra_vars
         self.extra_vars = extra_vars if options["use_extra_vars"] else {}
         self.inventory = InventoryData()
+        self._is_composing = False
 
     def run(self, hosts: list[Host], inventory: InventoryData) -> None:
         """Add the hosts to the inventory, with the results of the expressions."""
         self.inventory, strict = inventory, self.options["strict"]
         for host in hosts:
             add(inventory, replace(host, variables=_seen(host.variables)))
-            known = inventory.get_host(host.name).get_vars()
+            known = _known_variables(inventory, host)
+            self._is_composing = True
             self._set_composite_vars(self.options["compose"], known, host.name, strict)
-            known = combine_vars(inventory.get_host(host.name).get_vars(), self.extra_vars)
+            self._is_composing = False
+            known = combine_vars(_known_variables(inventory, host), self.extra_vars)
             self._add_host_to_composed_groups(
                 self.options["groups"], known, host.name, strict, fetch_hostvars=False
             )
-            self._add_host_to_keyed_groups(self.options["keyed_groups"], {}, host.name, strict)
+            for entry in self.options["keyed_groups"]:
+                known = _known_variables(inventory, host)
+                self._add_host_to_keyed_groups(
+                    [entry], known, host.name, strict, fetch_hostvars=False
+                )
+
+    def _compose(self, template: Any, variables: Any, *args: Any, **kwargs: Any) -> Any:
+        value = super()._compose(template, variables, *args, **kwargs)
+        if self._is_composing:
+            _expect_json(value)
+        return value
 
     def text(self, expression: Any, variables: dict[str, Any]) -> str:
         """Return the host name that an expression gives, or an empty text."""
         try:
             value = self._compose(expression, variables)
-        except Exception:  # noqa: BLE001  # Ansible's helpers let anything through
-            return ""
+        except Exception as error:  # noqa: BLE001  # Ansible's helpers let anything through
+            is_omitted = type(error).__name__ == "AnsibleValueOmittedError"
+            return "" if is_omitted or not self.options["strict"] else "fails"
         if isinstance(value, str):
             return str.__str__(value)
         return str(value) if isinstance(value, (bool, int, float)) else ""
@@ -196,7 +257,11 @@ def _compare_choices(reference: Reference, expressions: Expressions, host: Host)
     """Compare the host names and the filters, which do not use the inventory."""
     variables = _seen(host.variables)
     expected = [reference.text(source, variables) for source in reference.options["hostnames"]]
-    _same("hostnames", expressions.preferences(host), expected)
+    try:
+        preferences = expressions.preferences(host)
+    except OptionError:
+        preferences = ["fails"]
+    _same("hostnames", preferences, expected)
     kept: bool | str = True
     for entry in reference.options["filters"]:
         ((verb, condition),) = entry.items()
@@ -224,10 +289,15 @@ def _expect_failure(
         if "(" * 100 not in str(error):  # Ansible's text depends on the free depth of the stack
             # The collection passes text to Jinja without a mark.
             theirs = one_line(str(error)).replace("_AnsibleTaggedStr", "str")
-            _same("error", one_line(str(ours)).replace("_AnsibleTaggedStr", "str"), theirs)
+            _same_error(one_line(str(ours)).replace("_AnsibleTaggedStr", "str"), theirs)
     else:
         if case.options["strict"] or not expressions.failures:
             raise AssertionError(f"Ansible fails: {error}") from error
+
+
+def _same_error(ours: str, theirs: str) -> None:
+    """Compare two messages; that of the collection begins with the option and the expression."""
+    _same("error", ours[-len(theirs) :] if ours.partition(": ")[2] else ours, theirs)
 
 
 def _add_composed(

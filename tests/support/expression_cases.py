@@ -18,9 +18,10 @@ TEXTS = (
     "none",
     "None", "[1]", "[1, 2]", "{'a': 1}", "{}", "{{ 1 }}", "{{ server_name }}", "{% raw %}", "{# x",
     "#jinja2: x", "\\1", "a'b", "x\ny", "x\n", "wéb-9", "{{ lookup('pipe', 'id') }}",
+    "{0}", "[1j]", "[...]", "{(1, 2): 3}", "['a', 'prod']", "False", "nan",
     "'", "(", "web[1]", "-", "203.0.113.9",
 )  # fmt: skip
-HOSTS = ("web-1.example", "203.0.113.9", "db-2")
+HOSTS = ("web-1.example", "203.0.113.9", "db-2", "db-3.example")
 NAMES = (
     "server_name", "server_name", "server_region", "server_region", "server_plan", "server_nope",
     "server_empty", "server_number", "server_float", "server_flag", "server_null", "server_tags",
@@ -267,4 +268,4 @@ class Case:
         )
 
 
-CASES = st.builds(Case, OPTIONS, st.lists(SERVERS, min_size=1, max_size=3), OTHERS, EXTRA_VARS)
+CASES = st.builds(Case, OPTIONS, st.lists(SERVERS, min_size=1, max_size=4), OTHERS, EXTRA_VARS)

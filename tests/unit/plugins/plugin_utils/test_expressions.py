@@ -13,7 +13,6 @@ import base64
 from typing import Any
 
 import pytest
-from ansible.errors import AnsibleError
 from ansible.inventory.data import InventoryData
 from ansible.parsing.dataloader import DataLoader
 from ansible.plugins.inventory import Constructable
@@ -23,6 +22,9 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
 from ansible_collections.server_management.cloud.plugins.plugin_utils._expressions import (
     OPTIONS,
     Expressions,
+)
+from ansible_collections.server_management.cloud.plugins.plugin_utils._groups import (
+    safe_group_name,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
 from ansible_collections.server_management.cloud.plugins.plugin_utils._pure import HAS_EXPRESSIONS
@@ -173,7 +175,88 @@ def test_a_cycle_of_causes_is_no_syntax_error() -> None:
 
 def test_with_strict_an_error_is_printed_once() -> None:
     expressions = expressions_with({"keyed_groups": [{"key": "server_nope"}], "strict": True})
-    with pytest.raises(AnsibleError) as found:
+    with pytest.raises(OptionError, match=r"^keyed_groups: server_nope: Could not") as found:
         expressions.compose_all(hosts([{"name": "x"}]), InventoryData())
     assert found.value.__cause__ is None
     assert str(found.value).count("Could not generate group") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"compose": {"a": "server_nope"}}, "compose: a: Could not set a for host h0.example: "),
+        ({"groups": {"b": "server_nope"}}, "groups: b: Could not add host h0.example to group b: "),
+    ],
+)
+def test_with_strict_an_error_names_its_option(options: dict[str, Any], message: str) -> None:
+    expressions = expressions_with({**options, "strict": True})
+    with pytest.raises(OptionError) as found:
+        expressions.compose_all(hosts([{"name": "x"}]), InventoryData())
+    assert str(found.value).startswith(message)
+
+
+@pytest.mark.promise("silent")
+def test_failing_hostnames_are_counted_and_empty_ones_are_not() -> None:
+    names = ["server_nmae", "server_nope | default('')", *OMITTED, "server_name"]
+    expressions = expressions_with({"hostnames": names})
+    found = [expressions.preferences(host) for host in hosts(WEB[:2])]
+    assert [preferences[-1] for preferences in found] == ["web-0", "web-1"]
+    expressions.compose_all(hosts(WEB[:2]), InventoryData())
+    ((label, (count, reason)),) = expressions.failures.items()
+    assert (label, count) == ("hostnames: server_nmae", 2)
+    assert "'server_nmae' is undefined" in reason
+    expressions = expressions_with({"hostnames": names, "strict": True})
+    with pytest.raises(
+        OptionError, match=r"^hostnames: server_nmae: failed for the server srv_0: "
+    ):
+        expressions.preferences(hosts(WEB)[0])
+
+
+@pytest.mark.parametrize("is_fast", [True, False])
+@pytest.mark.parametrize(
+    "name", ["{0}", "[1j]", "[...]", "{(1, 2): 3}", "['a', 'prod']", "True", "[1]", "{}"]
+)
+def test_text_of_the_api_stays_text(name: str, is_fast: bool) -> None:
+    options: dict[str, Any] = {
+        **dict.fromkeys(OPTIONS),
+        **load(
+            {
+                "compose": {"a": "server_name", "b": "server_name ~ ''", "c": "server_name[:99]"},
+                "hostnames": ["server_name", "server_name | replace('~', '')"],
+                "keyed_groups": [{"key": "server_name", "prefix": "n"}, {"key": "a"}],
+            }
+        ),
+    }
+    expressions = Expressions(options, Templar(DataLoader()), {}, is_fast)
+    (host,) = hosts([{"name": name}])
+    assert expressions.preferences(host) == [name, name]
+    (composed,) = expressions.compose_all([host], InventoryData())
+    assert composed.variables == dict.fromkeys("abc", name)
+    assert all(isinstance(value, str) for value in composed.variables.values())
+    safe = safe_group_name(name)
+    assert composed.groups == [f"n_{safe}", f"_{safe}"]
+    assert not expressions.failures
+
+
+def test_the_name_of_a_host_and_of_a_group_stay_text() -> None:
+    options = {"compose": {"a": "inventory_hostname", "b": "group_names | first"}}
+    (host,) = hosts_of([{"name": "x"}], ("True",))
+    host.groups[:] = ["False"]
+    (composed,) = expressions_with(options).compose_all([host], InventoryData())
+    assert composed.variables == {"a": "True", "b": "False"}
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["server_name.upper", "server_name.encode()", "[server_name.encode()]", "{none: 1, 1.5: 'x'}"]
+    if HAS_EXPRESSIONS
+    else ["'{1}'", "'{(1, 2): 3}'", "'[1j]'", "'[{1}]'", "'{...}'"],
+)
+def test_a_result_that_json_cannot_hold_is_a_failure(expression: str) -> None:
+    expressions = expressions_with({"compose": {"a": expression, "b": "server_name"}})
+    (composed,) = expressions.compose_all(hosts([{"name": "x"}]), InventoryData())
+    if expression.startswith("{none"):
+        assert composed.variables["a"] == {None: 1, 1.5: "x"}
+    else:
+        assert composed.variables == {"b": "x"}
+        assert list(expressions.failures) == ["compose: a"]

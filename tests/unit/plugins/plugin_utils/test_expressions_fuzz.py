@@ -29,6 +29,7 @@ SERVERS: list[dict[str, Any]] = [
     {"name": "web-1", "region": "eu-1", "plan": "small", "flag": True, "number": 3},
     {"name": "web-1", "region": "eu-1", "plan": "large", "extra": {"team": "x"}},
     {"name": "True", "region": "[1]", "plan": "{{ 1 }}"},
+    {"name": "{0}", "region": "['a', 'prod']", "plan": "{(1, 2): 3}"},
 ]
 DEEP = "[" * 400 + "server_name" + "]" * 400
 ABOVE = {"key": "server_region", "prefix": "p", "parent_group": "above"}
@@ -95,6 +96,16 @@ KNOWN: dict[str, dict[str, Any]] = {
         "strict": True,
     },
     "the text of an error of compose": {"compose": {"composed": "1 / 0"}, "strict": True},
+    "text like a value": {
+        "compose": {"composed": "server_name", "second": "server_region.split(',')"},
+        "keyed_groups": [{"key": "server_region"}, {"key": "composed ~ ''", "prefix": "p"}],
+        "hostnames": ["server_plan"],
+        "groups": {"a": "composed == server_name", "b": "server_plan is mapping"},
+    },
+    "a composed value that JSON cannot hold": {
+        "compose": {"composed": "'{1}'", "second": "'[1j]'", "third": "server_name.encode()"},
+        "groups": {"a": "composed is defined"},
+    },
     "an unsafe expression": {
         "compose": {"composed": {"__ansible_unsafe": "server_name"}},
         "groups": {"a": {"__ansible_unsafe": "server_name == 'web-1'"}},
