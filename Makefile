@@ -6,7 +6,7 @@
 
 TOOLS := .venv-tools
 NOX := $(TOOLS)/bin/python -m nox
-SESSIONS := demo test matrix lint gates docs check bench live picture release
+SESSIONS := demo test matrix lint gates docs check devel bench live picture release
 
 # Where to look for a Python that runs nox, which finds the others itself.
 PYTHONS := $(or $(PYTHON),python3 python3.14 python3.13 python3.12 python3.11 python3.10 \
@@ -23,6 +23,7 @@ help:
 	@echo "make gates    run what Ansible and Galaxy require, with make lint and docs"
 	@echo "make docs     check the documentation and build it as a web site"
 	@echo "make check    run matrix and gates together, which takes less time"
+	@echo "make devel    run tests and sanity on the newest pre-release of ansible-core"
 	@echo "make bench    measure the inventory beside its peers, in half an hour"
 	@echo "make live     check a real account, read-only; prints a report for an issue"
 	@echo "make picture  draw docs/graph.svg from a run of the demo"

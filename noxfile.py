@@ -11,7 +11,7 @@ import logging
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import nox
@@ -24,13 +24,13 @@ sys.path.insert(0, str(REPOSITORY / "tests"))
 from gates import containerless, galaxy_import, side_by_side
 from support.release import find_obstacles
 
-# The supported lines of ansible-core and the Pythons of each. The first Python that the machine has
+# The supported lines of ansible-core, and all Pythons of each. The first one that the machine has
 # is used; the order makes every Python run somewhere.
 CORES = {
-    "2.22": ("3.13", "3.14"),
-    "2.21": ("3.13", "3.12", "3.14"),
-    "2.20": ("3.12", "3.13", "3.14"),
-    "2.19": ("3.11", "3.12", "3.13"),
+    "2.22": ("3.14", "3.13", "3.15"),
+    "2.21": ("3.13", "3.14", "3.12"),
+    "2.20": ("3.12", "3.14", "3.13"),
+    "2.19": ("3.13", "3.11", "3.12"),
     "2.18": ("3.12", "3.11", "3.13"),
     "2.17": ("3.11", "3.10", "3.12"),
     "2.16": ("3.10", "3.11", "3.12"),
@@ -39,40 +39,33 @@ PRE_RELEASES = ("2.22",)
 # Lines that are tested with the oldest supported requests instead of the newest.
 OLD_REQUESTS = ("2.21", "2.18", "2.16")
 OLDEST_REQUESTS = ("requests==2.28.0", "urllib3~=1.26.0")
-# The tests that depend on ansible-core: not those of the sandbox, the tools and the examples. Of
-# the guides, only the one on troubleshooting shows what each line prints.
-UNIT_TESTS = ("tests/unit/plugins", "tests/unit/extensions", "tests/unit/test_consistency.py")
-EXAMPLES = "test_docs or test_demo or every_example"
-END_TO_END_TESTS = ("tests/e2e", "-k", f"not ({EXAMPLES}) or guide_troubleshooting")
-# Lines between two others that run all tests: what the guides promise is tested there.
-BETWEEN = ("2.20", "2.17")
-PROMISES = (*UNIT_TESTS, *END_TO_END_TESTS, "-m", "promise and not slow")
-# .ci/run sets TESTED after `make test`. On the line of that run, the matrix then runs more random
-# expressions and only those end-to-end tests that `make test` may have skipped.
-TESTED = "TESTED" in os.environ
-FUZZER = ("tests/unit/plugins/plugin_utils/test_expressions_fuzz.py",)
-MAYBE_SKIPPED = ("tests/e2e", "-m", "programs")
+# The tests that run on each line: all but those of the sandbox and of the tools.
+TESTS = (
+    *("tests/unit/plugins", "tests/unit/extensions", "tests/unit/test_consistency.py"),
+    *("tests/e2e", "--hypothesis-profile=quick"),
+)
 FUZZ_CASES = "500"  # inventory files with about five expressions each
-# Lines that are tested with other programs, and the arguments of pytest: the second line repeats
-# only what is marked as a promise, and the rulebooks that run playbooks.
-NEIGHBOURS: dict[str, tuple[str, ...]] = {"2.21": (), "2.16": ("-m", "promise")}
-RULEBOOKS: dict[str, tuple[str, ...]] = {"2.22": (), "2.16": ("-k", "hostile or shipped")}
+# Lines that are tested with other programs.
+NEIGHBOURS = ("2.21", "2.16")
+RULEBOOKS = ("2.22", "2.16")
 MATRIX = (
     *(f"matrix_test-{core}" for core in CORES),
     *(f"neighbours-{core}" for core in NEIGHBOURS),
     *(f"rulebook-{core}" for core in RULEBOOKS),
     "load",
 )
-# pylint takes half of the time of all sanity tests, so only its newest version runs.
+# What ansible-test runs on each line. There are no ignore files. pylint takes half of the time of
+# all sanity tests, so only its newest version runs.
 SANITY = "sanity --skip-test pylint"
-# What ansible-test runs on each line. There are no ignore files.
 ANSIBLE_TESTS = {
     "2.22": ("sanity", "integration"),
     "2.21": (SANITY, "units"),
-    "2.20": (SANITY,),
-    "2.18": (SANITY,),
+    **dict.fromkeys(("2.20", "2.19", "2.18", "2.17"), (SANITY,)),
     "2.16": (SANITY, "integration"),
 }
+# Newer than every supported line, as far as the package index has it.
+DEVEL = "devel"
+DEVEL_PYTHONS = ("3.15", "3.14", "3.13")
 
 # How all tests run without arguments: most of them wait for an Ansible command.
 SIDE_BY_SIDE = ("--numprocesses=auto", "--maxprocesses=8", "--dist=worksteal")
@@ -142,17 +135,16 @@ def find_pythons() -> None:
     os.environ["PATH"] = os.pathsep.join([*folders, *map(str, found)])
 
 
-def python_for(core: str) -> str:
-    """Return the first Python of a line that this machine has, or its first one."""
-    pythons = CORES[core]
-    return next((python for python in pythons if shutil.which(f"python{python}")), pythons[0])
+def choose(pythons: Sequence[str]) -> str:
+    """Return the first of these Pythons that this machine has, or the last one."""
+    return next((python for python in pythons if shutil.which(f"python{python}")), pythons[-1])
 
 
 def newest_core() -> tuple[str, str]:
     """Return the newest stable ansible-core that this machine has a Python for, and the Python."""
     stable = [core for core in CORES if core not in PRE_RELEASES]
     for core in stable:
-        python = python_for(core)
+        python = choose(CORES[core])
         if shutil.which(f"python{python}"):
             return core, python
     # A Python that is newer than those in the table.
@@ -178,6 +170,8 @@ nox.options.sessions = ["test", "lint"]
 def install(session: nox.Session, core: str, *requirements: str) -> None:
     """Install the newest patch release of an ansible-core line, and the requirements."""
     versions = f">={core}.0a1,=={core}.*" if core in PRE_RELEASES else f"~={core}.0"
+    if core == DEVEL:
+        versions = f">={next(iter(CORES))}.0a1"
     session.install(f"ansible-core{versions}", "-r", "requirements.txt", *requirements)
     script = "import ansible.release; print(ansible.release.__version__)"
     version = str(session.run("python", "-c", script, silent=True, log=False)).strip()
@@ -208,7 +202,7 @@ def on_each(cores: Iterable[str]) -> Callable[[Callable[[nox.Session, str], None
     def register(function: Callable[[nox.Session, str], None]) -> None:
         for core in cores:
             # A reused environment keeps its Python, so nox puts that into its name.
-            @nox.session(name=f"{function.__name__}-{core}", python=[python_for(core)])
+            @nox.session(name=f"{function.__name__}-{core}", python=[choose(CORES[core])])
             @functools.wraps(function)
             def on_core(session: nox.Session, core: str = core) -> None:
                 function(session, core)
@@ -246,29 +240,29 @@ def matrix_test(session: nox.Session, core: str) -> None:
     """Run the tests on one ansible-core, on some with the oldest requests."""
     requests = OLDEST_REQUESTS if core in OLD_REQUESTS else ()
     install(session, core, "-r", "tests/requirements.txt", *requests)
-    pytest = ("pytest", "--hypothesis-profile=quick")
-    runs: tuple[tuple[str, ...], ...] = ((*pytest, *UNIT_TESTS, *END_TO_END_TESTS),)
-    if session.posargs:
-        runs = ((*pytest, *session.posargs),)
-    elif TESTED and core == CORE:
-        runs = ((*pytest, *FUZZER), (*pytest, *MAYBE_SKIPPED))
-    elif core in BETWEEN:
-        runs = ((*pytest, *PROMISES), (*pytest, *FUZZER))
-    run_all(session, runs, env={"FUZZ_CASES": FUZZ_CASES})
+    session.run("pytest", *(session.posargs or TESTS), env={"FUZZ_CASES": FUZZ_CASES})
+
+
+@nox.session(python=[choose(DEVEL_PYTHONS)])
+def devel(session: nox.Session) -> None:
+    """Run the tests and ansible-test on the newest pre-release of ansible-core."""
+    install(session, DEVEL, "-r", "tests/requirements.txt", *containerless.REQUIREMENTS)
+    session.run("pytest", *(session.posargs or TESTS))
+    run_ansible_test(session, "sanity")
 
 
 @on_each(NEIGHBOURS)
 def neighbours(session: nox.Session, core: str) -> None:
     """Run the collection together with a real Redis, ansible-runner, ansible-navigator and sshd."""
     install(session, core, "-r", "tests/requirements-neighbours.txt")
-    session.run("pytest", "tests/neighbours", *(session.posargs or NEIGHBOURS[core]))
+    session.run("pytest", "tests/neighbours", *session.posargs)
 
 
 @on_each(RULEBOOKS)
 def rulebook(session: nox.Session, core: str) -> None:
     """Run the event source in a real ansible-rulebook."""
     install(session, core, "-r", "tests/requirements-rulebook.txt")
-    session.run("pytest", "tests/rulebook", *(session.posargs or RULEBOOKS[core]))
+    session.run("pytest", "tests/rulebook", *session.posargs)
 
 
 @nox.session(python=[PYTHON])
@@ -378,15 +372,20 @@ def galaxy(session: nox.Session) -> None:
 
 @on_each(ANSIBLE_TESTS)
 def ansible_test(session: nox.Session, core: str) -> None:
-    """Run ansible-test on one ansible-core, without containers."""
+    """Run ansible-test on one ansible-core."""
     install(session, core, "-r", "tests/requirements.txt", *containerless.REQUIREMENTS)
+    run_ansible_test(session, *ANSIBLE_TESTS[core])
+
+
+def run_ansible_test(session: nox.Session, *kinds: str) -> None:
+    """Run these kinds of ansible-test in a copy of the collection, without containers."""
     collection = prepare_collections(
         session, install_in_site_packages=False, install_out_of_tree=True
     )
     if collection is None:  # nox runs without virtual environments
         session.error("ansible-test needs a virtual environment")
     options = ("--local", "--python", str(session.python))
-    commands = [("ansible-test", *kind.split(), *options) for kind in ANSIBLE_TESTS[core]]
+    commands = [("ansible-test", *kind.split(), *options) for kind in kinds]
     run_all(session, commands, collection.current_path, containerless.prepare(session))
 
 

@@ -56,13 +56,6 @@ def pytest_configure(config: pytest.Config) -> None:
     _link_collection(place)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that need an SSH server."""
-    for item in items:
-        if "ssh_server" in getattr(item, "fixturenames", ()):
-            item.add_marker("programs")
-
-
 def pytest_report_header() -> str:
     """Return the line that names the version of ansible-core."""
     return f"ansible-core: {CORE}"

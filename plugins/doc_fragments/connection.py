@@ -83,6 +83,8 @@ options:
     type: bool
     default: false
 requirements:
+  - python >= 3.10 (2.7 and 3.6 to 3.9, which ansible-core supports on managed nodes, are not
+    supported)
   - requests >= 2.28.0
 """
 

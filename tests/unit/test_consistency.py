@@ -6,17 +6,20 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import ansible
 import pytest
 import yaml
 from ansible import constants
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.plugins.loader import fragment_loader, inventory_loader
+from ansible.release import __version__
 from ansible.utils.plugin_docs import get_docstring
 
 from ansible_collections.server_management.cloud.plugins.module_utils._operations import OPERATIONS
@@ -341,3 +344,29 @@ def test_each_promise_of_the_trust_guide_is_tested_by_the_files_it_names() -> No
     for key, files in named.items():
         assert files, key
         assert files <= marked[key], key
+
+
+def test_the_table_of_cores_has_all_their_pythons() -> None:
+    (table,) = [
+        ast.literal_eval(node.value)
+        for node in ast.parse((REPOSITORY / "noxfile.py").read_text(encoding="utf-8")).body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "CORES"
+    ]
+    tools = Path(ansible.__file__).resolve().parents[1] / "ansible_test"
+    constants_ = (tools / "_util/target/common/constants.py").read_text(encoding="utf-8")
+    supported = re.search(r"^CONTROLLER_PYTHON_VERSIONS = \(([^)]*)\)", constants_, re.MULTILINE)
+    assert supported
+    line = re.match(r"\d+\.\d+", __version__)
+    assert line
+    if line[0] in table:
+        assert sorted(table[line[0]]) == sorted(re.findall(r"\d\.\d+", supported[1]))
+
+
+@pytest.mark.parametrize(
+    ("folder", "name"),
+    [("inventory", name) for name in INVENTORIES] + [("modules", name) for name in MODULES],
+)
+def test_each_plugin_documents_the_pythons_that_it_does_not_support(folder: str, name: str) -> None:
+    (python, library) = documentation(folder, name)[0]["requirements"]
+    assert python.startswith("python >= 3.10")
+    assert library.startswith("requests >= 2.28")
