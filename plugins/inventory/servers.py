@@ -53,7 +53,8 @@ options:
   group_by:
     description:
       - The fields that make groups, which are named C(region_<value>), C(plan_<value>) and
-        C(status_<value>). Characters that a group name can't have become underscores.
+        C(status_<value>). Characters that a group name can't have become underscores. A value of
+        more than 200 characters makes no group.
     type: list
     elements: str
     choices: [region, plan, status]
@@ -64,12 +65,13 @@ options:
         other server has is used; the server's id is the last resort.
       - The default is the server's name.
       - Several servers with the same name all become C(<name>_<id>). Characters that a host name
-        can't have become underscores.
+        can't have become underscores, and so does the last dot of a name that ends like a file of
+        variables, such as C(db1.yml). No other server gets an id or a name with an id.
       - A name can't be used if it is longer than 253 characters, starts with a hyphen or a dot, is
         a name or an address of the control node itself, or is the name of a group. This includes
         names that start like a group that this source could make, such as C(status_stopped).
       - The name of another account's server is not used, nor that of a host for which another
-        source sets C(ansible_host).
+        source sets an address, a connection plugin or a password.
       - Each kind of change to names gives one warning, or an error if O(strict=true).
     type: list
     elements: str
@@ -338,7 +340,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
             set_host_key_aliases(hosts)
         parents = list(expressions.parents) if expressions else []
-        parents = leave_out_groups(hosts, parents, inventory.hosts, self._warn)
+        parents = leave_out_groups(hosts, parents, inventory.hosts, group_names, self._warn)
         check_parents(parents, inventory.groups)
         add_hosts(inventory, hosts, group_names.common_group, connection.base_url)
         add_parents(inventory, parents)

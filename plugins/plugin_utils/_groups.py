@@ -21,6 +21,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts imp
 from ansible_collections.server_management.cloud.plugins.plugin_utils._names import is_localhost
 
 GROUPS_OF_ANSIBLE = ("all", "ungrouped")
+MAX_VALUE = 200  # characters of a value that makes a group
 
 
 def safe_group_name(text: str) -> str:
@@ -38,7 +39,8 @@ class GroupNames:
     def __init__(self, get_option: Callable[[str], Any], existing: Iterable[str]) -> None:
         self.common_group = safe_group_name(get_option("group"))
         self.literal = {self.common_group: "group"}
-        prefixes = [f"{field}_" for field in get_option("group_by")]
+        # Not only those of group_by: another account's file may make the other groups.
+        prefixes = ["region_", "plan_", "status_"]
         names = {*GROUPS_OF_ANSIBLE, *existing}
         for name in get_option("groups") or {}:
             self.literal[safe_group_name(str(name))] = "groups"
@@ -63,6 +65,13 @@ class GroupNames:
 
     def __contains__(self, name: object) -> bool:
         return name in self._names or (isinstance(name, str) and name.startswith(self._prefixes))
+
+    def is_too_long(self, name: str) -> bool:
+        """Return whether the value in the name of a group is too long."""
+        if len(name) <= MAX_VALUE or name in self.literal:
+            return False
+        starts = [len(prefix) for prefix in self._prefixes if name.startswith(prefix)]
+        return len(name) - max(starts, default=0) > MAX_VALUE
 
     def check(self, other_hosts: Collection[str]) -> None:
         """Raise OptionError if a group in the inventory file has the name of another host."""

@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Container
 from dataclasses import dataclass, field
 from typing import Any
 
+from ansible import constants
 from ansible.utils.vars import isidentifier
 
 from ansible_collections.server_management.cloud.plugins.module_utils._models import (
@@ -131,7 +132,7 @@ def name_hosts(
 ) -> Naming:
     """Name the hosts with ``assign_names``, and sort them by name."""
     preferences = {host.server.id: host.preferences for host in hosts}
-    naming = assign_names(preferences, reserved, is_taken)
+    naming = assign_names(preferences, reserved, is_taken, constants.YAML_FILENAME_EXTENSIONS)
     for host in hosts:
         host.name = naming.names[host.server.id]
     hosts.sort(key=lambda host: host.name)

@@ -11,6 +11,7 @@ Only ``add_hosts`` and ``add_parents`` change the inventory; everything that can
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -19,11 +20,17 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
 from ansible_collections.server_management.cloud.plugins.module_utils._text import summarise
 from ansible_collections.server_management.cloud.plugins.plugin_utils._groups import (
     GROUPS_OF_ANSIBLE,
+    MAX_VALUE,
+    GroupNames,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
 from ansible_collections.server_management.cloud.plugins.plugin_utils._names import is_localhost
 from ansible_collections.server_management.cloud.plugins.plugin_utils._trust import trust_plain
 
+# ansible_ssh_host, ansible_become_password and the like: each connection plugin has its own names.
+_is_of_connection = re.compile(
+    r"ansible_connection|ansible_(?:\w+_)?(?:host|pass|password)"
+).fullmatch
 _KEPT_TEXTS = 4096  # how many values are remembered while hosts are added
 # For each inventory: the account and the id of the server of each host, from all inventory files.
 # The variables of a host don't show this, because each file can have another prefix.
@@ -33,15 +40,16 @@ _known_servers: WeakKeyDictionary[Any, dict[str, tuple[str, str]]] = WeakKeyDict
 def taken_names(inventory: Any, account: str) -> Callable[[str, str], bool]:
     """Return a function that returns whether a name is taken for the server with an id.
 
-    It is if another account's server has it, or another source's host with an address, which a
-    server must not replace. A host of another source without an address is merged with the server.
+    It is if another account's server has it, or another source's host with an address, a connection
+    plugin or a password, which a server must not get or replace. Any other host of another source
+    is merged with the server.
     """
     known, hosts = _servers_in(inventory), inventory.hosts
 
     def is_taken(name: str, server_id: str) -> bool:
         if name in known:
             return known[name] != (account, server_id)
-        return name in hosts and _has_address(hosts[name])
+        return name in hosts and _has_connection(hosts[name])
 
     return is_taken
 
@@ -51,35 +59,49 @@ def _servers_in(inventory: Any) -> dict[str, tuple[str, str]]:
     return _known_servers.setdefault(getattr(inventory, "__wrapped__", inventory), {})
 
 
-def _has_address(host: Any) -> bool:
-    sources = [host.vars, *(group.vars for group in host.get_groups())]
-    return any("ansible_host" in found or "ansible_ssh_host" in found for found in sources)
+def _has_connection(host: Any) -> bool:
+    """Return whether a host has an address, a connection plugin or a password.
+
+    The variables of the group all are not those of the host: every server has them, too.
+    """
+    groups = [group.vars for group in host.get_groups() if group.name != "all"]
+    return any(_is_of_connection(name) for found in (host.vars, *groups) for name in found)
 
 
 def leave_out_groups(
     hosts: Collection[Host],
     parents: Iterable[tuple[str, str]],
     other_hosts: Collection[str],
+    group_names: GroupNames,
     warn: Callable[[str], None],
 ) -> list[tuple[str, str]]:
-    """Leave out groups that have the name of another source's host; return the other parents.
+    """Leave out groups that must not be added, with a warning; return the other parents.
 
-    A pattern with such a name would address the group's hosts instead of that host, and the host
-    would get the variables of the group.
+    A pattern with the name of another source's host would address the group's hosts instead of that
+    host, and the host would get the variables of the group. AWX refuses the inventory if the name
+    of a group is longer than 512 characters.
     """
     made = {group for host in hosts for group in host.groups}
     pairs = list(parents)
     made.update(name for pair in pairs for name in pair)
     clashing = {name for name in made if name in other_hosts or is_localhost(name)}
-    if not clashing:
+    long = {name for name in made - clashing if group_names.is_too_long(name)}
+    left_out = clashing | long
+    if not left_out:
         return pairs
     for host in hosts:
-        host.groups = [group for group in host.groups if group not in clashing]
-    warn(
-        "Groups left out, because a host of another source or this machine has the same name: "
-        f"{summarise(clashing)}."
-    )
-    return [pair for pair in pairs if not clashing.intersection(pair)]
+        host.groups = [group for group in host.groups if group not in left_out]
+    if clashing:
+        warn(
+            "Groups left out, because a host of another source or this machine has the same name: "
+            f"{summarise(clashing)}."
+        )
+    if long:
+        warn(
+            f"Groups left out, because their values are longer than {MAX_VALUE} characters: "
+            f"{summarise(long)}."
+        )
+    return [pair for pair in pairs if not left_out.intersection(pair)]
 
 
 def check_parents(parents: Iterable[tuple[str, str]], groups: Mapping[str, Any]) -> None:

@@ -14,13 +14,17 @@ import ipaddress
 import re
 import socket
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
-from ansible_collections.server_management.cloud.plugins.module_utils._text import summarise
+from ansible_collections.server_management.cloud.plugins.module_utils._text import (
+    brief,
+    summarise,
+)
 
 _LONGEST = 253
+_DIGESTS = 8  # attempts with a digest of the id, each with one more character
 _LOCALHOSTS = frozenset(
     {
         "localhost",
@@ -35,6 +39,10 @@ _LOCALHOSTS = frozenset(
 )
 _unsafe_run = re.compile(r"[^A-Za-z0-9._-]+")
 
+# Ansible reads the file host_vars/db1.yml for the hosts db1 and db1.yml.
+_VARIABLE_FILES = (".yml", ".yaml", ".json")
+_is_like_digest = re.compile("server_[0-9a-f]{16,}").fullmatch
+
 # The warnings about each list of Naming, for one name and for several names.
 _REPORTS = {
     "shared": (
@@ -45,9 +53,19 @@ _REPORTS = {
         "server has the name of a host of another source, so its id is added",
         "servers have names of hosts of other sources, so their ids are added",
     ),
+    "owned": (
+        "server has a name that another one gets by its id, so its own id is added",
+        "servers have names that other ones get by their ids, so their own ids are added",
+    ),
+    "later": (
+        "server has a later name of hostnames, because its first one belongs to another host",
+        "servers have later names of hostnames, because their first ones belong to other hosts",
+    ),
     "replaced": (
-        "server name has characters that a host name can't have, which become _",
-        "server names have characters that a host name can't have, which become _",
+        "server name has characters that a host name can't have, or the extension of a file of "
+        "variables, which become _",
+        "server names have characters that a host name can't have, or the extension of a file of "
+        "variables, which become _",
     ),
     "unusable": (
         "server has no name that can be used, and is named by its id",
@@ -58,15 +76,19 @@ _REPORTS = {
 
 @dataclass
 class Naming:
-    """The host name of each server, by its id, and the host names that are not as preferred.
+    """The host name of each server, by its id, and hosts without their preferred name, by reason.
 
-    ``shared``: several servers have the preferred name; ``taken``: a host of another source has it;
-    ``replaced``: characters were replaced; ``unusable``: no preferred name is usable.
+    ``shared``: several servers have it; ``taken``: a host of another source has it; ``owned``: it
+    is another server's id, or that server's name with its id; ``later``: it is lost for one of
+    these reasons, and another preference is used; ``replaced``: characters were replaced;
+    ``unusable``: no preferred name is usable.
     """
 
     names: dict[str, str] = field(default_factory=dict)
     shared: list[str] = field(default_factory=list)
     taken: list[str] = field(default_factory=list)
+    owned: list[str] = field(default_factory=list)
+    later: list[str] = field(default_factory=list)
     replaced: list[str] = field(default_factory=list)
     unusable: list[str] = field(default_factory=list)
 
@@ -75,41 +97,79 @@ def assign_names(
     preferences: Mapping[str, list[str]],
     reserved: Container[str],
     is_taken: Callable[[str, str], bool],
+    variable_files: Collection[str] = (),
 ) -> Naming:
     """Give each server the first of its preferences that is usable and that no other server has.
 
     ``preferences`` has those of each server by its id. ``reserved`` are names that groups have or
-    may get; ``is_taken`` returns whether a name is taken for the server with an id. A name that
-    several servers prefer at the same rank goes to none of them, so that the order of the servers
-    doesn't matter. After all preferences come the first usable one with the id, the id alone, and a
-    digest of the id.
+    may get; ``is_taken`` returns whether a name is taken for the server with an id;
+    ``variable_files`` are further extensions of the files in which Ansible looks for variables.
+
+    A name that several servers prefer at the same rank goes to none of them, so that the order of
+    the servers doesn't matter. After all preferences come the first usable one with the id, the id
+    alone, and a digest of the id. These belong to the server: no other one gets them. For example,
+    srv_1 and srv_2 are named "web", and srv_3 is named "web_srv_1": the hosts are web_srv_1,
+    web_srv_2 and web_srv_1_srv_3.
     """
-    candidates = {
-        identifier: [_host_name(text, reserved) for text in preferred]
+    rules = _Rules(reserved, (*_VARIABLE_FILES, *variable_files))
+    wanted = {
+        identifier: [rules.host_name(text) for text in preferred]
         for identifier, preferred in preferences.items()
     }
-    naming = Naming()
+    owners = _owners(wanted, rules)
+    naming = Naming(_choose(wanted, owners, rules, is_taken))
+    for identifier, preferred in preferences.items():
+        usable = [name for name in wanted[identifier] if name]
+        if naming.names[identifier] not in preferred or [naming.names[identifier]] != usable[:1]:
+            _note(naming, identifier, usable, owners, is_taken)
+    return naming
+
+
+def _choose(
+    wanted: Mapping[str, list[str]],
+    owners: Mapping[str, str],
+    rules: _Rules,
+    is_taken: Callable[[str, str], bool],
+) -> dict[str, str]:
+    """Return the first candidate of each server that it alone proposes, rank by rank."""
+    names: dict[str, str] = {}
     used: set[str] = set()
-    unnamed = list(preferences)
+    unnamed = list(wanted)
     rank = 0
     while unnamed:
-        proposed = [
-            (identifier, _candidate(identifier, candidates[identifier], rank, reserved))
-            for identifier in unnamed
-        ]
+        proposed = []
+        for identifier in unnamed:
+            name = _candidate(identifier, wanted[identifier], rank, rules)
+            is_own = owners.get(name, identifier) == identifier
+            proposed.append((identifier, name if is_own else ""))
         uses = Counter(name for _identifier, name in proposed)
         unnamed = []
         for identifier, name in proposed:
-            if name and uses[name] == 1 and name not in used and not is_taken(name, identifier):
-                naming.names[identifier] = name
+            is_free = name and uses[name] == 1 and name not in used
+            if is_free and not is_taken(name, identifier):
+                names[identifier] = name
             else:
                 unnamed.append(identifier)
         used.update(uses)
         rank += 1
-    for identifier, preferred in preferences.items():
-        if naming.names[identifier] not in preferred:
-            _note(naming, identifier, filter(None, candidates[identifier]), is_taken)
-    return naming
+    return names
+
+
+def _owners(wanted: Mapping[str, list[str]], rules: _Rules) -> dict[str, str]:
+    """Return the names that belong to one server, whatever others are named, and its id.
+
+    If a name belongs to several servers, its owner is empty, and none of them gets it.
+    """
+    owners: dict[str, str] = {}
+    has_digests = any(_is_like_digest(name) for names in wanted.values() for name in names)
+    for identifier, names in wanted.items():
+        for name in {
+            rules.safe(identifier),
+            rules.safe(_with_id(identifier, names)),
+            _digest(identifier) if has_digests else "",
+        }:
+            owners[name] = "" if name in owners else identifier
+    return owners
 
 
 def report_names(naming: Naming, strict: bool, warn: Callable[[str], None]) -> None:
@@ -122,63 +182,96 @@ def report_names(naming: Naming, strict: bool, warn: Callable[[str], None]) -> N
             warn(problem)
 
 
-def safe_host_name(text: str) -> str:
-    """Replace each run of characters that a host name can't have by an underscore."""
-    return _unsafe_run.sub("_", text)
+class _Rules:
+    """Which texts can name a host, given the names of groups and the extensions of files."""
+
+    def __init__(self, reserved: Container[str], variable_files: Iterable[str]) -> None:
+        self._reserved = reserved
+        # Ansible adds a dot to an extension without one.
+        self._extensions = tuple(
+            (extension if "." in extension else f".{extension}").lower()
+            for extension in variable_files
+            if extension
+        )
+
+    def safe(self, text: str) -> str:
+        """Replace each run of characters that a host name can't have by an underscore.
+
+        So is the last dot of a text that ends like the name of a file with variables.
+        """
+        name = _unsafe_run.sub("_", text)
+        while name.lower().endswith(self._extensions):
+            start, _dot, end = name.rpartition(".")
+            name = f"{start}_{end}"
+        return name
+
+    def host_name(self, text: str) -> str:
+        """Return a text as a host name, or an empty text if it can't be one."""
+        name = self.safe(text)
+        is_usable = (
+            0 < len(name) <= _LONGEST
+            and name[0] not in "-."
+            and name not in self._reserved
+            and not is_localhost(name)
+        )
+        return name if is_usable and not _is_ipv6_loopback(text) else ""
 
 
-def is_usable(name: str, reserved: Container[str]) -> bool:
-    """Return whether a text that ``safe_host_name`` returned can name a host."""
-    return (
-        0 < len(name) <= _LONGEST
-        and name[0] not in "-."
-        and name not in reserved
-        and not is_localhost(name)
+def _candidate(identifier: str, wanted: list[str], rank: int, rules: _Rules) -> str:
+    """Return the name to try for a server at a rank; an empty text if there is none.
+
+    ``wanted`` are its preferences as host names; an empty text is one that is not usable. Raises
+    OptionError after the last rank. For example, the candidates of the server a/1 with the
+    preferences "web", "" and "www" are web, none, www, web_a_1, a_1 and server_<digest>.
+    """
+    if rank < len(wanted):
+        return wanted[rank]
+    step = rank - len(wanted)
+    if step == 0:
+        return rules.host_name(_with_id(identifier, wanted))
+    if step == 1:
+        return rules.host_name(identifier)
+    # A longer one is needed if two accounts have the same unusable id.
+    if step - 2 < _DIGESTS:
+        return rules.host_name(_digest(identifier, step - 2))
+    raise OptionError(
+        f"hostnames: no name is left for the server {brief(identifier)}: groups or hosts of other "
+        "sources have all of them.",
+        "Set another prefix in keyed_groups, or another name for the host of the other source.",
     )
 
 
-def _host_name(text: str, reserved: Container[str]) -> str:
-    """Return a text as a host name, or an empty text if it can't be one."""
-    name = safe_host_name(text)
-    return name if is_usable(name, reserved) and not _is_ipv6_loopback(text) else ""
+def _with_id(identifier: str, wanted: list[str]) -> str:
+    """Return the first usable preference with the id, or an empty text."""
+    first = next(filter(None, wanted), "")
+    return first and f"{first}_{identifier}"
 
 
-def _candidate(identifier: str, candidates: list[str], rank: int, reserved: Container[str]) -> str:
-    """Return the name to try for a server at a rank; an empty text if there is none.
-
-    ``candidates`` are its preferences as host names; an empty text is one that is not usable.
-    """
-    if rank < len(candidates):
-        return candidates[rank]
-    step = rank - len(candidates)
-    if step == 0:
-        first = next(filter(None, candidates), "")
-        name = f"{first}_{identifier}" if first else ""
-    elif step == 1:
-        name = identifier
-    else:
-        # Each further step has another digest, in case a server is named like an earlier one.
-        text = identifier + "#" * (step - 2)
-        name = f"server_{hashlib.sha256(text.encode()).hexdigest()[:16]}"
-    return _host_name(name, reserved)
+def _digest(identifier: str, more: int = 0) -> str:
+    return f"server_{hashlib.sha256(identifier.encode()).hexdigest()[: 16 + more]}"
 
 
 def _note(
     naming: Naming,
     identifier: str,
-    usable: Iterable[str],
+    usable: list[str],
+    owners: Mapping[str, str],
     is_taken: Callable[[str, str], bool],
 ) -> None:
-    """Note why a server has another name than its preferences, given those that are usable."""
-    name, usable = naming.names[identifier], list(usable)
-    if name in usable:
+    """Note why a server has another name than its first preference, given those that are usable."""
+    name = naming.names[identifier]
+    if not usable:
+        naming.unusable.append(name)
+    elif name == usable[0]:
         naming.replaced.append(name)
+    elif name in usable:
+        naming.later.append(name)
     elif any(is_taken(candidate, identifier) for candidate in usable):
         naming.taken.append(name)
-    elif usable:
-        naming.shared.append(name)
+    elif any(owners.get(candidate, identifier) != identifier for candidate in usable):
+        naming.owned.append(name)
     else:
-        naming.unusable.append(name)
+        naming.shared.append(name)
 
 
 def is_localhost(name: str) -> bool:

@@ -187,6 +187,10 @@ NAMES = [
     _name("name-blank", "   ", "__srv_name-blank"),
     _name("name-not-ascii", "\u65e5\u672c", "__srv_name-not-ascii"),
     _name("name-dots", "..", BY_ID),
+    _name("name-file", "control.yml", "control_yml"),
+    _name("name-file-upper", "control.JSON", "control_JSON"),
+    _name("name-of-an-id", "srv_control", "srv_control_srv_name-of-an-id"),
+    _name("name-with-an-id", "control_srv_control", "control_srv_control_srv_name-with-an-id"),
     *(
         _name(f"name-{title}", value, BY_ID)
         for title, value in (
@@ -208,13 +212,14 @@ NAMES = [
 ]
 
 IDS = [
-    Case("id-template", {"id": EXECUTE, "name": "id-a"}, "id-a"),
+    Case("id-template", {"id": f"{EXECUTE}id", "name": "id-a"}, "id-a"),
     Case("id-template-alone", {"id": "{{ 7 * 7 }}", "name": ""}, "_7_7_"),
     Case("id-localhost", {"id": "localhost", "name": ""}, BY_DIGEST),
     Case("id-path", {"id": "../x", "name": ""}, BY_DIGEST),
     Case("id-option", {"id": "-c", "name": ""}, BY_DIGEST),
     Case("id-group", {"id": "all", "name": ""}, BY_DIGEST),
     Case("id-10-kB", {"id": "i" * 10_240, "name": ""}, BY_DIGEST),
+    Case("id-file", {"id": "control.yaml", "name": ""}, "control_yaml"),
     Case("id-control", {"id": "id\n\x1b[0m", "name": ""}, "id_0m"),
 ]
 

@@ -63,7 +63,12 @@ CHOICES: list[tuple[dict[str, Any], dict[str, list[str]]]] = [
         {"plan_large": ["db-1.x"]},
     ),
     (
-        {"hostnames": ["server_name.split('-')[0] ~ '-' ~ server_region", "server_name"]},
+        {
+            "hostnames": [
+                "server_name[:3] ~ server_region if server_region == 'eu-2' else ''",
+                "server_name",
+            ]
+        },
         {"server_management": ["db-1", "eu-2", "web-1"]},
     ),
     (

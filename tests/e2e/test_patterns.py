@@ -47,16 +47,11 @@ def test_a_server_of_one_account_is_not_addressed_as_a_group_of_another(
     source.sandbox.servers = named("region_us_1", "web-1")
     other = cases.serve(servers=[{**KNOWN[0], "id": "srv_b", "name": "b-1", "region": "us-1"}])
     cases.add("second", other)
-    options: list[tuple[dict[str, Any], dict[str, list[str]]]] = [
-        ({}, {"region_us_1": ["b-1"], "srv_1": ["srv_1"]}),
-        # The first account makes no such groups, so that the host has its name before.
-        ({"group_by": []}, {"region_us_1": ["region_us_1"], "b-1": ["b-1"]}),
-    ]
-    for chosen, expected in options:
+    expected = {"region_us_1": ["b-1"], "srv_1": ["srv_1"]}
+    options: list[dict[str, Any]] = [{}, {"group_by": []}]
+    for chosen in options:
         first = source.file("first.server_management.yml", **chosen)
         assert source.addressed(expected, first, cases.paths["second"]) == expected
-    text = "Groups left out, because a host of another source or this machine has"
-    assert source.runner.results[-1].says(text)
 
 
 STATIC = """
@@ -67,13 +62,22 @@ merged colour=red
 router
 [routers:vars]
 ansible_host=198.51.100.9
+[local]
+nas
+[local:vars]
+ansible_connection=local
+[windows]
+pc ansible_user=admin ansible_port=5986
+files ansible_password=secret
+[all:vars]
+ansible_become_password=secret
 """
 
 
 def test_a_server_does_not_replace_the_host_of_another_source(source: Source, cases: Cases) -> None:
     static = source.folder / "static.ini"
     static.write_text(STATIC)
-    source.sandbox.servers = named("db-prod", "old", "merged", "router")
+    source.sandbox.servers = named("db-prod", "old", "merged", "router", "nas", "pc", "files")
     cases.add("strict", source.sandbox, strict=True)
     cases.add("lenient", source.sandbox)
     result = cases.run("-i", static)
@@ -88,18 +92,29 @@ def test_a_server_does_not_replace_the_host_of_another_source(source: Source, ca
         "merged": "203.0.113.3",
         "router": "198.51.100.9",
         "router_srv_4": "203.0.113.4",
+        "nas": None,
+        "nas_srv_5": "203.0.113.5",
+        "pc": "203.0.113.6",
+        "files": None,
+        "files_srv_7": "203.0.113.7",
     }
+    assert hostvars["nas"]["ansible_connection"] == "local"
+    assert "ansible_connection" not in hostvars["nas_srv_5"]
+    assert "ansible_password" not in hostvars["files_srv_7"]
     assert hostvars["merged"]["colour"] == "red"
     assert "db-prod" not in listing
     assert sorted(members(listing, "status_running")) == [
         "db-prod_srv_1",
+        "files_srv_7",
         "merged",
+        "nas_srv_5",
         "old_srv_2",
+        "pc",
         "router_srv_4",
     ]
-    assert result.says("3 servers have names of hosts of other sources, so their ids are added")
+    assert result.says("5 servers have names of hosts of other sources, so their ids are added")
     assert not result.says("share a name")
-    check_refused(result, {"strict": "hostnames: 3 servers have names of hosts of other sources"})
+    check_refused(result, {"strict": "hostnames: 5 servers have names of hosts of other sources"})
 
 
 def test_a_group_does_not_take_the_name_of_a_host_of_another_source(
@@ -156,3 +171,81 @@ def test_a_server_without_a_usable_address_is_not_reached_by_its_name(
     assert addresses.pop("web-2") == "web-2.example.com"
     assert list(addresses.values()) == ["no-usable-ipv4.invalid."] * 3
     assert result.says("so ansible_host is no-usable-ipv4.invalid.")
+
+
+# Ansible looks for these files by the name of a host, first without an extension.
+FILES = {
+    "db1.yml": "owner: db1\nansible_host: 198.51.100.1\n",
+    "db2.YAML": "owner: db2.YAML\n",
+    "db3.json": '{"owner": "db3"}\n',
+    "db4.vars": "owner: db4\n",
+    "localhost.yml": "owner: localhost\nansible_connection: local\n",
+    "db1_yml_srv_1.yml": "owner: db1_yml_srv_1\n",
+    "srv_1": "owner: srv_1\n",
+    "status_stopped.yml": "owner: status_stopped\n",
+    "server_management.yml": "owner: server_management\n",
+}
+
+
+def test_a_server_gets_the_variables_of_no_other_host(source: Source) -> None:
+    names = {
+        "db1.yml": "db1_yml",
+        "db2.YAML": "db2_YAML",
+        "db3.json": "db3_json",
+        "db4.vars": "db4_vars",
+        "localhost.yml": "localhost_yml",
+        "db1_yml_srv_1": "db1_yml_srv_1_srv_6",
+        "srv_1": "srv_1_srv_7",
+        "status_stopped.yml": "srv_8",
+        "server_management.yml": "server_management_yml",
+        "sub/db1.yml": "sub_db1_yml",
+        "x.yml": "x_yml",
+    }
+    source.sandbox.servers = [
+        *named(*names),
+        {**KNOWN[0], "id": "id.yml", "name": ""},
+        {**KNOWN[0], "id": "srv_1.JSON", "name": "x_yml"},
+    ]
+    (source.folder / "host_vars").mkdir()
+    for file, content in FILES.items():
+        (source.folder / "host_vars" / file).write_text(content)
+    expected = [*names.values(), "id_yml", "x_yml_srv_1_JSON"]
+    expected[expected.index("x_yml")] = "x_yml_srv_11"
+    extensions = {"ANSIBLE_YAML_FILENAME_EXT": ".yml,.yaml,.json,.vars"}
+    source.runner.environment.update(extensions)
+    for options in ({}, {"hostnames": ["server_name"], "group_by": []}):
+        path = source.file(**options)
+        result = source.runner.inventory("-i", path, "--list").ok()
+        hostvars = result.json()["_meta"]["hostvars"]
+        assert sorted(hostvars) == sorted(expected)
+        for name, variables in hostvars.items():
+            assert "owner" not in variables, name
+            assert "ansible_connection" not in variables, name
+            assert variables["ansible_host"].startswith("203.0.113."), name
+    patterns = [*names, *names.values(), "db1", "db*", "*.yml", "all[0]"]
+    found = source.addressed(patterns, path)
+    assert {name: found[name] for name in names if name not in expected} == {
+        name: [] for name in names if name not in expected
+    }
+    assert sorted(found["db*"]) == [
+        "db1_yml",
+        "db1_yml_srv_1_srv_6",
+        "db2_YAML",
+        "db3_json",
+        "db4_vars",
+    ]
+    assert (found["db1"], found["*.yml"], found["all[0]"]) == ([], [], [min(expected)])
+
+
+def test_a_first_name_that_another_host_has_is_reported(cases: Cases) -> None:
+    api = cases.serve(servers=[*named("web", "web", "nas"), {**KNOWN[0], "id": "b", "name": ""}])
+    options = {"hostnames": ["server_name", "server_region ~ '-' ~ server_id"]}
+    cases.add("lenient", api, **options)
+    cases.add("strict", api, **options, strict=True)
+    static = cases.folder / "static.ini"
+    static.write_text("nas ansible_connection=local\n")
+    result = cases.run("-i", static)
+    text = "3 servers have later names of hostnames, because their first ones belong to other hosts"
+    assert members(result.json(), "lenient") == ["eu-1-b", "eu-1-srv_1", "eu-1-srv_2", "eu-1-srv_3"]
+    assert result.says(f"lenient.server_management.yml: {text}")
+    check_refused(result, {"strict": f"hostnames: {text}"})

@@ -92,8 +92,9 @@ def test_names_of_existing_and_possible_groups_are_reserved(name: str) -> None:
 @pytest.mark.parametrize(
     ("options", "reserved", "free"),
     [
-        ({}, ["region_x"], ["status_x", "region", "xregion_", "plan"]),
-        ({"group_by": []}, [], ["region_x", "plan_x"]),
+        ({}, ["region_x", "status_x"], ["region", "xregion_", "plan"]),
+        # Another account's file may make these groups.
+        ({"group_by": []}, ["region_x", "plan_x", "status_running"], []),
         ({"groups": {"a b": "x", 5: "x"}}, ["a_b", "_"], ["a"]),
         ({"keyed_groups": [{"key": "x", "prefix": "p"}]}, ["p_", "p_x"], ["p", "px"]),
         ({"keyed_groups": [{"key": "x", "prefix": "a-b", "separator": "."}]}, ["a_b_x"], ["a_bx"]),
@@ -115,6 +116,23 @@ def test_options_reserve_names(
     names = _names(**options)
     assert [name for name in reserved if name not in names] == []
     assert [name for name in free if name in names] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "is_too_long"),
+    [
+        ("a" * 200, False),
+        ("a" * 201, True),
+        ("region_" + "a" * 200, False),
+        ("region_" + "a" * 201, True),
+        ("datacenter_" + "a" * 200, False),
+        ("datacenter_" + "a" * 201, True),
+        ("g" * 300, False),  # written in the file
+    ],
+)
+def test_a_long_value_makes_no_group(name: str, is_too_long: bool) -> None:
+    names = _names(keyed_groups=[{"key": "x", "prefix": "datacenter"}], groups={"g" * 300: "x"})
+    assert names.is_too_long(name) == is_too_long
 
 
 @pytest.mark.promise("misdirected")

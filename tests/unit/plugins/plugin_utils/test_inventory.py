@@ -10,15 +10,18 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from ansible.inventory.data import InventoryData
 from ansible.inventory.manager import InventoryManager
 from ansible.parsing.dataloader import DataLoader
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
+from ansible_collections.server_management.cloud.plugins.plugin_utils._groups import GroupNames
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
 from ansible_collections.server_management.cloud.plugins.plugin_utils._inventory import (
     check_parents,
     leave_out_groups,
+    taken_names,
 )
 from sandbox import Sandbox
 from support.run import write_inventory
@@ -70,13 +73,58 @@ def test_all_and_ungrouped_cannot_be_child_groups(child: str) -> None:
 def test_a_group_made_from_a_value_with_the_name_of_a_host_is_left_out() -> None:
     hosts = [Host(Server("a", {}), {}, ["g", "web", "localhost"]), Host(Server("b", {}), {}, ["g"])]
     warnings: list[str] = []
+    names = GroupNames({"group": "g"}.get, [])
     parents = [("up", "web"), ("web", "g"), ("up", "g")]
-    assert leave_out_groups(hosts, parents, {"web", "b"}, warnings.append) == [("up", "g")]
+    assert leave_out_groups(hosts, parents, {"web", "b"}, names, warnings.append) == [("up", "g")]
     assert [host.groups for host in hosts] == [["g"], ["g"]]
     (warning,) = warnings
     assert warning.endswith(": localhost, web.")
-    assert leave_out_groups(hosts, [("up", "g")], {"web"}, warnings.append) == [("up", "g")]
+    kept = leave_out_groups(hosts, [("up", "g")], {"web"}, names, warnings.append)
+    assert kept == [("up", "g")]
     assert len(warnings) == 1
+
+
+@pytest.mark.promise("silent")
+def test_a_group_with_a_long_value_is_left_out() -> None:
+    long = "region_" + "x" * 201
+    hosts = [Host(Server("a", {}), {}, ["g", long]), Host(Server("b", {}), {}, [long])]
+    warnings: list[str] = []
+    names = GroupNames({"group": "g"}.get, [])
+    assert leave_out_groups(hosts, [("up", long)], set(), names, warnings.append) == []
+    assert [host.groups for host in hosts] == [["g"], []]
+    (warning,) = warnings
+    assert warning.startswith("Groups left out, because their values are longer than 200 char")
+
+
+@pytest.mark.promise("misdirected")
+@pytest.mark.parametrize(
+    ("variable", "is_taken"),
+    [
+        *((name, True) for name in ("ansible_host", "ansible_ssh_host", "ansible_winrm_host")),
+        *((name, True) for name in ("ansible_connection", "ansible_password", "ansible_ssh_pass")),
+        *((name, True) for name in ("ansible_ssh_password", "ansible_become_password")),
+        *((name, True) for name in ("ansible_become_pass", "ansible_sudo_pass")),
+        *((name, False) for name in ("ansible_user", "ansible_port", "ansible_become", "rack")),
+        *((name, False) for name in ("password", "ansible_ssh_private_key_file", "ansible_hosts")),
+    ],
+)
+def test_a_host_with_a_connection_of_its_own_keeps_its_name(variable: str, is_taken: bool) -> None:
+    places = {"nas": "web-1", "group": "web-2", "every host": "web-3"}
+    inventory = InventoryData()
+    for group in ("storage", "above"):
+        inventory.add_group(group)
+    inventory.add_child("above", "storage")
+    for name in places.values():
+        inventory.add_host(name)
+    inventory.set_variable("web-1", variable, "x")
+    inventory.add_child("storage", "web-2")
+    inventory.set_variable("above", variable, "x")
+    check = taken_names(inventory, "https://api.example.com")
+    found = [check(name, "srv_1") for name in places.values()]
+    assert found == [is_taken, is_taken, False]
+    # What every host gets belongs to none of them.
+    inventory.set_variable("all", variable, "x")
+    assert check("web-3", "srv_1") is False
 
 
 @pytest.mark.promise("stable")
