@@ -27,7 +27,7 @@ UNKNOWN = "unknown"  # in a prediction: a value that only the API can set
 _MAX_IDS = 20  # in a message
 
 
-class Account:
+class ServerIndex:
     """The servers of an account, found by id or by name."""
 
     def __init__(self, servers: Iterable[Server]) -> None:
@@ -106,7 +106,7 @@ def decide(params: Mapping[str, Any], servers: Iterable[Server]) -> Change:
 
 
 def _find_one(params: Mapping[str, Any], servers: Iterable[Server]) -> Server | None:
-    found = Account(servers).find(params)
+    found = ServerIndex(servers).find(params)
     if len(found) > 1:
         ids = summarise((server.id for server in found), _MAX_IDS)
         raise OptionError(

@@ -9,6 +9,7 @@ This utility is private to the collection: it may change in any release.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -32,7 +33,9 @@ from ansible_collections.server_management.cloud.plugins.module_utils._options i
     connection_argument_spec,
     connection_from,
 )
+from ansible_collections.server_management.cloud.plugins.module_utils._text import summarise
 
+_is_reserved = re.compile(r"_+ansible_").match
 _WHOLE_ACCOUNT = (
     "Set pagination to the method that the API uses. This module must see the whole account, so "
     "it ignores allow_partial."
@@ -65,6 +68,20 @@ class Task:
             raise
         if unusable := describe_unusable(servers):
             self.warn(unusable)
+        return self._without_reserved_keys(servers)
+
+    def _without_reserved_keys(self, servers: list[Server]) -> list[Server]:
+        """Rename the keys to which Ansible gives a meaning in the result of a module.
+
+        It drops those with _ansible_ (2.16), and fails for __ansible_type (2.19 and later).
+        """
+        renamed: set[str] = set()
+        servers = [replace(server, fields=_rename(server.fields, renamed)) for server in servers]
+        if renamed:
+            self.warn(
+                "Names of fields that Ansible reserves lose their leading underscores: "
+                f"{summarise(renamed)}."
+            )
         return servers
 
 
@@ -109,3 +126,19 @@ def _check_not_empty(params: Mapping[str, Any], options: Mapping[str, Any]) -> N
         value = params[option]
         if isinstance(value, str) and not value.strip():
             raise OptionError(f"{option}: must not be empty.")
+
+
+def _rename(value: Any, renamed: set[str]) -> Any:
+    """Return a JSON value without reserved keys, and add those to ``renamed``."""
+    if isinstance(value, list):
+        return [_rename(item, renamed) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    result = {key: _rename(item, renamed) for key, item in value.items() if not _is_reserved(key)}
+    for key in sorted(value.keys() - result.keys()):
+        name = key.lstrip("_")
+        while name in result:
+            name += "_"
+        result[name] = _rename(value[key], renamed)
+        renamed.add(key)
+    return result

@@ -225,7 +225,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 
 def execute(task: Task) -> dict[str, Any]:
-    """Return the result of the task."""
+    """Find the server, and predict or refuse the change that the options require."""
     change = decide(task.params, task.list_servers(whole_account=True))
     result: dict[str, Any] = {"server": dict(change.before)} if change.before else {}
     if not change.operation:
@@ -252,7 +252,6 @@ def execute(task: Task) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Run the module."""
     run(OPTIONS, execute, required_one_of=[("name", "id")], mutually_exclusive=[("name", "id")])
 
 

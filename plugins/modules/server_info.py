@@ -45,6 +45,9 @@ options:
     description: Keep only the servers with one of these plans. See also O(regions).
     type: list
     elements: str
+notes:
+  - Ansible treats an option as not set if it is null, or, since ansible-core 2.19, if its template
+    renders to C(none). All servers then match the option. An empty text or list is an error.
 seealso:
   - module: server_management.cloud.fleet_info
   - plugin: server_management.cloud.servers
@@ -177,7 +180,7 @@ def gather(params: Mapping[str, Any], servers: Sequence[Server]) -> list[dict[st
 
 
 def execute(task: Task) -> dict[str, Any]:
-    """Return the result of the task."""
+    """List the servers that match the options."""
     params = task.params
     servers = task.list_servers()
     result = {"servers": gather(params, servers)}
@@ -190,7 +193,6 @@ def execute(task: Task) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Run the module."""
     run(OPTIONS, execute)
 
 

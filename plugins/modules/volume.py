@@ -132,7 +132,6 @@ def execute(task: Task) -> NoReturn:
 
 
 def main() -> None:
-    """Run the module."""
     run(OPTIONS, execute, required_if=[("state", "present", ("size", "region"))])
 
 

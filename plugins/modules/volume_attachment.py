@@ -121,7 +121,6 @@ def execute(task: Task) -> NoReturn:
 
 
 def main() -> None:
-    """Run the module."""
     run(OPTIONS, execute)
 
 

@@ -89,7 +89,6 @@ def execute(task: Task) -> NoReturn:
 
 
 def main() -> None:
-    """Run the module."""
     run(OPTIONS, execute)
 
 

@@ -68,6 +68,9 @@ FAULTS = {
 }
 TEMPLATE = "{{ 1 + 1 }}\n{{ lookup('pipe', 'false') }}"
 
+# Keys that Ansible removes from results, and one for which it fails the task.
+RESERVED = {"_ansible_no_log": True, "__ansible_type": "a", "x": [{"__ansible_vault": "b"}]}
+
 
 class Book:
     """One playbook for all tests; connection options are the module group's defaults.
@@ -150,6 +153,8 @@ def add_hostile(book: Book) -> None:
     book.add("hostile", "server_info", {"id": "srv_1"})
     declared = [{"id": "srv_2", "plan": "small"}, {"id": "srv_3"}]
     book.add("hostile_fleet", "fleet_info", {"servers": declared})
+    book.play("reserved", servers=[{**KNOWN[0], "labels": RESERVED}])
+    book.add("reserved", "server_info", {})
     book.add("used", "ansible.builtin.set_fact", {"lines": "{{ hostile_fleet.report }}"})
 
 
@@ -288,6 +293,14 @@ def test_text_of_the_api_is_never_rendered(book: Book) -> None:
         "\"{{ 1 + 1 }} {{ lookup('pipe', 'false') }}\" (srv_1) is not declared",
     ]
     assert book.results["used"]["ansible_facts"]["lines"] == fleet["report"]
+
+
+def test_keys_that_ansible_reserves_lose_their_underscores(book: Book) -> None:
+    result = book.results["reserved"]
+    labels = {"ansible_no_log": True, "ansible_type": "a", "x": [{"ansible_vault": "b"}]}
+    assert result["servers"] == [{**KNOWN[0], "labels": labels}]
+    (warning,) = result["warnings"]
+    assert warning.endswith("underscores: __ansible_type, __ansible_vault, _ansible_no_log.")
 
 
 def test_templates_in_a_declaration_are_rendered(book: Book) -> None:

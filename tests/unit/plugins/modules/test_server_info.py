@@ -12,7 +12,7 @@ import pytest
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
 from ansible_collections.server_management.cloud.plugins.modules.server_info import gather
 from sandbox import Sandbox
-from support.modules import Outcome, run_module
+from support.modules import WEB, Outcome, run_module
 
 ANY = dict.fromkeys(("id", "name", "statuses", "regions", "plans"))
 SERVERS = [
@@ -68,6 +68,14 @@ def test_one_request_reads_all_servers(sandbox: Sandbox, check_mode: bool) -> No
     assert outcome.result == {"servers": sandbox.servers}
     assert outcome.warnings == []
     assert [request.method for request in sandbox.requests] == ["GET"]
+
+
+def test_a_reserved_key_never_replaces_another_one() -> None:
+    fields = {"__ansible_a": 1, "_ansible_a": 2, "ansible_a": 3, "_ansible_b": 4, "_other": 5}
+    with Sandbox(servers=[{**WEB, **fields, "in": [[fields]]}]) as sandbox:
+        (server,) = run(sandbox).result["servers"]
+    renamed = {"ansible_a": 3, "ansible_a_": 1, "ansible_a__": 2, "ansible_b": 4, "_other": 5}
+    assert server == {**WEB, **renamed, "in": [[renamed]]}
 
 
 def test_no_server_is_an_empty_list(sandbox: Sandbox) -> None:

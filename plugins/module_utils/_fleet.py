@@ -1,0 +1,176 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Compare the servers of an account with a declared fleet.
+
+This utility is private to the collection: it may change in any release.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible_collections.server_management.cloud.plugins.module_utils._changes import (
+    ServerIndex,
+    differences,
+)
+from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
+from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
+from ansible_collections.server_management.cloud.plugins.module_utils._text import (
+    excerpt,
+    summarise,
+)
+
+_FIELDS = ("plan", "region", "status")
+KEYS = ("name", "id", *_FIELDS)
+_MAX_IDS = 20  # in a line of the report
+_is_one_word = re.compile(r"[\w.:/@+-]+").fullmatch
+
+
+def check_entries(entries: Sequence[Mapping[Any, Any]]) -> None:
+    """Raise OptionError at the first entry that does not declare one server with known values."""
+    first: dict[tuple[str, str], int] = {}
+    for position, entry in enumerate(entries, start=1):
+        for key, value in entry.items():
+            if key not in KEYS:
+                raise OptionError(
+                    f"{_where(entry, position)} has the unknown key {_quote(str(key))}.",
+                    f"The keys of an entry are {', '.join(KEYS)}.",
+                )
+            if value is None or (isinstance(value, str) and not value.strip()):
+                raise OptionError(
+                    f"{_where(entry, position)}: {key} must not be empty.",
+                    "Set a value or remove the key.",
+                )
+            if not isinstance(value, str):
+                raise OptionError(
+                    f"{_where(entry, position)}: {key} must be text.", "Quote the value."
+                )
+        if ("name" in entry) == ("id" in entry):
+            problem = "both name and id" if "name" in entry else "neither name nor id"
+            raise OptionError(
+                f"{_where(entry, position)} has {problem}.", "Set exactly one of them."
+            )
+        key = "name" if "name" in entry else "id"
+        earlier = first.setdefault((key, entry[key]), position)
+        if earlier != position:
+            raise OptionError(
+                f"{_where(entry, position)} declares the same {key} as entry {earlier}.",
+                "Remove one of them.",
+            )
+
+
+def compare(
+    entries: Sequence[Mapping[str, str]], servers: Sequence[Server], allow_unexpected: bool
+) -> dict[str, Any]:
+    """Return the findings, as the module ``fleet_info`` does.
+
+    Raises OptionError if two of the checked entries declare the same server.
+    """
+    comparison = _Comparison(servers)
+    for position, entry in enumerate(entries, start=1):
+        comparison.add(entry, position)
+    return comparison.result(allow_unexpected)
+
+
+class _Comparison:
+    """The findings about one account, collected entry by entry."""
+
+    def __init__(self, servers: Sequence[Server]) -> None:
+        self._servers = servers
+        self._index = ServerIndex(servers)
+        # The entry that declares each server, and its position, by the id of the server.
+        self._entries: dict[str, tuple[Mapping[str, str], int]] = {}
+        self._ambiguous_ids: set[str] = set()
+        self._missing: list[Mapping[str, str]] = []
+        self._different: list[dict[str, Any]] = []
+        self._ambiguous: list[dict[str, Any]] = []
+        self._findings: list[tuple[str, str, str]] = []  # the keys to sort by, and a line of text
+
+    def add(self, entry: Mapping[str, str], position: int) -> None:
+        """Compare one entry; raise OptionError if an earlier entry declares the same server."""
+        found = self._index.find(entry)
+        wanted = entry.get("name") or entry["id"]
+        if not found:
+            self._missing.append(entry)
+            self._findings.append((wanted, "", f"{_quote(wanted)} is missing"))
+        elif len(found) > 1:
+            ids = sorted(server.id for server in found)
+            self._ambiguous_ids.update(ids)
+            self._ambiguous.append({"name": wanted, "ids": ids})
+            line = (
+                f"{_quote(wanted)} is the name of {len(ids)} servers ({summarise(ids, _MAX_IDS)})"
+            )
+            self._findings.append((wanted, "", line))
+        else:
+            self._add_server(found[0], entry, position)
+
+    def _add_server(self, server: Server, entry: Mapping[str, str], position: int) -> None:
+        earlier = self._entries.setdefault(server.id, (entry, position))
+        if earlier[1] != position:
+            raise OptionError(
+                f"{_where(entry, position)} declares the same server as {_describe(*earlier)}.",
+                "Remove one of them.",
+            )
+        fields = differences(server, entry, _FIELDS)
+        if fields:
+            name = server.fields.get("name")
+            self._different.append({"id": server.id, "name": name, "differences": fields})
+            label = _label(server) if "id" in entry else _quote(entry["name"])
+            self._findings.append((*_order(server), f"{label} has {_list_differences(fields)}"))
+
+    def result(self, allow_unexpected: bool) -> dict[str, Any]:
+        """Return the result of the module, with all findings."""
+        declared = self._entries.keys() | self._ambiguous_ids
+        unexpected = sorted((s for s in self._servers if s.id not in declared), key=_order)
+        findings = list(self._findings)
+        if not allow_unexpected:
+            findings += [(*_order(s), f"{_label(s)} is not declared") for s in unexpected]
+        return {
+            "in_sync": not findings,
+            "report": [line for _name, _id, line in sorted(findings)],
+            "missing": self._missing,
+            "different": sorted(self._different, key=lambda s: (s["name"] or s["id"], s["id"])),
+            "unexpected": [dict(server.fields) for server in unexpected],
+            "ambiguous": sorted(self._ambiguous, key=lambda finding: finding["name"]),
+        }
+
+
+def _order(server: Server) -> tuple[str, str]:
+    return server.text("name") or server.id, server.id
+
+
+def _label(server: Server) -> str:
+    name = server.text("name")
+    return f"{_quote(name)} ({_quote(server.id)})" if name else _quote(server.id)
+
+
+def _list_differences(fields: Mapping[str, Mapping[str, Any]]) -> str:
+    """List the fields that differ, as a part of a sentence."""
+    parts = [
+        f"the {field} {_quote(values['actual'])} instead of {_quote(values['expected'])}"
+        if values["actual"]
+        else f"no {field} (expected {_quote(values['expected'])})"
+        for field, values in fields.items()
+    ]
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
+
+
+def _where(entry: Mapping[Any, Any], position: int) -> str:
+    return f"servers: {_describe(entry, position)}"
+
+
+def _describe(entry: Mapping[Any, Any], position: int) -> str:
+    """Return the position of an entry, with its name or id, for a message."""
+    wanted = entry.get("name") or entry.get("id")
+    label = f" ({_quote(wanted)})" if isinstance(wanted, str) else ""
+    return f"entry {position}{label}"
+
+
+def _quote(text: str) -> str:
+    """Return a text on one line, quoted unless it is one word."""
+    return excerpt(text) if _is_one_word(text) else json.dumps(excerpt(text), ensure_ascii=False)
