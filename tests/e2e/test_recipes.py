@@ -94,3 +94,59 @@ def test_a_pipeline_stops_when_its_source_fails(
     assert run().ok().says("web-1")
     source.sandbox.fail(Fault(status=401))
     assert run().rc != 0
+
+
+TEMPLATE = "{{ 6 * 7 }}"
+SHOW = """\
+- hosts: all
+  connection: local
+  gather_facts: false
+  tasks: [{ansible.builtin.debug: {msg: "<{{ server_plan }}>"}}]
+"""
+
+
+def test_an_exported_inventory_is_trusted_but_a_script_is_not(
+    source: Source, tmp_path: Path
+) -> None:
+    """Pin what Ansible does with exports: text of the API becomes a template there."""
+    source.sandbox.servers[0]["plan"] = TEMPLATE
+    file = source.file("prod.server_management.yml")
+    script, playbook, frozen = (
+        tmp_path / name for name in ("servers.sh", "show.yml", "frozen.yml")
+    )
+    script.write_text(recipe("servers.sh"))
+    script.chmod(0o755)
+    playbook.write_text(SHOW)
+    exported = source.runner.inventory("-i", file, "--list", "--export", "--yaml").ok().stdout
+    frozen.write_text(exported)
+    shown = {}
+    for path in (file, script, frozen):
+        arguments = ("-i", path, "--limit", "web-1", playbook)
+        shown[path.name] = source.runner.playbook(*arguments).ok()
+    assert shown["prod.server_management.yml"].says(f"<{TEMPLATE}>")
+    assert shown["servers.sh"].says(f"<{TEMPLATE}>")
+    assert shown["frozen.yml"].says("<42>")
+
+    source.sandbox.fail(Fault(status=401))
+    strict = {"ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED": "true"}
+    assert source.runner.playbook("-i", script, playbook, env=strict).rc != 0
+
+
+PROGRAM = """\
+import sys
+from ansible.inventory.manager import InventoryManager
+from ansible.parsing.dataloader import DataLoader
+
+if sys.argv[2] == "prepared":
+    from ansible.plugins.loader import init_plugin_loader
+    init_plugin_loader()
+print(sorted(InventoryManager(loader=DataLoader(), sources=[sys.argv[1]]).hosts))
+"""
+
+
+def test_a_program_has_to_prepare_the_plugin_loader(source: Source) -> None:
+    run = partial(source.runner.run, "python", "-c", PROGRAM, source.file())
+    assert run("prepared").ok().stdout == "['db-1', 'web-1', 'web-2']\n"
+    unprepared = run("unprepared")
+    assert unprepared.says("unknown plugin 'server_management.cloud.servers'")
+    assert unprepared.stdout == "[]\n"
