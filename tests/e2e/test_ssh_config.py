@@ -1,0 +1,231 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The playbook ssh_config: what it writes, and what the real ssh makes of it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.run import Result, Runner
+from support.sshd import SshServer
+
+from .conftest import KNOWN, Source, hosts
+from .hostile import CANARY, CASES, EXECUTE
+
+PLAYBOOK = "server_management.cloud.ssh_config"
+FILE = ".ssh/config.d/server_management.conf"
+HEADER = "# Written by the playbook server_management.cloud.ssh_config"
+Start = Callable[..., SshServer]
+# Texts of other sources, each of which must be refused or reach ssh as it is.
+TEXTS = [
+    "a\n  ProxyCommand touch proxied",
+    'a" ProxyCommand "touch proxied',
+    "a' b",
+    "%h",
+    "a%%b",
+    "${HOME}",
+    "$(touch proxied)",
+    "`touch proxied`",
+    "-oProxyCommand=touch",
+    "a # b",
+    "a\\",
+    "*",
+    "!a",
+    "Match exec touch",
+    "99999",
+    "0",
+    "a:b:c",
+    "a@b@c",
+    "[::1",
+    "é",
+    EXECUTE,
+]
+VARIABLES = {
+    "user": ("ansible_user", ""),
+    "port": ("ansible_port", ""),
+    "identityfile": ("ansible_ssh_private_key_file", "~/"),
+    "proxyjump": ("ansible_ssh_common_args", "-J "),
+    "userknownhostsfile": ("ansible_ssh_common_args", "-o UserKnownHostsFile=/"),
+    "hostname": ("ansible_host", ""),
+}
+
+
+class Config:
+    """The configuration that the playbook writes for a source."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.home = source.runner.home
+        self.path = self.home / FILE
+        self.options: dict[str, Any] = {"host_key_alias": True}
+
+    def write(self, *arguments: str | Path) -> Result:
+        path = self.source.file(**self.options)
+        return self.source.runner.playbook("-i", path, PLAYBOOK, *arguments)
+
+    def include(self) -> None:
+        (self.home / ".ssh/config").write_text(f"Include {self.path}\nUser somebody\n")
+
+    def of(self, name: str) -> dict[str, str]:
+        """Return what ssh uses for a host, with keywords in lower case."""
+        file = self.home / ".ssh/config"
+        shown = self.source.runner.run("ssh", "-G", "-F", file, name).ok().stdout
+        return dict(line.split(" ", 1) for line in shown.splitlines() if " " in line)
+
+
+@pytest.fixture
+def config(source: Source) -> Config:
+    return Config(source)
+
+
+@pytest.mark.promise("misdirected")
+def test_ssh_reaches_a_server_by_its_name(
+    config: Config, ssh_server: Start, source: Source
+) -> None:
+    ssh = ssh_server(["127.0.0.31", "127.0.0.32"], known=False)
+    for server, address in zip(source.sandbox.servers, ssh.addresses, strict=False):
+        server["ipv4"] = address
+    config.options["compose"] = {
+        "ansible_user": f"'{ssh.user}'",
+        "ansible_port": ssh.port,
+        "ansible_ssh_private_key_file": f"'{ssh.folder / 'client_key'}'",
+        "ansible_ssh_common_args": f"'-o UserKnownHostsFile={ssh.folder / 'known_hosts'}'",
+    }
+    result = config.write().ok()
+    assert result.says(f"at the top of ~/.ssh/config: Include {config.path}")
+    config.include()
+    assert not config.write().ok().says("Include")
+    for name in ("web-1", "web-2"):
+        accept = ("-o", "StrictHostKeyChecking=accept-new", "-o", "IdentitiesOnly=yes")
+        command = ("-F", config.home / ".ssh/config", "-o", "BatchMode=yes", *accept, name, "true")
+        source.runner.run("ssh", *command).ok()
+    assert ssh.known_names == ["srv_1", "srv_2"]
+
+
+def test_the_file_follows_the_account(config: Config, source: Source, runner: Runner) -> None:
+    need_ssh(runner)
+    checked = config.write("--check", "--diff").ok()
+    assert checked.says("+Host web-1")
+    assert not config.path.exists()
+    config.write().ok()
+    assert [path.stat().st_mode & 0o777 for path in (config.path, config.path.parent)] == [
+        0o600,
+        0o700,
+    ]
+    config.include()
+    known = config.home / ".ssh/known_hosts"
+    key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ2q8mCGQnbRmQ0zK0hqv7s5n2mEr3XKpE9y0qVtG9eO"
+    text = "".join(f"{name} {key}\n" for name in ("srv_1", "srv_2", "srv_3", "other"))
+    known.write_text(text)
+    assert config.write().ok().says("changed=0")
+    # A server that is gone keeps its host key unless the option is set.
+    gone = source.sandbox.servers.pop(1)
+    config.write().ok()
+    assert config.of("web-2")["hostname"] == "web-2"
+    assert known.read_text() == text
+    source.sandbox.servers.append(gone)
+    config.write().ok()
+    source.sandbox.servers.pop()
+    remove = ("-e", "ssh_config_remove_host_keys=true")
+    assert (
+        config.write(*remove, "--check", "--diff").ok().says("changed: [localhost] => (item=srv_2)")
+    )
+    assert known.read_text() == text
+    config.write(*remove).ok()
+    assert [line.split()[0] for line in known.read_text().splitlines()] == [
+        "srv_1",
+        "srv_3",
+        "other",
+    ]
+    # An empty account is an empty file; a source that fails changes nothing.
+    before = config.path.read_text()
+    source.sandbox.token = "t0ken-of-the-other"
+    failed = source.runner.playbook("-i", source.file(api_token="t0ken-of-the-wrong"), PLAYBOOK)
+    assert failed.rc != 0
+    assert failed.says("The inventory has no group server_management, so nothing was changed")
+    assert config.path.read_text() == before
+    source.sandbox.servers.clear()
+    config.write().ok()
+    assert config.path.read_text().splitlines() == [f"{HEADER}, which overwrites changes."]
+
+
+def test_variables_change_the_file_the_group_and_the_names(config: Config, runner: Runner) -> None:
+    need_ssh(runner)
+    own = config.home / "own folder" / "fleet.conf"
+    own.parent.mkdir(mode=0o755)
+    own.write_text("Host mine\n")
+    config.options["group"] = "fleet"
+    # As JSON, since -e splits other text at white space.
+    variables = '{"ssh_config_file": "%s", "ssh_config_group": "fleet", "ssh_config_prefix": "x-"}'
+    extra = ("-e", variables % own)
+    assert config.write(*extra).says("was not written by this playbook, so nothing was changed")
+    assert own.read_text() == "Host mine\n"
+    own.unlink()
+    config.write(*extra).ok()
+    assert re.findall(r"^Host (.+)$", own.read_text(), re.MULTILINE) == [
+        "x-db-1",
+        "x-web-1",
+        "x-web-2",
+    ]
+    assert own.parent.stat().st_mode & 0o777 == 0o755
+    assert not config.path.exists()
+
+
+@pytest.mark.promise("data", "misdirected")
+def test_no_text_becomes_an_option_of_ssh(config: Config, source: Source, runner: Runner) -> None:
+    need_ssh(runner)
+    servers = [element for case in CASES for element in case.elements]
+    hostile = [
+        {**KNOWN[0], "id": f"srv_{keyword}_{number}", "name": f"{keyword}-{number}", keyword: text}
+        for keyword in VARIABLES
+        for number, text in enumerate(TEXTS)
+    ]
+    source.sandbox.servers[:] = [*servers, *hostile]
+    config.options["compose"] = {
+        variable: " ~ ".join(
+            f"(('{prefix}' ~ server_{keyword}) if server_{keyword} is defined else '')"
+            for keyword, (other, prefix) in VARIABLES.items()
+            if other == variable
+        )
+        + (" or ansible_host" if variable == "ansible_host" else "")
+        for variable, _prefix in VARIABLES.values()
+    }
+    config.write().ok()
+    config.include()
+    text = config.path.read_text(encoding="utf-8")
+    listing = runner.inventory("-i", source.file(**config.options), "--list").ok().json()
+    written = re.findall(r"^Host (.+)$", text, re.MULTILINE)
+    assert set(written) <= set(hosts(listing))
+    assert len(written) > len(CASES) // 2
+    keywords = "HostName|HostKeyAlias|User|Port|ProxyJump"
+    line = rf"#.*|Host [\w.-]+|  ({keywords}) \S+|  \w+File \"[^\"%$]+\"|"
+    assert [found for found in text.splitlines() if not re.fullmatch(line, found)] == []
+    expected = {name: listing["_meta"]["hostvars"][name] for name in written}
+    for name in written[::7] + [name for name in written if re.fullmatch(r"[a-z]+-\d+", name)]:
+        used, variables = config.of(name), expected[name]
+        # Numbers are IPv4 addresses, for Ansible's connections as well.
+        if not plain(variables["ansible_host"]).isdigit():
+            assert used["hostname"] == plain(variables["ansible_host"]).lower()
+        assert used["user"] == (plain(variables["ansible_user"]) or "somebody")
+        assert "proxycommand" not in used
+    assert not list(source.folder.rglob("proxied"))
+    assert not list(source.folder.rglob(CANARY))
+
+
+def plain(value: Any) -> str:
+    """Return the text of a value that may be marked unsafe."""
+    return str(value["__ansible_unsafe"] if isinstance(value, dict) else value)
+
+
+def need_ssh(runner: Runner) -> None:
+    """Skip the test on a machine without ssh."""
+    if shutil.which("ssh", path=runner.environment["PATH"]) is None:
+        pytest.skip("the OpenSSH client is not installed")
