@@ -25,9 +25,17 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
     ListingChanged,
     MalformedResponse,
 )
-from ansible_collections.server_management.cloud.plugins.module_utils._models import Server, merge
+from ansible_collections.server_management.cloud.plugins.module_utils._models import (
+    Server,
+    hide_in_servers,
+    merge,
+)
 from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
-from ansible_collections.server_management.cloud.plugins.module_utils._text import header_text
+from ansible_collections.server_management.cloud.plugins.module_utils._text import (
+    contains_token,
+    header_text,
+    redact_message,
+)
 from ansible_collections.server_management.cloud.plugins.module_utils._transport import (
     Page,
     Response,
@@ -62,10 +70,24 @@ class Client:
         self._transport = Transport(connection)
         self._url = f"{connection.base_url}/servers"
         self._bytes, self._values = LISTING_LIMIT, VALUES_LIMIT  # what is left for one listing
+        self._may_contain_token = False
         self.is_partial = False
 
     def list_servers(self) -> list[Server]:
-        """Read the whole listing; a partial one is returned only if allowed."""
+        """Read the whole listing; a partial one is returned only if allowed.
+
+        The token, if it is long enough, is replaced in all texts.
+        """
+        token = self._connection.api_token
+        try:
+            servers = self._read_listing()
+        except CloudError as error:
+            error.message = redact_message(error.message, token)
+            raise
+        return hide_in_servers(servers, token) if self._may_contain_token else servers
+
+    def _read_listing(self) -> list[Server]:
+        """Read the listing as the API sends it."""
         self._warn_of_plain_http()
         try:
             return self._read_until_unchanged()
@@ -103,6 +125,8 @@ class Client:
                 response.body, response.content_type, self._transport.quote, self._values
             )
             self._values -= values
+            if contains_token(response.body, self._connection.api_token):
+                self._may_contain_token = True
             known = len(servers)
             merge(servers, data)
             if has_more and len(servers) == known:

@@ -21,6 +21,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._text import (
     brief,
+    hide_token,
     summarise,
 )
 
@@ -94,6 +95,29 @@ def merge(servers: dict[str, Server], elements: Iterable[Any]) -> None:
         known = servers.setdefault(server.id, server)
         if known is not server:
             servers[server.id] = max(known, server, key=_canonical)
+
+
+def hide_in_servers(servers: list[Server], token: str) -> list[Server]:
+    """Replace the token in all texts of the servers.
+
+    Raises MalformedResponse if two ids become the same, so that no server is lost.
+    """
+    hidden = [
+        Server(hide_token(server.id, token), _hide(server.fields, token)) for server in servers
+    ]
+    if len({server.id for server in hidden}) < len(hidden):
+        raise MalformedResponse("The ids of several servers contain the token.", _REPORT)
+    return hidden
+
+
+def _hide(value: Any, token: str) -> Any:
+    if isinstance(value, str):
+        return hide_token(value, token)
+    if isinstance(value, list):
+        return [_hide(item, token) for item in value]
+    if isinstance(value, dict):
+        return {hide_token(key, token): _hide(item, token) for key, item in value.items()}
+    return value
 
 
 def select(servers: Iterable[Server], wanted: Mapping[str, list[str] | None]) -> list[Server]:

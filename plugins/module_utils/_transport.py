@@ -37,6 +37,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._text impo
     Quote,
     excerpt,
     header_text,
+    one_line,
     redact,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._url import next_link
@@ -96,7 +97,7 @@ class Transport:
 
     def quote(self, text: str) -> str:
         """Return text from the API for a message: one short line without the token."""
-        return excerpt(redact(text, self._connection.api_token))
+        return excerpt(redact(one_line(text), self._connection.api_token))
 
 
 class _Exchange(threading.Thread):
@@ -168,12 +169,13 @@ class _Exchange(threading.Thread):
                 next_link(headers.get("Link", "")),
             )
             return
-        self.error = status_error(status, headers, b"", self._quote)
+        source = self._connection.source
+        self.error = status_error(status, headers, b"", self._quote, source)
         try:
             body = read_body(chunks, encoding, _ERROR_LIMIT)
         except MalformedResponse:
             return
-        self.error = status_error(status, headers, body, self._quote)
+        self.error = status_error(status, headers, body, self._quote, source)
 
 
 def _new_session(connection: Connection) -> requests.Session:

@@ -68,7 +68,7 @@ def test_a_quoted_body_hides_the_token(
         read(sandbox)
     message = str(caught.value)
     assert 'with the response "you sent ' in message
-    assert "[token]" in message
+    assert "********" in message
     assert _hides(TOKEN, message)
     assert _hides(spelling, message)
 
@@ -118,7 +118,7 @@ def test_a_token_split_over_two_chunks_is_redacted(read: Any, sandbox: Sandbox) 
     sandbox.token = TOKEN
     pieces = [b"you sent ", TOKEN[:9].encode(), TOKEN[9:].encode(), b" here"]
     sandbox.fail(Fault(status=401, body=lambda: pieces))
-    with pytest.raises(Unauthorized, match=r'with the response "you sent \[token\] here"\.'):
+    with pytest.raises(Unauthorized, match=r'with the response "you sent \*{8} here"\.'):
         read(sandbox)
 
 
