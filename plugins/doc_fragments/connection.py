@@ -19,9 +19,11 @@ options:
   api_token:
     description:
       - The API token. Reading servers requires the scope C(servers:read).
-      - Either this option or O(api_token_file) may be set, not both; an empty value counts as not
-        set. Only if neither is set, the token is taken from the environment, where the variable of
-        this option takes precedence over the one of O(api_token_file).
+      - Either this option or O(api_token_file) may be set, not both. One that is set to null or to
+        an empty value, as by a template without a result, is an error.
+      - Only if neither is set, the token is taken from the environment, where the variable of this
+        option takes precedence over the one of O(api_token_file). An empty environment variable
+        counts as not set; this applies to the variables of all options.
       - White space around the token is removed. Write a token that consists of digits in quotation
         marks, because YAML changes numbers.
       - The token is sent only to the origin of O(base_url).

@@ -233,11 +233,10 @@ from ansible_collections.server_management.cloud.plugins.module_utils._models im
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._options import (
     TOKEN_OPTIONS,
-    VARIABLES,
     Connection,
     connection_from,
 )
-from ansible_collections.server_management.cloud.plugins.module_utils._text import redact
+from ansible_collections.server_management.cloud.plugins.module_utils._text import redact_message
 from ansible_collections.server_management.cloud.plugins.module_utils._url import (
     is_loopback,
     origin,
@@ -245,12 +244,12 @@ from ansible_collections.server_management.cloud.plugins.module_utils._url impor
 from ansible_collections.server_management.cloud.plugins.plugin_utils._config import (
     EXPRESSION_OPTIONS,
     PLUGIN,
+    add_environment,
     check_keys,
     check_options,
     check_values,
     is_ours,
     render,
-    resolve_paths,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._groups import (
     GroupNames,
@@ -293,7 +292,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             self._read_config_data(path)
             self._add(cache)
         except CloudError as error:
-            error.message = redact(error.message, self._token)
+            error.message = redact_message(error.message, self._token)
             # With the cause, Ansible would show the lines of the file to which it belongs.
             raise AnsibleParserError(str(error)) from None
 
@@ -314,17 +313,19 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             direct = without_origin(direct)
             check_keys(direct, definitions)
             direct = render(direct, self.templar, self._vars or {})
+            if isinstance(token := direct.get("api_token"), str):
+                self._token = token.strip()  # from here on, no message shows it
+            self._in_file = {"ca_path": direct.get("ca_path")}
+            for option in TOKEN_OPTIONS:  # null in the file is an empty value
+                self._in_file[option] = (direct[option] or "") if option in direct else None
+            add_environment(direct)
             check_values(direct, definitions)
-            resolve_paths(direct, self._folder)
-            self._tokens = {option: direct.get(option) for option in TOKEN_OPTIONS}
-            # Ansible's own message for a missing option doesn't name the environment variable.
-            direct.setdefault("base_url", os.environ.get(VARIABLES["base_url"], ""))
         super().set_options(task_keys=task_keys, var_options=var_options, direct=direct)
 
     def _add(self, use_cache: bool) -> None:
         """Prepare all hosts and groups, then add them; adding can't fail."""
         check_options(self.get_option)
-        connection = connection_from(self._connection_option, ansible_version)
+        connection = connection_from(self._connection_option, ansible_version, self._folder)
         self._token = connection.api_token
         expressions = self._expressions()
         inventory = self.inventory
@@ -346,8 +347,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         add_parents(inventory, parents)
 
     def _connection_option(self, option: str) -> Any:
-        """Return an option; the token only from the file, and not from the environment."""
-        return self._tokens[option] if option in self._tokens else self.get_option(option)
+        """Return an option; some as the file has them, without the environment."""
+        return self._in_file[option] if option in self._in_file else self.get_option(option)
 
     def _expressions(self) -> Any:
         """Return the evaluator of the file's expressions, or None if it has no expressions.
@@ -449,4 +450,4 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             self._warn(f"{label}: failed for {count} of {total}{first}: {reason}")
 
     def _warn(self, text: str) -> None:
-        self.display.warning(f"{self._source}: {redact(text, self._token)}")
+        self.display.warning(f"{self._source}: {redact_message(text, self._token)}")

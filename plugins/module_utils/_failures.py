@@ -45,12 +45,12 @@ _STATUS = {
     401: (
         Unauthorized,
         "The API rejected the token",
-        "Check api_token: it may be misspelled, revoked or for another account.",
+        "Check {source}: the token may be misspelled, revoked or for another account.",
     ),
     403: (
         Forbidden,
         "The token lacks the scope servers:read",
-        "Create a token with this scope in the dashboard, and use it as api_token.",
+        "Create a token with this scope in the dashboard, and replace the one in {source}.",
     ),
     404: (NotFound, "The API has no list of servers at this address", CHECK_URL),
     429: (RateLimited, "The API is throttling requests", "Run again later, or less often."),
@@ -58,9 +58,16 @@ _STATUS = {
 
 
 def status_error(
-    status: int, headers: Mapping[str, str], body: bytes, quote: Quote = excerpt
+    status: int,
+    headers: Mapping[str, str],
+    body: bytes,
+    quote: Quote = excerpt,
+    source: str = "api_token",
 ) -> StatusError:
-    """Make the error for a status other than 200; it quotes a body that is not HTML."""
+    """Make the error for a status other than 200; it quotes a body that is not HTML.
+
+    ``source`` is what the user has to change if the token is wrong.
+    """
     is_html = "html" in headers.get("Content-Type", "").lower()
     text = "" if is_html else quote(body.decode("utf-8", "replace"))
     if status in _STATUS:
@@ -76,7 +83,7 @@ def status_error(
     else:
         kind, message, next_step = StatusError, "The API returned an unexpected status", CHECK_URL
     message += f" (HTTP {status})" + (f', with the response "{text}".' if text else ".")
-    error = kind(message, next_step, status)
+    error = kind(message, next_step.replace("{source}", source), status)
     error.retry_after = retry_after(headers.get("Retry-After", ""))
     if error.retry_after is not None:
         error.message += f" It asks to wait {error.retry_after:.0f} s."

@@ -29,11 +29,15 @@ from ansible_collections.server_management.cloud.plugins.module_utils._models im
     describe_unusable,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._options import (
+    TOKEN_OPTIONS,
     Connection,
     connection_argument_spec,
     connection_from,
 )
-from ansible_collections.server_management.cloud.plugins.module_utils._text import summarise
+from ansible_collections.server_management.cloud.plugins.module_utils._text import (
+    SECRET_LENGTH,
+    summarise,
+)
 
 _is_reserved = re.compile(r"_+ansible_").match
 _WHOLE_ACCOUNT = (
@@ -93,14 +97,23 @@ def run(
     ``options`` are those that the module adds to the connection's; ``rules`` are AnsibleModule's,
     such as ``required_one_of``. Any CloudError becomes a failed task.
     """
-    module = AnsibleModule(
-        argument_spec={**connection_argument_spec(), **options}, supports_check_mode=True, **rules
-    )
+    absent: set[str] = set()
+    spec = {**connection_argument_spec(absent.add), **options}
+    module = AnsibleModule(argument_spec=spec, supports_check_mode=True, **rules)
+    # Before ansible-core 2.22, a token of white space would mask that in every message.
+    module.no_log_values = {value for value in module.no_log_values if value.strip()}
+
+    def get_option(option: str) -> Any:
+        value = module.params[option]
+        # Null in the task is an empty value, too: only an option that is absent is None.
+        return "" if option in TOKEN_OPTIONS and option not in absent and value is None else value
+
     try:
         _check_not_empty(module.params, options)
-        connection = connection_from(module.params.__getitem__, module.ansible_version)
-        # Ansible masks only the option, and not a token from a file or the environment.
-        module.no_log_values.add(connection.api_token)
+        connection = connection_from(get_option, module.ansible_version)
+        # Until ansible-core 2.22, Ansible masks only the option, and not a token from elsewhere.
+        if len(connection.api_token) >= SECRET_LENGTH:
+            module.no_log_values.add(connection.api_token)
         result = execute(Task(module, connection))
     except CloudError as error:
         module.fail_json(**failure(error))

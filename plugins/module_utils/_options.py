@@ -20,7 +20,10 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
     OptionError,
     TokenFileUnusable,
 )
-from ansible_collections.server_management.cloud.plugins.module_utils._text import one_line
+from ansible_collections.server_management.cloud.plugins.module_utils._text import (
+    SECRET_LENGTH,
+    one_line,
+)
 from ansible_collections.server_management.cloud.plugins.module_utils._url import check_base_url
 
 VERSION = "1.0.0"
@@ -28,11 +31,13 @@ VERSION = "1.0.0"
 # An environment variable for one of them must not complete or replace the other one as an option,
 # so that argument specs and Ansible's configuration do not read these variables.
 TOKEN_OPTIONS = ("api_token", "api_token_file")
-PATH_OPTIONS = ("api_token_file", "ca_path")
 
 _TOKEN_FILE_LIMIT = 16 * 2**10  # bytes; a larger file is not a token
 _BUNDLE_LIMIT = 16 * 2**20  # bytes; no CA bundle is larger
 _MAX_TIMEOUT = 2.0e6  # seconds: sockets accept little more
+
+_VAULT_HEADER = "$ANSIBLE_VAULT;"
+_WITHOUT_BUNDLE = "To trust the usual certificate authorities, leave ca_path out."
 
 
 @dataclass(frozen=True)
@@ -40,11 +45,13 @@ class Connection:
     """Checked values of the connection options, with no Ansible in them.
 
     ``base_url`` ends in /api/v1; ``verify`` is requests' (a flag, or the path of a CA bundle);
-    ``timeout`` is in seconds.
+    ``timeout`` is in seconds; ``source`` is the option or variable that the token is from,
+    with the path of its file.
     """
 
     base_url: str
     api_token: str = field(repr=False)
+    source: str = "api_token"
     verify: bool | str = True
     timeout: float = 30.0
     retries: int = 3
@@ -83,38 +90,58 @@ RULES = {**_IN_ENVIRONMENT, **_OF_LISTINGS}
 VARIABLES = {option: variable(option) for option in _IN_ENVIRONMENT if option not in TOKEN_OPTIONS}
 
 
-def connection_argument_spec() -> dict[str, dict[str, Any]]:
-    """Return the argument spec that every module shares."""
-    # Not at the top: the event source has no Ansible, and no argument spec.
-    from ansible.module_utils.common.parameters import env_fallback
+def connection_argument_spec(
+    note_absent: Callable[[str], None] = lambda option: None,
+) -> dict[str, dict[str, Any]]:
+    """Return the argument spec that every module shares.
 
+    ``note_absent`` is called with each option of the token that the task does not have. Ansible's
+    result is null for these, and for options that are null in the task.
+    """
     spec = {option: dict(rules) for option, rules in RULES.items()}
     for option, name in VARIABLES.items():
-        spec[option]["fallback"] = env_fallback, [name]
-    # Ansible's own message for a missing option does not name the environment variable.
-    spec["base_url"]["fallback"] = _environment_or_empty, [VARIABLES["base_url"]]
+        spec[option]["fallback"] = environment_or_default, [name]
+    for option in TOKEN_OPTIONS:
+        spec[option]["fallback"] = note_absent, [option]
     return spec
 
 
-def _environment_or_empty(name: str) -> str:
-    return os.environ.get(name, "")
+def from_environment(name: str) -> str | None:
+    """Return the value of an environment variable; None if it is not set or empty."""
+    value = os.environ.get(name, "")
+    return value if value.strip() else None
 
 
-def connection_from(get_option: Callable[[str], Any], ansible_version: str) -> Connection:
+def environment_or_default(name: str) -> Any:
+    """Return the value of an option that is not given, by the name of its environment variable."""
+    option = name.removeprefix(variable("")).lower()
+    # Ansible's own message for a missing base_url does not name the environment variable.
+    default = "" if option == "base_url" else RULES[option].get("default")
+    return from_environment(name) or default
+
+
+def connection_from(
+    get_option: Callable[[str], Any], ansible_version: str, folder: str = ""
+) -> Connection:
     """Check the options that ``get_option`` returns; raise OptionError at the first bad one.
 
     For ``api_token`` and ``api_token_file``, ``get_option`` returns what the inventory file or the
-    task gives, without the environment.
+    task gives, without the environment, and None only if the option is not there. Relative paths
+    are relative to ``folder``, except those of the environment.
     """
     timeout, retries = get_option("timeout"), get_option("retries")
     if not (math.isfinite(timeout) and timeout > 0):
         raise OptionError(f"timeout: must be a number of seconds greater than 0, but is {timeout}.")
     if retries < 0:
         raise OptionError(f"retries: must be 0 or more, but is {retries}.")
+    base_url = check_base_url(get_option("base_url"))
+    token, source = _token(get_option("api_token"), get_option("api_token_file"), folder)
+    _register(token)
     return Connection(
-        base_url=check_base_url(get_option("base_url")),
-        api_token=_token(get_option("api_token"), get_option("api_token_file")),
-        verify=_verify(get_option("validate_certs"), get_option("ca_path")),
+        base_url=base_url,
+        api_token=token,
+        source=source,
+        verify=_verify(get_option("validate_certs"), get_option("ca_path"), folder),
         timeout=min(timeout, _MAX_TIMEOUT),
         retries=retries,
         pagination=get_option("pagination"),
@@ -145,56 +172,124 @@ def expand_path(path: str) -> str:
     return os.path.expanduser(os.path.expandvars(path))
 
 
-def _token(token: str | None, path: str | None) -> str:
-    """Return the token of the most specific source: the options, or else the environment."""
+def _token(token: str | None, path: str | None, folder: str) -> tuple[str, str]:
+    """Return the token of the most specific source, and the name of that source."""
     names = TOKEN_OPTIONS
-    token, path = (token or "").strip(), path or ""
-    if token and path:
+    for name, value in zip(names, (token, path), strict=True):
+        if value is not None and not value.strip():
+            raise OptionError(
+                f"{name}: is empty.",
+                "Check the template that it comes from, or remove the option to use the "
+                "environment.",
+            )
+    if token is not None and path is not None:
         raise OptionError("api_token and api_token_file: both are set.", "Set only one of them.")
-    if not (token or path):
+    if token is None and path is None:
         names = variable("api_token"), variable("api_token_file")
-        token = os.environ.get(names[0], "").strip()
-        path = "" if token else expand_path(os.environ.get(names[1], ""))
-    if path:
-        token = _read_token(names[1], path)
-    if not token:
-        raise OptionError(
-            "api_token: is required.",
-            "Set it or api_token_file, or one of the environment variables "
-            f"{names[0]} and {names[1]}.",
-        )
-    if not re.fullmatch(r"[\x21-\x7e]+", token):
-        problem = "the token must be visible ASCII without spaces."
-        if path:
-            raise TokenFileUnusable(f"{names[1]}: {problem}")
-        raise OptionError(f"{names[0]}: {problem}")
-    return token
+        token, path, folder = from_environment(names[0]), from_environment(names[1]), ""
+    if token is not None:
+        return _check_token(token.strip(), names[0], OptionError), names[0]
+    if path is not None:
+        return _token_in_file(names[1], path, folder)
+    raise OptionError(
+        "api_token: is required.",
+        f"Set it or api_token_file, or one of the environment variables {names[0]} and {names[1]}.",
+    )
 
 
-def _read_token(name: str, path: str) -> str:
-    content = _read(name, path, _TOKEN_FILE_LIMIT + 1, TokenFileUnusable)
+def _token_in_file(name: str, given: str, folder: str) -> tuple[str, str]:
+    file = _File(name, given, folder, TokenFileUnusable)
+    content = file.read(_TOKEN_FILE_LIMIT + 1)
     token = content.decode("latin-1").strip()
-    if not token or len(content) > _TOKEN_FILE_LIMIT:
-        raise TokenFileUnusable(
-            f"{name}: {one_line(path)}: expected a file that contains only a token."
-        )
+    if not token:
+        raise TokenFileUnusable(f"{file}: the file is empty.")
+    if len(content) > _TOKEN_FILE_LIMIT:
+        raise TokenFileUnusable(f"{file}: expected a file that contains only a token.")
+    return _check_token(token, str(file), TokenFileUnusable), file.source
+
+
+def _check_token(token: str, label: str, error_class: type[OptionError]) -> str:
+    if token.startswith(_VAULT_HEADER):
+        raise error_class(f"{label}: encrypted with Ansible Vault: use `api_token: !vault`.")
+    if not re.fullmatch(r"[\x21-\x7e]+", token):
+        raise error_class(f"{label}: the token must be visible ASCII without spaces.")
     return token
 
 
-def _verify(validate_certs: bool, ca_path: str | None) -> bool | str:
-    if ca_path and b"-----BEGIN " not in _read("ca_path", ca_path, _BUNDLE_LIMIT):
-        raise OptionError(f"ca_path: {one_line(ca_path)}: expected a file of PEM certificates.")
-    return (ca_path or True) if validate_certs else False
+def _register(token: str) -> None:
+    """Make Ansible mask the token in all of its output, since ansible-core 2.22.
 
-
-def _read(name: str, path: str, size: int, error_class: type[OptionError] = OptionError) -> bytes:
-    """Return at most ``size`` bytes of a file that the option or variable ``name`` names."""
+    A short token is not registered: Ansible would mask each word that contains it.
+    """
+    if len(token) < SECRET_LENGTH:
+        return
     try:
-        with open(path, "rb") as file:
-            return file.read(size)
-    except (OSError, ValueError) as error:
-        reason = (getattr(error, "strerror", None) or "not a path").lower()
-        raise error_class(f"{name}: {one_line(path)}: {reason}.") from None
+        from ansible.module_utils.secrets import register_secret
+    except ImportError:
+        return
+    register_secret(token)
+
+
+def _verify(validate_certs: bool, ca_path: str | None, folder: str) -> bool | str:
+    if ca_path is None:
+        ca_path, folder = from_environment(VARIABLES["ca_path"]), ""
+    if not ca_path:
+        return validate_certs
+    file = _File("ca_path", ca_path, folder)
+    content = file.read(_BUNDLE_LIMIT)
+    if not content.strip():
+        raise OptionError(f"{file}: the file is empty.", _WITHOUT_BUNDLE)
+    if b"-----BEGIN " not in content:
+        raise OptionError(
+            f"{file}: expected a file of PEM certificates (-----BEGIN CERTIFICATE-----).",
+            _WITHOUT_BUNDLE,
+        )
+    return file.path if validate_certs else False
+
+
+class _File:
+    """A file that the option or variable ``name`` gives; the text of it is for messages."""
+
+    def __init__(
+        self, name: str, given: str, folder: str, error_class: type[OptionError] = OptionError
+    ) -> None:
+        self._name = name
+        self._error_class = error_class
+        self.path = os.path.join(folder, expand_path(given))
+        self._is_shown = _is_like_a_path(given, self.path)
+
+    def __str__(self) -> str:
+        return f"{self._name}: {one_line(self.path)}" if self._is_shown else self._name
+
+    @property
+    def source(self) -> str:
+        """Return the name and the path."""
+        return f"{self._name} ({one_line(self.path)})"
+
+    def read(self, size: int) -> bytes:
+        """Return at most ``size`` bytes."""
+        try:
+            with open(self.path, "rb") as file:
+                return file.read(size)
+        except (OSError, ValueError) as error:
+            reason = (getattr(error, "strerror", None) or "not a path").lower()
+            hidden = "The value is not shown, because it may be a token instead of a path."
+            raise self._error_class(
+                f"{self}: {reason}.", "" if self._is_shown else hidden
+            ) from None
+
+
+def _is_like_a_path(given: str, path: str) -> bool:
+    """Return whether an option's value is a path, and not a token that was set by mistake.
+
+    A token can contain slashes, but it hardly begins with a folder.
+    """
+    if os.path.lexists(path):
+        return True
+    folder = os.path.dirname(given)
+    return folder not in ("", "/") and (
+        given.startswith(("/", "~", ".", "$")) or os.path.isdir(os.path.dirname(path))
+    )
 
 
 _FLAGS = {

@@ -10,7 +10,6 @@ This utility is private to the collection: it may change in any release.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,6 +19,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._options i
     TOKEN_OPTIONS,
     TYPES,
     VARIABLES,
+    from_environment,
     unknown_option,
 )
 
@@ -51,7 +51,7 @@ def read_arguments(given: Mapping[Any, Any]) -> dict[str, Any]:
 
 def _value(name: str, given: Any, rules: Mapping[str, Any]) -> Any:
     if given is None and name in VARIABLES:
-        given = os.environ.get(VARIABLES[name]) or None
+        given = from_environment(VARIABLES[name])
     if given is None:
         return rules.get("default")
     convert, expected = TYPES[rules["type"]]

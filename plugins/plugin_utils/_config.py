@@ -21,9 +21,9 @@ from jinja2 import Environment, TemplateError, TemplateSyntaxError
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._options import (
-    PATH_OPTIONS,
     TYPES,
-    expand_path,
+    VARIABLES,
+    environment_or_default,
     unknown_option,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._text import (
@@ -131,14 +131,14 @@ def render(
     return rendered
 
 
-def resolve_paths(config: dict[str, Any], folder: str) -> None:
-    """Make relative paths relative to the folder of the inventory file; drop empty ones."""
-    for option in PATH_OPTIONS:
-        path = config.get(option)
-        if path:
-            config[option] = os.path.join(folder, expand_path(str(path)))
-        else:
-            config.pop(option, None)
+def add_environment(config: dict[str, Any]) -> None:
+    """Add the options of the connection that the file does not give, from the environment.
+
+    Ansible would use an empty variable as a value: as false, or as the working directory.
+    """
+    for option in VARIABLES.keys() - {"ca_path"}:  # connection_from reads that one
+        if config.get(option) is None:
+            config[option] = environment_or_default(VARIABLES[option])
 
 
 def check_values(config: Mapping[str, Any], definitions: Mapping[str, Any]) -> None:

@@ -59,48 +59,101 @@ def test_every_way_to_give_a_token(source: Source, cases: Cases, tmp_path: Path)
     check_refused(result, {"vault": "api_token: "})
 
 
+VAULTED = "$ANSIBLE_VAULT;1.1;AES256\n6162\n"
+EMPTY_VARIABLES = {
+    f"SERVER_MANAGEMENT_{name}": text
+    for name in ("VALIDATE_CERTS", "CA_PATH", "TIMEOUT", "RETRIES", "BASE_URL")
+    for text in ("", " ")
+}
+
+
 @pytest.mark.promise("home", "secret")
 def test_the_inventory_file_takes_precedence_over_the_environment(
     source: Source, cases: Cases, tmp_path: Path
 ) -> None:
     variables = {
+        **EMPTY_VARIABLES,
         "SERVER_MANAGEMENT_API_TOKEN": "of-another-account",
         "SERVER_MANAGEMENT_API_TOKEN_FILE": "/nowhere/token",
     }
     (tmp_path / "token").write_text(f"{source.sandbox.token}\n")
-    quote = "Put it in quotes."
+    (tmp_path / "other").mkdir()
+    (tmp_path / "void").write_text(" \n")
+    (tmp_path / "vaulted").write_text(VAULTED)
+    (tmp_path / "other" / "token").write_text("t0ken-of-the-other-account")
+    quote, list_ = "Put it in quotes.", "must be text, not a list"
+    encrypted = "encrypted with Ansible Vault: use `api_token: !vault`."
+    file = tmp_path / "token"
+    rejected = f"Check api_token_file ({tmp_path}/other/token): the token may be"
+    hidden = "api_token_file: no such file or directory. The value is not shown"
+    empty = "is empty. Check the template that it comes from, or remove the option"
+    unset = "{{ lookup('ansible.builtin.env', 'PROD_API_TOKEN') }}"
     options: dict[str, tuple[dict[str, Any], str]] = {
         "relative": ({"api_token_file": "token"}, ""),
-        "empty": ({"api_token": "", "api_token_file": "./token"}, ""),
-        "spaces": ({"api_token": f" {source.sandbox.token}\n", "api_token_file": ""}, ""),
+        "spaces": ({"api_token": f" {source.sandbox.token}\n"}, ""),
         "both": ({"api_token": "x", "api_token_file": "token"}, "api_token_file: both are set."),
-        "missing": ({"api_token_file": "none"}, f"{tmp_path}/none: no such file or directory."),
+        "missing": ({"api_token_file": "./none"}, f"{tmp_path}/./none: no such file or directory."),
+        "mistaken": ({"api_token_file": source.sandbox.token}, hidden),
         "number": ({"api_token": 4815162342}, quote),
         "boolean": ({"api_token": True}, quote),
-        "list": ({"api_token": ["k33p-this"]}, "must be text, not a list"),
-        "mapping": ({"api_token": {"a": "k33p-this"}}, "must be text, not a list"),
-        "file_list": ({"api_token_file": ["k33p-this"]}, "must be text, not a list"),
-        "bundle": ({"api_token_file": "token", "ca_path": "token"}, f"ca_path: {tmp_path}/token"),
+        "list": ({"api_token": ["k33p-this"]}, list_),
+        "mapping": ({"api_token": {"a": "k33p-this"}}, list_),
+        "file_list": ({"api_token_file": ["k33p-this"]}, list_),
+        "bundle": ({"api_token_file": "token", "ca_path": "token"}, f"ca_path: {file}: expected"),
+        "no_bundle": ({"api_token_file": "token", "ca_path": "void"}, "/void: the file is empty."),
+        "rejected": ({"api_token_file": "other/token"}, rejected),
+        "wrong": ({"api_token": "t0ken-of-the-wrong"}, "Check api_token: the token may be"),
+        "void": ({"api_token_file": "void"}, f"api_token_file: {tmp_path}/void: the file is empty"),
+        "vaulted": (
+            {"api_token_file": "vaulted"},
+            f"api_token_file: {tmp_path}/vaulted: {encrypted}",
+        ),
+        "vaulted_text": ({"api_token": VAULTED}, f"api_token: {encrypted}"),
+        "empty": ({"api_token": ""}, f"api_token: {empty}"),
+        "blank": ({"api_token": " ", "api_token_file": "./token"}, f"api_token: {empty}"),
+        "empty_file": ({"api_token": "x", "api_token_file": ""}, f"api_token_file: {empty}"),
+        "unset": ({"api_token": unset}, f"api_token: {empty}"),
+        "unset_file": ({"api_token_file": unset}, f"api_token_file: {empty}"),
+        "none": ({"api_token": "{{ none }}"}, f"api_token: {empty}"),
     }
     for case, (chosen, _text) in options.items():
         cases.share(case, source.sandbox, **{"api_token": None, **chosen})
+    # An option of None is not written by the function above.
+    cases.share("null", source.sandbox, api_token=None)
+    cases.paths["null"].write_text(f"{cases.paths['null'].read_text()}api_token:\n")
     # Nothing in the file: the environment is used, and its first variable before the second one.
     environment = cases.add("environment", api_token=None)
     result = cases.run(env=variables)
     texts = {case: text for case, (_chosen, text) in options.items() if text}
-    check_refused(result, {**texts, "environment": "rejected the token"})
+    named = "Check SERVER_MANAGEMENT_API_TOKEN: the token may be"
+    check_refused(result, {**texts, "null": f"api_token: {empty}", "environment": named})
     for case in options.keys() - texts.keys():
         assert members(result.json(), case) == prefixed(case)
     assert "k33p-this" not in result.output
     assert "4815162342" not in result.output
     sent = {request.headers["Authorization"] for request in source.sandbox.requests}
-    assert sent == {f"Bearer {source.sandbox.token}"}
+    known = (source.sandbox.token, "t0ken-of-the-other-account", "t0ken-of-the-wrong")
+    assert sent == {f"Bearer {token}" for token in known}
     (request,) = environment.requests
     assert request.headers["Authorization"] == "Bearer of-another-account"
-    cases.paths = {"environment": cases.paths["environment"]}
-    text = "SERVER_MANAGEMENT_API_TOKEN_FILE: /nowhere/token: no such file"
-    result = cases.run(env={**variables, "SERVER_MANAGEMENT_API_TOKEN": " "})
-    check_refused(result, {"environment": text})
+
+
+def test_a_message_about_a_token_names_its_environment_variable(
+    cases: Cases, tmp_path: Path
+) -> None:
+    (tmp_path / "token").write_text("t0ken-of-the-file")
+    (tmp_path / "vaulted").write_text(VAULTED)
+    cases.add("environment", api_token=None)
+    token, file = "SERVER_MANAGEMENT_API_TOKEN", "SERVER_MANAGEMENT_API_TOKEN_FILE"
+    for variables, text in [
+        ({file: "/nowhere/token", token: " "}, f"{file}: /nowhere/token: no such file"),
+        ({file: str(tmp_path / "token")}, f"Check {file} ({tmp_path}/token): the token may be"),
+        ({file: str(tmp_path / "vaulted")}, f"{file}: {tmp_path}/vaulted: encrypted with"),
+        ({file: "t0ken-of-the-sandbox"}, f"{file}: no such file or directory. The value is not"),
+        ({token: "t0ken of-the-sandbox"}, f"{token}: the token must be visible ASCII"),
+        ({token: "", file: ""}, "api_token: is required."),
+    ]:
+        check_refused(cases.run(env=variables), {"environment": text})
 
 
 @pytest.mark.promise("home", "secret")
@@ -111,27 +164,54 @@ def test_a_task_and_its_defaults_take_precedence_over_the_environment(
     path = tmp_path / "token"
     path.write_text(f"{sandbox.token}\n")
     defaults = {"base_url": sandbox.url, "retries": 0}
-    group = {"group/server_management.cloud.all": {**defaults, "api_token_file": str(path)}}
+    group = "group/server_management.cloud.all"
+    with_file = {group: {**defaults, "api_token_file": str(path)}}
     module = "server_management.cloud.server_info"
-    tasks: list[dict[str, Any]] = [
-        {"name": "token", module: {**defaults, "api_token": f" {sandbox.token}\n"}},
-        {"name": "neither", module: defaults, "ignore_errors": True},
-        {"name": "defaults", module: {}, "module_defaults": group},
+    token, none = f" {sandbox.token}\n", "{{ none }}"
+    unset = "{{ lookup('ansible.builtin.env', 'PROD_API_TOKEN') }}"
+    refused = {"register": "refused", "ignore_errors": True}
+    # What each task has beside the defaults, and what its message must contain.
+    failing: list[tuple[dict[str, Any], str]] = [
+        ({module: {**defaults, option: value}, **refused}, f"{option}: is empty.")
+        for option in ("api_token", "api_token_file")
+        for value in ("", " ", None, none, unset)
     ]
+    failing.append(
+        (
+            {module: {}, **refused, "module_defaults": {group: {**defaults, "api_token": unset}}},
+            "api_token: is empty.",
+        )
+    )
+    failing.append(
+        (
+            {module: {"api_token": ""}, **refused, "module_defaults": with_file},
+            "api_token: is empty.",
+        )
+    )
+    failing.append(({module: defaults, **refused}, "Check SERVER_MANAGEMENT_API_TOKEN: the token"))
+    tasks: list[dict[str, Any]] = [
+        {module: {**defaults, "api_token": token}},
+        {module: {}, "module_defaults": with_file},
+        {
+            module: {"api_token_file": "{{ omit }}", "api_token": token},
+            "module_defaults": with_file,
+        },
+    ]
+    for task, text in failing:
+        check = {"that": f"{text!r} in refused.msg", "fail_msg": "{{ refused.msg }}"}
+        tasks += [task, {"ansible.builtin.assert": check}]
     playbook = tmp_path / "play.yml"
     play = {"hosts": "localhost", "gather_facts": False, "tasks": tasks}
     playbook.write_text(yaml.safe_dump([play]))
     environment = {
+        **EMPTY_VARIABLES,
         "SERVER_MANAGEMENT_API_TOKEN": "of-another-account",
         "ANSIBLE_PIPELINING": "true",
     }
     result = source.runner.playbook(playbook, env=environment).ok()
-    assert result.says("rejected the token")
-    assert result.says("ok=3")
-    assert result.says("ignored=1")
+    assert result.says(f"ignored={len(failing)}")
     sent = [request.headers["Authorization"] for request in sandbox.requests]
-    ours = f"Bearer {sandbox.token}"
-    assert sent == [ours, "Bearer of-another-account", ours]
+    assert sent == [f"Bearer {sandbox.token}"] * 3 + ["Bearer of-another-account"]
 
 
 @pytest.mark.promise("secret")
@@ -142,7 +222,7 @@ def test_the_token_is_seen_nowhere(source: Source, tmp_path: Path) -> None:
     outputs = [source.runner.inventory("-i", path, "--list", "-vvvvvv", env=loud).output]
     source.sandbox.fail(Fault(status=500, body="you sent {token}"), times=None)
     outputs.append(source.flush(path, "-vvvvvv", env=loud).output)
-    assert "[token]" in outputs[1]
+    assert "********" in outputs[1]
     outputs += [log.read_text(), *(entry.name for entry in cache.iterdir())]
     outputs += [entry.read_text() for entry in cache.iterdir()]
     assert len(outputs) == 5
@@ -164,7 +244,7 @@ def test_a_server_named_like_the_token_is_not_named_in_messages(cases: Cases) ->
     result = cases.run()
     assert len(members(result.json(), "names")) == 2
     check_refused(result, {"filters": "filters: exclude"})
-    assert result.stderr.count("[token]") >= 3
+    assert result.stderr.count("********") >= 2
     assert token not in result.stderr
 
 
@@ -192,4 +272,4 @@ def test_a_module_that_fails_shows_it_nowhere(source: Source, tmp_path: Path) ->
     result = source.runner.playbook(playbook, "-vvvvvv", env=environment).ok()
     assert result.says("ignored=2")
     for text in (result.stdout, log.read_text()):
-        assert text.count("you sent [token]") >= 2
+        assert text.count("you sent ********") >= 2

@@ -15,6 +15,7 @@ from sandbox import Fault, Sandbox
 from support.collection import REPOSITORY
 from support.modules import REQUIRED, run_module
 
+ABSENT: Any = object()  # the value of an option that the task does not have
 ALL = sorted(path.stem for path in REPOSITORY.glob("plugins/modules/*.py"))
 
 
@@ -96,9 +97,13 @@ def test_a_missing_library_is_named_as_ansible_does(
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"api_token": None}, "api_token: is required"),
+        ({"api_token": ABSENT}, "api_token: is required"),
+        ({"api_token": None}, "api_token: is empty."),
+        ({"api_token": " "}, "api_token: is empty."),
+        ({"api_token_file": None}, "api_token_file: is empty."),
+        ({"api_token": ABSENT, "api_token_file": ""}, "api_token_file: is empty."),
         ({"api_token": "two words"}, "api_token: the token must be visible ASCII"),
-        ({"api_token": None, "api_token_file": "missing"}, "api_token_file: "),
+        ({"api_token": ABSENT, "api_token_file": "missing"}, "api_token_file: "),
         ({"base_url": "ftp://host"}, "base_url: "),
         ({"timeout": 0}, "timeout: must be a number of seconds greater than 0"),
         ({"retries": -1}, "retries: must be 0 or more"),
@@ -109,7 +114,7 @@ def test_connection_options_are_checked_before_any_request(
     sandbox: Sandbox, module: str, changed: dict[str, Any], words: str
 ) -> None:
     options = {**connection(sandbox), **REQUIRED.get(module, {}), **changed}
-    outcome = run_module(module, options)
+    outcome = run_module(module, {key: value for key, value in options.items() if value != ABSENT})
     assert outcome.failed
     assert outcome.result["msg"].startswith(words)
     assert outcome.result["error"]["code"] in ("invalid_option", "invalid_token_file")

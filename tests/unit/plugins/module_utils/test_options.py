@@ -144,31 +144,63 @@ def test_a_token_is_visible_ascii(token: str, around: str) -> None:
     assert _connect(api_token=around.format(token)).api_token == token
 
 
+VAULT = "$ANSIBLE_VAULT;1.1;AES256\n6162\n"
+ASCII = "the token must be visible ASCII without spaces."
+ENCRYPTED = "encrypted with Ansible Vault: use `api_token: !vault`."
+
+
 @pytest.mark.promise("secret")
-@pytest.mark.parametrize("token", ["a b", "a\r\nX: y", "tokén", "a\x7f", "\ufeffa"])
-def test_an_invalid_token_is_refused_and_not_shown(
-    token: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("token", "problem"),
+    [
+        *((token, ASCII) for token in ("a b", "a\r\nX: y", "tokén", "a\x7f", "\ufeffa")),
+        (VAULT, ENCRYPTED),
+        (f"\n{VAULT}", ENCRYPTED),
+    ],
+)
+def test_a_token_that_cannot_be_one_is_not_shown_and_its_source_is_named(
+    token: str, problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "token"
     file.write_text(token, encoding="utf-8", newline="")
-    refused = "the token must be visible ASCII without spaces."
-    assert str(_refusal(api_token=token)) == f"api_token: {refused}"
-    assert str(_refusal(api_token=None, api_token_file=str(file))) == f"api_token_file: {refused}"
+    assert str(_refusal(api_token=token)) == f"api_token: {problem}"
+    refused = str(_refusal(api_token=None, api_token_file=str(file)))
+    assert refused == f"api_token_file: {file}: {problem}"
     monkeypatch.setenv(FILE_VARIABLE, str(file))
-    assert str(_refusal(api_token=None)) == f"{FILE_VARIABLE}: {refused}"
+    assert str(_refusal(api_token=None)) == f"{FILE_VARIABLE}: {file}: {problem}"
     monkeypatch.setenv(TOKEN_VARIABLE, token)
-    assert str(_refusal(api_token=None)) == f"{TOKEN_VARIABLE}: {refused}"
+    assert str(_refusal(api_token=None)) == f"{TOKEN_VARIABLE}: {problem}"
 
 
 @pytest.mark.parametrize("empty", [None, "", " \n"])
 def test_a_token_is_required(empty: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in (TOKEN_VARIABLE, FILE_VARIABLE):
-        monkeypatch.setenv(variable, "")
-    error = str(_refusal(api_token=empty, api_token_file=""))
+        if empty is not None:
+            monkeypatch.setenv(variable, empty)
+    error = str(_refusal(api_token=None))
     assert error == (
         "api_token: is required. Set it or api_token_file, or one of the environment variables "
         f"{TOKEN_VARIABLE} and {FILE_VARIABLE}."
     )
+
+
+@pytest.mark.promise("home")
+@pytest.mark.parametrize("empty", ["", " \n"])
+@pytest.mark.parametrize(
+    ("option", "other"),
+    [
+        ("api_token", None),
+        ("api_token", "/nowhere/file"),
+        ("api_token_file", None),
+        ("api_token_file", "x"),
+    ],
+)
+def test_an_empty_option_of_the_token_is_never_replaced(
+    option: str, other: str | None, empty: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(TOKEN_VARIABLE, "other")
+    values = {"api_token": other, "api_token_file": other, option: empty}
+    assert str(_refusal(**values)).startswith(f"{option}: is empty. Check the template")
 
 
 @pytest.mark.parametrize("content", [TOKEN, f"{TOKEN}\n", f" \r\n{TOKEN}\t\r\n"])
@@ -190,7 +222,6 @@ def test_a_token_and_a_file_are_an_error_that_names_both() -> None:
         ({"api_token": "option"}, {TOKEN_VARIABLE: "other", FILE_VARIABLE: "{other}"}, "option"),
         ({"api_token_file": "{file}"}, {TOKEN_VARIABLE: "other"}, "of-the-file"),
         ({"api_token_file": "{file}"}, {FILE_VARIABLE: "{other}"}, "of-the-file"),
-        ({"api_token_file": "{file}", "api_token": " "}, {TOKEN_VARIABLE: "other"}, "of-the-file"),
         ({}, {TOKEN_VARIABLE: " first\n", FILE_VARIABLE: "{other}"}, "first"),
         ({}, {TOKEN_VARIABLE: " ", FILE_VARIABLE: "{file}"}, "of-the-file"),
         ({}, {FILE_VARIABLE: "$FOLDER/file"}, "of-the-file"),
@@ -210,7 +241,11 @@ def test_the_most_specific_source_of_a_token_wins(
     for name, value in environment.items():
         monkeypatch.setenv(name, value.format(**paths))
     given = {name: value.format(**paths) for name, value in options.items()}
-    assert _connect(**{"api_token": None, **given}).api_token == token
+    connection = _connect(**{"api_token": None, **given})
+    assert connection.api_token == token
+    name, _space, path = connection.source.partition(" ")
+    assert name in (given or environment)
+    assert path == ("" if token != "of-the-file" else f"({tmp_path / 'file'})")
 
 
 def test_no_variable_replaces_a_file_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,19 +257,57 @@ def test_no_variable_replaces_a_file_that_cannot_be_read(monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", "expected a file that contains only a token"),
-        (b" \n\xa0", "expected a file that contains only a token"),
-        (b"a" * 20_000, "expected a file that contains only a token"),
-        (b"first\nsecond", "visible ASCII without spaces"),
-        (b"\xef\xbb\xbftoken", "visible ASCII without spaces"),
+        (b"", "the file is empty."),
+        (b" \n\xa0", "the file is empty."),
+        (b"a" * 20_000, "expected a file that contains only a token."),
+        (b"first\nsecond", ASCII),
+        (b"\xef\xbb\xbftoken", ASCII),
     ],
 )
 def test_a_file_without_a_token_is_refused(content: bytes, words: str, tmp_path: Path) -> None:
     file = tmp_path / "token"
     file.write_bytes(content)
-    error = str(_refusal(api_token="", api_token_file=str(file)))
-    assert error.startswith("api_token_file: ")
-    assert words in error
+    error = str(_refusal(api_token=None, api_token_file=str(file)))
+    assert error == f"api_token_file: {file}: {words}"
+
+
+def test_relative_paths_are_relative_to_the_folder_except_those_of_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "token").write_text(TOKEN)
+    (tmp_path / "ca.pem").write_text(PEM)
+    monkeypatch.setenv("NAME", "token")
+    options = {**OPTIONS, "api_token": None, "api_token_file": "./$NAME", "ca_path": "ca.pem"}
+    connection = connection_from(options.__getitem__, "2.21.0", str(tmp_path))
+    assert (connection.api_token, connection.verify) == (TOKEN, str(tmp_path / "ca.pem"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(FILE_VARIABLE, "token")
+    monkeypatch.setenv("SERVER_MANAGEMENT_CA_PATH", "ca.pem")
+    options = {**OPTIONS, "api_token": None}
+    connection = connection_from(options.__getitem__, "2.21.0", "/nowhere")
+    assert (connection.api_token, connection.verify) == (TOKEN, "ca.pem")
+
+
+@pytest.mark.promise("secret")
+@pytest.mark.parametrize("token", [TOKEN, "/s3cr3t-token", "s3cr3t/to/ken", "~s3cr3t", "x" * 300])
+@pytest.mark.parametrize("option", ["api_token_file", "ca_path"])
+def test_a_token_that_is_set_as_a_path_is_not_shown(
+    option: str, token: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = {**OPTIONS, "api_token": None, option: token}
+    if option == "ca_path":
+        options["api_token"] = "other"
+    with pytest.raises(OptionError) as caught:
+        connection_from(options.__getitem__, "2.21.0", str(tmp_path))
+    assert str(caught.value).startswith(f"{option}: ")
+    assert str(caught.value).endswith(
+        "The value is not shown, because it may be a token instead of a path."
+    )
+    assert token not in str(caught.value)
+    monkeypatch.setenv(f"SERVER_MANAGEMENT_{option.upper()}", token)
+    with pytest.raises(OptionError) as caught:
+        connection_from({**options, option: None}.__getitem__, "2.21.0", str(tmp_path))
+    assert token not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -265,11 +338,27 @@ def test_a_bundle_is_used_if_certificates_are_validated(validate: bool, tmp_path
 
 
 @pytest.mark.parametrize("validate", [False, True])
-def test_a_bundle_without_a_certificate_is_refused(validate: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"", "the file is empty."),
+        (b" \n", "the file is empty."),
+        (
+            b"\x30\x82\x01",
+            "expected a file of PEM certificates (-----BEGIN CERTIFICATE-----).",
+        ),
+    ],
+)
+def test_a_bundle_without_a_certificate_is_refused(
+    content: bytes, problem: str, validate: bool, tmp_path: Path
+) -> None:
     bundle = tmp_path / "ca.pem"
-    bundle.write_bytes(b"\x30\x82\x01")
+    bundle.write_bytes(content)
     error = str(_refusal(validate_certs=validate, ca_path=str(bundle)))
-    assert error == f"ca_path: {bundle}: expected a file of PEM certificates."
+    assert error == (
+        f"ca_path: {bundle}: {problem} To trust the usual certificate authorities, leave ca_path "
+        "out."
+    )
 
 
 @pytest.mark.parametrize("timeout", [0.0, -1.0, float("nan"), float("inf"), float("-inf")])
@@ -304,9 +393,29 @@ def test_the_argument_spec_has_each_option_with_its_default() -> None:
 def test_other_options_are_not_read_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for option in set(OPTIONS) - IN_ENVIRONMENT:
         monkeypatch.setenv(f"SERVER_MANAGEMENT_{option.upper()}", "1")
+    absent: list[str] = []
     parameters: dict[str, Any] = {}
-    set_fallbacks(connection_argument_spec(), parameters)
-    assert parameters == {"base_url": ""}
+    set_fallbacks(connection_argument_spec(absent.append), parameters)
+    assert absent == ["api_token", "api_token_file"]
+    assert parameters == {
+        option: OPTIONS[option] if option != "base_url" else ""
+        for option in (*IN_ENVIRONMENT, *absent)
+        if option != "api_token"
+    } | {"api_token": None}
+
+
+@pytest.mark.parametrize("empty", ["", " "])
+def test_an_empty_variable_counts_as_not_set(empty: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for option in IN_ENVIRONMENT:
+        monkeypatch.setenv(f"SERVER_MANAGEMENT_{option.upper()}", empty)
+    parameters: dict[str, Any] = {"api_token": TOKEN}
+    result = ArgumentSpecValidator(connection_argument_spec()).validate(parameters)
+    assert result.error_messages == []
+    values = result.validated_parameters
+    assert {option: values[option] for option in IN_ENVIRONMENT} == {
+        option: OPTIONS[option] if option != "base_url" else "" for option in IN_ENVIRONMENT
+    }
+    assert _connect().verify is True
 
 
 def test_arguments_converted_by_ansible_are_accepted() -> None:
