@@ -52,26 +52,53 @@ _Result = TypeVar("_Result")
 _MAX_PAGES = 10_000
 _MAX_PASSES = 3
 _LONGEST_WAIT = 60.0  # seconds of Retry-After that are worth waiting for
+_LONG_WAIT = 5.0  # seconds; a longer wait is reported
+_REPORT_INTERVAL = 10.0  # seconds between two reports of the progress
 _FIRST_WAIT = 0.5  # seconds, doubled with each attempt
 # Not the shared generator: a program that seeds it would make all of its clients wait alike.
 _random = random.SystemRandom()
 _PARAMETERS = {"cursor": "starting_after", "page": "page", "offset": "offset"}
 
 
-class Client:
-    """Read the API; ``warn`` takes one line of text.
+def _ignore(text: str) -> None:
+    """Show nothing."""
 
-    ``is_partial``: the API has more servers than the last listing.
+
+class Client:
+    """Client of the API. It reports what it does, each time as one line of text.
+
+    ``warn`` receives warnings, ``wait`` each wait of more than 5 seconds before it begins,
+    ``progress`` how far a listing is that takes longer than 10 seconds, and ``trace`` each request
+    and each retry. ``requests`` is the number of requests, and ``is_partial`` whether the API has
+    more servers than the last listing.
     """
 
-    def __init__(self, connection: Connection, warn: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        warn: Callable[[str], None],
+        *,
+        wait: Callable[[str], None] = _ignore,
+        progress: Callable[[str], None] = _ignore,
+        trace: Callable[[str], None] = _ignore,
+    ) -> None:
         self._connection = connection
         self._warn = warn
-        self._transport = Transport(connection)
+        self._wait = wait
+        self._progress = progress
+        self._trace = trace
+        self._transport = Transport(connection, trace, self._report_progress)
         self._url = f"{connection.base_url}/servers"
         self._bytes, self._values = LISTING_LIMIT, VALUES_LIMIT  # what is left for one listing
         self._may_contain_token = False
+        self._position = 1, 0  # the requested page, and the servers so far
+        self._next_report = 0.0  # of the progress, as time.monotonic()
         self.is_partial = False
+
+    @property
+    def requests(self) -> int:
+        """The number of requests so far."""
+        return self._transport.requests
 
     def list_servers(self) -> list[Server]:
         """Read the whole listing; a partial one is returned only if allowed.
@@ -89,6 +116,7 @@ class Client:
     def _read_listing(self) -> list[Server]:
         """Read the listing as the API sends it."""
         self._warn_of_plain_http()
+        self._next_report = time.monotonic() + _REPORT_INTERVAL
         try:
             return self._read_until_unchanged()
         finally:
@@ -119,6 +147,8 @@ class Client:
         page: Page = self._url, ()
         last, count, number = "", 0, 1  # the last known id, and the elements and pages so far
         while True:
+            self._position = number, len(servers)
+            self._report_progress()
             response = self._get(page)
             self._bytes -= len(response.body)
             data, has_more, values = parse_listing(
@@ -201,8 +231,26 @@ class Client:
                     if attempt > 1:
                         error.message += f" Tried {attempt} times."
                     raise
+                self._report_retry(error, attempt, wait)
             time.sleep(wait)
             attempt += 1
+
+    def _report_retry(self, error: CloudError, attempt: int, wait: float) -> None:
+        retry = f"retry {attempt} of {self._connection.retries}"
+        self._trace(f"{retry} in {wait:.1f} s: {error.message}")
+        if wait > _LONG_WAIT:
+            reason = f"before {retry}: {error.message}"
+            if error.retry_after is not None:
+                reason = f"as the API asks (HTTP {error.status})"
+            self._wait(f"waiting {wait:.0f} s, {reason}")
+
+    def _report_progress(self) -> None:
+        now = time.monotonic()
+        if now >= self._next_report:
+            self._next_report = now + _REPORT_INTERVAL
+            number, count = self._position
+            servers = "1 server" if count == 1 else f"{count:,} servers"
+            self._progress(f"page {number:,}, {servers} so far")
 
     def _warn_of_plain_http(self) -> None:
         scheme, host, port = origin(self._connection.base_url)

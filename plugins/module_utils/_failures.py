@@ -41,6 +41,11 @@ from ansible_collections.server_management.cloud.plugins.module_utils._url impor
 
 _FOREVER = 1e18  # seconds: a Retry-After can have digits for a number that no float can hold
 
+_USE_HTTPS = "Write https instead of http in base_url: the port requires TLS."
+# In the responses of nginx, Apache and Go to plain HTTP on such a port.
+_mentions_tls = re.compile(rb"(?i)\b(https|ssl)\b").search
+_TLS_ALERT = "\x15\x03"  # the start of what other servers send
+
 _STATUS = {
     401: (
         Unauthorized,
@@ -52,7 +57,7 @@ _STATUS = {
         "The token lacks the scope servers:read",
         "Create a token with this scope in the dashboard, and replace the one in {source}.",
     ),
-    404: (NotFound, "The API has no list of servers at this address", CHECK_URL),
+    404: (NotFound, "The API has no list of servers", CHECK_URL),
     429: (RateLimited, "The API is throttling requests", "Run again later, or less often."),
 }
 
@@ -61,17 +66,20 @@ def status_error(
     status: int,
     headers: Mapping[str, str],
     body: bytes,
+    url: str,
     quote: Quote = excerpt,
     source: str = "api_token",
 ) -> StatusError:
     """Make the error for a status other than 200; it quotes a body that is not HTML.
 
-    ``source`` is what the user has to change if the token is wrong.
+    ``url`` is the one that was requested, as it can be shown; ``source`` is what the user has to
+    change if the token is wrong.
     """
     is_html = "html" in headers.get("Content-Type", "").lower()
     text = "" if is_html else quote(body.decode("utf-8", "replace"))
     if status in _STATUS:
         kind, message, next_step = _STATUS[status]
+        message += f" at {url}" if status == 404 else ""
     elif 300 <= status < 400:
         kind, text = Redirected, ""
         location = quote(header_text(headers.get("Location", "")))
@@ -82,6 +90,8 @@ def status_error(
         kind, message, next_step = ServerFailed, "The API is failing", "Run again later."
     else:
         kind, message, next_step = StatusError, "The API returned an unexpected status", CHECK_URL
+        if status == 400 and url.startswith("http:") and _mentions_tls(body):
+            next_step = _USE_HTTPS
     message += f" (HTTP {status})" + (f', with the response "{text}".' if text else ".")
     error = kind(message, next_step.replace("{source}", source), status)
     error.retry_after = retry_after(headers.get("Retry-After", ""))
@@ -104,20 +114,21 @@ def retry_after(value: str) -> float | None:
         return None
 
 
-def timed_out(url: str, timeout: float) -> TimedOut:
+def timed_out(url: str, timeout: float, proxy: str | None = None) -> TimedOut:
     """Make the error for a request that took longer than ``timeout`` seconds."""
     return TimedOut(
-        f"No complete response from {where(url)} within {timeout:g} s.",
+        f"No complete response from {where(url)}{_through(proxy)} within {timeout:g} s.",
         "Raise timeout, or check the network and any proxy.",
     )
 
 
 def transport_error(
-    error: Exception, url: str, timeout: float, *, proxied: bool, encrypted: bool
+    error: Exception, url: str, timeout: float, *, proxy: str | None, encrypted: bool
 ) -> CloudError:
     """Make the error for an exception of requests, urllib3 or a socket.
 
-    ``timeout`` is in seconds. ``proxied``: the proxy failed; ``encrypted``: TLS failed.
+    ``timeout`` is in seconds. ``proxy`` is the address of the proxy that was used, "" if its URL is
+    malformed, None without one; ``encrypted``: TLS failed.
     """
     causes = list(_causes(error))
     is_closed = any(isinstance(c, (ssl.SSLEOFError, ssl.SSLZeroReturnError)) for c in causes)
@@ -130,12 +141,18 @@ def transport_error(
         if refusals:
             return _tls_failed(refusals[0], url)
     if any(isinstance(cause, TimeoutError) for cause in causes):
-        return timed_out(url, timeout)
-    through = " through the proxy" if proxied else ""
-    return Unreachable(
-        f"Cannot reach {where(url)}{through}: {_reason(causes)}.",
-        "Check base_url, the network and any proxy.",
-    )
+        return timed_out(url, timeout, proxy)
+    next_step = "Check base_url, the network and any proxy."
+    if url.startswith("http:") and proxy is None:
+        if any(_TLS_ALERT in str(c) for c in causes if isinstance(c, http.client.BadStatusLine)):
+            return Unreachable(f"Cannot reach {where(url)} without TLS.", _USE_HTTPS)
+        if any(isinstance(cause, ConnectionResetError) for cause in causes):
+            next_step += " If the port requires TLS, write https in base_url."
+    return Unreachable(f"Cannot reach {where(url)}{_through(proxy)}: {_reason(causes)}.", next_step)
+
+
+def _through(proxy: str | None) -> str:
+    return "" if proxy is None else f" through the proxy {proxy}".rstrip()
 
 
 def _tls_failed(error: BaseException, url: str) -> TLSFailed:

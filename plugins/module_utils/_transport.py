@@ -4,17 +4,17 @@
 
 """Send one GET request with the token, under a deadline.
 
-This utility is private to the collection: it may change in any release. Only this utility imports
-requests, and only when it sends a request: an inventory from the cache does not need the library.
+This utility is private to the collection: it may change in any release.
 """
 
 from __future__ import annotations
 
+import http.client
 import itertools
-import sys
 import threading
+import time
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,6 @@ from ansible_collections.server_management.cloud.plugins.module_utils._envelope 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     CloudError,
     MalformedResponse,
-    MissingLibrary,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._failures import (
     status_error,
@@ -33,6 +32,13 @@ from ansible_collections.server_management.cloud.plugins.module_utils._failures 
     transport_error,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
+from ansible_collections.server_management.cloud.plugins.module_utils._session import (
+    THREAD,
+    Line,
+    new_session,
+    proxies,
+    proxy_of,
+)
 from ansible_collections.server_management.cloud.plugins.module_utils._text import (
     Quote,
     excerpt,
@@ -40,7 +46,10 @@ from ansible_collections.server_management.cloud.plugins.module_utils._text impo
     one_line,
     redact,
 )
-from ansible_collections.server_management.cloud.plugins.module_utils._url import next_link
+from ansible_collections.server_management.cloud.plugins.module_utils._url import (
+    next_link,
+    without_query,
+)
 
 if TYPE_CHECKING:
     import requests
@@ -48,6 +57,10 @@ if TYPE_CHECKING:
 Page = tuple[str, tuple[tuple[str, str], ...]]  # a URL and the parameters of its query
 
 _ERROR_LIMIT = 64 * 2**10  # bytes of an error's body; a longer one is not quoted
+_LAST_WAIT = 1.0  # seconds for the thread of a late request to end; only a name lookup takes longer
+_TICK = 1.0  # seconds
+# A header of these names, if the API sends one, helps its support to find a request.
+_REQUEST_IDS = ("X-Request-Id", "Request-Id", "X-Correlation-Id", "X-Trace-Id")
 _CHUNK = 64 * 2**10  # bytes that are read, or decompressed, at a time
 
 
@@ -61,33 +74,53 @@ class Response:
 
 
 class Transport:
-    """Send requests over one connection that is kept open."""
+    """Send requests over one connection that is kept open.
 
-    def __init__(self, connection: Connection) -> None:
+    ``trace`` receives one line for each request, and ``tick`` is called while one takes long.
+    """
+
+    def __init__(
+        self, connection: Connection, trace: Callable[[str], None], tick: Callable[[], None]
+    ) -> None:
         self._connection = connection
+        self._trace = trace
+        self._tick = tick
         self._session: requests.Session | None = None
+        self._line = Line()
+        self.requests = 0
 
     def get(self, page: Page, limit: int) -> Response:
         """Send one GET and wait for a response of at most ``limit`` bytes, until the deadline.
 
         A socket timeout restarts with each byte and does not cover the lookup of the name, so the
-        request runs in a separate thread, which is abandoned at the deadline.
+        request runs in a separate thread. At the deadline, its socket is shut down, which ends it.
         """
         if self._session is None:
-            self._session = _new_session(self._connection)
+            self._line = Line()
+            self._session = new_session(self._connection, self._line)
         exchange = _Exchange(self, self._session, page, limit)
+        self.requests += 1
+        started = _now()
         exchange.start()
-        exchange.join(self._connection.timeout)
-        exchange.is_late = exchange.is_alive()
-        if exchange.is_late:
-            self._session = None  # the thread closes it
-        if exchange.error is not None:
-            raise exchange.error
-        if exchange.is_late:
-            raise timed_out(page[0], self._connection.timeout)
+        while exchange.is_alive() and (left := started + self._connection.timeout - _now()) > 0:
+            exchange.join(min(left, _TICK))
+            self._tick()
+        error = self._abandon(exchange) if exchange.is_alive() else exchange.error
+        self._trace(f"GET {self.show(page)}: {exchange.outcome(error, _now() - started)}")
+        if error is not None:
+            raise error
         if exchange.response is None:
             raise RuntimeError("The request ended with neither a response nor an error.")
         return exchange.response
+
+    def _abandon(self, exchange: _Exchange) -> CloudError:
+        """End a late request; return its error, which is that of its status if it has one."""
+        error = exchange.error or exchange.timed_out()
+        self._session = None  # the thread closes it
+        exchange.is_late = True
+        self._line.cut()
+        exchange.join(_LAST_WAIT)
+        return error
 
     def close(self) -> None:
         """Close the connection, if one is open."""
@@ -99,6 +132,17 @@ class Transport:
         """Return text from the API for a message: one short line without the token."""
         return excerpt(redact(one_line(text), self._connection.api_token))
 
+    def show(self, page: Page) -> str:
+        """Return the URL of a page for a message: only with the parameter that is our own."""
+        url, parameters = page
+        query = "&".join(f"{name}={value}" for name, value in parameters)
+        address = redact(one_line(without_query(url)), self._connection.api_token)
+        return f"{address}?{self.quote(query)}" if query else address
+
+
+def _now() -> float:
+    return time.monotonic()
+
 
 class _Exchange(threading.Thread):
     """One request: at its end, either ``response`` or ``error`` is set.
@@ -109,35 +153,42 @@ class _Exchange(threading.Thread):
     def __init__(
         self, transport: Transport, session: requests.Session, page: Page, limit: int
     ) -> None:
-        super().__init__(daemon=True)
+        super().__init__(name=THREAD, daemon=True)
         self.response: Response | None = None
         self.error: CloudError | None = None
         self.is_late = False
         self._connection = transport._connection
         self._quote = transport.quote
+        self._shown = transport.show(page)
+        self._status: int | None = None
+        self._request_id = ""
+        self._size = 0
         self._session = session
-        self._page = page
+        self.url, self._parameters = page
         self._limit = limit
 
     def run(self) -> None:
-        from http.client import HTTPException
-
         import urllib3
 
-        url, parameters = self._page
         try:
             with self._session.get(
-                url,
-                params=parameters,
+                self.url,
+                params=self._parameters,
                 stream=True,
                 allow_redirects=False,
                 timeout=self._connection.timeout,
                 verify=self._connection.verify,
+                proxies=proxies(self.url),
             ) as response:
                 self._receive(response)
         except CloudError as error:
             self.error = error
-        except (OSError, HTTPException, urllib3.exceptions.HTTPError, ValueError) as error:
+        except (
+            OSError,
+            http.client.HTTPException,
+            urllib3.exceptions.HTTPError,
+            ValueError,
+        ) as error:
             # An error with the status is more useful than one about an interrupted body.
             if self.error is None:
                 self.error = self._failure(error)
@@ -145,23 +196,38 @@ class _Exchange(threading.Thread):
             if self.is_late:
                 self._session.close()
 
+    def outcome(self, error: CloudError | None, seconds: float) -> str:
+        """Describe the response, or why there is none, on one line."""
+        result = f"HTTP {self._status}" if self._status else f"no response ({error and error.code})"
+        parts = [result, f"{seconds * 1000:,.0f} ms", f"{self._size:,} bytes"]
+        if self._request_id:
+            parts.append(f"request id {self._request_id}")
+        return ", ".join(parts)
+
+    def timed_out(self) -> CloudError:
+        """Make the error for the deadline."""
+        return timed_out(self.url, self._connection.timeout, proxy_of(self._session, self.url))
+
     def _failure(self, error: Exception) -> CloudError:
         import requests
 
         return transport_error(
             error,
-            self._page[0],
+            self.url,
             self._connection.timeout,
-            proxied=isinstance(error, requests.exceptions.ProxyError),
+            proxy=proxy_of(self._session, self.url),
             encrypted=isinstance(error, requests.exceptions.SSLError),
         )
 
     def _receive(self, response: requests.Response) -> None:
         status, headers = response.status_code, response.headers
+        self._status = status
+        names = [name for name in _REQUEST_IDS if name in headers]
+        self._request_id = self._quote(header_text(headers[names[0]])) if names else ""
         encoding = headers.get("Content-Encoding", "")
         response.raw.enforce_content_length = True  # urllib3 1 would accept a short body
         chunks = response.raw.stream(_CHUNK, decode_content=False)
-        chunks = itertools.takewhile(lambda chunk: not self.is_late, chunks)
+        chunks = self._counted(itertools.takewhile(lambda chunk: not self.is_late, chunks))
         if status == 200:
             self.response = Response(
                 read_body(chunks, encoding, self._limit, self._quote),
@@ -170,46 +236,17 @@ class _Exchange(threading.Thread):
             )
             return
         source = self._connection.source
-        self.error = status_error(status, headers, b"", self._quote, source)
+        self.error = status_error(status, headers, b"", self._shown, self._quote, source)
         try:
             body = read_body(chunks, encoding, _ERROR_LIMIT)
         except MalformedResponse:
             return
-        self.error = status_error(status, headers, body, self._quote, source)
+        self.error = status_error(status, headers, body, self._shown, self._quote, source)
 
-
-def _new_session(connection: Connection) -> requests.Session:
-    try:
-        import requests
-        import urllib3
-    except ImportError:
-        raise MissingLibrary(
-            "The Python library requests is not installed.",
-            f"Install it where Ansible runs: {sys.executable} -m pip install requests.",
-        ) from None
-
-    def add_token(request: requests.PreparedRequest) -> requests.PreparedRequest:
-        request.headers["Authorization"] = f"Bearer {connection.api_token}"
-        return request
-
-    class Session(requests.Session):
-        """A session without redirects; requests would read the whole body of one."""
-
-        def get_redirect_target(self, resp: requests.Response) -> None:
-            return None
-
-    if connection.verify is False:
-        urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
-    session = Session()
-    session.auth = add_token  # with an auth, requests ignores ~/.netrc
-    session.headers.update(
-        {
-            "Accept": "application/json",
-            "Accept-Encoding": "gzip",
-            "User-Agent": f"{connection.user_agent} {requests.utils.default_user_agent()}",
-        }
-    )
-    return session
+    def _counted(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
+        for chunk in chunks:
+            self._size += len(chunk)
+            yield chunk
 
 
 def read_body(chunks: Iterable[bytes], encoding: str, limit: int, quote: Quote = excerpt) -> bytes:

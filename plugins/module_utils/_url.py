@@ -103,3 +103,20 @@ def where(url: str) -> str:
     """Return the host and the port of a URL for a message."""
     host, port = origin(url)[1:]
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def proxy_address(proxy: str) -> str:
+    """Return the host and the port of a proxy's URL, without user information; "" if malformed."""
+    try:
+        parts = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+        port = f":{parts.port}" if parts.port else ""
+    except ValueError:
+        return ""
+    host = parts.hostname or ""
+    return f"[{host}]{port}" if ":" in host else f"{host}{port}"
+
+
+def without_query(url: str) -> str:
+    """Return a URL for a message: the values in a query can be secrets."""
+    start, mark, _ = url.partition("#")[0].partition("?")
+    return f"{start}?..." if mark else start

@@ -211,8 +211,9 @@ def test_a_response_that_is_not_http_is_an_error(
 
 
 BAD_PROXIES = [
-    ("http://127.0.0.1:1", "through the proxy: connection refused"),
-    ("http://no-such-host.invalid:1", "through the proxy: the name does not resolve"),
+    ("http://127.0.0.1:1", r"through the proxy 127\.0\.0\.1:1: connection refused"),
+    ("127.0.0.1:1", r"through the proxy 127\.0\.0\.1:1: connection refused"),
+    ("http://a:secret@no-such.invalid:1", r"the proxy no-such\.invalid:1: the name does not res"),
     ("socks5://127.0.0.1:1", "a proxy, or"),
     ("http://user:secret@127.0.0.1:99999", "a proxy, or"),
 ]
@@ -230,12 +231,22 @@ def test_an_error_at_the_proxy_is_reported_as_such(
 ) -> None:
     monkeypatch.setenv(f"{scheme}_proxy", proxy)
     with pytest.raises(Unreachable, match=words) as caught:
-        read(sandbox, f"{scheme}://127.0.0.1:{sandbox.port}")
-    assert f"127.0.0.1:{sandbox.port}" in caught.value.message
+        read(sandbox, f"{scheme}://api.invalid")
+    assert "Cannot reach api.invalid:" in caught.value.message
+    assert "through the proxy" in caught.value.message
     assert "secret" not in str(caught.value)
     assert "proxy" in caught.value.next_step
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-    assert len(read(sandbox)) == 3
+
+
+@pytest.mark.promise("home")
+@pytest.mark.parametrize("variable", ["http_proxy", "HTTP_PROXY", "all_proxy"])
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_a_loopback_address_never_uses_a_proxy(
+    read: Any, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, variable: str, host: str
+) -> None:
+    monkeypatch.setenv(variable, "http://127.0.0.1:1")
+    monkeypatch.setenv("no_proxy", "")
+    assert len(read(sandbox, f"http://{host}:{sandbox.port}")) == 3
 
 
 def test_the_proxy_of_the_environment_is_used(
@@ -253,7 +264,9 @@ def test_a_proxy_that_refuses_a_tunnel_is_quoted_and_gets_no_token(
 ) -> None:
     monkeypatch.setenv("https_proxy", sandbox.url)
     sandbox.fail(Fault(status=status), times=None)
-    with pytest.raises(Unreachable, match=f"through the proxy: tunnel connection failed: {status}"):
+    with pytest.raises(
+        Unreachable, match=f"through the proxy .*: tunnel connection failed: {status}"
+    ):
         read(sandbox, "https://api.invalid")
     (request,) = sandbox.requests
     assert (request.method, request.path) == ("CONNECT", "api.invalid:443")

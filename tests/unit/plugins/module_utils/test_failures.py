@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import http.client
 import socket
 import ssl
 import time
@@ -64,9 +65,7 @@ CAUSES: list[tuple[BaseException, type[CloudError], str]] = [
 def test_the_cause_is_found_in_any_wrapping(
     cause: BaseException, kind: type[CloudError], words: str, how: str
 ) -> None:
-    error = transport_error(
-        _wrapped(cause, how), "https://h/x", 2.5, proxied=False, encrypted=False
-    )
+    error = transport_error(_wrapped(cause, how), "https://h/x", 2.5, proxy=None, encrypted=False)
     assert error.__class__ is kind
     assert words in error.message
     assert "h:443" in error.message
@@ -77,20 +76,20 @@ def test_the_cause_is_found_in_any_wrapping(
 def test_a_cycle_of_causes_is_handled() -> None:
     first, second = OSError(), RuntimeError()
     first.__context__, second.__context__ = second, first
-    error = transport_error(first, "http://h", 1, proxied=True, encrypted=False)
-    assert "h:80 through the proxy: the connection was closed" in error.message
+    error = transport_error(first, "http://h", 1, proxy="proxy:8080", encrypted=False)
+    assert "h:80 through the proxy proxy:8080: the connection was closed" in error.message
 
 
 def test_a_reason_of_openssl_is_shown_as_words() -> None:
     cause = ssl.SSLError(1, "")
     cause.reason = "NO_CERTIFICATE_OR_CRL_FOUND"
-    error = transport_error(cause, "https://h", 1, proxied=False, encrypted=True)
+    error = transport_error(cause, "https://h", 1, proxy=None, encrypted=True)
     assert "failed: no certificate or crl found." in error.message
 
 
 def test_a_wrong_host_name_reported_by_urllib3_is_a_tls_error() -> None:
     cause = RuntimeError(ValueError("hostname 'h' doesn't match 'g'"))
-    error = transport_error(cause, "https://h", 1, proxied=False, encrypted=True)
+    error = transport_error(cause, "https://h", 1, proxy=None, encrypted=True)
     assert isinstance(error, TLSFailed)
     assert "hostname 'h' doesn't match 'g'" in error.message
 
@@ -142,10 +141,49 @@ def test_any_retry_after_gives_none_or_seconds(value: str) -> None:
 @pytest.mark.parametrize("status", range(100, 1000, 7))
 def test_every_status_has_an_error(status: int) -> None:
     headers: dict[str, Any] = {"Retry-After": "9", "Content-Type": "text/plain"}
-    error = status_error(status, headers, b"text")
+    error = status_error(status, headers, b"text", "https://h/x")
     assert error.status == status
     assert error.retry_after == 9
     assert error.message.endswith(" It asks to wait 9 s.")
     assert f"(HTTP {status})" in error.message
     assert error.next_step
     assert ('with the response "text".' in error.message) == (not 300 <= status < 400)
+
+
+RESET = ConnectionResetError(104, "Connection reset by peer")
+NOT_HTTP = http.client.BadStatusLine("\x15\x03\x03\x00\x02\x02F")
+
+
+@pytest.mark.parametrize(
+    ("cause", "url", "proxy", "hints"),
+    [
+        (NOT_HTTP, "http://h", None, True),
+        (NOT_HTTP, "http://h", "proxy:80", False),
+        (RESET, "http://h", None, True),
+        (RESET, "https://h", None, False),
+        (http.client.BadStatusLine("SSH-2.0"), "http://h", None, False),
+    ],
+)
+def test_http_on_a_port_with_tls_hints_at_https(
+    cause: Exception, url: str, proxy: str | None, hints: bool
+) -> None:
+    error = transport_error(cause, url, 1, proxy=proxy, encrypted=False)
+    assert ("https" in error.next_step) == hints
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "hints"),
+    [
+        (400, b"<h1>The plain HTTP request was sent to HTTPS port</h1>", True),
+        (400, b"You're speaking plain HTTP to an SSL-enabled server port.", True),
+        (400, b"Client sent an HTTP request to an HTTPS server.\n", True),
+        (400, b"bad request", False),
+        (404, b"https", False),
+    ],
+)
+def test_a_web_server_that_requires_tls_is_recognized(
+    status: int, body: bytes, hints: bool
+) -> None:
+    error = status_error(status, {"Content-Type": "text/html"}, body, "http://h/x")
+    assert ("Write https" in error.next_step) == hints
+    assert "Write https" not in status_error(status, {}, body, "https://h/x").next_step
