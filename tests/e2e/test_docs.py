@@ -394,4 +394,6 @@ def test_every_page_is_on_the_start_page_of_the_site() -> None:
     guides = [f"docsite/{page.stem}" for page in PAGES if page.suffix == ".rst"]
     modules = [f"{path.stem}_module" for path in REPOSITORY.glob("plugins/modules/*.py")]
     expected = [*guides, *modules, "servers_inventory", "environment_variables"]
-    assert sorted(re.findall(r"^    (\w\S+)$", index, re.MULTILINE)) == sorted(expected)
+    assert sorted(re.findall(r"^    (?:.+ <)?(\w+(?:/\w+)?)>?$", index, re.MULTILINE)) == sorted(
+        expected
+    )

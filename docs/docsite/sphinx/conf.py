@@ -11,14 +11,17 @@ environment variable ``SITE`` names the directory of the build.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import zlib
 from pathlib import Path
+from typing import Any
 
 project = title = html_short_title = "server_management.cloud"
 copyright = "The server_management.cloud contributors"  # noqa: A001 (the name is Sphinx's)
 
-extensions = ["sphinx.ext.intersphinx", "sphinx_antsibull_ext"]
+extensions = ["sphinx.ext.intersphinx", "sphinx_antsibull_ext", "sphinx_copybutton"]
+copybutton_prompt_text = "$ "  # of a block with prompts, only the commands are copied
 pygments_style = "ansible"
 highlight_language = "YAML+Jinja"
 default_role = "any"
@@ -75,6 +78,24 @@ intersphinx_mapping = {
     "ansible": (ANSIBLE, write_inventory(Path(os.environ["SITE"], "ansible.inv"))),
 }
 
+
+def allow_line_breaks(*arguments: Any) -> None:
+    """Let long names in headings and code break after a dot, an underscore or a slash."""
+    context = arguments[3]  # of the event html-page-context
+    context["body"] = _LONG_NAMES.sub(
+        lambda match: _BREAKS.sub(r"\g<0><wbr>", match[0]), context.get("body", "")
+    )
+
+
+def setup(app: Any) -> None:
+    """Change each page before it is written."""
+    app.connect("html-page-context", allow_line_breaks)
+
+
+_LONG_NAMES = re.compile(r"<(h[1-4])>.*?</\1>|<code .*?</code>", re.DOTALL)
+_BREAKS = re.compile(r"(?<=\w)[._/](?=\w)(?![^<]*>)")
+
 # The generated start page lists plugins in alphabetical order, so that the modules for unreleased
 # operations come first. A page that is missing in this one is an error.
-shutil.copyfile(Path(__file__).with_name("index.rst"), Path(os.environ["SITE"], "rst", "index.rst"))
+for page in (Path(__file__).with_name("index.rst"), Path(__file__).parents[2] / "graph.svg"):
+    shutil.copyfile(page, Path(os.environ["SITE"], "rst", page.name))
