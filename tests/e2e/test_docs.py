@@ -224,34 +224,6 @@ def test_the_first_pages_work_without_an_account(page: Path, runner: Runner, tar
                 reader.type(block)
 
 
-def fill(template: str, values: dict[str, str]) -> str:
-    """Fill in a template of a credential type, as AWX does."""
-    return re.sub(r"\{\{ ([\w.]+) \}\}", lambda field: values[field[1]], template)
-
-
-def test_a_credential_of_awx_opens_the_account(
-    runner: Runner, sandbox: Sandbox, tarball: Path
-) -> None:
-    reader = Reader(runner, sandbox, tarball)
-    blocks = {
-        block.caption: block.text
-        for block in read_blocks(REPOSITORY / "docs/docsite/rst/guide_awx.rst")
-    }
-    path = reader.write("r.yml", blocks["collections/requirements.yml"])
-    runner.galaxy("collection", "install", "-r", path, "--offline", "-p", "new").ok()
-    fields = yaml.safe_load(blocks["Input configuration"])
-    values = {"base_url": sandbox.url, "api_token": sandbox.token}
-    assert {field["id"] for field in fields["fields"]} == set(fields["required"]) == set(values)
-    injectors = yaml.safe_load(blocks["Injector configuration"])
-    for name, template in injectors["file"].items():
-        path = reader.write(f"{name}/token", fill(template, values))
-        values[name.replace("template", "tower.filename")] = str(path)
-    injected = {name: fill(text, values) for name, text in injectors["env"].items()}
-    source = reader.write("awx.server_management.yml", blocks["awx.server_management.yml"])
-    listing = runner.inventory("-i", source, "--list", "--export", env=injected).ok().json()
-    assert sorted(listing["_meta"]["hostvars"]) == ["db-01", "web-01", "web-02"]
-
-
 def test_the_picture_is_what_the_demo_shows(runner: Runner) -> None:
     demo = run_path(str(REPOSITORY / "tests/demo/__main__.py"))
     name: str = demo["INVENTORY"]

@@ -6,6 +6,10 @@
 
 from __future__ import annotations
 
+from ansible.release import __version__ as ansible_version
 from e2e.conftest import sandbox, source
 
 __all__ = ["sandbox", "source"]
+
+# Of the tested lines, only the package ansible for the oldest one has the collection awx.awx.
+collect_ignore = [] if ansible_version.startswith("2.16.") else ["test_awx_modules.py"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from e2e.conftest import Source, hosts
+from e2e.conftest import Source, cached, hosts
 
 THREE = ["db-1", "web-1", "web-2"]
 
@@ -40,6 +40,18 @@ run = ansible_runner.run(
 )
 print(run.status, sorted(run.stats["ok"]))
 """
+TWO_JOBS = """\
+import sys
+import ansible_runner
+
+path, folder = sys.argv[1:]
+for job in ("first", "second"):
+    arguments = ["-i", path, "--list"]
+    output, errors, rc = ansible_runner.run_command(
+        "ansible-inventory", arguments, quiet=True, private_data_dir=folder, ident=job
+    )
+    assert rc == 0, errors
+"""
 
 
 @pytest.mark.promise("quiet")
@@ -51,6 +63,21 @@ def test_ansible_runner_lists_and_runs(source: Source, tmp_path: Path) -> None:
     assert listing == source.list()
     pinged = source.runner.run("python", "-c", PING, path, folder).ok()
     assert pinged.stdout == "successful ['db-1', 'web-1']\n"
+
+
+@pytest.mark.parametrize(("chosen", "requests"), [(False, 2), (True, 1)])
+def test_jobs_of_ansible_runner_share_only_a_cache_that_the_file_names(
+    source: Source, tmp_path: Path, chosen: bool, requests: int
+) -> None:
+    folder = tmp_path / "private"
+    folder.mkdir()
+    options = cached(tmp_path / "cache") if chosen else {"cache": True}
+    source.runner.run("python", "-c", TWO_JOBS, source.file(**options), folder).ok()
+    assert len(source.sandbox.requests) == requests
+    caches = folder.glob("artifacts/*/fact_cache/*")
+    assert {path.parent.parent.name for path in caches} == (
+        set() if chosen else {"first", "second"}
+    )
 
 
 def test_ansible_navigator_lists(source: Source, tmp_path: Path) -> None:

@@ -1,0 +1,168 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the AWX guide says, with the commands and the environment of AWX 24.6, but without AWX."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trustme
+import yaml
+from ansible.release import __version__ as ansible_version
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from packaging.version import Version
+
+from support.collection import REPOSITORY
+from support.guides import read_blocks
+from support.run import Result, Runner
+
+from .conftest import KNOWN, THREE, Source, hosts
+
+GUIDE = REPOSITORY / "docs" / "docsite" / "rst" / "guide_awx.rst"
+BLOCKS = {block.caption: block.text for block in read_blocks(GUIDE)}
+SOURCE_VARIABLES: dict[str, str] = yaml.safe_load(BLOCKS["Source variables"])
+# STANDARD_INVENTORY_UPDATE_ENV in awx/main/constants.py
+ENVIRONMENT = {
+    "ANSIBLE_INVENTORY_UNPARSED_FAILED": "True",
+    "ANSIBLE_INVENTORY_EXPORT": "True",
+    "ANSIBLE_VERBOSE_TO_STDERR": "True",
+    "ANSIBLE_HOST_PATTERN_MISMATCH": "error",
+}
+
+
+def update(runner: Runner, path: Path, **variables: str) -> tuple[Result, list[str] | None]:
+    """Run an inventory update; return its result, and the hosts that AWX would import.
+
+    AWX imports nothing, not even an empty inventory, if the command fails: the hosts are None.
+    """
+    output = path.with_name("output.json")
+    output.unlink(missing_ok=True)
+    command = ("--list", "--export", "-i", path, "--output", output, "--playbook-dir", path.parent)
+    result = runner.inventory(*command, "-vvv", env={**ENVIRONMENT, **variables}, cwd=path.parent)
+    return result, hosts(json.loads(output.read_text())) if result.rc == 0 else None
+
+
+@pytest.mark.parametrize(
+    ("options", "servers", "imported"),
+    [
+        ({"api_token": "wrong"}, KNOWN, None),
+        ({}, [], []),
+        ({"min_servers": 1}, [], None),
+        ({"regions": ["eu-11"]}, KNOWN, []),
+        ({"hostnames": ["'acct-a-' ~ server_name"]}, KNOWN, [f"acct-a-{name}" for name in THREE]),
+        ({"hostnames": ["server_id"]}, KNOWN, ["srv_1", "srv_2", "srv_3"]),
+    ],
+    ids=str,
+)
+def test_an_update_fails_or_imports_these_hosts(
+    source: Source, options: dict[str, Any], servers: list[Any], imported: list[str] | None
+) -> None:
+    source.sandbox.servers[:] = [dict(server) for server in servers]
+    _result, found = update(source.runner, source.file(**options))
+    assert found == imported
+
+
+def test_a_directory_with_a_failing_file_needs_a_variable_to_fail(source: Source) -> None:
+    folder = source.folder / "sources"
+    folder.mkdir()
+    for name, options in (("a", {}), ("b", {"api_token": "wrong"})):
+        path = source.file(f"{name}.server_management.yml", **options)
+        path.rename(folder / path.name)
+    assert update(source.runner, folder)[1] == THREE
+    name = "ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED"
+    assert update(source.runner, folder, **{name: SOURCE_VARIABLES[name]})[1] is None
+
+
+def test_fewer_plugins_shorten_the_output_of_a_failure_and_read_no_script(source: Source) -> None:
+    path = source.file(api_token="wrong")
+    enabled = {"ANSIBLE_INVENTORY_ENABLED": SOURCE_VARIABLES["ANSIBLE_INVENTORY_ENABLED"]}
+    lengths = []
+    for variables in ({}, enabled):
+        command = ("-i", path, "--list", "--export")
+        result = source.runner.inventory(*command, env={**ENVIRONMENT, **variables})
+        assert result.rc != 0
+        assert result.says("The API rejected the token")
+        lengths.append(len(result.output))
+    assert lengths[1] < 0.7 * lengths[0]
+    assert update(source.runner, source.file(), **enabled)[1] == THREE
+    # AWX gives jobs their inventory in this form.
+    script = source.folder / "hosts"
+    script.write_text('#! /usr/bin/env python3\nprint(\'{"all": {"hosts": ["web-1"]}}\')\n')
+    script.chmod(0o755)
+    assert update(source.runner, script)[1] == ["web-1"]
+    assert update(source.runner, script, **enabled)[1] is None
+
+
+def test_the_variables_of_the_guide_are_in_what_awx_reads(source: Source) -> None:
+    path = source.file(hostnames=["server_id"], compose={"_awx_description": "server_name"})
+    output = path.with_name("output.json")
+    update(source.runner, path)
+    variables = json.loads(output.read_text())["_meta"]["hostvars"]["srv_2"]
+    assert variables["_awx_description"] == "web-2"
+    assert variables["server_status"] == "stopped"
+    update(source.runner, source.file(hostvars_prefix="sm_"))
+    assert json.loads(output.read_text())["_meta"]["hostvars"]["web-2"]["sm_status"] == "stopped"
+
+
+def test_where_an_update_finds_collections_of_the_project(
+    source: Source, installed: Path, tmp_path: Path
+) -> None:
+    mounted = SOURCE_VARIABLES["ANSIBLE_COLLECTIONS_PATH"]
+    assert mounted.startswith("/runner/requirements_collections:")
+    runner = Runner(tmp_path / "other_home")
+    path = source.file()
+    old = update(runner, path, ANSIBLE_COLLECTIONS_PATHS=str(installed))[1]
+    assert old == (THREE if Version(ansible_version) < Version("2.19.0a1") else None)
+    variable = mounted.replace("/runner/requirements_collections", str(installed))
+    assert update(runner, path, ANSIBLE_COLLECTIONS_PATH=variable)[1] == THREE
+
+
+@pytest.mark.parametrize(
+    ("kind", "ca"), [("", ""), (" with a private CA", ""), (" with a private CA", "a CA")]
+)
+def test_a_credential_opens_the_account(source: Source, kind: str, ca: str) -> None:
+    fields = yaml.safe_load(BLOCKS["Input configuration"])
+    values: dict[str, Any] = {"base_url": source.sandbox.url, "api_token": source.sandbox.token}
+    assert {field["id"] for field in fields["fields"]} == set(fields["required"]) == set(values)
+    if ca:  # AWX leaves out empty fields.
+        values["ca"] = trustme.CA().cert_pem.bytes().decode()
+    render = ImmutableSandboxedEnvironment().from_string
+    injectors = yaml.safe_load(BLOCKS[f"Injector configuration{kind}"])
+    names = {}
+    for name, text in injectors["file"].items():
+        path = source.folder / name.removeprefix("template.")
+        path.write_text(render(text).render(values))
+        names[path.name] = str(path)
+    values["tower"] = {"filename": names}
+    variables = {name: render(text).render(values) for name, text in injectors["env"].items()}
+    assert variables.get("SERVER_MANAGEMENT_CA_PATH", "") == (names["ca"] if ca else "")
+    path = source.folder / "awx.server_management.yml"
+    path.write_text(BLOCKS[path.name])
+    assert update(source.runner, path, **variables)[1] == THREE
+
+
+def test_the_project_can_install_the_collection(runner: Runner, tarball: Path) -> None:
+    required = BLOCKS["collections/requirements.yml"]
+    text = required.replace("name: server_management.cloud\n", f"name: {tarball}\n")
+    assert text != required
+    path = runner.home / "requirements.yml"
+    path.write_text(text)
+    runner.galaxy("collection", "install", "-r", path, "--offline", "-p", "new").ok()
+    # What is installed has the tests in it, and so the tokens that no file may have.
+    shutil.rmtree(runner.home / "new")
+
+
+def test_the_playbook_creates_what_the_page_describes() -> None:
+    text = BLOCKS["set_up_awx.yml"].replace("!unsafe ", "")
+    tasks = {name: task for task in yaml.safe_load(text)[0]["tasks"] for name in task}
+    made = tasks["awx.awx.credential_type"]["awx.awx.credential_type"]
+    assert made["inputs"] == yaml.safe_load(BLOCKS["Input configuration"])
+    assert made["injectors"] == yaml.safe_load(BLOCKS["Injector configuration"])
+    variables = tasks["awx.awx.inventory_source"]["awx.awx.inventory_source"]["source_vars"]
+    assert variables.items() < SOURCE_VARIABLES.items()

@@ -1,0 +1,52 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Check the playbook of the AWX guide with the real modules of awx.awx, but without AWX."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from support.collection import REPOSITORY
+from support.guides import read_blocks
+from support.run import Runner
+
+GUIDE = REPOSITORY / "docs" / "docsite" / "rst" / "guide_awx.rst"
+NAME = "set_up_awx.yml"
+
+
+@pytest.fixture
+def playbook(tmp_path: Path) -> Path:
+    (text,) = [block.text for block in read_blocks(GUIDE) if block.caption == NAME]
+    path = tmp_path / NAME
+    path.write_text(f"---\n{text}")
+    return path
+
+
+def test_the_playbook_passes_the_linter(playbook: Path, tmp_path: Path) -> None:
+    # Without the collections that other tests install: those of the package are used.
+    runner = Runner(tmp_path / "home")
+    strict = ("--offline", "--strict", "--profile", "production", "--nocolor")
+    linted = runner.run("ansible-lint", *strict, NAME, cwd=playbook.parent).ok()
+    assert linted.says("0 failure(s), 0 warning(s) in 1 files")
+    runner.playbook("--syntax-check", playbook).ok()
+
+
+def test_the_playbook_has_only_options_of_the_modules(playbook: Path, tmp_path: Path) -> None:
+    text = playbook.read_text().replace("!unsafe ", "")
+    tasks: list[dict[str, Any]] = yaml.safe_load(text)[0]["tasks"]
+    used = {name: task[name] for task in tasks for name in task if name.startswith("awx.awx.")}
+    assert len(used) == len(tasks)
+    docs = Runner(tmp_path / "home").doc("-t", "module", "-j", *used).ok().json()
+    for name, options in used.items():
+        known = docs[name]["doc"]["options"]
+        assert set(options) <= set(known), name
+        required = {option for option in known if known[option].get("required")}
+        assert required <= set(options), name
+        for option, value in options.items():
+            assert value in known[option].get("choices", [value]), f"{name}: {option}"
