@@ -39,6 +39,7 @@ def _support(live: list[bool]) -> str:
 class ModuleDocFragment:
     # The operations of each module, from the table of operations. ansible-test reads assignments
     # without a type annotation as YAML, so each has one.
+    API_INFO: str = _live("api_info")
     FLEET_INFO: str = _live("fleet_info")
     SERVER_INFO: str = _live("server_info")
     SERVER: str = _live("server")

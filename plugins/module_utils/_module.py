@@ -53,7 +53,8 @@ class Task:
         self.params: Mapping[str, Any] = module.params
         self.check_mode: bool = module.check_mode
         self.warn: Callable[[str], None] = module.warn
-        self._connection = connection
+        self.ansible_version: str = module.ansible_version
+        self.connection = connection
 
     def list_servers(self, *, whole_account: bool = False) -> list[Server]:
         """Read all servers of the account, and warn about fields that could not be used.
@@ -61,7 +62,7 @@ class Task:
         With ``whole_account`` the option allow_partial is ignored: a server that is not in an
         incomplete listing may exist.
         """
-        connection = self._connection
+        connection = self.connection
         if whole_account:
             connection = replace(connection, allow_partial=False)
         try:

@@ -46,7 +46,13 @@ class Operation:
 # In the order of the documentation. To make an operation live, change its row here and write its
 # request.
 OPERATIONS = (
-    Operation(("server_info", "fleet_info"), "list", "Listing servers", "servers:read", live=True),
+    Operation(
+        ("server_info", "fleet_info", "api_info"),
+        "list",
+        "Listing servers",
+        "servers:read",
+        live=True,
+    ),
     Operation((), "inspect", "Reading a single server", "servers:read"),
     Operation(("server",), "create", "Creating a server", "servers:write"),
     Operation(("server",), "resize", "Resizing a server", "servers:write"),

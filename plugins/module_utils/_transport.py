@@ -14,7 +14,7 @@ import itertools
 import threading
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -88,6 +88,7 @@ class Transport:
         self._session: requests.Session | None = None
         self._line = Line()
         self.requests = 0
+        self.headers: Mapping[str, str] = {}  # of the last response, whatever its status
 
     def get(self, page: Page, limit: int) -> Response:
         """Send one GET and wait for a response of at most ``limit`` bytes, until the deadline.
@@ -105,6 +106,7 @@ class Transport:
         while exchange.is_alive() and (left := started + self._connection.timeout - _now()) > 0:
             exchange.join(min(left, _TICK))
             self._tick()
+        self.headers = exchange.headers
         error = self._abandon(exchange) if exchange.is_alive() else exchange.error
         self._trace(f"GET {self.show(page)}: {exchange.outcome(error, _now() - started)}")
         if error is not None:
@@ -156,6 +158,7 @@ class _Exchange(threading.Thread):
         super().__init__(name=THREAD, daemon=True)
         self.response: Response | None = None
         self.error: CloudError | None = None
+        self.headers: Mapping[str, str] = {}
         self.is_late = False
         self._connection = transport._connection
         self._quote = transport.quote
@@ -224,6 +227,7 @@ class _Exchange(threading.Thread):
         self._status = status
         names = [name for name in _REQUEST_IDS if name in headers]
         self._request_id = self._quote(header_text(headers[names[0]])) if names else ""
+        self.headers = headers
         encoding = headers.get("Content-Encoding", "")
         response.raw.enforce_content_length = True  # urllib3 1 would accept a short body
         chunks = response.raw.stream(_CHUNK, decode_content=False)

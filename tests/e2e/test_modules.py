@@ -51,7 +51,7 @@ PREDICTED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "create": ({}, NEW),
     "resize": (KNOWN[0], {**KNOWN[0], "plan": "large"}),
 }
-ALL = ("server_info", "fleet_info", "server", *NOT_YET_LIVE)
+ALL = ("server_info", "fleet_info", "api_info", "server", *NOT_YET_LIVE)
 FLEET = [
     {"name": "web-1", "plan": "small", "region": "eu-1", "status": "running"},
     {"id": "srv_2"},
@@ -128,6 +128,7 @@ def add_all(book: Book) -> None:
     book.play("all modules")
     book.add("info", "server_info", {}, check_mode=True)
     book.add("fleet", "fleet_info", {"servers": FLEET}, check_mode=True)
+    book.add("api", "api_info", {}, check_mode=True)
     book.add("converged", "server", {"name": "web-1", "plan": "small", "region": "eu-1"})
     book.add("gone", "server", {"name": "gone", "state": "absent"})
     book.add("moved", "server", {"name": "web-1", "region": "eu-2"})
@@ -177,6 +178,7 @@ def book(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Generator
         book.play("faults", *FAULTS.values())
         for name in FAULTS:
             book.add(name, "server_info", {})
+        book.add("api_fails", "api_info", {})
         book.play("partial", Fault(has_more=True), allow_partial=True)
         book.add("partial", "server", {"name": "beyond", "state": "absent"})
         book.play("defaults", retries=-1)
@@ -295,6 +297,17 @@ def test_text_of_the_api_is_never_rendered(book: Book) -> None:
     assert book.results["used"]["ansible_facts"]["lines"] == fleet["report"]
 
 
+@pytest.mark.promise("secret")
+def test_a_failure_of_the_api_is_a_result_of_the_check(book: Book) -> None:
+    works, fails = book.results["api"], book.results["api_fails"]
+    assert works["works"]
+    assert works["report"]["servers"] == len(KNOWN)
+    assert not fails["failed"]
+    assert not fails["works"]
+    assert fails["error"]["code"] == fails["report"]["error_code"] == "forbidden"
+    assert "servers:read" in fails["msg"]
+
+
 def test_keys_that_ansible_reserves_lose_their_underscores(book: Book) -> None:
     result = book.results["reserved"]
     labels = {"ansible_no_log": True, "ansible_type": "a", "x": [{"ansible_vault": "b"}]}
@@ -344,7 +357,7 @@ def test_the_documentation_begins_with_what_is_not_yet_live(runner: Runner) -> N
     pages = re.split(r"^> .*\n", shown, flags=re.MULTILINE)[1:]
     for module, page in zip(ALL, pages, strict=True):
         assert page.strip().startswith("Not yet live.") is not module.endswith(
-            ("server_info", "fleet_info")
+            ("server_info", "fleet_info", "api_info")
         )
 
 

@@ -245,7 +245,7 @@ def test_no_key_is_empty() -> None:
     result, replaced = plain_fields(fields)
     assert result == {"id": "s", "_": 1, "labels": {"_": 3, "__": {"_": 2}}}
     assert replaced == ["_", "labels"]
-    (event,) = differences([record("s", **{"": 1})], [record("s", **{"": 2})])
+    (event,) = differences([{**record("s"), "": 1}], [{**record("s"), "": 2}])
     assert event["server_management"]["changed"] == ["_"]
 
 

@@ -1,0 +1,213 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: api_info
+short_description: Checks the API and an account, and returns a report
+version_added: 1.0.0
+description:
+  - Checks whether the collection can read an account, and how the API responds. At most three
+    requests are sent, and each of them only reads.
+  - RV(report) contains no token, host name or address, and no name or id of a server, so that you
+    can add it to an issue. RV(ignore:msg) and RV(error) may contain them.
+  - An API that cannot be reached, or that rejects the token, is a result with RV(works=false), and
+    not a failed task. An invalid option still fails the task.
+  - The playbook C(server_management.cloud.check_api) prints the report, and fails if the API does
+    not work.
+author:
+  - The server_management.cloud contributors (!UNKNOWN)
+extends_documentation_fragment:
+  - server_management.cloud.connection
+  - server_management.cloud.connection.module
+  - server_management.cloud.attributes
+  - server_management.cloud.attributes.info
+  - server_management.cloud.live.api_info
+options:
+  show_values:
+    description:
+      - Whether the report contains the statuses, plans and regions of the servers, and not only
+        their number.
+    type: bool
+    default: false
+notes:
+  - O(retries) has no effect, so that the report shows each failure.
+seealso:
+  - module: server_management.cloud.server_info
+"""
+
+EXAMPLES = r"""
+# SERVER_MANAGEMENT_BASE_URL and SERVER_MANAGEMENT_API_TOKEN are set in the
+# environment.
+- name: Check the API
+  server_management.cloud.api_info:
+  register: api
+
+- name: Print the report
+  ansible.builtin.debug:
+    var: api.report
+
+- name: Fail if the API does not work
+  ansible.builtin.assert:
+    that: api.works
+    fail_msg: "{{ api.msg }}"
+"""
+
+RETURN = r"""
+works:
+  description:
+    - Whether the collection can read the account with these options.
+    - If it is V(false), RV(ignore:msg) has what was wrong, and what to do about it.
+  returned: success
+  type: bool
+  sample: true
+report:
+  description:
+    - What was found, without private data. Text of the API that is not a single word, or that
+      contains a token, a host name, or the name, id or address of a server, is replaced by
+      V((not shown\)).
+  returned: success
+  type: dict
+  contains:
+    versions:
+      description: The versions of the programs and libraries, or null if one is not installed.
+      returned: always
+      type: dict
+      sample: {collection: 1.0.0, ansible: 2.21.5, python: 3.13.0, requests: 2.32.5}
+    tls:
+      description: V(verified), V(verified with ca_path), V(not verified) or V(not used).
+      returned: always
+      type: str
+      sample: verified
+    token:
+      description: V(accepted), V(rejected), V(lacks the scope servers:read) or V(not known).
+      returned: always
+      type: str
+      sample: accepted
+    status:
+      description: The HTTP status, or null if there was no response.
+      returned: always
+      type: int
+      sample: 200
+    error_code:
+      description: The kind of the failure, as in RV(error.code), or null if there was none.
+      returned: always
+      type: str
+      sample: unauthorized
+    requests:
+      description: The number of requests that were sent.
+      returned: always
+      type: int
+      sample: 1
+    milliseconds:
+      description: The duration of the first request, or null if none was sent.
+      returned: always
+      type: int
+      sample: 84
+    clock_skew:
+      description: By how many seconds the API's clock is ahead of this machine's, or null.
+      returned: always
+      type: int
+      sample: 0
+    as_documented:
+      description: Whether the response is as documented, or null if there was none to compare.
+      returned: always
+      type: bool
+      sample: true
+    deviations:
+      description: The differences of the servers from the documentation, with their number.
+      returned: always
+      type: list
+      elements: str
+      sample: [created_at is missing (2)]
+    further_fields:
+      description: Fields of servers that are not documented, with the number of servers.
+      returned: always
+      type: dict
+      sample: {disk_gb: 12}
+    servers:
+      description: The number of servers that were received. With many servers, not all are read.
+      returned: always
+      type: int
+      sample: 12
+    distinct:
+      description: The number of different statuses, plans and regions.
+      returned: always
+      type: dict
+      sample: {statuses: 1, plans: 3, regions: 2}
+    value_counts:
+      description: The statuses, plans and regions, each with the number of servers.
+      returned: if O(show_values=true)
+      type: dict
+      sample:
+        statuses: {running: 12}
+        plans: {small: 8, medium: 3, large: 1}
+        regions: {eu-1: 7, eu-2: 5}
+    has_more:
+      description: The value of C(has_more) in the last response, or null without one.
+      returned: always
+      type: bool
+      sample: false
+    link:
+      description: What the header C(Link) of the first response has, without the address.
+      returned: always
+      type: str
+      sample: none
+    headers:
+      description:
+        - The headers of the first response for rate limits, deprecation, versions and the ids of
+          requests. Only the values of standard headers are shown.
+      returned: always
+      type: dict
+      sample: {X-RateLimit-Remaining: "59"}
+error:
+  description: Why the API does not work, or why the task failed.
+  returned: if RV(works=false), or failure, unless Ansible itself rejects an option
+  type: dict
+  contains:
+    code:
+      description: The kind of the error, for conditions. It does not change between releases.
+      returned: always
+      type: str
+      sample: forbidden
+    status:
+      description: The HTTP status of the API's response, or null if there was none.
+      returned: always
+      type: int
+      sample: 403
+    message:
+      description: What was wrong. RV(ignore:msg) also contains what to do about it.
+      returned: always
+      type: str
+      sample: The token lacks the scope servers:read (HTTP 403).
+"""
+
+from typing import Any
+
+from ansible_collections.server_management.cloud.plugins.module_utils._check import check
+from ansible_collections.server_management.cloud.plugins.module_utils._module import (
+    Task,
+    failure,
+    run,
+)
+
+OPTIONS: dict[str, dict[str, Any]] = {"show_values": {"type": "bool", "default": False}}
+
+
+def execute(task: Task) -> dict[str, Any]:
+    """Check the account, and return the report with the failure, if there was one."""
+    report, error = check(
+        task.connection, task.warn, task.ansible_version, task.params["show_values"]
+    )
+    result = {"works": error is None, "report": report}
+    return {**result, **failure(error)} if error else result
+
+
+def main() -> None:
+    run(OPTIONS, execute)
+
+
+if __name__ == "__main__":
+    main()

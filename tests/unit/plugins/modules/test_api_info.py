@@ -1,0 +1,201 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from sandbox import Fault, Sandbox
+from support.modules import WEB, run_module
+
+TOKEN = "t0ken-of-the-real-account"
+SERVER = {**WEB, "id": "srv_0a1b2c3d", "name": "customer-database", "ipv4": "203.0.113.7"}
+PRIVATE = ("srv_0a1b2c3d", "customer-database", "203.0.113.7", TOKEN, "127.0.0.1", "localhost")
+
+
+@pytest.fixture
+def api() -> Iterator[Sandbox]:
+    """Serve one documented server."""
+    with Sandbox(servers=[dict(SERVER)], token=TOKEN) as sandbox:
+        yield sandbox
+
+
+def run(api: Sandbox, **options: Any) -> dict[str, Any]:
+    """Return the result; check that the report is not private and that few requests were sent."""
+    before = len(api.requests)
+    given = {"base_url": api.url, "api_token": TOKEN, "timeout": 2, **options}
+    outcome = run_module("api_info", given)
+    assert not outcome.failed
+    result = outcome.result
+    assert result["works"] is ("error" not in result)
+    assert result["works"] is ("msg" not in result)
+    report = json.dumps(result["report"])
+    assert not [text for text in (*PRIVATE, str(api.port)) if text in report]
+    sent = api.requests[before:]
+    assert {request.method for request in sent} == {"GET"}
+    assert len(sent) == result["report"]["requests"] <= 3
+    return result
+
+
+def test_an_account_as_documented(api: Sandbox) -> None:
+    result = run(api)
+    report = result["report"]
+    assert result["works"]
+    assert report.pop("versions")["collection"]
+    assert report.pop("milliseconds") >= 0
+    assert abs(report.pop("clock_skew")) <= 1
+    assert report == {
+        "tls": "not used",
+        "token": "accepted",
+        "status": 200,
+        "error_code": None,
+        "requests": 1,
+        "as_documented": True,
+        "deviations": [],
+        "further_fields": {},
+        "servers": 1,
+        "distinct": {"statuses": 1, "plans": 1, "regions": 1},
+        "has_more": False,
+        "link": "none",
+        "headers": {},
+    }
+
+
+def test_values_are_shown_on_request_unless_they_are_private(api: Sandbox) -> None:
+    api.servers.append({**SERVER, "id": "srv_2", "plan": "customer-database", "region": "a\nb"})
+    assert run(api, show_values=True)["report"]["value_counts"] == {
+        "statuses": {"running": 2},
+        "plans": {"small": 1, "(not shown)": 1},
+        "regions": {"eu": 1, "(not shown)": 1},
+    }
+
+
+def test_further_fields_and_headers_are_named(api: Sandbox) -> None:
+    api.servers[0] |= {"disk_gb": 20, "srv_0a1b2c3d": 1, "a\x1b[1m": 2}
+    headers = {
+        "X-RateLimit-Limit": "60",
+        "X-RateLimit-Key": "4711123456",
+        "RateLimit-Reset": "customer-database",
+        "Sunset": "Sat, 31 Dec 2033 23:59:59 GMT",
+        "X-Request-Id": "req_123",
+        "X-Customer": "customer-database",
+        "X-customer-database-Version": "1",
+    }
+    api.fail(Fault(headers=headers))
+    report = run(api)["report"]
+    assert report["further_fields"] == {"disk_gb": 1, "(not shown)": 2}
+    assert report["headers"] == {
+        "X-RateLimit-Limit": "60",
+        "X-RateLimit-Key": "(not shown)",
+        "RateLimit-Reset": "(not shown)",
+        "Sunset": "Sat, 31 Dec 2033 23:59:59 GMT",
+        "X-Request-Id": "(not shown)",
+        "(not shown)": "(not shown)",
+    }
+
+
+@pytest.mark.parametrize("style", ["link", "cursor", "page", "offset"])
+def test_three_pages_are_read_if_pagination_is_set(style: str) -> None:
+    with Sandbox(servers=9, token=TOKEN, pagination=style, page_size=2) as api:
+        without, result = run(api), run(api, pagination=style)
+    assert without["error"]["code"] == without["report"]["error_code"] == "incomplete_listing"
+    assert without["report"]["as_documented"]
+    assert result["works"]
+    assert result["report"]["requests"] == 3
+    assert result["report"]["servers"] == 6
+    assert result["report"]["has_more"]
+    link = 'rel="next" to the same origin, parameters ["resume"]'
+    assert result["report"]["link"] == (link if style == "link" else "none")
+
+
+@pytest.mark.parametrize(
+    ("fault", "code", "expected"),
+    [
+        (Fault(status=401), "unauthorized", {"status": 401, "token": "rejected"}),
+        (Fault(status=403), "forbidden", {"status": 403, "token": "lacks the scope servers:read"}),
+        (Fault(status=404), "not_found", {"status": 404, "token": "not known"}),
+        (
+            Fault(status=429, retry_after=5),
+            "rate_limited",
+            {"headers": {"Retry-After": "5"}, "requests": 1, "as_documented": None},
+        ),
+        (Fault(status=500, body="{token} customer-database"), "server_error", {"status": 500}),
+        (Fault(status=302, location="http://localhost:9/x"), "redirected", {"status": 302}),
+        (Fault.html(), "malformed_response", {"status": 200, "as_documented": False}),
+        (Fault.hang(), "timeout", {"status": None, "has_more": None, "clock_skew": None}),
+        (Fault.reset(), "unreachable", {"as_documented": None}),
+        (Fault.nested(), "malformed_response", {"as_documented": False}),
+        (Fault.gzip_bomb(), "malformed_response", {"as_documented": False}),
+        (Fault(has_more="no"), "malformed_response", {"has_more": None}),
+        (
+            Fault(data=["customer-database"]),
+            "malformed_response",
+            {"servers": 0, "as_documented": False},
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_failure_is_a_result(
+    api: Sandbox, fault: Fault, code: str, expected: dict[str, Any]
+) -> None:
+    api.fail(fault, times=None)
+    result = run(api)
+    assert not result["works"]
+    assert result["error"]["code"] == result["report"]["error_code"] == code
+    assert result["error"]["message"] in result["msg"]
+    assert {key: result["report"][key] for key in expected} == expected
+
+
+def test_deviations_are_counted_without_values(api: Sandbox) -> None:
+    odd = {**SERVER, "ipv4": "customer-database", "status": ["customer-database"]}
+    api.fail(Fault(data=[odd, {**odd, "id": "srv_2", "created_at": "now"}, {"id": "srv_3"}]))
+    result = run(api)
+    assert result["works"]
+    assert not result["report"]["as_documented"]
+    assert result["report"]["deviations"] == [
+        "created_at is missing (1)",
+        "created_at is not a time in UTC (1)",
+        "ipv4 is missing (1)",
+        "ipv4 is not an IPv4 address (2)",
+        "name is missing (1)",
+        "plan is missing (1)",
+        "region is missing (1)",
+        "status is missing (1)",
+        "status is not text (2)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("fault", "link"),
+    [
+        (Fault(link='<http://localhost:9/a>; rel="next"'), 'rel="next" to another origin'),
+        (Fault(link='</a>; rel="last"'), 'without rel="next"'),
+    ],
+)
+def test_a_link_is_described_without_its_address(api: Sandbox, fault: Fault, link: str) -> None:
+    api.fail(fault)
+    assert run(api)["report"]["link"] == link
+
+
+@pytest.mark.parametrize(
+    ("options", "tls"),
+    [
+        ({"base_url": "https://127.0.0.1:9"}, "verified"),
+        ({"base_url": "https://127.0.0.1:9", "validate_certs": False}, "not verified"),
+    ],
+)
+def test_the_report_says_whether_tls_is_verified(options: dict[str, Any], tls: str) -> None:
+    outcome = run_module("api_info", {"api_token": TOKEN, **options})
+    assert outcome.result["report"]["tls"] == tls
+    assert outcome.result["error"]["code"] == "unreachable"
+
+
+def test_an_invalid_option_fails_the_task(api: Sandbox) -> None:
+    outcome = run_module("api_info", {"base_url": api.url, "api_token": TOKEN, "retries": -1})
+    assert outcome.failed
+    assert api.requests == []
