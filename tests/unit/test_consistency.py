@@ -289,6 +289,11 @@ def test_the_keys_of_a_declared_server_are_documented() -> None:
 def test_the_version_is_the_same_everywhere() -> None:
     galaxy = yaml.safe_load((REPOSITORY / "galaxy.yml").read_text(encoding="utf-8"))
     assert galaxy["version"] == VERSION
+    pages = [*REPOSITORY.glob("docs/docsite/rst/*.rst"), REPOSITORY / "README.md"]
+    text = "".join(path.read_text(encoding="utf-8") for path in pages)
+    installed = re.findall(r"(?:cloud:==|cloud-| version: \W*)(\d+\.\d+\.\d+)", text)
+    assert len(installed) >= 3
+    assert set(installed) == {VERSION}
     for folder, names in (("modules", MODULES), ("inventory", INVENTORIES)):
         for name in names:
             added = documentation(folder, name)[0]["version_added"]
