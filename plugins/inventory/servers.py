@@ -216,6 +216,8 @@ plugin: server_management.cloud.servers
 """
 
 import os
+import time
+from functools import partial
 from typing import Any
 
 from ansible.errors import AnsibleParserError
@@ -228,6 +230,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._models import (
     Server,
+    describe_source,
     explain_empty,
     select,
 )
@@ -236,7 +239,10 @@ from ansible_collections.server_management.cloud.plugins.module_utils._options i
     Connection,
     connection_from,
 )
-from ansible_collections.server_management.cloud.plugins.module_utils._text import redact_message
+from ansible_collections.server_management.cloud.plugins.module_utils._text import (
+    count_of,
+    redact_message,
+)
 from ansible_collections.server_management.cloud.plugins.module_utils._url import (
     is_loopback,
     origin,
@@ -288,6 +294,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         self._source = os.path.basename(path)
         self._folder = os.path.dirname(os.path.abspath(path))
         self._token = ""
+        self._obtained = ""  # how the listing was obtained, for -v
         try:
             self._read_config_data(path)
             self._add(cache)
@@ -378,6 +385,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         hosts = hosts_from(servers, self.get_option("hostvars_prefix"), has_loopback, self._warn)
         if self.get_option("filters"):
             hosts = [host for host in hosts if expressions.is_kept(host)]
+        used = [option for option in (*wanted, "filters") if self.get_option(option)]
+        self._show(1, describe_source(account, self._obtained, len(hosts), used))
         return hosts
 
     def _listing(self, connection: Connection, use_cache: bool) -> list[Server]:
@@ -393,8 +402,11 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             # The cache plugin has to keep entries for longer than they are fresh.
             self.set_option("cache_timeout", fresh + grace)
             self.load_cache_plugin()
-        entry = CacheEntry(self._cache, connection, fresh, grace, self._warn)
+        entry = CacheEntry(self._cache, connection, fresh, grace, self._warn, self._trace)
         servers = entry.fresh_servers() if use_cache else None
+        if not use_cache:
+            self._trace("cache: not read, because this run refreshes it")
+        self._obtained = f"of {connection.root_url} from the cache, {entry.age:,.0f} s old"
         if servers is not None:
             return self._check_min_servers(servers)
         try:
@@ -403,6 +415,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             servers = entry.stale_servers(error)
             if servers is None:
                 raise
+            self._obtained = f"of {connection.root_url} from the cache, {entry.age:,.0f} s old"
             return self._check_min_servers(servers)
         if not is_partial:
             entry.write(servers)
@@ -413,8 +426,14 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         """Return the listing, and whether the API has more servers."""
         from ansible_collections.server_management.cloud.plugins.module_utils._client import Client
 
-        client = Client(connection, self._warn)
-        return self._check_min_servers(client.list_servers()), client.is_partial
+        show = partial(self._show, 0)
+        client = Client(connection, self._warn, wait=show, progress=show, trace=self._trace)
+        started = time.monotonic()
+        servers = client.list_servers()
+        requests = count_of(client.requests, "request")
+        seconds = time.monotonic() - started
+        self._obtained = f"from {connection.root_url} in {seconds:.1f} s ({requests})"
+        return self._check_min_servers(servers), client.is_partial
 
     def _check_min_servers(self, servers: list[Server]) -> list[Server]:
         least = self.get_option("min_servers")
@@ -451,3 +470,12 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
     def _warn(self, text: str) -> None:
         self.display.warning(f"{self._source}: {redact_message(text, self._token)}")
+
+    def _trace(self, text: str) -> None:
+        self._show(2, text)
+
+    def _show(self, verbosity: int, text: str) -> None:
+        """Show a line at this verbosity, on standard error even where Ansible's are not."""
+        if self.display.verbosity >= verbosity:
+            line = f"{self._source}: {redact_message(text, self._token)}"
+            self.display.display(line, stderr=True)

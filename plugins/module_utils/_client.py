@@ -33,6 +33,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._models im
 from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
 from ansible_collections.server_management.cloud.plugins.module_utils._text import (
     contains_token,
+    count_of,
     header_text,
     redact_message,
 )
@@ -249,8 +250,7 @@ class Client:
         if now >= self._next_report:
             self._next_report = now + _REPORT_INTERVAL
             number, count = self._position
-            servers = "1 server" if count == 1 else f"{count:,} servers"
-            self._progress(f"page {number:,}, {servers} so far")
+            self._progress(f"page {number:,}, {count_of(count, 'server')} so far")
 
     def _warn_of_plain_http(self) -> None:
         scheme, host, port = origin(self._connection.base_url)

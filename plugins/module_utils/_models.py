@@ -21,6 +21,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._text import (
     brief,
+    count_of,
     hide_token,
     summarise,
 )
@@ -140,6 +141,15 @@ def select(servers: Iterable[Server], wanted: Mapping[str, list[str] | None]) ->
         for server in servers
         if all(server.text(field) in values for field, values in choices.items())
     ]
+
+
+def describe_source(
+    account: Collection[Server], obtained: str, hosts: int, used: Iterable[str]
+) -> str:
+    """Describe on one line what a source did; ``used`` are the options that select hosts."""
+    after = " and ".join(used)
+    after = f" after {after}" if after else ""
+    return f"{count_of(len(account), 'server')} {obtained}; {count_of(hosts, 'host')}{after}"
 
 
 def explain_empty(servers: Collection[Server], wanted: Mapping[str, list[str] | None]) -> list[str]:

@@ -66,7 +66,7 @@ class Task:
         if whole_account:
             connection = replace(connection, allow_partial=False)
         try:
-            servers = Client(connection, self.warn).list_servers()
+            servers = Client(connection, self.warn, wait=self.warn).list_servers()
         except IncompleteListing as error:
             if whole_account:
                 error.next_step = _WHOLE_ACCOUNT

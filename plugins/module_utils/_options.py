@@ -60,6 +60,11 @@ class Connection:
     allow_partial: bool = False
     user_agent: str = f"server_management.cloud/{VERSION}"
 
+    @property
+    def root_url(self) -> str:
+        """The URL without /api/v1, as users write it."""
+        return self.base_url.removesuffix("/api/v1")
+
 
 def variable(option: str) -> str:
     """Return the name of the environment variable for a connection option."""

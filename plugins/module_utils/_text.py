@@ -52,6 +52,11 @@ def brief(text: str) -> str:
     return one_line(text)[:_MAX_BRIEF]
 
 
+def count_of(number: int, noun: str) -> str:
+    """Return a number with its noun, as in "1 server" and "1,204 servers"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def summarise(texts: Iterable[str], shown: int = 3) -> str:
     """Name the first few of some texts, sorted, on one line, and count the others."""
     ordered = sorted({brief(text) for text in texts})

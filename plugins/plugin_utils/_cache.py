@@ -46,17 +46,28 @@ class CacheEntry:
         fresh: int,
         grace: int,
         warn: Callable[[str], None],
+        trace: Callable[[str], None] = lambda text: None,
     ) -> None:
         self._cache = cache
         self.key = _key(connection)
         self._fresh = fresh
         self._grace = grace
         self._warn = warn
+        self._trace = trace
+        self.age = 0.0  # seconds, of the entry that was read last
 
     def fresh_servers(self) -> list[Server] | None:
         """Return the servers of the entry if it is fresh, and None otherwise."""
         servers, age = self._read()
-        return servers if _is_within(age, self._fresh) else None
+        if servers is None:
+            self._trace(
+                "cache: no entry for this base_url, token and pagination, or an expired one"
+            )
+        elif _is_within(age, self._fresh):
+            return servers
+        else:
+            self._trace(f"cache: expired, {age:,.0f} s old; cache_timeout is {self._fresh:,} s")
+        return None
 
     def stale_servers(self, error: CloudError) -> list[Server] | None:
         """Return the servers to use after an error of the API, with a warning; None if too old."""
@@ -64,6 +75,7 @@ class CacheEntry:
             return None
         servers, age = self._read()
         if servers is None or not _is_within(age, self._fresh and self._fresh + self._grace):
+            self._trace("cache: no entry that is young enough for stale_cache_timeout")
             return None
         self._warn(f"Using a stale listing, {age:.0f} s old. {error.message}")
         return servers
@@ -82,7 +94,8 @@ class CacheEntry:
         try:
             entry = self._cache.get(self.key)
             if entry is not None:
-                return _parse(entry)
+                servers, self.age = _parse(entry)
+                return servers, self.age
         except _ENTRY_ERRORS as error:
             reason = one_line(str(error)).rstrip(".")
             self._warn(f"The cache entry is damaged and not used: {reason}.")

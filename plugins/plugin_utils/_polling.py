@@ -94,7 +94,13 @@ class _Poll:
 
     def __call__(self) -> Listing:
         warnings: list[str] = []
-        client = Client(_connect(self._options), warnings.append)
+        client = Client(
+            _connect(self._options),
+            warnings.append,
+            wait=_logger.info,
+            progress=_logger.info,
+            trace=_logger.debug,
+        )
         servers = client.list_servers()
         warnings += _altered_ids(servers)
         for text in warnings:

@@ -1,0 +1,103 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is shown of requests, waits and the cache, and where."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sandbox import Fault
+
+from .conftest import Cases, Source, cached, hosts, rewrite
+
+TOKEN = "a-long-secret-token-of-an-account"
+
+
+def ours(text: str) -> Iterator[str]:
+    """Yield our lines, with times replaced."""
+    for line in text.splitlines():
+        source, colon, message = line.partition(": ")
+        if colon and source == "test.server_management.yml":
+            yield re.sub(r"\d+\.\d s|\d+ ms", "T", message)
+
+
+@pytest.mark.promise("secret")
+def test_each_level_shows_more_and_always_on_standard_error(source: Source) -> None:
+    url, source.sandbox.token = source.sandbox.url, TOKEN
+    path = source.file(api_token=TOKEN, retries=1, regions=["eu-1", "mars"])
+    verbose = [f"3 servers from {url} in T (1 request); 2 hosts after regions"]
+    for level in range(5):
+        arguments = ["-i", path, "--list", *(["-" + "v" * level] if level else [])]
+        result = source.runner.inventory(*arguments).ok()
+        assert not list(ours(result.stdout)), level
+        shown = list(ours(result.stderr))
+        assert shown[-1:] == (verbose if level else []), level
+        assert len(shown) == (2 if level > 1 else level), level
+        if level > 1:
+            assert re.fullmatch(rf"GET {url}/api/v1/servers: HTTP 200, T, \d+ bytes", shown[0])
+        environment = {"ANSIBLE_VERBOSE_TO_STDERR": "1"}
+        result = source.runner.inventory(*arguments, env=environment).ok()
+        assert hosts(result.json()) == ["db-1", "web-1"]
+        assert len(list(ours(result.stderr))) == len(shown), level
+        assert TOKEN not in result.output
+
+
+@pytest.mark.promise("secret")
+def test_retries_pages_and_request_ids_are_shown(cases: Cases) -> None:
+    hostile = {"X-Request-Id": f"req_1 {TOKEN} \x1b[1m"}
+    options: dict[str, Any] = {"pagination": "link", "api_token": TOKEN}
+    api = cases.serve(*"abcde", pagination="link", page_size=4, token=TOKEN)
+    cases.add("linked", api, retries=1, **options)
+    api.fail(Fault(status=503, headers=hostile), times=1)
+    cursor = cases.serve(*"fghij", pagination="cursor", page_size=4)
+    cases.add("cursor", cursor, pagination="cursor")
+    result = cases.run("-vv")
+    page = f"linked.server_management.yml: GET {api.url}/api/v1/servers"
+    assert f"{page}: HTTP 503, " in result.stderr
+    assert re.search(r"request id req_1 (\[token\]|\*{8}) \[1m$", result.stderr, re.MULTILINE)
+    assert re.search(r"retry 1 of 1 in \d\.\d s: The API is failing \(HTTP 503\)", result.stderr)
+    assert f"{page}?...: HTTP 200, " in result.stderr  # its values can be secrets
+    assert "resume=" not in result.output
+    assert f"GET {cursor.url}/api/v1/servers?starting_after=srv_4: HTTP 200" in result.stderr
+    assert "(3 requests); 5 hosts" in result.stderr
+    assert TOKEN not in result.output
+
+
+def test_a_long_wait_is_shown_before_it_begins(source: Source) -> None:
+    source.sandbox.fail(Fault(status=429, retry_after=6))
+    path = source.file(retries=1)
+    result = source.runner.inventory("-i", path, "--list").ok()
+    assert list(ours(result.stderr)) == ["waiting 6 s, as the API asks (HTTP 429)"]
+
+
+def test_decisions_of_the_cache_are_shown(source: Source, tmp_path: Path) -> None:
+    folder = tmp_path / "cache"
+    path = source.file(**cached(folder), cache_timeout=100, stale_cache_timeout=1000)
+
+    def lines() -> list[str]:
+        return list(ours(source.runner.inventory("-i", path, "--list", "-vv").ok().stderr))
+
+    def age(seconds: float) -> None:
+        (entry,) = folder.iterdir()
+        rewrite(entry, lambda content: {**content, "fetched": content["fetched"] - seconds})
+
+    url = source.sandbox.url
+    first = lines()
+    assert first[0] == "cache: no entry for this base_url, token and pagination, or an expired one"
+    assert first[-1] == f"3 servers from {url} in T (1 request); 3 hosts"
+    age(35)
+    (hit,) = lines()
+    assert re.fullmatch(rf"3 servers of {url} from the cache, 3[5-9] s old; 3 hosts", hit)
+    age(100)
+    source.sandbox.fail(Fault(status=503))
+    expired, request, stale = lines()
+    assert re.fullmatch(r"cache: expired, 1[34]\d s old; cache_timeout is 100 s", expired)
+    assert "HTTP 503" in request
+    assert re.fullmatch(rf"3 servers of {url} from the cache, 1[34]\d s old; 3 hosts", stale)
