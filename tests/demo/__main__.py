@@ -13,6 +13,7 @@ import sys
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from textwrap import wrap
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -23,6 +24,7 @@ from support.collection import build, install
 from support.run import CommandError, Runner, write_inventory
 from support.sshd import SshError, SshServer
 
+COLUMNS = 76  # for what is printed with an indentation of three
 INVENTORY = "demo.server_management.yml"
 SERVERS = 6  # fits on one screen; one of them is not running
 PING = ("ansible", "-i", INVENTORY, "status_running", "-m", "ansible.builtin.ping")
@@ -77,8 +79,9 @@ def reach(demo: Demo, stack: ExitStack, sandbox: Sandbox) -> list[str]:
     try:
         server = stack.enter_context(SshServer(demo.folder / "ssh", addresses, known=False))
     except SshError as error:
-        reason = str(error).splitlines()[0].rstrip(".")
-        demo.step(title, f"With a local connection instead of SSH: {reason}.")
+        # The end of the server's log names the cause.
+        reason = [part for line in str(error).splitlines()[-4:] for part in wrap(line, COLUMNS)]
+        demo.step(title, "With a local connection instead of SSH:", *reason)
         return ["-c", "local"]
     demo.step(
         title,
@@ -87,7 +90,10 @@ def reach(demo: Demo, stack: ExitStack, sandbox: Sandbox) -> list[str]:
         "Host key checking is on. The first contact stores the key of each server by its",
         "id, not its address: that is what host_key_alias does.",
     )
-    demo.runner.environment.update(server.environment)
+    # One connection for each module instead of six: transfers failed at times on a busy machine.
+    demo.runner.environment.update(
+        server.environment, ANSIBLE_PIPELINING="true", ANSIBLE_TIMEOUT="60"
+    )
     return []
 
 

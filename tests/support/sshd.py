@@ -192,7 +192,9 @@ class SshServer:
                 ended = self._process is None or self._process.poll() is not None
                 if ended or time.monotonic() > deadline:
                     log = (self.folder / "sshd.log").read_text(encoding="utf-8", errors="replace")
-                    raise SshError(f"OpenSSH's server did not start:\n{log}")
+                    raise SshError(
+                        f"OpenSSH's server did not start: {log.strip() or 'no reason given'}"
+                    )
                 time.sleep(0.02)
 
     def _log_in(self) -> None:
