@@ -456,9 +456,11 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         if expressions is None:
             naming = name_hosts(hosts, group_names, is_taken)
         else:
-            from ansible_collections.server_management.cloud.plugins.plugin_utils import _composing
+            from ansible_collections.server_management.cloud.plugins.plugin_utils import (
+                _expressions,
+            )
 
-            naming = _composing.name_and_compose(
+            naming = _expressions.name_and_compose(
                 hosts, expressions, group_names, is_taken, self.inventory
             )
         report_names(naming, self.get_option("strict"), self._warn)

@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ansible.errors import AnsibleError
-from ansible.utils.vars import isidentifier
 from jinja2 import Environment, TemplateError, TemplateSyntaxError
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
@@ -30,6 +29,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._text impo
     brief,
     one_line,
 )
+from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import is_identifier
 
 PLUGIN = "server_management.cloud.servers"
 
@@ -207,7 +207,7 @@ def _check_choice(option: str, choices: Iterable[str], value: str) -> None:
 def check_options(get_option: Callable[[str], Any]) -> None:
     """Raise OptionError at an option of the inventory plugin that can't be used."""
     prefix = get_option("hostvars_prefix")
-    if prefix.startswith("ansible_") or not isidentifier(f"{prefix}id"):
+    if prefix.startswith("ansible_") or not is_identifier(f"{prefix}id"):
         raise OptionError(
             f"hostvars_prefix: {one_line(prefix)!r} does not make usable variable names.",
             "Use letters, digits and underscores, and do not start with ansible_.",
@@ -230,7 +230,7 @@ def _check_expressions(get_option: Callable[[str], Any]) -> None:
             "Leave it out to use the names of the servers.",
         )
     for name in get_option("compose") or {}:
-        if not isinstance(name, str) or not isidentifier(name):
+        if not isinstance(name, str) or not is_identifier(name):
             raise OptionError(f"compose: {_shown(name)} can't be the name of a variable.")
     for name in get_option("groups") or {}:
         if _is_blank(name):

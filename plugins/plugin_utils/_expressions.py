@@ -2,19 +2,18 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Evaluate the expressions of an inventory file as Ansible's own helpers do.
+"""The expressions of an inventory file, and what they add to hosts.
 
 This utility is private to the collection: it may change in any release.
 
-Some values are remembered or computed without Ansible: see the utilities _values and _pure for
-which, and why that is safe. With ``is_fast=False``, Ansible evaluates everything, with the same
-results.
+Hosts are composed in an order in which no host gets the name of a group. The utility _evaluator
+evaluates single expressions; with ``is_fast=False``, Ansible evaluates all, with the same results.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date
 from functools import partial
 from typing import Any, NamedTuple
@@ -25,25 +24,29 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
 from ansible_collections.server_management.cloud.plugins.module_utils._text import (
     is_plain,
     one_line,
+    summarise,
 )
-from ansible_collections.server_management.cloud.plugins.plugin_utils._evaluator import (
-    Evaluator,
+from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
+    compile_once,
     is_omission,
 )
-from ansible_collections.server_management.cloud.plugins.plugin_utils._groups import (
-    label_keyed_groups,
-    safe_group_name,
-)
-from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
-from ansible_collections.server_management.cloud.plugins.plugin_utils._subjects import (
-    Subject,
-    Surroundings,
-)
-from ansible_collections.server_management.cloud.plugins.plugin_utils._values import (
+from ansible_collections.server_management.cloud.plugins.plugin_utils._evaluator import (
     NUMBERS,
+    Evaluator,
     Expression,
     syntax_error,
 )
+from ansible_collections.server_management.cloud.plugins.plugin_utils._groups import (
+    GroupNames,
+    label_keyed_groups,
+    safe_group_name,
+)
+from ansible_collections.server_management.cloud.plugins.plugin_utils._host_vars import (
+    HostVars,
+    OtherSources,
+)
+from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host, name_hosts
+from ansible_collections.server_management.cloud.plugins.plugin_utils._names import Naming
 
 # The options that Expressions reads.
 OPTIONS = (
@@ -51,6 +54,7 @@ OPTIONS = (
     "use_extra_vars",
 )  # fmt: skip
 _HOSTNAMES = "hostnames: "
+_ATTEMPTS = 3  # to name and compose the hosts
 
 
 class Composed(NamedTuple):
@@ -75,6 +79,8 @@ class Expressions:
         is_fast: bool = True,
     ) -> None:
         extra_vars = extra_vars if options["use_extra_vars"] else {}
+        if is_fast:
+            compile_once(templar)
         self._evaluator = Evaluator(options, templar, extra_vars)
         self._strict = options["strict"]
         new = partial(Expression, extra_vars=extra_vars, is_fast=is_fast)
@@ -88,14 +94,14 @@ class Expressions:
             for source in options["hostnames"] or []
         ]
         self._variables = {name: new(source) for name, source in (options["compose"] or {}).items()}
-        # Two names may be the same group, once they are made safe.
+        # A list, because a-b and a_b are the same group.
         self._groups = [
             (name, safe_group_name(str(name)), new(condition, is_condition=True))
             for name, condition in (options["groups"] or {}).items()
         ]
         self._keyed_groups = label_keyed_groups(options["keyed_groups"] or [])
         self._keys = [
-            # The helper renders a parent group with the variables that Ansible had for the key.
+            # A templated parent_group needs the host's variables, so Ansible must evaluate its key.
             new(
                 entry["key"], is_fast=is_fast and bool(is_plain(str(entry.get("parent_group", ""))))
             )
@@ -109,10 +115,10 @@ class Expressions:
 
         Raises OptionError if a condition fails: a host must not be kept by accident.
         """
-        subject = Subject(host)
+        host_vars = HostVars(host)
         for verb, condition in self._filters:
             try:
-                if self._evaluator.holds(condition, subject):
+                if self._evaluator.holds(condition, host_vars):
                     return bool(verb == "include")
             except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
                 label = f"filters: {verb}: {condition.source}"
@@ -128,11 +134,11 @@ class Expressions:
 
         With strict, the first failure raises OptionError. Without it, ``failures`` counts.
         """
-        subject = Subject(host)
+        host_vars = HostVars(host)
         found = []
         for label, expression in self._hostnames:
             try:
-                value = self._evaluator.value(expression, subject)
+                value = self._evaluator.value(expression, host_vars)
             except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
                 if not is_omission(error):
                     server = one_line(host.server.id)
@@ -155,40 +161,40 @@ class Expressions:
         self.parents.clear()
         if not (self._variables or self._groups or self._keyed_groups):
             return [Composed({}, []) for host in hosts]
-        surroundings = Surroundings(inventory)
-        return [self._compose_host(Subject(host, surroundings), surroundings) for host in hosts]
+        others = OtherSources(inventory)
+        return [self._compose_host(HostVars(host, others), others) for host in hosts]
 
-    def _compose_host(self, subject: Subject, surroundings: Surroundings) -> Composed:
-        host, variables = subject.host.name, {}
+    def _compose_host(self, host_vars: HostVars, others: OtherSources) -> Composed:
+        host, variables = host_vars.host.name, {}
         for name, expression in self._variables.items():
             try:
-                value = self._evaluator.value(expression, subject)
+                value = self._evaluator.value(expression, host_vars)
                 _check_json(value)
                 variables[name] = value
             except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
                 self._fail(f"compose: {name}", f"Could not set {name} for host {host}: ", error)
         # Entries of compose can't use each other's results, and neither can those of groups.
-        subject.composed = variables
+        host_vars.composed = variables
         groups = []
         for name, group, condition in self._groups:
             try:
-                if self._evaluator.holds(condition, subject):
+                if self._evaluator.holds(condition, host_vars):
                     groups.append(group)
             except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
                 message = f"Could not add host {host} to group {group}: "
                 self._fail(f"groups: {name}", message, error)
-        subject.groups += groups
+        host_vars.groups += groups
         for (label, entry), key in zip(self._keyed_groups.items(), self._keys, strict=True):
             try:
-                recorder = self._evaluator.keyed_groups(entry, key, subject)
+                recorder = self._evaluator.keyed_groups(entry, key, host_vars)
             except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
                 self._fail(label, "", error)
                 continue
-            subject.groups += recorder.groups
+            host_vars.groups += recorder.groups
             for parent, child in recorder.parents:
                 self.parents[parent, child] = None
-                surroundings.add_parent(parent, child)
-        return Composed(variables, subject.groups)
+                others.add_parent(parent, child)
+        return Composed(variables, host_vars.groups)
 
     def _fail(self, label: str, message: str, error: Exception) -> None:
         reason = one_line(str(error))
@@ -199,6 +205,39 @@ class Expressions:
             return
         count, first = self.failures.get(label, (0, reason))
         self.failures[label] = count + 1, first
+
+
+def name_and_compose(
+    hosts: list[Host],
+    expressions: Expressions,
+    group_names: GroupNames,
+    is_taken: Callable[[str, str], bool],
+    inventory: Any,
+) -> Naming:
+    """Name the hosts, sort them, and add the variables and groups of the expressions to them.
+
+    Not all groups are known before the hosts are composed. If a host turns out to have the name of
+    a group, naming and composing are repeated without that name. Other names can make expressions
+    return other groups, so the number of attempts is limited.
+    """
+    for _attempt in range(_ATTEMPTS):
+        naming = name_hosts(hosts, group_names, is_taken)
+        composed = expressions.compose_all(hosts, inventory)
+        made = {group for extra in composed for group in extra.groups}
+        made.update(name for pair in expressions.parents for name in pair)
+        clashing = made.intersection(host.name for host in hosts)
+        if not clashing:
+            break
+        group_names.add(made)
+    else:
+        raise OptionError(
+            f"keyed_groups: creates groups with the names of hosts: {summarise(clashing)}.",
+            "Set prefix.",
+        )
+    for host, extra in zip(hosts, composed, strict=True):
+        host.variables.update(extra.variables)
+        host.groups += extra.groups
+    return naming
 
 
 def _check_json(value: Any) -> None:

@@ -14,14 +14,15 @@ from collections.abc import Callable, Collection, Container
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible import constants
-from ansible.utils.vars import isidentifier
-
 from ansible_collections.server_management.cloud.plugins.module_utils._models import (
     Server,
     describe_unusable,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._text import summarise
+from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
+    is_identifier,
+    setting,
+)
 from ansible_collections.server_management.cloud.plugins.plugin_utils._names import (
     Naming,
     assign_names,
@@ -88,7 +89,7 @@ class _VariableNames(dict[str, str]):
             # In JSON, Ansible gives keys such as __ansible_vault a meaning.
             variable.lstrip("_").startswith("ansible_")
             or variable in RESERVED_VARIABLES
-            or not isidentifier(variable)
+            or not is_identifier(variable)
         ):
             self.refused.append(name)
             variable = ""
@@ -132,7 +133,9 @@ def name_hosts(
 ) -> Naming:
     """Name the hosts with ``assign_names``, and sort them by name."""
     preferences = {host.server.id: host.preferences for host in hosts}
-    naming = assign_names(preferences, reserved, is_taken, constants.YAML_FILENAME_EXTENSIONS)
+    naming = assign_names(
+        preferences, reserved, is_taken, setting("YAML_FILENAME_EXTENSIONS") or ()
+    )
     for host in hosts:
         host.name = naming.names[host.server.id]
     hosts.sort(key=lambda host: host.name)

@@ -25,6 +25,10 @@ except ImportError:  # ansible-core before 2.19
     from ansible.utils.native_jinja import NativeJinjaText
     from ansible.utils.unsafe_proxy import AnsibleUnsafeText, wrap_var
 
+    def is_trusted(value: object) -> bool:
+        """Return whether Ansible would render a text."""
+        return not hasattr(value, "__UNSAFE__")
+
     def trust(text: str) -> Any:
         """Return text that can't be a template as ordinary text."""
         unmarked = str.__str__(text)  # str(text) would keep the mark
@@ -41,18 +45,21 @@ except ImportError:  # ansible-core before 2.19
             return {mark(key): mark(item) for key, item in value.items()}
         return value
 
-    def as_data(variables: dict[str, Any]) -> dict[str, Any]:
-        """Return the API's variables for an expression, with all text marked unsafe.
+    def as_data(value: Any) -> Any:
+        """Return the API's variables or text for an expression, with all text marked unsafe.
 
         An expression can decode a template from text that is not one; Ansible would then render it.
         """
-        marked: dict[str, Any] = wrap_var(variables)
-        return marked
+        return wrap_var(value)
 
     def text_of(value: Any) -> str | None:
         """Return text without its mark; None for other values, and for text that must stay text."""
         is_text = isinstance(value, str) and not isinstance(value, NativeJinjaText)
         return str.__str__(value) if is_text else None
+
+    def is_data(text: str) -> bool:
+        """Return whether Ansible treats text as text of the API, and its results too."""
+        return hasattr(text, "__UNSAFE__")
 
     def keep_text(templar: Any) -> None:
         """Make a templar return text as text if it contains text from the API.
@@ -82,18 +89,23 @@ except ImportError:  # ansible-core before 2.19
 
 else:
     trust = trust_as_template
+    is_trusted = is_trusted_as_template
 
     def mark(value: Any) -> Any:
         """Return the value unchanged: Ansible renders only text that is trusted."""
         return value
 
-    def as_data(variables: dict[str, Any]) -> dict[str, Any]:
-        """Return the variables unchanged: Ansible doesn't trust the results of expressions."""
-        return variables
+    def as_data(value: Any) -> Any:
+        """Return the value unchanged: Ansible doesn't trust the results of expressions."""
+        return value
 
     def text_of(value: Any) -> str | None:
         """Return text without its mark; None for other values."""
         return str.__str__(value) if isinstance(value, str) else None
+
+    def is_data(text: str) -> bool:
+        """Return True: Ansible makes no difference between such text and other text."""
+        return True
 
     def keep_text(templar: Any) -> None:
         """Do nothing: Ansible doesn't convert text."""
@@ -105,7 +117,7 @@ else:
         """
         if isinstance(value, str):
             text = str.__str__(value)
-            return trust_as_template(text) if is_trusted_as_template(value) else text
+            return trust_as_template(text) if is_trusted(value) else text
         if isinstance(value, list):
             return [without_origin(item) for item in value]
         if isinstance(value, dict):

@@ -341,7 +341,11 @@ def _same(what: str, ours: Any, theirs: Any) -> None:
 def _without_addresses(value: Any) -> list[str]:
     """Return a value as text, without the memory addresses of methods."""
     shown = sorted(map(repr, value)) if isinstance(value, set) else [repr(value)]
-    return [re.sub("0x[0-9a-f]{6,}", "", text) for text in shown]
+    return list(map(_without_address, shown))
+
+
+def _without_address(text: str) -> str:
+    return re.sub("0x[0-9a-f]{6,}", "", text)
 
 
 def _rendered(template: str, variables: dict[str, Any]) -> Any:
@@ -374,6 +378,6 @@ def _described(value: Any) -> Any:
 
 def _tree(inventory: InventoryData) -> dict[str, set[str]]:
     return {
-        name: {parent.name for parent in group.parent_groups}
+        _without_address(name): {_without_address(parent.name) for parent in group.parent_groups}
         for name, group in inventory.groups.items()
     }

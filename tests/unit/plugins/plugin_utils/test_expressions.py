@@ -10,6 +10,7 @@ The results of expressions are compared with those of Ansible in test_expression
 from __future__ import annotations
 
 import base64
+import json
 from typing import Any
 
 import pytest
@@ -17,8 +18,15 @@ from ansible.inventory.data import InventoryData
 from ansible.parsing.dataloader import DataLoader
 from ansible.plugins.inventory import Constructable
 from ansible.template import Templar
+from jinja2 import Environment
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
+from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
+    HAS_EXPRESSIONS,
+)
+from ansible_collections.server_management.cloud.plugins.plugin_utils._evaluator import (
+    syntax_error,
+)
 from ansible_collections.server_management.cloud.plugins.plugin_utils._expressions import (
     OPTIONS,
     Expressions,
@@ -27,12 +35,20 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._groups im
     safe_group_name,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
-from ansible_collections.server_management.cloud.plugins.plugin_utils._pure import HAS_EXPRESSIONS
-from ansible_collections.server_management.cloud.plugins.plugin_utils._values import syntax_error
 from support.constructable import hosts_of, load
 
 OMITTED = ["server_nope | default(omit)"] if HAS_EXPRESSIONS else []
-WEB = [{"name": f"web-{number}", "region": f"eu-{number % 3}"} for number in range(90)]
+WEB: list[dict[str, Any]] = [
+    {
+        "name": f"web-{number}",
+        "region": f"eu-{number % 3}",
+        "tags": [f"t{number % 3}", number % 3],
+        "extra": {"team": f"t{number % 3}"},
+        "number": number % 3,
+        "flag": number % 2 == 0,
+    }
+    for number in range(90)
+]
 
 
 def expressions_with(options: dict[str, Any], extra_vars: dict[str, Any] | None = None) -> Any:
@@ -57,7 +73,15 @@ def hosts(servers: list[dict[str, Any]]) -> list[Host]:
         ({"keyed_groups": [{"key": "server_name[:2]", "parent_group": "above"}]}, 0),
         ({"keyed_groups": [{"key": "server_name", "parent_group": "{{ server_name }}"}]}, 90),
         ({"compose": {"a": "server_name[:2]"}, "keyed_groups": [{"key": "a"}]}, 0),
-        ({"compose": {"a": "server_nope"}, "keyed_groups": [{"key": "a | default('')"}]}, 180),
+        ({"compose": {"a": "server_nope"}, "keyed_groups": [{"key": "a | default('')"}]}, 91),
+        ({"compose": {"a": "server_nope | default('x')"}}, 1),
+        ({"compose": {"a": "server_tags"}}, 3),
+        ({"compose": {"a": "server_extra.team | default('none')"}}, 3),
+        ({"compose": {"a": "server_number + 1", "b": "server_flag | ternary(1, 2)"}}, 3 + 2),
+        ({"compose": {"a": "group_names | length"}, "groups": {"b": "'x' in group_names"}}, 1),
+        ({"groups": {"a": "server_flag"}, "keyed_groups": [{"key": "group_names"}]}, 2),
+        ({"keyed_groups": [{"key": "server_extra"}, {"key": "server_tags"}]}, 6),
+        ({"compose": {"a": "lookup | default('x')"}}, 90),
     ],
 )
 def test_ansible_evaluates_each_different_input_once(
@@ -73,6 +97,42 @@ def test_ansible_evaluates_each_different_input_once(
     monkeypatch.setattr(Constructable, "_compose", counting)
     expressions_with(options).compose_all(hosts(WEB), InventoryData())
     assert len(evaluated) == expected
+
+
+def test_values_of_other_types_and_orders_are_different() -> None:
+    values: list[Any] = [
+        1, True, 1.0, "1", None, "", 0, False, 0.0, -0.0, [1], [True], {"a": 1}, [], {},
+        ["a", 1], {"a": 1, "b": 2}, {"b": 2, "a": 1}, [[1], 2], [1, [2]],
+    ]  # fmt: skip
+    servers = [{"name": "x", "value": value} for value in values]
+    options = {"compose": {"a": "server_value | to_json", "b": "server_value"}}
+    composed = expressions_with(options).compose_all(hosts(servers), InventoryData())
+    assert [extra.variables["a"] for extra in composed] == [json.dumps(value) for value in values]
+
+
+@pytest.mark.parametrize("expression", ["1000000 | random", "'x' | password_hash('sha512')"])
+def test_results_that_change_are_computed_for_each_host(expression: str) -> None:
+    if "password" in expression and not HAS_EXPRESSIONS:
+        pytest.skip("Jinja computes the hash of a constant once")
+    expressions = expressions_with({"compose": {"a": f"{expression} ~ server_name[:1]"}})
+    composed = expressions.compose_all(hosts(WEB[:5]), InventoryData())
+    assert not expressions.failures
+    assert len({extra.variables["a"] for extra in composed}) == 5
+
+
+@pytest.mark.skipif(not HAS_EXPRESSIONS, reason="Jinja computes constants when it compiles")
+def test_expressions_are_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = []
+    compile_expression = Environment.compile_expression
+
+    def counting(self: Any, source: str, *args: Any, **kwargs: Any) -> Any:
+        compiled.append(source)
+        return compile_expression(self, source, *args, **kwargs)
+
+    monkeypatch.setattr(Environment, "compile_expression", counting)
+    options = {"compose": {"a": "now().year"}, "groups": {"b": "now().year > 1"}}
+    expressions_with(options).compose_all(hosts(WEB), InventoryData())
+    assert compiled == ["now().year", "now().year > 1"]
 
 
 @pytest.mark.promise("data")

@@ -13,6 +13,9 @@ import pytest
 from ansible import constants
 
 from ansible_collections.server_management.cloud.plugins.plugin_utils import _pure
+from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
+    HAS_EXPRESSIONS,
+)
 from ansible_collections.server_management.cloud.plugins.plugin_utils._pure import analyse
 from support.constructable import load
 
@@ -31,7 +34,7 @@ from support.constructable import load
         ("server_name is defined and not server_name.startswith('x')", ("server_name",)),
     ],
 )
-def test_plain_jinja_is_compiled(expression: str, names: tuple[str, ...]) -> None:
+def test_portable_expressions_are_compiled(expression: str, names: tuple[str, ...]) -> None:
     pure = analyse(load(expression), is_condition=False)
     assert pure is not None
     assert pure.names == names
@@ -50,6 +53,7 @@ def test_plain_jinja_is_compiled(expression: str, names: tuple[str, ...]) -> Non
         "server_name.split('-')[5] is defined",
         "server_name or ''[0] ~ 'x'",
         "[server_name, server_region] | join",
+        "server_extra.team",
     ],
 )
 def test_filters_and_tests_of_ansible_are_not_compiled(expression: str) -> None:
@@ -77,7 +81,8 @@ def test_filters_and_tests_of_ansible_are_not_compiled(expression: str) -> None:
         "server_name.format(1)",
         "server_name.__class__",
         "server_name.upper",
-        "server_extra.team",
+        "server_extra.items",
+        "server_extra.values()",
         "server_tags.pop()",
         "'\\\\d'",
         "server_name }} {{ server_plan",
@@ -127,7 +132,7 @@ def test_a_filter_or_test_replaced_by_a_user_is_left_to_ansible(
 def test_with_a_jinja_extension_everything_is_left_to_ansible(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(constants, "DEFAULT_JINJA2_EXTENSIONS", ["jinja2.ext.do"])
+    monkeypatch.setattr(constants, "DEFAULT_JINJA2_EXTENSIONS", ["jinja2.ext.do"], raising=False)
     assert analyse(load("server_name"), is_condition=False) is None
 
 
@@ -138,7 +143,7 @@ def test_with_a_jinja_extension_everything_is_left_to_ansible(
 def test_expressions_that_differ_in_a_template_are_left_to_ansible_before_2_19(
     expression: str, is_condition: bool
 ) -> None:
-    assert (analyse(load(expression), is_condition) is not None) == _pure.HAS_EXPRESSIONS
+    assert (analyse(load(expression), is_condition) is not None) == HAS_EXPRESSIONS
 
 
 def test_an_unsafe_expression_is_left_to_ansible() -> None:

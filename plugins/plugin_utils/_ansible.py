@@ -1,0 +1,61 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Names of Ansible that are private or deprecated, or that some version does not have.
+
+This utility is private to the collection: it may change in any release.
+
+They are read here and nowhere else, so that the absence of one costs time or a rare feature, and
+never the inventory.
+"""
+
+from __future__ import annotations
+
+import keyword
+from functools import lru_cache
+from typing import Any
+
+from ansible import constants
+from ansible.errors import AnsibleError
+from ansible.template import Templar
+
+# From ansible-core 2.19 on, Ansible evaluates expressions. Earlier versions put them into a
+# template, between braces or into an "if".
+HAS_EXPRESSIONS = hasattr(Templar, "evaluate_expression")
+_MOST_COMPILED = 1024  # expressions
+
+try:
+    from ansible.errors import AnsibleValueOmittedError
+except ImportError:  # ansible-core before 2.19, where omit is not known to inventories
+
+    class AnsibleValueOmittedError(AnsibleError):  # type: ignore[no-redef]
+        """Never raised here."""
+
+
+def setting(name: str) -> Any:
+    """Return a setting of Ansible; None if this version does not have it."""
+    return getattr(constants, name, None)
+
+
+def is_omission(error: BaseException | None) -> bool:
+    """Return whether an expression failed because it omits its result on purpose."""
+    return isinstance(error, AnsibleValueOmittedError)
+
+
+def is_identifier(text: str) -> bool:
+    """Return whether a text can be the name of a variable, by the rule of all versions."""
+    return text.isascii() and text.isidentifier() and not keyword.iskeyword(text)
+
+
+def compile_once(templar: Any) -> None:
+    """Make a templar compile each expression once, and not again for each host.
+
+    Not before ansible-core 2.19: there, Jinja computes constants such as ``1000000 | random`` when
+    it compiles, so that all hosts would get the same number.
+    """
+    engine = getattr(templar, "_engine", None)
+    environment: Any = getattr(engine, "environment", None)
+    compile_expression = getattr(environment, "compile_expression", None)
+    if HAS_EXPRESSIONS and compile_expression and not hasattr(compile_expression, "cache_info"):
+        environment.compile_expression = lru_cache(_MOST_COMPILED)(compile_expression)
