@@ -16,19 +16,20 @@ SUITABLE := import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 10))
 .PHONY: help clean $(SESSIONS)
 
 help:
-	@echo "make demo     list and reach the servers of a sandbox, in about a minute"
-	@echo "make test     run the unit tests and the end-to-end tests"
-	@echo "make matrix   run them on every supported ansible-core; ARGS=2.16 for one"
-	@echo "make lint     check formatting, types and style of the whole tree"
-	@echo "make gates    run what Ansible and Galaxy require, with make lint and docs"
-	@echo "make docs     check the documentation and build it as a web site"
-	@echo "make check    run matrix and gates together, which takes less time"
-	@echo "make devel    run tests and sanity on the newest pre-release of ansible-core"
-	@echo "make bench    measure the inventory beside its peers, in half an hour"
-	@echo "make live     check a real account, read-only; prints a report for an issue"
-	@echo "make picture  draw docs/graph.svg from a run of the demo"
-	@echo "make release  check everything, build the release from the commit"
-	@echo "make clean    remove what the other targets created"
+	@echo "make demo      1 min  list and reach the servers of a sandbox"
+	@echo "make test      5 min  run the unit tests and the end-to-end tests"
+	@echo "make matrix   20 min  run them on each supported ansible-core; ARGS=2.16: one"
+	@echo "make lint      2 min  check formatting, types and style of the whole tree"
+	@echo "make gates    15 min  run checks of Ansible and Galaxy, make lint, make docs"
+	@echo "make docs      1 min  check the documentation and build it as a web site"
+	@echo "make check    25 min  run matrix and gates together, which takes less time"
+	@echo "make devel    10 min  test with the newest pre-release of ansible-core"
+	@echo "make bench    35 min  measure the inventory beside its peers"
+	@echo "make live             check a real account, read-only, and print a report"
+	@echo "make picture   1 min  draw docs/graph.svg from a run of the demo"
+	@echo "make release  30 min  check everything, build the release from the commit"
+	@echo "make clean            remove what the other targets created"
+	@echo "The times are for two cores; the first run also downloads packages."
 
 # Their output is for reading, so nox prints only errors.
 demo live: export NOX_QUIET := 1
