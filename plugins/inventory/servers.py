@@ -47,7 +47,9 @@ options:
     required: true
     choices: [server_management.cloud.servers]
   group:
-    description: The name of the group of all hosts.
+    description:
+      - The name of the group of all hosts. Characters that a group name can't have become
+        underscores, with a warning.
     type: str
     default: server_management
   group_by:
@@ -82,15 +84,19 @@ options:
     type: str
     default: server_
   statuses:
-    description: Keep only servers with one of these statuses.
+    description:
+      - Keep only servers with one of these values. An empty list, an empty value and null are
+        errors.
+      - If no server is left, a warning lists values that the account has. With O(strict=true), a
+        value that no server of the account has is an error.
     type: list
     elements: str
   regions:
-    description: Keep only servers in one of these regions.
+    description: Keep only servers in one of these regions, with the rules of O(statuses).
     type: list
     elements: str
   plans:
-    description: Keep only servers with one of these plans.
+    description: Keep only servers with one of these plans, with the rules of O(statuses).
     type: list
     elements: str
   filters:
@@ -98,6 +104,7 @@ options:
       - Conditions that select servers. The first condition that is true decides. Servers that match
         no condition are kept.
       - Conditions are evaluated before hosts have names. A condition that fails is an error.
+      - If no host is left, there is a warning. O(min_hosts) makes this an error.
     type: list
     elements: dict
     suboptions:
@@ -109,6 +116,12 @@ options:
         type: raw
   min_servers:
     description: The source fails if the account has fewer servers than this, before filtering.
+    type: int
+    default: 0
+  min_hosts:
+    description:
+      - The source fails if fewer hosts than this are left after O(statuses), O(regions), O(plans)
+        and O(filters).
     type: int
     default: 0
   host_key_alias:
@@ -232,6 +245,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._models im
     Server,
     describe_source,
     explain_empty,
+    explain_unknown,
     select,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._options import (
@@ -295,6 +309,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         self._folder = os.path.dirname(os.path.abspath(path))
         self._token = ""
         self._obtained = ""  # how the listing was obtained, for -v
+        self._options_are_set = False
         try:
             self._read_config_data(path)
             self._add(cache)
@@ -310,6 +325,15 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             if isinstance(self.loader.load_from_file(path, cache="none"), dict):
                 raise
             raise OptionError(f"{path}: must be a mapping of options to values.") from None
+        except Exception as error:  # a cache plugin may raise anything
+            if not self._options_are_set:
+                raise
+            from ansible_collections.server_management.cloud.plugins.plugin_utils._cache import (
+                setup_error,
+            )
+
+            plugin, address = self.get_option("cache_plugin"), self.get_option("cache_connection")
+            raise setup_error(plugin, address, error) from None
 
     def set_options(
         self, task_keys: Any = None, var_options: Any = None, direct: Any = None
@@ -328,6 +352,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             add_environment(direct)
             check_values(direct, definitions)
         super().set_options(task_keys=task_keys, var_options=var_options, direct=direct)
+        self._options_are_set = direct is not None
 
     def _add(self, use_cache: bool) -> None:
         """Prepare all hosts and groups, then add them; adding can't fail."""
@@ -337,7 +362,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         expressions = self._expressions()
         inventory = self.inventory
         group_names = GroupNames(self.get_option, inventory.groups)
-        group_names.check(inventory.hosts)
+        group_names.check(inventory.hosts, self._warn)
         hosts = self._hosts(connection, use_cache, expressions)
         group_hosts(hosts, group_names.common_group, self.get_option("group_by"), self._warn)
         self._name_and_compose(hosts, group_names, expressions, connection.base_url)
@@ -378,6 +403,9 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         account = self._listing(connection, use_cache)
         wanted = {option: self.get_option(option) for option in ("statuses", "regions", "plans")}
         servers = select(account, wanted)
+        if self.get_option("strict"):
+            for message in explain_unknown(account, wanted):
+                raise OptionError(message)
         if not servers:
             for message in explain_empty(account, wanted):
                 self._warn(message)
@@ -385,9 +413,21 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         hosts = hosts_from(servers, self.get_option("hostvars_prefix"), has_loopback, self._warn)
         if self.get_option("filters"):
             hosts = [host for host in hosts if expressions.is_kept(host)]
+            if servers and not hosts:
+                self._warn(f"filters: no host is left; the account has {_count(account)}.")
         used = [option for option in (*wanted, "filters") if self.get_option(option)]
         self._show(1, describe_source(account, self._obtained, len(hosts), used))
+        self._check_min_hosts(hosts, account)
         return hosts
+
+    def _check_min_hosts(self, hosts: list[Host], account: list[Server]) -> None:
+        least = self.get_option("min_hosts")
+        if len(hosts) < least:
+            raise OptionError(
+                f"min_hosts: {least} or more expected, but the number of hosts is {len(hosts)}; "
+                f"the account has {_count(account)}.",
+                "Check statuses, regions, plans and filters.",
+            )
 
     def _listing(self, connection: Connection, use_cache: bool) -> list[Server]:
         """Return all servers of the account, from a fresh cache entry if that is allowed."""
@@ -395,6 +435,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             return self._fetch(connection)[0]
         from ansible_collections.server_management.cloud.plugins.plugin_utils._cache import (
             CacheEntry,
+            describe_cache,
+            warn_if_not_persistent,
         )
 
         fresh, grace = self.get_option("cache_timeout"), self.get_option("stale_cache_timeout")
@@ -402,7 +444,12 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             # The cache plugin has to keep entries for longer than they are fresh.
             self.set_option("cache_timeout", fresh + grace)
             self.load_cache_plugin()
-        entry = CacheEntry(self._cache, connection, fresh, grace, self._warn, self._trace)
+        plugin = self.get_option("cache_plugin")
+        warn_if_not_persistent(self._cache, plugin, self._warn)
+        name = describe_cache(plugin, self.get_option("cache_connection"))
+        entry = CacheEntry(
+            self._cache, connection, fresh, grace, self._warn, self._trace, name=name
+        )
         servers = entry.fresh_servers() if use_cache else None
         if not use_cache:
             self._trace("cache: not read, because this run refreshes it")
@@ -418,8 +465,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             self._obtained = f"of {connection.root_url} from the cache, {entry.age:,.0f} s old"
             return self._check_min_servers(servers)
         if not is_partial:
-            entry.write(servers)
-            self.update_cache_if_changed()  # now, because nothing may fail after hosts are added
+            entry.write(servers)  # now, because nothing may fail after hosts are added
         return servers
 
     def _fetch(self, connection: Connection) -> tuple[list[Server], bool]:
@@ -481,3 +527,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         if self.display.verbosity >= verbosity:
             line = f"{self._source}: {redact_message(text, self._token)}"
             self.display.display(line, stderr=True)
+
+
+def _count(servers: list[Server]) -> str:
+    return f"{len(servers)} server{'' if len(servers) == 1 else 's'}"

@@ -162,11 +162,7 @@ def explain_empty(servers: Collection[Server], wanted: Mapping[str, list[str] | 
     if not servers or select(servers, used):
         return []
     alone = [option for option in used if not select(servers, {option: used[option]})]
-    messages = [
-        f"{option}: no server has {summarise(used[option] or ())}; the account has "
-        f"{describe_values(servers, OPTION_FIELDS[option])}."
-        for option in alone
-    ]
+    messages = [_no_server_has(option, used[option] or (), servers) for option in alone]
     if not alone:
         fields = "; ".join(
             f"{OPTION_FIELDS[option]}: {describe_values(servers, OPTION_FIELDS[option])}"
@@ -176,6 +172,27 @@ def explain_empty(servers: Collection[Server], wanted: Mapping[str, list[str] | 
             f"{', '.join(used)}: no server matches all of these options; the account has {fields}."
         )
     return messages
+
+
+def explain_unknown(
+    servers: Collection[Server], wanted: Mapping[str, list[str] | None]
+) -> list[str]:
+    """Return one message for each option of ``wanted`` with values that no server has.
+
+    The list is empty if the account has no servers.
+    """
+    messages = []
+    for option, values in wanted.items():
+        known = {server.text(OPTION_FIELDS[option]) for server in servers}
+        unknown = [value for value in values or () if value not in known]
+        if unknown and servers:
+            messages.append(_no_server_has(option, unknown, servers))
+    return messages
+
+
+def _no_server_has(option: str, values: Iterable[str], servers: Iterable[Server]) -> str:
+    known = describe_values(servers, OPTION_FIELDS[option])
+    return f"{option}: no server has {summarise(values)}; the account has {known}."
 
 
 def describe_values(servers: Iterable[Server], field: str, shown: int = 5) -> str:

@@ -12,8 +12,9 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 import time
-from collections.abc import Callable, Iterable, MutableMapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ansible.errors import AnsibleError
@@ -22,6 +23,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._envelope 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     CloudError,
     MalformedResponse,
+    OptionError,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server, merge
 from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
@@ -29,26 +31,32 @@ from ansible_collections.server_management.cloud.plugins.module_utils._text impo
 
 _FORMAT = 1
 # Exceptions raised by reading a damaged entry, in the cache plugin or in Ansible's decoder.
-_ENTRY_ERRORS = (AnsibleError, AttributeError, LookupError, OSError, TypeError, ValueError)
+_ENTRY_ERRORS = (AnsibleError, AttributeError, LookupError, TypeError, ValueError)
+# The beginning of an address: without user, password and database.
+_address = re.compile(r"((?:[a-z+]+://)?)(?:[^/@]*@)?([^/@:;]+(?::[0-9]+)?)").match
 
 
 class CacheEntry:
     """The listing of one account in a cache.
 
-    It may be used for ``fresh`` seconds (0: without a limit), and for ``grace`` more seconds while
-    the API is down.
+    ``name`` is that of the cache, for messages. The entry may be used for ``fresh`` seconds (0:
+    without a limit), and for ``grace`` more seconds while the API is down.
     """
 
     def __init__(
         self,
-        cache: MutableMapping[str, Any],
+        cache: Any,
         connection: Connection,
         fresh: int,
         grace: int,
         warn: Callable[[str], None],
         trace: Callable[[str], None] = lambda text: None,
+        *,
+        name: str,
     ) -> None:
         self._cache = cache
+        self._name = name
+        self._is_down = False
         self.key = _key(connection)
         self._fresh = fresh
         self._grace = grace
@@ -81,25 +89,73 @@ class CacheEntry:
         return servers
 
     def write(self, servers: Iterable[Server]) -> None:
-        """Replace the entry by a listing that was fetched now.
+        """Replace the entry by a listing that was fetched now, and warn if that fails.
 
         The servers are one text, because Ansible makes a deep copy of each cache entry.
         """
+        if self._is_down:
+            return
         listing = {"data": [server.fields for server in servers], "has_more": False}
         text = json.dumps(listing, separators=(",", ":"))
-        self._cache[self.key] = {"format": _FORMAT, "fetched": time.time(), "servers": text}
+        try:
+            self._cache[self.key] = {"format": _FORMAT, "fetched": time.time(), "servers": text}
+            self._cache.update_cache_if_changed()
+        except Exception as error:  # noqa: BLE001  # a cache plugin may raise anything
+            # Otherwise, Ansible tries again after the source, and reports that the source failed.
+            self._cache.pop(self.key, None)
+            self._warn(f"The cache {self._name} can't be written: {_reason(error)}.")
 
     def _read(self) -> tuple[list[Server] | None, float]:
         """Return the servers of the entry, if it can be used, and their age in seconds."""
+        if self._is_down:
+            return None, 0.0
         try:
             entry = self._cache.get(self.key)
             if entry is not None:
                 servers, self.age = _parse(entry)
                 return servers, self.age
         except _ENTRY_ERRORS as error:
-            reason = one_line(str(error)).rstrip(".")
-            self._warn(f"The cache entry is damaged and not used: {reason}.")
+            self._warn(f"The cache entry is damaged and not used: {_reason(error)}.")
+        except Exception as error:  # noqa: BLE001  # a cache plugin may raise anything
+            self._is_down = True
+            self._warn(f"The cache {self._name} can't be read: {_reason(error)}.")
         return None, 0.0
+
+
+def describe_cache(plugin: str, address: str | None) -> str:
+    """Name a cache for a message, without the password that an address can have."""
+    if not address:
+        return plugin
+    if "://" not in address and address[0] in "/.~$":
+        return f"{plugin} in {one_line(address)}"
+    match = _address(address)
+    return f"{plugin} at {one_line(match[1] + match[2])}" if match else plugin
+
+
+def setup_error(plugin: str, address: str | None, error: Exception) -> OptionError:
+    """Make the error for a cache plugin that can't be set up."""
+    reason = _reason(error)
+    if not address and ("_uri" in reason or "connection" in reason):
+        return OptionError(
+            f"cache_connection: is required by the cache plugin {plugin}.",
+            "Set it to a directory, or to what the plugin documents.",
+        )
+    return OptionError(f"cache_plugin: {describe_cache(plugin, address)} can't be used: {reason}.")
+
+
+def warn_if_not_persistent(cache: Any, plugin: str, warn: Callable[[str], None]) -> None:
+    """Warn of a cache that keeps nothing between two commands."""
+    is_persistent = getattr(getattr(cache, "_plugin", None), "_persistent", True)
+    # Before ansible-core 2.19, the plugin does not say so.
+    if not is_persistent or plugin.rpartition(".")[2] == "memory":
+        warn(
+            f"cache: the cache plugin {plugin} keeps nothing between two commands, so the cache "
+            "has no effect. Set cache_plugin, for example to ansible.builtin.jsonfile."
+        )
+
+
+def _reason(error: Exception) -> str:
+    return one_line(str(error)).rstrip(".") or type(error).__name__
 
 
 def _is_within(age: float, longest: int) -> bool:

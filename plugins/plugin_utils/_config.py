@@ -17,6 +17,8 @@ from typing import Any
 
 from ansible.errors import AnsibleError
 from jinja2 import Environment, TemplateError, TemplateSyntaxError
+from jinja2.lexer import describe_token
+from jinja2.parser import Parser
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._options import (
@@ -42,6 +44,9 @@ _has_plugin_key = re.compile(
 
 # Expressions are evaluated for each server, and not once as templates.
 EXPRESSION_OPTIONS = frozenset({"compose", "groups", "keyed_groups", "hostnames", "filters"})
+_KEYED_GROUP = (
+    "key", "prefix", "separator", "default_value", "trailing_separator", "parent_group"
+)  # fmt: skip
 # Ansible has two names for some types.
 _TYPE_NAMES = {"boolean": "bool", "integer": "int", "dictionary": "dict"}
 # Exceptions raised by a template: Ansible up to 2.18 doesn't convert those of filters.
@@ -65,8 +70,6 @@ def is_ours(path: str, warn: Callable[[str], None]) -> bool:
     as a list of host names.
     """
     has_name = path.endswith(_NAMES)
-    if not has_name and not path.endswith((".yml", ".yaml")):
-        return False
     with open(path, encoding="utf-8", errors="replace") as file:
         content = file.read(_MAX_READ)
     if not has_name:
@@ -151,6 +154,8 @@ def check_values(config: Mapping[str, Any], definitions: Mapping[str, Any]) -> N
         names = [entry["name"] for entry in definition.get("env") or []]
         values = [os.environ[name] for name in names if name in os.environ]
         for value in [config[option]] if option in config else values:
+            if value is None and option in ("statuses", "regions", "plans"):
+                raise OptionError(f"{option}: is null.", "Leave the option out to keep all.")
             if value is not None:
                 _check_value(option, definition, value)
 
@@ -214,7 +219,7 @@ def check_options(get_option: Callable[[str], Any]) -> None:
         )
     if not get_option("group"):
         raise OptionError("group: must not be empty.", "Leave it out to use the default.")
-    for option in ("min_servers", "stale_cache_timeout"):
+    for option in ("min_servers", "min_hosts", "stale_cache_timeout"):
         if get_option(option) < 0:
             raise OptionError(f"{option}: must be 0 or more.")
     if get_option("stale_cache_timeout") and not get_option("cache"):
@@ -247,6 +252,10 @@ def _check_expressions(get_option: Callable[[str], Any]) -> None:
 def _check_keyed_group(entry: Any) -> None:
     if not isinstance(entry, Mapping) or entry.get("key") is None:
         raise OptionError("keyed_groups: each entry must be a mapping with a key.")
+    for key in entry:
+        if key not in _KEYED_GROUP:
+            error = unknown_option(key, _KEYED_GROUP, "there is no such key.")
+            raise OptionError(f"keyed_groups: {error.message}", error.next_step)
     if entry.get("default_value") is not None and entry.get("trailing_separator") is not None:
         raise OptionError(
             "keyed_groups: default_value and trailing_separator are mutually exclusive."
@@ -257,7 +266,11 @@ def _check_condition(option: str, condition: Any) -> None:
     if _is_blank(condition) or isinstance(condition, (list, Mapping)):
         raise OptionError(f"{option}: must be a condition that is not empty.")
     try:
-        Environment(autoescape=True).parse(f"{{{{ ({condition}) }}}}")
+        # As compile_expression() does, but the names of Ansible's filters are not known here.
+        parser = Parser(Environment(autoescape=True), str(condition), state="variable")
+        parser.parse_expression()
+        if not parser.stream.eos:
+            parser.fail(f"unexpected {describe_token(parser.stream.current)!r}")
     except TemplateSyntaxError as error:
         reason = one_line(str(error.message))
         raise OptionError(f"{option}: {_shown(condition)}: syntax error: {reason}.") from None

@@ -16,7 +16,10 @@ from typing import Any
 from ansible.inventory.group import to_safe_group_name
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
-from ansible_collections.server_management.cloud.plugins.module_utils._text import summarise
+from ansible_collections.server_management.cloud.plugins.module_utils._text import (
+    brief,
+    summarise,
+)
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
 from ansible_collections.server_management.cloud.plugins.plugin_utils._names import is_localhost
 
@@ -38,12 +41,12 @@ class GroupNames:
 
     def __init__(self, get_option: Callable[[str], Any], existing: Iterable[str]) -> None:
         self.common_group = safe_group_name(get_option("group"))
-        self.literal = {self.common_group: "group"}
+        self._written = [("group", get_option("group"))]
         # Not only those of group_by: another account's file may make the other groups.
         prefixes = ["region_", "plan_", "status_"]
         names = {*GROUPS_OF_ANSIBLE, *existing}
         for name in get_option("groups") or {}:
-            self.literal[safe_group_name(str(name))] = "groups"
+            self._written.append(("groups", str(name)))
         for entry in get_option("keyed_groups") or []:
             prefix, separator = entry.get("prefix", ""), entry.get("separator", "_")
             if prefix == "" and get_option("leading_separator") is False:
@@ -55,7 +58,8 @@ class GroupNames:
                 names.add(safe_group_name(str(entry["default_value"])))
             parent = entry.get("parent_group")
             if parent and "{" not in str(parent):
-                self.literal[safe_group_name(str(parent))] = "keyed_groups"
+                self._written.append(("keyed_groups", str(parent)))
+        self.literal = {safe_group_name(name): option for option, name in self._written}
         self._names = names.union(self.literal)
         self._prefixes = tuple(prefixes)
 
@@ -73,8 +77,14 @@ class GroupNames:
         starts = [len(prefix) for prefix in self._prefixes if name.startswith(prefix)]
         return len(name) - max(starts, default=0) > MAX_VALUE
 
-    def check(self, other_hosts: Collection[str]) -> None:
-        """Raise OptionError if a group in the inventory file has the name of another host."""
+    def check(self, other_hosts: Collection[str], warn: Callable[[str], None]) -> None:
+        """Raise OptionError if a group in the inventory file has the name of another host.
+
+        Warn of names that differ from those in the file.
+        """
+        for option, name in self._written:
+            if safe_group_name(name) != name:
+                warn(f"{option}: {brief(name)} becomes the group {brief(safe_group_name(name))}.")
         advice = "Choose another name for the group."
         for name, option in self.literal.items():
             if name in other_hosts:

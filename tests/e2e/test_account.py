@@ -44,7 +44,7 @@ def test_the_whole_inventory_of_a_known_account(source: Source) -> None:
 
 # The options of a source, and the hosts of some of its groups.
 CHOICES: list[tuple[dict[str, Any], dict[str, list[str]]]] = [
-    ({"group": "my fleet"}, {"my_fleet": ["db-1", "web-1", "web-2"]}),
+    ({"group": "my_fleet"}, {"my_fleet": ["db-1", "web-1", "web-2"]}),
     ({"group_by": ["plan"]}, {"region_eu_1": [], "plan_large": ["db-1"]}),
     ({"group_by": []}, {"region_eu_1": [], "server_management": ["db-1", "web-1", "web-2"]}),
     ({"statuses": ["stopped"]}, {"server_management": ["web-2"]}),
@@ -83,7 +83,8 @@ CHOICES: list[tuple[dict[str, Any], dict[str, list[str]]]] = [
         {"keyed_groups": [{"key": "server_plan"}], "leading_separator": False},
         {"large": ["db-1"]},
     ),
-    ({"min_servers": 3}, {"plan_large": ["db-1"]}),
+    ({"min_servers": 3, "min_hosts": 3}, {"plan_large": ["db-1"]}),
+    ({"regions": ["eu-2"], "min_hosts": 1, "strict": True}, {"server_management": ["web-2"]}),
 ]
 
 
@@ -195,6 +196,25 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"keyed_groups": [{"prefix": "x"}]}, "keyed_groups: each entry must be a mapping"),
     ({"min_servers": 4}, "min_servers: 4 or more expected, but the account has 3."),
     ({"min_servers": -1}, "min_servers: must be 0 or more."),
+    ({"min_hosts": -1}, "min_hosts: must be 0 or more."),
+    (
+        {"regions": ["eu-2"], "min_hosts": 2},
+        "min_hosts: 2 or more expected, but the number of hosts is 1; the account has 3 servers.",
+    ),
+    (
+        {"filters": [{"exclude": True}], "min_hosts": 1},
+        "min_hosts: 1 or more expected, but the number of hosts is 0; the account has 3 servers.",
+    ),
+    (
+        {"regions": ["eu-1", "eu-9"], "strict": True},
+        "regions: no server has eu-9; the account has eu-1 (2), eu-2 (1).",
+    ),
+    ({"plans": "{{ none }}"}, "plans: "),
+    (
+        {"keyed_groups": [{"key": "server_plan", "seperator": ""}]},
+        "keyed_groups: seperator: there is no such key. Did you mean separator?",
+    ),
+    ({"cache": True, "cache_plugin": "ansible.builtin.jsonfile"}, "cache_connection: is required "),
     ({"stale_cache_timeout": 60}, "stale_cache_timeout: requires cache: true."),
     ({"group": "{{ nope }}"}, "group: "),
     (

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 
 from sandbox import Fault
 
-from .conftest import KNOWN, Cases, Source, cached, check_refused, members, prefixed
+from .conftest import KNOWN, THREE, Cases, Source, cached, check_refused, hosts, members, prefixed
 
 pytestmark = pytest.mark.promise("cache")
 
@@ -72,6 +73,79 @@ def test_only_options_that_change_the_listing_are_part_of_the_key(
     assert len(source.sandbox.requests) == len(names(tmp_path / "cache")) == 3
     assert len(more.requests) == 2
     assert names(tmp_path / "more") == []
+
+
+# Cache plugins that fail when a listing is read or written, or that keep nothing.
+PLUGINS = """
+DOCUMENTATION = '''
+name: {name}
+short_description: x
+description: x
+options:
+  _uri: {{type: str, required: true, ini: [{{key: fact_caching_connection, section: defaults}}]}}
+  _timeout: {{type: int, default: 60, ini: [{{key: fact_caching_timeout, section: defaults}}]}}
+  _prefix: {{type: str, default: "", ini: [{{key: fact_caching_prefix, section: defaults}}]}}
+'''
+from ansible.plugins.cache import BaseCacheModule
+
+class ConnectionFailed(Exception):
+    pass
+
+class CacheModule(BaseCacheModule):
+    _persistent = {persistent}
+
+    def contains(self, key):
+        {contains}
+
+    def set(self, key, value):
+        raise ConnectionFailed("Error 111 connecting to 127.0.0.1:6379. Connection refused.")
+
+    def get(self, key):
+        raise KeyError(key)
+
+    delete = flush = copy = get
+
+    def keys(self):
+        return []
+"""
+
+
+def test_a_cache_that_is_down_is_named_and_not_needed(source: Source, tmp_path: Path) -> None:
+    down = 'raise ConnectionFailed("Error 111 connecting to 127.0.0.1:6379. Connection refused.")'
+    for name, contains in (("down", down), ("full", "return False")):
+        text = PLUGINS.format(name=name, contains=contains, persistent=True)
+        (tmp_path / f"{name}.py").write_text(text)
+    source.runner.environment["ANSIBLE_CACHE_PLUGINS"] = str(tmp_path)
+    source.runner.environment["ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED"] = "true"
+    reason = "Error 111 connecting to 127.0.0.1:6379. Connection refused."
+    where = {"down": "127.0.0.1:6379:0:s3cret-password", "full": "/"}
+    for name, problem in (
+        ("down", "at 127.0.0.1:6379 can't be read"),
+        ("full", "in / can't be wr"),
+    ):
+        options = {"cache_plugin": name, "cache_connection": where[name]}
+        result = source.run(cache=True, **options).ok()
+        assert hosts(result.json()) == ["db-1", "web-1", "web-2"]
+        assert result.says(f"test.server_management.yml: The cache {name} {problem}")
+        assert result.says(reason)
+        assert result.stderr.count("WARNING") == 1
+        assert "s3cret" not in result.output
+    # No folder for entries: a file can't be created there.
+    result = source.run(**cached(Path("/proc"))).ok()
+    assert hosts(result.json()) == ["db-1", "web-1", "web-2"]
+    assert result.says("The cache ansible.builtin.jsonfile in /proc can't be written: ")
+
+
+def test_a_cache_that_keeps_nothing_is_reported(source: Source, tmp_path: Path) -> None:
+    text = PLUGINS.format(name="volatile", contains="return False", persistent=False)
+    (tmp_path / "volatile.py").write_text(text.replace("raise ConnectionFailed", "print"))
+    source.runner.environment["ANSIBLE_CACHE_PLUGINS"] = str(tmp_path)
+    for plugin in (None, "volatile"):
+        result = source.run(cache=True, cache_plugin=plugin, cache_connection=str(tmp_path)).ok()
+        assert hosts(json.loads(result.stdout[result.stdout.index("{") :])) == THREE
+        name = plugin or "memory"
+        assert result.says(f"cache: the cache plugin {name}")
+        assert result.says("keeps nothing between two commands, so the cache has no effect.")
 
 
 def test_min_servers_also_checks_a_cached_listing(cases: Cases, tmp_path: Path) -> None:

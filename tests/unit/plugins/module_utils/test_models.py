@@ -18,6 +18,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._models im
     FIELDS,
     Server,
     explain_empty,
+    explain_unknown,
     merge,
     select,
     server_from_api,
@@ -217,6 +218,16 @@ def test_options_that_match_no_server_are_explained(
 ) -> None:
     assert explain_empty(ACCOUNT, wanted) == messages
     assert explain_empty([], wanted) == []
+    assert explain_unknown([], wanted) == []
+
+
+def test_values_that_no_server_has_are_explained() -> None:
+    wanted = {"statuses": ["running", "x"], "regions": ["eu"], "plans": None}
+    expected = ["statuses: no server has x; the account has running (2), stopped (1)."]
+    assert explain_unknown(ACCOUNT, wanted) == expected
+    assert explain_unknown(ACCOUNT, {"plans": ["b", "a"]}) == [
+        "plans: no server has a, b; the account has none."
+    ]
 
 
 def test_a_hostile_value_stays_on_one_short_line() -> None:

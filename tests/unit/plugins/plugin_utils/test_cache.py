@@ -16,7 +16,11 @@ from hypothesis import strategies as st
 
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server, merge
 from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
-from ansible_collections.server_management.cloud.plugins.plugin_utils._cache import CacheEntry
+from ansible_collections.server_management.cloud.plugins.plugin_utils._cache import (
+    CacheEntry,
+    describe_cache,
+    setup_error,
+)
 from sandbox.account import make_servers
 
 pytestmark = pytest.mark.promise("cache")
@@ -37,21 +41,28 @@ def _servers(elements: Any) -> list[Server]:
     return list(servers.values())
 
 
+class Cache(dict[str, Any]):
+    """A cache of Ansible without a plugin."""
+
+    def update_cache_if_changed(self) -> None:
+        """Do nothing."""
+
+
 def _key(connection: Connection) -> str:
-    return CacheEntry({}, connection, 0, 0, print).key
+    return CacheEntry({}, connection, 0, 0, print, name="").key
 
 
 def _write(servers: list[Server]) -> Any:
     """Return what is in the cache after a listing was written to it."""
-    cache: dict[str, Any] = {}
-    CacheEntry(cache, CONNECTION, 0, 0, print).write(servers)
+    cache = Cache()
+    CacheEntry(cache, CONNECTION, 0, 0, print, name="").write(servers)
     return cache[KEY]
 
 
 def _read(content: Any, fresh: int = 0) -> tuple[list[Server] | None, list[str]]:
     """Return the servers that are read from an entry, and the warnings."""
     warnings: list[str] = []
-    entry = CacheEntry({KEY: content}, CONNECTION, fresh, 0, warnings.append)
+    entry = CacheEntry({KEY: content}, CONNECTION, fresh, 0, warnings.append, name="")
     return entry.fresh_servers(), warnings
 
 
@@ -180,3 +191,67 @@ def test_an_entry_is_validated_like_a_response() -> None:
 def test_any_changed_entry_is_read_or_refused(changes: dict[str, Any]) -> None:
     servers, warnings = _read({**ENTRY, **changes})
     assert servers == (None if warnings else _servers(make_servers(3)))
+
+
+class Broken(Cache):
+    """A cache whose plugin fails."""
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Fail as a client of a network cache does."""
+        raise RuntimeError("Error 111 connecting to\n127.0.0.1:1.")
+
+
+class Full(Cache):
+    """A cache whose plugin can't write."""
+
+    def update_cache_if_changed(self) -> None:
+        """Fail as a full disk does."""
+        raise OSError(28, "No space left on device")
+
+
+def test_a_cache_that_fails_is_named_once_and_not_used_again() -> None:
+    for cache, expected in (
+        (Broken(), "The cache x at h:1 can't be read: Error 111 connecting to 127.0.0.1:1."),
+        (Full(), "The cache x at h:1 can't be written: [Errno 28] No space left on device."),
+    ):
+        warnings: list[str] = []
+        entry = CacheEntry(cache, CONNECTION, 1, 1, warnings.append, name="x at h:1")
+        assert entry.fresh_servers() is None
+        entry.write(_servers(make_servers(1)))
+        assert warnings == [expected]
+        # Ansible writes what is left here after the source.
+        assert dict(cache) == {}
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        (None, "x"),
+        ("", "x"),
+        ("/var/cache/a b", "x in /var/cache/a b"),
+        ("~/.cache/x", "x in ~/.cache/x"),
+        ("127.0.0.1:6379:0:s3cret", "x at 127.0.0.1:6379"),
+        ("tls://redis.example.com:6379:0:s3cret", "x at tls://redis.example.com:6379"),
+        ("mongodb://user:s3cret@h:27017/db", "x at mongodb://h:27017"),
+        ("user:s3cret@h", "x at h"),
+        ("h1:26379;h2:26379;0:s3cret", "x at h1:26379"),
+        ("cache", "x at cache"),
+    ],
+)
+def test_a_cache_is_described_without_its_password(address: str | None, shown: str) -> None:
+    assert describe_cache("x", address) == shown
+
+
+@pytest.mark.parametrize(
+    ("address", "reason", "message"),
+    [
+        (None, "Required config '_uri' for 'x'", "cache_connection: is required by the cache p"),
+        (None, "set it to a path: fact_caching_connection", "cache_connection: is required by the"),
+        (None, "no such plugin", "cache_plugin: x can't be used: no such plugin."),
+        ("/a", "no _uri", "cache_plugin: x in /a can't be used: no _uri."),
+    ],
+)
+def test_a_cache_that_cannot_be_set_up_names_its_option(
+    address: str | None, reason: str, message: str
+) -> None:
+    assert str(setup_error("x", address, ValueError(reason))).startswith(message)

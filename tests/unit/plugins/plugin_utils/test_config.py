@@ -234,6 +234,14 @@ def test_an_invalid_value_names_its_option(option: str, value: Any, message: str
     assert str(caught.value) == f"{option}: {message}"
 
 
+@pytest.mark.parametrize("option", ["statuses", "regions", "plans"])
+def test_a_list_of_values_to_keep_is_not_null(option: str) -> None:
+    definitions = {option: {"type": "list", "elements": "str"}, **DEFINITIONS}
+    check_values({}, definitions)
+    with pytest.raises(OptionError, match=f"^{option}: is null. Leave the option out to keep all."):
+        check_values({option: None}, definitions)
+
+
 def test_a_long_value_is_shown_short_and_on_one_line() -> None:
     with pytest.raises(OptionError) as caught:
         check_values({"retries": "1\x1b[2J\n" * 100}, DEFINITIONS)
@@ -261,6 +269,7 @@ def test_the_environment_is_used_if_the_file_sets_nothing(
         ({"hostvars_prefix": "a-"}, "hostvars_prefix: 'a-' does not make usable"),
         ({"group": ""}, "group: must not be empty."),
         ({"min_servers": -1}, "min_servers: must be 0 or more."),
+        ({"min_hosts": -1}, "min_hosts: must be 0 or more."),
         ({"stale_cache_timeout": 5}, "stale_cache_timeout: requires cache: true."),
         ({"hostnames": []}, "hostnames: must not be empty"),
         ({"hostnames": ["x", " "]}, "hostnames: must not be empty"),
@@ -270,7 +279,19 @@ def test_the_environment_is_used_if_the_file_sets_nothing(
         ({"filters": [{"include": None}]}, "filters: include: must be a condition"),
         ({"filters": [{"exclude": " "}]}, "filters: exclude: must be a condition"),
         ({"filters": [{"exclude": ["x"]}]}, "filters: exclude: must be a condition"),
-        ({"filters": [{"exclude": "x =="}]}, "filters: exclude: x ==: syntax error: "),
+        (
+            {"filters": [{"exclude": "x =="}]},
+            "filters: exclude: x ==: syntax error: unexpected 'end of template'.",
+        ),
+        (
+            {"filters": [{"exclude": "x = 1"}]},
+            "filters: exclude: x = 1: syntax error: unexpected '='",
+        ),
+        (
+            {"filters": [{"exclude": "x) or (y"}]},
+            "filters: exclude: x) or (y: syntax error: unexpe",
+        ),
+        ({"filters": [{"exclude": "x }} {{ y"}]}, "filters: exclude: x }} {{ y: syntax error: "),
         ({"filters": [{"exclude": "{{ x }}"}]}, "filters: exclude: {{ x }}: syntax error: "),
         ({"compose": {"bad-key": "x"}}, "compose: bad-key can't be the name of a variable."),
         ({"compose": {5: "x"}}, "compose: 5 can't be the name of a variable."),
@@ -278,6 +299,11 @@ def test_the_environment_is_used_if_the_file_sets_nothing(
         ({"groups": {"": "x"}}, "groups: a group must have a name."),
         ({"keyed_groups": ["x"]}, "keyed_groups: each entry must be a mapping with a key."),
         ({"keyed_groups": [{"prefix": "x"}]}, "keyed_groups: each entry must be a mapping with"),
+        (
+            {"keyed_groups": [{"key": "x", "prefx": "y"}]},
+            "keyed_groups: prefx: there is no such key. Did you mean prefix?",
+        ),
+        ({"keyed_groups": [{"key": "x", 5: "y"}]}, "keyed_groups: 5: there is no such key."),
         ({"keyed_groups": [{"key": None}]}, "keyed_groups: each entry must be a mapping with"),
         (
             {"keyed_groups": [{"key": "x", "default_value": "a", "trailing_separator": False}]},
@@ -291,6 +317,7 @@ def test_an_unusable_option_is_named(options: dict[str, Any], message: str) -> N
         "hostvars_prefix": "",
         "group": "x",
         "min_servers": 0,
+        "min_hosts": 0,
         "stale_cache_timeout": 0,
         "filters": [{"include": True}, {"exclude": "x"}],
         "compose": {"ansible_host": 5},

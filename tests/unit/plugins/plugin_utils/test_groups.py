@@ -150,5 +150,17 @@ def test_a_literal_group_with_the_name_of_a_host_is_an_error(
     options: dict[str, Any], option: str
 ) -> None:
     with pytest.raises(OptionError, match=f"^{option}: (web|localhost) is a"):
-        _names(**options).check({"web"})
-    _names().check({"web"})
+        _names(**options).check({"web"}, print)
+    _names().check({"web"}, print)
+
+
+def test_a_written_group_name_that_is_changed_causes_a_warning() -> None:
+    warnings: list[str] = []
+    entry = {"key": "x", "parent_group": "a.b"}
+    names = _names(group="web-fleet", groups={"ok": "x", "a b": "x"}, keyed_groups=[entry])
+    names.check({}, warnings.append)
+    assert warnings == [
+        "group: web-fleet becomes the group web_fleet.",
+        "groups: a b becomes the group a_b.",
+        "keyed_groups: a.b becomes the group a_b.",
+    ]
