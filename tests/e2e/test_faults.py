@@ -251,7 +251,7 @@ def test_no_token_is_sent_over_an_unverified_connection(cases: Cases, tmp_path: 
         ("no-tls", f"https://127.0.0.1:{plain.port}", "does not use TLS", "base_url"),
         ("nobody", "http://127.0.0.1:1", "127.0.0.1:1: connection refused", "Check base_url"),
         ("no-name", "https://api.invalid", "Cannot reach api.invalid:443", "does not resolve"),
-        ("tls-only", f"http://127.0.0.1:{apis[0].port}", "Cannot reach"),
+        ("tls-only", f"http://127.0.0.1:{apis[0].port}", "Cannot reach", "write https in base_url"),
     ):
         cases.add(name, plain, base_url=base_url)
         texts[name] = tuple(words)

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from typing import Any
 
 import pytest
@@ -69,6 +70,16 @@ def test_a_partial_listing_causes_a_warning_if_it_is_allowed(sandbox: Sandbox) -
 
 
 @pytest.mark.promise("silent")
+@pytest.mark.parametrize("module", ["server_info", "fleet_info"])
+def test_a_long_wait_causes_a_warning(
+    sandbox: Sandbox, module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)
+    sandbox.fail(Fault(status=429, retry_after=40))
+    options = {**connection(sandbox), **REQUIRED.get(module, {}), "retries": 1}
+    assert run_module(module, options).warnings == ["waiting 40 s, as the API asks (HTTP 429)"]
+
+
 def test_unusable_fields_cause_one_warning(sandbox: Sandbox) -> None:
     sandbox.servers[0]["plan"] = None
     del sandbox.servers[1]["plan"]

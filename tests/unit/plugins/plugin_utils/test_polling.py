@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -149,6 +151,26 @@ def test_a_warning_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
         Rulebook(lambda: None, lambda: None).run(**arguments)
     (logged,) = (record for record in caplog.records if record.levelno == logging.WARNING)
     assert "more servers" in logged.getMessage()
+
+
+def test_requests_and_waits_are_logged_without_the_token(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)
+    caplog.set_level(logging.DEBUG)
+    with Sandbox(servers=1) as sandbox:
+        sandbox.fail(Fault(status=429, retry_after=40))
+        Rulebook(lambda: None).run(base_url=sandbox.url, api_token=sandbox.token)
+    ours = [record for record in caplog.records if record.name.startswith("server_management")]
+    shown = [(record.levelname, re.sub(r":.*|\.\d", "", record.getMessage())) for record in ours]
+    assert shown[:4] == [
+        ("DEBUG", "GET http"),
+        ("DEBUG", "retry 1 of 3 in 40 s"),
+        ("INFO", "waiting 40 s, as the API asks (HTTP 429)"),
+        ("DEBUG", "GET http"),
+    ]
+    assert sandbox.token not in caplog.text
+    assert "urllib3" not in caplog.text
 
 
 def test_events_wait_for_the_rulebook() -> None:
