@@ -50,9 +50,9 @@ EXAMPLES = r"""
     var: api.report
 
 - name: Fail if the API does not work
-  ansible.builtin.assert:
-    that: api.works
-    fail_msg: "{{ api.msg }}"
+  ansible.builtin.fail:
+    msg: "{{ api.msg }}"
+  when: not api.works
 """
 
 RETURN = r"""

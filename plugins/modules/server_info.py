@@ -76,7 +76,12 @@ EXAMPLES = r"""
   server_management.cloud.server_info:
     name: web-01
   register: web
-  until: web is success and web.servers | map(attribute='status') | list == ['running']
+  # An error that waiting cannot fix, such as a rejected token, ends the loop.
+  until: >-
+    (web is success and web.servers | map(attribute='status') | list == ['running'])
+    or (web is failed and web.error.code | default('') not in temporary)
+  vars:
+    temporary: [unreachable, timeout, rate_limited, server_error]
   retries: 30
   delay: 10
 """

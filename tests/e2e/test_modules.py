@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Generator
 from contextlib import ExitStack
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -18,6 +19,7 @@ import pytest
 import yaml
 
 from sandbox import Fault, Sandbox
+from support.modules import MODULES
 from support.run import Runner
 from support.secrets import find_in_files
 
@@ -65,6 +67,14 @@ FINDINGS = [
 FAULTS = {
     "forbidden": Fault(status=403, body="{token} is not enough"),
     "unreachable": Fault.reset(),
+}
+STARTING = Fault(data=[{**KNOWN[0], "status": "starting"}])
+DOWN = [Fault(status=503), Fault.reset(), Fault(status=429, retry_after=0)]
+# The faults before the last response of each loop.
+WAITING = {
+    "waited": [*DOWN, STARTING],
+    "rejected": [*DOWN, Fault(status=401)],
+    "more": [STARTING, Fault(has_more=True)],
 }
 TEMPLATE = "{{ 1 + 1 }}\n{{ lookup('pipe', 'false') }}"
 
@@ -159,6 +169,18 @@ def add_hostile(book: Book) -> None:
     book.add("used", "ansible.builtin.set_fact", {"lines": "{{ hostile_fleet.report }}"})
 
 
+def add_waiting(book: Book) -> None:
+    """Add the loop of the documentation, once until the server runs and twice until an error."""
+    documented = import_module(f"{MODULES}.server_info").EXAMPLES
+    task = {**yaml.safe_load(documented)[-1], "delay": 0}
+    options = {**task.pop(f"{COLLECTION}.server_info"), "name": "web-1"}
+    for name, faults in WAITING.items():
+        book.play(name, *faults)
+        until = task["until"].replace("web.", f"{name}.").replace("web is", f"{name} is")
+        keywords = {"until": until, **{key: task[key] for key in ("retries", "delay", "vars")}}
+        book.add(name, "server_info", options, **keywords)
+
+
 @pytest.fixture(scope="module")
 def book(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Generator[Book, None, None]:
     """Return the playbook after its run."""
@@ -175,9 +197,11 @@ def book(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Generator
         environment = {"PYTHONPATH": str(folder)}
         book.add("missing_library", "server_info", {}, environment=environment)
         add_hostile(book)
+        add_waiting(book)
         book.play("faults", *FAULTS.values())
         for name in FAULTS:
             book.add(name, "server_info", {})
+        book.play("the API fails", FAULTS["forbidden"])
         book.add("api_fails", "api_info", {})
         book.play("partial", Fault(has_more=True), allow_partial=True)
         book.add("partial", "server", {"name": "beyond", "state": "absent"})
@@ -261,7 +285,7 @@ def test_check_mode_prints_a_diff(book: Book) -> None:
 def test_only_get_is_sent_and_nothing_for_what_is_not_yet_live(book: Book) -> None:
     for title, api in book.sandboxes.items():
         assert {request.method for request in api.requests} <= {"GET"}, title
-    live = ("info", "fleet", "converged", "gone", "moved", *CHANGES, *PREDICTED)
+    live = ("info", "fleet", "api", "converged", "gone", "moved", *CHANGES, *PREDICTED)
     assert len(book.sandboxes["all modules"].requests) == len(live)
 
 
@@ -334,6 +358,13 @@ def test_a_module_that_needs_the_whole_account_ignores_allow_partial(book: Book)
     check_states(book.results, True, False, "partial")
     assert book.results["partial"]["error"]["code"] == "incomplete_listing"
     assert "ignores allow_partial" in book.results["partial"]["msg"]
+
+
+def test_a_loop_ends_at_errors_that_waiting_cannot_fix(book: Book) -> None:
+    waited, rejected, more = (book.results[name] for name in WAITING)
+    assert (waited["failed"], waited["attempts"]) == (False, 5)
+    assert (rejected["error"]["code"], rejected["attempts"]) == ("unauthorized", 4)
+    assert (more["error"]["code"], more["attempts"]) == ("incomplete_listing", 2)
 
 
 def test_a_choice_that_matches_no_server_causes_a_warning(book: Book) -> None:
