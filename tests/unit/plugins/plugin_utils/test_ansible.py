@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,6 +15,8 @@ import pytest
 from ansible import constants
 from ansible.inventory.data import InventoryData
 from ansible.parsing.dataloader import DataLoader
+from ansible.plugins.inventory import Constructable
+from ansible.release import __version__
 from ansible.template import Templar
 from ansible.utils.vars import isidentifier
 
@@ -40,6 +43,11 @@ SETTINGS = (
     "STRING_TYPE_FILTERS",
     "YAML_FILENAME_EXTENSIONS",
 )
+# Private methods of Ansible that plugins override or call, and their parameters.
+PARAMETERS = {
+    "_compose": ["self", "template", "variables", "disable_lookups"],
+    "_add_host_to_keyed_groups": ["self", "keys", "variables", "host", "strict", "fetch_hostvars"],
+}
 SOURCE = {
     "compose": {"a": "server_name ~ '.x'", "b": "server_tags | length", "c": "now().year > 1"},
     "groups": {"web": "server_name.startswith('web')"},
@@ -47,12 +55,11 @@ SOURCE = {
 }
 
 
-@pytest.mark.parametrize("name", [*SETTINGS, "_engine"])
+# Ansible itself reads the first two settings before ansible-core 2.19.
+@pytest.mark.parametrize("name", [*(SETTINGS if HAS_EXPRESSIONS else SETTINGS[2:]), "_engine"])
 def test_a_source_works_without_each_name(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     templar = Templar(DataLoader())
     if name in SETTINGS:
-        if not HAS_EXPRESSIONS and name.startswith("DEFAULT"):
-            pytest.skip("Ansible itself reads this setting")
         monkeypatch.delattr(constants, name, raising=False)
         assert setting(name) is None
     else:
@@ -102,3 +109,19 @@ def test_private_and_deprecated_names_are_read_in_one_file() -> None:
         if pattern.search(path.read_text(encoding="utf-8").replace(".isidentifier()", ""))
     }
     assert found == {"_ansible.py"}
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_a_private_method_of_ansible_has_the_parameters_that_are_used(name: str) -> None:
+    what = f"Constructable.{name} of ansible-core {__version__}"
+    method = getattr(Constructable, name, None)
+    assert method, f"{what} does not exist: find other means for its uses in plugins/"
+    found = list(inspect.signature(method).parameters)
+    assert found == PARAMETERS[name], f"{what} has other parameters: adapt its uses in plugins/"
+
+
+def test_no_other_private_method_of_constructable_is_used() -> None:
+    private = {name for name in vars(Constructable) if re.match(r"_[a-z]", name)}
+    folder = Path(_ansible.__file__).resolve().parents[1]
+    text = "".join(path.read_text(encoding="utf-8") for path in folder.rglob("*.py"))
+    assert set(re.findall(r"\.(_\w+)\(", text)) & private == set(PARAMETERS)
