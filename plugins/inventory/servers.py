@@ -409,12 +409,17 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         if not servers:
             for message in explain_empty(account, wanted):
                 self._warn(message)
+        elif self.display.verbosity:
+            for message in explain_unknown(account, wanted):
+                self._show(1, message)
         has_loopback = is_loopback(origin(connection.base_url)[1])
         hosts = hosts_from(servers, self.get_option("hostvars_prefix"), has_loopback, self._warn)
         if self.get_option("filters"):
             hosts = [host for host in hosts if expressions.is_kept(host)]
             if servers and not hosts:
-                self._warn(f"filters: no host is left; the account has {_count(account)}.")
+                self._warn(
+                    f"filters: no host is left; the account has {count_of(len(account), 'server')}."
+                )
         used = [option for option in (*wanted, "filters") if self.get_option(option)]
         self._show(1, describe_source(account, self._obtained, len(hosts), used))
         self._check_min_hosts(hosts, account)
@@ -425,7 +430,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         if len(hosts) < least:
             raise OptionError(
                 f"min_hosts: {least} or more expected, but the number of hosts is {len(hosts)}; "
-                f"the account has {_count(account)}.",
+                f"the account has {count_of(len(account), 'server')}.",
                 "Check statuses, regions, plans and filters.",
             )
 
@@ -527,7 +532,3 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         if self.display.verbosity >= verbosity:
             line = f"{self._source}: {redact_message(text, self._token)}"
             self.display.display(line, stderr=True)
-
-
-def _count(servers: list[Server]) -> str:
-    return f"{len(servers)} server{'' if len(servers) == 1 else 's'}"
