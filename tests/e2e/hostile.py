@@ -17,6 +17,10 @@ READ = "{{ lookup('ansible.builtin.file', '/etc/passwd') }}"
 STATEMENT = f"{{% set x = lookup('ansible.builtin.pipe', 'touch $HOME/{CANARY}') %}}"
 HEADER = "#jinja2: variable_start_string:'[[', variable_end_string:']]'\n[[ 7 * 7 ]]"
 
+# The token of the account, which the API can echo.
+TOKEN = "t0ken-of-the-hostile-account"
+MASK = "********"
+
 NO_ADDRESS = "no-usable-ipv4.invalid."
 MISSING: Any = object()
 BY_ID = "<id>"
@@ -186,6 +190,7 @@ NAMES = [
     _name("name-empty", "", BY_ID),
     _name("name-blank", "   ", "__srv_name-blank"),
     _name("name-not-ascii", "\u65e5\u672c", "__srv_name-not-ascii"),
+    Case("name-token", {"name": f"{TOKEN}x"}, "_x", variables={"server_name": f"{MASK}x"}),
     _name("name-dots", "..", BY_ID),
     _name("name-file", "control.yml", "control_yml"),
     _name("name-file-upper", "control.JSON", "control_JSON"),
@@ -220,6 +225,12 @@ IDS = [
     Case("id-group", {"id": "all", "name": ""}, BY_DIGEST),
     Case("id-10-kB", {"id": "i" * 10_240, "name": ""}, BY_DIGEST),
     Case("id-file", {"id": "control.yaml", "name": ""}, "control_yaml"),
+    Case(
+        "id-token",
+        {"id": f"srv_{TOKEN}", "name": ""},
+        "srv__",
+        variables={"server_id": f"srv_{MASK}"},
+    ),
     Case("id-control", {"id": "id\n\x1b[0m", "name": ""}, "id_0m"),
 ]
 
@@ -289,6 +300,12 @@ VALUES = [
         groups={"region": "region_s_udfff"},
         variables={"server_region": "s\\udfff"},
     ),
+    Case(
+        "region-token",
+        {"region": f"eu-{TOKEN}"},
+        groups={"region": "region_eu_________"},
+        variables={"server_region": f"eu-{MASK}"},
+    ),
 ]
 
 FIELDS = [
@@ -327,6 +344,28 @@ FIELDS = [
     Case("field-numbers", {"a": 10**30, "b": -1.5e300, "c": False, "d": None}),
     Case("field-31-levels", {"deep": nested(31)}),
     Case("field-32-levels", {"deep": nested(32)}),
+    Case(
+        "field-token", {"note": f"<{TOKEN}> {TOKEN}"}, variables={"server_note": f"<{MASK}> {MASK}"}
+    ),
+    *(
+        Case(f"field-token-{title}", {"note": f"<{text}>"}, variables={"server_note": f"<{MASK}>"})
+        for title, text in (
+            ("utf-16", "\0".join(TOKEN)),
+            ("zero-width", "\u200b".join(TOKEN)),
+            ("soft-hyphen", TOKEN.replace("-", "\xad-")),
+            ("delete", "\x7f".join(TOKEN)),
+        )
+    ),
+    Case(
+        "field-token-nested",
+        {"tags": [{"a": [TOKEN], f"{TOKEN}x": 1}]},
+        variables={"server_tags": [{"a": [MASK], f"{MASK}x": 1}]},
+    ),
+    Case(
+        "field-token-name",
+        {f"t_{TOKEN}": 1},
+        variables={f"server_t_{TOKEN}": MISSING, f"server_t_{MASK}": MISSING},
+    ),
     Case("field-many", {f"f{number}": number for number in range(200)}),
 ]
 

@@ -20,7 +20,7 @@ from sandbox import Sandbox
 from support.run import Result, Runner
 
 from .conftest import Source, as_arguments, cached, failures, hosts, rewrite
-from .hostile import CANARY, CASES, CONTROL, EXECUTE, MISSING, REFUSED, STATIC, Case
+from .hostile import CANARY, CASES, CONTROL, EXECUTE, MISSING, REFUSED, STATIC, TOKEN, Case
 
 # A task takes a process per host, which a condition and a template over many hosts do not: only
 # for the targets are there tasks.
@@ -161,7 +161,8 @@ def quiet_runner(
 @pytest.fixture(scope="module")
 def account(quiet_runner: Runner) -> Generator[Hostile, None, None]:
     folder = quiet_runner.home.parent
-    with Sandbox(servers=[element for case in CASES for element in case.elements]) as api:
+    servers = [element for case in CASES for element in case.elements]
+    with Sandbox(servers=servers, token=TOKEN) as api:
         source = Source(quiet_runner, api, folder)
         (folder / "static.ini").write_text(STATIC)
         yield Hostile(source, source.file(**cached(folder / "cache"), **CONSTRUCTED), folder)
@@ -230,7 +231,7 @@ def test_each_kind_of_change_causes_one_warning(listed: Result) -> None:
 def test_the_order_of_the_response_changes_nothing(
     account: Hostile, listed: Result, tmp_path: Path
 ) -> None:
-    with Sandbox(servers=account.source.sandbox.servers[::-1]) as api:
+    with Sandbox(servers=account.source.sandbox.servers[::-1], token=TOKEN) as api:
         path = Source(account.source.runner, api, tmp_path).file(**CONSTRUCTED)
         paths = ("-i", account.folder / "static.ini", "-i", path)
         assert account.source.runner.inventory(*paths, "--list").ok().stdout == listed.stdout
@@ -253,7 +254,7 @@ def test_a_playbook_executes_nothing(account: Hostile, listed: Result) -> None:
         expected[case.host_name].update(kept)
         expected[f"added-{case.host_name}"] = kept
     asked = len(account.source.sandbox.requests)
-    with Sandbox(servers=[case.server for case in fresh]) as api:
+    with Sandbox(servers=[case.server for case in fresh], token=TOKEN) as api:
         network = Source(account.source.runner, api, account.folder)
         paths = (account.path, network.file("network.server_management.yml", **CONSTRUCTED))
         used = [case.host_name for case in targets]

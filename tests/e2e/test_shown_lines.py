@@ -6,11 +6,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
-from .conftest import Cases, Source
+from .conftest import Cases, Source, failures
 
 # At the end of each line of the files.
 MARK = "shown-line"
@@ -77,3 +78,39 @@ def test_no_line_of_the_file_is_shown(source: Source, cases: Cases, level: str) 
     result = cases.run(*filter(None, [level]))
     assert MARK not in result.output
     assert result.stderr.count("[WARNING]") > len(files) // 2
+
+
+# Values that hardly any option can have.
+MISTAKES: list[Any] = [
+    "",
+    " ",
+    "{{ nope }}",
+    "{{ 1 +",
+    "nope",
+    ["nope"],
+    {"nope": 1},
+    None,
+    -1,
+    True,
+]
+
+
+@pytest.mark.promise("secret")
+@pytest.mark.parametrize("level", ["", "-v", "-vv", "-vvv", "-vvvvvv"])
+def test_no_mistake_in_any_option_shows_a_token(source: Source, cases: Cases, level: str) -> None:
+    name = "server_management.cloud.servers"
+    shown = source.runner.doc("-t", "inventory", "--json", name).ok().json()
+    options = shown[name]["doc"]["options"].keys() - {"plugin", "api_token"}
+    mistakes = [(option, value) for option in sorted(options) for value in MISTAKES]
+    for number, (option, value) in enumerate(mistakes):
+        text = f"{option}: {json.dumps(value)}  # {MARK}"
+        token = f"api_token: {source.sandbox.token}  # {MARK}"
+        for position, lines in {"above": [token, text], "below": [text, token]}.items():
+            given = ["plugin: server_management.cloud.servers", *lines]
+            if option != "base_url":
+                given.append(f"base_url: {source.sandbox.url}")
+            cases.write(f"{option}_{number}_{position}", "\n".join(given) + "\n")
+    environment = {"ANSIBLE_VERBOSE_TO_STDERR": "1", "SERVER_MANAGEMENT_RETRIES": "0"}
+    result = cases.run(*filter(None, [level]), env=environment)  # which searches for the token
+    assert MARK not in result.output
+    assert len(failures(result)) > len(mistakes)

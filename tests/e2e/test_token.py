@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import base64
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -246,6 +247,73 @@ def test_a_server_named_like_the_token_is_not_named_in_messages(cases: Cases) ->
     check_refused(result, {"filters": "filters: exclude"})
     assert result.stderr.count("********") >= 2
     assert token not in result.stderr
+
+
+ECHO = "t0ken-of-the-echoing-API"
+ECHOES: dict[str, bytes] = {
+    "plain": ECHO.encode(),
+    "utf-16": ECHO.encode("utf-16"),
+    "utf-32": ECHO.encode("utf-32"),
+    "zero-width": "\u200b".join(ECHO).encode(),
+    "joined": "\u2060\u00a0".join(ECHO).encode(),
+    "nul": "\0".join(ECHO).encode(),
+    "escaped": "".join(f"\\u{ord(c):04x}" for c in ECHO).encode(),
+    "escaped-between": "\\u200b".join(ECHO).encode(),
+    "repr": "\\x00".join(ECHO).encode(),
+    "url": "%00".join(ECHO).encode(),
+    "html": "".join(f"&#{ord(c)};" for c in ECHO).encode(),
+    "hex": ECHO.encode().hex(" ").encode(),
+    "base64": base64.encodebytes(f"Bearer {ECHO} {'x' * 40}".encode()),
+}
+HEADERS = {
+    "location": Fault(status=302, location=f"/?{ECHO}"),
+    "content-type": Fault(content_type=ECHO, body="no"),
+    "link": Fault(has_more=True, link=f'<//other.invalid/{ECHO}>; rel="next"'),
+    "encoding": Fault(headers={"Content-Encoding": ECHO}),
+    "retry-after": Fault(status=429, retry_after=ECHO),
+}
+
+
+def visible(text: str) -> str:
+    """Return what a reader can see of a text, without the white space."""
+    return "".join(c for c in text if c.isprintable() and not c.isspace())
+
+
+@pytest.mark.promise("secret")
+def test_an_echoed_token_is_never_shown(source: Source, cases: Cases, tmp_path: Path) -> None:
+    faults = {
+        **{f"401-{name}": Fault(status=401, body=body) for name, body in ECHOES.items()},
+        **{f"200-{name}": Fault(body=body) for name, body in ECHOES.items()},
+        **HEADERS,
+    }
+    tasks: list[dict[str, Any]] = []
+    module = "server_management.cloud.server_info"
+    for case, fault in faults.items():
+        api = cases.serve(f"{case}-1", token=ECHO)
+        api.fail(fault, times=None)
+        cases.add(case, api, pagination="link")
+        options = {"base_url": api.url, "retries": 0, "pagination": "link"}
+        tasks.append({module: options, "ignore_errors": True})
+    fields = cases.serve("fields-1", token=ECHO)
+    fields.servers[0].update(name=f"a {ECHO}", note=["\u200b".join(ECHO)], tag=ECHO)
+    tasks.append({module: {"base_url": fields.url}, "register": "found"})
+    tasks.append({"ansible.builtin.debug": {"var": "found"}})
+    playbook = tmp_path / "play.yml"
+    play = {"hosts": "localhost", "gather_facts": False, "tasks": tasks}
+    playbook.write_text(yaml.safe_dump([play]))
+    environment = {"SERVER_MANAGEMENT_API_TOKEN": ECHO, "ANSIBLE_PIPELINING": "true"}
+    results = [
+        cases.run("-vvvvvv", env={"ANSIBLE_VERBOSE_TO_STDERR": "1"}),
+        source.runner.playbook(playbook, "-vvv", env=environment).ok(),
+    ]
+    check_refused(results[0], dict.fromkeys(faults, ""))
+    assert results[1].says(f"ignored={len(faults)}")
+    for result in results:
+        shown = visible(result.output)
+        assert shown.count("withtheresponse") >= len(ECHOES)
+        assert ECHO not in shown
+        assert result.says("********")
+    assert '"tag": "********"' in results[1].stdout
 
 
 # Without ANSIBLE_DEBUG: Ansible's own debugging shows what every module is given and gives.
