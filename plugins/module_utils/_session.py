@@ -16,8 +16,11 @@ import logging
 import socket
 import ssl
 import sys
+import sysconfig
 import threading
 from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
@@ -81,6 +84,21 @@ def _shut_down(used: socket.socket) -> None:
         used.shutdown(socket.SHUT_RDWR)
 
 
+def _install_command() -> str:
+    """Return the command that installs requests for this Python, which may have no pip."""
+    prefix = Path(sys.prefix)
+    if (prefix / "uv-receipt.toml").is_file():
+        return f"uv tool install --with requests {prefix.name}"
+    if (prefix / "pipx_metadata.json").is_file():
+        return f"pipx inject {prefix.name} requests"
+    marker = Path(sysconfig.get_path("stdlib")) / "EXTERNALLY-MANAGED"  # PEP 668
+    if sys.prefix == sys.base_prefix and marker.is_file():
+        return "with the system's package manager, on Debian: apt install python3-requests"
+    if find_spec("pip") is None:
+        return f"uv pip install --python {sys.executable} requests"
+    return f"{sys.executable} -m pip install requests"
+
+
 def new_session(connection: Connection, line: Line) -> requests.Session:
     """Return a session that sends the token, and that reports its sockets to ``line``."""
     try:
@@ -89,7 +107,7 @@ def new_session(connection: Connection, line: Line) -> requests.Session:
     except ImportError:
         raise MissingLibrary(
             "The Python library requests is not installed.",
-            f"Install it where Ansible runs: {sys.executable} -m pip install requests.",
+            f"Install it where Ansible runs: {_install_command()}.",
         ) from None
 
     def add_token(request: requests.PreparedRequest) -> requests.PreparedRequest:

@@ -11,22 +11,30 @@ import http.client
 import logging
 import os
 import socket
+import sys
 import threading
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import repeat
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ansible_collections.server_management.cloud.plugins.module_utils import _session
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     MalformedResponse,
+    MissingLibrary,
     ServerFailed,
     TimedOut,
 )
-from ansible_collections.server_management.cloud.plugins.module_utils._session import THREAD
+from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
+from ansible_collections.server_management.cloud.plugins.module_utils._session import (
+    THREAD,
+    new_session,
+)
 from sandbox import Fault, Sandbox
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
@@ -196,3 +204,40 @@ def test_the_debug_output_of_http_client_is_off(
     monkeypatch.setattr(http.client.HTTPConnection, "debuglevel", 1)
     read(sandbox)
     assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("files", "is_system", "has_pip", "command"),
+    [
+        ((), False, True, f"{sys.executable} -m pip install requests"),
+        ((), True, True, f"{sys.executable} -m pip install requests"),
+        ((), False, False, f"uv pip install --python {sys.executable} requests"),
+        (("uv-receipt.toml",), False, False, "uv tool install --with requests ansible-core"),
+        (("pipx_metadata.json",), False, True, "pipx inject ansible-core requests"),
+        (("EXTERNALLY-MANAGED",), False, True, f"{sys.executable} -m pip install requests"),
+        (("EXTERNALLY-MANAGED",), True, True, "apt install python3-requests"),
+        (("EXTERNALLY-MANAGED",), True, False, "apt install python3-requests"),
+    ],
+)
+def test_the_command_to_install_requests_fits_the_installation_of_ansible(
+    files: tuple[str, ...],
+    is_system: bool,
+    has_pip: bool,
+    command: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    prefix = tmp_path / "ansible-core"
+    prefix.mkdir()
+    for file in files:
+        (prefix / file).touch()
+    monkeypatch.setattr(sys, "prefix", str(prefix))
+    monkeypatch.setattr(sys, "base_prefix", str(prefix if is_system else tmp_path))
+    monkeypatch.setattr("sysconfig.get_path", lambda name: str(prefix))
+    monkeypatch.setitem(sys.modules, "requests", None)
+    if not has_pip:
+        monkeypatch.setattr(_session, "find_spec", lambda name: None)
+    with pytest.raises(MissingLibrary) as caught:
+        new_session(Connection("http://127.0.0.1:9/api/v1", "x"), _session.Line())
+    assert caught.value.next_step.startswith("Install it where Ansible runs: ")
+    assert caught.value.next_step.endswith(f"{command}.")
