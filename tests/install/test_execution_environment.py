@@ -42,6 +42,12 @@ def test_a_build_context_asks_for_the_collection_and_what_it_needs(
     runner.run("ansible-builder", "create", "-f", definition, "-c", context).ok()
     galaxy = yaml.safe_load((context / "_build" / "requirements.yml").read_text("utf-8"))
     assert galaxy == GALAXY
+    # The versions that the page chooses, because the image has an older Python.
+    (path,) = context.glob("*file")  # its name depends on what is installed
+    containerfile = path.read_text("utf-8")
+    assert 'PYCMD="/usr/bin/python3.12"' in containerfile
+    assert 'PYPKG="python3.12"' in containerfile
+    assert 'ANSIBLE_INSTALL_REFS="ansible-core~=2.21.0 ansible-runner~=2.4"' in containerfile
     # What the build runs in the image, once the collection is installed there.
     script = context / "_build" / "scripts" / "introspect.py"
     written = tmp_path / "requirements.txt"
