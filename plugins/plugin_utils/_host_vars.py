@@ -139,7 +139,8 @@ class HostVars:
 
     @cached_property
     def _data(self) -> dict[str, Any]:
-        return as_data(self.host.variables)
+        variables: dict[str, Any] = as_data(self.host.variables)
+        return variables
 
     @cached_property
     def _magic(self) -> dict[str, str]:

@@ -9,9 +9,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .contenders import (
+    ABSENT,
+    CONDITIONS,
     DIRECT,
+    DIRECT_LATER,
+    EACH,
     EMPTY,
+    GROUP_NAMES,
     HCLOUD_KEYED,
+    LIST,
+    LOOKUP,
+    MAPPING,
+    NESTED,
     OURS,
     OURS_EVERYTHING,
     OURS_KEYED,
@@ -38,10 +47,23 @@ class Aim:
 
 
 AIMS = (
-    Aim("CPU of `parse()`", "parse_cpu", 10_000, OURS, DIRECT, 1.15),
-    Aim("CPU of `parse()`", "parse_cpu", 10_000, OURS_KEYED, DIRECT, 1.25),
+    Aim("CPU of `parse()`", "parse_cpu", 10_000, OURS, DIRECT, 1.0),
+    Aim("CPU of `parse()`", "parse_cpu", 10_000, OURS_KEYED, DIRECT, 1.1),
     Aim("CPU of `parse()`", "parse_cpu", 1_000, OURS_KEYED, DIRECT, 1.5),
-    Aim("CPU of `parse()`", "parse_cpu", 10_000, OURS_EVERYTHING, DIRECT, 1.5),
+    Aim("CPU of `parse()`", "parse_cpu", 10_000, OURS_EVERYTHING, DIRECT, 1.25),
+    *(
+        Aim("CPU of `parse()`", "parse_cpu", 10_000, name, DIRECT_LATER, most)
+        for name, most in {
+            LIST: 1.6,
+            ABSENT: 1.6,
+            GROUP_NAMES: 1.6,
+            CONDITIONS: 1.6,
+            NESTED: 1.6,
+            MAPPING: 1.6,
+            EACH: 4.0,
+            LOOKUP: 4.0,
+        }.items()
+    ),
     Aim("CPU of `parse()`", "parse_cpu", 10_000, OURS_KEYED, VULTR_KEYED, 1 / 12),
     Aim("CPU of `parse()`", "parse_cpu", 1_000, OURS_KEYED, VULTR_KEYED, 1 / 7),
     Aim("CPU of `parse()`", "parse_cpu", 10_000, OURS_KEYED, HCLOUD_KEYED, 1 / 12),

@@ -25,6 +25,16 @@ OURS_KEYED = "this collection, keyed"
 OURS_EVERYTHING = "this collection, everything"
 OURS_WRITTEN = "this collection, cache written"
 OURS_READ = "this collection, cache read"
+# With fields that the API could add later, which expressions read.
+DIRECT_LATER = "direct calls, more fields"
+LIST = "this collection, a list"
+ABSENT = "this collection, an absent field"
+GROUP_NAMES = "this collection, group_names"
+EACH = "this collection, a list for each host"
+CONDITIONS = "this collection, conditions with and"
+NESTED = "this collection, a nested field"
+LOOKUP = "this collection, a lookup"
+MAPPING = "this collection, keyed by a mapping"
 VULTR = "vultr.cloud"
 VULTR_KEYED = "vultr.cloud, keyed"
 HCLOUD = "hetzner.hcloud"
@@ -68,6 +78,44 @@ _OURS_EVERYTHING = {
     "keyed_groups": [{"key": f"server_{field}", "prefix": f"by_{field}"} for field in GROUPED_BY],
     "compose": {"fqdn": "server_name ~ '.' ~ server_region ~ '.example.com'"},
 }
+# Two expressions each, besides the default groups.
+_EXPRESSIONS: dict[str, dict[str, Any]] = {
+    LIST: {
+        "compose": {"tier": "server_tags | first"},
+        "keyed_groups": [{"key": "server_tags", "prefix": "tag"}],
+    },
+    ABSENT: {
+        "compose": {"rack": "server_rack | default('x')"},
+        "keyed_groups": [{"key": "server_row | default('none')", "prefix": "row"}],
+    },
+    GROUP_NAMES: {
+        "compose": {"groups_found": "group_names | length"},
+        "groups": {"both": "'region_eu_1' in group_names and 'status_running' in group_names"},
+    },
+    EACH: {
+        "compose": {"note": "server_notes | join('-')", "first": "server_notes | first"},
+    },
+    CONDITIONS: {
+        "groups": {
+            "up": "server_status == 'running' and server_region in ['eu-1', 'eu-2']",
+            "large": "server_cpus > 2 and server_plan != 'small'",
+        },
+    },
+    NESTED: {
+        "compose": {"role": "server_labels.role | default('none')"},
+        "groups": {"web": "server_labels.role == 'web'"},
+    },
+    LOOKUP: {
+        "compose": {"home": "lookup('ansible.builtin.env', 'HOME')", "year": "now().year"},
+    },
+    MAPPING: {
+        "keyed_groups": [
+            {"key": "server_labels", "prefix": "label"},
+            {"key": "server_cpus | string", "prefix": "cpus"},
+        ],
+    },
+}
+EXPRESSIONS = tuple(_EXPRESSIONS)
 _CACHE = {"cache": True, "cache_plugin": "ansible.builtin.jsonfile", "cache_timeout": 86400}
 _VULTR_OPTIONS = {"plugin": "vultr.cloud.vultr", "api_key": "key"}
 _VULTR_KEYED = {
@@ -96,8 +144,10 @@ def _with_url(api: str, endpoint: str, *options: Mapping[str, Any]) -> Callable[
     return text
 
 
-def _ours(name: str, *options: Mapping[str, Any], cache: str = "") -> Contender:
-    text = _with_url("server_management", "base_url", _OURS_OPTIONS, *options)
+def _ours(
+    name: str, *options: Mapping[str, Any], cache: str = "", api: str = "server_management"
+) -> Contender:
+    text = _with_url(api, "base_url", _OURS_OPTIONS, *options)
     file = "benchmark.server_management.yml"
     return Contender(name, _OURS_OPTIONS["plugin"], file, text, cache=cache)
 
@@ -149,6 +199,13 @@ CONTENDERS = {
         _ours(OURS_EVERYTHING, _OURS_EVERYTHING),
         _ours(OURS_WRITTEN, _CACHE, cache="written"),
         _ours(OURS_READ, _CACHE, cache="read"),
+        Contender(
+            DIRECT_LATER,
+            _DIRECT_OPTIONS["plugin"],
+            "direct.yml",
+            _with_url("later", "base_url", _DIRECT_OPTIONS),
+        ),
+        *(_ours(name, options, api="later") for name, options in _EXPRESSIONS.items()),
         _vultr(VULTR),
         _vultr(VULTR_KEYED, _VULTR_KEYED),
         _hcloud(HCLOUD),

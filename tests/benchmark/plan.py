@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from .contenders import (
     CONTENDERS,
     DIRECT,
+    DIRECT_LATER,
     EMPTY,
+    EXPRESSIONS,
     HCLOUD,
     HCLOUD_KEYED,
     OURS,
@@ -38,7 +40,9 @@ _MORE = 4  # times
 _WHOLE = (DIRECT, STATIC, OURS, OURS_KEYED, VULTR_KEYED, HCLOUD_KEYED)
 # Measured on the other cores, with few and with many hosts.
 _ELSEWHERE = (EMPTY, DIRECT, OURS, OURS_KEYED, VULTR, VULTR_KEYED, HCLOUD, HCLOUD_KEYED)
-_ELSEWHERE_LARGE = (DIRECT, OURS, OURS_KEYED)
+_ELSEWHERE_LARGE = (DIRECT, OURS, OURS_KEYED, DIRECT_LATER, *EXPRESSIONS)
+# Measured until the end of parse(): with many hosts, and with the fewest, to check them.
+_ONLY_PARSED = (DIRECT_LATER, *EXPRESSIONS)
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,11 @@ def _choose(is_main: bool, size: int, is_full: bool) -> list[tuple[str, bool]]:
     if not is_main:
         names = _ELSEWHERE_LARGE if is_large else _ELSEWHERE
     return [
-        (name, is_full or not is_large or (is_main and name in _WHOLE))
+        (
+            name,
+            name not in _ONLY_PARSED and (is_full or not is_large or (is_main and name in _WHOLE)),
+        )
         for name in names
-        if name != EMPTY or size <= _SMALL
+        if (name != EMPTY or size <= _SMALL)
+        and (name not in _ONLY_PARSED or is_large or size <= _SMALL)
     ]

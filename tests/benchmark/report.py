@@ -12,11 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from .aims import AIMS, MOST_GROWTH, growth
-from .contenders import CONTENDERS, DIRECT, EMPTY, OURS
+from .contenders import CONTENDERS, DIRECT, DIRECT_LATER, EMPTY, EXPRESSIONS, OURS
 from .measure import Results
 from .plot import SHOWN, licence
 
 _NONE = "-"
+_LATER = (DIRECT_LATER, *EXPRESSIONS)
+_COMPARED = tuple(name for name in CONTENDERS if name not in _LATER)
 _HEADER = """\
 {licence}
 
@@ -34,8 +36,8 @@ _SUMMARY = """\
 ![Seconds of CPU time for ansible-inventory --list](benchmarks.svg)
 
 With few servers, the time is mostly the start of Ansible. With many, most inventory plugins spend
-it on evaluating the same expressions for each host. This collection evaluates them without Ansible
-if the result is certain to be the same.
+it on evaluating the same expressions for each host. This collection remembers a result for all
+hosts with the same values.
 
 The remaining sections describe the method and list all measurements. Times depend on the machine,
 so they are given as ratios, which are similar on other machines.
@@ -69,6 +71,10 @@ _EXPLANATION = """\
   *keyed*: the same with three `keyed_groups` and one `compose` entry. *everything*: both kinds of
   groups, two conditions in `groups`, a filter, and a `compose` entry with a different value for
   each host. *cache written* and *cache read*: the defaults with `ansible.builtin.jsonfile`.
+- **this collection** with two expressions that read fields which the API could add later: a list
+  or a mapping that many hosts share (*a list*, *a nested field*, *keyed by a mapping*), an absent
+  field, `group_names`, a list that differs for each host, a lookup, and conditions with `and` and
+  `in`. They are compared with **direct calls, more fields**, which have the same fields.
 - **vultr.cloud** and **hetzner.hcloud** with their defaults, which create no such groups. *keyed*:
   with the same `keyed_groups` and `compose` entries as this collection. Both are part of the PyPI
   package `ansible`. They read the same servers from simulated APIs on the same machine, which
@@ -163,6 +169,9 @@ def _core(results: Results, core: str, sizes: Sequence[int]) -> list[str]:
         "`parse()`, relative to direct calls: CPU / wall-clock time": _ratios(
             results, core, compared, DIRECT, ("parse_cpu", "parse_wall")
         ),
+        "`parse()` with two expressions each, relative to direct calls with the same fields": (
+            _ratios(results, core, compared, DIRECT_LATER, ("parse_cpu", "parse_wall"), _LATER)
+        ),
         "Whole process, relative to direct calls: CPU / wall-clock time": _ratios(
             results, core, whole, DIRECT, ("cpu", "wall")
         ),
@@ -179,7 +188,12 @@ def _core(results: Results, core: str, sizes: Sequence[int]) -> list[str]:
 
 
 def _ratios(
-    results: Results, core: str, sizes: Sequence[int], base: str, figures: tuple[str, str]
+    results: Results,
+    core: str,
+    sizes: Sequence[int],
+    base: str,
+    figures: tuple[str, str],
+    names: Iterable[str] = _COMPARED,
 ) -> str:
     def cell(name: str, size: int) -> str:
         ratios = [results.ratio(core, size, (name, base), figure) for figure in figures]
@@ -190,7 +204,7 @@ def _ratios(
             text += f" ({results.lowest(core, size, name, figures[0]):.2f} s)"
         return text
 
-    return _by_size(sizes, {name: [cell(name, size) for size in sizes] for name in CONTENDERS})
+    return _by_size(sizes, {name: [cell(name, size) for size in sizes] for name in names})
 
 
 def _memory(results: Results, core: str, sizes: Sequence[int]) -> str:
@@ -199,7 +213,7 @@ def _memory(results: Results, core: str, sizes: Sequence[int]) -> str:
         ratio = results.ratio(core, size, (name, DIRECT), "parse_peak")
         return _NONE if peak is None else f"{peak / 2**20:.0f} MiB, {_number(ratio)}"
 
-    return _by_size(sizes, {name: [cell(name, size) for size in sizes] for name in CONTENDERS})
+    return _by_size(sizes, {name: [cell(name, size) for size in sizes] for name in _COMPARED})
 
 
 def _each_host(results: Results, core: str, sizes: Sequence[int]) -> str:

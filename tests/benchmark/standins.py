@@ -26,6 +26,21 @@ def _ours(servers: list[Server]) -> dict[str, Any]:
     return {"data": servers, "has_more": False}
 
 
+def _later(servers: list[Server]) -> dict[str, Any]:
+    """Return the servers with fields that the API could add later."""
+    more = [
+        {
+            **server,
+            "tags": ["prod", server["region"]],
+            "notes": [server["id"], server["name"]],
+            "labels": {"role": server["name"].partition("-")[0], "tier": server["plan"]},
+            "cpus": number % 4 + 1,
+        }
+        for number, server in enumerate(servers)
+    ]
+    return {"data": more, "has_more": False}
+
+
 def _vultr(servers: list[Server]) -> dict[str, Any]:
     instances = [
         {
@@ -68,6 +83,7 @@ def _hcloud_server(number: int, server: Server) -> dict[str, Any]:
 
 _FORMS: dict[tuple[str, str], Callable[[list[Server]], dict[str, Any]]] = {
     ("server_management", "api/v1/servers"): _ours,
+    ("later", "api/v1/servers"): _later,
     ("vultr", "instances"): _vultr,
     ("hcloud", "servers"): _hcloud,
     ("hcloud", "locations"): lambda servers: {"locations": []},

@@ -98,6 +98,7 @@ SOURCE = "/inventories/fuzz.server_management.yml"
 _loader = DataLoader()
 # One for each side: to make one costs more than to evaluate many expressions.
 _their_templar, _our_templar = with_text_kept(Templar(loader=_loader)), Templar(loader=_loader)
+_play_templar = Templar(loader=_loader)
 
 
 def load(value: Any) -> Any:
@@ -168,7 +169,8 @@ def _expect_json(value: Any) -> None:
 
 def _seen(variables: dict[str, Any]) -> dict[str, Any]:
     """Return the variables of an inventory as expressions see them."""
-    return as_data(trust_plain(variables))
+    seen: dict[str, Any] = as_data(trust_plain(variables))
+    return seen
 
 
 class Reference(BaseInventoryPlugin, Constructable):
@@ -351,8 +353,8 @@ def _without_address(text: str) -> str:
 def _rendered(template: str, variables: dict[str, Any]) -> Any:
     """Return the result of a template in a play."""
     try:
-        _their_templar.available_variables = variables
-        return _described(_their_templar.template(template))
+        _play_templar.available_variables = variables
+        return _described(_play_templar.template(template))
     except AnsibleError as error:
         return type(error)
 
