@@ -118,9 +118,7 @@ def test_the_inventory_plugin_has_the_connection_options_of_the_modules() -> Non
 
 def test_the_inventory_plugin_reads_the_options_that_it_documents() -> None:
     documented = set(documentation("inventory", "servers")[0]["options"])
-    borrowed: set[str] = set()
-    for fragment in BORROWED:
-        borrowed |= set(yaml.safe_load(fragment_loader.get(fragment).DOCUMENTATION)["options"])
+    borrowed = borrowed_options()
     files = [*PLUGINS.glob("inventory/*.py"), *PLUGINS.glob("plugin_utils/*.py")]
     files.append(PLUGINS / "module_utils" / "_options.py")
     source = "\n".join(path.read_text(encoding="utf-8") for path in files)
@@ -128,6 +126,35 @@ def test_the_inventory_plugin_reads_the_options_that_it_documents() -> None:
         assert f'"{option}"' in source
     read = set(re.findall(r"get_option\(\s*\"([a-z_]+)\"", source))
     assert read <= documented
+
+
+def borrowed_options() -> set[str]:
+    """Return the options that Ansible's own fragments document."""
+    texts = [fragment_loader.get(fragment).DOCUMENTATION for fragment in BORROWED]
+    return {option for text in texts for option in yaml.safe_load(text)["options"]}
+
+
+@lru_cache
+def words(pattern: str) -> set[str]:
+    """Return all words of these files, but not of this one."""
+    paths = [path for path in REPOSITORY.glob(pattern) if path.name != Path(__file__).name]
+    texts = [path.read_text(encoding="utf-8") for path in paths]
+    return {word for text in texts for word in re.findall(r"\w+", text)}
+
+
+@pytest.mark.parametrize(
+    ("folder", "name"),
+    [("inventory", name) for name in INVENTORIES] + [("modules", name) for name in MODULES],
+)
+def test_each_option_has_a_test_and_a_mention_in_a_guide(folder: str, name: str) -> None:
+    doc = documentation(folder, name)[0]
+    options = set(doc["options"]) - borrowed_options()
+    assert not options - words("tests/**/test_*.py"), "no test names these options"
+    assert not options - words("docs/docsite/rst/guide_*.rst"), "no guide names these options"
+    for option in options:
+        added = doc["options"][option].get("version_added", doc["version_added"])
+        numbers = [tuple(map(int, v.split("."))) for v in (doc["version_added"], added, VERSION)]
+        assert numbers == sorted(numbers), f"{option}: {added} is not a version of the collection"
 
 
 def test_every_documented_environment_variable_is_tested() -> None:
