@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from support import meanings
+
 CANARY = "hostile-canary"
 EXECUTE = f"{{{{ lookup('ansible.builtin.pipe', 'touch $HOME/{CANARY}') }}}}"
 READ = "{{ lookup('ansible.builtin.file', '/etc/passwd') }}"
@@ -366,6 +368,7 @@ FIELDS = [
         {f"t_{TOKEN}": 1},
         variables={f"server_t_{TOKEN}": MISSING, f"server_t_{MASK}": MISSING},
     ),
+    Case("field-meanings", {"texts": list(meanings.TEXTS), "keys": dict.fromkeys(meanings.TEXTS)}),
     Case("field-many", {f"f{number}": number for number in range(200)}),
 ]
 

@@ -19,6 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox import Sandbox
+from support import meanings
 from support.run import write_inventory
 
 try:
@@ -30,9 +31,17 @@ except ImportError:  # ansible-core before 2.19
         return not isinstance(value, AnsibleUnsafe)
 
 
-TEXTS = st.sampled_from(
-    ["web", "web 1", "all", "region_web", "localhost", "-x", "{{ 7 * 7 }}", "{#"]
-) | st.text(st.characters(), max_size=12)
+TEXTS = st.sampled_from(["web", "web 1", *meanings.TEXTS]) | st.text(st.characters(), max_size=12)
+# Ansible reads these variables for the hosts whose names they are.
+OWN_FILES = {
+    "db1": "db1.yml",
+    "web": "web.yaml",
+    "web-1": "web-1.json",
+    "localhost": "localhost.yml",
+    "all": "all.yml",
+    "all_yml": "all_yml",
+    "srv_1": "srv_1.yml",
+}
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | TEXTS,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
@@ -40,7 +49,7 @@ JSON = st.recursive(
 )
 IDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
 SERVERS = st.fixed_dictionaries(
-    {"id": IDS | st.sampled_from(["all", "web", "-1"])},
+    {"id": IDS | st.sampled_from(["web", "-1", "srv_1", "srv_1.yml", *meanings.TEXTS])},
     optional={
         "name": TEXTS | JSON,
         "status": TEXTS | JSON,
@@ -58,7 +67,10 @@ def read(path: Path) -> dict[str, Any]:
     """Return the variables and the groups of each host in Ansible's inventory."""
     loader = DataLoader()
     inventory = InventoryManager(loader=loader, sources=[str(path)])
-    VariableManager(loader=loader, inventory=inventory)
+    manager = VariableManager(loader=loader, inventory=inventory)
+    for name, host in inventory.hosts.items():
+        own = manager.get_vars(host=host, include_hostvars=False).get("owner")
+        assert own == (name if name in OWN_FILES else None)
     return {
         name: {
             "vars": {
@@ -87,6 +99,10 @@ def texts(value: Any) -> list[str]:
 def test_every_server_of_any_account_is_a_host_and_its_text_is_data(
     tmp_path: Path,
 ) -> None:
+    folder = tmp_path / "host_vars"
+    folder.mkdir()
+    for owner, file in OWN_FILES.items():
+        (folder / file).write_text(json.dumps({"owner": owner}))
     with Sandbox(servers=0) as api:
         path = write_inventory(
             tmp_path, {"base_url": api.url, "api_token": api.token, "retries": 0}

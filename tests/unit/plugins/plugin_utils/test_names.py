@@ -21,6 +21,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._names imp
     assign_names,
     report_names,
 )
+from support import meanings
 
 GROUPS = frozenset({"all", "ungrouped", "server_management", "status_running"})
 LOCAL = [
@@ -248,7 +249,7 @@ def test_ids_that_become_equal_fall_back_to_their_digests() -> None:
 IDS = ["a", "b", "c", "a b", "a/b", "-", "localhost", "web", "é", "web.yml", "web_yml"]
 NAMES = [
     *("", "web", "web_a", "web_b", "a", "b", "a_b", "a b", "-x", "all", "127.1", "::1", "w" * 252),
-    *("a.yml", "web.yml", "web_yml", "b.JSON"),
+    *("a.yml", "web.yml", "web_yml", "b.JSON", *meanings.TEXTS),
     *(_digest(identifier, step) for identifier in IDS for step in (0, 1)),
 ]
 ACCOUNTS = st.dictionaries(
