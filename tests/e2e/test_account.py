@@ -347,6 +347,17 @@ def test_probable_mistakes_cause_warnings(source: Source, cases: Cases) -> None:
     assert result.says("must end with server_management.yml or server_management.yaml")
 
 
+def test_a_file_without_an_extension_is_reported_where_ansible_shows_it(source: Source) -> None:
+    name = "server_management.cloud.servers"
+    (source.folder / "hosts").write_text(f"plugin: {name}\n")
+    (source.folder / "static").write_bytes(b"web-9\n# \xff\xfe plugin: " + name.encode() + b"\n")
+    enabled = {"ANSIBLE_INVENTORY_ENABLED": f"{name},auto,ini"}
+    paths = as_arguments([source.folder / "hosts", source.folder / "static"])
+    result = source.runner.inventory(*paths, "--list", env=enabled)
+    assert result.says(f"hosts: The name of an inventory file for {name} must end with")
+    assert not result.says("static: The name of an inventory file")
+
+
 def test_an_unparsed_source_can_be_made_an_error(source: Source) -> None:
     path = source.file(api_token="wrong")
     strict = {"ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED": "true"}
