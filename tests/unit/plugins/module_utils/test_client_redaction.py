@@ -202,3 +202,27 @@ def test_a_compressed_listing_is_read(read: Any, sandbox: Sandbox) -> None:
             headers = {"Content-Encoding": "gzip"}
             sandbox.fail(Fault(body=body, headers=headers, chunked=chunked))
             assert len(read(sandbox)) == 3
+
+
+@pytest.mark.promise("secret", "lost")
+def test_servers_whose_ids_differ_only_in_the_token_are_an_error(
+    read: Any, sandbox: Sandbox
+) -> None:
+    sandbox.token = TOKEN
+    sandbox.servers[0]["id"] = f"srv_{TOKEN}"
+    assert read(sandbox)[0].id == "srv_********"
+    sandbox.servers[1]["id"] = "srv_" + "\u200b".join(TOKEN)
+    with pytest.raises(MalformedResponse, match="The ids of several servers contain the token"):
+        read(sandbox)
+
+
+@pytest.mark.promise("secret")
+def test_only_a_token_of_16_characters_or_more_is_replaced_in_fields(
+    read: Any, sandbox: Sandbox
+) -> None:
+    for token, shown in (("x" * 15, "x" * 15), ("x" * 16, "********")):
+        sandbox.token = token
+        sandbox.servers[0].update(name=token, tags=[{token: [f"/{token}"]}])
+        fields = read(sandbox)[0].fields
+        assert fields["name"] == shown
+        assert fields["tags"] == [{shown: [f"/{shown}"]}]
