@@ -216,6 +216,15 @@ def test_no_text_becomes_an_option_of_ssh(config: Config, source: Source, runner
             assert used["hostname"] == plain(variables["ansible_host"]).lower()
         assert used["user"] == (plain(variables["ansible_user"]) or "somebody")
         assert "proxycommand" not in used
+        keyword, _dash, number = name.partition("-")
+        if keyword in VARIABLES and number.isdigit() and keyword != "hostname":
+            start = VARIABLES[keyword][1].rpartition(" ")[2].removeprefix("UserKnownHostsFile=")
+            text = start + TEXTS[int(number)]
+            # What is part of the arguments of ssh ends at white space, for Ansible as well. ssh
+            # shows a number as the name of a jump host in brackets.
+            assert used[keyword].strip("[]") == (
+                text.split()[0] if "args" in VARIABLES[keyword][0] else text
+            )
     assert not list(source.folder.rglob("proxied"))
     assert not list(source.folder.rglob(CANARY))
 
