@@ -213,7 +213,8 @@ def test_a_server_gets_the_variables_of_no_other_host(source: Source) -> None:
     expected[expected.index("x_yml")] = "x_yml_srv_11"
     extensions = {"ANSIBLE_YAML_FILENAME_EXT": ".yml,.yaml,.json,.vars"}
     source.runner.environment.update(extensions)
-    for options in ({}, {"hostnames": ["server_name"], "group_by": []}):
+    choices: list[dict[str, Any]] = [{}, {"hostnames": ["server_name"], "group_by": []}]
+    for options in choices:
         path = source.file(**options)
         result = source.runner.inventory("-i", path, "--list").ok()
         hostvars = result.json()["_meta"]["hostvars"]
