@@ -130,7 +130,7 @@ class Client:
         page is skipped. No server on a later page shows that.
         """
         known: set[str] = set()
-        for _ in range(_MAX_PASSES):
+        for _pass in range(_MAX_PASSES):
             servers, pages = self._retry(self._read_pages, ListingChanged)
             if self._connection.pagination != "page" or pages == 1 or servers.keys() == known:
                 return list(servers.values())

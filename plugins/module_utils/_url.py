@@ -118,5 +118,5 @@ def proxy_address(proxy: str) -> str:
 
 def without_query(url: str) -> str:
     """Return a URL for a message: the values in a query can be secrets."""
-    start, mark, _ = url.partition("#")[0].partition("?")
+    start, mark, _query = url.partition("#")[0].partition("?")
     return f"{start}?..." if mark else start

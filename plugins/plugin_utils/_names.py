@@ -163,11 +163,12 @@ def _owners(wanted: Mapping[str, list[str]], rules: _Rules) -> dict[str, str]:
     owners: dict[str, str] = {}
     has_digests = any(_is_like_digest(name) for names in wanted.values() for name in names)
     for identifier, names in wanted.items():
-        for name in {
+        own = {
             rules.safe(identifier),
             rules.safe(_with_id(identifier, names)),
             _digest(identifier) if has_digests else "",
-        }:
+        }
+        for name in own:
             owners[name] = "" if name in owners else identifier
     return owners
 

@@ -163,7 +163,7 @@ def _expect_json(value: Any) -> None:
     elif isinstance(value, (list, tuple)):
         for item in value:
             _expect_json(item)
-    elif not isinstance(value, scalars) or (type(value) is float and not math.isfinite(value)):
+    elif not isinstance(value, scalars) or (value.__class__ is float and not math.isfinite(value)):
         raise TypeError(f"The result {value!r} can't be in JSON.")
 
 

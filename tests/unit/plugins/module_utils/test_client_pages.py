@@ -236,7 +236,7 @@ def test_an_account_that_changes_in_each_pass_is_an_error(
 ) -> None:
     with Sandbox(servers=9, pagination=style, page_size=3) as sandbox:
         requests = 0
-        for _ in range(passes):
+        for _pass in range(passes):
             sandbox.fail(delete_after_the_page(sandbox, 1, 0), after=requests)
             requests = 2 if style == "page" else 1
         with pytest.raises(ListingChanged, match="The account changed") as caught:

@@ -82,7 +82,7 @@ def test_a_templar_is_wrapped_once() -> None:
 
     environment = SimpleNamespace(compile_expression=compile_expression)
     templar = SimpleNamespace(_engine=SimpleNamespace(environment=environment))
-    for _ in range(2):
+    for _time in range(2):
         compile_once(templar)
     wrapped = environment.compile_expression
     assert getattr(wrapped, "__wrapped__", wrapped) is compile_expression
