@@ -6,8 +6,8 @@
 
 This utility is private to the collection: it may change in any release.
 
-Hosts are composed in an order in which no host gets the name of a group. The utility _evaluator
-evaluates single expressions; with ``is_fast=False``, Ansible evaluates all, with the same results.
+Hosts are named and composed again if one has the name of a group. The utility _evaluator evaluates
+single expressions; with ``is_fast=False``, Ansible evaluates all, with the same results.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ class HostVars:
         return {**variables, **as_data(magic)}
 
     def key(self, names: Iterable[str]) -> tuple[Hashable, ...] | None:
-        """Return what identifies the values of variables, or None if their result must not be kept.
+        """Return what identifies the values of variables, or None if nothing does.
 
         Text from the API that can't be a template identifies itself.
         """
