@@ -24,7 +24,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._text impo
 )
 
 UNKNOWN = "unknown"  # in a prediction: a value that only the API can set
-_MAX_IDS = 20  # in a message
+MAX_IDS = 20  # of servers with the same name, in a message
 
 
 class ServerIndex:
@@ -108,7 +108,7 @@ def decide(params: Mapping[str, Any], servers: Iterable[Server]) -> Change:
 def _find_one(params: Mapping[str, Any], servers: Iterable[Server]) -> Server | None:
     found = ServerIndex(servers).find(params)
     if len(found) > 1:
-        ids = summarise((server.id for server in found), _MAX_IDS)
+        ids = summarise((server.id for server in found), MAX_IDS)
         raise OptionError(
             f"name: {len(found)} servers are named {_name(params)}: {ids}.",
             "Use id to select one of them.",

@@ -50,7 +50,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._url impor
 _MAX_REQUESTS = 3
 _MAX_NAMES = 20  # in each list of the report
 _COUNTED = {"statuses": "status", "plans": "plan", "regions": "region"}
-_PRIVATE = ("id", "name", "ipv4")
+_PRIVATE = ("id", "name", "ipv4")  # fields whose values never appear in the report
 _HIDDEN = "(not shown)"
 
 # Headers that are named in the report. The values of the standard ones are shown, too.

@@ -227,7 +227,7 @@ class Client:
             try:
                 return call()
             except kind as error:
-                wait = _wait(error, attempt) if attempt <= self._connection.retries else None
+                wait = _delay(error, attempt) if attempt <= self._connection.retries else None
                 if wait is None:
                     if attempt > 1:
                         error.message += f" Tried {attempt} times."
@@ -261,7 +261,7 @@ class Client:
             )
 
 
-def _wait(error: CloudError, attempt: int) -> float | None:
+def _delay(error: CloudError, attempt: int) -> float | None:
     """Return the seconds to wait before the next attempt; None if none would help."""
     if not error.transient:
         return None

@@ -46,11 +46,11 @@ if sys.version_info < (3, 10):  # noqa: UP036
 
 
 class CloudError(Exception):
-    """Report what was wrong (``message``) and what to do about it (``next_step``).
+    """Base class: ``message`` says what was wrong, and ``next_step`` what to do.
 
     ``status`` is the HTTP status, if there was one; ``code`` is stable, for scripts. ``api_down``
-    means that the last good listing may be used for a while. ``retry_after`` has the seconds that
-    the API asks to wait, if it does.
+    means that the last good listing may be used for a while. ``retry_after`` is the number of
+    seconds that the API asks to wait, if it does.
     """
 
     code = "error"

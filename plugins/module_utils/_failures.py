@@ -37,12 +37,12 @@ from ansible_collections.server_management.cloud.plugins.module_utils._text impo
     excerpt,
     header_text,
 )
-from ansible_collections.server_management.cloud.plugins.module_utils._url import where
+from ansible_collections.server_management.cloud.plugins.module_utils._url import host_and_port
 
-_FOREVER = 1e18  # seconds: a Retry-After can have digits for a number that no float can hold
+_FOREVER = 1e18  # seconds; the number in a Retry-After can be too large for a float
 
 _USE_HTTPS = "Write https instead of http in base_url: the port requires TLS."
-# In the responses of nginx, Apache and Go to plain HTTP on such a port.
+# The responses of nginx, Apache and Go to plain HTTP on such a port do.
 _mentions_tls = re.compile(rb"(?i)\b(https|ssl)\b").search
 _TLS_ALERT = "\x15\x03"  # the start of what other servers send
 
@@ -117,7 +117,7 @@ def retry_after(value: str) -> float | None:
 def timed_out(url: str, timeout: float, proxy: str | None = None) -> TimedOut:
     """Make the error for a request that took longer than ``timeout`` seconds."""
     return TimedOut(
-        f"No complete response from {where(url)}{_through(proxy)} within {timeout:g} s.",
+        f"No complete response from {host_and_port(url)}{_through(proxy)} within {timeout:g} s.",
         "Raise timeout, or check the network and any proxy.",
     )
 
@@ -145,10 +145,12 @@ def transport_error(
     next_step = "Check base_url, the network and any proxy."
     if url.startswith("http:") and proxy is None:
         if any(_TLS_ALERT in str(c) for c in causes if isinstance(c, http.client.BadStatusLine)):
-            return Unreachable(f"Cannot reach {where(url)} without TLS.", _USE_HTTPS)
+            return Unreachable(f"Cannot reach {host_and_port(url)} without TLS.", _USE_HTTPS)
         if any(isinstance(cause, ConnectionResetError) for cause in causes):
             next_step += " If the port requires TLS, write https in base_url."
-    return Unreachable(f"Cannot reach {where(url)}{_through(proxy)}: {_reason(causes)}.", next_step)
+    return Unreachable(
+        f"Cannot reach {host_and_port(url)}{_through(proxy)}: {_reason(causes)}.", next_step
+    )
 
 
 def _through(proxy: str | None) -> str:
@@ -159,13 +161,13 @@ def _tls_failed(error: BaseException, url: str) -> TLSFailed:
     reason = getattr(error, "verify_message", "") or getattr(error, "reason", "") or str(error)
     if reason in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE"):
         return TLSFailed(
-            f"TLS with {where(url)} failed: the server does not use TLS.",
+            f"TLS with {host_and_port(url)} failed: the server does not use TLS.",
             "Check the scheme and the port of base_url; for a private CA, set ca_path.",
         )
     if reason.isupper():  # the name of an OpenSSL constant
         reason = reason.replace("_", " ").lower()
     return TLSFailed(
-        f"TLS with {where(url)} failed: {_reason_text(reason)}.",
+        f"TLS with {host_and_port(url)} failed: {_reason_text(reason)}.",
         "If the certificate is from a private CA, set ca_path to a PEM bundle.",
     )
 

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.server_management.cloud.plugins.module_utils._changes import (
+    MAX_IDS,
     ServerIndex,
     differences,
 )
@@ -27,12 +28,11 @@ from ansible_collections.server_management.cloud.plugins.module_utils._text impo
 
 _FIELDS = ("plan", "region", "status")
 KEYS = ("name", "id", *_FIELDS)
-_MAX_IDS = 20  # in a line of the report
 _is_one_word = re.compile(r"[\w.:/@+-]+").fullmatch
 
 
 def check_entries(entries: Sequence[Mapping[Any, Any]]) -> None:
-    """Raise OptionError at the first entry that does not declare one server with known values."""
+    """Raise OptionError at the first entry that is wrong, or that repeats an earlier name or id."""
     first: dict[tuple[str, str], int] = {}
     for position, entry in enumerate(entries, start=1):
         for key, value in entry.items():
@@ -102,9 +102,7 @@ class _Comparison:
             ids = sorted(server.id for server in found)
             self._ambiguous_ids.update(ids)
             self._ambiguous.append({"name": wanted, "ids": ids})
-            line = (
-                f"{_quote(wanted)} is the name of {len(ids)} servers ({summarise(ids, _MAX_IDS)})"
-            )
+            line = f"{_quote(wanted)} is the name of {len(ids)} servers ({summarise(ids, MAX_IDS)})"
             self._findings.append((wanted, "", line))
         else:
             self._add_server(found[0], entry, position)

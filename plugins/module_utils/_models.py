@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.server_management.cloud.plugins.module_utils._envelope import MAX_DEPTH
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     MalformedResponse,
     OptionError,
@@ -39,14 +40,13 @@ OPTION_FIELDS = {
     "plans": "plan",
 }
 
-_MAX_DEPTH = 32  # levels of nesting in a field; Ansible's own recursion can handle many more
 
 _REPORT = "The API does not document such a response: check base_url, then ask the provider."
 
 
 @dataclass(frozen=True)
 class Server:
-    """One server: ``fields`` has the documented fields that were usable, and any added later."""
+    """One server: ``fields`` has the documented fields that were usable, and all other fields."""
 
     id: str
     fields: Mapping[str, Any]
@@ -230,8 +230,8 @@ def _valid(value: Any, depth: int = 0) -> Any:
     if isinstance(value, str):
         return _valid_text(value)
     if isinstance(value, (dict, list)):
-        if depth >= _MAX_DEPTH:
-            raise MalformedResponse(f"A field is nested deeper than {_MAX_DEPTH} levels.", _REPORT)
+        if depth >= MAX_DEPTH:
+            raise MalformedResponse(f"A field is nested deeper than {MAX_DEPTH} levels.", _REPORT)
         if isinstance(value, list):
             return [_valid(item, depth + 1) for item in value]
         return {_valid_text(key): _valid(item, depth + 1) for key, item in value.items()}

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The session of requests: its token, its connections, and what it must not do.
+"""The session of the library requests: its token, its connections, and what it must not do.
 
-This utility is private to the collection: it may change in any release. It imports requests only
-for the first request: an inventory from the cache does not need the library.
+This utility is private to the collection: it may change in any release. The library is imported
+when the first request is sent, because an inventory from the cache does not need it.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ _HEADERS = {"Accept": "application/json", "Accept-Encoding": "gzip"}
 THREAD = "server_management.cloud request"  # the name of threads that send requests
 
 
-class Line:
-    """A second handle of the socket that is in use, which can be shut down in another thread.
+class SocketHandle:
+    """A duplicate of the socket in use, with which another thread can shut down the connection.
 
     Neither requests nor urllib3 has a function for this. A duplicate also works during the TLS
     handshake, which moves the socket to another object, and for a body whose connection is no
@@ -55,7 +55,7 @@ class Line:
         self._is_cut = False
 
     def watch(self, used: Any) -> None:
-        """Remember a socket; TLS on top of it is the same socket."""
+        """Duplicate a socket; one of TLS was duplicated before it was moved into that object."""
         if not isinstance(used, socket.socket) or isinstance(used, ssl.SSLSocket):
             return
         self.close()
@@ -72,7 +72,7 @@ class Line:
                 _shut_down(self._socket)
 
     def close(self) -> None:
-        """Close the handle; the socket is open until its user closes it, too."""
+        """Close the duplicate; the connection stays open until its user closes it, too."""
         with self._lock:
             if self._socket is not None:
                 self._socket.close()
@@ -99,8 +99,8 @@ def _install_command() -> str:
     return f"{sys.executable} -m pip install requests"
 
 
-def new_session(connection: Connection, line: Line) -> requests.Session:
-    """Return a session that sends the token, and that reports its sockets to ``line``."""
+def new_session(connection: Connection, handle: SocketHandle) -> requests.Session:
+    """Return a session that sends the token, and that reports its sockets to ``handle``."""
     try:
         import requests
         import urllib3
@@ -122,14 +122,14 @@ def new_session(connection: Connection, line: Line) -> requests.Session:
 
         def close(self) -> None:
             super().close()
-            line.close()
+            handle.close()
 
     if connection.verify is False:
         urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
     _silence_loggers()
     session = Session()
     for scheme in ("http://", "https://"):
-        session.mount(scheme, _new_adapter(line))
+        session.mount(scheme, _new_adapter(handle))
     session.cookies.set_policy(http.cookiejar.DefaultCookiePolicy(allowed_domains=[]))
     session.auth = add_token  # with an auth, requests ignores ~/.netrc
     agent = f"{connection.user_agent} {requests.utils.default_user_agent()}"
@@ -137,32 +137,35 @@ def new_session(connection: Connection, line: Line) -> requests.Session:
     return session
 
 
-def _new_adapter(line: Line) -> requests.adapters.HTTPAdapter:
+def _new_adapter(handle: SocketHandle) -> requests.adapters.HTTPAdapter:
     import requests
 
     class Adapter(requests.adapters.HTTPAdapter):
-        """An adapter whose connections are our own, through a proxy, too."""
+        """An adapter that changes its connections, also those through a proxy."""
 
         def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
             super().init_poolmanager(*args, **kwargs)
-            _use_own_connections(self.poolmanager, line)
+            _change_connections(self.poolmanager, handle)
 
         def proxy_manager_for(self, proxy: Any, **kwargs: Any) -> Any:
             is_new = proxy not in self.proxy_manager
             manager = super().proxy_manager_for(proxy, **kwargs)
             if is_new:
-                _use_own_connections(manager, line)
+                _change_connections(manager, handle)
             return manager
 
     return Adapter()
 
 
-def _use_own_connections(manager: Any, line: Line) -> None:
-    """Let a PoolManager of urllib3 make connections that report their socket to ``line``."""
+def _change_connections(manager: Any, handle: SocketHandle) -> None:
+    """Let a PoolManager of urllib3 make connections that report their socket to ``handle``.
+
+    They also check the headers of a response, and print nothing.
+    """
 
     def use(connection: Any, used: Any) -> None:
         vars(connection)["sock"] = used
-        line.watch(used)
+        handle.watch(used)
 
     members = {
         "sock": property(lambda connection: vars(connection)["sock"], use),
@@ -213,7 +216,7 @@ def _is_of_others(record: logging.LogRecord) -> bool:
 
 
 def proxies(url: str) -> dict[str, str]:
-    """Return the proxies that replace those of the environment: none for a loopback address."""
+    """Return proxies that take precedence over the environment: none for a loopback address."""
     scheme, host = origin(url)[:2]
     return {f"{scheme}://{host}": ""} if is_loopback(host) else {}
 

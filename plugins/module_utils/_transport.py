@@ -34,7 +34,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._failures 
 from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
 from ansible_collections.server_management.cloud.plugins.module_utils._session import (
     THREAD,
-    Line,
+    SocketHandle,
     new_session,
     proxies,
     proxy_of,
@@ -58,8 +58,8 @@ Page = tuple[str, tuple[tuple[str, str], ...]]  # a URL and the parameters of it
 
 _ERROR_LIMIT = 64 * 2**10  # bytes of an error's body; a longer one is not quoted
 _LAST_WAIT = 1.0  # seconds for the thread of a late request to end; only a name lookup takes longer
-_TICK = 1.0  # seconds
-# A header of these names, if the API sends one, helps its support to find a request.
+_TICK = 1.0  # seconds between two calls of tick
+# The support of an API finds a request by one of these headers; nothing is known about this API's.
 _REQUEST_IDS = ("X-Request-Id", "Request-Id", "X-Correlation-Id", "X-Trace-Id")
 _CHUNK = 64 * 2**10  # bytes that are read, or decompressed, at a time
 
@@ -76,7 +76,7 @@ class Response:
 class Transport:
     """Send requests over one connection that is kept open.
 
-    ``trace`` receives one line for each request, and ``tick`` is called while one takes long.
+    ``trace`` receives one line for each request, and ``tick`` is called each second during one.
     """
 
     def __init__(
@@ -86,19 +86,20 @@ class Transport:
         self._trace = trace
         self._tick = tick
         self._session: requests.Session | None = None
-        self._line = Line()
+        self._handle = SocketHandle()
         self.requests = 0
         self.headers: Mapping[str, str] = {}  # of the last response, whatever its status
 
     def get(self, page: Page, limit: int) -> Response:
         """Send one GET and wait for a response of at most ``limit`` bytes, until the deadline.
 
-        A socket timeout restarts with each byte and does not cover the lookup of the name, so the
-        request runs in a separate thread. At the deadline, its socket is shut down, which ends it.
+        The request runs in a separate thread, because the timeout of a socket restarts with each
+        byte and does not cover the lookup of the name. At the deadline, its socket is shut down,
+        which ends it.
         """
         if self._session is None:
-            self._line = Line()
-            self._session = new_session(self._connection, self._line)
+            self._handle = SocketHandle()
+            self._session = new_session(self._connection, self._handle)
         exchange = _Exchange(self, self._session, page, limit)
         self.requests += 1
         started = _now()
@@ -116,11 +117,11 @@ class Transport:
         return exchange.response
 
     def _abandon(self, exchange: _Exchange) -> CloudError:
-        """End a late request; return its error, which is that of its status if it has one."""
+        """End a late request, and return its error: that of its status, if it has one already."""
         error = exchange.error or exchange.timed_out()
         self._session = None  # the thread closes it
         exchange.is_late = True
-        self._line.cut()
+        self._handle.cut()
         exchange.join(_LAST_WAIT)
         return error
 
@@ -135,7 +136,7 @@ class Transport:
         return excerpt(redact(one_line(text), self._connection.api_token))
 
     def show(self, page: Page) -> str:
-        """Return the URL of a page for a message: only with the parameter that is our own."""
+        """Return the URL of a page for a message; of its query, only the parameter that we add."""
         url, parameters = page
         query = "&".join(f"{name}={value}" for name, value in parameters)
         address = redact(one_line(without_query(url)), self._connection.api_token)

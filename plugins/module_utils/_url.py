@@ -17,7 +17,8 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
 
 _API_PATH = "/api/v1"
 
-# Parsers treat these characters differently, so that each could find another host in the URL.
+# Parsers find different hosts in URLs with these characters. For example, a backslash is a slash
+# in the URL Standard of WHATWG, but not in RFC 3986.
 is_ambiguous = re.compile(r"[\s\\\x00-\x1f\x7f]").search
 
 # The pieces between commas and semicolons outside angle brackets and quotation marks.
@@ -83,7 +84,7 @@ def next_link(header: str) -> str:
     for link in links:
         parameters = [parameter.partition("=") for parameter in link[1:]]
         relations = [value for name, equals, value in parameters if name.strip().lower() == "rel"]
-        # If a link has more than one, only the first one counts.
+        # If a link has more than one, only the first one counts (RFC 8288, section 3.3).
         if relations and "next" in relations[0].strip(' "').lower().split():
             return link[0].strip("<> ")
     return ""
@@ -99,7 +100,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def where(url: str) -> str:
+def host_and_port(url: str) -> str:
     """Return the host and the port of a URL for a message."""
     host, port = origin(url)[1:]
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
@@ -117,6 +118,6 @@ def proxy_address(proxy: str) -> str:
 
 
 def without_query(url: str) -> str:
-    """Return a URL for a message: the values in a query can be secrets."""
+    """Return a URL for a message, without the values of its query, which can be secrets."""
     start, mark, _query = url.partition("#")[0].partition("?")
     return f"{start}?..." if mark else start

@@ -71,7 +71,7 @@ def sandbox() -> Iterator[Sandbox]:
 def waits(client: ModuleType, monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Return the seconds that the client would have waited, and skip the waiting."""
     seconds: list[float] = []
-    wait = client._wait
+    wait = client._delay
 
     def note(error: Any, attempt: int) -> float | None:
         needed = wait(error, attempt)
@@ -80,7 +80,7 @@ def waits(client: ModuleType, monkeypatch: pytest.MonkeyPatch) -> list[float]:
         seconds.append(needed)
         return 0.0
 
-    monkeypatch.setattr(client, "_wait", note)
+    monkeypatch.setattr(client, "_delay", note)
     return seconds
 
 

@@ -178,7 +178,7 @@ def test_waits_grow_up_to_a_minute_for_any_number_of_attempts(
     sandbox.fail(Fault(status=503), times=None)
     with pytest.raises(ServerFailed):
         read(sandbox, retries=10)
-    _client._wait(Unreachable(""), 5000)
+    _client._delay(Unreachable(""), 5000)
     for attempt, wait in enumerate(waits):
         longest = min(60.0, 0.5 * 2**attempt)
         assert longest / 2 <= wait <= longest

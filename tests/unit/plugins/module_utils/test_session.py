@@ -238,6 +238,6 @@ def test_the_command_to_install_requests_fits_the_installation_of_ansible(
     if not has_pip:
         monkeypatch.setattr(_session, "find_spec", lambda name: None)
     with pytest.raises(MissingLibrary) as caught:
-        new_session(Connection("http://127.0.0.1:9/api/v1", "x"), _session.Line())
+        new_session(Connection("http://127.0.0.1:9/api/v1", "x"), _session.SocketHandle())
     assert caught.value.next_step.startswith("Install it where Ansible runs: ")
     assert caught.value.next_step.endswith(f"{command}.")

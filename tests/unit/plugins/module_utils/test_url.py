@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.server_management.cloud.plugins.module_utils._url import (
+    host_and_port,
     is_loopback,
     next_link,
     origin,
     resolve,
-    where,
 )
 
 PAGE = "http://h/api/v1/servers?page=1"
@@ -85,9 +85,9 @@ def test_loopback_is_this_machine(host: str, expected: bool) -> None:
     assert is_loopback(host) is expected
 
 
-def test_where_names_host_and_port() -> None:
-    assert where("https://h/x") == "h:443"
-    assert where("http://[::1]:81") == "[::1]:81"
+def test_a_message_names_host_and_port() -> None:
+    assert host_and_port("https://h/x") == "h:443"
+    assert host_and_port("http://[::1]:81") == "[::1]:81"
 
 
 LINKS = [
