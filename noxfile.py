@@ -24,8 +24,8 @@ sys.path.insert(0, str(REPOSITORY / "tests"))
 from gates import containerless, galaxy_import, side_by_side
 from support.release import find_obstacles
 
-# The supported lines of ansible-core, and all Pythons of each. The first one that the machine has
-# is used; the order makes every Python run somewhere.
+# The supported versions of ansible-core, and all Pythons of each. The first Python that the machine
+# has is used; the order makes every Python run somewhere.
 CORES = {
     "2.22": ("3.14", "3.13", "3.15"),
     "2.21": ("3.13", "3.14", "3.12"),
@@ -36,16 +36,16 @@ CORES = {
     "2.16": ("3.10", "3.11", "3.12"),
 }
 PRE_RELEASES = ("2.22",)
-# Lines that are tested with the oldest supported requests instead of the newest.
+# Versions that are tested with the oldest supported requests instead of the newest.
 OLD_REQUESTS = ("2.21", "2.18", "2.16")
 OLDEST_REQUESTS = ("requests==2.28.0", "urllib3~=1.26.0")
-# The tests that run on each line: all but those of the sandbox and of the tools.
+# The tests that run on each version: all but those of the sandbox and of the tools.
 TESTS = (
     *("tests/unit/plugins", "tests/unit/extensions", "tests/unit/test_consistency.py"),
     *("tests/e2e", "--hypothesis-profile=quick"),
 )
 FUZZ_CASES = "500"  # inventory files with about five expressions each
-# Lines that are tested with other programs.
+# Versions that are tested with other programs.
 NEIGHBOURS = ("2.21", "2.16")
 RULEBOOKS = ("2.22", "2.16")
 MATRIX = (
@@ -54,8 +54,8 @@ MATRIX = (
     *(f"rulebook-{core}" for core in RULEBOOKS),
     "load",
 )
-# What ansible-test runs on each line. There are no ignore files. pylint takes half of the time of
-# all sanity tests, so only its newest version runs.
+# What ansible-test runs on each version. There are no ignore files. pylint takes half of the time
+# of all sanity tests, so it runs only on the newest one.
 SANITY = "sanity --skip-test pylint"
 ANSIBLE_TESTS = {
     "2.22": ("sanity", "integration"),
@@ -66,7 +66,7 @@ ANSIBLE_TESTS = {
     "2.17": (SANITY,),
     "2.16": (SANITY, "integration"),
 }
-# Newer than every supported line, as far as the package index has it.
+# The newest version in the package index, with pre-releases.
 DEVEL = "devel"
 DEVEL_PYTHONS = ("3.15", "3.14", "3.13")
 
@@ -171,7 +171,7 @@ nox.options.sessions = ["test", "lint"]
 
 
 def install(session: nox.Session, core: str, *requirements: str) -> None:
-    """Install the newest patch release of an ansible-core line, and the requirements."""
+    """Install the newest patch release of a version of ansible-core, and the requirements."""
     versions = f">={core}.0a1,=={core}.*" if core in PRE_RELEASES else f"~={core}.0"
     if core == DEVEL:
         versions = f">={next(iter(CORES))}.0a1"
@@ -200,7 +200,7 @@ def run_all(
 
 
 def on_each(cores: Iterable[str]) -> Callable[[Callable[[nox.Session, str], None]], None]:
-    """Register a session for each of these lines, named after the function and the line."""
+    """Register a session for each of these versions, named after the function and the version."""
 
     def register(function: Callable[[nox.Session, str], None]) -> None:
         for core in cores:
@@ -305,7 +305,7 @@ def bench(session: nox.Session) -> None:
 
 @nox.session(python=False)
 def gates(session: nox.Session) -> None:
-    """Run every check of Ansible's community and of Galaxy; arguments choose lines and sessions."""
+    """Run all checks of Ansible's community and of Galaxy; arguments choose some of them."""
     if not session.posargs:
         session.run(*NOX, LICENSES, external=True)
     chosen = session.posargs or GATES

@@ -14,8 +14,8 @@ import time
 from pathlib import Path
 
 from .environments import RELEASES, Environment, prepare
+from .jobs import SIZES, choose_jobs
 from .measure import Bench, Results, rounds, standins
-from .plan import SIZES, plan
 from .plot import plot
 from .report import report
 
@@ -94,7 +94,7 @@ def _prepare(options: argparse.Namespace, work: Path) -> dict[str, Environment]:
 def _measure(
     options: argparse.Namespace, environments: dict[str, Environment], work: Path
 ) -> Results:
-    jobs = plan(options.cores, options.sizes, options.only, options.full)
+    jobs = choose_jobs(options.cores, options.sizes, options.only, options.full)
     results = Results()
     with standins() as origin:
         bench = Bench(environments, origin, work)

@@ -23,7 +23,7 @@ from sandbox.account import make_servers
 
 from .contenders import CONTENDERS, EMPTY, groups_of
 from .environments import Environment
-from .plan import Job
+from .jobs import Job
 
 _DRIVER = Path(__file__).with_name("driver.py")
 

@@ -11,5 +11,5 @@ from e2e.conftest import sandbox, source
 
 __all__ = ["sandbox", "source"]
 
-# Of the tested lines, only the package ansible for the oldest one has the collection awx.awx.
+# Of the tested versions, only the package ansible for the oldest one has the collection awx.awx.
 collect_ignore = [] if ansible_version.startswith("2.16.") else ["test_awx_modules.py"]

@@ -110,8 +110,8 @@ def _padded_envelope(size: int | None, encode: Callable[[bytes], bytes] = bytes)
 
 
 @dataclass(eq=False)
-class _Plan:
-    """A fault and the requests that receive it."""
+class _Pending:
+    """A fault, and the requests that receive it."""
 
     fault: Fault
     times: int | None
@@ -119,35 +119,35 @@ class _Plan:
     after: int
 
 
-class Plans:
-    """The pending faults; thread-safe."""
+class PendingFaults:
+    """The faults that requests have not received yet; thread-safe."""
 
     def __init__(self) -> None:
-        self._plans: list[_Plan] = []
+        self._pending: list[_Pending] = []
         self._lock = threading.Lock()
 
     def add(self, fault: Fault, times: int | None, page: int | None, after: int) -> None:
         """Add a fault; see `Sandbox.fail`."""
         with self._lock:
-            self._plans.append(_Plan(fault, times, page, after))
+            self._pending.append(_Pending(fault, times, page, after))
 
     def clear(self) -> None:
         """Remove all faults."""
         with self._lock:
-            self._plans.clear()
+            self._pending.clear()
 
     def take(self, page: int | None) -> Fault:
         """Return the fault for a request of this page, or an empty fault."""
         with self._lock:
-            for plan in self._plans:
-                if plan.page is not None and plan.page != page:
+            for pending in self._pending:
+                if pending.page is not None and pending.page != page:
                     continue
-                if plan.after:
-                    plan.after -= 1
+                if pending.after:
+                    pending.after -= 1
                     continue
-                if plan.times is not None:
-                    plan.times -= 1
-                    if not plan.times:
-                        self._plans.remove(plan)
-                return plan.fault
+                if pending.times is not None:
+                    pending.times -= 1
+                    if not pending.times:
+                        self._pending.remove(pending)
+                return pending.fault
         return Fault()

@@ -20,7 +20,7 @@ from typing import Any
 from .account import make_servers
 from .api import SCOPE, Request, page_of, respond
 from .changes import Change, Schedule
-from .faults import Fault, Plans
+from .faults import Fault, PendingFaults
 from .paging import Paging
 from .wire import Wire
 
@@ -77,7 +77,7 @@ class Sandbox:
         self.schedule.check(self.servers)
         self.requests: list[Request] = []
         self.connections = 0
-        self.plans = Plans()
+        self.faults = PendingFaults()
         self.context = _tls_context(*tls) if tls else None
         self._server: _Server | None = None
 
@@ -96,11 +96,11 @@ class Sandbox:
         `times` is the number of requests, None for all; `page`, from 1, selects those for that
         page; the first `after` of them get a normal response. Earlier faults are used first.
         """
-        self.plans.add(fault, times, page, after)
+        self.faults.add(fault, times, page, after)
 
     def recover(self) -> None:
         """Remove the pending faults."""
-        self.plans.clear()
+        self.faults.clear()
 
     def start(self) -> None:
         """Listen, after a stop on the same port; raise OSError if the port is in use."""
@@ -207,7 +207,7 @@ class _Handler(BaseHTTPRequestHandler):
         )
         sandbox.requests.append(request)
         sandbox.schedule.apply(sandbox.servers)
-        fault = sandbox.plans.take(page_of(sandbox, request))
+        fault = sandbox.faults.take(page_of(sandbox, request))
         response = respond(sandbox, request, fault)
         self.log_message("%s %s: %s", request.method, self.path, response.status)
         wire = Wire(self.request, fault, self.server.stopping)

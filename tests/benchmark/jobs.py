@@ -55,7 +55,7 @@ class Job:
     is_whole: bool
 
 
-def plan(
+def choose_jobs(
     cores: Sequence[str], sizes: Sequence[int], only: Sequence[str], is_full: bool
 ) -> list[Job]:
     """Return the runs of one round, for contenders whose names contain one of the texts.
