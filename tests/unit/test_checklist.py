@@ -88,7 +88,7 @@ def test_the_files_of_the_collection_are_as_required() -> None:
         if name in utilities:
             assert name.rpartition("/")[2].startswith("_"), name
         if name.endswith(".py"):
-            assert "SPDX-License-Identifier: GPL-3.0-or-later" in read(name), name
+            assert "License-Identifier: GPL-3.0-or-later" in read(name), name
 
 
 def test_no_module_reads_with_a_state() -> None:
