@@ -118,3 +118,12 @@ def test_all_supported_versions_run_sanity_tests_for_each_change_and_release() -
     (job,) = workflow["jobs"].values()
     assert {"matrix", "gates", "devel"} <= set(job["strategy"]["matrix"]["target"])
     assert "make release" in read(".github/workflows/release.yml")
+
+
+def test_every_place_that_runs_all_tests_installs_the_same_programs() -> None:
+    (here,) = re.findall(r"^packages=\((.+)\)$", read(".ci/run"), re.MULTILINE)
+    expected = set(here.split()) - {"openssh-client"}  # which openssh-server requires
+    for name in ("ci", "release"):
+        text = read(f".github/workflows/{name}.yml")
+        (packages,) = re.findall(r"apt-get install --yes (.+)", text)
+        assert set(packages.split()) == expected, name
