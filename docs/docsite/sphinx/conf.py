@@ -80,11 +80,13 @@ intersphinx_mapping = {
 
 
 def allow_line_breaks(*arguments: Any) -> None:
-    """Let long names in headings and code break after a dot, an underscore or a slash."""
+    """Let long names in headings and code break after a dot, an underscore or a slash.
+
+    A short word in code, such as Ctrl-C, does not break.
+    """
     context = arguments[3]  # of the event html-page-context
-    context["body"] = _LONG_NAMES.sub(
-        lambda match: _BREAKS.sub(r"\g<0><wbr>", match[0]), context.get("body", "")
-    )
+    body = _SHORT_CODE.sub('<span class="pre short">', context.get("body", ""))
+    context["body"] = _LONG_NAMES.sub(lambda match: _BREAKS.sub(r"\g<0><wbr>", match[0]), body)
 
 
 def setup(app: Any) -> None:
@@ -93,6 +95,7 @@ def setup(app: Any) -> None:
 
 
 _LONG_NAMES = re.compile(r"<(h[1-4])>.*?</\1>|<code .*?</code>", re.DOTALL)
+_SHORT_CODE = re.compile(r'<span class="pre">(?=[^<]{1,12}</span>)')
 _BREAKS = re.compile(r"(?<=\w)[._/](?=\w)(?![^<]*>)")
 
 # The generated start page lists plugins in alphabetical order, so that the modules for unreleased
