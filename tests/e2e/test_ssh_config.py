@@ -169,6 +169,9 @@ def test_variables_change_the_file_the_group_and_the_names(config: Config, runne
     assert config.write(*extra).says("was not written by this playbook, so nothing was changed")
     assert own.read_text() == "Host mine\n"
     own.unlink()
+    own.mkdir()
+    assert config.write(*extra).says("ource is a directory and must be a file")
+    own.rmdir()
     config.write(*extra).ok()
     assert re.findall(r"^Host (.+)$", own.read_text(), re.MULTILINE) == [
         "x-db-1",
