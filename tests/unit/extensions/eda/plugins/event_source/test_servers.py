@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +19,10 @@ from ansible.plugins.loader import fragment_loader
 from ansible.utils.plugin_docs import get_docstring
 
 from ansible_collections.server_management.cloud.plugins.module_utils._options import (
+    TOKEN_OPTIONS,
+    VARIABLES,
     connection_argument_spec,
+    variable,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._arguments import (
     OWN,
@@ -107,6 +111,20 @@ def test_its_arguments_are_documented() -> None:
     assert {name: rules(option) for name, option in options.items()} == {
         name: rules(option) for name, option in every.items()
     }
+
+
+def test_the_guide_lists_the_arguments_with_their_defaults() -> None:
+    guide = (ROOT / "docs/docsite/rst/guide_events.rst").read_text(encoding="utf-8")
+    _before, _title, section = guide.partition("\nArguments\n---------\n")
+    rows = dict(re.findall(r"^   \* - ``(\w+)``\n     - (.+)\n     - ", section, re.M)[:13])
+    options = {**connection_argument_spec(), **OWN}
+    assert set(rows) >= set(options)
+    for name, option in options.items():
+        if (default := option.get("default")) is not None:
+            shown = str(default).lower().removesuffix(".0")
+            assert rows[name].endswith(f"``{shown}``"), name
+        in_environment = name in (*VARIABLES, *TOKEN_OPTIONS)
+        assert (f"``{variable(name)}``" in rows[name]) is in_environment, name
 
 
 def test_the_examples_have_valid_arguments() -> None:
