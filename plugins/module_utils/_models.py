@@ -30,6 +30,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._text impo
 # The fields that the API documents for a server; all are text.
 FIELDS = ("id", "name", "status", "plan", "region", "ipv4", "created_at")
 _TEXT_FIELDS = frozenset(FIELDS)
+GROUP_FIELDS = ("region", "plan", "status")  # each of their values makes a group of hosts
 
 # The options that keep the servers with certain values of a field, and that field.
 OPTION_FIELDS = {

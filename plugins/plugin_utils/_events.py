@@ -17,7 +17,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import CloudError
-from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
+from ansible_collections.server_management.cloud.plugins.module_utils._models import (
+    GROUP_FIELDS,
+    Server,
+)
 from ansible_collections.server_management.cloud.plugins.module_utils._text import is_plain, plain
 from ansible_collections.server_management.cloud.plugins.plugin_utils._names import assign_names
 
@@ -28,7 +31,7 @@ HOSTNAME = "inventory_hostname"
 
 # The groups of an inventory file with default options.
 _GROUPS = frozenset({"all", "ungrouped", "server_management"})
-_GROUP_PREFIXES = ("region_", "plan_", "status_")
+_GROUP_PREFIXES = tuple(f"{field}_" for field in GROUP_FIELDS)
 
 # Punctuation of our own messages that plain text can't have, so that they still read well.
 _in_parentheses = re.compile(r" \(([^()]*)\)")

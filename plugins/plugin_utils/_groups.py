@@ -16,6 +16,7 @@ from typing import Any
 from ansible.inventory.group import to_safe_group_name
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
+from ansible_collections.server_management.cloud.plugins.module_utils._models import GROUP_FIELDS
 from ansible_collections.server_management.cloud.plugins.module_utils._text import (
     brief,
     summarise,
@@ -43,7 +44,7 @@ class GroupNames:
         self.common_group = safe_group_name(get_option("group"))
         self._written = [("group", get_option("group"))]
         # Not only those of group_by: another account's file may make the other groups.
-        prefixes = ["region_", "plan_", "status_"]
+        prefixes = [f"{field}_" for field in GROUP_FIELDS]
         names = {*GROUPS_OF_ANSIBLE, *existing}
         for name in get_option("groups") or {}:
             self._written.append(("groups", str(name)))

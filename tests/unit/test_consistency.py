@@ -23,6 +23,7 @@ from ansible.release import __version__
 from ansible.utils.plugin_docs import get_docstring
 
 from ansible_collections.server_management.cloud.plugins.module_utils._fleet import KEYS
+from ansible_collections.server_management.cloud.plugins.module_utils._models import GROUP_FIELDS
 from ansible_collections.server_management.cloud.plugins.module_utils._operations import OPERATIONS
 from ansible_collections.server_management.cloud.plugins.module_utils._options import (
     TOKEN_OPTIONS,
@@ -117,15 +118,16 @@ def test_the_inventory_plugin_has_the_connection_options_of_the_modules() -> Non
 
 
 def test_the_inventory_plugin_reads_the_options_that_it_documents() -> None:
-    documented = set(documentation("inventory", "servers")[0]["options"])
+    documented = documentation("inventory", "servers")[0]["options"]
     borrowed = borrowed_options()
     files = [*PLUGINS.glob("inventory/*.py"), *PLUGINS.glob("plugin_utils/*.py")]
     files.append(PLUGINS / "module_utils" / "_options.py")
     source = "\n".join(path.read_text(encoding="utf-8") for path in files)
-    for option in documented - borrowed - {"plugin"}:
+    for option in documented.keys() - borrowed - {"plugin"}:
         assert f'"{option}"' in source
     read = set(re.findall(r"get_option\(\s*\"([a-z_]+)\"", source))
-    assert read <= documented
+    assert read <= documented.keys()
+    assert documented["group_by"]["choices"] == list(GROUP_FIELDS)
 
 
 def borrowed_options() -> set[str]:
@@ -391,10 +393,10 @@ def test_the_table_of_cores_has_all_their_pythons() -> None:
     constants_ = (tools / "_util/target/common/constants.py").read_text(encoding="utf-8")
     supported = re.search(r"^CONTROLLER_PYTHON_VERSIONS = \(([^)]*)\)", constants_, re.MULTILINE)
     assert supported
-    line = re.match(r"\d+\.\d+", __version__)
-    assert line
-    if line[0] in table:
-        assert sorted(table[line[0]]) == sorted(re.findall(r"\d\.\d+", supported[1]))
+    core = re.match(r"\d+\.\d+", __version__)
+    assert core
+    if core[0] in table:
+        assert sorted(table[core[0]]) == sorted(re.findall(r"\d\.\d+", supported[1]))
 
 
 @pytest.mark.parametrize(
