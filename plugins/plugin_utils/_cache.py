@@ -28,6 +28,9 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server, merge
 from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
 from ansible_collections.server_management.cloud.plugins.module_utils._text import one_line
+from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
+    HAS_EXPRESSIONS,
+)
 
 _FORMAT = 1
 # Exceptions raised by reading a damaged entry, in the cache plugin or in Ansible's decoder.
@@ -146,8 +149,9 @@ def setup_error(plugin: str, address: str | None, error: Exception) -> OptionErr
 def warn_if_not_persistent(cache: Any, plugin: str, warn: Callable[[str], None]) -> None:
     """Warn of a cache that keeps nothing between two commands."""
     is_persistent = getattr(getattr(cache, "_plugin", None), "_persistent", True)
-    # Before ansible-core 2.19, the plugin does not say so.
-    if not is_persistent or plugin.rpartition(".")[2] == "memory":
+    # Before ansible-core 2.19, memory does not have this attribute, and Ansible ignores it: pickle,
+    # which has it in community.general, keeps its entries there.
+    if plugin.rpartition(".")[2] == "memory" or (HAS_EXPRESSIONS and not is_persistent):
         warn(
             f"cache: the cache plugin {plugin} keeps nothing between two commands, so the cache "
             "has no effect. Set cache_plugin, for example to ansible.builtin.jsonfile."

@@ -113,7 +113,11 @@ def check_keys(config: Mapping[str, Any], known: Iterable[str]) -> None:
 def render(
     config: Mapping[str, Any], templar: Any, extra_vars: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the configuration with its templates rendered and its vault values decrypted."""
+    """Return the configuration with its templates rendered and its vault values decrypted.
+
+    A template whose result is null gives an empty text, so that the option is not replaced by its
+    default or by the environment.
+    """
     templar.available_variables = extra_vars
     rendered = {}
     for key, value in config.items():
@@ -123,6 +127,8 @@ def render(
             continue
         try:
             rendered[key] = templar.template(value)
+            if rendered[key] is None and value is not None:
+                rendered[key] = ""  # as up to 2.18: not the same as an option without a value
             if getattr(value, "__ENCRYPTED__", False):  # up to 2.18 a vault value is decrypted late
                 rendered[key] = str(value)
         except _TEMPLATE_ERRORS as error:
@@ -281,4 +287,4 @@ def _is_blank(value: Any) -> bool:
 
 
 def _shown(value: Any) -> str:
-    return brief(str(value))
+    return brief(str(value)) or "empty"

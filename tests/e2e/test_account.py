@@ -209,7 +209,12 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
         {"regions": ["eu-1", "eu-9"], "strict": True},
         "regions: no server has eu-9; the account has eu-1 (2), eu-2 (1).",
     ),
-    ({"plans": "{{ none }}"}, "plans: "),
+    ({"plans": "{{ none }}"}, "plans: has an empty value."),
+    ({"regions": [None]}, "regions: must be a list of text values."),
+    ({"base_url": "{{ none }}"}, "base_url: is required."),
+    ({"group": "{{ none }}"}, "group: must not be empty."),
+    ({"strict": "{{ none }}"}, "strict: must be true or false."),
+    ({"min_hosts": "{{ none }}"}, "min_hosts: must be a whole number, but is empty."),
     (
         {"keyed_groups": [{"key": "server_plan", "seperator": ""}]},
         "keyed_groups: seperator: there is no such key. Did you mean separator?",
@@ -260,15 +265,20 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
 def test_each_bad_option_is_named_and_its_source_adds_nothing(source: Source, cases: Cases) -> None:
     static = source.folder / "static.ini"
     static.write_text("static-1\n")
+    texts = {f"c{number}": text for number, (_options, text) in enumerate(BAD_OPTIONS)}
     for number, (options, _text) in enumerate(BAD_OPTIONS):
         cases.add(f"c{number}", source.sandbox, **options)
+    for option in ("statuses", "regions", "plans"):
+        cases.add(option, source.sandbox)
+        cases.paths[option].write_text(f"{cases.paths[option].read_text()}{option}:\n")
+        texts[option] = f"{option}: is null. Leave the option out to keep all."
     result = cases.run("-i", static)
     listing = result.json()
     assert hosts(listing) == []
     assert members(listing, "ungrouped") == ["static-1"]
     # Elsewhere, empty groups are not printed.
     assert listing["all"]["children"] == ["ungrouped"]
-    check_refused(result, {f"c{number}": bad[1] for number, bad in enumerate(BAD_OPTIONS)})
+    check_refused(result, texts)
     assert source.sandbox.token not in result.output
 
 

@@ -12,6 +12,9 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
+    HAS_EXPRESSIONS,
+)
 from sandbox import Fault
 
 from .conftest import KNOWN, THREE, Cases, Source, cached, check_refused, hosts, members, prefixed
@@ -144,8 +147,9 @@ def test_a_cache_that_keeps_nothing_is_reported(source: Source, tmp_path: Path) 
         result = source.run(cache=True, cache_plugin=plugin, cache_connection=str(tmp_path)).ok()
         assert hosts(json.loads(result.stdout[result.stdout.index("{") :])) == THREE
         name = plugin or "memory"
-        assert result.says(f"cache: the cache plugin {name}")
-        assert result.says("keeps nothing between two commands, so the cache has no effect.")
+        text = f"cache: the cache plugin {name} keeps nothing between two commands, so the cache"
+        # Before ansible-core 2.19, Ansible ignores what the plugin says.
+        assert result.says(text) == (plugin is None or HAS_EXPRESSIONS)
 
 
 def test_min_servers_also_checks_a_cached_listing(cases: Cases, tmp_path: Path) -> None:
