@@ -106,8 +106,11 @@ class PureExpression:
 
         ``key`` has the key of each of ``names``: that of text is the text.
         """
-        if self.compiled is None or not all(text.__class__ is str for text in key):
+        if self.compiled is None:
             return None
+        for text in key:
+            if text.__class__ is not str:
+                return None
         self._variables.update(zip(self.names, key, strict=True))
         try:
             deque(self.compiled.root_render_func(self._context), maxlen=0)
