@@ -80,7 +80,7 @@ intersphinx_mapping = {
 
 
 def allow_line_breaks(*arguments: Any) -> None:
-    """Let long names in headings and code break after a dot, an underscore or a slash.
+    """Let long names break after a dot, a slash, an underscore or a colon.
 
     A short word in code, such as Ctrl-C, does not break.
     """
@@ -94,9 +94,11 @@ def setup(app: Any) -> None:
     app.connect("html-page-context", allow_line_breaks)
 
 
-_LONG_NAMES = re.compile(r"<(h[1-4])>.*?</\1>|<code .*?</code>", re.DOTALL)
-_SHORT_CODE = re.compile(r'<span class="pre">(?=[^<]{1,12}</span>)')
-_BREAKS = re.compile(r"(?<=\w)[._/](?=\w)(?![^<]*>)")
+_LONG_NAMES = re.compile(
+    r'<(h[1-4])>.*?</\1>|<code .*?</code>|<span class="std std-ref">.*?</span>', re.DOTALL
+)
+_SHORT_CODE = re.compile(r'<span class="pre">(?=[^<]{1,10}</span>)')
+_BREAKS = re.compile(r"(?<=\w)[._/:](?=\w)(?![^<]*>)")
 
 # The generated start page lists plugins in alphabetical order, so that the modules for unreleased
 # operations come first. A page that is missing in this one is an error.
