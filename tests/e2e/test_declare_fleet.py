@@ -31,6 +31,8 @@ COMPARE = """\
 """
 # Names that YAML reads as something else, or that Ansible could read as a template.
 NAMES = ["yes", "null", "12", "1e3", "0x10", "2026-01-01", "a: b", "- a", "@a", "é漢", "😀", "a b "]
+NAMES += ["=", "<<", "~", "no\n", "12\n", "2026-01-01\t10:00:00", "[1]", "{}", "null\n"]
+NAMES += ["#jinja2:variable_start_string:'['", "{1: 2}", "#jinja2: a\n{{ 1 }}", "!!python/none"]
 NAMES += [
     EXECUTE,
     "{% if %}",
@@ -90,7 +92,7 @@ def test_a_hostile_account_is_in_sync_with_its_declaration(runner: Runner) -> No
     cases = [case for case in CASES if "__ansible_" not in str(case.elements)]
     servers = [element for case in cases for element in case.elements]
     for number, text in enumerate(NAMES):
-        field = {"name": text} if number % 2 else {"name": text, "plan": text, "status": text}
+        field = {"name": text, "plan": text, "status": text}
         servers.append({**KNOWN[0], "id": f"srv_name_{number}", **field})
         servers.append({**KNOWN[0], "id": f"{text}{number}", "name": f"by-id-{number}"})
     with Sandbox(servers=servers, page_size=1000) as api:
