@@ -9,6 +9,7 @@ import pickle
 import re
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -48,13 +49,14 @@ def test_an_unsupported_python_is_reported_with_the_next_step(
     text = Path(str(_errors.__file__)).read_text(encoding="utf-8")
     message = f"server_management.cloud requires Python 3.10 or later; {sys.executable} is 3.8. "
     if place == "module":
-        monkeypatch.delitem(sys.modules, "ansible.plugins")
+        monkeypatch.delitem(sys.modules, "ansible.plugins", raising=False)
         with pytest.raises(SystemExit):
             exec(text, {})  # noqa: S102
         result = json.loads(capsys.readouterr().out)
         assert result["failed"]
         assert result["msg"] == f"{message}Set ansible_python_interpreter."
     else:
+        monkeypatch.setitem(sys.modules, "ansible.plugins", ModuleType("ansible.plugins"))
         with pytest.raises(RuntimeError) as raised:
             exec(text, {})  # noqa: S102
         assert str(raised.value) == f"{message}Install Ansible with a later Python."

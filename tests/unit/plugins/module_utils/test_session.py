@@ -235,8 +235,7 @@ def test_the_command_to_install_requests_fits_the_installation_of_ansible(
     monkeypatch.setattr(sys, "base_prefix", str(prefix if is_system else tmp_path))
     monkeypatch.setattr("sysconfig.get_path", lambda name: str(prefix))
     monkeypatch.setitem(sys.modules, "requests", None)
-    if not has_pip:
-        monkeypatch.setattr(_session, "find_spec", lambda name: None)
+    monkeypatch.setattr(_session, "find_spec", lambda name: has_pip or None)
     with pytest.raises(MissingLibrary) as caught:
         new_session(Connection("http://127.0.0.1:9/api/v1", "x"), _session.SocketHandle())
     assert caught.value.next_step.startswith("Install it where Ansible runs: ")

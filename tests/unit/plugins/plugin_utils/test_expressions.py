@@ -110,17 +110,19 @@ def test_values_of_other_types_and_orders_are_different() -> None:
     assert [extra.variables["a"] for extra in composed] == [json.dumps(value) for value in values]
 
 
-@pytest.mark.parametrize("expression", ["1000000 | random", "'x' | password_hash('sha512')"])
+CHANGING = ["1000000 | random"]
+if HAS_EXPRESSIONS:  # Jinja computes the hash of a constant once
+    CHANGING.append("'x' | password_hash('sha512')")
+
+
+@pytest.mark.parametrize("expression", CHANGING)
 def test_results_that_change_are_computed_for_each_host(expression: str) -> None:
-    if "password" in expression and not HAS_EXPRESSIONS:
-        pytest.skip("Jinja computes the hash of a constant once")
     expressions = expressions_with({"compose": {"a": f"{expression} ~ server_name[:1]"}})
     composed = expressions.compose_all(hosts(WEB[:5]), InventoryData())
     assert not expressions.failures
     assert len({extra.variables["a"] for extra in composed}) == 5
 
 
-@pytest.mark.skipif(not HAS_EXPRESSIONS, reason="Jinja computes constants when it compiles")
 def test_expressions_are_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = []
     compile_expression = Environment.compile_expression
@@ -132,7 +134,8 @@ def test_expressions_are_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Environment, "compile_expression", counting)
     options = {"compose": {"a": "now().year"}, "groups": {"b": "now().year > 1"}}
     expressions_with(options).compose_all(hosts(WEB), InventoryData())
-    assert compiled == ["now().year", "now().year > 1"]
+    # Earlier versions, in which Jinja computes constants when it compiles, compile each time.
+    assert compiled == (["now().year", "now().year > 1"] if HAS_EXPRESSIONS else [])
 
 
 @pytest.mark.promise("data")
