@@ -45,7 +45,9 @@ def is_omission(error: BaseException | None) -> bool:
 
 def is_identifier(text: str) -> bool:
     """Return whether a text can be the name of a variable, by the rule of all versions."""
-    return text.isascii() and text.isidentifier() and not keyword.iskeyword(text)
+    is_name = text.isascii() and text.isidentifier() and not keyword.iskeyword(text)
+    # Jinja reads these as values; ansible-core 2.19 and later do not accept them as names.
+    return is_name and text not in ("false", "none", "true")
 
 
 def compile_once(templar: Any) -> None:

@@ -94,6 +94,11 @@ def test_an_identifier_is_one_for_ansible(text: str) -> None:
     assert is_identifier(text) == isidentifier(text)
 
 
+@pytest.mark.parametrize("text", ["true", "false", "none"])
+def test_a_value_of_jinja_is_not_an_identifier(text: str) -> None:
+    assert not is_identifier(text)
+
+
 def test_the_globals_of_templates_are_reserved() -> None:
     templar = Templar(DataLoader())
     environment = templar._engine.environment if HAS_EXPRESSIONS else templar.environment
