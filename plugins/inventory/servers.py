@@ -500,7 +500,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     ) -> None:
         """Name and sort the hosts, and evaluate the file's expressions for them."""
         group_names.add(group for host in hosts for group in host.groups)
-        is_taken = taken_names(self.inventory, account)
+        addresses = {host.server.id: host.variables["ansible_host"] for host in hosts}
+        is_taken = taken_names(self.inventory, account, addresses)
         if self.get_option("hostnames") is not None:
             for host in hosts:
                 host.preferences = expressions.preferences(host)

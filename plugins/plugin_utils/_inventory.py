@@ -24,7 +24,10 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._groups im
     GroupNames,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
-from ansible_collections.server_management.cloud.plugins.plugin_utils._names import is_localhost
+from ansible_collections.server_management.cloud.plugins.plugin_utils._names import (
+    is_localhost,
+    packed_address,
+)
 from ansible_collections.server_management.cloud.plugins.plugin_utils._trust import trust_plain
 
 # ansible_ssh_host, ansible_become_password and the like: each connection plugin has its own names.
@@ -37,19 +40,25 @@ _KEPT_TEXTS = 4096  # how many values are remembered while hosts are added
 _known_servers: WeakKeyDictionary[Any, dict[str, tuple[str, str]]] = WeakKeyDictionary()
 
 
-def taken_names(inventory: Any, account: str) -> Callable[[str, str], bool]:
+def taken_names(
+    inventory: Any, account: str, addresses: Mapping[str, str]
+) -> Callable[[str, str], bool]:
     """Return a function that returns whether a name is taken for the server with an id.
 
     It is if another account's server has it, or another source's host with an address, a connection
     plugin or a password, which a server must not get or replace. Any other host of another source
-    is merged with the server.
+    is merged with the server. ``addresses`` are those of the servers, by their ids: a host whose
+    name is an address can only be the server with this address.
     """
     known, hosts = _servers_in(inventory), inventory.hosts
 
     def is_taken(name: str, server_id: str) -> bool:
         if name in known:
             return known[name] != (account, server_id)
-        return name in hosts and _has_connection(hosts[name])
+        if name not in hosts:
+            return False
+        is_other = bool(packed_address(name)) and name != addresses.get(server_id)
+        return is_other or _has_connection(hosts[name])
 
     return is_taken
 

@@ -280,13 +280,21 @@ def is_localhost(name: str) -> bool:
     lowered = name.lower().rstrip(".")
     if lowered in _LOCALHOSTS or lowered.endswith(".localhost"):
         return True
-    if not name[0].isdigit():
-        return False
+    packed = packed_address(lowered)
+    return packed[:1] == b"\x7f" or packed == bytes(4)
+
+
+def packed_address(name: str) -> bytes:
+    """Return the four bytes of a name that ssh takes for an IPv4 address, or nothing.
+
+    For example, 127.1 and 0x7f000001 are addresses of this machine.
+    """
+    if not name[:1].isdigit():
+        return b""
     try:
-        packed = socket.inet_aton(lowered)  # as ssh does: 127.1 and 0x7f000001 are this machine
+        return socket.inet_aton(name)
     except OSError:
-        return False
-    return packed[0] == 127 or packed == bytes(4)
+        return b""
 
 
 def _is_ipv6_loopback(text: str) -> bool:

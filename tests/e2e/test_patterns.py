@@ -58,6 +58,8 @@ STATIC = """
 db-prod ansible_host=198.51.100.7
 old ansible_ssh_host=198.51.100.8
 merged colour=red
+198.51.100.20
+203.0.113.9
 [routers]
 router
 [routers:vars]
@@ -77,14 +79,16 @@ ansible_become_password=secret
 def test_a_server_does_not_replace_the_host_of_another_source(source: Source, cases: Cases) -> None:
     static = source.folder / "static.ini"
     static.write_text(STATIC)
-    source.sandbox.servers = named("db-prod", "old", "merged", "router", "nas", "pc", "files")
+    addresses = ("198.51.100.20", "203.0.113.9")  # only the second is that of its server
+    source.sandbox.servers = named(
+        "db-prod", "old", "merged", "router", "nas", "pc", "files", *addresses
+    )
     cases.add("strict", source.sandbox, strict=True)
     cases.add("lenient", source.sandbox)
     result = cases.run("-i", static)
     listing = result.json()
     hostvars = listing["_meta"]["hostvars"]
-    addresses = {name: values.get("ansible_host") for name, values in hostvars.items()}
-    assert addresses == {
+    assert {name: values.get("ansible_host") for name, values in hostvars.items()} == {
         "db-prod": "198.51.100.7",
         "db-prod_srv_1": "203.0.113.1",
         "old": None,
@@ -97,6 +101,9 @@ def test_a_server_does_not_replace_the_host_of_another_source(source: Source, ca
         "pc": "203.0.113.6",
         "files": None,
         "files_srv_7": "203.0.113.7",
+        "198.51.100.20": None,
+        "198.51.100.20_srv_8": "203.0.113.8",
+        "203.0.113.9": "203.0.113.9",
     }
     assert hostvars["nas"]["ansible_connection"] == "local"
     assert "ansible_connection" not in hostvars["nas_srv_5"]
@@ -104,6 +111,8 @@ def test_a_server_does_not_replace_the_host_of_another_source(source: Source, ca
     assert hostvars["merged"]["colour"] == "red"
     assert "db-prod" not in listing
     assert sorted(members(listing, "status_running")) == [
+        "198.51.100.20_srv_8",
+        "203.0.113.9",
         "db-prod_srv_1",
         "files_srv_7",
         "merged",
@@ -112,9 +121,9 @@ def test_a_server_does_not_replace_the_host_of_another_source(source: Source, ca
         "pc",
         "router_srv_4",
     ]
-    assert result.says("5 servers have names of hosts of other sources, so their ids are added")
+    assert result.says("6 servers have names of hosts of other sources, so their ids are added")
     assert not result.says("share a name")
-    check_refused(result, {"strict": "hostnames: 5 servers have names of hosts of other sources"})
+    check_refused(result, {"strict": "hostnames: 6 servers have names of hosts of other sources"})
 
 
 def test_a_group_does_not_take_the_name_of_a_host_of_another_source(

@@ -119,12 +119,32 @@ def test_a_host_with_a_connection_of_its_own_keeps_its_name(variable: str, is_ta
     inventory.set_variable("web-1", variable, "x")
     inventory.add_child("storage", "web-2")
     inventory.set_variable("above", variable, "x")
-    check = taken_names(inventory, "https://api.example.com")
+    check = taken_names(inventory, "https://api.example.com", {})
     found = [check(name, "srv_1") for name in places.values()]
     assert found == [is_taken, is_taken, False]
     # What every host gets belongs to none of them.
     inventory.set_variable("all", variable, "x")
     assert check("web-3", "srv_1") is False
+
+
+@pytest.mark.parametrize(
+    ("name", "address", "is_taken"),
+    [
+        ("10.0.0.5", "203.0.113.1", True),
+        ("10.5", "203.0.113.1", True),
+        ("10.5", "10.0.0.5", True),  # an unusual spelling: not worth a special case
+        ("10.0.0.5", "10.0.0.5", False),
+        ("db-1", "203.0.113.1", False),
+        ("10-0-0-5", "203.0.113.1", False),
+    ],
+)
+def test_a_host_named_by_its_address_is_only_the_server_with_it(
+    name: str, address: str, is_taken: bool
+) -> None:
+    inventory = InventoryData()
+    inventory.add_host(name)
+    check = taken_names(inventory, "https://api.example.com", {"srv_1": address})
+    assert check(name, "srv_1") is is_taken
 
 
 @pytest.mark.promise("stable")
