@@ -100,6 +100,19 @@ def test_no_module_reads_with_a_state() -> None:
         assert ("state" in options) is not path.stem.endswith("_info"), path.stem
 
 
+def test_the_changelog_lists_each_module_and_plugin() -> None:
+    releases = load("changelogs/changelog.yaml")["releases"]
+    for folder in ("modules", "inventory"):
+        for path in REPOSITORY.glob(f"plugins/{folder}/*.py"):
+            names = constants(f"plugins/{folder}/{path.name}")
+            documented = yaml.safe_load(ast.literal_eval(names["DOCUMENTATION"]))
+            release = releases[documented["version_added"]]
+            listed = release.get(folder) or release["plugins"][folder]
+            described = {found["name"]: found["description"] for found in listed}
+            expected = documented["short_description"].replace("-", r"\-")
+            assert described[path.stem].rstrip(".") == expected, path.stem
+
+
 def test_all_supported_versions_run_sanity_tests_for_each_change_and_release() -> None:
     table = constants("noxfile.py")
     cores = list(ast.literal_eval(table["CORES"]))
