@@ -10,6 +10,7 @@ This utility is private to the collection: it may change in any release.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -36,6 +37,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._options i
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._text import (
     SECRET_LENGTH,
+    free_key,
     summarise,
 )
 
@@ -148,11 +150,10 @@ def _rename(value: Any, renamed: set[str]) -> Any:
         return [_rename(item, renamed) for item in value]
     if not isinstance(value, Mapping):
         return value
+    numbers: Counter[str] = Counter()
     result = {key: _rename(item, renamed) for key, item in value.items() if not _is_reserved(key)}
     for key in sorted(value.keys() - result.keys()):
-        name = key.lstrip("_")
-        while name in result:
-            name += "_"
+        name = free_key(key.lstrip("_"), result, numbers)
         result[name] = _rename(value[key], renamed)
         renamed.add(key)
     return result

@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -21,13 +22,21 @@ from ansible_collections.server_management.cloud.plugins.module_utils._models im
     GROUP_FIELDS,
     Server,
 )
-from ansible_collections.server_management.cloud.plugins.module_utils._text import is_plain, plain
+from ansible_collections.server_management.cloud.plugins.module_utils._text import (
+    free_key,
+    is_plain,
+    plain,
+)
 from ansible_collections.server_management.cloud.plugins.plugin_utils._names import assign_names
 
 Event = dict[str, Any]
 
 # In ``changed`` and ``before``, beside the API's fields.
 HOSTNAME = "inventory_hostname"
+
+# Characters of a text or a key. ansible-rulebook loses an event with a key of more than 50,000 or
+# a text of more than 20,000,000 (the limits of its JSON parser, Jackson).
+_MAX_TEXT = 10_000
 
 # The groups of an inventory file with default options.
 _GROUPS = frozenset({"all", "ungrouped", "server_management"})
@@ -179,10 +188,10 @@ def event_id(server_id: str) -> str:
     srv1+ec8bc2df5d..., because srv_1 can be another server.
     """
     # A plain id that looks like the result for another one gets a digest, too.
-    if is_plain(server_id) and not _ends_like_event_id(server_id):
+    if _short_plain(server_id) == server_id and not _ends_like_event_id(server_id):
         return server_id
     digest = hashlib.sha256(server_id.encode()).hexdigest()[:32]
-    return f"{''.join(filter(is_plain, server_id))}+{digest}"
+    return f"{''.join(filter(is_plain, server_id[:_MAX_TEXT]))}+{digest}"
 
 
 def plain_fields(fields: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
@@ -198,7 +207,7 @@ def plain_fields(fields: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
 
 def _plain_value(value: Any) -> Any:
     if isinstance(value, str):
-        return plain(value)
+        return _short_plain(value)
     if isinstance(value, list):
         return [_plain_value(item) for item in value]
     if isinstance(value, dict):
@@ -207,20 +216,22 @@ def _plain_value(value: Any) -> Any:
 
 
 def _plain_object(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an object with plain keys and values; keys that become the same get more underscores.
+    """Return an object with plain keys and values; keys that become the same get numbers.
 
     Keys that are plain already stay as they are, whatever the order. An empty key becomes an
     underscore: it would end the task of ansible-rulebook that reads events (dpath refuses it).
     """
+    numbers: Counter[str] = Counter()
     result = {key: _plain_value(value) for key, value in fields.items() if plain_key(key) == key}
     for key in sorted(fields.keys() - result.keys()):
-        name = plain_key(key)
-        while name in result:
-            name += "_"
-        result[name] = _plain_value(fields[key])
+        result[free_key(plain_key(key), result, numbers)] = _plain_value(fields[key])
     return result
 
 
 def plain_key(key: str) -> str:
-    """Return a key as plain text that is not empty."""
-    return plain(key) or "_"
+    """Return a key as short plain text that is not empty."""
+    return _short_plain(key) or "_"
+
+
+def _short_plain(text: str) -> str:
+    return plain(text[:_MAX_TEXT])

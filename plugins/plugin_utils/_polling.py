@@ -116,7 +116,7 @@ def _altered_ids(servers: Iterable[Server]) -> Iterator[str]:
     if altered:
         are = "1 server has an id" if len(altered) == 1 else f"{len(altered)} servers have ids"
         yield (
-            f"{are} with characters that events can't have: {summarise(altered)}. Playbooks that "
+            f"{are} that events can't have: {summarise(altered)}. Playbooks that "
             "compare the id of an event with server_id end without changing anything."
         )
 

@@ -2,9 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Text to which Ansible gives a meaning, collected from the source of ansible-core 2.16 and 2.22.
+"""Text to which Ansible and ansible-rulebook give a meaning, collected from their source.
 
-The generator of accounts, the hostile corpus and the tests of names and events draw from it.
+The versions are ansible-core 2.16 and 2.22, and ansible-rulebook 1.3. The generator of accounts,
+the hostile corpus and the tests of names, files and events draw from it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import NamedTuple
 
 
 class Meaning(NamedTuple):
-    """Texts with a meaning, and where Ansible's source gives it: modules and a text in them.
+    """Texts with a meaning, and where the source gives it: modules and a text in them.
 
     One of the modules exists in each supported version.
     """
@@ -126,4 +127,44 @@ MEANINGS = (
     ),
 )
 
+# Keys and values of an event.
+EVENT_MEANINGS = (
+    # Paths in an event; no key may be empty.
+    Meaning(("dpath.segments",), "Empty string keys not allowed", ("", "/", "//")),
+    Meaning(
+        ("dpath",),
+        "def _split_path",
+        ("meta/source/name", "server/id", "server.id", "..", "*", "**", "a[0]", "0", "-1"),
+    ),
+    # The hosts of a playbook, and what is known about the source.
+    Meaning(
+        ("ansible_rulebook.rule_set_runner",),
+        'if "hosts" in event["meta"]',
+        ("meta", "hosts", "meta.hosts", "web,db1", "m", "m_0"),
+    ),
+    Meaning(
+        ("ansible_rulebook.event_filter.insert_meta_info",),
+        'if "source" not in event["meta"]',
+        ("source", "name", "type", "received_at", "uuid"),
+    ),
+    # Variables of actions and playbooks.
+    Meaning(
+        ("ansible_rulebook.action.helper",),
+        "extra_vars[KEY_EDA_VARS]",
+        ("ansible_eda", "event", "events", "facts", "rule", "ruleset"),
+    ),
+    # Templates of a rulebook, which make Python values of text, and encrypted text.
+    Meaning(
+        ("ansible_rulebook.util",),
+        "NativeEnvironment(",
+        ("{{ 7 * 7 }}", "{{", "007e1", "0x10", "1, 2", "1_000", "True", "None"),
+    ),
+    Meaning(
+        ("ansible_rulebook.util",), "settings.vault.is_encrypted", ("$ANSIBLE_VAULT;1.1;AES256\n6",)
+    ),
+    # Names in Java and in the rule engine.
+    Meaning(("drools.ruleset",), "createRuleset", ("this", "class", "@class", "@type", "null")),
+)
+
 TEXTS = tuple(dict.fromkeys(text for meaning in MEANINGS for text in meaning.texts))
+EVENT_TEXTS = tuple(dict.fromkeys(text for meaning in EVENT_MEANINGS for text in meaning.texts))

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -28,8 +29,10 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._events im
     plain_fields,
     plain_message,
 )
+from support import meanings
 from support.modules import WEB
 
+PAIRS = [divmod(number, 100) for number in range(10_000)]
 ATTACK = "{{ lookup('pipe', 'touch /tmp/x') }}"
 
 
@@ -235,15 +238,42 @@ def test_a_change_names_fields_that_were_altered_in_either_record() -> None:
 def test_keys_that_become_equal_stay_distinct() -> None:
     fields = {"id": "s", "a}": 1, "a{": 2, "a_": 3, "b": {"x%": 1, "x#": 2}}
     result, replaced = plain_fields(fields)
-    assert result == {"id": "s", "a_": 3, "a__": 2, "a___": 1, "b": {"x_": 2, "x__": 1}}
+    assert result == {"id": "s", "a_": 3, "a__1": 2, "a__2": 1, "b": {"x_": 2, "x__1": 1}}
     assert plain_fields(dict(reversed(fields.items())))[0] == result
-    assert replaced == ["a__", "a___", "b"]
+    assert replaced == ["a__1", "a__2", "b"]
+
+
+@pytest.mark.promise("bounded")
+def test_many_keys_that_become_equal_take_little_time() -> None:
+    keys = [f"{chr(0x2190 + first)}{chr(0x2190 + second)}" for first, second in PAIRS]
+    started = time.process_time()
+    result, _replaced = plain_fields({"id": "s", "later": {**dict.fromkeys(keys), "___7": 1}})
+    assert time.process_time() - started < 2
+    assert len(result["later"]) == len(keys) + 1
+    assert max(map(len, result["later"])) < 10
+
+
+def test_texts_that_are_too_long_for_ansible_rulebook_are_cut() -> None:
+    long = "x" * 10_000
+    fields = {"id": f"{long}1", "name": f"{long}x", f"{long}a": 1, f"{long}b": 2, "c": [long]}
+    result, replaced = plain_fields(fields)
+    assert result == {
+        "id": event_id(f"{long}1"),
+        "name": long,
+        long: 1,
+        f"{long}_1": 2,
+        "c": [long],
+    }
+    assert replaced == ["id", "name", long, f"{long}_1"]
+    assert event_id(f"{long}1") != event_id(f"{long}2")
+    assert event_id(f"{long}1").startswith(f"{long}+")
+    assert event_id(long) == long
 
 
 def test_no_key_is_empty() -> None:
     fields = {"id": "s", "": 1, "labels": {"": {"": 2}, "_": 3}}
     result, replaced = plain_fields(fields)
-    assert result == {"id": "s", "_": 1, "labels": {"_": 3, "__": {"_": 2}}}
+    assert result == {"id": "s", "_": 1, "labels": {"_": 3, "__1": {"_": 2}}}
     assert replaced == ["_", "labels"]
     (event,) = differences([{**record("s"), "": 1}], [{**record("s"), "": 2}])
     assert event["server_management"]["changed"] == ["_"]
@@ -291,21 +321,22 @@ def assert_harmless(value: Any) -> None:
             assert_harmless(item)
 
 
+TEXTS = st.sampled_from([*meanings.TEXTS, *meanings.EVENT_TEXTS]) | st.text()
 JSON = st.recursive(
     st.none()
     | st.booleans()
     | st.integers()
     | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
     max_leaves=8,
 )
 ELEMENTS = st.lists(
     st.builds(
         lambda identifier, name, extra: record(identifier, name, **extra),
         st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=4),
-        st.sampled_from(["web", "prod", ATTACK, "region_eu", "localhost", "", "all"]),
-        st.dictionaries(st.text(), JSON, max_size=3).map(
+        st.sampled_from(["web", "prod", ATTACK, "region_eu"]) | TEXTS,
+        st.dictionaries(TEXTS, JSON, max_size=3).map(
             lambda extra: {key: value for key, value in extra.items() if key not in ("id", "name")}
         ),
     ),
