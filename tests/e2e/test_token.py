@@ -63,6 +63,13 @@ def test_every_way_to_give_a_token(source: Source, cases: Cases, tmp_path: Path)
     check_refused(result, {"vault": "api_token: "})
 
 
+def write_playbook(folder: Path, tasks: list[dict[str, Any]]) -> Path:
+    playbook = folder / "play.yml"
+    play = {"hosts": "localhost", "gather_facts": False, "tasks": tasks}
+    playbook.write_text(yaml.safe_dump([play]))
+    return playbook
+
+
 VAULTED = "$ANSIBLE_VAULT;1.1;AES256\n6162\n"
 EMPTY_VARIABLES = {
     f"SERVER_MANAGEMENT_{name}": text
@@ -180,19 +187,12 @@ def test_a_task_and_its_defaults_take_precedence_over_the_environment(
         for option in ("api_token", "api_token_file")
         for value in ("", " ", None, none, unset)
     ]
-    failing.append(
-        (
-            {module: {}, **refused, "module_defaults": {group: {**defaults, "api_token": unset}}},
-            "api_token: is empty.",
-        )
-    )
-    failing.append(
-        (
-            {module: {"api_token": ""}, **refused, "module_defaults": with_file},
-            "api_token: is empty.",
-        )
-    )
-    failing.append(({module: defaults, **refused}, "Check SERVER_MANAGEMENT_API_TOKEN: the token"))
+    empty, without = "api_token: is empty.", {group: {**defaults, "api_token": unset}}
+    failing += [
+        ({module: {}, **refused, "module_defaults": without}, empty),
+        ({module: {"api_token": ""}, **refused, "module_defaults": with_file}, empty),
+        ({module: defaults, **refused}, "Check SERVER_MANAGEMENT_API_TOKEN: the token"),
+    ]
     tasks: list[dict[str, Any]] = [
         {module: {**defaults, "api_token": token}},
         {module: {}, "module_defaults": with_file},
@@ -204,9 +204,7 @@ def test_a_task_and_its_defaults_take_precedence_over_the_environment(
     for task, text in failing:
         check = {"that": f"{text!r} in refused.msg", "fail_msg": "{{ refused.msg }}"}
         tasks += [task, {"ansible.builtin.assert": check}]
-    playbook = tmp_path / "play.yml"
-    play = {"hosts": "localhost", "gather_facts": False, "tasks": tasks}
-    playbook.write_text(yaml.safe_dump([play]))
+    playbook = write_playbook(tmp_path, tasks)
     environment = {
         **EMPTY_VARIABLES,
         "SERVER_MANAGEMENT_API_TOKEN": "of-another-account",
@@ -301,9 +299,7 @@ def test_an_echoed_token_is_never_shown(source: Source, cases: Cases, tmp_path: 
     fields.servers[0].update(name=f"a {ECHO}", note=["\u200b".join(ECHO)], tag=ECHO)
     tasks.append({module: {"base_url": fields.url}, "register": "found"})
     tasks.append({"ansible.builtin.debug": {"var": "found"}})
-    playbook = tmp_path / "play.yml"
-    play = {"hosts": "localhost", "gather_facts": False, "tasks": tasks}
-    playbook.write_text(yaml.safe_dump([play]))
+    playbook = write_playbook(tmp_path, tasks)
     environment = {"SERVER_MANAGEMENT_API_TOKEN": ECHO, "ANSIBLE_PIPELINING": "true"}
     results = [
         cases.run("-vvvvvv", env={"ANSIBLE_VERBOSE_TO_STDERR": "1"}),
@@ -322,7 +318,7 @@ def test_an_echoed_token_is_never_shown(source: Source, cases: Cases, tmp_path: 
 # Without ANSIBLE_DEBUG: Ansible's own debugging shows what every module is given and gives.
 @pytest.mark.promise("secret")
 def test_a_module_that_fails_shows_it_nowhere(source: Source, tmp_path: Path) -> None:
-    log, playbook = tmp_path / "ansible.log", tmp_path / "play.yml"
+    log = tmp_path / "ansible.log"
     environment = {
         "ANSIBLE_LOG_PATH": str(log),
         "SERVER_MANAGEMENT_BASE_URL": source.sandbox.url,
@@ -337,8 +333,7 @@ def test_a_module_that_fails_shows_it_nowhere(source: Source, tmp_path: Path) ->
         {"server_management.cloud.server_info": {"api_token": token}, "ignore_errors": True},
         {"server_management.cloud.wallet_info": {}, "ignore_errors": True},
     ]
-    play = {"hosts": "localhost", "gather_facts": False, "tasks": tasks}
-    playbook.write_text(yaml.safe_dump([play]))
+    playbook = write_playbook(tmp_path, tasks)
     source.sandbox.fail(Fault(status=500, body="you sent {token}"), times=None)
     result = source.runner.playbook(playbook, "-vvvvvv", env=environment).ok()
     assert result.says("ignored=2")
