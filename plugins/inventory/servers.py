@@ -379,7 +379,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         add_parents(inventory, parents)
 
     def _connection_option(self, option: str) -> Any:
-        """Return an option; some as the file has them, without the environment."""
+        """Return an option, as the file has it if the environment is read later."""
         return self._in_file[option] if option in self._in_file else self.get_option(option)
 
     def _expressions(self) -> Any:
@@ -496,12 +496,12 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         return servers
 
     def _name_and_compose(
-        self, hosts: list[Host], group_names: GroupNames, expressions: Any, account: str
+        self, hosts: list[Host], group_names: GroupNames, expressions: Any, base_url: str
     ) -> None:
         """Name and sort the hosts, and evaluate the file's expressions for them."""
         group_names.add(group for host in hosts for group in host.groups)
         addresses = {host.server.id: host.variables["ansible_host"] for host in hosts}
-        is_taken = taken_names(self.inventory, account, addresses)
+        is_taken = taken_names(self.inventory, base_url, addresses)
         if self.get_option("hostnames") is not None:
             for host in hosts:
                 host.preferences = expressions.preferences(host)
@@ -518,9 +518,9 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         report_names(naming, self.get_option("strict"), self._warn)
         failures = expressions.failures if expressions else {}
         for label, (count, reason) in failures.items():
-            total = f"{len(hosts)} host{'s' if len(hosts) > 1 else ''}"
             first = ", first with" if count > 1 else ""
-            self._warn(f"{label}: failed for {count} of {total}{first}: {reason}")
+            total = count_of(len(hosts), "host")
+            self._warn(f"{label}: failed for {count:,} of {total}{first}: {reason}")
 
     def _warn(self, text: str) -> None:
         self.display.warning(f"{self._source}: {redact_message(text, self._token)}")
@@ -529,7 +529,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         self._show(2, text)
 
     def _show(self, verbosity: int, text: str) -> None:
-        """Show a line at this verbosity, on standard error even where Ansible's are not."""
+        """Show a line at this verbosity, always on standard error."""
         if self.display.verbosity >= verbosity:
             line = f"{self._source}: {redact_message(text, self._token)}"
             self.display.display(line, stderr=True)

@@ -103,7 +103,7 @@ def run(
     absent: set[str] = set()
     spec = {**connection_argument_spec(absent.add), **options}
     module = AnsibleModule(argument_spec=spec, supports_check_mode=True, **rules)
-    # Before ansible-core 2.22, a token of white space would mask that in every message.
+    # Before ansible-core 2.22, a token of white space would mask all white space in messages.
     module.no_log_values = {value for value in module.no_log_values if value.strip()}
 
     def get_option(option: str) -> Any:
@@ -145,7 +145,7 @@ def _check_not_empty(params: Mapping[str, Any], options: Mapping[str, Any]) -> N
 
 
 def _rename(value: Any, renamed: set[str]) -> Any:
-    """Return a JSON value without reserved keys, and add those to ``renamed``."""
+    """Return a JSON value in which reserved keys are renamed, and add these keys to ``renamed``."""
     if isinstance(value, list):
         return [_rename(item, renamed) for item in value]
     if not isinstance(value, Mapping):

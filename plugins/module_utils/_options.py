@@ -28,8 +28,8 @@ from ansible_collections.server_management.cloud.plugins.module_utils._url impor
 
 VERSION = "1.0.0"
 
-# An environment variable for one of them must not complete or replace the other one as an option,
-# so that argument specs and Ansible's configuration do not read these variables.
+# Argument specs and Ansible's configuration do not read the variables of these two: a variable for
+# one of them must neither replace the other one, which the task or the file gives, nor join it.
 TOKEN_OPTIONS = ("api_token", "api_token_file")
 
 _TOKEN_FILE_LIMIT = 16 * 2**10  # bytes; a larger file is not a token
@@ -100,8 +100,8 @@ def connection_argument_spec(
 ) -> dict[str, dict[str, Any]]:
     """Return the argument spec that every module shares.
 
-    ``note_absent`` is called with each option of the token that the task does not have. Ansible's
-    result is null for these, and for options that are null in the task.
+    ``note_absent`` is called with each option of the token that the task does not have. Ansible
+    returns null for these, as for options that are null in the task.
     """
     spec = {option: dict(rules) for option, rules in RULES.items()}
     for option, name in VARIABLES.items():
@@ -253,7 +253,7 @@ def _verify(validate_certs: bool, ca_path: str | None, folder: str) -> bool | st
 
 
 class _File:
-    """A file that the option or variable ``name`` gives; the text of it is for messages."""
+    """A file that the option or variable ``name`` gives; ``str(file)`` names it in a message."""
 
     def __init__(
         self, name: str, given: str, folder: str, error_class: type[OptionError] = OptionError
@@ -287,7 +287,7 @@ class _File:
 def _is_like_a_path(given: str, path: str) -> bool:
     """Return whether an option's value is a path, and not a token that was set by mistake.
 
-    A token can contain slashes, but it hardly begins with a folder.
+    A token can contain slashes, but is unlikely to begin with the name of a folder.
     """
     if os.path.lexists(path):
         return True
@@ -329,8 +329,8 @@ def _whole_number(given: Any) -> int | None:
     return int(number) if number is not None and number.is_integer() else None
 
 
-# For each type of an option: what converts a value, or returns None for one that the option can't
-# have, and what the value must be. Values are converted as Ansible does, but without Ansible.
+# For each type of an option: a function that converts a value as Ansible does, or returns None for
+# a wrong one, and the values that are expected.
 TYPES: dict[str, tuple[Callable[[Any], Any], str]] = {
     "str": (_text, "text; quote a value that looks like a number or a boolean"),
     "path": (_path, "text, the path of a file"),

@@ -83,7 +83,7 @@ def header_text(value: str) -> str:
 
 
 def redact(text: str, token: str) -> str:
-    """Replace the token, in plain or encoded form, by ``********``, in one line of text."""
+    """Replace the token, as it is or encoded, by ``********``, in one line of text."""
     return _token_spellings(token).sub(MASK, text) if token else text
 
 
@@ -95,7 +95,7 @@ def redact_message(text: str, token: str) -> str:
 def contains_token(body: bytes, token: str) -> bool:
     """Return whether the texts of a JSON document may contain the token.
 
-    It may be there in plain, or its characters may be escaped or have invisible ones between them.
+    It may be there as it is, or its characters may be escaped or have invisible ones between them.
     """
     return len(token) >= SECRET_LENGTH and (
         token.encode() in body or b"\\" in body or b"\x7f" in body or not body.isascii()
@@ -125,7 +125,7 @@ _GAP = (
 @lru_cache(maxsize=8)
 def _token_spellings(token: str) -> re.Pattern[str]:
     """Match the token as it is, escaped for JSON, URLs or HTML, in base64 or in hex."""
-    plain = _GAP.join(
+    spelled = _GAP.join(
         rf"(?:\\?{re.escape(c)}|\\u00{ord(c):02x}|\\x{ord(c):02x}|%{ord(c):02x}"
         rf"|&#(?:{ord(c)}|x{ord(c):x});|{re.escape(_HTML_ESCAPES.get(c, c))})"
         for c in token
@@ -140,4 +140,4 @@ def _token_spellings(token: str) -> re.Pattern[str]:
         encoded = base64.b64encode(text)[start:end].decode()
         spellings += [encoded, encoded.translate(str.maketrans("+/", "-_"))]
     wrapped = [" ?".join(map(re.escape, encoded)) for encoded in filter(None, spellings)]
-    return re.compile("|".join([f"(?i:{plain}|{in_hex})", *wrapped]))
+    return re.compile("|".join([f"(?i:{spelled}|{in_hex})", *wrapped]))

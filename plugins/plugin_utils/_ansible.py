@@ -6,8 +6,7 @@
 
 This utility is private to the collection: it may change in any release.
 
-They are read here and nowhere else, so that the absence of one costs time or a rare feature, and
-never the inventory.
+They are read only here. Without one of them, a source is slower or lacks a rare feature, but works.
 """
 
 from __future__ import annotations

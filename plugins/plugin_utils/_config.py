@@ -153,8 +153,8 @@ def add_environment(config: dict[str, Any]) -> None:
 def check_values(config: Mapping[str, Any], definitions: Mapping[str, Any]) -> None:
     """Raise OptionError at a value that its option can't have.
 
-    Ansible up to 2.18 reads any text but a few as false, which would turn validate_certs off, and
-    the messages of all versions can show the value, which may be a token.
+    Ansible up to 2.18 reads most texts as false, which would turn validate_certs off, and the
+    messages of all versions can show the value, which may be a token.
     """
     for option, definition in definitions.items():
         names = [entry["name"] for entry in definition.get("env") or []]

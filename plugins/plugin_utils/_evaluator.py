@@ -45,7 +45,7 @@ NUMBERS = (bool, int, float)  # as expressions, they stand for themselves
 Key = tuple[Hashable, ...] | None
 _UNKNOWN = object()
 _MOST_REMEMBERED = 1024  # results of one expression
-# Before ansible-core 2.19, text that starts like this may not stay text.
+# Before ansible-core 2.19, Ansible makes booleans of these texts.
 _CONVERTED = ("True", "False")
 
 
@@ -169,7 +169,7 @@ class Evaluator(BaseInventoryPlugin, Constructable):
                 [entry], {}, host_vars.host.name, strict=True, fetch_hostvars=False
             )
         except AnsibleParserError as error:
-            # To the helper, an empty or omitted key is always an error, here only with strict.
+            # For the helper, an empty or omitted key is always an error; here, only with strict.
             is_empty = error.__context__ is None and not self._key_value
             if self.get_option("strict") or not (is_empty or is_omission(error.__context__)):
                 raise
@@ -179,7 +179,7 @@ class Evaluator(BaseInventoryPlugin, Constructable):
         """Return the value of the key, for which Ansible's helper calls this method."""
         expression, host_vars, _key = self._asked
         if isinstance(expression.source, NUMBERS):
-            self._show(host_vars)
+            self._use_variables(host_vars)
             self._key_value = str(expression.source)
         else:
             self._key_value = self._evaluate(*self._asked)
@@ -193,14 +193,14 @@ class Evaluator(BaseInventoryPlugin, Constructable):
         value = condition.by_jinja(key)
         if value is not None:
             return bool(value)
-        self._show(host_vars)
+        self._use_variables(host_vars)
         if HAS_EXPRESSIONS:
             return bool(self.templar.evaluate_conditional(condition.source))
         # Not an f-string: a condition that is marked unsafe must stay so, and fail.
         template = "{%% if %s %%} True {%% else %%} False {%% endif %%}" % condition.source  # noqa: UP031
         return bool(boolean(self.templar.template(template)))
 
-    def _show(self, host_vars: HostVars) -> None:
+    def _use_variables(self, host_vars: HostVars) -> None:
         """Make the variables of a host available to templates, with the extra vars."""
         self.templar.available_variables = combine_vars(host_vars.all(), self._vars)
 

@@ -31,7 +31,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._names imp
 
 Event = dict[str, Any]
 
-# In ``changed`` and ``before``, beside the API's fields.
+# The key of the host name in ``changed`` and ``before``, beside the API's fields.
 HOSTNAME = "inventory_hostname"
 
 # Characters of a text or a key. ansible-rulebook loses an event with a key of more than 50,000 or
@@ -42,7 +42,7 @@ _MAX_TEXT = 10_000
 _GROUPS = frozenset({"all", "ungrouped", "server_management"})
 _GROUP_PREFIXES = tuple(f"{field}_" for field in GROUP_FIELDS)
 
-# Punctuation of our own messages that plain text can't have, so that they still read well.
+# Punctuation of our own messages, which is replaced so that they read well as plain text.
 _in_parentheses = re.compile(r" \(([^()]*)\)")
 _PUNCTUATION = {ord(";"): ",", ord("="): " ", **dict.fromkeys(map(ord, "\"'`[]!"))}
 _ends_like_event_id = re.compile(r"\+[0-9a-f]{32}\Z").search
@@ -68,7 +68,7 @@ class Listing:
                 for server in self.servers.values()
             },
             _DefaultGroups(),
-            lambda _name, _identifier: False,
+            lambda _name, _server_id: False,
         ).names
 
     def completed(self, before: Listing) -> Listing:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The variables that the expressions of a host can use, and what identifies their values.
+"""The variables that the expressions of a host can use, and keys for their values.
 
 This utility is private to the collection: it may change in any release.
 
@@ -102,9 +102,9 @@ class HostVars:
         return {**variables, **as_data(magic)}
 
     def key(self, names: Iterable[str]) -> tuple[Hashable, ...] | None:
-        """Return what identifies the values of variables, or None if nothing does.
+        """Return a key for the values of these variables, or None if they can't have one.
 
-        Text from the API that can't be a template identifies itself.
+        The key of text from the API that can't be a template is the text itself.
         """
         if self._known:
             return None
@@ -154,7 +154,7 @@ class HostVars:
 
 
 def _key_of(value: Any, is_api: bool) -> Hashable | None:
-    """Return what identifies a value, which is from the API if ``is_api``; None if nothing does."""
+    """Return a key for a value, which is from the API if ``is_api``; None if it can't have one."""
     if isinstance(value, str):
         text = value if value.__class__ is str else text_of(value)
         if text is None or not is_plain(text):

@@ -35,26 +35,26 @@ _is_of_connection = re.compile(
     r"ansible_connection|ansible_(?:\w+_)?(?:host|pass|password)"
 ).fullmatch
 _KEPT_TEXTS = 4096  # how many values are remembered while hosts are added
-# For each inventory: the account and the id of the server of each host, from all inventory files.
+# For each inventory: the base URL and the id of the server of each host, from all inventory files.
 # The variables of a host don't show this, because each file can have another prefix.
 _known_servers: WeakKeyDictionary[Any, dict[str, tuple[str, str]]] = WeakKeyDictionary()
 
 
 def taken_names(
-    inventory: Any, account: str, addresses: Mapping[str, str]
+    inventory: Any, base_url: str, addresses: Mapping[str, str]
 ) -> Callable[[str, str], bool]:
     """Return a function that returns whether a name is taken for the server with an id.
 
-    It is if another account's server has it, or another source's host with an address, a connection
-    plugin or a password, which a server must not get or replace. Any other host of another source
-    is merged with the server. ``addresses`` are those of the servers, by their ids: a host whose
-    name is an address can only be the server with this address.
+    It is if another server has it, also one at another base URL, or another source's host with an
+    address, a connection plugin or a password, which a server must not get or replace. Any other
+    host of another source is merged with the server. ``addresses`` are those of the servers, by
+    their ids: a host whose name is an address can only be the server with this address.
     """
     known, hosts = _servers_in(inventory), inventory.hosts
 
     def is_taken(name: str, server_id: str) -> bool:
         if name in known:
-            return known[name] != (account, server_id)
+            return known[name] != (base_url, server_id)
         if name not in hosts:
             return False
         is_other = bool(packed_address(name)) and name != addresses.get(server_id)
@@ -137,7 +137,7 @@ def check_parents(parents: Iterable[tuple[str, str]], groups: Mapping[str, Any])
         above.setdefault(child, set()).add(parent)
 
 
-def add_hosts(inventory: Any, hosts: list[Host], common_group: str, account: str) -> None:
+def add_hosts(inventory: Any, hosts: list[Host], common_group: str, base_url: str) -> None:
     """Add hosts with their groups, and remove them from ``hosts``; nothing here can fail.
 
     Ansible checks the name of each variable that is set, and records the origin of its value. For
@@ -156,7 +156,7 @@ def add_hosts(inventory: Any, hosts: list[Host], common_group: str, account: str
         host = hosts.pop()
         name = host.name
         add_host(name)
-        known[name] = account, host.server.id
+        known[name] = base_url, host.server.id
         added = added_hosts[name]
         if len(kept) > _KEPT_TEXTS:
             kept.clear()

@@ -113,15 +113,15 @@ def assign_names(
     """
     rules = _Rules(reserved, (*_VARIABLE_FILES, *variable_files))
     wanted = {
-        identifier: [rules.host_name(text) for text in preferred]
-        for identifier, preferred in preferences.items()
+        server_id: [rules.host_name(text) for text in preferred]
+        for server_id, preferred in preferences.items()
     }
     owners = _owners(wanted, rules)
     naming = Naming(_choose(wanted, owners, rules, is_taken))
-    for identifier, preferred in preferences.items():
-        usable = [name for name in wanted[identifier] if name]
-        if naming.names[identifier] not in preferred or [naming.names[identifier]] != usable[:1]:
-            _note(naming, identifier, usable, owners, is_taken)
+    for server_id, preferred in preferences.items():
+        usable = [name for name in wanted[server_id] if name]
+        if naming.names[server_id] not in preferred or [naming.names[server_id]] != usable[:1]:
+            _note(naming, server_id, usable, owners, is_taken)
     return naming
 
 
@@ -131,50 +131,54 @@ def _choose(
     rules: _Rules,
     is_taken: Callable[[str, str], bool],
 ) -> dict[str, str]:
-    """Return the first candidate of each server that it alone proposes, rank by rank."""
+    """Return the name of each server: its first candidate that no other one proposes.
+
+    At each rank, all servers without a name propose a candidate. A name that was proposed before is
+    not given any more.
+    """
     names: dict[str, str] = {}
     used: set[str] = set()
     unnamed = list(wanted)
     rank = 0
     while unnamed:
         proposed = []
-        for identifier in unnamed:
-            name = _candidate(identifier, wanted[identifier], rank, rules)
-            is_own = owners.get(name, identifier) == identifier
-            proposed.append((identifier, name if is_own else ""))
-        uses = Counter(name for _identifier, name in proposed)
+        for server_id in unnamed:
+            name = _candidate(server_id, wanted[server_id], rank, rules)
+            is_own = owners.get(name, server_id) == server_id
+            proposed.append((server_id, name if is_own else ""))
+        uses = Counter(name for _server_id, name in proposed)
         unnamed = []
-        for identifier, name in proposed:
+        for server_id, name in proposed:
             is_free = name and uses[name] == 1 and name not in used
-            if is_free and not is_taken(name, identifier):
-                names[identifier] = name
+            if is_free and not is_taken(name, server_id):
+                names[server_id] = name
             else:
-                unnamed.append(identifier)
+                unnamed.append(server_id)
         used.update(uses)
         rank += 1
     return names
 
 
 def _owners(wanted: Mapping[str, list[str]], rules: _Rules) -> dict[str, str]:
-    """Return the names that belong to one server, whatever others are named, and its id.
+    """Return the owner of each name that belongs to a server, whatever the others are named.
 
-    If a name belongs to several servers, its owner is empty, and none of them gets it.
+    The owner is the server's id, or empty for a name that belongs to several: none of them gets it.
     """
     owners: dict[str, str] = {}
     has_digests = any(_is_like_digest(name) for names in wanted.values() for name in names)
-    for identifier, names in wanted.items():
+    for server_id, names in wanted.items():
         own = {
-            rules.safe(identifier),
-            rules.safe(_with_id(identifier, names)),
-            _digest(identifier) if has_digests else "",
+            rules.safe(server_id),
+            rules.safe(_with_id(server_id, names)),
+            _digest(server_id) if has_digests else "",
         }
         for name in own:
-            owners[name] = "" if name in owners else identifier
+            owners[name] = "" if name in owners else server_id
     return owners
 
 
 def report_names(naming: Naming, strict: bool, warn: Callable[[str], None]) -> None:
-    """Warn of host names that are not as preferred; raise OptionError if ``strict``."""
+    """Warn of hosts without their preferred name, or raise OptionError if ``strict``."""
     for kind, (one, several) in _REPORTS.items():
         if names := getattr(naming, kind):
             problem = f"{len(names)} {one if len(names) == 1 else several}: {summarise(names)}."
@@ -184,7 +188,7 @@ def report_names(naming: Naming, strict: bool, warn: Callable[[str], None]) -> N
 
 
 class _Rules:
-    """Which texts can name a host, given the names of groups and the extensions of files."""
+    """Rules for host names, which depend on the names of groups and the extensions of files."""
 
     def __init__(self, reserved: Container[str], variable_files: Iterable[str]) -> None:
         self._reserved = reserved
@@ -218,7 +222,7 @@ class _Rules:
         return name if is_usable and not _is_ipv6_loopback(text) else ""
 
 
-def _candidate(identifier: str, wanted: list[str], rank: int, rules: _Rules) -> str:
+def _candidate(server_id: str, wanted: list[str], rank: int, rules: _Rules) -> str:
     """Return the name to try for a server at a rank; an empty text if there is none.
 
     ``wanted`` are its preferences as host names; an empty text is one that is not usable. Raises
@@ -229,47 +233,47 @@ def _candidate(identifier: str, wanted: list[str], rank: int, rules: _Rules) -> 
         return wanted[rank]
     step = rank - len(wanted)
     if step == 0:
-        return rules.host_name(_with_id(identifier, wanted))
+        return rules.host_name(_with_id(server_id, wanted))
     if step == 1:
-        return rules.host_name(identifier)
+        return rules.host_name(server_id)
     # A longer one is needed if two accounts have the same unusable id.
     if step - 2 < _DIGESTS:
-        return rules.host_name(_digest(identifier, step - 2))
+        return rules.host_name(_digest(server_id, step - 2))
     raise OptionError(
-        f"hostnames: no name is left for the server {brief(identifier)}: groups or hosts of other "
+        f"hostnames: no name is left for the server {brief(server_id)}: groups or hosts of other "
         "sources have all of them.",
         "Set another prefix in keyed_groups, or another name for the host of the other source.",
     )
 
 
-def _with_id(identifier: str, wanted: list[str]) -> str:
+def _with_id(server_id: str, wanted: list[str]) -> str:
     """Return the first usable preference with the id, or an empty text."""
     first = next(filter(None, wanted), "")
-    return first and f"{first}_{identifier}"
+    return first and f"{first}_{server_id}"
 
 
-def _digest(identifier: str, more: int = 0) -> str:
-    return f"server_{hashlib.sha256(identifier.encode()).hexdigest()[: 16 + more]}"
+def _digest(server_id: str, more: int = 0) -> str:
+    return f"server_{hashlib.sha256(server_id.encode()).hexdigest()[: 16 + more]}"
 
 
 def _note(
     naming: Naming,
-    identifier: str,
+    server_id: str,
     usable: list[str],
     owners: Mapping[str, str],
     is_taken: Callable[[str, str], bool],
 ) -> None:
     """Note why a server has another name than its first preference, given those that are usable."""
-    name = naming.names[identifier]
+    name = naming.names[server_id]
     if not usable:
         naming.unusable.append(name)
     elif name == usable[0]:
         naming.replaced.append(name)
     elif name in usable:
         naming.later.append(name)
-    elif any(is_taken(candidate, identifier) for candidate in usable):
+    elif any(is_taken(candidate, server_id) for candidate in usable):
         naming.taken.append(name)
-    elif any(owners.get(candidate, identifier) != identifier for candidate in usable):
+    elif any(owners.get(candidate, server_id) != server_id for candidate in usable):
         naming.owned.append(name)
     else:
         naming.shared.append(name)

@@ -58,7 +58,7 @@ except ImportError:  # ansible-core before 2.19
         return str.__str__(value) if is_text else None
 
     def is_data(text: str) -> bool:
-        """Return whether Ansible treats text as text of the API, and its results too."""
+        """Return whether Ansible treats text, and what is made of it, as text of the API."""
         return hasattr(text, "__UNSAFE__")
 
     def keep_text(templar: Any) -> None:
