@@ -30,7 +30,7 @@ options:
     type: str
   api_token_file:
     description:
-      - The path of a file that contains only the API token, and white space around it.
+      - The path of a file that contains only the API token. White space around it is removed.
     type: path
   validate_certs:
     description:
