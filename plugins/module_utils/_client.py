@@ -34,7 +34,6 @@ from ansible_collections.server_management.cloud.plugins.module_utils._options i
 from ansible_collections.server_management.cloud.plugins.module_utils._text import (
     contains_token,
     count_of,
-    header_text,
     redact_message,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._transport import (
@@ -193,7 +192,7 @@ class Client:
             if target is None:
                 raise MalformedResponse(
                     "The link to the next page leads to another origin: "
-                    f"{self._transport.quote(header_text(response.next_link))}.",
+                    f"{self._transport.quote(response.next_link)}.",
                     "The token stays at the origin of base_url: check that this is the API's own.",
                 )
             return target, ()

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import quote, urljoin, urlsplit
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 
@@ -23,6 +23,8 @@ is_ambiguous = re.compile(r"[\s\\\x00-\x1f\x7f]").search
 
 # The pieces between commas and semicolons outside angle brackets and quotation marks.
 _link_pieces = re.compile(r'(?:<[^>]*>?|"(?:[^"\\]|\\.)*"?|[^<",;])+|[,;]').findall
+
+_not_ascii = re.compile(r"[^\x00-\x7f]+")
 
 
 def check_base_url(text: str | None) -> str:
@@ -74,7 +76,12 @@ def resolve(url: str, reference: str) -> str | None:
 
 
 def next_link(header: str) -> str:
-    """Return the target of rel="next" in a Link header (RFC 8288), or an empty text."""
+    """Return the target of rel="next" in a Link header (RFC 8288), or an empty text.
+
+    A link with an anchor belongs to another resource (section 3.2). Bytes that are not ASCII, which
+    requests has decoded as Latin-1, are percent-encoded, so that the API receives them unchanged.
+    """
+    header = _not_ascii.sub(lambda found: quote(found[0].encode("latin-1", "replace")), header)
     links: list[list[str]] = [[]]
     for piece in _link_pieces(header):
         if piece == ",":
@@ -83,9 +90,10 @@ def next_link(header: str) -> str:
             links[-1].append(piece.strip())
     for link in links:
         parameters = [parameter.partition("=") for parameter in link[1:]]
-        relations = [value for name, equals, value in parameters if name.strip().lower() == "rel"]
-        # If a link has more than one, only the first one counts (RFC 8288, section 3.3).
-        if relations and "next" in relations[0].strip(' "').lower().split():
+        # If a link has more than one rel, only the first one counts (RFC 8288, section 3.3).
+        named = {name.strip().lower(): value for name, equals, value in reversed(parameters)}
+        relations = named.get("rel", "").strip(' "').lower().split()
+        if "next" in relations and "anchor" not in named:
             return link[0].strip("<> ")
     return ""
 

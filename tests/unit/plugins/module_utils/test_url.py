@@ -109,6 +109,9 @@ LINKS = [
     ("<a; rel=next", ""),
     (",,;; ,<a>;;rel=next,", "a"),
     ("rel=next", ""),
+    ('<a>; rel="next"; anchor="/other"', ""),
+    ("<a>; ANCHOR=x; rel=next, <b>; rel=next", "b"),
+    ("<a?b=\xc3\xa0\xe9>; rel=next", "a?b=%C3%A0%E9"),
     ('"' * 20_000 + "<" * 20_000 + "\\" * 20_000, ""),
     ("<a>;" + " " * 60_000 + "rel=next", "a"),
 ]
