@@ -361,6 +361,13 @@ def test_every_page_is_in_the_contents() -> None:
     assert sorted(listed) == sorted(page.stem for page in PAGES if page.suffix == ".rst")
 
 
+def test_every_playbook_is_in_the_readme_and_in_a_guide() -> None:
+    guides = "".join(page.read_text(encoding="utf-8") for page in PAGES if page.suffix == ".rst")
+    for path in REPOSITORY.glob("playbooks/*.yml"):
+        assert f"`{path.stem}`" in README.read_text(encoding="utf-8"), path
+        assert f"server_management.cloud.{path.stem}" in guides, path
+
+
 def test_every_page_is_on_the_start_page_of_the_site() -> None:
     index = (REPOSITORY / "docs/docsite/sphinx/index.rst").read_text(encoding="utf-8")
     guides = [f"docsite/{page.stem}" for page in PAGES if page.suffix == ".rst"]
