@@ -19,6 +19,7 @@ import pytest
 import yaml
 
 from sandbox import Fault, Sandbox
+from sandbox.account import example_servers
 from support.modules import MODULES
 from support.run import Runner
 from support.secrets import find_in_files
@@ -376,7 +377,8 @@ def test_a_choice_that_matches_no_server_causes_a_warning(book: Book) -> None:
 
 def test_a_missing_library_is_named(book: Book) -> None:
     result = book.results["missing_library"]
-    assert result["msg"].startswith("Failed to import the required Python library (requ")
+    start = "Failed to import the required Python library (requests) on "
+    assert result["msg"].startswith(start)
     assert result["error"]["code"] == "missing_library"
 
 
@@ -404,15 +406,7 @@ def examples(runner: Runner) -> list[dict[str, Any]]:
 
 
 def test_every_example_runs(runner: Runner, tmp_path: Path) -> None:
-    servers = [
-        {**KNOWN[0], "id": identifier, "name": name, "plan": plan, "region": region}
-        for identifier, name, plan, region in [
-            ("srv_4f2a91c07d", "web-01", "small", "eu-1"),
-            ("srv_8c1d20e94b", "web-02", "medium", "eu-1"),
-            ("srv_b7035fa612", "db-01", "large", "eu-2"),
-        ]
-    ]
-    with Sandbox(servers=servers) as sandbox:
+    with Sandbox(servers=example_servers("documentation")) as sandbox:
         runner.environment["SERVER_MANAGEMENT_BASE_URL"] = sandbox.url
         runner.environment["SERVER_MANAGEMENT_API_TOKEN"] = sandbox.token
         book = yaml.safe_dump(examples(runner))

@@ -77,20 +77,6 @@ def test_the_table_contains_no_requests() -> None:
 
 
 @pytest.mark.promise("honest")
-@pytest.mark.parametrize("row", [row for row in OPERATIONS if not row.live])
-def test_an_operation_that_is_not_live_is_refused(row: Operation) -> None:
-    with pytest.raises(NotYetLive) as caught:
-        refuse(row)
-    error = caught.value
-    assert (error.operation, error.scope, error.status) == (row.name, row.scope, None)
-    pattern = (
-        rf"{row.title} is not yet live: it needs the scope `{row.scope}`, "
-        r"which the API has announced .*; nothing was changed\."
-    )
-    assert re.fullmatch(pattern, str(error))
-
-
-@pytest.mark.promise("honest")
 def test_an_operation_that_is_not_announced_is_reported_as_such() -> None:
     with pytest.raises(NotYetLive, match="announced without this operation but not opened yet"):
         refuse(operation("volume", "delete"))
