@@ -310,6 +310,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         self._token = ""
         self._obtained = ""  # how the listing was obtained, for -v
         self._options_are_set = False
+        self._is_cached = True  # if the option cache is set
         try:
             self._read_config_data(path)
             self._add(cache)
@@ -329,11 +330,12 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             if not self._options_are_set:
                 raise
             from ansible_collections.server_management.cloud.plugins.plugin_utils._cache import (
-                setup_error,
+                explain_setup,
             )
 
             plugin, address = self.get_option("cache_plugin"), self.get_option("cache_connection")
-            raise setup_error(plugin, address, error) from None
+            self._warn(explain_setup(plugin, address, error))
+            self._is_cached = False
 
     def set_options(
         self, task_keys: Any = None, var_options: Any = None, direct: Any = None
@@ -436,7 +438,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
     def _listing(self, connection: Connection, use_cache: bool) -> list[Server]:
         """Return all servers of the account, from a fresh cache entry if that is allowed."""
-        if not self.get_option("cache"):
+        if not (self._is_cached and self.get_option("cache")):
             return self._fetch(connection)[0]
         from ansible_collections.server_management.cloud.plugins.plugin_utils._cache import (
             CacheEntry,

@@ -135,15 +135,22 @@ def describe_cache(plugin: str, address: str | None) -> str:
     return f"{plugin} at {one_line(match[1] + match[2])}" if match else plugin
 
 
-def setup_error(plugin: str, address: str | None, error: Exception) -> OptionError:
-    """Make the error for a cache plugin that can't be set up."""
+def explain_setup(plugin: str, address: str | None, error: Exception) -> str:
+    """Return the warning about a cache that can't be set up, because the system does not allow it.
+
+    Raises OptionError if the plugin or one of its options is wrong.
+    """
     reason = _reason(error)
     if not address and ("_uri" in reason or "connection" in reason):
-        return OptionError(
+        raise OptionError(
             f"cache_connection: is required by the cache plugin {plugin}.",
             "Set it to a directory, or to what the plugin documents.",
         )
-    return OptionError(f"cache_plugin: {describe_cache(plugin, address)} can't be used: {reason}.")
+    cache = describe_cache(plugin, address)
+    # Ansible checks the permissions of a directory itself.
+    if isinstance(error.__cause__ or error.__context__, OSError) or "permission" in reason:
+        return f"The cache {cache} can't be used: {reason}."
+    raise OptionError(f"cache_plugin: {cache} can't be used: {reason}.")
 
 
 def warn_if_not_persistent(cache: Any, plugin: str, warn: Callable[[str], None]) -> None:

@@ -133,10 +133,18 @@ def test_a_cache_that_is_down_is_named_and_not_needed(source: Source, tmp_path: 
         assert result.says(reason)
         assert result.stderr.count("WARNING") == 1
         assert "s3cret" not in result.output
-    # No folder for entries: a file can't be created there.
-    result = source.run(**cached(Path("/proc"))).ok()
-    assert hosts(result.json()) == ["db-1", "web-1", "web-2"]
-    assert result.says("The cache ansible.builtin.jsonfile in /proc can't be written: ")
+    # A file can't be created in the first one, nor a folder in the others.
+    (tmp_path / "a_file").write_text("")
+    for folder, problem in {
+        Path("/proc"): "written",
+        Path("/proc/cache"): "used",
+        tmp_path / "a_file": "used",
+        tmp_path / "a_file" / "cache": "used",
+    }.items():
+        result = source.run(**cached(folder), stale_cache_timeout=60).ok()
+        assert hosts(result.json()) == ["db-1", "web-1", "web-2"]
+        assert result.says(f"The cache ansible.builtin.jsonfile in {folder} can't be {problem}")
+        assert result.stderr.count("WARNING") == 1
 
 
 def test_a_cache_that_keeps_nothing_is_reported(source: Source, tmp_path: Path) -> None:
@@ -157,13 +165,10 @@ def test_min_servers_also_checks_a_cached_listing(cases: Cases, tmp_path: Path) 
     api = cases.add("first", **options)
     cases.add("hit", api, **options, min_servers=2)
     texts = {"hit": "min_servers: 2 or more expected, but the account has 1."}
-    # A cache that can't be used adds no host.
-    (tmp_path / "a_file").write_text("")
-    unusable = cached(tmp_path / "a_file")
-    file = cases.add("a_file", **unusable)
-    plugin = cases.add("plugin", **{**unusable, "cache_plugin": "no.such.plugin"})
-    check_refused(cases.run(), {**texts, "a_file": "a_file", "plugin": "no.such.plugin"})
-    assert file.requests == plugin.requests == []
+    # An option of the cache that is wrong adds no host.
+    plugin = cases.add("plugin", **{**options, "cache_plugin": "no.such.plugin"})
+    check_refused(cases.run(), {**texts, "plugin": "no.such.plugin"})
+    assert plugin.requests == []
     assert len(api.requests) == 1
     # A listing that is too short is not cached.
     api.servers.clear()

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import time
 from dataclasses import replace
 from typing import Any
@@ -14,12 +15,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server, merge
 from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
 from ansible_collections.server_management.cloud.plugins.plugin_utils._cache import (
     CacheEntry,
     describe_cache,
-    setup_error,
+    explain_setup,
 )
 from sandbox.account import make_servers
 
@@ -254,4 +256,13 @@ def test_a_cache_is_described_without_its_password(address: str | None, shown: s
 def test_a_cache_that_cannot_be_set_up_names_its_option(
     address: str | None, reason: str, message: str
 ) -> None:
-    assert str(setup_error("x", address, ValueError(reason))).startswith(message)
+    with pytest.raises(OptionError, match=f"^{re.escape(message)}"):
+        explain_setup("x", address, ValueError(reason))
+
+
+def test_a_cache_that_the_system_refuses_is_named_with_the_reason() -> None:
+    refused = ValueError("the directory can't be made.")
+    refused.__cause__ = PermissionError()
+    for error in (ValueError("(/a) does not have necessary permissions (rwx)"), refused):
+        message = explain_setup("x", "/a", error)
+        assert message == f"The cache x in /a can't be used: {str(error).rstrip('.')}."
