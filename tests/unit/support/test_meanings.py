@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from support.http_meanings import RESPONSES, URL_MEANINGS, VARIABLE_MEANINGS, Responses
 from support.meanings import EVENT_MEANINGS, MEANINGS, Meaning
+
+EVERY = (*MEANINGS, *EVENT_MEANINGS, *RESPONSES, *URL_MEANINGS, *VARIABLE_MEANINGS)
 
 
 def _source(module: str) -> str:
@@ -23,10 +26,8 @@ def _source(module: str) -> str:
     return next((place.read_text("utf-8") for place in places if place.is_file()), "")
 
 
-@pytest.mark.parametrize(
-    "meaning", [*MEANINGS, *EVENT_MEANINGS], ids=lambda meaning: meaning.modules[0]
-)
-def test_the_source_still_gives_the_text_its_meaning(meaning: Meaning) -> None:
+@pytest.mark.parametrize("meaning", EVERY, ids=lambda meaning: meaning.modules[0])
+def test_the_source_still_gives_the_text_its_meaning(meaning: Meaning | Responses) -> None:
     sources = [source for module in meaning.modules if (source := _source(module))]
     assert sources
     assert any(meaning.mark in source for source in sources)

@@ -19,8 +19,7 @@ from typing import Any
 import pytest
 
 from sandbox import Sandbox
-
-VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
+from support.http_meanings import VARIABLES
 
 
 class Reader:
@@ -49,8 +48,6 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)
-    for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"):
-        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", os.devnull)
 
 

@@ -5,10 +5,13 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 
 import pytest
+import requests
 from hypothesis import given
 from hypothesis import strategies as st
+from urllib3.util import parse_url
 
 from ansible_collections.server_management.cloud.plugins.module_utils._url import (
     host_and_port,
@@ -17,7 +20,10 @@ from ansible_collections.server_management.cloud.plugins.module_utils._url impor
     origin,
     resolve,
 )
+from support.http_meanings import URLS
 
+# Pieces from which URLs are made that parsers could read differently.
+PIECES = [*"@:#?%[];.\\", "http:", "//", "h", "other", ":80", *URLS]
 PAGE = "http://h/api/v1/servers?page=1"
 
 
@@ -64,6 +70,17 @@ def test_an_origin_is_scheme_host_and_port(url: str, expected: tuple[str, str, i
 )
 def test_a_reference_is_only_followed_within_its_origin(reference: str, target: str | None) -> None:
     assert resolve(PAGE, reference) == target
+
+
+@pytest.mark.promise("home")
+@given(st.sampled_from(URLS) | st.lists(st.sampled_from(PIECES), max_size=5).map("".join))
+def test_requests_sends_the_token_only_to_the_origin_that_was_checked(reference: str) -> None:
+    target = resolve(PAGE, reference)
+    if target is None:
+        return
+    with suppress(ValueError):  # requests refuses the URL
+        used = parse_url(str(requests.Request("GET", target).prepare().url))
+        assert (used.scheme, used.host, used.port or 80) == ("http", "h", 80)
 
 
 @pytest.mark.parametrize(

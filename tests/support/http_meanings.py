@@ -1,0 +1,259 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Responses, URLs and variables to which requests, urllib3 and Python's library give a meaning.
+
+The versions are requests 2.28 and 2.34, urllib3 1.26 and 2.8, and Python 3.10 and 3.13. The tests
+of the client draw from it.
+"""
+
+from __future__ import annotations
+
+import gzip
+from typing import NamedTuple
+
+from .meanings import Meaning
+
+LISTING = b'{"data": [], "has_more": false}'
+CHUNK = b"%x\r\n%b\r\n" % (len(LISTING), LISTING)
+END = b"0\r\n\r\n"
+GZIP = gzip.compress(LISTING)
+
+
+class Responses(NamedTuple):
+    """Responses, and where the source gives them a meaning.
+
+    Each has words of its error, or "" if its listing is whole.
+    """
+
+    modules: tuple[str, ...]
+    mark: str
+    cases: dict[bytes, str]
+
+
+def _response(*lines: str, body: bytes = LISTING, start: str = "HTTP/1.1 200 OK") -> bytes:
+    """Return a response that ends with its connection, unless a line gives its length."""
+    return "\r\n".join([start, *lines, "", ""]).encode("latin-1") + body
+
+
+def _chunked(*pieces: bytes, line: str = "Transfer-Encoding: chunked") -> bytes:
+    return _response(line, body=b"".join(pieces))
+
+
+RESPONSES = (
+    # Versions and status lines.
+    Responses(
+        ("http.client",),
+        "def _read_status",
+        {
+            b"": "closed before the end",
+            b"SSH-2.0-OpenSSH_9.2\r\n": "not HTTP",
+            LISTING: "not HTTP",
+            b"\r\n" + _response(): "not HTTP",
+            _response(start="HTTP/1.0 200"): "",
+            _response(start="HTTP/1.9 200 sch\xf6n"): "",
+            _response(start="HTTP/2 200 OK"): "not HTTP",
+            _response(start="ICY 200 OK"): "not HTTP",
+            _response(start="HTTP/1.1 two hundred"): "not HTTP",
+            _response(start="HTTP/1.1 99 OK"): "not HTTP",
+            _response(start="HTTP/1.1 206 Partial Content"): "unexpected status (HTTP 206)",
+        },
+    ),
+    Responses(
+        ("http.client",),
+        "if status != CONTINUE",
+        {
+            b"HTTP/1.1 100 Continue\r\nX: y\r\n\r\n" + _response(): "",
+            b"HTTP/1.1 103 Early Hints\r\n\r\n" + _response(): "unexpected status (HTTP 103)",
+        },
+    ),
+    # Headers: their number and length, continued lines, and lines that are none.
+    Responses(
+        ("http.client",),
+        "_MAXHEADERS",
+        {
+            _response(*["A: b"] * 200): "not HTTP",
+            _response("A: " + "b" * 70_000): "not HTTP",
+        },
+    ),
+    Responses(
+        ("email.feedparser",),
+        "FirstHeaderLineIsContinuationDefect",
+        {
+            _response("X: a", " b", "Content-Encoding:", "\tgzip", body=GZIP): "",
+            _response("Content-Encoding: gz", " ip", body=GZIP): 'the encoding "gz ip"',
+            _response(" X: a"): "headers of the response are malformed",
+            _response(
+                "Content-Encoding : gzip", body=GZIP
+            ): "headers of the response are malformed",
+            _response("X: a\rY: b\x0bZ: c\x1cA: d\x85B: e"): "",
+        },
+    ),
+    # The length of a body.
+    Responses(
+        ("urllib3.response",),
+        "def _init_length",
+        {
+            _response("Content-Length: 5, 7"): "header of the response is not valid",
+            _response("Content-Length: 31", "Content-Length: 5"): "header of the response is not",
+            _response("Content-Length: 31, 31"): "",
+            _response("Content-Length: -1"): "",
+            _response("Content-Length: 40"): "closed before the end",
+            _response("Content-Length: 20"): "not JSON",
+            _response("Content-Length: 0"): "not JSON",
+            _chunked(CHUNK, END, line="Transfer-Encoding: chunked\r\nContent-Length: 5"): "",
+            _chunked(CHUNK, END, line="Transfer-Encoding: xchunked"): "not JSON",
+            _response(
+                f"Transfer-Encoding: gzip\r\nContent-Length: {len(GZIP)}", body=GZIP
+            ): "UTF-8",
+        },
+    ),
+    # Chunks: sizes, extensions and trailers.
+    Responses(
+        ("urllib3.response",),
+        "def _update_chunk_length",
+        {
+            _chunked(b"1f;a=b\r\n", LISTING, b"\r\n", END): "",
+            _chunked(b"0001F ; a\r\n", LISTING, b"\r\n", END): "",
+            _chunked(CHUNK): "closed before the end",
+            _chunked(b"2\r\n{}"): "closed before the end",
+            _chunked(b"1e\r\n", LISTING, b"\r\n", END): "closed before the end",
+            _chunked(b"22\r\n", LISTING, b"\r\n", END): "closed before the end",
+            _chunked(b"not a number\r\n{}\r\n", END): "closed before the end",
+            _chunked(b"-1f\r\n", LISTING, b"\r\n", END): "not valid",
+            _chunked(CHUNK, b"0\r\nContent-Encoding: gzip\r\nLink: <x>; rel=next\r\n\r\n"): "",
+        },
+    ),
+    # Encodings of a body.
+    Responses(
+        ("urllib3.response",),
+        "CONTENT_DECODERS",
+        {
+            _response("Content-Encoding: X-GZIP", body=GZIP): "",
+            _response("Content-Encoding:"): "",
+            _response("Content-Encoding: gzip", body=GZIP + b"x"): "incomplete",
+            _response("Content-Encoding: gzip", body=GZIP + bytes(8)): "is not",
+            _response("Content-Encoding: gzip", body=b""): "incomplete",
+            _response(*["Content-Encoding: gzip"] * 2, body=gzip.compress(GZIP)): '"gzip, gzip"',
+            _response("Content-Encoding: identity, gzip", body=GZIP): '"identity, gzip"',
+            _response("Content-Encoding: utf-8"): 'the encoding "utf-8"',
+        },
+    ),
+    # Character encodings of JSON, which is always UTF-8.
+    Responses(
+        ("requests.utils",),
+        "def guess_json_utf",
+        {
+            _response(body=b"\xef\xbb\xbf" + LISTING): "",
+            _response(body=b"\xef\xbb\xbf" * 2 + LISTING): "not JSON",
+            _response(body=LISTING.decode().encode("utf-16")): "not UTF-8",
+            _response(body=LISTING.decode().encode("utf-16-le")): "not JSON",
+            _response(body=LISTING.decode().encode("utf-32")): "not UTF-8",
+            _response(body=LISTING + b"\0"): "not JSON",
+        },
+    ),
+    Responses(
+        ("requests.utils",),
+        "def get_encoding_from_headers",
+        {
+            _response("Content-Type: text/plain; charset=utf-7"): "",
+            _response("Content-Type: application/json; charset=latin-1", body=b'"\xe9"'): "UTF-8",
+        },
+    ),
+    Responses(
+        ("requests.cookies",),
+        "def extract_cookies_to_jar",
+        {_response("Set-Cookie: a=b", "Set-Cookie: =;;; Max-Age=x", "Set-Cookie2: a"): ""},
+    ),
+)
+
+# Links and addresses, of which each parser could find another host.
+URL_MEANINGS = (
+    Meaning(
+        ("urllib.parse",),
+        "def urljoin",
+        (
+            "?page=2",
+            "//h/x",
+            "///x",
+            "http:x",
+            "http:/x",
+            "http:///x",
+            "HTTP://H:/x",
+            "..//x",
+            ";x",
+        ),
+    ),
+    Meaning(
+        ("urllib.parse",),
+        "def _checknetloc",
+        ("//h\uff0f@other/", "//h\u2044other", "//h\uff1a81/", "//other\uff03@h/", "//\uff48/x"),
+    ),
+    Meaning(
+        ("urllib3.util.url",),
+        "def parse_url",
+        (
+            "//h:80@other/x",
+            "//other#@h/",
+            "//other?@h/",
+            "//other;@h/",
+            "//h\\@other/x",
+            "//h\\.other/",
+            "//h%2f@other/x",
+            "//h%40other/",
+            "//h:080/x",
+            "//h:+80/",
+            "//h:8_0/",
+            "//[h]/x",
+            "//h[/",
+            "//h]",
+            "/%2e%2e/%zz?a=%",
+        ),
+    ),
+    Meaning(
+        ("urllib3.util.url",),
+        "ZONE_ID",
+        (
+            "//[::1]/x",
+            "//[fe80::1%25eth0]/x",
+            "//[fe80::1%eth0]/x",
+            "//[::ffff:127.0.0.1]/",
+            "//h%25/",
+        ),
+    ),
+    Meaning(
+        ("requests.models",),
+        "def _get_idna_encoded_host",
+        (
+            "//\u24d7/x",
+            "//h\u3002other/",
+            "//\xdf.h/",
+            "//h\xad/",
+            "//xn--/",
+            "//*.h/",
+            "//.h/",
+            "//h./x",
+        ),
+    ),
+    Meaning(("requests.utils",), "def get_auth_from_url", ("//user:pw@h/", "//@h/", "//:@h/x")),
+    Meaning(("requests.utils",), "def requote_uri", ("/a%7Eb?c=%41", "/\xe9?\u20ac", "/a|b^c`{}")),
+    Meaning(
+        ("requests.models",), "url.lstrip()", (" //other/", "\t//other/", "\xa0//other/", "/a b")
+    ),
+)
+URLS = tuple(dict.fromkeys(text for meaning in URL_MEANINGS for text in meaning.texts))
+
+# Variables of the environment, which requests and its libraries also read in lower case.
+VARIABLE_MEANINGS = (
+    Meaning(
+        ("urllib.request",),
+        "def getproxies_environment",
+        ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
+    ),
+    Meaning(("urllib.request",), "'REQUEST_METHOD' in os.environ", ("REQUEST_METHOD",)),
+    Meaning(("requests.sessions",), "REQUESTS_CA_BUNDLE", ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")),
+    Meaning(("requests.utils",), "NETRC_FILES", ("NETRC",)),
+    Meaning(("urllib3.util.ssl_",), "SSLKEYLOGFILE", ("SSLKEYLOGFILE",)),
+)
+VARIABLES = tuple(text for meaning in VARIABLE_MEANINGS for text in meaning.texts)
