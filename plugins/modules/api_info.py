@@ -186,7 +186,7 @@ error:
 
 from typing import Any
 
-from ansible_collections.server_management.cloud.plugins.module_utils._check import check
+from ansible_collections.server_management.cloud.plugins.module_utils._api_report import check
 from ansible_collections.server_management.cloud.plugins.module_utils._module import (
     Task,
     failure,
