@@ -44,7 +44,7 @@ def listing(*records: dict[str, Any], hosts: str = "name") -> Listing:
     return Listing((server_from_api(element, 0) for element in records), hosts)
 
 
-def differences(
+def events_between(
     before: list[dict[str, Any]], now: list[dict[str, Any]], hosts: str = "name"
 ) -> list[Event]:
     history = History(initial=False)
@@ -65,7 +65,7 @@ def brief(events: list[Event]) -> list[tuple[str, ...]]:
 
 def test_a_new_server_appears() -> None:
     new = record("srv_2", "web")
-    assert differences([record("srv_1")], [new, record("srv_1")]) == [
+    assert events_between([record("srv_1")], [new, record("srv_1")]) == [
         {
             "server_management": {"event": "appeared", "server": new},
             "meta": {"hosts": "web"},
@@ -75,14 +75,14 @@ def test_a_new_server_appears() -> None:
 
 def test_a_server_that_is_gone_keeps_its_last_fields_and_host_name() -> None:
     old = record("srv_2", "web", plan="large")
-    assert differences([record("srv_1"), old], [record("srv_1")]) == [
+    assert events_between([record("srv_1"), old], [record("srv_1")]) == [
         {"server_management": {"event": "gone", "server": old}, "meta": {"hosts": "web"}}
     ]
 
 
 def test_a_changed_server_has_both_records_and_the_names_of_the_fields() -> None:
     old, new = record("srv_1"), record("srv_1", status="stopped", tags=["a"])
-    assert differences([old], [new]) == [
+    assert events_between([old], [new]) == [
         {
             "server_management": {
                 "event": "changed",
@@ -113,18 +113,18 @@ def test_a_changed_server_has_both_records_and_the_names_of_the_fields() -> None
 def test_every_field_is_compared(
     old: dict[str, Any], new: dict[str, Any], changed: list[str]
 ) -> None:
-    (event,) = differences([record("srv_1", **old)], [record("srv_1", **new)])
+    (event,) = events_between([record("srv_1", **old)], [record("srv_1", **new)])
     assert event["server_management"]["changed"] == changed
 
 
 def test_another_order_causes_no_events() -> None:
     servers = [record("srv_1"), record("srv_2"), record("srv_3", "srv_1")]
-    assert differences(servers, servers[::-1]) == []
+    assert events_between(servers, servers[::-1]) == []
 
 
 def test_another_server_with_the_same_name_changes_the_host_name() -> None:
     first, second = record("srv_1", "web"), record("srv_2", "web")
-    changed, appeared = differences([first], [first, second])
+    changed, appeared = events_between([first], [first, second])
     assert changed == {
         "server_management": {
             "event": "changed",
@@ -135,7 +135,7 @@ def test_another_server_with_the_same_name_changes_the_host_name() -> None:
         "meta": {"hosts": "web_srv_1"},
     }
     assert appeared["meta"]["hosts"] == "web_srv_2"
-    assert brief(differences([first, second], [first])) == [
+    assert brief(events_between([first, second], [first])) == [
         ("gone", "web_srv_2"),
         ("changed", "web", "inventory_hostname"),
     ]
@@ -143,7 +143,7 @@ def test_another_server_with_the_same_name_changes_the_host_name() -> None:
 
 def test_with_ids_another_server_with_the_same_name_changes_nothing() -> None:
     first, second = record("srv_1", "web"), record("srv_2", "web")
-    assert brief(differences([first], [first, second], hosts="id")) == [("appeared", "srv_2")]
+    assert brief(events_between([first], [first, second], hosts="id")) == [("appeared", "srv_2")]
 
 
 def test_events_are_sorted_by_gone_changed_appeared_and_then_by_host_name() -> None:
@@ -154,7 +154,7 @@ def test_events_are_sorted_by_gone_changed_appeared_and_then_by_host_name() -> N
         record("8", "y"),
         record("1", "b", plan="x"),
     ]
-    assert brief(differences(before, now)) == [
+    assert brief(events_between(before, now)) == [
         ("gone", "a"),
         ("gone", "c"),
         ("changed", "b", "plan"),
@@ -165,8 +165,8 @@ def test_events_are_sorted_by_gone_changed_appeared_and_then_by_host_name() -> N
 
 
 def test_an_empty_account_is_compared_like_any_other() -> None:
-    assert brief(differences([record("srv_1")], [])) == [("gone", "srv_1")]
-    assert brief(differences([], [record("srv_1")])) == [("appeared", "srv_1")]
+    assert brief(events_between([record("srv_1")], [])) == [("gone", "srv_1")]
+    assert brief(events_between([], [record("srv_1")])) == [("appeared", "srv_1")]
 
 
 def test_with_initial_the_first_servers_appear() -> None:
@@ -219,7 +219,7 @@ def test_the_first_listing_after_a_failed_first_poll_causes_no_differences() -> 
 
 def test_hostile_text_is_replaced_and_its_fields_are_named() -> None:
     hostile = record(ATTACK, ATTACK, status=ATTACK, ipv4="{%", later={ATTACK: [{"a": ATTACK}, 1]})
-    (event,) = differences([], [hostile])
+    (event,) = events_between([], [hostile])
     content = event["server_management"]
     harmless = "".join(c if is_plain(c) else "_" for c in ATTACK)
     assert content["server"]["later"] == {harmless: [{"a": harmless}, 1]}
@@ -230,7 +230,7 @@ def test_hostile_text_is_replaced_and_its_fields_are_named() -> None:
 
 
 def test_a_change_names_fields_that_were_altered_in_either_record() -> None:
-    (event,) = differences([record("a", plan="{")], [record("a", plan="x", status="}")])
+    (event,) = events_between([record("a", plan="{")], [record("a", plan="x", status="}")])
     assert event["server_management"]["replaced"] == ["plan", "status"]
     assert event["server_management"]["before"]["plan"] == "_"
 
@@ -275,7 +275,7 @@ def test_no_key_is_empty() -> None:
     result, replaced = plain_fields(fields)
     assert result == {"id": "s", "_": 1, "labels": {"_": 3, "__1": {"_": 2}}}
     assert replaced == ["_", "labels"]
-    (event,) = differences([{**record("s"), "": 1}], [{**record("s"), "": 2}])
+    (event,) = events_between([{**record("s"), "": 1}], [{**record("s"), "": 2}])
     assert event["server_management"]["changed"] == ["_"]
 
 
