@@ -19,6 +19,8 @@ from ansible import constants
 from ansible.errors import AnsibleError
 from ansible.template import Templar
 
+from ansible_collections.server_management.cloud.plugins.module_utils._text import one_line
+
 # From ansible-core 2.19 on, Ansible evaluates expressions. Earlier versions put them into a
 # template, between braces or into an "if".
 HAS_EXPRESSIONS = hasattr(Templar, "evaluate_expression")
@@ -40,6 +42,16 @@ def setting(name: str) -> Any:
 def is_omission(error: BaseException | None) -> bool:
     """Return whether an expression failed because it omits its result on purpose."""
     return isinstance(error, AnsibleValueOmittedError)
+
+
+def reason_text(text: str) -> str:
+    """Return the text of an error of a template as one line that says everything once.
+
+    Ansible up to 2.18 repeats its end, as in "'a' is undefined. 'a' is undefined".
+    """
+    text = one_line(text)
+    start, _dot, end = text.rpartition(". ")
+    return start if end and start.endswith(end) else text
 
 
 def is_identifier(text: str) -> bool:

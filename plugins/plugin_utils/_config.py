@@ -31,7 +31,10 @@ from ansible_collections.server_management.cloud.plugins.module_utils._text impo
     brief,
     one_line,
 )
-from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import is_identifier
+from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
+    is_identifier,
+    reason_text,
+)
 
 PLUGIN = "server_management.cloud.servers"
 
@@ -136,7 +139,7 @@ def render(
             reason = str(error)
             if isinstance(value, str):
                 reason = reason.replace(value, "the template")
-            raise OptionError(f"{key}: {one_line(reason)}") from None
+            raise OptionError(f"{key}: {reason_text(reason)}") from None
     return rendered
 
 

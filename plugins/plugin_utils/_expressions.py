@@ -29,6 +29,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._text impo
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
     compile_once,
     is_omission,
+    reason_text,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._evaluator import (
     NUMBERS,
@@ -125,7 +126,7 @@ class Expressions:
                 syntax = syntax_error(error)
                 if syntax is not None:
                     raise OptionError(f"{label}: syntax error: {one_line(syntax)}") from None
-                server, reason = one_line(host.server.id), one_line(str(error))
+                server, reason = one_line(host.server.id), reason_text(str(error))
                 raise OptionError(f"{label}: failed for the server {server}: {reason}") from None
         return True
 
@@ -197,7 +198,7 @@ class Expressions:
         return Composed(variables, host_vars.groups)
 
     def _fail(self, label: str, message: str, error: Exception) -> None:
-        reason = one_line(str(error))
+        reason = reason_text(str(error))
         if self._strict:
             # With the cause, Ansible would print the reason twice.
             raise OptionError(f"{label}: {message}{reason}") from None

@@ -25,6 +25,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible i
     HAS_EXPRESSIONS,
     compile_once,
     is_identifier,
+    reason_text,
     setting,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._expressions import (
@@ -92,6 +93,20 @@ def test_a_templar_is_wrapped_once() -> None:
 @pytest.mark.parametrize("text", ["a", "a_1", "_", "1a", "", "a-b", "é", "for", "None", "match"])
 def test_an_identifier_is_one_for_ansible(text: str) -> None:
     assert is_identifier(text) == isidentifier(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("'a' is undefined. 'a' is undefined", "'a' is undefined"),
+        ("No group: 'a.b' is undefined. 'a.b' is undefined", "No group: 'a.b' is undefined"),
+        ("'a' is undefined.\n'b' is undefined", "'a' is undefined. 'b' is undefined"),
+        ("Failed. ", "Failed."),
+        ("", ""),
+    ],
+)
+def test_a_reason_says_everything_once(text: str, expected: str) -> None:
+    assert reason_text(text) == expected
 
 
 @pytest.mark.parametrize("text", ["true", "false", "none"])
