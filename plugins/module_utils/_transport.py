@@ -17,6 +17,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 from ansible_collections.server_management.cloud.plugins.module_utils._envelope import (
     CHECK_URL,
@@ -138,9 +139,10 @@ class Transport:
     def show(self, page: Page) -> str:
         """Return the URL of a page for a message; of its query, only the parameter that we add."""
         url, parameters = page
-        query = "&".join(f"{name}={value}" for name, value in parameters)
+        shown = [(name, self.quote(str(value))) for name, value in parameters]
+        query = urlencode(shown, safe="*")  # MASK stays readable
         address = redact(one_line(without_query(url)), self._connection.api_token)
-        return f"{address}?{self.quote(query)}" if query else address
+        return f"{address}?{query}" if query else address
 
 
 def _now() -> float:

@@ -15,7 +15,7 @@ import pytest
 
 from sandbox import Fault
 
-from .conftest import Cases, Source, cached, check_refused, hosts, rewrite
+from .conftest import KNOWN, Cases, Source, cached, check_refused, hosts, rewrite
 
 TOKEN = "a-long-secret-token-of-an-account"
 
@@ -59,7 +59,8 @@ def test_retries_pages_and_request_ids_are_shown(cases: Cases) -> None:
     api = cases.serve(*"abcde", pagination="link", page_size=4, token=TOKEN)
     cases.add("linked", api, retries=1, **options)
     api.fail(Fault(status=503, headers=hostile), times=1)
-    cursor = cases.serve(*"fghij", pagination="cursor", page_size=4)
+    servers = [{**KNOWN[0], "id": f"srv#{name}", "name": name} for name in "fghij"]
+    cursor = cases.serve(servers=servers, pagination="cursor", page_size=4)
     cases.add("cursor", cursor, pagination="cursor")
     result = cases.run("-vv")
     page = f"linked.server_management.yml: GET {api.url}/api/v1/servers"
@@ -68,7 +69,7 @@ def test_retries_pages_and_request_ids_are_shown(cases: Cases) -> None:
     assert re.search(r"retry 1 of 1 in \d\.\d s: The API is failing \(HTTP 503\)", result.stderr)
     assert f"{page}?...: HTTP 200, " in result.stderr  # its values can be secrets
     assert "resume=" not in result.output
-    assert f"GET {cursor.url}/api/v1/servers?starting_after=srv_4: HTTP 200" in result.stderr
+    assert f"GET {cursor.url}/api/v1/servers?starting_after=srv%23i: HTTP 200" in result.stderr
     assert "(3 requests); 5 hosts" in result.stderr
     assert TOKEN not in result.output
 
