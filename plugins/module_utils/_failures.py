@@ -194,11 +194,20 @@ def _reason(causes: list[BaseException]) -> str:
         if cause.__class__ is OSError and cause.args:  # a proxy that refuses a tunnel
             return _reason_text(str(cause)).lower()
     ended = (http.client.IncompleteRead, http.client.RemoteDisconnected)
-    if any(isinstance(c, http.client.HTTPException) and not isinstance(c, ended) for c in causes):
-        return "the response is not HTTP"
+    for cause in causes:
+        if isinstance(cause, http.client.HTTPException) and not isinstance(cause, ended):
+            return _http_reason(cause)
     if isinstance(causes[0], ValueError):
         return "the address, a proxy, or a header of the response is not valid"
     return "the connection was closed before the end of the response"
+
+
+def _http_reason(error: http.client.HTTPException) -> str:
+    # http.client has no class for too many headers.
+    is_long = error.__class__ in (http.client.HTTPException, http.client.LineTooLong)
+    if is_long and "header" in str(error):
+        return "the response has too many headers, or one that is too long"
+    return "the response is not HTTP"
 
 
 def _is_missing_bundle(cause: BaseException) -> bool:

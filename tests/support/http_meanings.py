@@ -73,8 +73,8 @@ RESPONSES = (
         ("http.client",),
         "_MAXHEADERS",
         {
-            _response(*["A: b"] * 200): "not HTTP",
-            _response("A: " + "b" * 70_000): "not HTTP",
+            _response(*["A: b"] * 200): "too many headers, or one that is too long",
+            _response("A: " + "b" * 70_000): "too many headers, or one that is too long",
         },
     ),
     Responses(
