@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -41,6 +42,30 @@ def test_a_folder_of_sources(source: Source, tmp_path: Path) -> None:
     assert hostvars["web-2"]["rack"] == "none"
     assert hostvars["db-1"]["zone"] == "west"
     assert "zone" not in hostvars["web-2"]
+
+
+@pytest.mark.parametrize("playbook", ["ssh_config", "declare_fleet", "check_api"])
+def test_playbooks_for_this_machine_ignore_how_others_are_reached(
+    source: Source, playbook: str
+) -> None:
+    variables = {
+        "ansible_connection": "community.none",
+        "ansible_become": True,
+        "ansible_become_user": "nobody",
+        "ansible_become_exe": "/nonexistent",
+        "ansible_python_interpreter": "{{ ansible_playbook_python }}",
+    }
+    (source.folder / "group_vars").mkdir()
+    (source.folder / "group_vars" / "all.json").write_text(json.dumps(variables))
+    # A localhost that is written in an inventory has the variables of all hosts.
+    result = source.runner.playbook(
+        *("-i", source.file(), "-i", "localhost,", f"server_management.cloud.{playbook}"),
+        env={
+            "SERVER_MANAGEMENT_BASE_URL": source.sandbox.url,
+            "SERVER_MANAGEMENT_API_TOKEN": source.sandbox.token,
+        },
+    )
+    result.ok()
 
 
 # What there is to each variable beyond its value: from ansible-core 2.19 on, where it is from.
