@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +19,7 @@ from support.run import Result, Runner
 from support.sshd import SshServer
 
 from .conftest import KNOWN, Source, hosts
-from .hostile import CANARY, CASES, EXECUTE
+from .hostile import CANARY, CASES, EXECUTE, TOKEN
 
 PLAYBOOK = "server_management.cloud.ssh_config"
 FILE = ".ssh/config.d/server_management.conf"
@@ -172,14 +173,48 @@ def test_variables_change_the_file_the_group_and_the_names(config: Config, runne
     own.mkdir()
     assert config.write(*extra).says("ource is a directory and must be a file")
     own.rmdir()
-    config.write(*extra).ok()
+    assert config.write(*extra).ok().says(f'Include \\"{own}\\"')
     assert re.findall(r"^Host (.+)$", own.read_text(), re.MULTILINE) == [
         "x-db-1",
         "x-web-1",
         "x-web-2",
     ]
     assert own.parent.stat().st_mode & 0o777 == 0o755
+    relative = ("-e", "ssh_config_file=here.conf ssh_config_group=fleet")
+    assert config.write(*relative).ok().says(f"Include {config.home / 'here.conf'}")
     assert not config.path.exists()
+
+
+@pytest.mark.promise("misdirected")
+def test_the_quotes_of_one_argument_hide_other_options(config: Config, source: Source) -> None:
+    need_ssh(source.runner)
+    config.write().ok()
+    config.include()
+    key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ2q8mCGQnbRmQ0zK0hqv7s5n2mEr3XKpE9y0qVtG9eO"
+    known = config.home / ".ssh/known_hosts"
+    known.write_text(f"srv_1 {key}\nsrv_2 {key}\n")
+    command = "ssh -J other -o UserKnownHostsFile=/dev/null -W %h:%p bastion"
+    arguments = [
+        f'-o ProxyCommand="{command}"',
+        f'-o \'SetEnv A="{command}"\' -o"UserKnownHostsFile ~/known ~/here" -J jump',
+        f'-o "LocalCommand {command}" -o ProxyCommand=none -oProxyJump=a@b:22,c',
+    ]
+    for server, text in zip(source.sandbox.servers, arguments, strict=True):
+        server["arguments"] = text
+    config.options["compose"] = {"ansible_ssh_common_args": "server_arguments"}
+    result = config.write("-e", "ssh_config_remove_host_keys=true").ok()
+    # ssh would connect to the first host directly, so it is left out, and its host key is kept.
+    assert result.says("cannot be copied safely: web-1 (ProxyCommand)")
+    assert known.read_text() == f"srv_1 {key}\nsrv_2 {key}\n"
+    used = [config.of(name) for name in ("web-1", "web-2", "db-1")]
+    assert [each.get("proxyjump") for each in used] == [None, "jump", "a@b:22,c"]
+    files = [each["userknownhostsfile"] for each in used]
+    assert [text.endswith("/here") for text in files] == [False, True, False]
+    assert "/dev/null" not in files
+    # When it is gone, too, its key is removed.
+    source.sandbox.servers.pop(0)
+    config.write("-e", "ssh_config_remove_host_keys=true").ok()
+    assert known.read_text() == f"srv_2 {key}\n"
 
 
 @pytest.mark.promise("data", "misdirected")
@@ -192,6 +227,7 @@ def test_no_text_becomes_an_option_of_ssh(config: Config, source: Source, runner
         for number, text in enumerate(TEXTS)
     ]
     source.sandbox.servers[:] = [*servers, *hostile]
+    source.sandbox.token = TOKEN
     config.options["compose"] = {
         variable: " ~ ".join(
             f"(('{prefix}' ~ server_{keyword}) if server_{keyword} is defined else '')"
@@ -209,7 +245,8 @@ def test_no_text_becomes_an_option_of_ssh(config: Config, source: Source, runner
     assert set(written) <= set(hosts(listing))
     assert len(written) > len(CASES) // 2
     keywords = "HostName|HostKeyAlias|User|Port|ProxyJump"
-    line = rf"#.*|Host [\w.-]+|  ({keywords}) \S+|  \w+File \"[^\"%$]+\"|"
+    files = r"IdentityFile \"[^\"%$]+\"|UserKnownHostsFile [^\"%$#]+"
+    line = rf"#.*|Host [\w.-]+|  ({keywords}) \S+|  ({files})|"
     assert [found for found in text.splitlines() if not re.fullmatch(line, found)] == []
     expected = {name: listing["_meta"]["hostvars"][name] for name in written}
     for name in written[::7] + [name for name in written if re.fullmatch(r"[a-z]+-\d+", name)]:
@@ -221,13 +258,13 @@ def test_no_text_becomes_an_option_of_ssh(config: Config, source: Source, runner
         assert "proxycommand" not in used
         keyword, _dash, number = name.partition("-")
         if keyword in VARIABLES and number.isdigit() and keyword != "hostname":
-            start = VARIABLES[keyword][1].rpartition(" ")[2].removeprefix("UserKnownHostsFile=")
+            variable, start = VARIABLES[keyword]
             text = start + TEXTS[int(number)]
-            # What is part of the arguments of ssh ends at white space, for Ansible as well. ssh
-            # shows a number as the name of a jump host in brackets.
-            assert used[keyword].strip("[]") == (
-                text.split()[0] if "args" in VARIABLES[keyword][0] else text
-            )
+            # The arguments of ssh are split into words. ssh shows a number as the name of a jump
+            # host in brackets.
+            if "args" in variable:
+                text = shlex.split(text)[1].removeprefix("UserKnownHostsFile=")
+            assert used[keyword].strip("[]") == text
     assert not list(source.folder.rglob("proxied"))
     assert not list(source.folder.rglob(CANARY))
 
