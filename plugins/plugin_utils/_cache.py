@@ -76,6 +76,10 @@ class CacheEntry:
             )
         elif _is_within(age, self._fresh):
             return servers
+        elif age < 0:
+            self._trace(
+                f"cache: not used, its time is {-age:,.0f} s in the future; check the clock"
+            )
         else:
             self._trace(f"cache: expired, {age:,.0f} s old; cache_timeout is {self._fresh:,} s")
         return None

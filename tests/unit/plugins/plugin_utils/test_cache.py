@@ -118,6 +118,16 @@ def test_an_entry_is_fresh_for_as_long_as_its_age_allows(monkeypatch: pytest.Mon
     assert TOKEN not in json.dumps(entry)
 
 
+def test_an_entry_from_the_future_is_not_called_expired(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now)
+    cache, lines = {KEY: _write(_servers(make_servers(3)))}, list[str]()
+    monkeypatch.setattr(time, "time", lambda: now - 4000)
+    entry = CacheEntry(cache, CONNECTION, 100, 0, print, lines.append, name="")
+    assert entry.fresh_servers() is None
+    assert lines == ["cache: not used, its time is 4,000 s in the future; check the clock"]
+
+
 ELEMENTS = st.fixed_dictionaries(
     {"id": st.text(st.characters(codec="utf-8"), min_size=1)},
     optional={"name": st.text() | JSON, "region": st.text(), "later": JSON},
