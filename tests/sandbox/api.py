@@ -42,7 +42,10 @@ class Request:
         cls, method: str, target: str, headers: Message, body: bytes, connection: int
     ) -> Request:
         """Parse the target: a path, or from the client of a proxy a URL or host:port."""
-        path, query = (target, "") if method == "CONNECT" else urlsplit(target)[2:4]
+        try:
+            path, query = (target, "") if method == "CONNECT" else urlsplit(target)[2:4]
+        except ValueError:  # not a URL: nothing is served there
+            path, query = target, ""
         pairs = dict(parse_qsl(query, keep_blank_values=True))
         return cls(method, path, pairs, headers, body, connection)
 

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import http.client
+import socket
 import threading
 import time
 from collections.abc import Callable
@@ -38,6 +39,18 @@ def test_a_token_without_the_scope_is_refused(fetch: Callable[..., Any]) -> None
 def test_no_other_path_is_served(fetch: Callable[..., Any], path: str) -> None:
     with Sandbox() as sandbox:
         assert fetch(sandbox, path).status == 404
+
+
+def test_a_target_that_is_not_a_url_is_not_found(capfd: pytest.CaptureFixture[str]) -> None:
+    request = "GET http://[ HTTP/1.1\r\nAuthorization: Bearer sandbox-token\r\n\r\n"
+    with (
+        Sandbox() as sandbox,
+        # http.client refuses such a target.
+        socket.create_connection((sandbox.host, sandbox.port), 5) as connection,
+    ):
+        connection.sendall(request.encode())
+        assert connection.recv(65536).startswith(b"HTTP/1.1 404 ")
+    assert capfd.readouterr().err == ""
 
 
 @pytest.mark.parametrize("method", ["HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "MADEUP"])
