@@ -60,7 +60,8 @@ _is_named = re.compile(
 _has_value = re.compile(
     r"retry-after|deprecation|sunset|(x-)?ratelimit-(limit|remaining|reset)", re.I
 ).fullmatch
-_is_word = re.compile(r"[A-Za-z][\w.-]{0,60}", re.ASCII).fullmatch
+# Not with an address, as in ip-10.1.2.3: it can be one of a server that the listing does not have.
+_is_word = re.compile(r"(?!.*(?:\d+\.){3}\d)[A-Za-z][\w.-]{0,60}", re.ASCII).fullmatch
 _is_value = re.compile(r"[\w@:;,=+ -]{1,60}", re.ASCII).fullmatch
 _is_time = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII).fullmatch
 

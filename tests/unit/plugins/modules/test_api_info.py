@@ -76,7 +76,7 @@ def test_values_are_shown_on_request_unless_they_are_private(api: Sandbox) -> No
 
 
 def test_further_fields_and_headers_are_named(api: Sandbox) -> None:
-    api.servers[0] |= {"disk_gb": 20, "srv_0a1b2c3d": 1, "a\x1b[1m": 2}
+    api.servers[0] |= {"disk_gb": 20, "srv_0a1b2c3d": 1, "a\x1b[1m": 2, "ip-10.1.2.3": 1}
     headers = {
         "X-RateLimit-Limit": "60",
         "X-RateLimit-Key": "4711123456",
@@ -85,10 +85,11 @@ def test_further_fields_and_headers_are_named(api: Sandbox) -> None:
         "X-Request-Id": "req_123",
         "X-Customer": "customer-database",
         "X-customer-database-Version": "1",
+        "X-Trace-ip-10.1.2.3": "1",
     }
     api.fail(Fault(headers=headers))
     report = run(api)["report"]
-    assert report["further_fields"] == {"disk_gb": 1, "(not shown)": 2}
+    assert report["further_fields"] == {"disk_gb": 1, "(not shown)": 3}
     assert report["headers"] == {
         "X-RateLimit-Limit": "60",
         "X-RateLimit-Key": "(not shown)",
