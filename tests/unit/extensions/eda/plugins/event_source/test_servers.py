@@ -93,7 +93,7 @@ def test_a_missing_library_is_reported_with_the_command_to_install_it(source: Pa
     done = load(source, {"base_url": "http://127.0.0.1:9", "api_token": "t"}, "requests")
     assert done.returncode == 1
     assert "MissingLibrary: The Python library requests is not installed" in done.stderr
-    assert f"{sys.executable} -m pip install requests" in done.stderr
+    assert "Install it where Ansible runs: " in done.stderr
 
 
 def documentation() -> tuple[dict[str, Any], list[dict[str, Any]]]:
