@@ -108,13 +108,7 @@ def check(
         pass
     except CloudError as error:
         failure = error
-    elements: list[Any] = []
-    more: bool | None = None
-    with suppress(MalformedResponse):  # it is the failure
-        for response in probe.responses:
-            data, more, _values = parse_listing(response.body)
-            elements += data
-    servers = [element for element in elements if isinstance(element, dict)]
+    servers, more = _received(probe.responses)
     private = {connection.api_token, origin(connection.base_url)[1]}
     private.update(str(server.get(field, "")) for server in servers for field in _PRIVATE)
     report = {
@@ -134,7 +128,20 @@ def check(
         report["as_documented"] = False
     elif not probe.responses:
         report["as_documented"] = None
+    if more is None:  # without a list of servers, 0 would look like an empty account
+        report.update(servers=None, distinct=None)
     return report, failure
+
+
+def _received(responses: Iterable[Response]) -> tuple[list[dict[str, Any]], bool | None]:
+    """Return the servers of the pages, and ``has_more`` of the last one; None without a page."""
+    elements: list[Any] = []
+    more: bool | None = None
+    with suppress(MalformedResponse):  # it is the failure
+        for response in responses:
+            data, more, _values = parse_listing(response.body)
+            elements += data
+    return [element for element in elements if isinstance(element, dict)], more
 
 
 class _Names:

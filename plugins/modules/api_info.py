@@ -128,12 +128,15 @@ report:
       type: dict
       sample: {disk_gb: 12}
     servers:
-      description: The number of servers that were received. With many servers, not all are read.
+      description: >-
+        The number of servers that were received, or null without a list of servers. With many
+        servers, not all are read.
       returned: always
       type: int
       sample: 12
     distinct:
-      description: The number of different statuses, plans and regions.
+      description: >-
+        The number of different statuses, plans and regions, or null without a list of servers.
       returned: always
       type: dict
       sample: {statuses: 1, plans: 3, regions: 2}
