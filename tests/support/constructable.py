@@ -42,6 +42,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._text impo
     is_plain,
     one_line,
 )
+from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import reason_text
 from ansible_collections.server_management.cloud.plugins.plugin_utils._expressions import (
     Composed,
     Expressions,
@@ -290,7 +291,7 @@ def _expect_failure(
     except Exception as ours:  # noqa: BLE001  # with strict, or a group inside itself
         if "(" * 100 not in str(error):  # Ansible's text depends on the free depth of the stack
             # The collection passes text to Jinja without a mark.
-            theirs = one_line(str(error)).replace("_AnsibleTaggedStr", "str")
+            theirs = reason_text(str(error)).replace("_AnsibleTaggedStr", "str")
             _same_error(one_line(str(ours)).replace("_AnsibleTaggedStr", "str"), theirs)
     else:
         if case.options["strict"] or not expressions.failures:
