@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -232,3 +233,9 @@ def cases(runner: Runner, tmp_path: Path) -> Generator[Cases, None, None]:
     """Return an empty collection of cases, whose accounts are served until the test ends."""
     with ExitStack() as stack:
         yield Cases(runner, tmp_path, stack)
+
+
+def need_ssh(runner: Runner) -> None:
+    """Skip the test on a machine without ssh."""
+    if shutil.which("ssh", path=runner.environment["PATH"]) is None:
+        pytest.skip("the OpenSSH client is not installed")

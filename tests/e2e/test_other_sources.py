@@ -15,7 +15,7 @@ import pytest
 
 from support.sshd import SshServer
 
-from .conftest import KNOWN, Source, hosts
+from .conftest import KNOWN, Source, hosts, need_ssh
 
 
 def test_a_folder_of_sources(source: Source, tmp_path: Path) -> None:
@@ -48,6 +48,8 @@ def test_a_folder_of_sources(source: Source, tmp_path: Path) -> None:
 def test_playbooks_for_this_machine_ignore_how_others_are_reached(
     source: Source, playbook: str
 ) -> None:
+    if playbook == "ssh_config":
+        need_ssh(source.runner)
     variables = {
         "ansible_connection": "community.none",
         "ansible_become": True,

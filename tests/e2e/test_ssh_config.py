@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ import pytest
 from support.run import Result, Runner
 from support.sshd import SshServer
 
-from .conftest import KNOWN, Source, hosts
+from .conftest import KNOWN, Source, hosts, need_ssh
 from .hostile import CANARY, CASES, EXECUTE, TOKEN
 
 PLAYBOOK = "server_management.cloud.ssh_config"
@@ -272,9 +271,3 @@ def test_no_text_becomes_an_option_of_ssh(config: Config, source: Source, runner
 def plain(value: Any) -> str:
     """Return the text of a value that may be marked unsafe."""
     return str(value["__ansible_unsafe"] if isinstance(value, dict) else value)
-
-
-def need_ssh(runner: Runner) -> None:
-    """Skip the test on a machine without ssh."""
-    if shutil.which("ssh", path=runner.environment["PATH"]) is None:
-        pytest.skip("the OpenSSH client is not installed")
