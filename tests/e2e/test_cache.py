@@ -34,6 +34,7 @@ def age(folder: Path, seconds: float) -> None:
 def test_commands_at_once_share_it_and_a_hit_imports_no_http(
     source: Source, tmp_path: Path
 ) -> None:
+    (tmp_path / "cache").mkdir()  # the cache plugin of Ansible fails if both commands create it
     path = source.file(**cached(tmp_path / "cache"))
     with ThreadPoolExecutor(2) as pool:
         runs = [pool.submit(source.runner.inventory, "-i", path, "--list") for run in range(2)]
