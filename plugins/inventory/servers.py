@@ -329,13 +329,25 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         except Exception as error:  # a cache plugin may raise anything
             if not self._options_are_set:
                 raise
-            from ansible_collections.server_management.cloud.plugins.plugin_utils._cache import (
-                explain_setup,
-            )
+            self._load_cache_again(error)
 
-            plugin, address = self.get_option("cache_plugin"), self.get_option("cache_connection")
-            self._warn(explain_setup(plugin, address, error))
-            self._is_cached = False
+    def _load_cache_again(self, error: Exception) -> None:
+        """Load the cache plugin again if its error is over; continue without a cache otherwise."""
+        if isinstance(error.__cause__ or error.__context__, FileExistsError):
+            # Another command has created the directory at the same moment.
+            try:
+                self.load_cache_plugin()
+            except Exception as repeated:  # noqa: BLE001  # a cache plugin may raise anything
+                error = repeated
+            else:
+                return
+        from ansible_collections.server_management.cloud.plugins.plugin_utils._cache import (
+            explain_setup,
+        )
+
+        plugin, address = self.get_option("cache_plugin"), self.get_option("cache_connection")
+        self._warn(explain_setup(plugin, address, error))
+        self._is_cached = False
 
     def set_options(
         self, task_keys: Any = None, var_options: Any = None, direct: Any = None

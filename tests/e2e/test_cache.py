@@ -34,7 +34,6 @@ def age(folder: Path, seconds: float) -> None:
 def test_commands_at_once_share_it_and_a_hit_imports_no_http(
     source: Source, tmp_path: Path
 ) -> None:
-    (tmp_path / "cache").mkdir()  # the cache plugin of Ansible fails if both commands create it
     path = source.file(**cached(tmp_path / "cache"))
     with ThreadPoolExecutor(2) as pool:
         runs = [pool.submit(source.runner.inventory, "-i", path, "--list") for run in range(2)]
@@ -49,6 +48,31 @@ def test_commands_at_once_share_it_and_a_hit_imports_no_http(
     assert len(source.sandbox.requests) == asked
     assert "plugins.plugin_utils._cache" in hit.stderr
     assert "requests" not in hit.stderr
+
+
+# Another command creates the directory between Ansible's check and its own attempt.
+_RACE = """
+import os, sys
+from ansible.cli.inventory import main
+
+make = os.makedirs
+
+def make_late(path, *args, **kwargs):
+    make(path, *args, **kwargs)
+    if str(path) == sys.argv[2]:
+        raise FileExistsError(17, "File exists", path)
+
+os.makedirs = make_late
+main(["ansible-inventory", "-i", sys.argv[1], "--list"])
+"""
+
+
+def test_a_directory_that_another_command_creates_is_used(source: Source, tmp_path: Path) -> None:
+    path = source.file(**cached(tmp_path / "cache"))
+    result = source.runner.run("python", "-c", _RACE, path, tmp_path / "cache").ok()
+    assert result.stderr == ""
+    assert hosts(result.json()) == THREE
+    assert entry_in(tmp_path / "cache").is_file()
 
 
 REFRESH = """
