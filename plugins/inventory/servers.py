@@ -472,20 +472,19 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         servers = entry.fresh_servers() if use_cache else None
         if not use_cache:
             self._trace("cache: not read, because this run refreshes it")
+        if servers is None:
+            try:
+                servers, is_partial = self._fetch(connection)
+            except CloudError as error:
+                servers = entry.stale_servers(error)
+                if servers is None:
+                    raise
+            else:
+                if not is_partial:
+                    entry.write(servers)  # now, because nothing may fail after hosts are added
+                return servers
         self._obtained = f"of {connection.root_url} from the cache, {entry.age:,.0f} s old"
-        if servers is not None:
-            return self._check_min_servers(servers)
-        try:
-            servers, is_partial = self._fetch(connection)
-        except CloudError as error:
-            servers = entry.stale_servers(error)
-            if servers is None:
-                raise
-            self._obtained = f"of {connection.root_url} from the cache, {entry.age:,.0f} s old"
-            return self._check_min_servers(servers)
-        if not is_partial:
-            entry.write(servers)  # now, because nothing may fail after hosts are added
-        return servers
+        return self._check_min_servers(servers)
 
     def _fetch(self, connection: Connection) -> tuple[list[Server], bool]:
         """Return the listing, and whether the API has more servers."""
