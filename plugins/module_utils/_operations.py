@@ -23,7 +23,7 @@ class Operation:
     """One operation of the API, the modules that use it, and the scope that a token needs.
 
     ``title`` begins a sentence. ``announced`` is false if the API has announced the scope but has
-    not named the operation. ``modules`` is empty if no module uses the operation.
+    not named the operation.
     """
 
     modules: tuple[str, ...]
@@ -41,6 +41,19 @@ class Operation:
             f"{self.title} is not yet live: it needs the scope `{self.scope}`, "
             f"which the API has announced{unnamed} but not opened yet"
         )
+
+    def refuse(self) -> NoReturn:
+        """Raise the error for an operation that the collection has no request for, live or not."""
+        if self.live:
+            raise CloudError(
+                f"{self.title} is live, but this release of the collection cannot do it; "
+                "nothing was changed.",
+                "Update the collection.",
+            )
+        error = NotYetLive(f"{self.not_yet_live}; nothing was changed.")
+        error.operation = self.name
+        error.scope = self.scope
+        raise error
 
 
 # In the order of the documentation. To make an operation live, change its row here and write its
@@ -74,17 +87,3 @@ def operation(module: str, name: str) -> Operation:
         if module in candidate.modules and candidate.name == name:
             return candidate
     raise KeyError(f"{module}: {name}")
-
-
-def refuse(wanted: Operation) -> NoReturn:
-    """Raise the error for an operation that the collection has no request for, live or not."""
-    if wanted.live:
-        raise CloudError(
-            f"{wanted.title} is live, but this release of the collection cannot do it; "
-            "nothing was changed.",
-            "Update the collection.",
-        )
-    error = NotYetLive(f"{wanted.not_yet_live}; nothing was changed.")
-    error.operation = wanted.name
-    error.scope = wanted.scope
-    raise error

@@ -92,7 +92,7 @@ report:
       type: int
       sample: 200
     error_code:
-      description: The kind of the failure, as in RV(error.code), or null if there was none.
+      description: The kind of the failure, the C(code) in RV(error), or null if there was none.
       returned: always
       type: str
       sample: unauthorized
@@ -166,25 +166,15 @@ report:
       type: dict
       sample: {X-RateLimit-Remaining: "59"}
 error:
-  description: Why the API does not work, or why the task failed.
+  description: >-
+    Why the API does not work, or why the task failed, as in
+    RV(server_management.cloud.server_info#module:error).
   returned: if RV(works=false), or failure, unless Ansible itself rejects an option
   type: dict
-  contains:
-    code:
-      description: The kind of the error, for conditions. It does not change between releases.
-      returned: always
-      type: str
-      sample: forbidden
-    status:
-      description: The HTTP status of the API's response, or null if there was none.
-      returned: always
-      type: int
-      sample: 403
-    message:
-      description: What was wrong. RV(ignore:msg) also contains what to do about it.
-      returned: always
-      type: str
-      sample: The token lacks the scope servers:read (HTTP 403).
+  sample:
+    code: forbidden
+    status: 403
+    message: The token lacks the scope servers:read (HTTP 403).
 """
 
 from typing import Any

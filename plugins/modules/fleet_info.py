@@ -127,32 +127,6 @@ missing:
   type: list
   elements: dict
   sample: [{name: app-01, plan: small}]
-  contains:
-    name:
-      description: The declared name.
-      returned: if declared
-      type: str
-      sample: app-01
-    id:
-      description: The declared id.
-      returned: if declared
-      type: str
-      sample: srv_4f2a91c07d
-    plan:
-      description: The declared plan.
-      returned: if declared
-      type: str
-      sample: small
-    region:
-      description: The declared region.
-      returned: if declared
-      type: str
-      sample: eu-1
-    status:
-      description: The declared status.
-      returned: if declared
-      type: str
-      sample: running
 different:
   description: The declared servers with a value that is not the declared one, sorted by name.
   returned: success
@@ -188,42 +162,7 @@ unexpected:
   returned: success
   type: list
   elements: dict
-  contains:
-    id:
-      description: The id of the server.
-      returned: always
-      type: str
-      sample: srv_7d20c5b9e1
-    name:
-      description: The name of the server.
-      returned: if the API gives one
-      type: str
-      sample: tmp-01
-    status:
-      description: The status of the server. V(running) is the only value that the API documents.
-      returned: if the API gives one
-      type: str
-      sample: running
-    plan:
-      description: The plan of the server.
-      returned: if the API gives one
-      type: str
-      sample: small
-    region:
-      description: The region that the server is in.
-      returned: if the API gives one
-      type: str
-      sample: eu-1
-    ipv4:
-      description: The IPv4 address of the server.
-      returned: if the API gives one
-      type: str
-      sample: 192.0.2.10
-    created_at:
-      description: When the server was created, in UTC.
-      returned: if the API gives one
-      type: str
-      sample: "2026-01-02T03:04:05Z"
+  sample: [{id: srv_7d20c5b9e1, name: tmp-01, status: running, plan: small, region: eu-1}]
 ambiguous:
   description: The declared names that several servers have, sorted.
   returned: success
@@ -242,25 +181,13 @@ ambiguous:
       elements: str
       sample: [srv_2, srv_3]
 error:
-  description: Why the task failed.
+  description: Why the task failed, as in RV(server_management.cloud.server_info#module:error).
   returned: failure, unless Ansible itself rejects an option
   type: dict
-  contains:
-    code:
-      description: The kind of the error, for conditions. It does not change between releases.
-      returned: always
-      type: str
-      sample: forbidden
-    status:
-      description: The HTTP status of the API's response, or null if there was none.
-      returned: always
-      type: int
-      sample: 403
-    message:
-      description: What was wrong. RV(ignore:msg) also contains what to do about it.
-      returned: always
-      type: str
-      sample: The token lacks the scope servers:read (HTTP 403).
+  sample:
+    code: forbidden
+    status: 403
+    message: The token lacks the scope servers:read (HTTP 403).
 """
 
 from typing import Any

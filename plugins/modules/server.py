@@ -101,42 +101,7 @@ server:
       RV(server_management.cloud.server_info#module:servers).
   returned: success, if the server exists
   type: dict
-  contains:
-    id:
-      description: The id of the server.
-      returned: always
-      type: str
-      sample: srv_4f2a91c07d
-    name:
-      description: The name of the server.
-      returned: if the API gives one
-      type: str
-      sample: web-01
-    status:
-      description: The status of the server. V(running) is the only value that the API documents.
-      returned: if the API gives one
-      type: str
-      sample: running
-    plan:
-      description: The plan of the server.
-      returned: if the API gives one
-      type: str
-      sample: small
-    region:
-      description: The region that the server is in.
-      returned: if the API gives one
-      type: str
-      sample: eu-1
-    ipv4:
-      description: The IPv4 address of the server.
-      returned: if the API gives one
-      type: str
-      sample: 192.0.2.10
-    created_at:
-      description: When the server was created, in UTC.
-      returned: if the API gives one
-      type: str
-      sample: "2026-01-02T03:04:05Z"
+  sample: {id: srv_4f2a91c07d, name: web-01, status: running, plan: small, region: eu-1}
 operation:
   description: The operation that the task needs, V(create), V(resize), V(reinstall) or V(delete).
   returned: if something has to change
@@ -180,35 +145,20 @@ diff:
       type: str
       sample: web-01
 error:
-  description: Why the task failed.
+  description: Why the task failed, as in RV(server_management.cloud.server_info#module:error).
   returned: failure, unless Ansible itself rejects an option
   type: dict
-  contains:
-    code:
-      description: The kind of the error, for conditions. It does not change between releases.
-      returned: always
-      type: str
-      sample: not_yet_live
-    status:
-      description: The HTTP status of the API's response, or null if there was none.
-      returned: always
-      type: int
-      sample: 403
-    message:
-      description: What was wrong. RV(ignore:msg) also contains what to do about it.
-      returned: always
-      type: str
-      sample: The token lacks the scope servers:read (HTTP 403).
+  sample:
+    code: forbidden
+    status: 403
+    message: The token lacks the scope servers:read (HTTP 403).
 """
 
 from typing import Any
 
 from ansible_collections.server_management.cloud.plugins.module_utils._changes import decide
 from ansible_collections.server_management.cloud.plugins.module_utils._module import Task, run
-from ansible_collections.server_management.cloud.plugins.module_utils._operations import (
-    operation,
-    refuse,
-)
+from ansible_collections.server_management.cloud.plugins.module_utils._operations import operation
 from ansible_collections.server_management.cloud.plugins.module_utils._text import excerpt
 
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -216,23 +166,19 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "name": {"type": "str"},
     "plan": {"type": "str"},
     "region": {"type": "str"},
-    "state": {
-        "type": "str",
-        "default": "present",
-        "choices": ["present", "absent", "reinstalled"],
-    },
+    "state": {"type": "str", "default": "present", "choices": ["present", "absent", "reinstalled"]},
 }
 
 
 def execute(task: Task) -> dict[str, Any]:
     """Find the server, and predict or refuse the change that the options require."""
     change = decide(task.params, task.list_servers(whole_account=True))
-    result: dict[str, Any] = {"server": dict(change.before)} if change.before else {}
+    result: dict[str, Any] = {"server": change.before} if change.before else {}
     if not change.operation:
         return result
     wanted = operation("server", change.operation)
     if not task.check_mode:
-        refuse(wanted)
+        wanted.refuse()
     if not wanted.live:
         task.warn(f"{wanted.not_yet_live}; without check mode, this task fails.")
     header = excerpt(task.params["name"] or task.params["id"])
@@ -243,8 +189,8 @@ def execute(task: Task) -> dict[str, Any]:
         "scope": wanted.scope,
         "live": wanted.live,
         "diff": {
-            "before": dict(change.before),
-            "after": dict(change.after),
+            "before": change.before,
+            "after": change.after,
             "before_header": header,
             "after_header": header,
         },

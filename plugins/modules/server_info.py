@@ -153,11 +153,9 @@ error:
       sample: The token lacks the scope servers:read (HTTP 403).
 """
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.server_management.cloud.plugins.module_utils._models import (
-    Server,
     explain_empty,
     select,
 )
@@ -172,29 +170,18 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
-def gather(params: Mapping[str, Any], servers: Sequence[Server]) -> list[dict[str, Any]]:
-    """Return the fields of the servers that match the options."""
-    wanted = {
-        "id": [params["id"]] if params["id"] else None,
-        "name": [params["name"]] if params["name"] else None,
-        "statuses": params["statuses"],
-        "regions": params["regions"],
-        "plans": params["plans"],
-    }
-    return [dict(server.fields) for server in select(servers, wanted)]
-
-
 def execute(task: Task) -> dict[str, Any]:
     """List the servers that match the options."""
     params = task.params
+    one = {option: params[option] and [params[option]] for option in ("id", "name")}
+    several = {option: params[option] for option in ("regions", "plans")}
     servers = task.list_servers()
-    result = {"servers": gather(params, servers)}
+    selected = select(servers, {**one, **several, "statuses": params["statuses"]})
     # A loop that waits for a server selects it by name, id or status: no match is normal there.
-    if not (params["id"] or params["name"]):
-        wanted = {option: params[option] for option in ("regions", "plans")}
-        for message in explain_empty(servers, wanted):
+    if not any(one.values()):
+        for message in explain_empty(servers, several):
             task.warn(message)
-    return result
+    return {"servers": [server.fields for server in selected]}
 
 
 def main() -> None:

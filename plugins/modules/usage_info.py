@@ -52,40 +52,23 @@ live:
   type: bool
   sample: false
 error:
-  description: Why the task failed.
+  description: Why the task failed, as in RV(server_management.cloud.server_info#module:error).
   returned: failure, unless Ansible itself rejects an option
   type: dict
-  contains:
-    code:
-      description: The kind of the error, for conditions. It does not change between releases.
-      returned: always
-      type: str
-      sample: not_yet_live
-    status:
-      description: Always null, because the module sends no request.
-      returned: always
-      type: int
-    message:
-      description: What was wrong.
-      returned: always
-      type: str
-      sample: "api_token: is required."
+  sample: {code: invalid_option, status: null, message: "api_token: is required."}
 """
 
 from typing import NoReturn
 
 from ansible_collections.server_management.cloud.plugins.module_utils._module import Task, run
-from ansible_collections.server_management.cloud.plugins.module_utils._operations import (
-    operation,
-    refuse,
-)
+from ansible_collections.server_management.cloud.plugins.module_utils._operations import operation
 
 OPTIONS: dict[str, dict[str, object]] = {}
 
 
 def execute(task: Task) -> NoReturn:
     """Raise the error of an operation that is not yet live."""
-    refuse(operation("usage_info", "read"))
+    operation("usage_info", "read").refuse()
 
 
 def main() -> None:

@@ -80,36 +80,17 @@ live:
   type: bool
   sample: false
 error:
-  description: Why the task failed.
+  description: Why the task failed, as in RV(server_management.cloud.server_info#module:error).
   returned: failure, unless Ansible itself rejects an option
   type: dict
-  contains:
-    code:
-      description: The kind of the error, for conditions. It does not change between releases.
-      returned: always
-      type: str
-      sample: not_yet_live
-    status:
-      description: Always null, because the module sends no request.
-      returned: always
-      type: int
-    message:
-      description: What was wrong.
-      returned: always
-      type: str
-      sample: "api_token: is required."
+  sample: {code: invalid_option, status: null, message: "api_token: is required."}
 """
 
-from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._module import Task, run
-from ansible_collections.server_management.cloud.plugins.module_utils._operations import (
-    Operation,
-    operation,
-    refuse,
-)
+from ansible_collections.server_management.cloud.plugins.module_utils._operations import operation
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "name": {"type": "str", "required": True},
@@ -119,16 +100,12 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
-def requested_operation(params: Mapping[str, Any]) -> Operation:
-    """Return the operation that the task requires; raise OptionError if it is impossible."""
-    if params["size"] is not None and params["size"] < 1:
-        raise OptionError(f"size: must be at least 1, but is {params['size']}.")
-    return operation("volume", "provision" if params["state"] == "present" else "delete")
-
-
 def execute(task: Task) -> NoReturn:
-    """Raise the error of an operation that is not yet live."""
-    refuse(requested_operation(task.params))
+    """Check the size, and raise the error of an operation that is not yet live."""
+    size = task.params["size"]
+    if size is not None and size < 1:
+        raise OptionError(f"size: must be at least 1, but is {size}.")
+    operation("volume", "provision" if task.params["state"] == "present" else "delete").refuse()
 
 
 def main() -> None:

@@ -24,7 +24,6 @@ from ansible_collections.server_management.cloud.plugins.module_utils._operation
     OPERATIONS,
     Operation,
     operation,
-    refuse,
 )
 from sandbox import Sandbox
 from support.modules import run_module
@@ -79,14 +78,14 @@ def test_the_table_contains_no_requests() -> None:
 @pytest.mark.promise("honest")
 def test_an_operation_that_is_not_announced_is_reported_as_such() -> None:
     with pytest.raises(NotYetLive, match="announced without this operation but not opened yet"):
-        refuse(operation("volume", "delete"))
+        operation("volume", "delete").refuse()
     assert [row.title for row in OPERATIONS if not row.announced] == ["Deleting a volume"]
 
 
 @pytest.mark.promise("honest")
 def test_an_operation_without_a_request_is_refused_even_if_live() -> None:
     with pytest.raises(CloudError, match="cannot do it; nothing was changed") as caught:
-        refuse(operation("server_info", "list"))
+        operation("server_info", "list").refuse()
     assert not isinstance(caught.value, NotYetLive)
 
 
