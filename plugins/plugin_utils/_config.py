@@ -15,8 +15,7 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ansible.errors import AnsibleError
-from jinja2 import Environment, TemplateError, TemplateSyntaxError
+from jinja2 import Environment, TemplateSyntaxError
 from jinja2.lexer import describe_token
 from jinja2.parser import Parser
 
@@ -52,18 +51,6 @@ _KEYED_GROUP = (
 )  # fmt: skip
 # Ansible has two names for some types.
 _TYPE_NAMES = {"boolean": "bool", "integer": "int", "dictionary": "dict"}
-# Exceptions raised by a template: Ansible up to 2.18 doesn't convert those of filters.
-_TEMPLATE_ERRORS = (
-    AnsibleError,
-    TemplateError,
-    ArithmeticError,
-    AttributeError,
-    LookupError,
-    OSError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-)
 
 
 def is_ours(path: str, warn: Callable[[str], None]) -> bool:
@@ -134,12 +121,13 @@ def render(
                 rendered[key] = ""  # as up to 2.18: not the same as an option without a value
             if getattr(value, "__ENCRYPTED__", False):  # up to 2.18 a vault value is decrypted late
                 rendered[key] = str(value)
-        except _TEMPLATE_ERRORS as error:
+        except Exception as error:  # noqa: BLE001  # a lookup or a filter may raise anything
             # Ansible up to 2.18 quotes the template, and a secret may be written into it.
             reason = str(error)
             if isinstance(value, str):
                 reason = reason.replace(value, "the template")
-            raise OptionError(f"{key}: {reason_text(reason)}") from None
+            reason = reason_text(reason) or type(error).__name__
+            raise OptionError(f"{key}: {reason}") from None
     return rendered
 
 
@@ -153,11 +141,12 @@ def add_environment(config: dict[str, Any]) -> None:
             config[option] = environment_or_default(VARIABLES[option])
 
 
-def check_values(config: Mapping[str, Any], definitions: Mapping[str, Any]) -> None:
-    """Raise OptionError at a value that its option can't have.
+def check_values(config: dict[str, Any], definitions: Mapping[str, Any]) -> None:
+    """Raise OptionError at a value that its option can't have; convert numbers and booleans.
 
     Ansible up to 2.18 reads most texts as false, which would turn validate_certs off, and the
-    messages of all versions can show the value, which may be a token.
+    messages of all versions can show the value, which may be a token. Before ansible-core 2.19, the
+    result of the template "{{ 6 / 2 }}" is text, which Ansible refuses as a whole number.
     """
     for option, definition in definitions.items():
         names = [entry["name"] for entry in definition.get("env") or []]
@@ -166,18 +155,22 @@ def check_values(config: Mapping[str, Any], definitions: Mapping[str, Any]) -> N
             if value is None and option in ("statuses", "regions", "plans"):
                 raise OptionError(f"{option}: is null.", "Leave the option out to keep all.")
             if value is not None:
-                _check_value(option, definition, value)
+                checked = _check_value(option, definition, value)
+                if option in config:
+                    config[option] = checked
 
 
-def _check_value(option: str, definition: Mapping[str, Any], value: Any) -> None:
+def _check_value(option: str, definition: Mapping[str, Any], value: Any) -> Any:
     kind, choices = definition.get("type", "str"), definition.get("choices")
     kind = _TYPE_NAMES.get(kind, kind)
     if kind in ("bool", "int", "float"):
         convert, expected = TYPES[kind]
-        if convert(value) is None:
+        converted = convert(value)
+        if converted is None:
             shown = "" if kind == "bool" else f", but is {_shown(value)}"
             raise OptionError(f"{option}: must be {expected}{shown}.")
-    elif kind == "dict":
+        return converted
+    if kind == "dict":
         if not isinstance(value, Mapping):
             raise OptionError(f"{option}: must be a mapping.")
     elif kind == "list":
@@ -193,6 +186,7 @@ def _check_value(option: str, definition: Mapping[str, Any], value: Any) -> None
         )
     elif choices:
         _check_choice(option, choices, value)
+    return value
 
 
 def _check_list(option: str, definition: Mapping[str, Any], value: Any) -> None:

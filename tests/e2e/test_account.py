@@ -223,6 +223,10 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"cache": True, "cache_plugin": "ansible.builtin.jsonfile"}, "cache_connection: is required "),
     ({"stale_cache_timeout": 60}, "stale_cache_timeout: requires cache: true."),
     ({"group": "{{ nope }}"}, "group: "),
+    # Exceptions that are not Ansible's: of the libraries for YAML and regular expressions.
+    ({"group": "{{ '[' | from_yaml }}"}, "group: "),
+    ({"timeout": "{{ 'x' | regex_search('[') }}"}, "timeout: "),
+    ({"retries": "{{ 6 / 2 - 4 }}"}, "retries: must be 0 or more, but is -1."),
     (
         {"keyed_groups": [{"key": "server_plan", "parent_group": "_small"}]},
         "keyed_groups: the group _small would be inside itself.",
