@@ -19,7 +19,8 @@ from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # for `sandbox` and `support`
 
-REPOSITORY = Path(__file__).resolve().parents[1]
+from support.collection import link_collection
+
 pytest_plugins = ["support.fixtures"]
 
 # The machine may be busy, so that an example can take any time.
@@ -53,22 +54,15 @@ def pytest_configure(config: pytest.Config) -> None:
     (place / "ansible.cfg").touch()
     os.environ["ANSIBLE_CONFIG"] = str(place / "ansible.cfg")
     os.environ["ANSIBLE_HOME"] = str(place / "home")
-    _link_collection(place)
+    # Not at the top: Ansible reads its configuration when it is imported.
+    from ansible.plugins.loader import init_plugin_loader
+
+    init_plugin_loader([str(link_collection(place))])
 
 
 def pytest_report_header() -> str:
     """Return the line that names the version of ansible-core."""
     return f"ansible-core: {CORE}"
-
-
-def _link_collection(place: Path) -> None:
-    namespace = place / "ansible_collections" / "server_management"
-    namespace.mkdir(parents=True)
-    (namespace / "cloud").symlink_to(REPOSITORY, target_is_directory=True)
-    # Not at the top: Ansible reads its configuration when it is imported.
-    from ansible.plugins.loader import init_plugin_loader
-
-    init_plugin_loader([str(place)])
 
 
 def _no_skip(report: AnyReport) -> AnyReport:

@@ -11,6 +11,7 @@ import re
 from pathlib import Path
 
 import nox
+from antsibull_nox.sessions import prepare_collections
 from uv import find_uv_bin
 
 # Packages that ansible-test would install, or without which it skips tests.
@@ -39,10 +40,16 @@ os.execv({uv!r}, ["uv", "pip", *arguments, "--python", sys.executable])
 _SETTING = re.compile(r"UV_(?!PUBLISH)|SSL_CERT_|(?i:\w+_proxy$)")
 
 
-def prepare(session: nox.Session) -> dict[str, str]:
-    """Create the files that ansible-test would download; return the environment to use them."""
+def prepare(session: nox.Session) -> tuple[Path, dict[str, str]]:
+    """Copy the collection, and create the files that ansible-test would download.
+
+    Return the folder in which to run it, and the environment.
+    """
+    copy = prepare_collections(session, install_in_site_packages=False, install_out_of_tree=True)
+    if copy is None:  # nox runs without virtual environments
+        session.error("ansible-test needs a virtual environment")
     _use_released_packages(session)
-    return {"HOME": str(_make_home(session))}
+    return copy.current_path, {"HOME": str(_make_home(session))}
 
 
 def _make_home(session: nox.Session) -> Path:

@@ -13,6 +13,7 @@ from pathlib import Path
 from support.run import Runner
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+PLACE = "ansible_collections/server_management/cloud"
 
 
 def sources() -> list[str]:
@@ -35,6 +36,15 @@ def copy_sources(folder: Path) -> Path:
     for name in sources():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(REPOSITORY / name, folder / name, follow_symlinks=False)
+    return folder
+
+
+def link_collection(folder: Path) -> Path:
+    """Return a collections path in which the collection is a link to the working tree."""
+    place = folder / PLACE
+    if not place.is_symlink():
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.symlink_to(REPOSITORY, target_is_directory=True)
     return folder
 
 

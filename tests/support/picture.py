@@ -2,17 +2,19 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Draw the output of the demo, read from a file, as the terminal in README.md."""
+"""Draw the output of the demo as the terminal in README.md."""
 
 from __future__ import annotations
 
 import html
 import io
 import re
+import subprocess
 import sys
 from pathlib import Path
 
-PICTURE = Path(__file__).resolve().parents[2] / "docs" / "graph.svg"
+REPOSITORY = Path(__file__).resolve().parents[2]
+PICTURE = REPOSITORY / "docs" / "graph.svg"
 COLUMNS = 66
 _TEXT = re.compile(r'<text [^>]*\by="([\d.]+)"[^>]*>([^<]*)</text>')
 # The default of rich loads fonts from the network.
@@ -80,6 +82,6 @@ def draw(text: str) -> str:
 
 
 if __name__ == "__main__":
-    PICTURE.write_text(
-        draw(cut_graph(Path(sys.argv[1]).read_text(encoding="utf-8"))), encoding="utf-8"
-    )
+    demo = (sys.executable, "-B", "tests/demo")
+    run = subprocess.run(demo, cwd=REPOSITORY, check=True, stdout=subprocess.PIPE, encoding="utf-8")
+    PICTURE.write_text(draw(cut_graph(run.stdout)), encoding="utf-8")
