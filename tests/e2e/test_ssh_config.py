@@ -194,8 +194,8 @@ def test_the_quotes_of_one_argument_hide_other_options(config: Config, source: S
     known.write_text(f"srv_1 {key}\nsrv_2 {key}\n")
     command = "ssh -J other -o UserKnownHostsFile=/dev/null -W %h:%p bastion"
     arguments = [
-        f'-o ProxyCommand="{command}"',
-        f'-o \'SetEnv A="{command}"\' -o"UserKnownHostsFile ~/known ~/here" -J jump',
+        f'-qo ProxyCommand="{command}"',
+        f'-o \'SetEnv A="{command}"\' -o"UserKnownHostsFile ~/known ~/here" -AJ jump',
         f'-o "LocalCommand {command}" -o ProxyCommand=none -oProxyJump=a@b:22,c',
     ]
     for server, text in zip(source.sandbox.servers, arguments, strict=True):
