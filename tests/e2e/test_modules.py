@@ -142,7 +142,6 @@ def add_all(book: Book) -> None:
     book.add("api", "api_info", {}, check_mode=True)
     book.add("converged", "server", {"name": "web-1", "plan": "small", "region": "eu-1"})
     book.add("gone", "server", {"name": "gone", "state": "absent"})
-    book.add("moved", "server", {"name": "web-1", "region": "eu-2"})
     for name, options in CHANGES.items():
         book.add(name, "server", options)
     for name in PREDICTED:
@@ -156,7 +155,6 @@ def add_findings(book: Book) -> None:
     book.play("findings")
     book.add("differs", "fleet_info", {"servers": FINDINGS})
     book.add("empty", "fleet_info", {"servers": [{"name": "web-1", "plan": "{{ '' }}"}]})
-    book.add("regions", "server_info", {"regions": ["eu-centrla"]})
 
 
 def add_hostile(book: Book) -> None:
@@ -204,8 +202,6 @@ def book(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Generator
             book.add(name, "server_info", {})
         book.play("the API fails", FAULTS["forbidden"])
         book.add("api_fails", "api_info", {})
-        book.play("partial", Fault(has_more=True), allow_partial=True)
-        book.add("partial", "server", {"name": "beyond", "state": "absent"})
         book.play("defaults", retries=-1)
         book.add("default", "wallet_info", {})
         book.run()
@@ -227,11 +223,6 @@ def test_modules_that_read_change_nothing(book: Book) -> None:
     assert results["fleet"]["report"] == []
     assert results["converged"]["server"] == KNOWN[0]
     assert "server" not in results["gone"]
-
-
-def test_an_impossible_change_is_an_error(book: Book) -> None:
-    check_states(book.results, True, False, "moved")
-    assert book.results["moved"]["msg"].startswith("region: ")
 
 
 @pytest.mark.promise("honest")
@@ -286,7 +277,7 @@ def test_check_mode_prints_a_diff(book: Book) -> None:
 def test_only_get_is_sent_and_nothing_for_what_is_not_yet_live(book: Book) -> None:
     for title, api in book.sandboxes.items():
         assert {request.method for request in api.requests} <= {"GET"}, title
-    live = ("info", "fleet", "api", "converged", "gone", "moved", *CHANGES, *PREDICTED)
+    live = ("info", "fleet", "api", "converged", "gone", *CHANGES, *PREDICTED)
     assert len(book.sandboxes["all modules"].requests) == len(live)
 
 
@@ -354,13 +345,6 @@ def test_templates_in_a_declaration_are_rendered(book: Book) -> None:
     assert empty["error"]["code"] == "invalid_option"
 
 
-@pytest.mark.promise("whole")
-def test_a_module_that_needs_the_whole_account_ignores_allow_partial(book: Book) -> None:
-    check_states(book.results, True, False, "partial")
-    assert book.results["partial"]["error"]["code"] == "incomplete_listing"
-    assert "ignores allow_partial" in book.results["partial"]["msg"]
-
-
 def test_a_loop_ends_at_errors_that_waiting_cannot_fix(book: Book) -> None:
     waited, rejected, more = (book.results[name] for name in WAITING)
     assert (waited["failed"], waited["attempts"]) == (False, 5)
@@ -368,30 +352,11 @@ def test_a_loop_ends_at_errors_that_waiting_cannot_fix(book: Book) -> None:
     assert (more["error"]["code"], more["attempts"]) == ("incomplete_listing", 2)
 
 
-def test_a_choice_that_matches_no_server_causes_a_warning(book: Book) -> None:
-    (warning,) = book.results["regions"]["warnings"]
-    assert warning.startswith(
-        "regions: no server has eu-centrla; the account has eu-1 (2), eu-2 (1)"
-    )
-
-
 def test_a_missing_library_is_named(book: Book) -> None:
     result = book.results["missing_library"]
     start = "Failed to import the required Python library (requests) on "
     assert result["msg"].startswith(start)
     assert result["error"]["code"] == "missing_library"
-
-
-@pytest.mark.promise("honest")
-def test_the_documentation_begins_with_what_is_not_yet_live(runner: Runner) -> None:
-    names = [f"{COLLECTION}.{module}" for module in ALL]
-    shown = runner.doc(*names, env={"COLUMNS": "80"}).ok().stdout
-    assert "#stq=" not in shown
-    pages = re.split(r"^> .*\n", shown, flags=re.MULTILINE)[1:]
-    for module, page in zip(ALL, pages, strict=True):
-        assert page.strip().startswith("Not yet live.") is not module.endswith(
-            ("server_info", "fleet_info", "api_info")
-        )
 
 
 def examples(runner: Runner) -> list[dict[str, Any]]:

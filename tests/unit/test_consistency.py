@@ -40,6 +40,10 @@ COLLECTION = "server_management.cloud"
 PLUGINS = REPOSITORY / "plugins"
 MODULES = sorted(path.stem for path in PLUGINS.glob("modules/*.py"))
 INVENTORIES = sorted(path.stem for path in PLUGINS.glob("inventory/*.py"))
+PLUGIN_NAMES = [
+    *(("inventory", name) for name in INVENTORIES),
+    *(("modules", name) for name in MODULES),
+]
 BORROWED = ("ansible.builtin.constructed", "ansible.builtin.inventory_cache")
 
 # A value for each documented environment variable, and what the option becomes.
@@ -144,10 +148,7 @@ def words(pattern: str) -> set[str]:
     return {word for text in texts for word in re.findall(r"\w+", text)}
 
 
-@pytest.mark.parametrize(
-    ("folder", "name"),
-    [("inventory", name) for name in INVENTORIES] + [("modules", name) for name in MODULES],
-)
+@pytest.mark.parametrize(("folder", "name"), PLUGIN_NAMES)
 def test_each_option_has_a_test_and_a_mention_in_a_guide(folder: str, name: str) -> None:
     doc = documentation(folder, name)[0]
     options = set(doc["options"]) - borrowed_options()
@@ -323,10 +324,6 @@ def test_the_version_is_the_same_everywhere() -> None:
     installed = re.findall(r"(?:cloud:==|cloud-| version: \W*)(\d+\.\d+\.\d+)", text)
     assert len(installed) >= 3
     assert set(installed) == {VERSION}
-    for folder, names in (("modules", MODULES), ("inventory", INVENTORIES)):
-        for name in names:
-            added = documentation(folder, name)[0]["version_added"]
-            assert tuple(map(int, added.split("."))) <= tuple(map(int, VERSION.split(".")))
 
 
 def test_the_action_group_has_the_modules() -> None:
@@ -339,9 +336,7 @@ def test_the_readme_lists_the_plugins_with_their_scopes() -> None:
     text = (REPOSITORY / "README.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\w+)`( \(inventory\))? \| .* \| `(\S+)` \| (.+) \|$", text, re.M)
     listed = {(name, "inventory" if kind else "modules") for name, kind, _scope, _live in rows}
-    assert listed == {(name, "inventory") for name in INVENTORIES} | {
-        (name, "modules") for name in MODULES
-    }
+    assert listed == {(name, folder) for folder, name in PLUGIN_NAMES}
     for name, kind, scope, live in rows:
         if not kind:
             operations = [row for row in OPERATIONS if name in row.modules]
@@ -399,10 +394,7 @@ def test_the_table_of_cores_has_all_their_pythons() -> None:
         assert sorted(table[core[0]]) == sorted(re.findall(r"\d\.\d+", supported[1]))
 
 
-@pytest.mark.parametrize(
-    ("folder", "name"),
-    [("inventory", name) for name in INVENTORIES] + [("modules", name) for name in MODULES],
-)
+@pytest.mark.parametrize(("folder", "name"), PLUGIN_NAMES)
 def test_each_plugin_documents_the_pythons_that_it_does_not_support(folder: str, name: str) -> None:
     (python, library) = documentation(folder, name)[0]["requirements"]
     assert python.startswith("python >= 3.10")
