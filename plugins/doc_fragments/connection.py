@@ -53,8 +53,9 @@ options:
     description:
       - The number of further attempts after a connection error, a timeout, or one of the HTTP
         statuses 429, 500, 502, 503 and 504.
-      - The wait before each attempt doubles, starting at half a second. A C(Retry-After) of up to
-        60 seconds is used instead; a longer one is an error at once.
+      - The wait before the first one is at most half a second, and doubles each time, up to 60
+        seconds. A C(Retry-After) of up to 60 seconds is used instead; a longer one is an error at
+        once.
     type: int
     default: 3
   pagination:
