@@ -129,32 +129,10 @@ NAMES = [
     _name("name-port", "host-b:22", "host-b_22"),
     _name("name-range", "host[01:20]", "host_01_20_"),
     _name("name-pattern", "!host-c,&host-d", "_host-c_host-d"),
+    # The unit tests of names and addresses have the other forms of what must not be used.
     *(
         _name(f"localhost-{number}", name, BY_ID)
-        for number, name in enumerate(
-            [
-                "localhost",
-                "LOCALHOST",
-                "LocalHost.",
-                "localhost.localdomain",
-                "localhost4",
-                "localhost6",
-                "ip6-localhost",
-                "x.localhost",
-                "127.0.0.1",
-                "127.1",
-                "127.255.255.254",
-                "0x7f000001",
-                "2130706433",
-                "0177.0.0.1",
-                "0.0.0.0",
-                "0",
-                "::1",
-                "[::1]",
-                "::ffff:127.0.0.1",
-                "0:0:0:0:0:0:0:1",
-            ]
-        )
+        for number, name in enumerate(("localhost", "LocalHost.", "127.0.0.1", "0x7f000001", "::1"))
     ),
     *(
         _name(f"group-{name}", name, BY_ID)
@@ -240,39 +218,12 @@ ADDRESSES = [
     Case(f"address-{number}", {"ipv4": address}, address=False)
     for number, address in enumerate(
         [
-            EXECUTE,
-            "203.0.113.1 -oProxyCommand=touch",
-            "-oProxyCommand=touch",
-            "localhost",
-            "web.example.com",
-            "0313.0.113.1",
-            "203.0.113.01",
-            "0xcb.0.113.1",
-            "203.0.113.1.",
-            "203.0.113",
-            "203.0.113.256",
-            "203.0.113.1:22",
-            "203.0.113.1/24",
-            "203.0.113.1\n",
-            " 203.0.113.1",
-            "2001:db8::1",
-            "::ffff:203.0.113.1",
-            "0.0.0.0",
-            "0.1.2.3",
-            "256.0.0.1",
-            "255.255.255.255",
-            "224.0.0.1",
-            "240.0.0.1",
-            "\u0662\u0660\u0663.0.113.1",
-            "203\uff0e0\uff0e113\uff0e1",
-            "3405803777",
-            "",
+            *(EXECUTE, "203.0.113.1 -oProxyCommand=touch", "-oProxyCommand=touch", "localhost"),
+            *("web.example.com", "203.0.113.1\n", "2001:db8::1", "0.0.0.0", ""),
         ]
     )
 ] + [
     Case("address-null", {"ipv4": None}, address=False),
-    Case("address-number", {"ipv4": 3405803777}, address=False),
-    Case("address-list", {"ipv4": ["203.0.113.1"]}, address=False),
     Case("address-missing", {"ipv4": MISSING}, address=False),
 ]
 
@@ -373,16 +324,3 @@ FIELDS = [
 ]
 
 CASES = [CONTROL, *NAMES, *IDS, *ADDRESSES, *VALUES, *FIELDS]
-
-REFUSED: dict[str, tuple[Any, str]] = {
-    "id-empty": ({"id": ""}, "Element 1 of data has no text id"),
-    "id-number": ({"id": 7}, "Element 1 of data has no text id"),
-    "id-null": ({"id": None}, "Element 1 of data has no text id"),
-    "id-list": ({"id": ["a"]}, "Element 1 of data has no text id"),
-    "id-missing": ({"name": "a"}, "Element 1 of data has no text id"),
-    "id-surrogate": ({"id": "a\ud800"}, "Element 1 of data has no text id"),
-    "element-null": (None, "Element 1 of data is not an object"),
-    "element-text": (EXECUTE, "Element 1 of data is not an object"),
-    "element-list": ([{"id": "a"}], "Element 1 of data is not an object"),
-    "field-33-levels": ({"id": "a", "deep": nested(33)}, "nested deeper than 32 levels"),
-}

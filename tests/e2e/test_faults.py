@@ -46,18 +46,9 @@ class Case:
     account: dict[str, Any] = field(default_factory=dict)
 
 
-def _status(status: int, *texts: str, **changes: Any) -> Case:
-    return Case(f"status-{status}", Fault(status=status), (*texts, f"HTTP {status}"), **changes)
-
-
-def _passing(status: int, text: str) -> Case:
-    fault = Fault(status=status, retry_after=0)
-    texts = (text, f"HTTP {status}", "Tried 2 times")
-    return Case(f"status-{status}", fault, texts, 2, options={"retries": 1})
-
-
-def _waits(name: str, value: int | str, *texts: str) -> Case:
-    return Case(f"retry-{name}", Fault(status=429, retry_after=value), ("throttling", *texts))
+def _status(status: int, *texts: str, retries: int = 3) -> Case:
+    options, texts = {"retries": retries}, (*texts, f"HTTP {status}")
+    return Case(f"status-{status}", Fault(status=status), texts, options=options)
 
 
 def _paged(name: str, fault: Fault, *texts: str, style: str = "page", **changes: Any) -> Case:
@@ -68,108 +59,45 @@ def _paged(name: str, fault: Fault, *texts: str, style: str = "page", **changes:
 
 
 FAILING = "The API is failing"
-UNEXPECTED = "unexpected status"
-ENVELOPE = '{"data": [], "has_more": false}'
-FINAL = {"retries": 3}  # tries that must not be made
-
+# One fault of each kind: the unit tests of the client, and of its files, have the others.
 STATUSES = [
-    *(_status(status, UNEXPECTED, options=FINAL) for status in (101, 201, 202, 204, 206)),
-    *(_status(status, "redirects to nowhere", options=FINAL) for status in (300, 304, 305)),
-    *(_status(status, UNEXPECTED, options=FINAL) for status in (400, 409, 418)),
-    _status(401, "rejected the token", "Check api_token", options=FINAL),
-    _status(403, "lacks the scope servers:read", options=FINAL),
-    _status(404, "Check base_url", options=FINAL),
-    _passing(429, "throttling"),
-    *(_passing(status, FAILING) for status in (500, 502, 503, 504)),
-    *(_status(status, FAILING, options=FINAL) for status in (501, 599)),
-]
-RETRIES = [
-    _waits("seconds", 61, "61 s"),
-    _waits("date", "Fri, 31 Dec 2100 23:59:59 GMT", "It asks to wait"),
-    _waits("past", "Fri, 31 Dec 1999 23:59:59 GMT", "0 s"),
-    _waits("negative", "-5", "HTTP 429"),
-    _waits("garbage", "soon", "HTTP 429"),
+    _status(204, "unexpected status"),
+    _status(401, "rejected the token", "Check api_token"),
+    _status(403, "lacks the scope servers:read"),
+    _status(404, "Check base_url"),
+    _status(501, FAILING),
+    _status(503, FAILING, retries=0),
 ]
 BROKEN = [
-    Case("reset-start", Fault.reset(), ("Cannot reach 127.0.0.1:", "reset")),
-    Case("close-start", Fault(cut="start"), ("Cannot reach 127.0.0.1:", "closed before the end")),
-    Case("reset-headers", Fault(cut="headers", end="reset"), ("Cannot reach 127.0.0.1:",)),
-    Case("close-headers", Fault(cut="headers"), ("closed before the end",)),
-    Case("reset-body", Fault(cut="body", end="reset"), ("Cannot reach 127.0.0.1:",)),
-    Case("close-body", Fault(cut="body"), ("closed before the end",)),
-    Case("close-chunk", Fault(cut="body", chunked=True), ("closed before the end",)),
+    Case("reset", Fault.reset(), ("Cannot reach 127.0.0.1:", "reset")),
+    Case("close", Fault(cut="body"), ("Cannot reach 127.0.0.1:", "closed before the end")),
+    Case("hang", Fault.hang(), ("within 0.4 s", "timeout"), options={"timeout": 0.4}),
     Case(
-        "short", Fault(headers={"Content-Length": "9999"}, cut="body"), ("closed before the end",)
+        "throttled",
+        Fault(status=429, retry_after=0),
+        ("throttling", "HTTP 429", "Tried 2 times"),
+        requests=2,
+        options={"retries": 1},
     ),
-    Case("long", Fault(headers={"Content-Length": "20"}), ("not JSON",)),
-]
-SLOW = [
-    Case(name, fault, ("within 0.4 s", "timeout"), options={"timeout": 0.4})
-    for name, fault in (
-        ("hang-start", Fault.hang()),
-        ("hang-headers", Fault(cut="headers", end="hang")),
-        ("hang-body", Fault(cut="body", end="hang")),
-        ("drip-headers", Fault(drip_headers=0.1)),
-        ("drip-body", Fault(drip_body=0.1)),
-        ("drip-chunks", Fault(drip_body=0.1, chunked=True)),
-    )
 ]
 CONTENT = [
     Case("html", Fault.html(), ("not JSON", "text/html")),
-    Case("no-type", Fault(body="no", headers={"Content-Type": None}), ("not JSON",)),
-    Case("lying-type", Fault(body="<html>"), ("not JSON", "application/json")),
-    Case("latin-1", Fault(body=b'{"data": [{"id": "\xe9"}], "has_more": false}'), ("UTF-8",)),
-    Case("no-gzip", Fault(headers={"Content-Encoding": "gzip"}), ("compressed",)),
-    *(
-        Case(
-            f"encoding-{name}",
-            Fault(headers={"Content-Encoding": name}),
-            ("although only gzip was requested",),
-        )
-        for name in ("br", "deflate", "x-unknown")
-    ),
-    Case("named", Fault(headers={"Content-Encoding": "br"}), ('the encoding "br"',)),
-    Case("list", Fault(body=[]), ("not an object",)),
-    Case("no-data", Fault(body={"data": {}, "has_more": False}), ('no list "data"',)),
+    Case("encoding", Fault(headers={"Content-Encoding": "br"}), ('the encoding "br"',)),
     Case("no-more", Fault(body={"data": []}), ('no boolean "has_more"',)),
     Case("element", Fault(data=["x"]), ("Element 0 of data is not an object",)),
-    Case("no-id", Fault(data=[{"id": ""}]), ("Element 0 of data has no text id",)),
+    Case("no-id", Fault(data=[{"id": "a"}, {"id": ""}]), ("Element 1 of data has no text id",)),
     Case("digits", Fault(data=[{"id": "a", "n": 10**309}]), ("a number is too large",)),
-    Case(
-        "exponent", Fault(body='{"data": [1e999], "has_more": false}'), ("a number is too large",)
-    ),
     Case(
         "deep-field",
         Fault(body=b'{"data":[{"id":"a","x":' + b"[" * 33 + b"]" * 33 + b'}],"has_more":false}'),
         ("nested deeper than 32 levels",),
     ),
-    Case(
-        "deep-envelope",
-        Fault(body=b'{"x":' + b"[" * 33 + b"]" * 33 + b',"data":[],"has_more":false}'),
-        ("nested deeper than 32 levels",),
-    ),
-    Case("empty", Fault(body=""), ("not JSON",)),
-    Case("two", Fault(body=ENVELOPE * 2), ("not JSON",)),
 ]
 PAGES = [
     _paged("fails", Fault(status=503), FAILING, page=2, requests=2),
-    _paged("denies", Fault(status=401), "rejected the token", page=3, requests=3),
-    _paged("breaks", Fault(cut="body"), "closed before the end", page=2, requests=2),
-    _paged("repeats", Fault(shift=4, has_more=True), "has no new", page=2, requests=2),
-    _paged("shrinks", Fault(data=[], has_more=True), "is empty", page=2, requests=2),
-    _paged(
-        "loops",
-        Fault(link='<{origin}/api/v1/servers>; rel="next"'),
-        "has no new",
-        style="link",
-        requests=2,
-    ),
     Case("more", Fault(has_more=True), ("has more servers than the 3", "Set pagination")),
-    _paged("lost", Fault(link=""), "no Link header", style="link", page=2, requests=2),
 ]
-
-
-TABLES = (STATUSES, RETRIES, BROKEN, SLOW, CONTENT, PAGES)
+TABLES = (STATUSES, BROKEN, CONTENT, PAGES)
 # The groups of the good account, and Ansible's own.
 GROUPS = [
     "good", "plan_large", "plan_small", "region_eu_1", "region_eu_2", "status_running",

@@ -6,13 +6,9 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-
-from sandbox import Fault, Sandbox
 
 from .conftest import Cases, members
 
@@ -39,26 +35,3 @@ def test_paging_gives_the_whole_account(cases: Cases) -> None:
         assert len(api.requests) == requests, case
         assert len({request.connection for request in api.requests}) == 1, case
     assert api.requests[-1].query == {"after": "srv_4"}
-
-
-@pytest.mark.promise("whole")
-def test_a_deletion_between_two_pages_hides_no_other_server(cases: Cases) -> None:
-    apis = {}
-    for style in ("link", "cursor", "page", "offset"):
-        names = [f"{style}-{number}" for number in range(6)]
-        api = apis[style] = cases.serve(*names, servers=[], pagination=style, page_size=4)
-        cases.add(style, api, pagination=style, retries=1)
-        if style in ("page", "offset"):  # the others do not count, so nothing moves
-            api.fail(_page_before_a_deletion(api))
-    listing = cases.list()
-    for style, api in apis.items():
-        assert members(listing, style) == sorted(server["name"] for server in api.servers)
-        assert len(api.servers) == (5 if style in ("page", "offset") else 6)
-
-
-def _page_before_a_deletion(api: Sandbox) -> Fault:
-    def stream() -> Iterator[bytes]:
-        yield json.dumps({"data": api.servers[:4], "has_more": True}).encode()
-        del api.servers[0]
-
-    return Fault(body=stream)

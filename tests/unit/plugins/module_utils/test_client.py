@@ -82,8 +82,11 @@ def test_the_token_is_in_no_log_and_no_representation(
 
 
 STATUSES: list[tuple[int, type[StatusError], str]] = [
+    (101, StatusError, "unexpected status (HTTP 101)"),
     (201, StatusError, "unexpected status (HTTP 201)"),
     (204, StatusError, "unexpected status (HTTP 204)"),
+    (206, StatusError, "unexpected status (HTTP 206)"),
+    (300, Redirected, "nowhere"),
     (304, Redirected, "nowhere"),
     (400, StatusError, "unexpected status (HTTP 400)"),
     (401, Unauthorized, "rejected the token"),

@@ -168,6 +168,7 @@ DAMAGED: list[Any] = [
     _with(fetched=math.nan),
     _with(fetched=math.inf),
     _with(fetched=10**400),
+    _with(format=10**400),
     _with(servers=None),
     _with(servers=[]),
     _with(servers=""),
@@ -179,6 +180,7 @@ DAMAGED: list[Any] = [
     _listing([None]),
     _listing([{}]),
     _listing([{"id": ""}]),
+    _listing([{"id": 1}]),
     _listing([{"id": "a", "later": json.loads("[" * 99 + "]" * 99)}]),
 ]
 

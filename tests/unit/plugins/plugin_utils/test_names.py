@@ -110,24 +110,9 @@ def test_an_id_is_made_safe_too() -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "a" * 253,
-        "_web",
-        "web-",
-        "web.",
-        "localhost.example.com",
-        "mylocalhost",
-        "localhost5",
-        "128.0.0.1",
-        "10.0.0.1",
-        "1270.0.0.1",
-        "127.0.0.1.example.com",
-        "0x7f000001x",
-        "0-1",
-        "ALL",
-        "yml",
-        "web.ymlx",
-        "web.yml.",
-        "webyml",
+        *("a" * 253, "_web", "web-", "web.", "localhost.example.com", "mylocalhost", "localhost5"),
+        *("128.0.0.1", "10.0.0.1", "1270.0.0.1", "127.0.0.1.example.com", "0x7f000001x", "0-1"),
+        *("ALL", "yml", "web.ymlx", "web.yml.", "webyml"),
     ],
 )
 def test_other_names_are_usable(name: str) -> None:
