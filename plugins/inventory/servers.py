@@ -233,6 +233,7 @@ import time
 from functools import partial
 from typing import Any
 
+from ansible import context
 from ansible.errors import AnsibleParserError
 from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructable
 from ansible.release import __version__ as ansible_version
@@ -252,9 +253,11 @@ from ansible_collections.server_management.cloud.plugins.module_utils._options i
     TOKEN_OPTIONS,
     Connection,
     connection_from,
+    expand_path,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._text import (
     count_of,
+    one_line,
     redact_message,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._url import (
@@ -269,6 +272,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._config im
     check_options,
     check_values,
     is_ours,
+    is_read_as_hosts,
     render,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._groups import (
@@ -373,6 +377,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         check_options(self.get_option)
         connection = connection_from(self._connection_option, ansible_version, self._folder)
         self._token = connection.api_token
+        self._check_token_file(self._in_file["api_token_file"])
         expressions = self._expressions()
         inventory = self.inventory
         group_names = GroupNames(self.get_option, inventory.groups)
@@ -391,6 +396,18 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         check_parents(parents, inventory.groups)
         add_hosts(inventory, hosts, group_names.common_group, connection.base_url)
         add_parents(inventory, parents)
+
+    def _check_token_file(self, given: str | None) -> None:
+        """Warn of a token that becomes the name of a host."""
+        if given is None:
+            return
+        path = os.path.join(self._folder, expand_path(given))
+        if is_read_as_hosts(path, context.CLIARGS.get("inventory") or ()):
+            self._warn(
+                f"api_token_file: {one_line(path)}: Ansible reads each file of an inventory "
+                "directory, so the token becomes the name of a host. Move the file, or let its "
+                "name start with a dot."
+            )
 
     def _connection_option(self, option: str) -> Any:
         """Return an option, as the file has it if the environment is read later."""

@@ -15,6 +15,7 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from ansible.inventory.manager import IGNORED
 from jinja2 import Environment, TemplateSyntaxError
 from jinja2.lexer import describe_token
 from jinja2.parser import Parser
@@ -90,6 +91,19 @@ def is_list_of_hosts(content: str) -> bool:
     except ValueError:
         return False
     return any(lines) and all("=" in word for words in lines for word in words[1:])
+
+
+def is_read_as_hosts(path: str, sources: Iterable[str]) -> bool:
+    """Return whether a file is in a directory among the sources, and not ignored there.
+
+    Ansible reads each such file as a source: one that contains a word is a list with one host.
+    """
+    for source in sources:
+        parts = os.path.relpath(path, source).split(os.sep)
+        is_inside = parts[0] not in (os.curdir, os.pardir)
+        if is_inside and not any(IGNORED.search(os.fsencode(part)) for part in parts):
+            return True
+    return False
 
 
 def check_keys(config: Mapping[str, Any], known: Iterable[str]) -> None:

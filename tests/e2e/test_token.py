@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -76,6 +77,27 @@ EMPTY_VARIABLES = {
     for name in ("VALIDATE_CERTS", "CA_PATH", "TIMEOUT", "RETRIES", "BASE_URL")
     for text in ("", " ")
 }
+
+
+@pytest.mark.promise("secret", "silent")
+def test_a_token_file_that_ansible_reads_as_a_list_of_hosts_is_reported(
+    cases: Cases, tmp_path: Path
+) -> None:
+    # A token that the search for tokens does not know: Ansible lists it as a host.
+    api = cases.serve("web-1", token="shown-as-the-name-of-a-host")
+    folder = tmp_path / "inventory"
+    (folder / "group_vars").mkdir(parents=True)
+    files = ("token", ".token", "token.txt", "group_vars/token", "../token")
+    for number, file in enumerate(files):
+        (folder / file).write_text(api.token)
+        name = f"inventory/{number}.server_management.yml"
+        source = Source(cases.runner, api, tmp_path)
+        path = source.file(name, api_token=None, api_token_file=file)
+    result = cases.runner.inventory("-i", folder, "--list").ok()
+    words = "".join(result.stderr.split())
+    reported = re.findall(r"(\d)\.server_management\.yml:api_token_file:(.+?):Ansiblereads", words)
+    assert reported == [("0", str(folder / "token"))]
+    assert cases.runner.inventory("-i", path, "--list").ok().stderr == ""
 
 
 @pytest.mark.promise("home", "secret")
