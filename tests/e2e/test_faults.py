@@ -9,15 +9,12 @@ Each command lists a good account too: it stays whole, whatever becomes of the o
 
 from __future__ import annotations
 
-import datetime
 import gzip
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pytest
-import trustme
 
 from sandbox import Fault
 
@@ -62,6 +59,11 @@ FAILING = "The API is failing"
 # One fault of each kind: the unit tests of the client, and of its files, have the others.
 STATUSES = [
     _status(204, "unexpected status"),
+    Case(
+        "redirect",
+        Fault(status=302, location="/api/v1/servers"),
+        ('redirects to "/api/v1/servers"', "HTTP 302", "set base_url to it"),
+    ),
     _status(401, "rejected the token", "Check api_token"),
     _status(403, "lacks the scope servers:read"),
     _status(404, "Check base_url"),
@@ -95,6 +97,12 @@ CONTENT = [
 ]
 PAGES = [
     _paged("fails", Fault(status=503), FAILING, page=2, requests=2),
+    _paged(
+        "elsewhere",
+        Fault(link='<http://localhost:1{next}>; rel="next"'),
+        "another origin",
+        style="link",
+    ),
     Case("more", Fault(has_more=True), ("has more servers than the 3", "Set pagination")),
 ]
 TABLES = (STATUSES, BROKEN, CONTENT, PAGES)
@@ -128,63 +136,6 @@ def test_each_fault_has_its_message_and_its_tries(cases: Cases) -> None:
     refuse(cases, {name: case.texts for name, case in faults.items()})
     asked = {name: len(api.requests) for name, api in apis.items()}
     assert asked == {name: case.requests for name, case in faults.items()}
-
-
-@pytest.mark.promise("home", "atomic")
-def test_no_redirect_and_no_link_leads_the_token_away(cases: Cases) -> None:
-    (cases.runner.home / ".netrc").write_text("default login somebody password else\n")
-    other = cases.serve(servers=KNOWN)
-    targets = {
-        "host": f"{other.url}/api/v1/servers",
-        "scheme": other.url.replace("http:", "https:"),
-        "itself": "/api/v1/servers",
-    }
-    apis, texts = {}, {}
-    for status in (301, 302, 303, 307, 308):
-        for kind, target in targets.items():
-            name = f"{kind}-{status}"
-            apis[name] = cases.add(name, retries=3)
-            apis[name].fail(Fault(status=status, location=target), times=None)
-            texts[name] = (f'redirects to "{target}"', f"HTTP {status}", "set base_url to it")
-    linked = cases.serve(servers=9, page_size=4, pagination="link")
-    linked.fail(Fault(link=f'<{other.url}{{next}}>; rel="next"'), times=None)
-    apis["link"] = cases.add("link", linked, pagination="link")
-    refuse(cases, {**texts, "link": ("another origin",)})
-    assert other.requests == []
-    for name, api in apis.items():
-        (request,) = api.requests
-        assert request.headers["Authorization"] == f"Bearer {api.token}", name
-
-
-@pytest.mark.promise("home", "atomic")
-def test_no_token_is_sent_over_an_unverified_connection(cases: Cases, tmp_path: Path) -> None:
-    ours = trustme.CA()
-    ours.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
-    past = datetime.datetime(2020, 1, 1, tzinfo=datetime.timezone.utc)
-    certificates = {
-        "unknown": (trustme.CA().issue_cert("127.0.0.1"), "issuer"),
-        "elsewhere": (ours.issue_cert("api.example.com"), "127.0.0.1"),
-        "expired": (ours.issue_cert("127.0.0.1", not_after=past), "expired"),
-    }
-    texts: dict[str, tuple[str, ...]] = {}
-    apis = []
-    for name, (certificate, word) in certificates.items():
-        path = tmp_path / f"{name}.pem"
-        certificate.private_key_and_cert_chain_pem.write_to_path(str(path))
-        apis.append(cases.serve(servers=KNOWN, tls=(path, None)))
-        cases.add(name, apis[-1], ca_path=str(tmp_path / "ca.pem"), retries=3)
-        texts[name] = ("TLS with", word, "ca_path")
-    plain = cases.serve(servers=KNOWN)
-    for name, base_url, *words in (
-        ("no-tls", f"https://127.0.0.1:{plain.port}", "does not use TLS", "base_url"),
-        ("nobody", "http://127.0.0.1:1", "127.0.0.1:1: connection refused", "Check base_url"),
-        ("no-name", "https://api.invalid", "Cannot reach api.invalid:443", "does not resolve"),
-        ("tls-only", f"http://127.0.0.1:{apis[0].port}", "Cannot reach", "write https in base_url"),
-    ):
-        cases.add(name, plain, base_url=base_url)
-        texts[name] = tuple(words)
-    refuse(cases, texts)
-    assert [api.requests for api in (*apis, plain)] == [[]] * 4
 
 
 def _objects() -> Fault:

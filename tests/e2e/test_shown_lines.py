@@ -96,7 +96,7 @@ MISTAKES: list[Any] = [
 
 
 @pytest.mark.promise("secret")
-@pytest.mark.parametrize("level", ["", "-v", "-vv", "-vvv", "-vvvvvv"])
+@pytest.mark.parametrize("level", ["", "-vvv", "-vvvvvv"])
 def test_no_mistake_in_any_option_shows_a_token(source: Source, cases: Cases, level: str) -> None:
     name = "server_management.cloud.servers"
     shown = source.runner.doc("-t", "inventory", "--json", name).ok().json()

@@ -92,13 +92,6 @@ def test_a_certificate_that_is_not_trusted_is_refused(
     assert (waits, sandbox.requests) == ([], [])
 
 
-def test_a_certificate_of_the_configured_ca_is_trusted(
-    read: Any, serve: Callable[[str], Sandbox], certificates: Path, threads: None
-) -> None:
-    assert len(read(serve("good"), verify=str(certificates / "ca.pem"))) == 3
-    assert read.warnings == []
-
-
 @pytest.mark.parametrize("certificate", ["good", "elsewhere", "expired"])
 def test_without_validation_any_certificate_is_accepted_without_a_warning(
     read: Any, serve: Callable[[str], Sandbox], certificate: str
@@ -114,6 +107,7 @@ def test_the_bundle_of_the_environment_is_used_without_ca_path(
     read: Any,
     serve: Callable[[str], Sandbox],
     certificates: Path,
+    threads: None,
     monkeypatch: pytest.MonkeyPatch,
     variable: str,
 ) -> None:
@@ -127,6 +121,7 @@ def test_the_bundle_of_the_environment_is_used_without_ca_path(
         read(sandbox)
     assert len(read(sandbox, verify=str(certificates / "ca.pem"))) == 3
     assert len(read(sandbox, verify=False)) == 3
+    assert read.warnings == []
 
 
 def test_a_missing_bundle_of_the_environment_is_named(
@@ -244,14 +239,6 @@ def test_a_loopback_address_never_uses_a_proxy(
     monkeypatch.setenv(variable, "http://127.0.0.1:1")
     monkeypatch.setenv("no_proxy", "")
     assert len(read(sandbox, f"http://{host}:{sandbox.port}")) == 3
-
-
-def test_the_proxy_of_the_environment_is_used(
-    read: Any, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("http_proxy", sandbox.url)
-    assert len(read(sandbox, "http://api.invalid")) == 3
-    assert sandbox.requests[0].headers["Host"] == "api.invalid"
 
 
 @pytest.mark.promise("home")

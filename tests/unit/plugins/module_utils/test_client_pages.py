@@ -197,13 +197,6 @@ def test_a_link_that_loops_is_refused(read: Any) -> None:
 
 
 @pytest.mark.promise("whole")
-def test_an_api_that_ignores_the_parameter_is_detected(read: Any, sandbox: Sandbox) -> None:
-    sandbox.fail(Fault(has_more=True), times=None)
-    with pytest.raises(MalformedResponse, match="has no new server"):
-        read(sandbox, pagination="page")
-
-
-@pytest.mark.promise("whole")
 @pytest.mark.parametrize("style", ["link", "cursor", "page"])
 def test_a_server_on_two_pages_is_kept_once(read: Any, style: str) -> None:
     with Sandbox(servers=6, pagination=style, page_size=3) as sandbox:

@@ -164,11 +164,6 @@ def test_events_are_sorted_by_gone_changed_appeared_and_then_by_host_name() -> N
     ]
 
 
-def test_an_empty_account_is_compared_like_any_other() -> None:
-    assert brief(events_between([record("srv_1")], [])) == [("gone", "srv_1")]
-    assert brief(events_between([], [record("srv_1")])) == [("appeared", "srv_1")]
-
-
 def test_with_initial_the_first_servers_appear() -> None:
     history = History(initial=True)
     assert brief(list(history.update(listing(record("b"), record("a"))))) == [
