@@ -296,6 +296,8 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._names imp
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._trust import without_origin
 
+_DETAILS = 2  # the verbosity (-vv) that shows requests, retries and decisions of the cache
+
 
 class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     """Read options, fetch the listing or read the cache, select, name, compose, and add hosts."""
@@ -508,7 +510,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         from ansible_collections.server_management.cloud.plugins.module_utils._client import Client
 
         show = partial(self._show, 0)
-        client = Client(connection, self._warn, wait=show, progress=show, trace=self._trace)
+        trace = self._trace if self.display.verbosity >= _DETAILS else None
+        client = Client(connection, self._warn, wait=show, progress=show, trace=trace)
         started = time.monotonic()
         servers = client.list_servers()
         requests = count_of(client.requests, "request")
@@ -556,7 +559,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         self.display.warning(f"{self._source}: {redact_message(text, self._token)}")
 
     def _trace(self, text: str) -> None:
-        self._show(2, text)
+        self._show(_DETAILS, text)
 
     def _show(self, verbosity: int, text: str) -> None:
         """Show a line at this verbosity, always on standard error."""

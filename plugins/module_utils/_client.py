@@ -69,7 +69,7 @@ class Client:
 
     ``warn`` receives warnings, ``wait`` each wait of more than 5 seconds before it begins,
     ``progress`` how far a listing is that takes longer than 10 seconds, and ``trace`` each request
-    and each retry. ``requests`` is the number of requests, and ``is_partial`` whether the API has
+    and each retry, which costs some milliseconds. ``requests`` is the number of requests, and ``is_partial`` whether the API has
     more servers than the last listing.
     """
 
@@ -80,7 +80,7 @@ class Client:
         *,
         wait: Callable[[str], None] = _ignore,
         progress: Callable[[str], None] = _ignore,
-        trace: Callable[[str], None] = _ignore,
+        trace: Callable[[str], None] | None = None,
     ) -> None:
         self._connection = connection
         self._warn = warn
@@ -237,7 +237,8 @@ class Client:
 
     def _report_retry(self, error: CloudError, attempt: int, wait: float) -> None:
         retry = f"retry {attempt} of {self._connection.retries}"
-        self._trace(f"{retry} in {wait:.1f} s: {error.message}")
+        if self._trace:
+            self._trace(f"{retry} in {wait:.1f} s: {error.message}")
         if wait > _LONG_WAIT:
             reason = f"before {retry}: {error.message}"
             if error.retry_after is not None:

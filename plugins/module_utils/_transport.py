@@ -77,11 +77,15 @@ class Response:
 class Transport:
     """Send requests over one connection that is kept open.
 
-    ``trace`` receives one line for each request, and ``tick`` is called each second during one.
+    ``trace``, if there is one, receives one line for each request, and ``tick`` is called each
+    second during one.
     """
 
     def __init__(
-        self, connection: Connection, trace: Callable[[str], None], tick: Callable[[], None]
+        self,
+        connection: Connection,
+        trace: Callable[[str], None] | None,
+        tick: Callable[[], None],
     ) -> None:
         self._connection = connection
         self._trace = trace
@@ -110,7 +114,8 @@ class Transport:
             self._tick()
         self.headers = exchange.headers
         error = self._abandon(exchange) if exchange.is_alive() else exchange.error
-        self._trace(f"GET {self.show(page)}: {exchange.outcome(error, _now() - started)}")
+        if self._trace:
+            self._trace(f"GET {self.show(page)}: {exchange.outcome(error, _now() - started)}")
         if error is not None:
             raise error
         if exchange.response is None:
@@ -165,26 +170,26 @@ class _Exchange(threading.Thread):
         self.is_late = False
         self._connection = transport._connection
         self._quote = transport.quote
-        self._shown = transport.show(page)
+        self._show = transport.show
         self._status: int | None = None
-        self._request_id = ""
         self._size = 0
         self._session = session
-        self.url, self._parameters = page
+        self._page = page
         self._limit = limit
 
     def run(self) -> None:
         import urllib3
 
+        url, parameters = self._page
         try:
             with self._session.get(
-                self.url,
-                params=self._parameters,
+                url,
+                params=parameters,
                 stream=True,
                 allow_redirects=False,
                 timeout=self._connection.timeout,
                 verify=self._connection.verify,
-                proxies=proxies(self.url),
+                proxies=proxies(url),
             ) as response:
                 self._receive(response)
         except CloudError as error:
@@ -206,31 +211,31 @@ class _Exchange(threading.Thread):
         """Describe the response, or why there is none, on one line."""
         result = f"HTTP {self._status}" if self._status else f"no response ({error and error.code})"
         parts = [result, f"{seconds * 1000:,.0f} ms", f"{self._size:,} bytes"]
-        if self._request_id:
-            parts.append(f"request id {self._request_id}")
+        names = [name for name in _REQUEST_IDS if name in self.headers]
+        if names:
+            parts.append(f"request id {self._quote(header_text(self.headers[names[0]]))}")
         return ", ".join(parts)
 
     def timed_out(self) -> CloudError:
         """Make the error for the deadline."""
-        return timed_out(self.url, self._connection.timeout, proxy_of(self._session, self.url))
+        url = self._page[0]
+        return timed_out(url, self._connection.timeout, proxy_of(self._session, url))
 
     def _failure(self, error: Exception) -> CloudError:
         import requests
 
+        url = self._page[0]
         return transport_error(
             error,
-            self.url,
+            url,
             self._connection.timeout,
-            proxy=proxy_of(self._session, self.url),
+            proxy=proxy_of(self._session, url),
             encrypted=isinstance(error, requests.exceptions.SSLError),
         )
 
     def _receive(self, response: requests.Response) -> None:
         status, headers = response.status_code, response.headers
-        self._status = status
-        names = [name for name in _REQUEST_IDS if name in headers]
-        self._request_id = self._quote(header_text(headers[names[0]])) if names else ""
-        self.headers = headers
+        self._status, self.headers = status, headers
         encoding = headers.get("Content-Encoding", "")
         response.raw.enforce_content_length = True  # urllib3 1 would accept a short body
         chunks = response.raw.stream(_CHUNK, decode_content=False)
@@ -242,13 +247,13 @@ class _Exchange(threading.Thread):
                 next_link(headers.get("Link", "")),
             )
             return
-        source = self._connection.source
-        self.error = status_error(status, headers, b"", self._shown, self._quote, source)
+        shown, source = self._show(self._page), self._connection.source
+        self.error = status_error(status, headers, b"", shown, self._quote, source)
         try:
             body = read_body(chunks, encoding, _ERROR_LIMIT)
         except MalformedResponse:
             return
-        self.error = status_error(status, headers, body, self._shown, self._quote, source)
+        self.error = status_error(status, headers, body, shown, self._quote, source)
 
     def _counted(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
         for chunk in chunks:
