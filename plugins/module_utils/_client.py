@@ -68,9 +68,9 @@ class Client:
     """Client of the API. It reports what it does, each time as one line of text.
 
     ``warn`` receives warnings, ``wait`` each wait of more than 5 seconds before it begins,
-    ``progress`` how far a listing is that takes longer than 10 seconds, and ``trace`` each request
-    and each retry, which costs some milliseconds. ``requests`` is the number of requests, and ``is_partial`` whether the API has
-    more servers than the last listing.
+    ``progress`` how far a listing is that takes longer than 10 seconds, and ``trace``, which costs
+    some milliseconds, each request and each retry. ``requests`` is the number of requests, and
+    ``is_partial`` whether the API has more servers than the last listing.
     """
 
     def __init__(

@@ -17,7 +17,11 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
-from ansible_collections.server_management.cloud.plugins.module_utils._text import summarise
+from ansible_collections.server_management.cloud.plugins.module_utils._text import (
+    is_plain,
+    summarise,
+)
+from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import tagger
 from ansible_collections.server_management.cloud.plugins.plugin_utils._groups import (
     GROUPS_OF_ANSIBLE,
     MAX_VALUE,
@@ -34,7 +38,6 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._trust imp
 _is_of_connection = re.compile(
     r"ansible_connection|ansible_(?:\w+_)?(?:host|pass|password)"
 ).fullmatch
-_KEPT_TEXTS = 4096  # how many values are remembered while hosts are added
 # For each inventory: the base URL and the id of the server of each host, from all inventory files.
 # The variables of a host don't show this, because each file can have another prefix.
 _known_servers: WeakKeyDictionary[Any, dict[str, tuple[str, str]]] = WeakKeyDictionary()
@@ -140,8 +143,8 @@ def check_parents(parents: Iterable[tuple[str, str]], groups: Mapping[str, Any])
 def add_hosts(inventory: Any, hosts: list[Host], common_group: str, base_url: str) -> None:
     """Add hosts with their groups, and remove them from ``hosts``; nothing here can fail.
 
-    Ansible checks the name of each variable that is set, and records the origin of its value. For
-    text that many hosts have, this is done once: the others get the result of the first one.
+    Ansible checks the name of each variable that is set, and tags its value. For text, this is done
+    once: further variables with that name, and further texts, get what Ansible made of the first.
     """
     # Read only once: from ansible-core 2.19 on, a proxy makes each access slow.
     add_host, add_child, added_hosts = inventory.add_host, inventory.add_child, inventory.hosts
@@ -149,8 +152,9 @@ def add_hosts(inventory: Any, hosts: list[Host], common_group: str, base_url: st
     for group in sorted({common_group, *(group for host in hosts for group in host.groups)}):
         inventory.add_group(group)
     known = _servers_in(inventory)
-    kept: dict[tuple[type, str], Any] = {}
     accepted: set[str] = set()
+    # For text that can't be a template (True), which is trusted, and for other text.
+    taggers: dict[bool, Callable[[str], str] | None] = {}
     hosts.reverse()
     while hosts:  # each is released once it is added, so that memory never holds all of them twice
         host = hosts.pop()
@@ -158,19 +162,17 @@ def add_hosts(inventory: Any, hosts: list[Host], common_group: str, base_url: st
         add_host(name)
         known[name] = base_url, host.server.id
         added = added_hosts[name]
-        if len(kept) > _KEPT_TEXTS:
-            kept.clear()
         for variable, value in host.variables.items():
-            text = (value.__class__, value) if isinstance(value, str) else None
-            if text in kept and variable in accepted:
-                added.vars[variable] = kept[text]
+            is_text = value.__class__ is str
+            if is_text and variable in accepted and (tag := taggers.get(bool(is_plain(value)))):
+                added.vars[variable] = tag(value)
                 continue
             # Trust text only here: many tagged strings slow down garbage collection (0.5 of 3.7 s
             # at 10,000 hosts).
             set_variable(name, variable, trust_plain(value))
             accepted.add(variable)
-            if text is not None:
-                kept[text] = added.vars[variable]
+            if is_text:
+                taggers[bool(is_plain(value))] = tagger(added.vars[variable])
         for group in host.groups:
             add_child(group, name)
 
