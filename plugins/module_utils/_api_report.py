@@ -25,9 +25,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from ansible_collections.server_management.cloud.plugins.module_utils._client import Client
-from ansible_collections.server_management.cloud.plugins.module_utils._envelope import (
-    parse_listing,
-)
+from ansible_collections.server_management.cloud.plugins.module_utils._envelope import parse_listing
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     CloudError,
     MalformedResponse,
@@ -251,16 +249,11 @@ def _clock_skew(probe: _Probe) -> int | None:
 
 
 def _describe_headers(headers: Mapping[str, str], base_url: str, names: _Names) -> dict[str, Any]:
-    named = {name: value for name, value in headers.items() if _is_named(name)}
-    shown = {
-        names.show(name): value if _is_shown(name, value) and names.is_public(value) else _HIDDEN
-        for name, value in sorted(named.items())[:_MAX_NAMES]
-    }
+    shown = {}
+    for name, value in sorted(pair for pair in headers.items() if _is_named(pair[0]))[:_MAX_NAMES]:
+        is_shown = _has_value(name) and _is_value(value) and names.is_public(value)
+        shown[names.show(name)] = value if is_shown else _HIDDEN
     return {"headers": shown, "link": _link(headers.get("Link", ""), base_url, names)}
-
-
-def _is_shown(name: str, value: str) -> bool:
-    return bool(_has_value(name) and _is_value(value))
 
 
 def _link(header: str, base_url: str, names: _Names) -> str:

@@ -35,32 +35,27 @@ def check_entries(entries: Sequence[Mapping[Any, Any]]) -> None:
     """Raise OptionError at the first entry that is wrong, or that repeats an earlier name or id."""
     first: dict[tuple[str, str], int] = {}
     for position, entry in enumerate(entries, start=1):
+        where = f"servers: {_describe(entry, position)}"
         for key, value in entry.items():
             if key not in KEYS:
                 raise OptionError(
-                    f"{_where(entry, position)} has the unknown key {_quote(str(key))}.",
+                    f"{where} has the unknown key {_quote(str(key))}.",
                     f"The keys of an entry are {', '.join(KEYS)}.",
                 )
             if value is None or (isinstance(value, str) and not value.strip()):
                 raise OptionError(
-                    f"{_where(entry, position)}: {key} must not be empty.",
-                    "Set a value or remove the key.",
+                    f"{where}: {key} must not be empty.", "Set a value or remove the key."
                 )
             if not isinstance(value, str):
-                raise OptionError(
-                    f"{_where(entry, position)}: {key} must be text.", "Quote the value."
-                )
+                raise OptionError(f"{where}: {key} must be text.", "Quote the value.")
         if ("name" in entry) == ("id" in entry):
             problem = "both name and id" if "name" in entry else "neither name nor id"
-            raise OptionError(
-                f"{_where(entry, position)} has {problem}.", "Set exactly one of them."
-            )
+            raise OptionError(f"{where} has {problem}.", "Set exactly one of them.")
         key = "name" if "name" in entry else "id"
         earlier = first.setdefault((key, entry[key]), position)
         if earlier != position:
             raise OptionError(
-                f"{_where(entry, position)} declares the same {key} as entry {earlier}.",
-                "Remove one of them.",
+                f"{where} declares the same {key} as entry {earlier}.", "Remove one of them."
             )
 
 
@@ -111,7 +106,8 @@ class _Comparison:
         earlier = self._entries.setdefault(server.id, (entry, position))
         if earlier[1] != position:
             raise OptionError(
-                f"{_where(entry, position)} declares the same server as {_describe(*earlier)}.",
+                f"servers: {_describe(entry, position)} declares the same server as "
+                f"{_describe(*earlier)}.",
                 "Remove one of them.",
             )
         fields = differences(server, entry, _FIELDS)
@@ -156,10 +152,6 @@ def _list_differences(fields: Mapping[str, Mapping[str, Any]]) -> str:
         for field, values in fields.items()
     ]
     return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
-
-
-def _where(entry: Mapping[Any, Any], position: int) -> str:
-    return f"servers: {_describe(entry, position)}"
 
 
 def _describe(entry: Mapping[Any, Any], position: int) -> str:

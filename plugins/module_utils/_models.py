@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from ansible_collections.server_management.cloud.plugins.module_utils._envelope import MAX_DEPTH
@@ -29,18 +30,12 @@ from ansible_collections.server_management.cloud.plugins.module_utils._text impo
 
 # The fields that the API documents for a server; all are text.
 FIELDS = ("id", "name", "status", "plan", "region", "ipv4", "created_at")
-_TEXT_FIELDS = frozenset(FIELDS)
 GROUP_FIELDS = ("region", "plan", "status")  # each of their values makes a group of hosts
 
 # The options that keep the servers with certain values of a field, and that field.
 OPTION_FIELDS = {
-    "id": "id",
-    "name": "name",
-    "statuses": "status",
-    "regions": "region",
-    "plans": "plan",
-}
-
+    "id": "id", "name": "name", "statuses": "status", "regions": "region", "plans": "plan"
+}  # fmt: skip
 
 _REPORT = "The API does not document such a response: check base_url, then ask the provider."
 
@@ -60,8 +55,6 @@ class Server:
     @property
     def unusable(self) -> list[str]:
         """Return the documented fields that were missing or not text."""
-        if self.fields.keys() >= _TEXT_FIELDS:
-            return []
         return [field for field in FIELDS if field not in self.fields]
 
 
@@ -79,9 +72,9 @@ def server_from_api(element: Any, position: int) -> Server:
         raise MalformedResponse(f"Element {position} of data has no text id.", _REPORT)
     if not _is_ascii(element):
         element = {
-            _valid_text(key): _valid(value)
+            _valid_text(key): _map_texts(value, _valid_text)
             for key, value in element.items()
-            if isinstance(value, str) or key not in _TEXT_FIELDS
+            if isinstance(value, str) or key not in FIELDS
         }
     return Server(identifier, element)
 
@@ -104,22 +97,17 @@ def hide_in_servers(servers: list[Server], token: str) -> list[Server]:
 
     Raises MalformedResponse if two ids become the same, so that no server is lost.
     """
+    hide = partial(hide_token, token=token)
     hidden = [
-        Server(hide_token(server.id, token), _hide(server.fields, token)) for server in servers
+        Server(
+            hide(server.id),
+            {hide(key): _map_texts(value, hide) for key, value in server.fields.items()},
+        )
+        for server in servers
     ]
     if len({server.id for server in hidden}) < len(hidden):
         raise MalformedResponse("The ids of several servers contain the token.", _REPORT)
     return hidden
-
-
-def _hide(value: Any, token: str) -> Any:
-    if isinstance(value, str):
-        return hide_token(value, token)
-    if isinstance(value, list):
-        return [_hide(item, token) for item in value]
-    if isinstance(value, dict):
-        return {hide_token(key, token): _hide(item, token) for key, item in value.items()}
-    return value
 
 
 def select(servers: Iterable[Server], wanted: Mapping[str, list[str] | None]) -> list[Server]:
@@ -226,16 +214,16 @@ def _canonical(server: Server) -> str:
     return json.dumps(server.fields, sort_keys=True)
 
 
-def _valid(value: Any, depth: int = 0) -> Any:
-    """Return a JSON value with all of its text escaped where it can't be encoded."""
+def _map_texts(value: Any, change: Callable[[str], str], depth: int = 0) -> Any:
+    """Return a JSON value with all of its texts and keys changed."""
     if isinstance(value, str):
-        return _valid_text(value)
+        return change(value)
     if isinstance(value, (dict, list)):
         if depth >= MAX_DEPTH:
             raise MalformedResponse(f"A field is nested deeper than {MAX_DEPTH} levels.", _REPORT)
         if isinstance(value, list):
-            return [_valid(item, depth + 1) for item in value]
-        return {_valid_text(key): _valid(item, depth + 1) for key, item in value.items()}
+            return [_map_texts(item, change, depth + 1) for item in value]
+        return {change(key): _map_texts(item, change, depth + 1) for key, item in value.items()}
     return value
 
 

@@ -172,11 +172,6 @@ def unknown_option(key: object, known: Iterable[str], problem: str) -> OptionErr
     return OptionError(f"{name}: {problem}", next_step)
 
 
-def expand_path(path: str) -> str:
-    """Replace environment variables and ``~`` in a path, as Ansible does for options."""
-    return os.path.expanduser(os.path.expandvars(path))
-
-
 def _token(token: str | None, path: str | None, folder: str) -> tuple[str, str]:
     """Return the token of the most specific source, and the name of that source."""
     names = TOKEN_OPTIONS
@@ -260,7 +255,8 @@ class _File:
     ) -> None:
         self._name = name
         self._error_class = error_class
-        self.path = os.path.join(folder, expand_path(given))
+        # As Ansible expands the paths of options.
+        self.path = os.path.join(folder, os.path.expanduser(os.path.expandvars(given)))
         self._is_shown = _is_like_a_path(given, self.path)
 
     def __str__(self) -> str:
@@ -307,10 +303,6 @@ def _text(given: Any) -> str | None:
     return given if isinstance(given, str) else None
 
 
-def _path(given: Any) -> str | None:
-    return expand_path(given) if isinstance(given, str) else None
-
-
 def _flag(given: Any) -> bool | None:
     return given if isinstance(given, bool) else _FLAGS.get(str(given).strip().lower())
 
@@ -333,7 +325,7 @@ def _whole_number(given: Any) -> int | None:
 # a wrong one, and the values that are expected.
 TYPES: dict[str, tuple[Callable[[Any], Any], str]] = {
     "str": (_text, "text; quote a value that looks like a number or a boolean"),
-    "path": (_path, "text, the path of a file"),
+    "path": (_text, "text, the path of a file"),
     "bool": (_flag, "true or false"),
     "float": (_number, "a number"),
     "int": (_whole_number, "a whole number"),

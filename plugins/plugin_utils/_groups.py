@@ -17,10 +17,7 @@ from ansible.inventory.group import to_safe_group_name
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._models import GROUP_FIELDS
-from ansible_collections.server_management.cloud.plugins.module_utils._text import (
-    brief,
-    summarise,
-)
+from ansible_collections.server_management.cloud.plugins.module_utils._text import brief, summarise
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
 from ansible_collections.server_management.cloud.plugins.plugin_utils._names import is_localhost
 

@@ -13,7 +13,8 @@ import asyncio
 import dataclasses
 import logging
 import threading
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from concurrent.futures import Future
 from contextlib import suppress
 from functools import lru_cache
 from importlib import metadata
@@ -102,7 +103,8 @@ class _Poll:
             trace=_logger.debug,
         )
         servers = client.list_servers()
-        warnings += _altered_ids(servers)
+        if altered := _altered_ids(servers):
+            warnings.append(altered)
         for text in warnings:
             if text not in self._warnings:
                 _logger.warning("%s", text)
@@ -110,15 +112,16 @@ class _Poll:
         return Listing(servers, self._options["hosts"], client.is_partial)
 
 
-def _altered_ids(servers: Iterable[Server]) -> Iterator[str]:
-    """Yield a warning if servers have another id in events."""
+def _altered_ids(servers: Iterable[Server]) -> str:
+    """Return a warning if servers have another id in events, and an empty text otherwise."""
     altered = [server.id for server in servers if event_id(server.id) != server.id]
-    if altered:
-        are = "1 server has an id" if len(altered) == 1 else f"{len(altered)} servers have ids"
-        yield (
-            f"{are} that events can't have: {summarise(altered)}. Playbooks that "
-            "compare the id of an event with server_id end without changing anything."
-        )
+    if not altered:
+        return ""
+    are = "1 server has an id" if len(altered) == 1 else f"{len(altered)} servers have ids"
+    return (
+        f"{are} that events can't have: {summarise(altered)}. Playbooks that "
+        "compare the id of an event with server_id end without changing anything."
+    )
 
 
 def _connect(options: Mapping[str, Any]) -> Connection:
@@ -148,26 +151,14 @@ async def _in_thread(call: Callable[[], Listing]) -> Listing:
     The thread is abandoned when the task is cancelled. With asyncio.to_thread, Python would wait at
     its end for the thread, until the last retry of a request.
     """
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[Listing] = loop.create_future()
-
-    def settle(result: Listing | None, error: Exception | None) -> None:
-        if done.done():
-            return
-        if error is not None:
-            done.set_exception(error)
-        elif result is not None:
-            done.set_result(result)
+    future: Future[Listing] = Future()
+    future.set_running_or_notify_cancel()  # so that the thread can still set a result
 
     def run() -> None:
-        result: Listing | None = None
-        error: Exception | None = None
         try:
-            result = call()
-        except Exception as failure:  # noqa: BLE001  # a mistake of ours ends the source, too
-            error = failure
-        with suppress(RuntimeError):  # the rulebook has ended, and the loop with it
-            loop.call_soon_threadsafe(settle, result, error)
+            future.set_result(call())
+        except Exception as error:  # noqa: BLE001  # a mistake of ours ends the source, too
+            future.set_exception(error)
 
     threading.Thread(target=run, name="server_management.cloud", daemon=True).start()
-    return await done
+    return await asyncio.wrap_future(future)

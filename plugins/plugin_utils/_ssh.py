@@ -12,7 +12,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable
-from typing import Any
 
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
 from ansible_collections.server_management.cloud.plugins.plugin_utils._trust import trust
@@ -25,19 +24,14 @@ _not_in_alias = re.compile(r"[^a-z0-9._-]+")
 
 
 def set_host_key_aliases(hosts: Iterable[Host]) -> None:
-    """Give each host these variables, except those that ``compose`` has set."""
-    for host in hosts:
-        for name, value in host_key_variables(host.server.id).items():
-            host.variables.setdefault(name, value)
+    """Make OpenSSH look up the key of each server by its id, unless ``compose`` has set how.
 
-
-def host_key_variables(server_id: str) -> dict[str, Any]:
-    """Return the variables that make OpenSSH look up the key of a server by its id.
-
-    Nothing in them can be a template, a separate argument or a token that ssh expands.
+    Nothing in these variables can be a template, a separate argument or a token that ssh expands.
     """
-    option = trust(f"-o HostKeyAlias={host_key_alias(server_id)}")
-    return dict.fromkeys(_VARIABLES, option)
+    for host in hosts:
+        option = trust(f"-o HostKeyAlias={host_key_alias(host.server.id)}")
+        for name in _VARIABLES:
+            host.variables.setdefault(name, option)
 
 
 def host_key_alias(server_id: str) -> str:

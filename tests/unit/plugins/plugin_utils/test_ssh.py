@@ -11,9 +11,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
+from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ssh import (
     host_key_alias,
-    host_key_variables,
+    set_host_key_aliases,
 )
 
 pytestmark = pytest.mark.promise("misdirected")
@@ -59,8 +61,11 @@ def test_different_ids_never_share_an_alias_in_any_case(server_ids: list[str]) -
 
 @given(ids)
 def test_the_option_is_two_plain_words(server_id: str) -> None:
-    variables = host_key_variables(server_id)
-    assert sorted(variables) == [f"ansible_{name}_extra_args" for name in ("scp", "sftp", "ssh")]
-    for value in variables.values():
+    host = Host(Server(server_id, {}), {})
+    set_host_key_aliases([host])
+    assert sorted(host.variables) == [
+        f"ansible_{name}_extra_args" for name in ("scp", "sftp", "ssh")
+    ]
+    for value in host.variables.values():
         assert re.fullmatch(r"-o HostKeyAlias=[a-z0-9._+-]+", value)
         assert shlex.split(value) == ["-o", f"HostKeyAlias={host_key_alias(server_id)}"]
