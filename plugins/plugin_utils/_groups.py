@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
+from functools import lru_cache
 from typing import Any
 
 from ansible.inventory.group import to_safe_group_name
@@ -25,6 +26,7 @@ GROUPS_OF_ANSIBLE = ("all", "ungrouped")
 MAX_VALUE = 200  # characters of a value that makes a group
 
 
+@lru_cache(maxsize=1024)
 def safe_group_name(text: str) -> str:
     """Replace the characters that a group name can't have, as Ansible does, without a warning."""
     return str(to_safe_group_name(text, force=True, silent=True))
@@ -99,22 +101,17 @@ def group_hosts(
     hosts: Iterable[Host], common_group: str, fields: Collection[str], warn: Callable[[str], None]
 ) -> None:
     """Put each host into the group of all hosts, and into those of its region, plan and status."""
-    names: dict[tuple[str, str], str] = {}
+    merged: dict[str, set[str]] = {}
     for host in hosts:
         host.groups.append(common_group)
         for key in fields:
-            value = host.server.text(key)
-            if value:
-                name = names.get((key, value))
-                if name is None:
-                    name = names[key, value] = safe_group_name(f"{key}_{value}")
+            if value := host.server.text(key):
+                name = safe_group_name(f"{key}_{value}")
                 host.groups.append(name)
-    values: dict[str, list[str]] = {}
-    for (key, value), name in names.items():
-        values.setdefault(name, []).append(f"{key} {value}")
-    for name, merged in sorted(values.items()):
-        if len(merged) > 1:
-            warn(f"Several values become the group {name}: {summarise(merged)}.")
+                merged.setdefault(name, set()).add(f"{key} {value}")
+    for name, values in sorted(merged.items()):
+        if len(values) > 1:
+            warn(f"Several values become the group {name}: {summarise(values)}.")
 
 
 def label_keyed_groups(entries: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
