@@ -71,11 +71,12 @@ def server_from_api(element: Any, position: int) -> Server:
     if not isinstance(identifier, str) or not identifier or _valid_text(identifier) != identifier:
         raise MalformedResponse(f"Element {position} of data has no text id.", _REPORT)
     if not _is_ascii(element):
-        element = {
-            _valid_text(key): _map_texts(value, _valid_text)
+        usable = {
+            key: value
             for key, value in element.items()
             if isinstance(value, str) or key not in FIELDS
         }
+        element = map_texts(usable, _valid_text, _valid_text)
     return Server(identifier, element)
 
 
@@ -98,13 +99,7 @@ def hide_in_servers(servers: list[Server], token: str) -> list[Server]:
     Raises MalformedResponse if two ids become the same, so that no server is lost.
     """
     hide = partial(hide_token, token=token)
-    hidden = [
-        Server(
-            hide(server.id),
-            {hide(key): _map_texts(value, hide) for key, value in server.fields.items()},
-        )
-        for server in servers
-    ]
+    hidden = [Server(hide(server.id), map_texts(server.fields, hide, hide)) for server in servers]
     if len({server.id for server in hidden}) < len(hidden):
         raise MalformedResponse("The ids of several servers contain the token.", _REPORT)
     return hidden
@@ -214,17 +209,39 @@ def _canonical(server: Server) -> str:
     return json.dumps(server.fields, sort_keys=True)
 
 
-def _map_texts(value: Any, change: Callable[[str], str], depth: int = 0) -> Any:
-    """Return a JSON value with all of its texts and keys changed."""
+def map_texts(
+    value: Any, change: Callable[[str], str], rename: Callable[[str], str], depth: int = 0
+) -> Any:
+    """Return a JSON value with its texts changed, and the keys of its objects renamed."""
     if isinstance(value, str):
         return change(value)
-    if isinstance(value, (dict, list)):
-        if depth >= MAX_DEPTH:
-            raise MalformedResponse(f"A field is nested deeper than {MAX_DEPTH} levels.", _REPORT)
-        if isinstance(value, list):
-            return [_map_texts(item, change, depth + 1) for item in value]
-        return {change(key): _map_texts(item, change, depth + 1) for key, item in value.items()}
-    return value
+    if not isinstance(value, (dict, list)):
+        return value
+    if depth > MAX_DEPTH:
+        raise MalformedResponse(f"A field is nested deeper than {MAX_DEPTH} levels.", _REPORT)
+    if isinstance(value, list):
+        return [map_texts(item, change, rename, depth + 1) for item in value]
+    return {
+        key: map_texts(item, change, rename, depth + 1)
+        for key, item in _rename_keys(value, rename).items()
+    }
+
+
+def _rename_keys(fields: dict[str, Any], rename: Callable[[str], str]) -> dict[str, Any]:
+    """Rename keys; those that become the same get numbers: "a_1" after "a".
+
+    Keys that ``rename`` does not change stay as they are, whatever the order. ``numbers`` has the
+    last number of each key, so that many equal keys take linear time.
+    """
+    result = {key: value for key, value in fields.items() if rename(key) == key}
+    numbers: Counter[str] = Counter()
+    for key in sorted(fields.keys() - result.keys()):
+        free = renamed = rename(key)
+        while free in result:
+            numbers[renamed] += 1
+            free = f"{renamed}_{numbers[renamed]}"
+        result[free] = fields[key]
+    return result
 
 
 def _valid_text(text: str) -> str:

@@ -10,7 +10,6 @@ This utility is private to the collection: it may change in any release.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -28,6 +27,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
 from ansible_collections.server_management.cloud.plugins.module_utils._models import (
     Server,
     describe_unusable,
+    map_texts,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._options import (
     TOKEN_OPTIONS,
@@ -37,7 +37,6 @@ from ansible_collections.server_management.cloud.plugins.module_utils._options i
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._text import (
     SECRET_LENGTH,
-    free_key,
     summarise,
 )
 
@@ -83,7 +82,16 @@ class Task:
         It drops those with _ansible_ (2.16), and fails for __ansible_type (2.19 and later).
         """
         renamed: set[str] = set()
-        servers = [replace(server, fields=_rename(server.fields, renamed)) for server in servers]
+
+        def rename(key: str) -> str:
+            if not _is_reserved(key):
+                return key
+            renamed.add(key)
+            return key.lstrip("_")
+
+        servers = [
+            replace(server, fields=map_texts(server.fields, str, rename)) for server in servers
+        ]
         if renamed:
             self.warn(
                 "Names of fields that Ansible reserves lose their leading underscores: "
@@ -142,18 +150,3 @@ def _check_not_empty(params: Mapping[str, Any], options: Mapping[str, Any]) -> N
         value = params[option]
         if isinstance(value, str) and not value.strip():
             raise OptionError(f"{option}: must not be empty.")
-
-
-def _rename(value: Any, renamed: set[str]) -> Any:
-    """Return a JSON value in which reserved keys are renamed, and add these keys to ``renamed``."""
-    if isinstance(value, list):
-        return [_rename(item, renamed) for item in value]
-    if not isinstance(value, Mapping):
-        return value
-    numbers: Counter[str] = Counter()
-    result = {key: _rename(item, renamed) for key, item in value.items() if not _is_reserved(key)}
-    for key in sorted(value.keys() - result.keys()):
-        name = free_key(key.lstrip("_"), result, numbers)
-        result[name] = _rename(value[key], renamed)
-        renamed.add(key)
-    return result

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections import Counter
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 Quote = Callable[[str], str]  # returns text from the API for a message, without the token
@@ -63,18 +62,6 @@ def summarise(texts: Iterable[str], shown: int = 3) -> str:
     ordered = sorted({brief(text) for text in texts})
     more = len(ordered) - shown
     return ", ".join(ordered[:shown]) + (f" and {more} more" if more > 0 else "")
-
-
-def free_key(key: str, taken: Container[str], numbers: Counter[str]) -> str:
-    """Return a key that is not taken, with a number if necessary: "a_1" after "a".
-
-    ``numbers`` has the last number of each key, so that many equal keys take linear time.
-    """
-    free = key
-    while free in taken:
-        numbers[key] += 1
-        free = f"{key}_{numbers[key]}"
-    return free
 
 
 def header_text(value: str) -> str:

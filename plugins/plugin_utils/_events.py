@@ -13,7 +13,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -21,9 +20,9 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
 from ansible_collections.server_management.cloud.plugins.module_utils._models import (
     GROUP_FIELDS,
     Server,
+    map_texts,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._text import (
-    free_key,
     is_plain,
     plain,
 )
@@ -200,36 +199,16 @@ def plain_fields(fields: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     ansible-rulebook passes events to playbooks as trusted variables, so that text which could be a
     template would be rendered on the control node.
     """
-    result = {**_plain_object(fields), "id": event_id(fields["id"])}
+    result = {**map_texts(fields, _short_plain, plain_key), "id": event_id(fields["id"])}
     unaltered = {name for name, value in fields.items() if name in result and result[name] == value}
     return result, sorted(result.keys() - unaltered)
 
 
-def _plain_value(value: Any) -> Any:
-    if isinstance(value, str):
-        return _short_plain(value)
-    if isinstance(value, list):
-        return [_plain_value(item) for item in value]
-    if isinstance(value, dict):
-        return _plain_object(value)
-    return value
-
-
-def _plain_object(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an object with plain keys and values; keys that become the same get numbers.
-
-    Keys that are plain already stay as they are, whatever the order. An empty key becomes an
-    underscore: it would end the task of ansible-rulebook that reads events (dpath refuses it).
-    """
-    numbers: Counter[str] = Counter()
-    result = {key: _plain_value(value) for key, value in fields.items() if plain_key(key) == key}
-    for key in sorted(fields.keys() - result.keys()):
-        result[free_key(plain_key(key), result, numbers)] = _plain_value(fields[key])
-    return result
-
-
 def plain_key(key: str) -> str:
-    """Return a key as short plain text that is not empty."""
+    """Return a key as short plain text that is not empty.
+
+    An empty one would end the task of ansible-rulebook that reads events (dpath refuses it).
+    """
     return _short_plain(key) or "_"
 
 
