@@ -234,6 +234,8 @@ def _rename_keys(fields: dict[str, Any], rename: Callable[[str], str]) -> dict[s
     last number of each key, so that many equal keys take linear time.
     """
     result = {key: value for key, value in fields.items() if rename(key) == key}
+    if len(result) == len(fields):
+        return result
     numbers: Counter[str] = Counter()
     for key in sorted(fields.keys() - result.keys()):
         free = renamed = rename(key)

@@ -122,22 +122,33 @@ def compare_listings(before: Listing, now: Listing) -> Iterator[Event]:
         known = before.servers.get(server.id)
         if known is None:
             new.append(server)
-        elif changed := _changed_fields(before, now, known, server):
-            yield _changed(before, now, known, server, changed)
+        else:
+            yield from _changes(before, now, known, server)
     for server in new:
         yield _event("appeared", server, now)
 
 
-def _changed_fields(before: Listing, now: Listing, known: Server, server: Server) -> list[str]:
+def _changes(before: Listing, now: Listing, known: Server, server: Server) -> Iterator[Event]:
+    """Yield an event if fields of a server or its host name changed."""
     missing = object()
-    changed = [
-        field
+    changed = {
+        plain_key(field)
         for field in known.fields.keys() | server.fields.keys()
         if not _is_same(known.fields.get(field, missing), server.fields.get(field, missing))
-    ]
-    if before.names[server.id] != now.names[server.id]:
-        changed.append(HOSTNAME)
-    return sorted(changed)
+    }
+    has_new_name = before.names[server.id] != now.names[server.id]
+    if not (changed or has_new_name):
+        return
+    earlier, replaced = plain_fields(known.fields)
+    if has_new_name:
+        changed.add(HOSTNAME)
+        earlier[HOSTNAME] = before.names[server.id]
+    event = _event("changed", server, now)
+    content = event["server_management"]
+    content.update(before=earlier, changed=sorted(changed))
+    if replaced := sorted({*replaced, *content.get("replaced", ())}):
+        content["replaced"] = replaced
+    yield event
 
 
 def _is_same(value: Any, other: Any) -> bool:
@@ -145,21 +156,6 @@ def _is_same(value: Any, other: Any) -> bool:
     if value != other or isinstance(value, str):
         return bool(value == other)
     return json.dumps(value, sort_keys=True) == json.dumps(other, sort_keys=True)
-
-
-def _changed(
-    before: Listing, now: Listing, known: Server, server: Server, changed: list[str]
-) -> Event:
-    event = _event("changed", server, now)
-    content = event["server_management"]
-    earlier, replaced = plain_fields(known.fields)
-    if before.names[server.id] != now.names[server.id]:
-        earlier[HOSTNAME] = before.names[server.id]
-    content["before"] = earlier
-    content["changed"] = sorted({plain_key(field) for field in changed})
-    if replaced := sorted({*replaced, *content.get("replaced", ())}):
-        content["replaced"] = replaced
-    return event
 
 
 def _event(kind: str, server: Server, listing: Listing) -> Event:

@@ -16,7 +16,6 @@ import threading
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
-from functools import lru_cache
 from importlib import metadata
 from typing import Any, Protocol
 
@@ -130,7 +129,6 @@ def _connect(options: Mapping[str, Any]) -> Connection:
     return dataclasses.replace(connection, user_agent=_user_agent())
 
 
-@lru_cache(maxsize=1)
 def _user_agent() -> str:
     programs = [f"server_management.cloud/{VERSION}"]
     for package, program in (("ansible-core", "ansible"), ("ansible-rulebook", "ansible-rulebook")):
