@@ -11,16 +11,21 @@ from ansible_collections.server_management.cloud.plugins.module_utils._operation
     Operation,
 )
 
+_STATUS_PAGE = (
+    "The page R(API status, ansible_collections.server_management.cloud.docsite.api_status) lists "
+    "what is live."
+)
+
 
 def _live(module: str) -> str:
-    """Return the attribute C(live) of a module, as JSON, which is also YAML."""
+    """Return the attribute C(live) of a module and a note, as JSON, which is also YAML."""
     operations = [operation for operation in OPERATIONS if module in operation.modules]
     live = {
         "description": "Whether the API offers the operations of this module today.",
         "support": _support([operation.live for operation in operations]),
         "details": [_details(operation) for operation in operations],
     }
-    return json.dumps({"options": {}, "attributes": {"live": live}})
+    return json.dumps({"options": {}, "attributes": {"live": live}, "notes": [_STATUS_PAGE]})
 
 
 def _details(operation: Operation) -> str:

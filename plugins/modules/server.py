@@ -16,8 +16,6 @@ description:
     predicts the change and warns that the operation is not yet live.
   - To compare many servers, use M(server_management.cloud.fleet_info), which reads the listing only
     once.
-  - The page R(API status, ansible_collections.server_management.cloud.docsite.api_status) lists
-    what is live.
 author:
   - The server_management.cloud contributors (!UNKNOWN)
 extends_documentation_fragment:

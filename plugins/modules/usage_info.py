@@ -12,8 +12,6 @@ description:
   - Not yet live. The API has announced the scope C(billing:read) but not opened it yet.
   - Until then, the module checks its options and fails, in check mode too, and sends no request.
   - The API does not document the fields of a usage record.
-  - The page R(API status, ansible_collections.server_management.cloud.docsite.api_status) lists
-    what is live.
 author:
   - The server_management.cloud contributors (!UNKNOWN)
 extends_documentation_fragment:
