@@ -37,7 +37,6 @@ _BUNDLE_LIMIT = 16 * 2**20  # bytes; no CA bundle is larger
 _MAX_TIMEOUT = 2.0e6  # seconds: sockets accept little more
 
 _VAULT_HEADER = "$ANSIBLE_VAULT;"
-_WITHOUT_BUNDLE = "To trust the usual certificate authorities, leave ca_path out."
 
 
 @dataclass(frozen=True)
@@ -198,14 +197,14 @@ def _token(token: str | None, path: str | None, folder: str) -> tuple[str, str]:
 
 
 def _token_in_file(name: str, given: str, folder: str) -> tuple[str, str]:
-    file = _File(name, given, folder, TokenFileUnusable)
-    content = file.read(_TOKEN_FILE_LIMIT + 1)
+    path, content = _read(name, given, folder, _TOKEN_FILE_LIMIT + 1, TokenFileUnusable)
+    label = f"{name}: {one_line(path)}"
     token = content.decode("latin-1").strip()
     if not token:
-        raise TokenFileUnusable(f"{file}: the file is empty.")
+        raise TokenFileUnusable(f"{label}: the file is empty.")
     if len(content) > _TOKEN_FILE_LIMIT:
-        raise TokenFileUnusable(f"{file}: expected a file that contains only a token.")
-    return _check_token(token, str(file), TokenFileUnusable), file.source
+        raise TokenFileUnusable(f"{label}: expected a file that contains only a token.")
+    return _check_token(token, label, TokenFileUnusable), f"{name} ({one_line(path)})"
 
 
 def _check_token(token: str, label: str, error_class: type[OptionError]) -> str:
@@ -235,49 +234,35 @@ def _verify(validate_certs: bool, ca_path: str | None, folder: str) -> bool | st
         ca_path, folder = from_environment(VARIABLES["ca_path"]), ""
     if not ca_path:
         return validate_certs
-    file = _File("ca_path", ca_path, folder)
-    content = file.read(_BUNDLE_LIMIT)
-    if not content.strip():
-        raise OptionError(f"{file}: the file is empty.", _WITHOUT_BUNDLE)
+    path, content = _read("ca_path", ca_path, folder, _BUNDLE_LIMIT)
     if b"-----BEGIN " not in content:
+        problem = "expected a file of PEM certificates (-----BEGIN CERTIFICATE-----)"
+        if not content.strip():
+            problem = "the file is empty"
         raise OptionError(
-            f"{file}: expected a file of PEM certificates (-----BEGIN CERTIFICATE-----).",
-            _WITHOUT_BUNDLE,
+            f"ca_path: {one_line(path)}: {problem}.",
+            "To trust the usual certificate authorities, leave ca_path out.",
         )
-    return file.path if validate_certs else False
+    return path if validate_certs else False
 
 
-class _File:
-    """A file that the option or variable ``name`` gives; ``str(file)`` names it in a message."""
-
-    def __init__(
-        self, name: str, given: str, folder: str, error_class: type[OptionError] = OptionError
-    ) -> None:
-        self._name = name
-        self._error_class = error_class
-        # As Ansible expands the paths of options.
-        self.path = os.path.join(folder, os.path.expanduser(os.path.expandvars(given)))
-        self._is_shown = _is_like_a_path(given, self.path)
-
-    def __str__(self) -> str:
-        return f"{self._name}: {one_line(self.path)}" if self._is_shown else self._name
-
-    @property
-    def source(self) -> str:
-        """Return the name and the path."""
-        return f"{self._name} ({one_line(self.path)})"
-
-    def read(self, size: int) -> bytes:
-        """Return at most ``size`` bytes."""
-        try:
-            with open(self.path, "rb") as file:
-                return file.read(size)
-        except (OSError, ValueError) as error:
-            reason = (getattr(error, "strerror", None) or "not a path").lower()
-            hidden = "The value is not shown, because it may be a token instead of a path."
-            raise self._error_class(
-                f"{self}: {reason}.", "" if self._is_shown else hidden
-            ) from None
+def _read(
+    name: str, given: str, folder: str, size: int, error_class: type[OptionError] = OptionError
+) -> tuple[str, bytes]:
+    """Return the path of the file that an option or variable gives, and at most ``size`` bytes."""
+    # As Ansible expands the paths of options.
+    path = os.path.join(folder, os.path.expanduser(os.path.expandvars(given)))
+    try:
+        with open(path, "rb") as file:
+            return path, file.read(size)
+    except (OSError, ValueError) as error:
+        reason = (getattr(error, "strerror", None) or "not a path").lower()
+        if _is_like_a_path(given, path):
+            raise error_class(f"{name}: {one_line(path)}: {reason}.") from None
+        raise error_class(
+            f"{name}: {reason}.",
+            "The value is not shown, because it may be a token instead of a path.",
+        ) from None
 
 
 def _is_like_a_path(given: str, path: str) -> bool:
