@@ -67,8 +67,7 @@ seealso:
 """
 
 EXAMPLES = r"""
-# SERVER_MANAGEMENT_BASE_URL and SERVER_MANAGEMENT_API_TOKEN are set in the
-# environment.
+# SERVER_MANAGEMENT_BASE_URL and SERVER_MANAGEMENT_API_TOKEN are set in the environment.
 - name: Compare the account with the declared fleet
   server_management.cloud.fleet_info:
     servers:

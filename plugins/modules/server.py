@@ -69,8 +69,7 @@ seealso:
 """
 
 EXAMPLES = r"""
-# SERVER_MANAGEMENT_BASE_URL and SERVER_MANAGEMENT_API_TOKEN are set in the
-# environment.
+# SERVER_MANAGEMENT_BASE_URL and SERVER_MANAGEMENT_API_TOKEN are set in the environment.
 - name: Show the difference, with --check --diff
   server_management.cloud.server:
     name: web-01
@@ -117,31 +116,15 @@ live:
   sample: false
 diff:
   description:
-    - The fields of the server before and after the change. A value that only the API can set is
-      V(unknown).
+    - The fields of the server before and after the change, empty if it does not exist then, and the
+      name or id that the task sets. A value that only the API can set is V(unknown).
   returned: in check mode, if something has to change
   type: dict
-  contains:
-    before:
-      description: The fields of the server as it is, empty if it does not exist.
-      returned: always
-      type: dict
-      sample: {name: web-01, plan: small}
-    after:
-      description: The fields of the server as it would be, empty if it would not exist.
-      returned: always
-      type: dict
-      sample: {name: web-01, plan: medium}
-    before_header:
-      description: The name or id that the task sets.
-      returned: always
-      type: str
-      sample: web-01
-    after_header:
-      description: The name or id that the task sets.
-      returned: always
-      type: str
-      sample: web-01
+  sample:
+    before: {name: web-01, plan: small}
+    after: {name: web-01, plan: medium}
+    before_header: web-01
+    after_header: web-01
 error:
   description: Why the task failed, as in RV(server_management.cloud.server_info#module:error).
   returned: failure, unless Ansible itself rejects an option

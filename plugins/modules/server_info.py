@@ -55,8 +55,7 @@ seealso:
 """
 
 EXAMPLES = r"""
-# SERVER_MANAGEMENT_BASE_URL and SERVER_MANAGEMENT_API_TOKEN are set in the
-# environment.
+# SERVER_MANAGEMENT_BASE_URL and SERVER_MANAGEMENT_API_TOKEN are set in the environment.
 - name: Read all servers
   server_management.cloud.server_info:
   register: account

@@ -24,8 +24,7 @@ extends_documentation_fragment:
 """
 
 EXAMPLES = r"""
-# SERVER_MANAGEMENT_BASE_URL and SERVER_MANAGEMENT_API_TOKEN are set in the
-# environment.
+# SERVER_MANAGEMENT_BASE_URL and SERVER_MANAGEMENT_API_TOKEN are set in the environment.
 - name: Read the usage
   server_management.cloud.usage_info:
   register: usage

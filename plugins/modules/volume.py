@@ -49,8 +49,7 @@ seealso:
 """
 
 EXAMPLES = r"""
-# SERVER_MANAGEMENT_BASE_URL and SERVER_MANAGEMENT_API_TOKEN are set in the
-# environment.
+# SERVER_MANAGEMENT_BASE_URL and SERVER_MANAGEMENT_API_TOKEN are set in the environment.
 - name: Provision a volume
   server_management.cloud.volume:
     name: data-01

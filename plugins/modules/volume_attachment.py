@@ -42,8 +42,7 @@ seealso:
 """
 
 EXAMPLES = r"""
-# SERVER_MANAGEMENT_BASE_URL and SERVER_MANAGEMENT_API_TOKEN are set in the
-# environment.
+# SERVER_MANAGEMENT_BASE_URL and SERVER_MANAGEMENT_API_TOKEN are set in the environment.
 - name: Attach a volume
   server_management.cloud.volume_attachment:
     volume: data-01

@@ -15,6 +15,7 @@ import math
 import re
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 from ansible.errors import AnsibleError
@@ -39,6 +40,7 @@ _ENTRY_ERRORS = (AnsibleError, AttributeError, LookupError, TypeError, ValueErro
 _address = re.compile(r"((?:[a-z+]+://)?)(?:[^/@]*@)?([^/@:;]+(?::[0-9]+)?)").match
 
 
+@dataclass
 class CacheEntry:
     """The listing of one account in a cache.
 
@@ -46,53 +48,59 @@ class CacheEntry:
     without a limit), and for ``grace`` more seconds while the API is down.
     """
 
-    def __init__(
-        self,
-        cache: Any,
-        connection: Connection,
-        fresh: int,
-        grace: int,
-        warn: Callable[[str], None],
-        trace: Callable[[str], None] = lambda text: None,
-        *,
-        name: str,
-    ) -> None:
-        self._cache = cache
-        self._name = name
-        self._is_down = False
-        self.key = _key(connection)
-        self._fresh = fresh
-        self._grace = grace
-        self._warn = warn
-        self._trace = trace
-        self.age = 0.0  # seconds, of the entry that was read last
+    cache: Any
+    connection: Connection
+    fresh: int
+    grace: int
+    warn: Callable[[str], None]
+    trace: Callable[[str], None] = lambda text: None
+    name: str = field(kw_only=True)
+    age: float = field(default=0.0, init=False)  # seconds, of the entry that was read last
+    _is_down: bool = field(default=False, init=False)
+
+    @property
+    def key(self) -> str:
+        """Return a digest of everything that can change the listing.
+
+        The token is part of it, so that no digest of the token alone is on disk.
+        """
+        connection = self.connection
+        parts = (
+            _FORMAT,
+            connection.base_url,
+            connection.api_token,
+            connection.pagination,
+            connection.pagination_parameter,
+            connection.allow_partial,
+            str(connection.verify),
+        )
+        digest = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+        return f"server_management.cloud.servers_{digest[:32]}"
 
     def fresh_servers(self) -> list[Server] | None:
         """Return the servers of the entry if it is fresh, and None otherwise."""
-        servers, age = self._read()
+        servers = self._read()
         if servers is None:
-            self._trace(
-                "cache: no entry for this base_url, token and pagination, or an expired one"
-            )
-        elif _is_within(age, self._fresh):
+            self.trace("cache: no entry for this base_url, token and pagination, or an expired one")
+        elif _is_within(self.age, self.fresh):
             return servers
-        elif age < 0:
-            self._trace(
-                f"cache: not used, its time is {-age:,.0f} s in the future; check the clock"
+        elif self.age < 0:
+            self.trace(
+                f"cache: not used, its time is {-self.age:,.0f} s in the future; check the clock"
             )
         else:
-            self._trace(f"cache: expired, {age:,.0f} s old; cache_timeout is {self._fresh:,} s")
+            self.trace(f"cache: expired, {self.age:,.0f} s old; cache_timeout is {self.fresh:,} s")
         return None
 
     def stale_servers(self, error: CloudError) -> list[Server] | None:
         """Return the servers to use after an error of the API, with a warning; None if too old."""
-        if not (self._grace and error.api_down):
+        if not (self.grace and error.api_down):
             return None
-        servers, age = self._read()
-        if servers is None or not _is_within(age, self._fresh and self._fresh + self._grace):
-            self._trace("cache: no entry that is young enough for stale_cache_timeout")
+        servers = self._read()
+        if servers is None or not _is_within(self.age, self.fresh and self.fresh + self.grace):
+            self.trace("cache: no entry that is young enough for stale_cache_timeout")
             return None
-        self._warn(f"Using a stale listing, {age:.0f} s old. {error.message}")
+        self.warn(f"Using a stale listing, {self.age:.0f} s old. {error.message}")
         return servers
 
     def write(self, servers: Iterable[Server]) -> None:
@@ -105,28 +113,28 @@ class CacheEntry:
         listing = {"data": [server.fields for server in servers], "has_more": False}
         text = json.dumps(listing, separators=(",", ":"))
         try:
-            self._cache[self.key] = {"format": _FORMAT, "fetched": time.time(), "servers": text}
-            self._cache.update_cache_if_changed()
+            self.cache[self.key] = {"format": _FORMAT, "fetched": time.time(), "servers": text}
+            self.cache.update_cache_if_changed()
         except Exception as error:  # noqa: BLE001  # a cache plugin may raise anything
             # Otherwise, Ansible tries again after the source, and reports that the source failed.
-            self._cache.pop(self.key, None)
-            self._warn(f"The cache {self._name} can't be written: {_reason(error)}.")
+            self.cache.pop(self.key, None)
+            self.warn(f"The cache {self.name} can't be written: {_reason(error)}.")
 
-    def _read(self) -> tuple[list[Server] | None, float]:
-        """Return the servers of the entry, if it can be used, and their age in seconds."""
+    def _read(self) -> list[Server] | None:
+        """Return the servers of the entry, if it can be used, and note their age."""
         if self._is_down:
-            return None, 0.0
+            return None
         try:
-            entry = self._cache.get(self.key)
+            entry = self.cache.get(self.key)
             if entry is not None:
                 servers, self.age = _parse(entry)
-                return servers, self.age
+                return servers
         except _ENTRY_ERRORS as error:
-            self._warn(f"The cache entry is damaged and not used: {_reason(error)}.")
+            self.warn(f"The cache entry is damaged and not used: {_reason(error)}.")
         except Exception as error:  # noqa: BLE001  # a cache plugin may raise anything
             self._is_down = True
-            self._warn(f"The cache {self._name} can't be read: {_reason(error)}.")
-        return None, 0.0
+            self.warn(f"The cache {self.name} can't be read: {_reason(error)}.")
+        return None
 
 
 def describe_cache(plugin: str, address: str | None) -> str:
@@ -179,24 +187,6 @@ def _is_within(age: float, longest: int) -> bool:
     A negative age means that the entry was written with another clock, or by somebody else.
     """
     return not longest or 0 <= age <= longest
-
-
-def _key(connection: Connection) -> str:
-    """Return the key of an account's entry, a digest of everything that can change the listing.
-
-    The token is part of this digest, so that no digest of the token alone is on disk.
-    """
-    parts = (
-        _FORMAT,
-        connection.base_url,
-        connection.api_token,
-        connection.pagination,
-        connection.pagination_parameter,
-        connection.allow_partial,
-        str(connection.verify),
-    )
-    digest = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
-    return f"server_management.cloud.servers_{digest[:32]}"
 
 
 def _parse(entry: Any) -> tuple[list[Server], float]:
