@@ -215,7 +215,7 @@ def map_texts(
     """Return a JSON value with its texts changed, and the keys of its objects renamed."""
     if isinstance(value, str):
         return change(value)
-    if not isinstance(value, (dict, list)):
+    if not isinstance(value, (Mapping, list)):
         return value
     if depth > MAX_DEPTH:
         raise MalformedResponse(f"A field is nested deeper than {MAX_DEPTH} levels.", _REPORT)
@@ -227,7 +227,7 @@ def map_texts(
     }
 
 
-def _rename_keys(fields: dict[str, Any], rename: Callable[[str], str]) -> dict[str, Any]:
+def _rename_keys(fields: Mapping[str, Any], rename: Callable[[str], str]) -> dict[str, Any]:
     """Rename keys; those that become the same get numbers: "a_1" after "a".
 
     Keys that ``rename`` does not change stay as they are, whatever the order. ``numbers`` has the
