@@ -192,7 +192,12 @@ def test_valid_values_are_accepted(config: dict[str, Any]) -> None:
 
 
 def test_numbers_and_flags_are_converted() -> None:
-    config = {"timeout": "5", "retries": "3.0", "validate_certs": "1.0", "strict": "no"}
+    config: dict[str, Any] = {
+        "timeout": "5",
+        "retries": "3.0",
+        "validate_certs": "1.0",
+        "strict": "no",
+    }
     check_values(config, DEFINITIONS)
     assert config == {"timeout": 5.0, "retries": 3, "validate_certs": True, "strict": False}
 
