@@ -171,6 +171,11 @@ def unknown_option(key: object, known: Iterable[str], problem: str) -> OptionErr
     return OptionError(f"{name}: {problem}", next_step)
 
 
+def expand_path(path: str) -> str:
+    """Replace environment variables and ``~`` in a path, as Ansible does for options."""
+    return os.path.expanduser(os.path.expandvars(path))
+
+
 def _token(token: str | None, path: str | None, folder: str) -> tuple[str, str]:
     """Return the token of the most specific source, and the name of that source."""
     names = TOKEN_OPTIONS
@@ -250,8 +255,7 @@ def _read(
     name: str, given: str, folder: str, size: int, error_class: type[OptionError] = OptionError
 ) -> tuple[str, bytes]:
     """Return the path of the file that an option or variable gives, and at most ``size`` bytes."""
-    # As Ansible expands the paths of options.
-    path = os.path.join(folder, os.path.expanduser(os.path.expandvars(given)))
+    path = os.path.join(folder, expand_path(given))
     try:
         with open(path, "rb") as file:
             return path, file.read(size)
