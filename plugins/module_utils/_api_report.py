@@ -146,18 +146,22 @@ class _Names:
     """Show text from the API only if it contains no private data."""
 
     def __init__(self, private: Iterable[str]) -> None:
-        # A very short name, such as "a", is part of many words.
-        self._whole = {text.lower() for text in private if text}
-        self._parts = sorted(text for text in self._whole if len(text) > 3)
+        self._private = {text.lower() for text in private if text}
 
     def show(self, text: str) -> str:
         """Return a text that is one word without private data."""
         return text if _is_word(text) and self.is_public(text) else _HIDDEN
 
     def is_public(self, text: str) -> bool:
-        """Return whether a text contains no private data."""
+        """Return whether a text of at most 61 characters contains no private data.
+
+        Private data of less than 4 characters is only compared with the whole text: "a" is part of
+        many words.
+        """
         lowered = text.lower()
-        return lowered not in self._whole and not any(part in lowered for part in self._parts)
+        size = len(lowered)
+        parts = (lowered[i:j] for i in range(size) for j in range(i + 4, size + 1))
+        return lowered not in self._private and self._private.isdisjoint(parts)
 
     def count(self, counts: Counter[str]) -> dict[str, int]:
         """Return the most frequent texts with their numbers."""
