@@ -73,24 +73,29 @@ def is_ours(path: str, warn: Callable[[str], None]) -> bool:
     if is_list_of_hosts(content):
         warn(
             f"{path}: The file has a line without white space between its values. Ansible reads it "
-            "as a host name, with the token, if this source fails. Format the file as 'jq .' does."
+            "as a host name, with the token, if this source fails. Write the file as YAML."
         )
     return has_name
 
 
 def is_list_of_hosts(content: str) -> bool:
-    """Return whether Ansible's ini plugin can read a source file as a list of host names.
+    """Return whether Ansible's ini plugin can read a line of a source file as the name of a host.
 
-    Ansible tries that plugin if this source fails. It reads each line as a host with variables:
-    white space separates them, except in quotation marks, and each variable has an equals sign.
+    Ansible tries that plugin if this source fails, and keeps the hosts that it read before an
+    error. It reads each line as a host with variables: white space separates them, except in
+    quotation marks, and each variable has an equals sign.
     """
-    if content.startswith("$ANSIBLE_VAULT;"):
-        return False
-    try:
-        lines = [shlex.split(line, comments=True) for line in content.splitlines()]
-    except ValueError:
-        return False
-    return any(lines) and all("=" in word for words in lines for word in words[1:])
+    for line in content.splitlines():
+        try:
+            words = shlex.split(line, comments=True)
+        except ValueError:
+            return False
+        host, variables = "".join(words[:1]), words[1:]
+        if host == "---" or host.endswith(":") or any("=" not in text for text in variables):
+            return False
+        if any(character.isalnum() for character in host):  # "{" shows nothing
+            return not host.startswith("$ANSIBLE_VAULT;")
+    return False
 
 
 def is_read_as_hosts(path: str, sources: Iterable[str]) -> bool:

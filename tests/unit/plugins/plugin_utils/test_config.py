@@ -334,7 +334,12 @@ def test_an_unusable_option_is_named(options: dict[str, Any], message: str) -> N
         ('{"plugin":"x","api_token":"t"}\n', True),
         ('{"plugin":"x",\n"api_token":"t"}', True),
         ('{"plugin":"x","compose":{"a":"b ~ c"}}', True),
-        ('---\n{"plugin":"x"} # comment with white space', True),
+        ('# comment\n{"plugin":"x"} # comment with white space', True),
+        ('{"api_token":"t",\n "plugin": "x"}', True),
+        ('{\n"api_token":"t",\n"plugin": "x"}', True),
+        # Ansible's plugin refuses the first line of these.
+        ('---\n{"plugin":"x"}', False),
+        ('"plugin":\n"x"', False),
         ('{"plugin":"x", "api_token":"t="}', True),
         ('{"plugin": "x", "api_token": "t"}', False),
         ('{"plugin":"x", "api_token":"t"}', False),
