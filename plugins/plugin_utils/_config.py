@@ -180,7 +180,7 @@ def check_values(config: dict[str, Any], definitions: Mapping[str, Any]) -> None
 
 
 def _check_value(option: str, definition: Mapping[str, Any], value: Any) -> Any:
-    kind, choices = definition.get("type", "str"), definition.get("choices")
+    kind = definition.get("type", "str")
     kind = _TYPE_NAMES.get(kind, kind)
     if kind in ("bool", "int", "float"):
         convert, expected = TYPES[kind]
@@ -203,30 +203,28 @@ def _check_value(option: str, definition: Mapping[str, Any], value: Any) -> Any:
             f"{option}: YAML reads this value as a number, a boolean or a date.",
             "Put it in quotes.",
         )
-    elif choices:
-        _check_choice(option, choices, value)
+    else:
+        _check_choice(option, definition, value)
     return value
 
 
 def _check_list(option: str, definition: Mapping[str, Any], value: Any) -> None:
-    choices = definition.get("choices")
     is_text = definition.get("elements") == "str"
     if isinstance(value, str) and is_text:
         value = value.split(",")
     if not isinstance(value, list):
         raise OptionError(f"{option}: must be a list.")
-    for element in value:
-        if not is_text or (option in EXPRESSION_OPTIONS and isinstance(element, (int, float))):
-            continue
-        if not isinstance(element, str):
+    for element in value if is_text else ():
+        if isinstance(element, str):
+            _check_choice(option, definition, element.strip())
+        elif not (option in EXPRESSION_OPTIONS and isinstance(element, (int, float))):
             advice = "Put each value in quotes."
             raise OptionError(f"{option}: must be a list of text values.", advice)
-        if choices:
-            _check_choice(option, choices, element.strip())
 
 
-def _check_choice(option: str, choices: Iterable[str], value: str) -> None:
-    if value not in choices:
+def _check_choice(option: str, definition: Mapping[str, Any], value: str) -> None:
+    choices = definition.get("choices")
+    if choices and value not in choices:
         expected = ", ".join(choices)
         raise OptionError(f"{option}: must be one of {expected}, but is {_shown(value)}.")
 
