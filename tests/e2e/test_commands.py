@@ -13,10 +13,12 @@ from typing import Any
 import pytest
 import yaml
 
+from support.collection import REPOSITORY
 from support.run import Runner
 
 from .conftest import Source
 
+MODULES = sorted(REPOSITORY.glob("plugins/modules/*.py"))
 GRAPH = """\
 @all:
   |--@ungrouped:
@@ -79,5 +81,7 @@ def test_ansible_doc_shows_every_option(runner: Runner) -> None:
     assert documented["api_token"]["env"] == [{"name": "SERVER_MANAGEMENT_API_TOKEN"}]
     shown = runner.doc("-t", "inventory", name).ok()
     assert shown.stderr == ""
+    modules = (f"server_management.cloud.{path.stem}" for path in MODULES)
+    assert "#stq=" not in shown.stdout + runner.doc(*modules).ok().stdout
     for option in documented:
         assert option in shown.stdout

@@ -33,20 +33,8 @@ COMPARE = """\
 NAMES = ["yes", "null", "12", "1e3", "0x10", "2026-01-01", "a: b", "- a", "@a", "é漢", "😀", "a b "]
 NAMES += ["=", "<<", "~", "no\n", "12\n", "2026-01-01\t10:00:00", "[1]", "{}", "null\n"]
 NAMES += ["#jinja2:variable_start_string:'['", "{1: 2}", "#jinja2: a\n{{ 1 }}", "!!python/none"]
-NAMES += [
-    EXECUTE,
-    "{% if %}",
-    "{# a",
-    "\n",
-    "a\nb",
-    '"',
-    "'",
-    "!unsafe a",
-    "&a",
-    "web",
-    "web",
-    "Web",
-]
+NAMES += [EXECUTE, "{% if %}", "{# a", "\n", "a\nb", '"', "'", "!unsafe a", "&a"]
+NAMES += ["web", "web", "Web"]
 
 
 def run(runner: Runner, api: Sandbox, *arguments: str | Path) -> Result:

@@ -66,7 +66,7 @@ STATUSES = [
     ),
     _status(401, "rejected the token", "Check api_token"),
     _status(403, "lacks the scope servers:read"),
-    _status(404, "Check base_url"),
+    _status(404, "no list of servers at http://127.0.0.1:", "/api/v1/servers", "Check base_url"),
     _status(501, FAILING),
     _status(503, FAILING, retries=0),
 ]

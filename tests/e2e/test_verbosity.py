@@ -15,7 +15,7 @@ import pytest
 
 from sandbox import Fault
 
-from .conftest import KNOWN, Cases, Source, cached, check_refused, hosts, rewrite
+from .conftest import KNOWN, Cases, Source, cached, hosts, rewrite
 
 TOKEN = "a-long-secret-token-of-an-account"
 
@@ -105,29 +105,3 @@ def test_decisions_of_the_cache_are_shown(source: Source, tmp_path: Path) -> Non
     assert re.fullmatch(r"cache: expired, 1[34]\d s old; cache_timeout is 100 s", expired)
     assert "HTTP 503" in request
     assert re.fullmatch(rf"3 servers of {url} from the cache, 1[34]\d s old; 3 hosts", stale)
-
-
-@pytest.mark.promise("secret")
-def test_messages_name_what_was_requested_and_no_log_has_a_header(
-    cases: Cases, tmp_path: Path
-) -> None:
-    missing = cases.add("missing", api_token=TOKEN)
-    missing.fail(Fault(status=404), times=None)
-    cases.add("proxied", base_url="http://api.example.com")
-    echoing = cases.serve("b", token=TOKEN)
-    cases.add("echoing", echoing, api_token=TOKEN)
-    echoing.fail(Fault(headers={f"Echoed Bearer {TOKEN}": "x"}), times=None)
-    log = tmp_path / "ansible.log"
-    proxies = {"http_proxy": "http://user:hidden@127.0.0.1:1"}
-    result = cases.run(env={**proxies, "ANSIBLE_LOG_PATH": str(log)})
-    texts = {
-        "missing": f"no list of servers at {missing.url}/api/v1/servers (HTTP 404)",
-        "proxied": "api.example.com:80 through the proxy 127.0.0.1:1: connection refused",
-        "echoing": "The headers of the response are malformed",
-    }
-    check_refused(result, texts)
-    written = log.read_text(encoding="utf-8")
-    assert "headers of the response" in written
-    for text in (result.output, written):
-        assert TOKEN not in text
-        assert "hidden" not in text
