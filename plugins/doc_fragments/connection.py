@@ -101,6 +101,8 @@ notes:
     O(validate_certs) from E(SERVER_MANAGEMENT_VALIDATE_CERTS), O(ca_path) from
     E(SERVER_MANAGEMENT_CA_PATH), O(timeout) from E(SERVER_MANAGEMENT_TIMEOUT), and O(retries) from
     E(SERVER_MANAGEMENT_RETRIES)."
+  - A relative O(api_token_file) or O(ca_path), also in the environment, is relative to the working
+    directory of the module. On localhost, this is the directory of the playbook.
 """
 
     # For plugins: ansible-doc shows these variables in a table.
