@@ -122,14 +122,10 @@ def test_the_token_file_is_read_at_each_poll(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         ({"base_url": None}, "base_url: is required"),
-        ({"base_url": "ftp://x"}, "base_url: "),
         ({"api_token": ""}, "api_token: is empty."),
         ({"api_token": None}, "api_token: is empty."),
-        ({"api_token": "two words"}, "api_token: the token must be visible ASCII"),
         ({"api_token_file": "/a/file"}, "api_token and api_token_file: both are set"),
         ({"ca_path": "/no/such/bundle"}, "ca_path: /no/such/bundle"),
-        ({"timeout": 0}, "timeout: "),
-        ({"retries": -1}, "retries: "),
         ({"interval": 0}, "interval: "),
     ],
 )
