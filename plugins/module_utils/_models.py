@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -108,7 +108,8 @@ def hide_in_servers(servers: list[Server], token: str) -> list[Server]:
 def select(servers: Iterable[Server], wanted: Mapping[str, list[str] | None]) -> list[Server]:
     """Keep the servers that match every option of ``wanted``.
 
-    ``wanted`` maps options of OPTION_FIELDS to the values to keep, or to None for any value. Raises
+    ``wanted`` maps options of OPTION_FIELDS to the values to keep, or to None for any value. White
+    space around a value is ignored: Ansible splits "eu-1, eu-2" only at the comma. Raises
     OptionError for an empty list or value: usually a template has rendered to nothing.
     """
     choices: dict[str, frozenset[str]] = {}
@@ -119,12 +120,18 @@ def select(servers: Iterable[Server], wanted: Mapping[str, list[str] | None]) ->
             raise OptionError(f"{option}: the list is empty.", "Leave the option out to keep all.")
         if not all(value.strip() for value in values):
             raise OptionError(f"{option}: has an empty value.", "Leave it out.")
-        choices[OPTION_FIELDS[option]] = frozenset(values)
+        choices[OPTION_FIELDS[option]] = frozenset(_spellings(values))
     return [
         server
         for server in servers
         if all(server.text(field) in values for field, values in choices.items())
     ]
+
+
+def _spellings(values: Iterable[str]) -> Iterator[str]:
+    for value in values:
+        yield value
+        yield value.strip()
 
 
 def describe_source(
@@ -168,7 +175,7 @@ def explain_unknown(
     messages = []
     for option, values in wanted.items():
         known = {server.text(OPTION_FIELDS[option]) for server in servers}
-        unknown = [value for value in values or () if value not in known]
+        unknown = [value for value in values or () if known.isdisjoint(_spellings([value]))]
         if unknown and servers:
             messages.append(_no_server_has(option, unknown, servers))
     return messages

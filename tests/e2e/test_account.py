@@ -49,6 +49,7 @@ CHOICES: list[tuple[dict[str, Any], dict[str, list[str]]]] = [
     ({"group_by": []}, {"region_eu_1": [], "server_management": ["db-1", "web-1", "web-2"]}),
     ({"statuses": ["stopped"]}, {"server_management": ["web-2"]}),
     ({"regions": ["eu-1"], "plans": ["small"]}, {"server_management": ["web-1"]}),
+    ({"regions": "{{ 'eu-2, eu-1'.split(',') }}"}, {"server_management": THREE}),
     (
         {
             "filters": [

@@ -182,6 +182,7 @@ ACCOUNT = [
         ({"statuses": ["running"]}, "12"),
         ({"statuses": ["running", "stopped"], "regions": ["eu"]}, "13"),
         ({"regions": ["EU"]}, ""),
+        ({"statuses": ["stopped", " running "]}, "123"),
         ({"plans": ["small"]}, ""),
         ({"id": ["2"]}, "2"),
     ],
@@ -222,7 +223,7 @@ def test_options_that_match_no_server_are_explained(
 
 
 def test_values_that_no_server_has_are_explained() -> None:
-    wanted = {"statuses": ["running", "x"], "regions": ["eu"], "plans": None}
+    wanted = {"statuses": [" running", "x"], "regions": ["eu"], "plans": None}
     expected = ["statuses: no server has x; the account has running (2), stopped (1)."]
     assert explain_unknown(ACCOUNT, wanted) == expected
     assert explain_unknown(ACCOUNT, {"plans": ["b", "a"]}) == [
