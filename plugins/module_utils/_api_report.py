@@ -29,6 +29,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._envelope 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     CloudError,
     MalformedResponse,
+    MissingLibrary,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._models import FIELDS
 from ansible_collections.server_management.cloud.plugins.module_utils._options import (
@@ -86,6 +87,9 @@ class _Probe(Client):
         start = time.monotonic()
         try:
             response = super()._get(page)
+        except MissingLibrary:
+            self.count = 0
+            raise
         finally:
             if self.count == 1:
                 self.milliseconds = round(1000 * (time.monotonic() - start))
