@@ -93,16 +93,6 @@ class Source:
             found[pattern] = re.findall(r"^      (\S+)$", rest, flags=re.MULTILINE)
         return found
 
-    def refused(self, *texts: str, **options: Any) -> Result:
-        """Run a source that must fail with these texts, and leave no host behind."""
-        result = self.run(**options)
-        assert hosts(result.json()) == []
-        for text in texts:
-            assert result.says(text), f"{text!r} is not in\n{result}"
-        assert "Traceback" not in result.output
-        assert self.sandbox.token not in result.output
-        return result
-
 
 class Cases:
     """Sources that one command lists, so that many cases cost one process.
