@@ -137,17 +137,10 @@ NAMES = [
     *(
         _name(f"group-{name}", name, BY_ID)
         for name in (
-            "all",
-            "ungrouped",
-            "server_management",
-            "region_eu_1",
-            "plan_small",
-            "status_running",
-            "static_group",
+            *("all", "ungrouped", "server_management", "region_eu_1", "plan_small"),
+            *("status_running", "static_group"),
             # No group has these names, but one could get them.
-            "status_stopped",
-            "region_us_1",
-            "plan_large",
+            *("status_stopped", "region_us_1", "plan_large"),
         )
     ),
     _name("group-of-another", "region_only_here", BY_ID),

@@ -26,27 +26,9 @@ HEADER = "# Written by the playbook server_management.cloud.ssh_config"
 Start = Callable[..., SshServer]
 # Texts of other sources, each of which must be refused or reach ssh as it is.
 TEXTS = [
-    "a\n  ProxyCommand touch proxied",
-    'a" ProxyCommand "touch proxied',
-    "a' b",
-    "%h",
-    "a%%b",
-    "${HOME}",
-    "$(touch proxied)",
-    "`touch proxied`",
-    "-oProxyCommand=touch",
-    "a # b",
-    "a\\",
-    "*",
-    "!a",
-    "Match exec touch",
-    "99999",
-    "0",
-    "a:b:c",
-    "a@b@c",
-    "[::1",
-    "é",
-    EXECUTE,
+    *("a\n  ProxyCommand touch proxied", 'a" ProxyCommand "touch proxied', "a' b", "%h", "a%%b"),
+    *("${HOME}", "$(touch proxied)", "`touch proxied`", "-oProxyCommand=touch", "a # b", "a\\"),
+    *("*", "!a", "Match exec touch", "99999", "0", "a:b:c", "a@b@c", "[::1", "é", EXECUTE),
 ]
 VARIABLES = {
     "user": ("ansible_user", ""),
