@@ -193,7 +193,7 @@ def _check_value(option: str, definition: Mapping[str, Any], value: Any) -> Any:
         if not isinstance(value, Mapping):
             raise OptionError(f"{option}: must be a mapping.")
     elif kind == "list":
-        _check_list(option, definition, value)
+        return _check_list(option, definition, value)
     elif not isinstance(value, str):
         # Ansible's own message would show the value, which may be a token. A number can't be
         # converted back: YAML reads 0123456 as 42798.
@@ -204,29 +204,34 @@ def _check_value(option: str, definition: Mapping[str, Any], value: Any) -> Any:
             "Put it in quotes.",
         )
     else:
-        _check_choice(option, definition, value)
+        return _check_choice(option, definition, value)
     return value
 
 
-def _check_list(option: str, definition: Mapping[str, Any], value: Any) -> None:
+def _check_list(option: str, definition: Mapping[str, Any], value: Any) -> list[Any]:
     is_text = definition.get("elements") == "str"
     if isinstance(value, str) and is_text:
-        value = value.split(",")
+        value = [element.strip() for element in value.split(",")]
     if not isinstance(value, list):
         raise OptionError(f"{option}: must be a list.")
-    for element in value if is_text else ():
-        if isinstance(element, str):
-            _check_choice(option, definition, element.strip())
-        elif not (option in EXPRESSION_OPTIONS and isinstance(element, (int, float))):
-            advice = "Put each value in quotes."
-            raise OptionError(f"{option}: must be a list of text values.", advice)
+    if not is_text:
+        return value
+    kinds = (str, int, float) if option in EXPRESSION_OPTIONS else str
+    if not all(isinstance(element, kinds) for element in value):
+        advice = "Put each value in quotes."
+        raise OptionError(f"{option}: must be a list of text values.", advice)
+    return [_check_choice(option, definition, element) for element in value]
 
 
-def _check_choice(option: str, definition: Mapping[str, Any], value: str) -> None:
+def _check_choice(option: str, definition: Mapping[str, Any], value: str) -> str:
+    """Return a value, without white space around it if only some values are allowed."""
     choices = definition.get("choices")
-    if choices and value not in choices:
+    if not choices:
+        return value
+    if value.strip() not in choices:
         expected = ", ".join(choices)
         raise OptionError(f"{option}: must be one of {expected}, but is {_shown(value)}.")
+    return value.strip()
 
 
 def check_options(get_option: Callable[[str], Any]) -> None:

@@ -45,7 +45,10 @@ def test_the_whole_inventory_of_a_known_account(source: Source) -> None:
 # The options of a source, and the hosts of some of its groups.
 CHOICES: list[tuple[dict[str, Any], dict[str, list[str]]]] = [
     ({"group": "my_fleet"}, {"my_fleet": ["db-1", "web-1", "web-2"]}),
-    ({"group_by": ["plan"]}, {"region_eu_1": [], "plan_large": ["db-1"]}),
+    (
+        {"group_by": "{{ 'plan, status'.split(',') }}"},
+        {"region_eu_1": [], "plan_large": ["db-1"], "status_stopped": ["web-2"]},
+    ),
     ({"group_by": []}, {"region_eu_1": [], "server_management": ["db-1", "web-1", "web-2"]}),
     ({"statuses": ["stopped"]}, {"server_management": ["web-2"]}),
     ({"regions": ["eu-1"], "plans": ["small"]}, {"server_management": ["web-1"]}),

@@ -191,6 +191,14 @@ def test_valid_values_are_accepted(config: dict[str, Any]) -> None:
     check_values(config, DEFINITIONS)
 
 
+def test_values_have_no_white_space_around_them() -> None:
+    config = {"pagination": "link\n", "group_by": ["region", " plan"], "hostnames": [" x "]}
+    check_values(config, DEFINITIONS)
+    assert config == {"pagination": "link", "group_by": ["region", "plan"], "hostnames": [" x "]}
+    check_values(config := {"group_by": "region, plan"}, DEFINITIONS)
+    assert config == {"group_by": ["region", "plan"]}
+
+
 def test_numbers_and_flags_are_converted() -> None:
     config: dict[str, Any] = {
         "timeout": "5",
