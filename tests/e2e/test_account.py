@@ -54,12 +54,7 @@ CHOICES: list[tuple[dict[str, Any], dict[str, list[str]]]] = [
     ({"regions": ["eu-1"], "plans": ["small"]}, {"server_management": ["web-1"]}),
     ({"regions": "{{ 'eu-2, eu-1'.split(',') }}"}, {"server_management": THREE}),
     (
-        {
-            "filters": [
-                {"include": "'web-2' in server_name"},
-                {"exclude": "'web' in server_name"},
-            ]
-        },
+        {"filters": [{"include": "'web-2' in server_name"}, {"exclude": "'web' in server_name"}]},
         {"server_management": ["db-1", "web-2"]},
     ),
     (

@@ -319,10 +319,7 @@ def test_a_bundle_is_used_if_certificates_are_validated(validate: bool, tmp_path
     [
         (b"", "the file is empty."),
         (b" \n", "the file is empty."),
-        (
-            b"\x30\x82\x01",
-            "expected a file of PEM certificates (-----BEGIN CERTIFICATE-----).",
-        ),
+        (b"\x30\x82\x01", "expected a file of PEM certificates (-----BEGIN CERTIFICATE-----)."),
     ],
 )
 def test_a_bundle_without_a_certificate_is_refused(
