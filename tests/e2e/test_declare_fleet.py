@@ -72,6 +72,11 @@ def test_it_writes_names_and_replaces_nothing_by_mistake(runner: Runner, sandbox
     sandbox.servers.clear()
     declare(runner, sandbox, *replace).ok()
     compare(runner, sandbox).ok()
+    # A directory is never replaced, and no file is written into it.
+    path.unlink()
+    path.mkdir()
+    assert declare(runner, sandbox, *replace).says("fleet.yml exists, so nothing was changed")
+    assert not list(path.iterdir())
 
 
 @pytest.mark.promise("data")
