@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
 import warnings
 from pathlib import Path
@@ -15,7 +14,6 @@ import pytest
 
 from ansible_collections.server_management.cloud.plugins.module_utils import (
     _client,
-    _transport,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     CloudError,
@@ -260,25 +258,6 @@ def test_an_error_status_is_reported_even_if_its_body_never_ends(
     sandbox.fail(Fault(status=status, body="x" * 1000, **fault))
     with pytest.raises(kind):
         read(sandbox, timeout=0.4)
-
-
-@pytest.mark.promise("bounded")
-def test_an_abandoned_request_ends_with_the_next_piece(read: Any, sandbox: Sandbox) -> None:
-    started = threading.Event()
-
-    def stream() -> Any:
-        while True:
-            started.set()
-            time.sleep(0.05)
-            yield b" " * 70_000
-
-    sandbox.fail(Fault(body=stream))
-    with pytest.raises(TimedOut):
-        read(sandbox, timeout=0.3)
-    for thread in threading.enumerate():
-        if isinstance(thread, _transport._Exchange):
-            thread.join(3)
-            assert not thread.is_alive()
 
 
 @pytest.mark.promise("bounded")

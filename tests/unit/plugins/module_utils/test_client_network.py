@@ -20,7 +20,6 @@ import trustme
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     CloudError,
-    TimedOut,
     TLSFailed,
     Unreachable,
 )
@@ -144,14 +143,6 @@ def test_http_to_a_port_for_https_fails(
     with pytest.raises(Unreachable, match=f"Cannot reach 127.0.0.1:{sandbox.port}"):
         read(sandbox, f"http://127.0.0.1:{sandbox.port}")
     assert capfd.readouterr() == ("", "")
-
-
-@pytest.mark.promise("bounded")
-def test_a_handshake_that_hangs_ends_with_the_deadline(read: Any, sandbox: Sandbox) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        port = silent.getsockname()[1]
-        with pytest.raises(TimedOut):
-            read(sandbox, f"https://127.0.0.1:{port}", timeout=0.3)
 
 
 UNREACHABLE = [
