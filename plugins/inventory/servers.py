@@ -131,9 +131,10 @@ options:
         server is still refused.
       - Sets C(ansible_ssh_extra_args), C(ansible_sftp_extra_args) and C(ansible_scp_extra_args) of
         each host to C(-o HostKeyAlias=<id>), except those that O(compose) sets.
-      - These variables take precedence over the same ones in C(group_vars), over the options
-        C(--ssh-extra-args), C(--sftp-extra-args) and C(--scp-extra-args), and over the settings in
-        C(ansible.cfg). Options for all servers belong in C(ansible_ssh_common_args).
+      - These variables take precedence over the same ones in C(group_vars) and in sources that are
+        read earlier, over the options C(--ssh-extra-args), C(--sftp-extra-args) and
+        C(--scp-extra-args), and over the settings in C(ansible.cfg). Options for all servers belong
+        in C(ansible_ssh_common_args).
       - Other connection plugins than P(ansible.builtin.ssh#connection) ignore these variables.
     type: bool
     default: false

@@ -169,12 +169,12 @@ def check_values(config: dict[str, Any], definitions: Mapping[str, Any]) -> None
     """
     for option, definition in definitions.items():
         names = [entry["name"] for entry in definition.get("env") or []]
-        values = [os.environ[name] for name in names if name in os.environ]
-        for value in [config[option]] if option in config else values:
+        found = {f"{option} ({name})": os.environ[name] for name in names if name in os.environ}
+        for label, value in ({option: config[option]} if option in config else found).items():
             if value is None and option in ("statuses", "regions", "plans"):
                 raise OptionError(f"{option}: is null.", "Leave the option out to keep all.")
             if value is not None:
-                checked = _check_value(option, definition, value)
+                checked = _check_value(label, definition, value)
                 if option in config:
                     config[option] = checked
 

@@ -276,9 +276,9 @@ def test_the_environment_is_used_if_the_file_sets_nothing(
     monkeypatch.setenv("SERVER_MANAGEMENT_VALIDATE_CERTS", "maybe")
     monkeypatch.setenv("SERVER_MANAGEMENT_TIMEOUT", "soon")
     check_values({"validate_certs": "no", "timeout": 3}, DEFINITIONS)
-    with pytest.raises(OptionError, match=f"^validate_certs: {FLAG}"):
+    with pytest.raises(OptionError, match=rf"^validate_certs \(SERVER_\w+_CERTS\): {FLAG}"):
         check_values({"timeout": 3}, DEFINITIONS)
-    with pytest.raises(OptionError, match=f"^timeout: {NUMBER}soon"):
+    with pytest.raises(OptionError, match=rf"^timeout \(SERVER_\w+_TIMEOUT\): {NUMBER}soon"):
         check_values({"validate_certs": "no"}, DEFINITIONS)
 
 
