@@ -210,6 +210,10 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
         {"keyed_groups": [{"key": "server_plan", "seperator": ""}]},
         "keyed_groups: seperator: there is no such key. Did you mean separator?",
     ),
+    (
+        {"keyed_groups": [{"key": "server_plan", "parent_group": 2026}]},
+        "keyed_groups: parent_group: must be text. Put it in quotes.",
+    ),
     ({"cache": True, "cache_plugin": "ansible.builtin.jsonfile"}, "cache_connection: is required "),
     ({"stale_cache_timeout": 60}, "stale_cache_timeout: requires cache: true."),
     ({"group": "{{ nope }}"}, "group: "),
