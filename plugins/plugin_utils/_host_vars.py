@@ -108,18 +108,8 @@ class HostVars:
         """
         if self._known:
             return None
-        found: list[Hashable] = []
-        for name in names:
-            value = None if name in self.composed else self.host.variables.get(name)
-            # What _key returns for most values, without the call.
-            if value.__class__ is str and is_plain(value):
-                found.append(value)
-                continue
-            key = self._key(name)
-            if key is None:
-                return None
-            found.append(key)
-        return tuple(found)
+        keys = tuple(map(self._key, names))
+        return None if None in keys else keys
 
     def _key(self, name: str) -> Hashable | None:
         if self._others is not None:
