@@ -381,7 +381,7 @@ def release(session: nox.Session) -> None:
     # A check may have changed files that another one had checked.
     stop_at_obstacles(session)
     install(session, CORE)
-    session.log(f"Built: {build_collection(session, REPOSITORY / '.nox' / 'release')}")
+    session.log(f"Built: {build_collection(session, REPOSITORY / '.nox' / 'release', 'HEAD')}")
 
 
 def stop_at_obstacles(session: nox.Session) -> None:
@@ -390,15 +390,21 @@ def stop_at_obstacles(session: nox.Session) -> None:
         session.error("\n".join(["not released:", *obstacles]))
 
 
-def build_collection(session: nox.Session, folder: Path) -> Path:
-    """Build the files that git does not ignore into an emptied folder.
+def build_collection(session: nox.Session, folder: Path, commit: str = "") -> Path:
+    """Build a commit, or the files that git does not ignore, into an emptied folder.
 
     ``ansible-galaxy`` would also pack ignored files of the working tree.
     """
-    tree = Path(session.create_tmp()).absolute() / "tree"
+    place = Path(session.create_tmp()).absolute()
+    tree, archive = place / "tree", place / "tree.tar"
     for emptied in (folder, tree):
         shutil.rmtree(emptied, ignore_errors=True)
+    if commit:
+        session.run("git", "archive", f"--output={archive}", commit, external=True)
+        shutil.unpack_archive(archive, tree)
+    else:
+        copy_sources(tree)
     output = ("--output-path", str(folder))
-    session.run("ansible-galaxy", "collection", "build", str(copy_sources(tree)), *output)
+    session.run("ansible-galaxy", "collection", "build", str(tree), *output)
     (tarball,) = folder.glob("*.tar.gz")
     return tarball

@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from sandbox import Sandbox
-from support.collection import REPOSITORY, build, copy_sources
+from support.collection import PLACE, REPOSITORY, build, copy_sources
 from support.galaxy import GalaxyServer, available
 from support.run import Result, Runner, write_inventory
 
@@ -140,6 +140,9 @@ def test_a_release_is_published_installed_upgraded_and_verified(
     git(checkout, "tag", galaxy["version"])
     (checkout / ".git/info/exclude").write_text("private.txt\n", encoding="utf-8")
     (checkout / "private.txt").write_text("ignored on this machine only", encoding="utf-8")
+    # git status does not show this change, so only the commit is without it.
+    git(checkout, "update-index", "--assume-unchanged", "README.md")
+    (checkout / "README.md").write_text("not in the commit", encoding="utf-8")
     built = release(checkout)
     assert built.returncode == 0, built.stdout
     assert publish(user, checkout).ok().says("successfully published and imported")
@@ -152,6 +155,7 @@ def test_a_release_is_published_installed_upgraded_and_verified(
     for each in (user, new_user):
         assert each.version() == galaxy["version"]
         assert not list(each.collections.rglob("private.txt"))
+        assert (each.collections / PLACE / "README.md").stat().st_size > 1000
         assert each.galaxy("verify", NAME).ok().says("match the remote collection")
 
     with Sandbox(servers=3) as sandbox:
