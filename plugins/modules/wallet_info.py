@@ -52,7 +52,12 @@ error:
   description: Why the task failed, as in RV(server_management.cloud.server_info#module:error).
   returned: failure, unless Ansible itself rejects an option
   type: dict
-  sample: {code: invalid_option, status: null, message: "api_token: is required."}
+  sample:
+    code: not_yet_live
+    status: null
+    message: >-
+      Reading the wallet balance is not yet live: it needs the scope `billing:read`,
+      which the API has announced but not opened yet; nothing was changed.
 """
 
 from typing import NoReturn
