@@ -102,13 +102,15 @@ notes:
     E(SERVER_MANAGEMENT_CA_PATH), O(timeout) from E(SERVER_MANAGEMENT_TIMEOUT), and O(retries) from
     E(SERVER_MANAGEMENT_RETRIES)."
   - A relative O(api_token_file) or O(ca_path), also in the environment, is relative to the working
-    directory of the module. On localhost, this is the directory of the playbook.
+    directory of the module. On localhost, this is the directory of the playbook, and the current
+    directory for an ad-hoc command. Use absolute paths in the environment.
 """
 
     # For plugins: ansible-doc shows these variables in a table.
     PLUGIN = r"""
 notes:
   - In an inventory file, a relative O(api_token_file) or O(ca_path) is relative to that file.
+    In the environment, it is relative to the current directory, so use absolute paths there.
 options:
   base_url:
     env:
