@@ -130,9 +130,11 @@ error:
   returned: failure, unless Ansible itself rejects an option
   type: dict
   sample:
-    code: forbidden
-    status: 403
-    message: The token lacks the scope servers:read (HTTP 403).
+    code: not_yet_live
+    status: null
+    message: >-
+      Creating a server is not yet live: it needs the scope `servers:write`,
+      which the API has announced but not opened yet; nothing was changed.
 """
 
 from typing import Any
