@@ -75,7 +75,9 @@ def test_it_writes_names_and_replaces_nothing_by_mistake(runner: Runner, sandbox
     # A directory is never replaced, and no file is written into it.
     path.unlink()
     path.mkdir()
-    assert declare(runner, sandbox, *replace).says("fleet.yml exists, so nothing was changed")
+    result = declare(runner, sandbox, *replace)
+    assert result.says("fleet.yml is a directory, so nothing was changed")
+    assert not result.says("declare_fleet_replace")
     assert not list(path.iterdir())
 
 
