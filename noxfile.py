@@ -193,10 +193,10 @@ def on_each(cores: Iterable[str]) -> Callable[[Callable[[nox.Session, str], None
 def run_side_by_side(session: nox.Session, sessions: Iterable[str], each: str = "") -> None:
     """Run other sessions with one tarball, as many at once as the processors can run.
 
-    Arguments choose some of them; a version stands for the session ``each`` of that version.
+    Arguments choose some of them; with ``each``, a version stands for that session of the version.
     """
     chosen = session.posargs or sessions
-    names = [f"{each}-{name}" if name in CORES else name for name in chosen]
+    names = [f"{each}-{name}" if each and name in CORES else name for name in chosen]
     if LICENSES in names:
         names.remove(LICENSES)
         session.run(*NOX, LICENSES, external=True)
