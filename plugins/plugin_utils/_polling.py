@@ -99,7 +99,7 @@ class _Poll:
             warnings.append,
             wait=_logger.info,
             progress=_logger.info,
-            trace=_logger.debug,
+            trace=_logger.debug if _logger.isEnabledFor(logging.DEBUG) else None,
         )
         servers = client.list_servers()
         if altered := _altered_ids(servers):
