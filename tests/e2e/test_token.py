@@ -219,9 +219,16 @@ def test_the_token_is_seen_nowhere(source: Source, tmp_path: Path) -> None:
     source.sandbox.fail(Fault(status=500, body="you sent {token}"), times=None)
     outputs.append(source.flush(path, "-vvvvvv", env=loud).output)
     assert "********" in outputs[1]
+    # urllib3 logs a malformed line, and Ansible writes what others log into its file.
+    source.sandbox.recover()
+    echo = {f"Bearer {source.sandbox.token}\r\nX-Id": "1"}  # a line without a colon
+    source.sandbox.fail(Fault(headers=echo), times=None)
+    result = source.flush(path, "-vvvvvv", env=loud)
+    assert result.says("The headers of the response are malformed")
+    outputs.append(result.output)
     outputs += [log.read_text(), *(entry.name for entry in cache.iterdir())]
     outputs += [entry.read_text() for entry in cache.iterdir()]
-    assert len(outputs) == 5
+    assert len(outputs) == 6
     for output in outputs:
         assert find_secret(output) == ""
 

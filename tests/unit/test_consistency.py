@@ -318,6 +318,10 @@ def test_the_version_is_the_same_everywhere() -> None:
     installed = re.findall(r"(?:cloud:==|cloud-| version: \W*)(\d+\.\d+\.\d+)", text)
     assert len(installed) >= 3
     assert set(installed) == {VERSION}
+    files = [*PLUGINS.rglob("*.py"), *REPOSITORY.glob("extensions/**/*.py")]
+    code = "".join(path.read_text(encoding="utf-8") for path in files)
+    for added in re.findall(r"version_added: *(.*)", code):
+        assert tuple(map(int, added.split("."))) <= tuple(map(int, VERSION.split(".")))
 
 
 def test_the_action_group_has_the_modules() -> None:

@@ -140,8 +140,9 @@ def test_http_to_a_port_for_https_fails(
     read: Any, serve: Callable[[str], Sandbox], capfd: pytest.CaptureFixture[str]
 ) -> None:
     sandbox = serve("good")
-    with pytest.raises(Unreachable, match=f"Cannot reach 127.0.0.1:{sandbox.port}"):
+    with pytest.raises(Unreachable, match=f"Cannot reach 127.0.0.1:{sandbox.port}") as caught:
         read(sandbox, f"http://127.0.0.1:{sandbox.port}")
+    assert "https" in caught.value.next_step
     assert capfd.readouterr() == ("", "")
 
 
