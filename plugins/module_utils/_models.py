@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -109,7 +109,7 @@ def select(servers: Iterable[Server], wanted: Mapping[str, list[str] | None]) ->
     """Keep the servers that match every option of ``wanted``.
 
     ``wanted`` maps options of OPTION_FIELDS to the values to keep, or to None for any value. White
-    space around a value is ignored: Ansible splits "eu-1, eu-2" only at the comma. Raises
+    space around values of groups is ignored: Ansible splits "eu-1, eu-2" only at the comma. Raises
     OptionError for an empty list or value: usually a template has rendered to nothing.
     """
     choices: dict[str, frozenset[str]] = {}
@@ -120,7 +120,7 @@ def select(servers: Iterable[Server], wanted: Mapping[str, list[str] | None]) ->
             raise OptionError(f"{option}: the list is empty.", "Leave the option out to keep all.")
         if not all(value.strip() for value in values):
             raise OptionError(f"{option}: has an empty value.", "Leave it out.")
-        choices[OPTION_FIELDS[option]] = frozenset(_spellings(values))
+        choices[OPTION_FIELDS[option]] = _spellings(option, values)
     return [
         server
         for server in servers
@@ -128,10 +128,10 @@ def select(servers: Iterable[Server], wanted: Mapping[str, list[str] | None]) ->
     ]
 
 
-def _spellings(values: Iterable[str]) -> Iterator[str]:
-    for value in values:
-        yield value
-        yield value.strip()
+def _spellings(option: str, values: Collection[str]) -> frozenset[str]:
+    """Return the values of an option, those of a group also without white space around them."""
+    is_group = OPTION_FIELDS[option] in GROUP_FIELDS
+    return frozenset(values).union(map(str.strip, values) if is_group else ())
 
 
 def describe_source(
@@ -175,7 +175,7 @@ def explain_unknown(
     messages = []
     for option, values in wanted.items():
         known = {server.text(OPTION_FIELDS[option]) for server in servers}
-        unknown = [value for value in values or () if known.isdisjoint(_spellings([value]))]
+        unknown = [value for value in values or () if known.isdisjoint(_spellings(option, [value]))]
         if unknown and servers:
             messages.append(_no_server_has(option, unknown, servers))
     return messages

@@ -177,20 +177,23 @@ ACCOUNT = [
 @pytest.mark.parametrize(
     ("wanted", "identifiers"),
     [
-        ({}, "1234"),
-        ({"statuses": None, "regions": None}, "1234"),
+        ({}, "12345"),
+        ({"statuses": None, "regions": None}, "12345"),
         ({"statuses": ["running"]}, "12"),
         ({"statuses": ["running", "stopped"], "regions": ["eu"]}, "13"),
         ({"regions": ["EU"]}, ""),
         ({"statuses": ["stopped", " running "]}, "123"),
         ({"plans": ["small"]}, ""),
+        ({"regions": [" ap "]}, "5"),
         ({"id": ["2"]}, "2"),
+        ({"id": [" 2"]}, ""),
     ],
 )
 def test_select_keeps_the_servers_that_match_every_option(
     wanted: dict[str, list[str] | None], identifiers: str
 ) -> None:
-    assert [server.id for server in select(ACCOUNT, wanted)] == list(identifiers)
+    account = [*ACCOUNT, Server("5", {"id": "5", "region": " ap "})]
+    assert [server.id for server in select(account, wanted)] == list(identifiers)
 
 
 @pytest.mark.parametrize(
