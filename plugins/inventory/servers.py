@@ -254,11 +254,9 @@ from ansible_collections.server_management.cloud.plugins.module_utils._options i
     TOKEN_OPTIONS,
     Connection,
     connection_from,
-    expand_path,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._text import (
     count_of,
-    one_line,
     redact_message,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._url import (
@@ -370,8 +368,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             self._in_file = {"ca_path": direct.get("ca_path")}
             for option in TOKEN_OPTIONS:  # null in the file is an empty value
                 self._in_file[option] = (direct[option] or "") if option in direct else None
-            add_environment(direct)
-            check_values(direct, definitions)
+            check_values(direct, definitions, add_environment(direct))
         super().set_options(task_keys=task_keys, var_options=var_options, direct=direct)
         self._options_are_set = direct is not None
 
@@ -380,7 +377,12 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         check_options(self.get_option)
         connection = connection_from(self._connection_option, ansible_version, self._folder)
         self._token = connection.api_token
-        self._check_token_file(self._in_file["api_token_file"])
+        path = connection.token_path
+        if path and is_read_as_hosts(path, context.CLIARGS.get("inventory") or ()):
+            self._warn(
+                f"{connection.source}: Ansible reads each file of an inventory directory, so the "
+                "token becomes the name of a host. Move the file, or let its name start with a dot."
+            )
         expressions = self._expressions()
         inventory = self.inventory
         group_names = GroupNames(self.get_option, inventory.groups)
@@ -399,18 +401,6 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         check_parents(parents, inventory.groups)
         add_hosts(inventory, hosts, group_names.common_group, connection.base_url)
         add_parents(inventory, parents)
-
-    def _check_token_file(self, given: str | None) -> None:
-        """Warn of a token that becomes the name of a host."""
-        if given is None:
-            return
-        path = os.path.join(self._folder, expand_path(given))
-        if is_read_as_hosts(path, context.CLIARGS.get("inventory") or ()):
-            self._warn(
-                f"api_token_file: {one_line(path)}: Ansible reads each file of an inventory "
-                "directory, so the token becomes the name of a host. Move the file, or let its "
-                "name start with a dot."
-            )
 
     def _connection_option(self, option: str) -> Any:
         """Return an option, as the file has it if the environment is read later."""

@@ -45,12 +45,13 @@ class Connection:
 
     ``base_url`` ends in /api/v1; ``verify`` is requests' (a flag, or the path of a CA bundle);
     ``timeout`` is in seconds; ``source`` is the option or variable that the token is from,
-    with the path of its file.
+    with the path of its file, which is also ``token_path``.
     """
 
     base_url: str
     api_token: str = field(repr=False)
     source: str = "api_token"
+    token_path: str = ""
     verify: bool | str = True
     timeout: float = 30.0
     retries: int = 3
@@ -139,12 +140,15 @@ def connection_from(
     if retries < 0:
         raise OptionError(f"retries: must be 0 or more, but is {retries}.")
     base_url = check_base_url(get_option("base_url"))
-    token, source = _token(get_option("api_token"), get_option("api_token_file"), folder)
+    token, source, token_path = _token(
+        get_option("api_token"), get_option("api_token_file"), folder
+    )
     _register(token)
     return Connection(
         base_url=base_url,
         api_token=token,
         source=source,
+        token_path=token_path,
         verify=_verify(get_option("validate_certs"), get_option("ca_path"), folder),
         timeout=min(timeout, _MAX_TIMEOUT),
         retries=retries,
@@ -176,8 +180,8 @@ def expand_path(path: str) -> str:
     return os.path.expanduser(os.path.expandvars(path))
 
 
-def _token(token: str | None, path: str | None, folder: str) -> tuple[str, str]:
-    """Return the token of the most specific source, and the name of that source."""
+def _token(token: str | None, path: str | None, folder: str) -> tuple[str, str, str]:
+    """Return the token of the most specific source, the name of that source, and any path."""
     names = TOKEN_OPTIONS
     for name, value in zip(names, (token, path), strict=True):
         if value is not None and not value.strip():
@@ -192,7 +196,7 @@ def _token(token: str | None, path: str | None, folder: str) -> tuple[str, str]:
         names = variable("api_token"), variable("api_token_file")
         token, path, folder = from_environment(names[0]), from_environment(names[1]), ""
     if token is not None:
-        return _check_token(token.strip(), names[0], OptionError), names[0]
+        return _check_token(token.strip(), names[0], OptionError), names[0], ""
     if path is not None:
         return _token_in_file(names[1], path, folder)
     raise OptionError(
@@ -201,7 +205,7 @@ def _token(token: str | None, path: str | None, folder: str) -> tuple[str, str]:
     )
 
 
-def _token_in_file(name: str, given: str, folder: str) -> tuple[str, str]:
+def _token_in_file(name: str, given: str, folder: str) -> tuple[str, str, str]:
     path, content = _read(name, given, folder, _TOKEN_FILE_LIMIT + 1, TokenFileUnusable)
     label = f"{name}: {one_line(path)}"
     token = content.decode("latin-1").strip()
@@ -209,7 +213,7 @@ def _token_in_file(name: str, given: str, folder: str) -> tuple[str, str]:
         raise TokenFileUnusable(f"{label}: the file is empty.")
     if len(content) > _TOKEN_FILE_LIMIT:
         raise TokenFileUnusable(f"{label}: expected a file that contains only a token.")
-    return _check_token(token, label, TokenFileUnusable), f"{name} ({one_line(path)})"
+    return _check_token(token, label, TokenFileUnusable), f"{name} ({one_line(path)})", path
 
 
 def _check_token(token: str, label: str, error_class: type[OptionError]) -> str:

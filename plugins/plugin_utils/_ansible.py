@@ -12,12 +12,14 @@ They are read only here. Without one of them, a source is slower or lacks a rare
 from __future__ import annotations
 
 import keyword
+import os
 from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any
 
 from ansible import constants
 from ansible.errors import AnsibleError
+from ansible.inventory import manager
 from ansible.template import Templar
 
 from ansible_collections.server_management.cloud.plugins.module_utils._text import one_line
@@ -38,6 +40,12 @@ except ImportError:  # ansible-core before 2.19, where omit is not known to inve
 def setting(name: str) -> Any:
     """Return a setting of Ansible; None if this version does not have it."""
     return getattr(constants, name, None)
+
+
+def is_ignored(name: str) -> bool:
+    """Return whether Ansible ignores an entry of an inventory directory, if that can be known."""
+    ignored = getattr(manager, "IGNORED", None)
+    return ignored is None or bool(ignored.search(os.fsencode(name)))
 
 
 def is_omission(error: BaseException | None) -> bool:

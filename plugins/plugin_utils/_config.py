@@ -15,7 +15,7 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ansible.inventory.manager import IGNORED
+from ansible.parsing.quoting import unquote
 from jinja2 import Environment, TemplateSyntaxError
 from jinja2.lexer import describe_token
 from jinja2.parser import Parser
@@ -33,6 +33,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._text impo
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
     is_identifier,
+    is_ignored,
     reason_text,
 )
 
@@ -104,9 +105,9 @@ def is_read_as_hosts(path: str, sources: Iterable[str]) -> bool:
     Ansible reads each such file as a source: one that contains a word is a list with one host.
     """
     for source in sources:
-        parts = os.path.relpath(path, source).split(os.sep)
+        parts = os.path.relpath(os.path.realpath(path), os.path.realpath(source)).split(os.sep)
         is_inside = parts[0] not in (os.curdir, os.pardir)
-        if is_inside and not any(IGNORED.search(os.fsencode(part)) for part in parts):
+        if is_inside and not any(map(is_ignored, parts)):
             return True
     return False
 
@@ -150,27 +151,35 @@ def render(
     return rendered
 
 
-def add_environment(config: dict[str, Any]) -> None:
+def add_environment(config: dict[str, Any]) -> dict[str, str]:
     """Add the options of the connection that the file does not give, from the environment.
 
-    Ansible would use an empty variable as a value: as false, or as the working directory.
+    Ansible would use an empty variable as a value: as false, or as the working directory. Returns
+    the names of these options for messages, with their variables.
     """
+    names = {}
     for option in VARIABLES.keys() - {"ca_path"}:  # connection_from reads that one
         if config.get(option) is None:
             config[option] = environment_or_default(VARIABLES[option])
+            names[option] = f"{option} ({VARIABLES[option]})"
+    return names
 
 
-def check_values(config: dict[str, Any], definitions: Mapping[str, Any]) -> None:
+def check_values(
+    config: dict[str, Any], definitions: Mapping[str, Any], labels: Mapping[str, str]
+) -> None:
     """Raise OptionError at a value that its option can't have; convert numbers and booleans.
 
     Ansible up to 2.18 reads most texts as false, which would turn validate_certs off, and the
     messages of all versions can show the value, which may be a token. Before ansible-core 2.19, the
     result of the template "{{ 6 / 2 }}" is text, which Ansible refuses as a whole number.
+    ``labels`` has the names of options for messages, if they are not the options themselves.
     """
     for option, definition in definitions.items():
         names = [entry["name"] for entry in definition.get("env") or []]
         found = {f"{option} ({name})": os.environ[name] for name in names if name in os.environ}
-        for label, value in ({option: config[option]} if option in config else found).items():
+        given = {labels.get(option, option): config[option]} if option in config else found
+        for label, value in given.items():
             if value is None and option in ("statuses", "regions", "plans"):
                 raise OptionError(f"{option}: is null.", "Leave the option out to keep all.")
             if value is not None:
@@ -203,15 +212,15 @@ def _check_value(option: str, definition: Mapping[str, Any], value: Any) -> Any:
             f"{option}: YAML reads this value as a number, a boolean or a date.",
             "Put it in quotes.",
         )
-    else:
-        return _check_choice(option, definition, value)
+    elif "choices" in definition:
+        _check_choice(option, definition["choices"], value)
     return value
 
 
 def _check_list(option: str, definition: Mapping[str, Any], value: Any) -> list[Any]:
     is_text = definition.get("elements") == "str"
     if isinstance(value, str) and is_text:
-        value = [element.strip() for element in value.split(",")]
+        value = [unquote(element.strip()) for element in value.split(",")]  # as Ansible does
     if not isinstance(value, list):
         raise OptionError(f"{option}: must be a list.")
     if not is_text:
@@ -220,18 +229,17 @@ def _check_list(option: str, definition: Mapping[str, Any], value: Any) -> list[
     if not all(isinstance(element, kinds) for element in value):
         advice = "Put each value in quotes."
         raise OptionError(f"{option}: must be a list of text values.", advice)
-    return [_check_choice(option, definition, element) for element in value]
+    if "choices" in definition:
+        value = [element.strip() for element in value]
+        for element in value:
+            _check_choice(option, definition["choices"], element)
+    return value
 
 
-def _check_choice(option: str, definition: Mapping[str, Any], value: str) -> str:
-    """Return a value, without white space around it if only some values are allowed."""
-    choices = definition.get("choices")
-    if not choices:
-        return value
-    if value.strip() not in choices:
+def _check_choice(option: str, choices: Iterable[str], value: str) -> None:
+    if value not in choices:
         expected = ", ".join(choices)
         raise OptionError(f"{option}: must be one of {expected}, but is {_shown(value)}.")
-    return value.strip()
 
 
 def check_options(get_option: Callable[[str], Any]) -> None:
@@ -282,7 +290,8 @@ def _check_keyed_group(entry: Any) -> None:
             error = unknown_option(key, _KEYED_GROUP, "there is no such key.")
             raise OptionError(f"keyed_groups: {error.message}", error.next_step)
     if entry.get("parent_group") and not isinstance(entry["parent_group"], str):
-        raise OptionError("keyed_groups: parent_group: must be text.", "Put it in quotes.")
+        advice = "Put the name of one group in quotes."
+        raise OptionError("keyed_groups: parent_group: must be text.", advice)
     if entry.get("default_value") is not None and entry.get("trailing_separator") is not None:
         raise OptionError(
             "keyed_groups: default_value and trailing_separator are mutually exclusive."

@@ -212,7 +212,7 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"keyed_groups": [{"key": "server_plan", "parent_group": 2026}]},
-        "keyed_groups: parent_group: must be text. Put it in quotes.",
+        "keyed_groups: parent_group: must be text. Put the name of one group in quotes.",
     ),
     ({"cache": True, "cache_plugin": "ansible.builtin.jsonfile"}, "cache_connection: is required "),
     ({"stale_cache_timeout": 60}, "stale_cache_timeout: requires cache: true."),

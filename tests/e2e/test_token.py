@@ -95,8 +95,16 @@ def test_a_token_file_that_ansible_reads_as_a_list_of_hosts_is_reported(
         path = source.file(name, api_token=None, api_token_file=file)
     result = cases.runner.inventory("-i", folder, "--list").ok()
     words = "".join(result.stderr.split())
-    reported = re.findall(r"(\d)\.server_management\.yml:api_token_file:(.+?):Ansiblereads", words)
+    reported = re.findall(
+        r"(\d)\.server_management\.yml:api_token_file\((.+?)\):Ansiblereads", words
+    )
     assert reported == [("0", str(folder / "token"))]
+    (tmp_path / "link").symlink_to(folder)
+    source.file("inventory/0.server_management.yml", api_token=None)
+    variables = {"SERVER_MANAGEMENT_API_TOKEN_FILE": str(folder / "token")}
+    result = cases.runner.inventory("-i", tmp_path / "link", "--list", env=variables).ok()
+    words = "".join(result.stderr.split())
+    assert f"yml:SERVER_MANAGEMENT_API_TOKEN_FILE({folder}/token):Ansiblereads" in words
     assert cases.runner.inventory("-i", path, "--list").ok().stderr == ""
 
 

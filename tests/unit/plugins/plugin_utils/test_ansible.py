@@ -13,6 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 from ansible import constants
+from ansible.inventory import manager
 from ansible.inventory.data import InventoryData
 from ansible.parsing.dataloader import DataLoader
 from ansible.plugins.inventory import Constructable
@@ -25,6 +26,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible i
     HAS_EXPRESSIONS,
     compile_once,
     is_identifier,
+    is_ignored,
     reason_text,
     setting,
 )
@@ -114,6 +116,16 @@ def test_a_value_of_jinja_is_not_an_identifier(text: str) -> None:
     assert not is_identifier(text)
 
 
+def test_entries_of_an_inventory_directory_are_ignored_as_ansible_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names = ("token", ".token", "token.txt", "group_vars", "a.group_vars", "token~", "\udcff")
+    ignored = [name for name in names if is_ignored(name)]
+    assert ignored == [".token", "token.txt", "group_vars", "token~"]
+    monkeypatch.delattr(manager, "IGNORED")
+    assert is_ignored("token")
+
+
 def test_the_globals_of_templates_are_reserved() -> None:
     templar = Templar(DataLoader())
     environment = templar._engine.environment if HAS_EXPRESSIONS else templar.environment
@@ -122,7 +134,9 @@ def test_the_globals_of_templates_are_reserved() -> None:
 
 def test_private_and_deprecated_names_are_read_in_one_file() -> None:
     folder = Path(_ansible.__file__).resolve().parents[1]
-    pattern = re.compile(r"import constants|isidentifier\b|\._engine|ansible\._internal")
+    pattern = re.compile(
+        r"import constants|isidentifier\b|\._engine|ansible\._internal|\bIGNORED\b"
+    )
     found = {
         path.name
         for path in folder.rglob("*.py")

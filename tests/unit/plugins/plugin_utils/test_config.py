@@ -15,6 +15,7 @@ from ansible.template import Templar
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.plugin_utils._config import (
+    add_environment,
     check_keys,
     check_options,
     check_values,
@@ -171,7 +172,7 @@ WHOLE, NUMBER = "must be a whole number, but is ", "must be a number, but is "
 
 @pytest.mark.parametrize("value", [True, False, "yes", "No", "on", "off", 1, 0, "1", "t", None])
 def test_a_valid_flag_is_accepted(value: Any) -> None:
-    check_values({"validate_certs": value, "strict": value}, DEFINITIONS)
+    check_values({"validate_certs": value, "strict": value}, DEFINITIONS, {})
 
 
 @pytest.mark.parametrize(
@@ -188,15 +189,16 @@ def test_a_valid_flag_is_accepted(value: Any) -> None:
     ],
 )
 def test_valid_values_are_accepted(config: dict[str, Any]) -> None:
-    check_values(config, DEFINITIONS)
+    check_values(config, DEFINITIONS, {})
 
 
-def test_values_have_no_white_space_around_them() -> None:
-    config = {"pagination": "link\n", "group_by": ["region", " plan"], "hostnames": [" x "]}
-    check_values(config, DEFINITIONS)
-    assert config == {"pagination": "link", "group_by": ["region", "plan"], "hostnames": [" x "]}
-    check_values(config := {"group_by": "region, plan"}, DEFINITIONS)
-    assert config == {"group_by": ["region", "plan"]}
+def test_values_of_a_list_are_without_white_space_and_quotation_marks() -> None:
+    config = {"group_by": ["region", " plan"], "hostnames": [" x "]}
+    check_values(config, DEFINITIONS, {})
+    assert config == {"group_by": ["region", "plan"], "hostnames": [" x "]}
+    for text in ("region, plan", "'region','plan'", 'region, "plan"'):
+        check_values(config := {"group_by": text}, DEFINITIONS, {})
+        assert config == {"group_by": ["region", "plan"]}
 
 
 def test_numbers_and_flags_are_converted() -> None:
@@ -206,7 +208,7 @@ def test_numbers_and_flags_are_converted() -> None:
         "validate_certs": "1.0",
         "strict": "no",
     }
-    check_values(config, DEFINITIONS)
+    check_values(config, DEFINITIONS, {})
     assert config == {"timeout": 5.0, "retries": 3, "validate_certs": True, "strict": False}
 
 
@@ -215,7 +217,7 @@ def test_numbers_and_flags_are_converted() -> None:
 @pytest.mark.parametrize("value", ["maybe", "", "tru", 2, -1, [], {}, [True], 0.5])
 def test_an_invalid_flag_is_refused(option: str, value: Any) -> None:
     with pytest.raises(OptionError, match=f"^{option}: {FLAG}$"):
-        check_values({option: value}, DEFINITIONS)
+        check_values({option: value}, DEFINITIONS, {})
 
 
 @pytest.mark.promise("silent")
@@ -251,21 +253,21 @@ def test_an_invalid_flag_is_refused(option: str, value: Any) -> None:
 )
 def test_an_invalid_value_names_its_option(option: str, value: Any, message: str) -> None:
     with pytest.raises(OptionError) as caught:
-        check_values({option: value}, DEFINITIONS)
+        check_values({option: value}, DEFINITIONS, {})
     assert str(caught.value) == f"{option}: {message}"
 
 
 @pytest.mark.parametrize("option", ["statuses", "regions", "plans"])
 def test_a_list_of_values_to_keep_is_not_null(option: str) -> None:
     definitions = {option: {"type": "list", "elements": "str"}, **DEFINITIONS}
-    check_values({}, definitions)
+    check_values({}, definitions, {})
     with pytest.raises(OptionError, match=f"^{option}: is null. Leave the option out to keep all."):
-        check_values({option: None}, definitions)
+        check_values({option: None}, definitions, {})
 
 
 def test_a_long_value_is_shown_short_and_on_one_line() -> None:
     with pytest.raises(OptionError) as caught:
-        check_values({"retries": "1\x1b[2J\n" * 100}, DEFINITIONS)
+        check_values({"retries": "1\x1b[2J\n" * 100}, DEFINITIONS, {})
     assert str(caught.value).isprintable()
     assert len(str(caught.value)) < 120
 
@@ -275,11 +277,16 @@ def test_the_environment_is_used_if_the_file_sets_nothing(
 ) -> None:
     monkeypatch.setenv("SERVER_MANAGEMENT_VALIDATE_CERTS", "maybe")
     monkeypatch.setenv("SERVER_MANAGEMENT_TIMEOUT", "soon")
-    check_values({"validate_certs": "no", "timeout": 3}, DEFINITIONS)
+    monkeypatch.setenv("SERVER_MANAGEMENT_RETRIES", " ")
+
+    def check(config: dict[str, Any]) -> None:
+        check_values(config, DEFINITIONS, add_environment(config))
+
+    check({"validate_certs": "no", "timeout": 3})
     with pytest.raises(OptionError, match=rf"^validate_certs \(SERVER_\w+_CERTS\): {FLAG}"):
-        check_values({"timeout": 3}, DEFINITIONS)
+        check({"timeout": 3})
     with pytest.raises(OptionError, match=rf"^timeout \(SERVER_\w+_TIMEOUT\): {NUMBER}soon"):
-        check_values({"validate_certs": "no"}, DEFINITIONS)
+        check({"validate_certs": "no", "timeout": None})
 
 
 # The end-to-end tests have the other unusable options.
