@@ -229,11 +229,12 @@ def _check_list(option: str, definition: Mapping[str, Any], value: Any) -> list[
     if not all(isinstance(element, kinds) for element in value):
         advice = "Put each value in quotes."
         raise OptionError(f"{option}: must be a list of text values.", advice)
-    if "choices" in definition:
-        value = [element.strip() for element in value]
-        for element in value:
-            _check_choice(option, definition["choices"], element)
-    return value
+    if "choices" not in definition:
+        return value
+    elements = [element.strip() for element in value]
+    for element in elements:
+        _check_choice(option, definition["choices"], element)
+    return elements
 
 
 def _check_choice(option: str, choices: Iterable[str], value: str) -> None:

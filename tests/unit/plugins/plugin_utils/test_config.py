@@ -193,11 +193,12 @@ def test_valid_values_are_accepted(config: dict[str, Any]) -> None:
 
 
 def test_values_of_a_list_are_without_white_space_and_quotation_marks() -> None:
-    config = {"group_by": ["region", " plan"], "hostnames": [" x "]}
+    config: dict[str, Any] = {"group_by": ["region", " plan"], "hostnames": [" x "]}
     check_values(config, DEFINITIONS, {})
     assert config == {"group_by": ["region", "plan"], "hostnames": [" x "]}
     for text in ("region, plan", "'region','plan'", 'region, "plan"'):
-        check_values(config := {"group_by": text}, DEFINITIONS, {})
+        config = {"group_by": text}
+        check_values(config, DEFINITIONS, {})
         assert config == {"group_by": ["region", "plan"]}
 
 
