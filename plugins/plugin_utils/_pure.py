@@ -22,9 +22,9 @@ portable
 Both are allow-lists over the parsed expression. If Jinja raises anything, or returns an unexpected
 type, Ansible evaluates the expression. A test compares random expressions with Ansible's results.
 
-When ansible-core 2.18 is no longer supported, "portable" and all that belongs to it can go. From
-2.19 on, expressions are compiled once: with that and remembered results alone, 10,000 hosts cost
-0.8 to 2.0 s.
+When ansible-core 2.18 is no longer supported, "portable" and all that belongs to it can go: from
+2.19 on, expressions are compiled once. At 10,000 hosts, the rows "keyed" and "everything" of the
+benchmark then cost 1.4 and 3.4 of the direct calls instead of 0.9 and 1.1.
 """
 
 from __future__ import annotations
