@@ -219,7 +219,10 @@ def _canonical(server: Server) -> str:
 def map_texts(
     value: Any, change: Callable[[str], str], rename: Callable[[str], str], depth: int = 0
 ) -> Any:
-    """Return a JSON value with its texts changed, and the keys of its objects renamed."""
+    """Return a JSON value with its texts changed, and the keys of its objects renamed.
+
+    Raises MalformedResponse for a value that is nested deeper than MAX_DEPTH levels.
+    """
     if isinstance(value, str):
         return change(value)
     if not isinstance(value, (Mapping, list)):

@@ -207,10 +207,6 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"strict": "{{ none }}"}, "strict: must be true or false."),
     ({"min_hosts": "{{ none }}"}, "min_hosts: must be a whole number, but is empty."),
     (
-        {"keyed_groups": [{"key": "server_plan", "seperator": ""}]},
-        "keyed_groups: seperator: there is no such key. Did you mean separator?",
-    ),
-    (
         {"keyed_groups": [{"key": "server_plan", "parent_group": 2026}]},
         "keyed_groups: parent_group: must be text. Put the name of one group in quotes.",
     ),

@@ -319,6 +319,10 @@ def test_the_environment_is_used_if_the_file_sets_nothing(
         ({"groups": {"": "x"}}, "groups: a group must have a name."),
         ({"keyed_groups": ["x"]}, "keyed_groups: each entry must be a mapping with a key."),
         ({"keyed_groups": [{"key": "x", 5: "y"}]}, "keyed_groups: 5: there is no such key."),
+        (
+            {"keyed_groups": [{"key": "x", "seperator": ""}]},
+            "keyed_groups: seperator: there is no such key. Did you mean separator?",
+        ),
         ({"keyed_groups": [{"key": None}]}, "keyed_groups: each entry must be a mapping with"),
         (
             {"keyed_groups": [{"key": "x", "default_value": "a", "trailing_separator": False}]},
