@@ -113,6 +113,7 @@ def check(
     servers, more = _received(probe.responses)
     private = {connection.api_token, origin(connection.base_url)[1]}
     private.update(str(server.get(field, "")) for server in servers for field in _PRIVATE)
+    names = _Names(private)
     report = {
         "versions": _versions(ansible),
         "tls": _tls(connection),
@@ -122,9 +123,9 @@ def check(
         "requests": probe.count,
         "milliseconds": probe.milliseconds,
         "clock_skew": _clock_skew(probe),
-        **_describe_servers(servers, _Names(private), show_values),
+        **_describe_servers(servers, names, show_values),
         "has_more": more,
-        **_describe_headers(probe.headers, connection.base_url, _Names(private)),
+        **_describe_headers(probe.headers, connection.base_url, names),
     }
     if failure and failure.code == MalformedResponse.code:
         report["as_documented"] = False
