@@ -104,8 +104,11 @@ def is_read_as_hosts(path: str, sources: Iterable[str]) -> bool:
 
     Ansible reads each such file as a source: one that contains a word is a list with one host.
     """
+    folder, name = os.path.split(path)
+    # The file itself can be a link: Ansible reads it where the link is.
+    path = os.path.join(os.path.realpath(folder), name)
     for source in sources:
-        parts = os.path.relpath(os.path.realpath(path), os.path.realpath(source)).split(os.sep)
+        parts = os.path.relpath(path, os.path.realpath(source)).split(os.sep)
         is_inside = parts[0] not in (os.curdir, os.pardir)
         if is_inside and not any(map(is_ignored, parts)):
             return True

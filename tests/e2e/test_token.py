@@ -100,11 +100,12 @@ def test_a_token_file_that_ansible_reads_as_a_list_of_hosts_is_reported(
     )
     assert reported == [("0", str(folder / "token"))]
     (tmp_path / "link").symlink_to(folder)
+    (folder / "linked").symlink_to(tmp_path / "token")
     source.file("inventory/0.server_management.yml", api_token=None)
-    variables = {"SERVER_MANAGEMENT_API_TOKEN_FILE": str(folder / "token")}
+    variables = {"SERVER_MANAGEMENT_API_TOKEN_FILE": str(folder / "linked")}
     result = cases.runner.inventory("-i", tmp_path / "link", "--list", env=variables).ok()
     words = "".join(result.stderr.split())
-    assert f"yml:SERVER_MANAGEMENT_API_TOKEN_FILE({folder}/token):Ansiblereads" in words
+    assert f"yml:SERVER_MANAGEMENT_API_TOKEN_FILE({folder}/linked):Ansiblereads" in words
     assert cases.runner.inventory("-i", path, "--list").ok().stderr == ""
 
 
