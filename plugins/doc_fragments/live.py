@@ -6,10 +6,7 @@ from __future__ import annotations
 
 import json
 
-from ansible_collections.server_management.cloud.plugins.module_utils._operations import (
-    OPERATIONS,
-    Operation,
-)
+from ..module_utils._operations import OPERATIONS, Operation
 
 _STATUS_PAGE = (
     "The page R(API status, ansible_collections.server_management.cloud.docsite.api_status) lists "

@@ -239,31 +239,12 @@ from ansible.errors import AnsibleParserError
 from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructable
 from ansible.release import __version__ as ansible_version
 
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
-    CloudError,
-    OptionError,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._models import (
-    Server,
-    describe_source,
-    explain_empty,
-    explain_unknown,
-    select,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._options import (
-    TOKEN_OPTIONS,
-    Connection,
-    connection_from,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._text import (
-    count_of,
-    redact_message,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._url import (
-    is_loopback,
-    origin,
-)
-from ansible_collections.server_management.cloud.plugins.plugin_utils._config import (
+from ..module_utils._errors import CloudError, OptionError
+from ..module_utils._models import Server, describe_source, explain_empty, explain_unknown, select
+from ..module_utils._options import TOKEN_OPTIONS, Connection, connection_from
+from ..module_utils._text import count_of, redact_message
+from ..module_utils._url import is_loopback, origin
+from ..plugin_utils._config import (
     EXPRESSION_OPTIONS,
     PLUGIN,
     add_environment,
@@ -274,26 +255,17 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._config im
     is_read_as_hosts,
     render,
 )
-from ansible_collections.server_management.cloud.plugins.plugin_utils._groups import (
-    GroupNames,
-    group_hosts,
-)
-from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import (
-    Host,
-    hosts_from,
-    name_hosts,
-)
-from ansible_collections.server_management.cloud.plugins.plugin_utils._inventory import (
+from ..plugin_utils._groups import GroupNames, group_hosts
+from ..plugin_utils._hosts import Host, hosts_from, name_hosts
+from ..plugin_utils._inventory import (
     add_hosts,
     add_parents,
     check_parents,
     leave_out_groups,
     taken_names,
 )
-from ansible_collections.server_management.cloud.plugins.plugin_utils._names import (
-    report_names,
-)
-from ansible_collections.server_management.cloud.plugins.plugin_utils._trust import without_origin
+from ..plugin_utils._names import report_names
+from ..plugin_utils._trust import without_origin
 
 _DETAILS = 2  # the verbosity (-vv) that shows requests, retries and decisions of the cache
 
@@ -346,9 +318,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
                 error = repeated
             else:
                 return
-        from ansible_collections.server_management.cloud.plugins.plugin_utils._cache import (
-            explain_setup,
-        )
+        from ..plugin_utils._cache import explain_setup
 
         plugin, address = self.get_option("cache_plugin"), self.get_option("cache_connection")
         self._warn(explain_setup(plugin, address, error))
@@ -391,9 +361,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         group_hosts(hosts, group_names.common_group, self.get_option("group_by"), self._warn)
         self._name_and_compose(hosts, group_names, expressions, connection.base_url)
         if self.get_option("host_key_alias"):
-            from ansible_collections.server_management.cloud.plugins.plugin_utils._ssh import (
-                set_host_key_aliases,
-            )
+            from ..plugin_utils._ssh import set_host_key_aliases
 
             set_host_key_aliases(hosts)
         parents = list(expressions.parents) if expressions else []
@@ -414,10 +382,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         """
         if not any(self.get_option(option) for option in EXPRESSION_OPTIONS):
             return None
-        from ansible_collections.server_management.cloud.plugins.plugin_utils._expressions import (
-            OPTIONS,
-            Expressions,
-        )
+        from ..plugin_utils._expressions import OPTIONS, Expressions
 
         options = {option: self.get_option(option) for option in OPTIONS}
         return Expressions(options, self.templar, self._vars)
@@ -462,11 +427,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         """Return all servers of the account, from a fresh cache entry if that is allowed."""
         if not (self._is_cached and self.get_option("cache")):
             return self._fetch(connection)[0]
-        from ansible_collections.server_management.cloud.plugins.plugin_utils._cache import (
-            CacheEntry,
-            describe_cache,
-            warn_if_not_persistent,
-        )
+        from ..plugin_utils._cache import CacheEntry, describe_cache, warn_if_not_persistent
 
         fresh, grace = self.get_option("cache_timeout"), self.get_option("stale_cache_timeout")
         if grace and fresh:
@@ -498,7 +459,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
     def _fetch(self, connection: Connection) -> tuple[list[Server], bool]:
         """Return the listing, and whether the API has more servers."""
-        from ansible_collections.server_management.cloud.plugins.module_utils._client import Client
+        from ..module_utils._client import Client
 
         show = partial(self._show, 0)
         trace = self._trace if self.display.verbosity >= _DETAILS else None
@@ -532,9 +493,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         if expressions is None:
             naming = name_hosts(hosts, group_names, is_taken)
         else:
-            from ansible_collections.server_management.cloud.plugins.plugin_utils import (
-                _expressions,
-            )
+            from ..plugin_utils import _expressions
 
             naming = _expressions.name_and_compose(
                 hosts, expressions, group_names, is_taken, self.inventory

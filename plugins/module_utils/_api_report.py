@@ -24,27 +24,13 @@ from importlib import metadata
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from ansible_collections.server_management.cloud.plugins.module_utils._client import Client
-from ansible_collections.server_management.cloud.plugins.module_utils._envelope import parse_listing
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
-    CloudError,
-    MalformedResponse,
-    MissingLibrary,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._models import FIELDS
-from ansible_collections.server_management.cloud.plugins.module_utils._options import (
-    VERSION,
-    Connection,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._transport import (
-    Page,
-    Response,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._url import (
-    next_link,
-    origin,
-    resolve,
-)
+from ._client import Client
+from ._envelope import parse_listing
+from ._errors import CloudError, MalformedResponse, MissingLibrary
+from ._models import FIELDS
+from ._options import VERSION, Connection
+from ._transport import Page, Response
+from ._url import next_link, origin, resolve
 
 _MAX_REQUESTS = 3
 _MAX_NAMES = 20  # in each list of the report

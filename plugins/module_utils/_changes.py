@@ -13,15 +13,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
-    MalformedResponse,
-    OptionError,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._models import FIELDS, Server
-from ansible_collections.server_management.cloud.plugins.module_utils._text import (
-    excerpt,
-    summarise,
-)
+from ._errors import MalformedResponse, OptionError
+from ._models import FIELDS, Server
+from ._text import excerpt, summarise
 
 UNKNOWN = "unknown"  # in a prediction: a value that only the API can set
 MAX_IDS = 20  # of servers with the same name, in a message

@@ -14,38 +14,13 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ansible_collections.server_management.cloud.plugins.module_utils._envelope import (
-    LISTING_LIMIT,
-    VALUES_LIMIT,
-    parse_listing,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
-    CloudError,
-    IncompleteListing,
-    ListingChanged,
-    MalformedResponse,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._models import (
-    Server,
-    hide_in_servers,
-    merge,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
-from ansible_collections.server_management.cloud.plugins.module_utils._text import (
-    contains_token,
-    count_of,
-    redact_message,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._transport import (
-    Page,
-    Response,
-    Transport,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._url import (
-    is_loopback,
-    origin,
-    resolve,
-)
+from ._envelope import LISTING_LIMIT, VALUES_LIMIT, parse_listing
+from ._errors import CloudError, IncompleteListing, ListingChanged, MalformedResponse
+from ._models import Server, hide_in_servers, merge
+from ._options import Connection
+from ._text import contains_token, count_of, redact_message
+from ._transport import Page, Response, Transport
+from ._url import is_loopback, origin, resolve
 
 _Result = TypeVar("_Result")
 

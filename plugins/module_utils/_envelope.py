@@ -16,14 +16,8 @@ import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple, NoReturn
 
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
-    MalformedResponse,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._text import (
-    Quote,
-    excerpt,
-    header_text,
-)
+from ._errors import MalformedResponse
+from ._text import Quote, excerpt, header_text
 
 # The limits for all responses of one listing together. Parsing within them takes less than 1 GiB
 # and a few seconds; 100,000 servers with the documented fields have 1.5 million values.

@@ -18,8 +18,8 @@ from collections.abc import Iterator, Mapping
 from datetime import timezone
 from email.utils import parsedate_to_datetime
 
-from ansible_collections.server_management.cloud.plugins.module_utils._envelope import CHECK_URL
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
+from ._envelope import CHECK_URL
+from ._errors import (
     CloudError,
     Forbidden,
     NotFound,
@@ -32,12 +32,8 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
     Unauthorized,
     Unreachable,
 )
-from ansible_collections.server_management.cloud.plugins.module_utils._text import (
-    Quote,
-    excerpt,
-    header_text,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._url import host_and_port
+from ._text import Quote, excerpt, header_text
+from ._url import host_and_port
 
 _FOREVER = 1e18  # seconds; the number in a Retry-After can be too large for a float
 

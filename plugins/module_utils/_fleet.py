@@ -14,17 +14,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.server_management.cloud.plugins.module_utils._changes import (
-    MAX_IDS,
-    ServerIndex,
-    differences,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
-from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
-from ansible_collections.server_management.cloud.plugins.module_utils._text import (
-    excerpt,
-    summarise,
-)
+from ._changes import MAX_IDS, ServerIndex, differences
+from ._errors import OptionError
+from ._models import Server
+from ._text import excerpt, summarise
 
 _FIELDS = ("plan", "region", "status")
 KEYS = ("name", "id", *_FIELDS)

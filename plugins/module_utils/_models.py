@@ -16,17 +16,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from ansible_collections.server_management.cloud.plugins.module_utils._envelope import MAX_DEPTH
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
-    MalformedResponse,
-    OptionError,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._text import (
-    brief,
-    count_of,
-    hide_token,
-    summarise,
-)
+from ._envelope import MAX_DEPTH
+from ._errors import MalformedResponse, OptionError
+from ._text import brief, count_of, hide_token, summarise
 
 # The fields that the API documents for a server; all are text.
 FIELDS = ("id", "name", "status", "plan", "region", "ipv4", "created_at")

@@ -16,29 +16,11 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
-from ansible_collections.server_management.cloud.plugins.module_utils._client import Client
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
-    CloudError,
-    IncompleteListing,
-    MissingLibrary,
-    NotYetLive,
-    OptionError,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._models import (
-    Server,
-    describe_unusable,
-    map_texts,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._options import (
-    TOKEN_OPTIONS,
-    Connection,
-    connection_argument_spec,
-    connection_from,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._text import (
-    SECRET_LENGTH,
-    summarise,
-)
+from ._client import Client
+from ._errors import CloudError, IncompleteListing, MissingLibrary, NotYetLive, OptionError
+from ._models import Server, describe_unusable, map_texts
+from ._options import TOKEN_OPTIONS, Connection, connection_argument_spec, connection_from
+from ._text import SECRET_LENGTH, summarise
 
 _is_reserved = re.compile(r"_+ansible_").match
 _WHOLE_ACCOUNT = (

@@ -12,10 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NoReturn
 
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
-    CloudError,
-    NotYetLive,
-)
+from ._errors import CloudError, NotYetLive
 
 
 @dataclass(frozen=True)

@@ -16,15 +16,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
-    OptionError,
-    TokenFileUnusable,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._text import (
-    SECRET_LENGTH,
-    one_line,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._url import check_base_url
+from ._errors import OptionError, TokenFileUnusable
+from ._text import SECRET_LENGTH, one_line
+from ._url import check_base_url
 
 VERSION = "1.0.0"
 

@@ -23,16 +23,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
-    MalformedResponse,
-    MissingLibrary,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
-from ansible_collections.server_management.cloud.plugins.module_utils._url import (
-    is_loopback,
-    origin,
-    proxy_address,
-)
+from ._errors import MalformedResponse, MissingLibrary
+from ._options import Connection
+from ._url import is_loopback, origin, proxy_address
 
 if TYPE_CHECKING:
     import requests

@@ -19,38 +19,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from ansible_collections.server_management.cloud.plugins.module_utils._envelope import (
-    CHECK_URL,
-    too_large,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
-    CloudError,
-    MalformedResponse,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._failures import (
-    status_error,
-    timed_out,
-    transport_error,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
-from ansible_collections.server_management.cloud.plugins.module_utils._session import (
-    THREAD,
-    SocketHandle,
-    new_session,
-    proxies,
-    proxy_of,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._text import (
-    Quote,
-    excerpt,
-    header_text,
-    one_line,
-    redact,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._url import (
-    next_link,
-    without_query,
-)
+from ._envelope import CHECK_URL, too_large
+from ._errors import CloudError, MalformedResponse
+from ._failures import status_error, timed_out, transport_error
+from ._options import Connection
+from ._session import THREAD, SocketHandle, new_session, proxies, proxy_of
+from ._text import Quote, excerpt, header_text, one_line, redact
+from ._url import next_link, without_query
 
 if TYPE_CHECKING:
     import requests

@@ -13,7 +13,7 @@ import ipaddress
 import re
 from urllib.parse import quote, urljoin, urlsplit
 
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
+from ._errors import OptionError
 
 _API_PATH = "/api/v1"
 

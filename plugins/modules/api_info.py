@@ -178,12 +178,8 @@ error:
 
 from typing import Any
 
-from ansible_collections.server_management.cloud.plugins.module_utils._api_report import check
-from ansible_collections.server_management.cloud.plugins.module_utils._module import (
-    Task,
-    failure,
-    run,
-)
+from ..module_utils._api_report import check
+from ..module_utils._module import Task, failure, run
 
 OPTIONS: dict[str, dict[str, Any]] = {"show_values": {"type": "bool", "default": False}}
 

@@ -191,11 +191,8 @@ error:
 
 from typing import Any
 
-from ansible_collections.server_management.cloud.plugins.module_utils._fleet import (
-    check_entries,
-    compare,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._module import Task, run
+from ..module_utils._fleet import check_entries, compare
+from ..module_utils._module import Task, run
 
 # Ansible does not check the keys of an entry, so that the error can name the entry.
 OPTIONS: dict[str, dict[str, Any]] = {

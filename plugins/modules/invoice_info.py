@@ -62,8 +62,8 @@ error:
 
 from typing import NoReturn
 
-from ansible_collections.server_management.cloud.plugins.module_utils._module import Task, run
-from ansible_collections.server_management.cloud.plugins.module_utils._operations import operation
+from ..module_utils._module import Task, run
+from ..module_utils._operations import operation
 
 OPTIONS: dict[str, dict[str, object]] = {}
 

@@ -139,10 +139,10 @@ error:
 
 from typing import Any
 
-from ansible_collections.server_management.cloud.plugins.module_utils._changes import decide
-from ansible_collections.server_management.cloud.plugins.module_utils._module import Task, run
-from ansible_collections.server_management.cloud.plugins.module_utils._operations import operation
-from ansible_collections.server_management.cloud.plugins.module_utils._text import excerpt
+from ..module_utils._changes import decide
+from ..module_utils._module import Task, run
+from ..module_utils._operations import operation
+from ..module_utils._text import excerpt
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "id": {"type": "str"},

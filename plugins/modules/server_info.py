@@ -154,11 +154,8 @@ error:
 
 from typing import Any
 
-from ansible_collections.server_management.cloud.plugins.module_utils._models import (
-    explain_empty,
-    select,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._module import Task, run
+from ..module_utils._models import explain_empty, select
+from ..module_utils._module import Task, run
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "id": {"type": "str"},

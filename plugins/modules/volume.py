@@ -90,9 +90,9 @@ error:
 
 from typing import Any, NoReturn
 
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
-from ansible_collections.server_management.cloud.plugins.module_utils._module import Task, run
-from ansible_collections.server_management.cloud.plugins.module_utils._operations import operation
+from ..module_utils._errors import OptionError
+from ..module_utils._module import Task, run
+from ..module_utils._operations import operation
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "name": {"type": "str", "required": True},

@@ -22,7 +22,7 @@ from ansible.errors import AnsibleError
 from ansible.inventory import manager
 from ansible.template import Templar
 
-from ansible_collections.server_management.cloud.plugins.module_utils._text import one_line
+from ..module_utils._text import one_line
 
 # From ansible-core 2.19 on, Ansible evaluates expressions. Earlier versions put them into a
 # template, between braces or into an "if".

@@ -13,8 +13,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
-from ansible_collections.server_management.cloud.plugins.module_utils._options import (
+from ..module_utils._errors import OptionError
+from ..module_utils._options import (
     RULES,
     TOKEN_OPTIONS,
     TYPES,

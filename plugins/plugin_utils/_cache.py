@@ -20,18 +20,12 @@ from typing import Any
 
 from ansible.errors import AnsibleError
 
-from ansible_collections.server_management.cloud.plugins.module_utils._envelope import parse_listing
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
-    CloudError,
-    MalformedResponse,
-    OptionError,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._models import Server, merge
-from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
-from ansible_collections.server_management.cloud.plugins.module_utils._text import one_line
-from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
-    HAS_EXPRESSIONS,
-)
+from ..module_utils._envelope import parse_listing
+from ..module_utils._errors import CloudError, MalformedResponse, OptionError
+from ..module_utils._models import Server, merge
+from ..module_utils._options import Connection
+from ..module_utils._text import one_line
+from ._ansible import HAS_EXPRESSIONS
 
 _FORMAT = 1
 # Exceptions raised by reading a damaged entry, in the cache plugin or in Ansible's decoder.

@@ -20,22 +20,10 @@ from jinja2 import Environment, TemplateSyntaxError
 from jinja2.lexer import describe_token
 from jinja2.parser import Parser
 
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
-from ansible_collections.server_management.cloud.plugins.module_utils._options import (
-    TYPES,
-    VARIABLES,
-    environment_or_default,
-    unknown_option,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._text import (
-    brief,
-    one_line,
-)
-from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
-    is_identifier,
-    is_ignored,
-    reason_text,
-)
+from ..module_utils._errors import OptionError
+from ..module_utils._options import TYPES, VARIABLES, environment_or_default, unknown_option
+from ..module_utils._text import brief, one_line
+from ._ansible import is_identifier, is_ignored, reason_text
 
 PLUGIN = "server_management.cloud.servers"
 

@@ -28,18 +28,11 @@ from ansible.template import Templar
 from ansible.utils.vars import combine_vars
 from jinja2 import TemplateSyntaxError
 
-from ansible_collections.server_management.cloud.plugins.module_utils._text import is_plain
-from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
-    HAS_EXPRESSIONS,
-    is_omission,
-    setting,
-)
-from ansible_collections.server_management.cloud.plugins.plugin_utils._host_vars import HostVars
-from ansible_collections.server_management.cloud.plugins.plugin_utils._pure import analyse
-from ansible_collections.server_management.cloud.plugins.plugin_utils._trust import (
-    as_data,
-    keep_text,
-)
+from ..module_utils._text import is_plain
+from ._ansible import HAS_EXPRESSIONS, is_omission, setting
+from ._host_vars import HostVars
+from ._pure import analyse
+from ._trust import as_data, keep_text
 
 NUMBERS = (bool, int, float)  # as expressions, they stand for themselves
 Key = tuple[Hashable, ...] | None

@@ -16,17 +16,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import CloudError
-from ansible_collections.server_management.cloud.plugins.module_utils._models import (
-    GROUP_FIELDS,
-    Server,
-    map_texts,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._text import (
-    is_plain,
-    plain,
-)
-from ansible_collections.server_management.cloud.plugins.plugin_utils._names import assign_names
+from ..module_utils._errors import CloudError
+from ..module_utils._models import GROUP_FIELDS, Server, map_texts
+from ..module_utils._text import is_plain, plain
+from ._names import assign_names
 
 Event = dict[str, Any]
 

@@ -20,34 +20,14 @@ from typing import Any, NamedTuple
 
 from ansible.template import Templar
 
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
-from ansible_collections.server_management.cloud.plugins.module_utils._text import (
-    is_plain,
-    one_line,
-    summarise,
-)
-from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
-    compile_once,
-    is_omission,
-    reason_text,
-)
-from ansible_collections.server_management.cloud.plugins.plugin_utils._evaluator import (
-    NUMBERS,
-    Evaluator,
-    Expression,
-    syntax_error,
-)
-from ansible_collections.server_management.cloud.plugins.plugin_utils._groups import (
-    GroupNames,
-    label_keyed_groups,
-    safe_group_name,
-)
-from ansible_collections.server_management.cloud.plugins.plugin_utils._host_vars import (
-    HostVars,
-    OtherSources,
-)
-from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host, name_hosts
-from ansible_collections.server_management.cloud.plugins.plugin_utils._names import Naming
+from ..module_utils._errors import OptionError
+from ..module_utils._text import is_plain, one_line, summarise
+from ._ansible import compile_once, is_omission, reason_text
+from ._evaluator import NUMBERS, Evaluator, Expression, syntax_error
+from ._groups import GroupNames, label_keyed_groups, safe_group_name
+from ._host_vars import HostVars, OtherSources
+from ._hosts import Host, name_hosts
+from ._names import Naming
 
 # The options that Expressions reads.
 OPTIONS = (

@@ -16,11 +16,11 @@ from typing import Any
 
 from ansible.inventory.group import to_safe_group_name
 
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
-from ansible_collections.server_management.cloud.plugins.module_utils._models import GROUP_FIELDS
-from ansible_collections.server_management.cloud.plugins.module_utils._text import brief, summarise
-from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
-from ansible_collections.server_management.cloud.plugins.plugin_utils._names import is_localhost
+from ..module_utils._errors import OptionError
+from ..module_utils._models import GROUP_FIELDS
+from ..module_utils._text import brief, summarise
+from ._hosts import Host
+from ._names import is_localhost
 
 GROUPS_OF_ANSIBLE = ("all", "ungrouped")
 MAX_VALUE = 200  # characters of a value that makes a group

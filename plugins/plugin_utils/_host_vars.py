@@ -25,16 +25,9 @@ from ansible.inventory.host import Host as AnsibleHost
 from ansible.utils.path import basedir
 from ansible.utils.vars import combine_vars
 
-from ansible_collections.server_management.cloud.plugins.module_utils._text import is_plain
-from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import (
-    RESERVED_VARIABLES,
-    Host,
-)
-from ansible_collections.server_management.cloud.plugins.plugin_utils._trust import (
-    as_data,
-    is_data,
-    text_of,
-)
+from ..module_utils._text import is_plain
+from ._hosts import RESERVED_VARIABLES, Host
+from ._trust import as_data, is_data, text_of
 
 _HOST_NAMES = frozenset({"inventory_hostname", "inventory_hostname_short"})
 _ABSENT = (None,)  # the key of a variable that does not exist

@@ -16,23 +16,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
-from ansible_collections.server_management.cloud.plugins.module_utils._text import (
-    is_plain,
-    summarise,
-)
-from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import tagger
-from ansible_collections.server_management.cloud.plugins.plugin_utils._groups import (
-    GROUPS_OF_ANSIBLE,
-    MAX_VALUE,
-    GroupNames,
-)
-from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
-from ansible_collections.server_management.cloud.plugins.plugin_utils._names import (
-    is_localhost,
-    packed_address,
-)
-from ansible_collections.server_management.cloud.plugins.plugin_utils._trust import trust_plain
+from ..module_utils._errors import OptionError
+from ..module_utils._text import is_plain, summarise
+from ._ansible import tagger
+from ._groups import GROUPS_OF_ANSIBLE, MAX_VALUE, GroupNames
+from ._hosts import Host
+from ._names import is_localhost, packed_address
+from ._trust import trust_plain
 
 # ansible_ssh_host, ansible_become_password and the like: each connection plugin has its own names.
 _is_of_connection = re.compile(

@@ -17,11 +17,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
-from ansible_collections.server_management.cloud.plugins.module_utils._text import (
-    brief,
-    summarise,
-)
+from ..module_utils._errors import OptionError
+from ..module_utils._text import brief, summarise
 
 _LONGEST = 253
 _DIGESTS = 8  # attempts with a digest of the id, each with one more character

@@ -19,29 +19,13 @@ from contextlib import suppress
 from importlib import metadata
 from typing import Any, Protocol
 
-from ansible_collections.server_management.cloud.plugins.module_utils._client import Client
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
-    CloudError,
-    MissingLibrary,
-    StatusError,
-    TokenFileUnusable,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
-from ansible_collections.server_management.cloud.plugins.module_utils._options import (
-    VERSION,
-    Connection,
-    connection_from,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._text import summarise
-from ansible_collections.server_management.cloud.plugins.plugin_utils._arguments import (
-    read_arguments,
-)
-from ansible_collections.server_management.cloud.plugins.plugin_utils._events import (
-    Event,
-    History,
-    Listing,
-    event_id,
-)
+from ..module_utils._client import Client
+from ..module_utils._errors import CloudError, MissingLibrary, StatusError, TokenFileUnusable
+from ..module_utils._models import Server
+from ..module_utils._options import VERSION, Connection, connection_from
+from ..module_utils._text import summarise
+from ._arguments import read_arguments
+from ._events import Event, History, Listing, event_id
 
 _MAX_PAUSE = 3600.0  # seconds of Retry-After that are honored between two polls
 

@@ -39,11 +39,8 @@ from jinja2.parser import Parser
 from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
-    HAS_EXPRESSIONS,
-    setting,
-)
-from ansible_collections.server_management.cloud.plugins.plugin_utils._trust import is_trusted
+from ._ansible import HAS_EXPRESSIONS, setting
+from ._trust import is_trusted
 
 _PORTABLE_FILTERS = frozenset(
     {"capitalize", "default", "d", "first", "join", "last", "length", "lower", "replace", "title"}

@@ -13,8 +13,8 @@ import hashlib
 import re
 from collections.abc import Iterable
 
-from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
-from ansible_collections.server_management.cloud.plugins.plugin_utils._trust import trust
+from ._hosts import Host
+from ._trust import trust
 
 # One for each program that Ansible runs. `ansible_ssh_common_args`, which all three read, is left
 # to users: that is where they configure a jump host.

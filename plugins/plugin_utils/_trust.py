@@ -16,7 +16,7 @@ from __future__ import annotations
 from datetime import date, datetime
 from typing import Any
 
-from ansible_collections.server_management.cloud.plugins.module_utils._text import is_plain
+from ..module_utils._text import is_plain
 
 try:
     from ansible.template import is_trusted_as_template, trust_as_template

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
+from importlib.util import resolve_name
 from pathlib import Path
 
 from support.collection import REPOSITORY, sources
@@ -47,13 +48,14 @@ def parse(path: Path) -> ast.Module:
 
 def imported(path: Path) -> Iterator[str]:
     """Yield the full name of each module that a file imports, wherever the import is."""
+    package = COLLECTION + ".".join(path.parent.parts)
     for node in ast.walk(parse(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: relative import in line {node.lineno}"
-            yield str(node.module)
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            module = resolve_name("." * node.level + (node.module or ""), package)
+            yield module
+            yield from (f"{module}.{alias.name}" for alias in node.names)
 
 
 def own_imports(path: Path) -> set[Path]:
@@ -61,6 +63,18 @@ def own_imports(path: Path) -> set[Path]:
     names = {name.removeprefix(COLLECTION) for name in imported(path)}
     paths = {Path(name.replace(".", "/")).with_suffix(".py") for name in names}
     return paths & set(SOURCES)
+
+
+def test_imports_between_plugins_are_relative() -> None:
+    absolute = [
+        f"{path}: {node.module}"
+        for path in SOURCES
+        if path.parts[0] == "plugins"
+        for node in ast.walk(parse(path))
+        if isinstance(node, ast.ImportFrom) and not node.level
+        if f"{node.module}.".startswith(COLLECTION)
+    ]
+    assert not absolute
 
 
 def test_no_import_points_upward() -> None:
