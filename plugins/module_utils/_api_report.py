@@ -2,10 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The report of api_info: check an account, read-only, and describe it without private data.
-
-This utility is private to the collection: it may change in any release.
-"""
+"""The report of api_info: check an account, read-only, and describe it without private data."""
 
 from __future__ import annotations
 

@@ -2,10 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Find a declared server in the account, compare it, and decide on a change.
-
-This utility is private to the collection: it may change in any release.
-"""
+"""Find a declared server in the account, compare it, and decide on a change."""
 
 from __future__ import annotations
 

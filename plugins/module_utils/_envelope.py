@@ -2,10 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The documented envelope of a listing: parse and check it, with limits on the work.
-
-This utility is private to the collection: it may change in any release.
-"""
+"""The documented envelope of a listing: parse and check it, with limits on the work."""
 
 from __future__ import annotations
 

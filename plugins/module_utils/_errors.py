@@ -4,8 +4,6 @@
 
 """The exception tree: every failure between a user's options and a checked list of servers.
 
-This utility is private to the collection: it may change in any release.
-
     CloudError
     ├── OptionError            an option is missing or malformed
     │   └── TokenFileUnusable  the token file can't be read, or has no token

@@ -2,10 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Failures of a request: the error for a status, or for an exception of requests or a socket.
-
-This utility is private to the collection: it may change in any release.
-"""
+"""Failures of a request: the error for a status, or for an exception of requests or a socket."""
 
 from __future__ import annotations
 

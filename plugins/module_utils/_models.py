@@ -2,10 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The servers of an account: validated, selected, and described for messages.
-
-This utility is private to the collection: it may change in any release.
-"""
+"""The servers of an account: validated, selected, and described for messages."""
 
 from __future__ import annotations
 

@@ -2,10 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Run a module: pass its options to the client, and report its result or its failure.
-
-This utility is private to the collection: it may change in any release.
-"""
+"""Run a module: pass its options to the client, and report its result or its failure."""
 
 from __future__ import annotations
 

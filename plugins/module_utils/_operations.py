@@ -2,10 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The API's operations, live and announced: the one table that states what is live.
-
-This utility is private to the collection: it may change in any release.
-"""
+"""The API's operations, live and announced: the one table that states what is live."""
 
 from __future__ import annotations
 

@@ -4,8 +4,8 @@
 
 """The session of the library requests: its token, its connections, and what it must not do.
 
-This utility is private to the collection: it may change in any release. The library is imported
-when the first request is sent, because an inventory from the cache does not need it.
+The library is imported when the first request is sent, because an inventory from the cache does
+not need it.
 """
 
 from __future__ import annotations

@@ -2,10 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""One safe line of text: no control characters, no token, and not too long.
-
-This utility is private to the collection: it may change in any release.
-"""
+"""One safe line of text: no control characters, no token, and not too long."""
 
 from __future__ import annotations
 

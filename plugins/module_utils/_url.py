@@ -2,10 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""URLs: the option base_url, origins, and links to further pages.
-
-This utility is private to the collection: it may change in any release.
-"""
+"""URLs: the option base_url, origins, and links to further pages."""
 
 from __future__ import annotations
 

@@ -4,8 +4,6 @@
 
 """Names of Ansible that are private or deprecated, or that some version does not have.
 
-This utility is private to the collection: it may change in any release.
-
 They are read only here. Without one of them, a source is slower or lacks a rare feature, but works.
 """
 

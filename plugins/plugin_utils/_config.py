@@ -2,10 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The inventory file: its name, its keys, its templates, and the values of its options.
-
-This utility is private to the collection: it may change in any release.
-"""
+"""The inventory file: its name, its keys, its templates, and the values of its options."""
 
 from __future__ import annotations
 

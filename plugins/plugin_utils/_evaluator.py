@@ -4,8 +4,6 @@
 
 """Evaluate one expression for one host: the result is remembered, or from Jinja, or from Ansible.
 
-This utility is private to the collection: it may change in any release.
-
 - The result of a pure expression is remembered for the key of the variables that it reads.
 - Otherwise, Jinja evaluates a portable expression that reads only text which can't be a template.
 - Otherwise, Ansible evaluates the expression, as for its own plugins. From ansible-core 2.19 on, it

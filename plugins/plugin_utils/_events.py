@@ -4,8 +4,7 @@
 
 """Events: the differences between two listings, with harmless text only.
 
-This utility is private to the collection: it may change in any release. It imports no Ansible:
-ansible-rulebook may run where none is installed.
+It imports no Ansible: ansible-rulebook may run where none is installed.
 """
 
 from __future__ import annotations

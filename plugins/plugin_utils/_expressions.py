@@ -4,8 +4,6 @@
 
 """The expressions of an inventory file, and what they add to hosts.
 
-This utility is private to the collection: it may change in any release.
-
 Hosts are named and composed again if one has the name of a group. The utility _evaluator evaluates
 single expressions; with ``is_fast=False``, Ansible evaluates all, with the same results.
 """

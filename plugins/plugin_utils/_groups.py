@@ -2,10 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Groups: the names that they have or could get, and the groups of a server's fields.
-
-This utility is private to the collection: it may change in any release.
-"""
+"""Groups: the names that they have or could get, and the groups of a server's fields."""
 
 from __future__ import annotations
 

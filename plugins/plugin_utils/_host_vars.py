@@ -4,8 +4,6 @@
 
 """The variables that the expressions of a host can use, and keys for their values.
 
-This utility is private to the collection: it may change in any release.
-
 Expressions can use the variables that they would have if the host were already in the inventory.
 It is not: hosts are added only after all expressions of all hosts have been evaluated.
 

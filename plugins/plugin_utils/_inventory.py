@@ -4,8 +4,6 @@
 
 """Ansible's inventory: which names are taken in it, which groups fit into it, and adding to it.
 
-This utility is private to the collection: it may change in any release.
-
 Only ``add_hosts`` and ``add_parents`` change the inventory; everything that can fail comes before.
 """
 

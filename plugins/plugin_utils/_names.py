@@ -2,10 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Host names: one for each server, usable, unique, and independent of the response's order.
-
-This utility is private to the collection: it may change in any release.
-"""
+"""Host names: one for each server, usable, unique, and independent of the response's order."""
 
 from __future__ import annotations
 

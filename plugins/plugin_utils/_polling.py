@@ -2,10 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Poll the listing, and put an event for each difference on the queue of a rulebook.
-
-This utility is private to the collection: it may change in any release.
-"""
+"""Poll the listing, and put an event for each difference on the queue of a rulebook."""
 
 from __future__ import annotations
 

@@ -4,8 +4,6 @@
 
 """Find the expressions whose results can be remembered, or come from Jinja instead of Ansible.
 
-This utility is private to the collection: it may change in any release.
-
 Ansible's helpers cost about a millisecond for each host and expression. The terms, which the
 utilities for expressions share:
 

@@ -2,10 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Make OpenSSH remember host keys by server instead of by address.
-
-This utility is private to the collection: it may change in any release.
-"""
+"""Make OpenSSH remember host keys by server instead of by address."""
 
 from __future__ import annotations
 

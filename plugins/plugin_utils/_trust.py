@@ -4,8 +4,6 @@
 
 """Trust in text: text from the API is never rendered, and text from a file never shows its line.
 
-This utility is private to the collection: it may change in any release.
-
 Ansible up to 2.18 renders every text that is not marked unsafe. Later versions render only text
 that is marked as trusted, and ansible-inventory prints other text wrapped in __ansible_unsafe. Text
 that can't be a template is treated as ordinary text, so that it is printed without the wrapping.
