@@ -244,6 +244,7 @@ from ..module_utils._models import Server, describe_source, explain_empty, expla
 from ..module_utils._options import TOKEN_OPTIONS, Connection, connection_from
 from ..module_utils._text import count_of, redact_message
 from ..module_utils._url import is_loopback, origin
+from ..plugin_utils._ansible import without_origin
 from ..plugin_utils._config import (
     EXPRESSION_OPTIONS,
     PLUGIN,
@@ -265,7 +266,6 @@ from ..plugin_utils._inventory import (
     taken_names,
 )
 from ..plugin_utils._names import report_names
-from ..plugin_utils._trust import without_origin
 
 _DETAILS = 2  # the verbosity (-vv) that shows requests, retries and decisions of the cache
 

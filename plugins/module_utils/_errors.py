@@ -4,6 +4,8 @@
 
 """The exception tree: every failure between a user's options and a checked list of servers.
 
+The errors with ``api_down`` allow the use of a stale cache entry.
+
     CloudError
     ├── OptionError            an option is missing or malformed
     │   └── TokenFileUnusable  the token file can't be read, or has no token

@@ -27,10 +27,9 @@ from ansible.utils.vars import combine_vars
 from jinja2 import TemplateSyntaxError
 
 from ..module_utils._text import is_plain
-from ._ansible import HAS_EXPRESSIONS, is_omission, setting
+from ._ansible import HAS_EXPRESSIONS, as_data, is_omission, keep_text, setting
 from ._host_vars import HostVars
 from ._pure import analyse
-from ._trust import as_data, keep_text
 
 NUMBERS = (bool, int, float)  # as expressions, they stand for themselves
 Key = tuple[Hashable, ...] | None

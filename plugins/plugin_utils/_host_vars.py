@@ -24,8 +24,8 @@ from ansible.utils.path import basedir
 from ansible.utils.vars import combine_vars
 
 from ..module_utils._text import is_plain
+from ._ansible import as_data, is_data, text_of
 from ._hosts import RESERVED_VARIABLES, Host
-from ._trust import as_data, is_data, text_of
 
 _HOST_NAMES = frozenset({"inventory_hostname", "inventory_hostname_short"})
 _ABSENT = (None,)  # the key of a variable that does not exist

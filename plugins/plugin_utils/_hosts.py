@@ -13,9 +13,8 @@ from typing import Any
 
 from ..module_utils._models import Server, describe_unusable
 from ..module_utils._text import summarise
-from ._ansible import is_identifier, setting
+from ._ansible import is_identifier, mark, setting
 from ._names import Naming, assign_names
-from ._trust import mark
 
 # Unicast addresses as dotted quads: neither 0.0.0.0/8 nor 224.0.0.0 and above.
 _OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"

@@ -16,11 +16,10 @@ from weakref import WeakKeyDictionary
 
 from ..module_utils._errors import OptionError
 from ..module_utils._text import is_plain, summarise
-from ._ansible import tagger
+from ._ansible import tagger, trust_plain
 from ._groups import GROUPS_OF_ANSIBLE, MAX_VALUE, GroupNames
 from ._hosts import Host
 from ._names import is_localhost, packed_address
-from ._trust import trust_plain
 
 # ansible_ssh_host, ansible_become_password and the like: each connection plugin has its own names.
 _is_of_connection = re.compile(

@@ -37,8 +37,7 @@ from jinja2.parser import Parser
 from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from ._ansible import HAS_EXPRESSIONS, setting
-from ._trust import is_trusted
+from ._ansible import HAS_EXPRESSIONS, is_trusted, setting
 
 _PORTABLE_FILTERS = frozenset(
     {"capitalize", "default", "d", "first", "join", "last", "length", "lower", "replace", "title"}

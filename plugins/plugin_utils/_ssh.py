@@ -10,8 +10,8 @@ import hashlib
 import re
 from collections.abc import Iterable
 
+from ._ansible import trust
 from ._hosts import Host
-from ._trust import trust
 
 # One for each program that Ansible runs. `ansible_ssh_common_args`, which all three read, is left
 # to users: that is where they configure a jump host.

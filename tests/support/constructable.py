@@ -42,17 +42,17 @@ from ansible_collections.server_management.cloud.plugins.module_utils._text impo
     is_plain,
     one_line,
 )
-from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import reason_text
+from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
+    as_data,
+    mark,
+    reason_text,
+    trust_plain,
+)
 from ansible_collections.server_management.cloud.plugins.plugin_utils._expressions import (
     Composed,
     Expressions,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
-from ansible_collections.server_management.cloud.plugins.plugin_utils._trust import (
-    as_data,
-    mark,
-    trust_plain,
-)
 
 from .expression_cases import HOSTS, Case
 

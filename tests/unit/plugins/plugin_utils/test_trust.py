@@ -17,7 +17,7 @@ from ansible.template import Templar
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.server_management.cloud.plugins.plugin_utils._trust import (
+from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
     mark,
     trust_plain,
     without_origin,
