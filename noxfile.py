@@ -18,11 +18,11 @@ import nox
 from antsibull_nox import load_antsibull_nox_toml
 
 REPOSITORY = Path(__file__).resolve().parent
-sys.path.insert(0, str(REPOSITORY / "tests"))
+sys.path[:0] = [str(REPOSITORY), str(REPOSITORY / "tests")]
 
-from gates import containerless, galaxy_import, side_by_side
 from support.collection import PLACE, copy_sources, link_collection
-from support.release import find_obstacles
+from tools import containerless, galaxy_import, side_by_side
+from tools.release import find_obstacles
 
 # The supported versions of ansible-core, and all Pythons of each. The first Python that the machine
 # has is used; the order makes every Python run somewhere.
@@ -243,14 +243,15 @@ def devel(session: nox.Session) -> None:
 def neighbours(session: nox.Session, core: str) -> None:
     """Run the collection together with a real Redis, ansible-runner, ansible-navigator and sshd."""
     install(session, core, "-r", "tests/requirements-neighbours.txt")
-    session.run("pytest", "tests/neighbours", *session.posargs)
+    session.run("pytest", "tests/programs/neighbours", *session.posargs)
 
 
 @on_each(RULEBOOKS)
 def rulebook(session: nox.Session, core: str) -> None:
     """Run the event source in a real ansible-rulebook."""
     install(session, core, "-r", "tests/requirements-rulebook.txt")
-    session.run("pytest", "tests/rulebook", "tests/unit/support/test_meanings.py", *session.posargs)
+    tests = ("tests/programs/rulebook", "tests/unit/support/test_meanings.py")
+    session.run("pytest", *tests, *session.posargs)
 
 
 @nox.session(python=[PYTHON])
@@ -266,7 +267,7 @@ def demo(session: nox.Session) -> None:
     """Show the collection at work against a sandbox of the API."""
     sys.stderr.write(f"Preparing ansible-core {CORE} on Python {PYTHON}\n")
     install(session, CORE)
-    session.run("python", "-B", "tests/demo", *session.posargs)
+    session.run("python", "-B", "tools/demo.py", *session.posargs)
 
 
 @nox.session(python=[PYTHON])
@@ -285,7 +286,7 @@ def live(session: nox.Session) -> None:
 def bench(session: nox.Session) -> None:
     """Measure the inventory plugin beside its peers, and write docs/benchmarks.md."""
     session.install("-r", "tests/requirements-bench.txt")
-    session.run("python", "-B", "tests/benchmark", *session.posargs)
+    session.run("python", "-B", "tools/benchmark", *session.posargs)
 
 
 @nox.session(python=[PYTHON])
@@ -308,7 +309,8 @@ def lint(session: nox.Session) -> None:
     collections = link_collection(Path(session.create_tmp()))
     env = {"ANSIBLE_COLLECTIONS_PATH": str(collections), "MYPYPATH": str(collections)}
     code = f"{collections}/{PLACE}"
-    run_all(session, (*CHECKS, f"mypy {code}/plugins {code}/extensions tests noxfile.py"), env)
+    types = f"mypy {code}/plugins {code}/extensions tests tools noxfile.py"
+    run_all(session, (*CHECKS, types), env)
 
 
 @nox.session(python=[PYTHON])
@@ -329,14 +331,14 @@ def docs(session: nox.Session) -> None:
 def packaging(session: nox.Session) -> None:
     """Install the collection in each way, and create the context of an execution environment."""
     install(session, CORE, "-r", "tests/requirements.txt", "ansible-builder~=3.2")
-    session.run("pytest", "tests/install", *session.posargs)
+    session.run("pytest", "tests/programs/install", *session.posargs)
 
 
 @nox.session(python=[PYTHON])
 def galaxy(session: nox.Session) -> None:
     """Rehearse a release with a real Galaxy server, and install the collection from there."""
     install(session, CORE, "-r", "tests/requirements.txt", "pulp-ansible~=0.30.0")
-    session.run("pytest", "tests/galaxy", *session.posargs, env={"TOOLS": sys.prefix})
+    session.run("pytest", "tests/programs/galaxy", *session.posargs, env={"TOOLS": sys.prefix})
 
 
 @on_each(ANSIBLE_TESTS)
@@ -367,7 +369,7 @@ def importer(session: nox.Session) -> None:
 def picture(session: nox.Session) -> None:
     """Draw the picture of README.md from a run of the demo."""
     install(session, CORE, "rich~=15.0")
-    session.run("python", "-B", "tests/support/picture.py")
+    session.run("python", "-B", "tools/picture.py")
 
 
 @nox.session(python=[PYTHON])

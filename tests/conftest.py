@@ -17,6 +17,7 @@ from typing import TypeVar
 import pytest
 from hypothesis import HealthCheck, settings
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # for `tools`
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # for `sandbox` and `support`
 
 from support.collection import link_collection

@@ -32,7 +32,7 @@ def test_the_demo_names_the_reason_if_ssh_cannot_be_used(
     if not sshd.available():
         pytest.skip("the OpenSSH server and client are not installed")
     monkeypatch.setattr(sshd, "_SERVER_CONFIGURATION", "NoSuchOption yes\n")
-    names = run_path(str(REPOSITORY / "tests/demo/__main__.py"))
+    names = run_path(str(REPOSITORY / "tools/demo.py"))
     with ExitStack() as stack, Sandbox(servers=1, addresses="loopback") as api:
         options = names["reach"](names["Demo"](tmp_path), stack, api)
     shown = capsys.readouterr().out
@@ -45,7 +45,7 @@ def test_the_demo_ends_with_an_inventory_of_your_own_sandbox(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(REPOSITORY)
-    suggested: str = run_path(str(REPOSITORY / "tests/demo/__main__.py"))["suggest"]()
+    suggested: str = run_path(str(REPOSITORY / "tools/demo.py"))["suggest"]()
     first, second = re.findall(r"terminal.*:\n((?:  .+\n)+)", suggested)
     serve = "  python3 tests/sandbox --example\n"
     assert serve in first

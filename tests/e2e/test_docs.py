@@ -27,8 +27,8 @@ from sandbox.account import example_servers
 from sandbox.cli import parse_fault
 from support.collection import REPOSITORY
 from support.guides import Block, read_blocks
-from support.picture import PICTURE, read_picture
 from support.run import Result, Runner, write_inventory
+from tools.picture import PICTURE, read_picture
 
 ADDRESS = "https://api.example.com"
 README = REPOSITORY / "README.md"
@@ -225,7 +225,7 @@ def test_the_first_pages_work_without_an_account(page: Path, runner: Runner, tar
 
 
 def test_the_picture_is_what_the_demo_shows(runner: Runner) -> None:
-    demo = run_path(str(REPOSITORY / "tests/demo/__main__.py"))
+    demo = run_path(str(REPOSITORY / "tools/demo.py"))
     name: str = demo["INVENTORY"]
     with Sandbox(servers=demo["SERVERS"], addresses="loopback") as api:
         options = {"base_url": api.url, "api_token": api.token}

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gates.galaxy_import import find_faults
+from tools.galaxy_import import find_faults
 
 
 @pytest.fixture

@@ -82,10 +82,9 @@ class Results:
 @contextmanager
 def standins() -> Iterator[str]:
     """Serve the simulated APIs in a separate process during the block; yield their URL."""
-    command = [sys.executable, "-B", "-m", "benchmark.standins"]
-    with subprocess.Popen(
-        command, cwd=_DRIVER.parents[1], stdout=subprocess.PIPE, encoding="ascii"
-    ) as process:
+    command = [sys.executable, "-B", "-m", "tools.benchmark.standins"]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path[:2])}
+    with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, encoding="ascii") as process:
         try:
             yield str(process.stdout and process.stdout.readline()).strip()
         finally:

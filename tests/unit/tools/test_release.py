@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from support.collection import REPOSITORY
-from support.release import find_obstacles
+from tools.release import find_obstacles
 
 READY = {
     "galaxy.yml": "version: 1.2.3\nrepository: https://git.invalid/cloud\n",

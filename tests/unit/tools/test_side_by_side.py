@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gates import side_by_side
+from tools import side_by_side
 
 
 def python(script: str) -> tuple[str, ...]:

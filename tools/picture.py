@@ -13,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+REPOSITORY = Path(__file__).resolve().parents[1]
 PICTURE = REPOSITORY / "docs" / "graph.svg"
 COLUMNS = 66
 _TEXT = re.compile(r'<text [^>]*\by="([\d.]+)"[^>]*>([^<]*)</text>')
@@ -82,6 +82,6 @@ def draw(text: str) -> str:
 
 
 if __name__ == "__main__":
-    demo = (sys.executable, "-B", "tests/demo")
+    demo = (sys.executable, "-B", "tools/demo.py")
     run = subprocess.run(demo, cwd=REPOSITORY, check=True, stdout=subprocess.PIPE, encoding="utf-8")
     PICTURE.write_text(draw(cut_graph(run.stdout)), encoding="utf-8")
