@@ -6,14 +6,17 @@
 
 TOOLS := .venv-tools
 NOX := $(TOOLS)/bin/python -m nox
-SESSIONS := demo test matrix lint gates docs check devel bench live picture release
+SESSIONS := demo test lint docs devel bench live picture
+PARALLEL := matrix gates check
+# What `make release` runs before it builds anything.
+CHECKS := demo test check
 
 # Where to look for a Python that runs nox, which finds the others itself.
 PYTHONS := $(or $(PYTHON),python3 python3.14 python3.13 python3.12 python3.11 python3.10 \
 	/usr/bin/python3 $(wildcard $(HOME)/.pyenv/versions/*/bin/python3))
 SUITABLE := import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 10))
 
-.PHONY: help clean $(SESSIONS)
+.PHONY: help clean release $(SESSIONS) $(PARALLEL)
 
 help:
 	@echo "make demo      1 min  list and reach the servers of a sandbox"
@@ -36,6 +39,14 @@ demo live: export NOX_QUIET := 1
 
 $(SESSIONS): $(TOOLS)/ready
 	@$(NOX) --session $@ -- $(ARGS)
+
+$(PARALLEL): $(TOOLS)/ready
+	@$(TOOLS)/bin/python tools/side_by_side.py $@ $(ARGS)
+
+release: $(TOOLS)/ready
+	@$(TOOLS)/bin/python tools/release.py $(ARGS)
+	@$(if $(CHECKS),$(MAKE) --no-print-directory $(CHECKS) ARGS=)
+	@$(NOX) --session release -- $(ARGS)
 
 $(TOOLS)/ready: tests/requirements-tools.txt
 	@for python in $(PYTHONS); do \

@@ -6,23 +6,23 @@
 
 from __future__ import annotations
 
-import functools
 import logging
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import nox
 from antsibull_nox import load_antsibull_nox_toml
+from antsibull_nox.collection.build import build_collection
 
 REPOSITORY = Path(__file__).resolve().parent
 sys.path[:0] = [str(REPOSITORY), str(REPOSITORY / "tests")]
 
-from support.collection import PLACE, copy_sources, link_collection
-from tools import containerless, galaxy_import, side_by_side
-from tools.release import find_obstacles
+from support.collection import PLACE, link_collection
+from tools import containerless, galaxy_import
+from tools.pythons import choose, find_pythons, newest_core
 
 # The supported versions of ansible-core, and all Pythons of each. The first Python that the machine
 # has is used; the order makes every Python run somewhere.
@@ -39,20 +39,19 @@ PRE_RELEASES = ("2.22",)
 # The oldest supported requests, and the versions that are tested with it instead of the newest.
 OLD_REQUESTS = ("2.21", "2.18", "2.16")
 OLDEST_REQUESTS = ("requests==2.28.0", "urllib3~=1.26.0")
+TEST_REQUIREMENTS = ("-r", "tests/requirements.txt")
 # The tests that run on each version: all but those of the sandbox and of the tools.
 TESTS = (
     *("tests/unit/plugins", "tests/unit/extensions", "tests/unit/test_consistency.py"),
     *("tests/e2e", "--hypothesis-profile=quick"),
 )
-# Versions that are tested with other programs.
-NEIGHBOURS = ("2.21", "2.16")
-RULEBOOKS = ("2.22", "2.16")
-MATRIX = (
-    *(f"matrix_test-{core}" for core in CORES),
-    *(f"neighbours-{core}" for core in NEIGHBOURS),
-    *(f"rulebook-{core}" for core in RULEBOOKS),
-    "load",
-)
+# Sessions that test with other programs: each runs the tests in a folder of tests/programs/, with
+# its requirements.
+PROGRAMS = {
+    **{f"neighbours-{core}": core for core in ("2.21", "2.16")},
+    **{f"rulebook-{core}": core for core in ("2.22", "2.16")},
+}
+MATRIX = (*(f"matrix_test-{core}" for core in CORES), *PROGRAMS, "load")
 # What ansible-test runs on each version. There are no ignore files. pylint takes half of the time
 # of all sanity tests, so it runs only on the newest one.
 SANITY = "sanity --skip-test pylint"
@@ -88,58 +87,22 @@ DOCS = (
     ".nox/site/rst .nox/site/html",
 )
 
-# Runs before all others: files that they create for a moment would count as unlicensed.
-LICENSES = "license-check"
-# The sessions of `make gates`, long ones first: they run side by side.
+# The sessions of `make gates`, long ones first: tools/side_by_side.py runs them.
 GATES = (
-    *(LICENSES, "galaxy"),
+    "galaxy",
     *(f"ansible_test-{core}" for core in ANSIBLE_TESTS),
-    *("lint", "importer", "packaging", "extra-checks", "docs"),
+    *("lint", "importer", "packaging", "license-check", "extra-checks", "docs"),
 )
-
-# What `make release` runs before it builds anything.
-RELEASE = ("demo", "test", "check")
-
-NOX = (sys.executable, "-m", "nox", "--session")
-# The Python of nox.
-OWN = f"{sys.version_info.major}.{sys.version_info.minor}"
-
-
-def find_pythons() -> None:
-    """Append every Python of this machine to PATH, and remove the shims of version managers.
-
-    A shim may exist for a Python that is not active, and fail.
-    """
-    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
-    folders = [folder for folder in folders if Path(folder).name != "shims"]
-    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
-    found = sorted(pyenv.glob("versions/*/bin"))
-    # Not if another folder has it: that of Debian's Python has every other program, too, and
-    # .ci/run hides some of them.
-    if shutil.which(f"python{OWN}", path=os.pathsep.join(folders)) is None:
-        found.insert(0, Path(sys.base_prefix, "bin"))
-    os.environ["PATH"] = os.pathsep.join([*folders, *map(str, found)])
-
-
-def choose(pythons: Sequence[str]) -> str:
-    """Return the first of these Pythons that this machine has, or the last one."""
-    return next((python for python in pythons if shutil.which(f"python{python}")), pythons[-1])
-
-
-def newest_core() -> tuple[str, str]:
-    """Return the newest stable ansible-core that this machine has a Python for, and the Python."""
-    stable = {core: choose(CORES[core]) for core in CORES if core not in PRE_RELEASES}
-    found = (item for item in stable.items() if shutil.which(f"python{item[1]}"))
-    # It may have only a Python that is newer than those in the table.
-    return next(found, (next(iter(stable)), OWN))
 
 
 find_pythons()
-CORE, PYTHON = newest_core()
+CORE, PYTHON = newest_core({core: CORES[core] for core in CORES if core not in PRE_RELEASES})
 if os.environ.get("NOX_QUIET"):
     logging.getLogger("nox").setLevel(logging.ERROR)
 
 os.environ["ANTSIBULL_NOX_IGNORE_INSTALLED_COLLECTIONS"] = "true"
+# A proxy that inspects TLS has its certificate there; pip uses them, too.
+os.environ.setdefault("UV_SYSTEM_CERTS", "true")
 # With it, each process would compile again what it imports: a second for a command of Ansible.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 nox.options.default_venv_backend = "uv"
@@ -151,17 +114,9 @@ nox.options.sessions = ["test", "lint"]
 
 
 def install(session: nox.Session, core: str, *requirements: str) -> None:
-    """Install the newest patch release of a version of ansible-core, and the requirements.
-
-    ``devel`` is the newest version in the package index, with pre-releases.
-    """
+    """Install the newest patch release of a version of ansible-core, and the requirements."""
     versions = f">={core}.0a1,=={core}.*" if core in PRE_RELEASES else f"~={core}.0"
-    if core == "devel":
-        versions = f">={next(iter(CORES))}.0a1"
     session.install(f"ansible-core{versions}", "-r", "requirements.txt", *requirements)
-    script = "import ansible.release; print(ansible.release.__version__)"
-    version = str(session.run("python", "-c", script, silent=True, log=False)).strip()
-    session.log(f"ansible-core {version} on Python {session.python}")
 
 
 def run_all(session: nox.Session, commands: Iterable[str], env: Mapping[str, str]) -> None:
@@ -176,90 +131,105 @@ def run_all(session: nox.Session, commands: Iterable[str], env: Mapping[str, str
         session.error(f"not passed: {', '.join(failed)}")
 
 
-def on_each(cores: Iterable[str]) -> Callable[[Callable[[nox.Session, str], None]], None]:
-    """Register a session for each of these versions, named after the function and the version."""
-
-    def register(function: Callable[[nox.Session, str], None]) -> None:
-        for core in cores:
-            # A reused environment keeps its Python, so nox puts that into its name.
-            @nox.session(name=f"{function.__name__}-{core}", python=[choose(CORES[core])])
-            @functools.wraps(function)
-            def on_core(session: nox.Session, core: str = core) -> None:
-                function(session, core)
-
-    return register
-
-
-def run_side_by_side(session: nox.Session, sessions: Iterable[str], each: str = "") -> None:
-    """Run other sessions with one tarball, as many at once as the processors can run.
-
-    Arguments choose some of them; with ``each``, a version stands for that session of the version.
-    """
-    chosen = session.posargs or sessions
-    names = [f"{each}-{name}" if each and name in CORES else name for name in chosen]
-    if LICENSES in names:
-        names.remove(LICENSES)
-        session.run(*NOX, LICENSES, external=True)
-    install(session, CORE)
-    tarball = build_collection(session, REPOSITORY / ".nox" / "dist")
-    commands = {name: (*NOX, name) for name in names}
-    variables = {"COLLECTION_TARBALL": str(tarball)}
-    if failed := side_by_side.run(commands, REPOSITORY / ".nox" / "logs", variables):
-        session.error(f"not passed: {', '.join(failed)}")
-
-
 @nox.session(python=[PYTHON])
 def test(session: nox.Session) -> None:
     """Run the tests on the newest ansible-core for which this machine has a Python."""
-    install(session, CORE, "-r", "tests/requirements.txt")
+    install(session, CORE, *TEST_REQUIREMENTS)
     # Most tests wait for an Ansible command.
     parallel = ("--numprocesses=auto", "--maxprocesses=8", "--dist=worksteal")
     session.run("pytest", *(session.posargs or parallel))
 
 
-@nox.session(python=[PYTHON])
-def matrix(session: nox.Session) -> None:
-    """Run the tests on every supported ansible-core; arguments choose parts of the matrix."""
-    run_side_by_side(session, MATRIX, "matrix_test")
-
-
-@on_each(CORES)
-def matrix_test(session: nox.Session, core: str) -> None:
-    """Run the tests on one ansible-core, on some with the oldest requests."""
-    requests = OLDEST_REQUESTS if core in OLD_REQUESTS else ()
-    install(session, core, "-r", "tests/requirements.txt", *requests)
-    session.run("pytest", *(session.posargs or TESTS), env={"FUZZ_CASES": "500"})
+for _core, _pythons in CORES.items():
+    # A reused environment keeps its Python, so nox puts that into the session's name.
+    @nox.session(name=f"matrix_test-{_core}", python=[choose(_pythons)])
+    def matrix_test(session: nox.Session, core: str = _core) -> None:
+        """Run the tests on one ansible-core, on some with the oldest requests."""
+        requests = OLDEST_REQUESTS if core in OLD_REQUESTS else ()
+        install(session, core, *TEST_REQUIREMENTS, *requests)
+        session.run("pytest", *(session.posargs or TESTS), env={"FUZZ_CASES": "500"})
 
 
 @nox.session(python=[choose(("3.15", "3.14", "3.13"))])
 def devel(session: nox.Session) -> None:
     """Run the tests and ansible-test on the newest pre-release of ansible-core."""
-    install(session, "devel", "-r", "tests/requirements.txt", *containerless.REQUIREMENTS)
+    newest = f"ansible-core>={next(iter(CORES))}.0a1"
+    session.install(newest, "-r", "requirements.txt", *TEST_REQUIREMENTS)
+    session.install(*containerless.REQUIREMENTS)
     session.run("pytest", *(session.posargs or TESTS))
     run_ansible_test(session, "sanity")
-
-
-@on_each(NEIGHBOURS)
-def neighbours(session: nox.Session, core: str) -> None:
-    """Run the collection together with a real Redis, ansible-runner, ansible-navigator and sshd."""
-    install(session, core, "-r", "tests/requirements-neighbours.txt")
-    session.run("pytest", "tests/programs/neighbours", *session.posargs)
-
-
-@on_each(RULEBOOKS)
-def rulebook(session: nox.Session, core: str) -> None:
-    """Run the event source in a real ansible-rulebook."""
-    install(session, core, "-r", "tests/requirements-rulebook.txt")
-    tests = ("tests/programs/rulebook", "tests/unit/support/test_meanings.py")
-    session.run("pytest", *tests, *session.posargs)
 
 
 @nox.session(python=[PYTHON])
 def load(session: nox.Session) -> None:
     """Run the tests with many servers, or with many commands at once."""
-    install(session, CORE, "-r", "tests/requirements.txt")
-    arguments = session.posargs or ("tests/e2e/test_load.py",)
-    session.run("pytest", "-m", "slow", *arguments)
+    install(session, CORE, *TEST_REQUIREMENTS)
+    session.run("pytest", "-m", "slow", *(session.posargs or ("tests/e2e/test_load.py",)))
+
+
+for _name, _core in {**PROGRAMS, "packaging": CORE, "galaxy": CORE}.items():
+
+    @nox.session(name=_name, python=[choose(CORES[_core])])
+    def programs(session: nox.Session, name: str = _name, core: str = _core) -> None:
+        """Run the collection together with other programs."""
+        folder = f"tests/programs/{name.partition('-')[0]}"
+        install(session, core, "-r", f"{folder}/requirements.txt")
+        # test_galaxy_server.py makes a release with these tools.
+        session.run("pytest", folder, *session.posargs, env={"TOOLS": sys.prefix})
+
+
+@nox.session(python=[PYTHON])
+def lint(session: nox.Session) -> None:
+    """Check the whole tree: formatting, style, types, YAML, changelog, ansible-lint."""
+    install(session, CORE, "-r", "tests/requirements-lint.txt")
+    # mypy and ansible-lint look for a collection under its full name.
+    collections = link_collection(Path(session.create_tmp()))
+    env = {"ANSIBLE_COLLECTIONS_PATH": str(collections), "MYPYPATH": str(collections)}
+    code = f"{collections}/{PLACE}"
+    types = f"mypy {code}/plugins {code}/extensions tests tools noxfile.py"
+    run_all(session, (*CHECKS, types), env)
+
+
+@nox.session(python=[PYTHON])
+def docs(session: nox.Session) -> None:
+    """Check the documentation and build the site without a network; a warning is an error."""
+    install(session, CORE, "-r", "tests/requirements-docs.txt")
+    collections = link_collection(Path(session.create_tmp()))
+    site = REPOSITORY / ".nox" / "site"
+    shutil.rmtree(site, ignore_errors=True)
+    (site / "rst").mkdir(mode=0o755, parents=True)
+    env = {"ANSIBLE_COLLECTIONS_PATH": str(collections), "SITE": str(site)}
+    with session.chdir(collections / PLACE):
+        run_all(session, DOCS, env)
+    session.log(f"The site is at {site.as_uri()}/html/index.html")
+
+
+for _core, _kinds in ANSIBLE_TESTS.items():
+
+    @nox.session(name=f"ansible_test-{_core}", python=[choose(CORES[_core])])
+    def ansible_test(
+        session: nox.Session, core: str = _core, kinds: tuple[str, ...] = _kinds
+    ) -> None:
+        """Run ansible-test on one ansible-core."""
+        install(session, core, *TEST_REQUIREMENTS, *containerless.REQUIREMENTS)
+        run_ansible_test(session, *kinds)
+
+
+def run_ansible_test(session: nox.Session, *kinds: str) -> None:
+    """Run these kinds of ansible-test in a copy of the collection, without containers."""
+    collection, env = containerless.prepare(session)
+    with session.chdir(collection):
+        options = f"--local --python {session.python}"
+        run_all(session, [f"ansible-test {kind} {options}" for kind in kinds], env)
+
+
+@nox.session(python=[PYTHON])
+def importer(session: nox.Session) -> None:
+    """Import the tarball as Galaxy does, and treat each warning as an error."""
+    install(session, CORE, "galaxy-importer~=0.4.44")
+    tarball = build_collection(session)[0]
+    if tarball and (faults := galaxy_import.run(session, tarball, REPOSITORY / "plugins")):
+        session.error("\n".join(["not passed:", *faults]))
 
 
 @nox.session(python=[PYTHON])
@@ -290,82 +260,6 @@ def bench(session: nox.Session) -> None:
 
 
 @nox.session(python=[PYTHON])
-def gates(session: nox.Session) -> None:
-    """Run all checks of Ansible's community and of Galaxy; arguments choose some of them."""
-    run_side_by_side(session, GATES, "ansible_test")
-
-
-@nox.session(python=[PYTHON])
-def check(session: nox.Session) -> None:
-    """Run matrix and gates as one queue, so that no processor waits at the end of the matrix."""
-    run_side_by_side(session, (*MATRIX, *GATES))
-
-
-@nox.session(python=[PYTHON])
-def lint(session: nox.Session) -> None:
-    """Check the whole tree: formatting, style, types, YAML, changelog, ansible-lint."""
-    install(session, CORE, "-r", "tests/requirements-lint.txt")
-    # mypy and ansible-lint look for a collection under its full name.
-    collections = link_collection(Path(session.create_tmp()))
-    env = {"ANSIBLE_COLLECTIONS_PATH": str(collections), "MYPYPATH": str(collections)}
-    code = f"{collections}/{PLACE}"
-    types = f"mypy {code}/plugins {code}/extensions tests tools noxfile.py"
-    run_all(session, (*CHECKS, types), env)
-
-
-@nox.session(python=[PYTHON])
-def docs(session: nox.Session) -> None:
-    """Check the documentation and build the site without a network; a warning is an error."""
-    install(session, CORE, "-r", "tests/requirements-docs.txt")
-    collections = link_collection(Path(session.create_tmp()))
-    site = REPOSITORY / ".nox" / "site"
-    shutil.rmtree(site, ignore_errors=True)
-    (site / "rst").mkdir(mode=0o755, parents=True)
-    env = {"ANSIBLE_COLLECTIONS_PATH": str(collections), "SITE": str(site)}
-    with session.chdir(collections / PLACE):
-        run_all(session, DOCS, env)
-    session.log(f"The site is at {site.as_uri()}/html/index.html")
-
-
-@nox.session(python=[PYTHON])
-def packaging(session: nox.Session) -> None:
-    """Install the collection in each way, and create the context of an execution environment."""
-    install(session, CORE, "-r", "tests/requirements.txt", "ansible-builder~=3.2")
-    session.run("pytest", "tests/programs/install", *session.posargs)
-
-
-@nox.session(python=[PYTHON])
-def galaxy(session: nox.Session) -> None:
-    """Rehearse a release with a real Galaxy server, and install the collection from there."""
-    install(session, CORE, "-r", "tests/requirements.txt", "pulp-ansible~=0.30.0")
-    session.run("pytest", "tests/programs/galaxy", *session.posargs, env={"TOOLS": sys.prefix})
-
-
-@on_each(ANSIBLE_TESTS)
-def ansible_test(session: nox.Session, core: str) -> None:
-    """Run ansible-test on one ansible-core."""
-    install(session, core, "-r", "tests/requirements.txt", *containerless.REQUIREMENTS)
-    run_ansible_test(session, *ANSIBLE_TESTS[core])
-
-
-def run_ansible_test(session: nox.Session, *kinds: str) -> None:
-    """Run these kinds of ansible-test in a copy of the collection, without containers."""
-    collection, env = containerless.prepare(session)
-    with session.chdir(collection):
-        options = f"--local --python {session.python}"
-        run_all(session, [f"ansible-test {kind} {options}" for kind in kinds], env)
-
-
-@nox.session(python=[PYTHON])
-def importer(session: nox.Session) -> None:
-    """Import the tarball as Galaxy does, and treat each warning as an error."""
-    install(session, CORE, "galaxy-importer~=0.4.44")
-    tarball = build_collection(session, Path(session.create_tmp()).absolute() / "dist")
-    if faults := galaxy_import.run(session, tarball, REPOSITORY / "plugins"):
-        session.error("\n".join(["not passed:", *faults]))
-
-
-@nox.session(python=[PYTHON])
 def picture(session: nox.Session) -> None:
     """Draw the picture of README.md from a run of the demo."""
     install(session, CORE, "rich~=15.0")
@@ -374,39 +268,12 @@ def picture(session: nox.Session) -> None:
 
 @nox.session(python=[PYTHON])
 def release(session: nox.Session) -> None:
-    """Check everything and build the release; ``final`` also requires what Galaxy does."""
-    if session.posargs not in ([], ["final"]):
-        session.error("the only possible argument is final")
-    stop_at_obstacles(session)
-    for name in RELEASE:
-        session.run(*NOX, name, external=True)
-    # A check may have changed files that another one had checked.
-    stop_at_obstacles(session)
+    """Build the commit; ``ansible-galaxy`` would also pack ignored files of the working tree."""
     install(session, CORE)
-    session.log(f"Built: {build_collection(session, REPOSITORY / '.nox' / 'release', 'HEAD')}")
-
-
-def stop_at_obstacles(session: nox.Session) -> None:
-    """Fail if the checked-out commit cannot be released."""
-    if obstacles := find_obstacles(REPOSITORY, final=bool(session.posargs)):
-        session.error("\n".join(["not released:", *obstacles]))
-
-
-def build_collection(session: nox.Session, folder: Path, commit: str = "") -> Path:
-    """Build a commit, or the files that git does not ignore, into an emptied folder.
-
-    ``ansible-galaxy`` would also pack ignored files of the working tree.
-    """
-    place = Path(session.create_tmp()).absolute()
-    tree, archive = place / "tree", place / "tree.tar"
-    for emptied in (folder, tree):
-        shutil.rmtree(emptied, ignore_errors=True)
-    if commit:
-        session.run("git", "archive", f"--output={archive}", commit, external=True)
-        shutil.unpack_archive(archive, tree)
-    else:
-        copy_sources(tree)
-    output = ("--output-path", str(folder))
-    session.run("ansible-galaxy", "collection", "build", str(tree), *output)
-    (tarball,) = folder.glob("*.tar.gz")
-    return tarball
+    # A check may have changed files that another one had checked.
+    session.run("python", "tools/release.py", *session.posargs)
+    tree, output = f"{session.create_tmp()}/tree", ".nox/release"
+    session.run("rm", "-rf", tree, output, external=True)
+    session.run("git", "archive", f"--output={tree}.tar", "HEAD", external=True)
+    shutil.unpack_archive(f"{tree}.tar", tree)
+    session.run("ansible-galaxy", "collection", "build", tree, "--output-path", output)

@@ -2,12 +2,16 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Find obstacles to a release before the long checks run."""
+"""Find obstacles to a release before the long checks run.
+
+python tools/release.py [final]
+"""
 
 from __future__ import annotations
 
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -73,3 +77,16 @@ def _git(repository: Path, *arguments: str) -> list[str]:
     command = ("git", *arguments)
     run = subprocess.run(command, cwd=repository, capture_output=True, encoding="utf-8", check=True)
     return run.stdout.splitlines()
+
+
+def main(arguments: list[str]) -> int:
+    """Print the obstacles to a release of this checkout, and return the exit status."""
+    if arguments not in ([], ["final"]):
+        sys.exit("the only possible argument is final")
+    obstacles = find_obstacles(Path(__file__).resolve().parents[1], final=bool(arguments))
+    print("\n".join(["not released:", *obstacles]) if obstacles else "No obstacle to a release")
+    return bool(obstacles)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

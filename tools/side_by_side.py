@@ -2,54 +2,83 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Run commands in parallel, each with a separate log, and report failures."""
+"""Run sessions of noxfile.py in parallel, each with a separate log.
+
+python tools/side_by_side.py matrix|gates|check [SESSION ...]
+
+A version of ansible-core stands for the session of matrix or gates that tests this version.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
+import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
+REPOSITORY = Path(__file__).resolve().parents[1]
+LOGS = REPOSITORY / ".nox" / "logs"
+NOX = (sys.executable, "-m", "nox", "--session")
+AT_ONCE = (os.cpu_count() or 1) + 1  # one of them is usually waiting
+# Runs before the others: files that they create for a moment would count as unlicensed.
+FIRST = "license-check"
+_COUNTS = re.compile(r"^=* ?(\d+ (?:passed|failed|error).*? in [\d.]+s)", re.MULTILINE)
+
+
+def main(kind: str, *chosen: str) -> int:
+    """Run the sessions of this kind, or the chosen ones, and return the exit status."""
+    sys.path[0] = str(REPOSITORY)
+    from noxfile import CORES, GATES, MATRIX
+
+    names = {"matrix": MATRIX, "gates": GATES, "check": (*MATRIX, *GATES)}[kind]
+    each = "ansible_test" if kind == "gates" else "matrix_test"
+    if chosen:
+        names = tuple(f"{each}-{name}" if name in CORES else name for name in chosen)
+    failed = run([name for name in names if name == FIRST])
+    failed += run([name for name in names if name != FIRST])
+    if failed:
+        print(f"not passed: {', '.join(failed)}", file=sys.stderr)
+    return bool(failed)
+
 
 def run(
-    commands: Mapping[str, Sequence[str]],
-    logs: Path,
-    environment: Mapping[str, str],
-    at_once: int = (os.cpu_count() or 1) + 1,  # one of them is usually waiting
+    names: Sequence[str],
+    command: Sequence[str] = NOX,
+    logs: Path = LOGS,
+    at_once: int = AT_ONCE,
 ) -> list[str]:
-    """Start commands in the given order, print the logs of those that fail, return their names."""
+    """Run a command with each of the names, print the logs of failures, return their names."""
     logs.mkdir(parents=True, exist_ok=True)
     failed = set()
     with ThreadPoolExecutor(at_once) as pool:
-        runs = {
-            pool.submit(_run, command, logs / f"{name}.log", environment): name
-            for name, command in commands.items()
-        }
+        runs = {pool.submit(_run, [*command, name], logs / f"{name}.log"): name for name in names}
         for run_ in as_completed(runs):
             name = runs[run_]
-            status, seconds = run_.result()
             log = logs / f"{name}.log"
+            status, seconds = run_.result()
+            text = log.read_text(encoding="utf-8", errors="replace")
             if status != 0:
                 failed.add(name)
-                print(f"--- {name}\n{log.read_text(encoding='utf-8', errors='replace')}--- {name}")
+                print(f"--- {name}\n{text}--- {name}")
             verdict = "passed" if status == 0 else f"FAILED with status {status}"
-            print(f"{name}: {verdict} in {seconds:.0f} s ({log})", flush=True)
-    return [name for name in commands if name in failed]
+            counts = "".join(f": {found}" for found in _COUNTS.findall(text))
+            print(f"{name}: {verdict} in {seconds:.0f} s{counts} ({log})", flush=True)
+    return [name for name in names if name in failed]
 
 
-def _run(command: Sequence[str], log: Path, environment: Mapping[str, str]) -> tuple[int, float]:
+def _run(command: Sequence[str], log: Path) -> tuple[int, float]:
     """Return the exit status of a command, and how many seconds it took."""
     start = time.monotonic()
     with log.open("wb") as output:
         done = subprocess.run(
-            command,
-            env={**os.environ, **environment},
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            check=False,
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, check=False
         )
     return done.returncode, time.monotonic() - start
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

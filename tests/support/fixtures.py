@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from support.collection import build, install
+from support.collection import build, copy_sources, install
 from support.run import Runner
 from support.secrets import find_in_files
 from support.sshd import SshError, SshServer
@@ -22,12 +21,9 @@ from support.sshd import SshError, SshServer
 
 @pytest.fixture(scope="session")
 def tarball(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the collection's tarball; sessions that run side by side share one."""
-    built = os.environ.get("COLLECTION_TARBALL")
-    if built:
-        return Path(built)
+    """Return the collection's tarball, built from a copy: other tests may create files."""
     folder = tmp_path_factory.mktemp("built")
-    return build(Runner(folder / "home"), folder / "tarball")
+    return build(Runner(folder / "home"), folder / "tarball", copy_sources(folder / "sources"))
 
 
 @pytest.fixture(scope="session")

@@ -11,37 +11,30 @@ import pytest
 
 from tools import side_by_side
 
+# Each run creates a file; the first two wait for each other's.
+SCRIPT = """
+import pathlib, sys, time
+folder, name = pathlib.Path(sys.argv[1]), sys.argv[2]
+(folder / name).touch()
+deadline = time.monotonic() + 20
+while not all((folder / other).exists() for other in ("late", "good")):
+    if time.monotonic() > deadline:
+        sys.exit("alone")
+    time.sleep(0.01)
+print("====== 7 passed, 1 skipped in 3.21s ======")
+if name != "good":
+    sys.exit(f"failure of {name}")
+"""
 
-def python(script: str) -> tuple[str, ...]:
-    return (sys.executable, "-c", script)
 
-
-def test_failed_commands_are_returned_in_order_and_their_logs_printed(
+def test_commands_run_at_once_and_failures_are_returned_in_order_with_their_logs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    commands = {
-        "late": python("import sys, time; time.sleep(0.5); sys.exit('too late')"),
-        "good": python("print('success')"),
-        "bad": python("import sys; sys.exit('no good')"),
-    }
-    assert side_by_side.run(commands, tmp_path / "logs", {}, at_once=3) == ["late", "bad"]
+    command = (sys.executable, "-c", SCRIPT, str(tmp_path))
+    names = ["late", "good", "bad"]
+    assert side_by_side.run(names, command, tmp_path / "logs", at_once=2) == ["late", "bad"]
     printed = capsys.readouterr().out
-    assert "too late" in printed
-    assert "no good" in printed
-    assert "success" not in printed
-    assert (tmp_path / "logs" / "good.log").read_text() == "success\n"
-
-
-def test_commands_run_at_once_and_get_the_environment(tmp_path: Path) -> None:
-    # Each creates a file and waits for the file of the other.
-    script = """
-import os, pathlib, sys, time
-pathlib.Path(os.environ["FOLDER"], sys.argv[1]).touch()
-deadline = time.monotonic() + 10
-while not pathlib.Path(os.environ["FOLDER"], sys.argv[2]).exists():
-    if time.monotonic() > deadline:
-        sys.exit("timed out")
-    time.sleep(0.01)
-"""
-    commands = {"a": (*python(script), "a", "b"), "b": (*python(script), "b", "a")}
-    assert side_by_side.run(commands, tmp_path, {"FOLDER": str(tmp_path)}, at_once=2) == []
+    assert "failure of late" in printed
+    assert "failure of bad" in printed
+    assert "good: passed in" in printed
+    assert printed.count("7 passed, 1 skipped in 3.21s") == 3 + 2  # and in the logs of failures

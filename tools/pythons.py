@@ -1,0 +1,45 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Find the Pythons of this machine."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+# The Python of nox.
+OWN = f"{sys.version_info.major}.{sys.version_info.minor}"
+
+
+def find_pythons() -> None:
+    """Append every Python of this machine to PATH, and remove the shims of version managers.
+
+    A shim may exist for a Python that is not active, and fail.
+    """
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    folders = [folder for folder in folders if Path(folder).name != "shims"]
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    found = sorted(pyenv.glob("versions/*/bin"))
+    # Not if another folder has it: that of Debian's Python has every other program, too, and
+    # .ci/run hides some of them.
+    if shutil.which(f"python{OWN}", path=os.pathsep.join(folders)) is None:
+        found.insert(0, Path(sys.base_prefix, "bin"))
+    os.environ["PATH"] = os.pathsep.join([*folders, *map(str, found)])
+
+
+def choose(pythons: Sequence[str]) -> str:
+    """Return the first of these Pythons that this machine has, or the last one."""
+    return next((python for python in pythons if shutil.which(f"python{python}")), pythons[-1])
+
+
+def newest_core(cores: Mapping[str, Sequence[str]]) -> tuple[str, str]:
+    """Return the first of these versions that this machine has a Python for, and the Python."""
+    chosen = {core: choose(pythons) for core, pythons in cores.items()}
+    found = (item for item in chosen.items() if shutil.which(f"python{item[1]}"))
+    # It may have only a Python that is newer than those of all versions.
+    return next(found, (next(iter(chosen)), OWN))
