@@ -29,8 +29,8 @@ def test_the_help_fits_a_terminal_of_80_columns(tmp_path: Path) -> None:
 def test_the_demo_names_the_reason_if_ssh_cannot_be_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if not sshd.available():
-        pytest.skip("the OpenSSH server and client are not installed")
+    if reason := sshd.obstacle():
+        pytest.skip(reason)
     monkeypatch.setattr(sshd, "_SERVER_CONFIGURATION", "NoSuchOption yes\n")
     names = run_path(str(REPOSITORY / "tools/demo.py"))
     with ExitStack() as stack, Sandbox(servers=1, addresses="loopback") as api:
@@ -39,6 +39,21 @@ def test_the_demo_names_the_reason_if_ssh_cannot_be_used(
     assert options == ["-c", "local"]
     assert "Bad configuration option: NoSuchOption" in " ".join(shown.split())
     assert max(map(len, shown.splitlines())) < 80
+
+
+def test_the_demo_names_the_program_that_is_missing_and_its_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("ssh", "ssh-keygen"):
+        (tmp_path / name).write_text("#!/bin/sh\n", encoding="utf-8")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(sshd, "_SYSTEM_FOLDERS", ())
+    assert sshd.obstacle() == "sshd not found (Debian: apt install openssh-server)"
+    (tmp_path / "ssh").unlink()
+    assert sshd.obstacle() == (
+        "ssh, sshd not found (Debian: apt install openssh-client openssh-server)"
+    )
 
 
 def test_the_demo_ends_with_an_inventory_of_your_own_sandbox(

@@ -20,6 +20,8 @@ from pathlib import Path
 
 MOST_ADDRESSES = 16  # what one sshd can listen on
 _START_LIMIT = 10.0  # seconds
+# The programs, and their packages on Debian.
+_PACKAGES = {"ssh": "openssh-client", "ssh-keygen": "openssh-client", "sshd": "openssh-server"}
 _SYSTEM_FOLDERS = ("/usr/sbin", "/usr/local/sbin", "/sbin")  # rarely on a plain user's PATH
 
 _SERVER_CONFIGURATION = """\
@@ -61,15 +63,17 @@ def _program(name: str) -> str | None:
     return shutil.which(name, path=path)
 
 
-def available() -> bool:
-    """Return whether this machine has OpenSSH's server and client, and all of 127.0.0.0/8."""
-    if None in map(_program, ("sshd", "ssh", "ssh-keygen")):
-        return False
+def obstacle() -> str:
+    """Return why this machine cannot run the server, or an empty text."""
+    missing = [name for name in _PACKAGES if _program(name) is None]
+    if missing:
+        packages = dict.fromkeys(_PACKAGES[name] for name in missing)
+        return f"{', '.join(missing)} not found (Debian: apt install {' '.join(packages)})"
     try:
         _free_port("127.0.0.2")
-    except OSError:
-        return False
-    return True
+    except OSError as error:
+        return f"no server can listen on 127.0.0.2: {error}"
+    return ""
 
 
 def _free_port(address: str) -> int:
@@ -122,8 +126,8 @@ class SshServer:
         self.start()
 
     def __enter__(self) -> SshServer:
-        if not available():
-            raise SshError("the OpenSSH server and client are not installed")
+        if reason := obstacle():
+            raise SshError(reason)
         try:
             self.user = pwd.getpwuid(os.getuid()).pw_name
         except KeyError:
