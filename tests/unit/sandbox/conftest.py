@@ -52,7 +52,7 @@ def fetch() -> Callable[..., Response]:
         body: bytes | None = None,
         connection: http.client.HTTPConnection | None = None,
     ) -> Response:
-        own = connection or http.client.HTTPConnection(sandbox.host, sandbox.port, timeout=5)
+        own = connection or http.client.HTTPConnection(sandbox.host, sandbox.port, timeout=60)
         sent = {"Authorization": f"Bearer {sandbox.token if token is None else token}"}
         try:
             own.request(method, target, body, {**sent, **(headers or {})})
@@ -76,7 +76,7 @@ def exchange() -> Callable[[Any], bytes]:
             f"Authorization: Bearer {sandbox.token}",
             "Connection: close",
         ]
-        with closing(socket.create_connection((sandbox.host, sandbox.port), 5)) as connection:
+        with closing(socket.create_connection((sandbox.host, sandbox.port), 60)) as connection:
             connection.sendall("\r\n".join([*lines, "", ""]).encode())
             received = b""
             while piece := connection.recv(65536):
