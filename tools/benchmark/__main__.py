@@ -113,16 +113,18 @@ class Bench:
         driver, written = Path(__file__).with_name("driver.py"), self._work / "figures.json"
         after = "stop" if name in PARSED else "continue"
         command = ("python", driver, written, SOURCES[name].plugin, after, "-i", path, "--list")
-        with tempfile.TemporaryFile() as output:
+        written.unlink(missing_ok=True)
+        with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
             process = subprocess.Popen(
-                command, env=runner.environment, cwd=self._work, stdout=output
+                command, env=runner.environment, cwd=self._work, stdout=output, stderr=errors
             )
             status, usage = os.wait4(process.pid, 0)[1:]
             process.returncode = os.waitstatus_to_exitcode(status)
-            figures = json.loads(written.read_text(encoding="ascii"))
-            if process.returncode != 0 or figures["hosts"] != (0 if name == EMPTY else size):
-                raise RuntimeError(f"{name} failed on {core} with {size} hosts")
             output.seek(0)
+            errors.seek(0)
+            figures = json.loads(written.read_text(encoding="ascii")) if written.exists() else {}
+            if process.returncode or figures.get("hosts") != (0 if name == EMPTY else size):
+                raise RuntimeError(f"{name}, {core}, {size} hosts: {errors.read().decode()}")
             return {**figures, "whole": usage.ru_utime + usage.ru_stime}, output.read()
 
     def _write(self, core: str, size: int, name: str) -> Path:
@@ -132,11 +134,11 @@ class Bench:
         path = folder / source.file
         if not path.exists():
             folder.mkdir(parents=True)
-            text = source.text(self._origin, size)
+            path.write_text(source.text(self._origin, size), encoding="utf-8")
             if source.options.get("cache"):
-                text += f"cache_connection: {folder / 'cache'}\n"
-            path.write_text(text, encoding="utf-8")
-            self._runners[core].inventory("-i", path, "--list").ok()
+                with path.open("a", encoding="utf-8") as file:
+                    file.write(f"cache_connection: {folder / 'cache'}\n")
+                self._runners[core].inventory("-i", path, "--list").ok()
         return path
 
     def count(self, core: str) -> dict[str, int]:
