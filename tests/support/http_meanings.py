@@ -13,8 +13,6 @@ from __future__ import annotations
 import gzip
 from typing import NamedTuple
 
-from .meanings import Meaning
-
 LISTING = b'{"data": [], "has_more": false}'
 CHUNK = b"%x\r\n%b\r\n" % (len(LISTING), LISTING)
 END = b"0\r\n\r\n"
@@ -169,91 +167,53 @@ RESPONSES = (
 )
 
 # Links and addresses, of which each parser could find another host.
-URL_MEANINGS = (
-    Meaning(
-        ("urllib.parse",),
-        "def urljoin",
-        (
-            "?page=2",
-            "//h/x",
-            "///x",
-            "http:x",
-            "http:/x",
-            "http:///x",
-            "HTTP://H:/x",
-            "..//x",
-            ";x",
-        ),
+URLS = (
+    *("?page=2", "//h/x", "///x", "http:x", "http:/x", "http:///x", "HTTP://H:/x", "..//x", ";x"),
+    *("//h\uff0f@other/", "//h\u2044other", "//h\uff1a81/", "//other\uff03@h/", "//\uff48/x"),
+    *(
+        "//h:80@other/x",
+        "//other#@h/",
+        "//other?@h/",
+        "//other;@h/",
+        "//h\\@other/x",
+        "//h\\.other/",
+        "//h%2f@other/x",
+        "//h%40other/",
+        "//h:080/x",
+        "//h:+80/",
+        "//h:8_0/",
+        "//[h]/x",
+        "//h[/",
+        "//h]",
+        "/%2e%2e/%zz?a=%",
     ),
-    Meaning(
-        ("urllib.parse",),
-        "def _checknetloc",
-        ("//h\uff0f@other/", "//h\u2044other", "//h\uff1a81/", "//other\uff03@h/", "//\uff48/x"),
+    *(
+        "//[::1]/x",
+        "//[fe80::1%25eth0]/x",
+        "//[fe80::1%eth0]/x",
+        "//[::ffff:127.0.0.1]/",
+        "//h%25/",
     ),
-    Meaning(
-        ("urllib3.util.url",),
-        "def parse_url",
-        (
-            "//h:80@other/x",
-            "//other#@h/",
-            "//other?@h/",
-            "//other;@h/",
-            "//h\\@other/x",
-            "//h\\.other/",
-            "//h%2f@other/x",
-            "//h%40other/",
-            "//h:080/x",
-            "//h:+80/",
-            "//h:8_0/",
-            "//[h]/x",
-            "//h[/",
-            "//h]",
-            "/%2e%2e/%zz?a=%",
-        ),
+    *(
+        "//\u24d7/x",
+        "//h\u3002other/",
+        "//\xdf.h/",
+        "//h\xad/",
+        "//xn--/",
+        "//*.h/",
+        "//.h/",
+        "//h./x",
     ),
-    Meaning(
-        ("urllib3.util.url",),
-        "ZONE_ID",
-        (
-            "//[::1]/x",
-            "//[fe80::1%25eth0]/x",
-            "//[fe80::1%eth0]/x",
-            "//[::ffff:127.0.0.1]/",
-            "//h%25/",
-        ),
-    ),
-    Meaning(
-        ("requests.models",),
-        "def _get_idna_encoded_host",
-        (
-            "//\u24d7/x",
-            "//h\u3002other/",
-            "//\xdf.h/",
-            "//h\xad/",
-            "//xn--/",
-            "//*.h/",
-            "//.h/",
-            "//h./x",
-        ),
-    ),
-    Meaning(("requests.utils",), "def get_auth_from_url", ("//user:pw@h/", "//@h/", "//:@h/x")),
-    Meaning(("requests.utils",), "def requote_uri", ("/a%7Eb?c=%41", "/\xe9?\u20ac", "/a|b^c`{}")),
-    Meaning(
-        ("requests.models",), "url.lstrip()", (" //other/", "\t//other/", "\xa0//other/", "/a b")
-    ),
+    *("//user:pw@h/", "//@h/", "//:@h/x"),
+    *("/a%7Eb?c=%41", "/\xe9?\u20ac", "/a|b^c`{}"),
+    *(" //other/", "\t//other/", "\xa0//other/", "/a b"),
 )
-URLS = tuple(dict.fromkeys(text for meaning in URL_MEANINGS for text in meaning.texts))
 
 # Variables of the environment, which requests and its libraries also read in lower case.
-VARIABLE_MEANINGS = (
-    Meaning(
-        ("urllib.request",),
-        "def getproxies_environment",
-        ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
-    ),
-    Meaning(("urllib.request",), "'REQUEST_METHOD' in os.environ", ("REQUEST_METHOD",)),
-    Meaning(("requests.sessions",), "REQUESTS_CA_BUNDLE", ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")),
-    Meaning(("requests.utils",), "NETRC_FILES", ("NETRC",)),
-    Meaning(("urllib3.util.ssl_",), "SSLKEYLOGFILE", ("SSLKEYLOGFILE",)),
+VARIABLES = (
+    *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
+    *("REQUEST_METHOD",),
+    *("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"),
+    *("NETRC",),
+    *("SSLKEYLOGFILE",),
 )
-VARIABLES = tuple(text for meaning in VARIABLE_MEANINGS for text in meaning.texts)
