@@ -27,7 +27,7 @@ help:
 	@echo "make docs      1 min  check the documentation and build it as a web site"
 	@echo "make check    25 min  run matrix and gates together, which takes less time"
 	@echo "make devel    10 min  test with the newest pre-release of ansible-core"
-	@echo "make bench    35 min  measure the inventory beside its peers"
+	@echo "make bench    15 min  measure the inventory beside its peers"
 	@echo "make live             check a real account, read-only, and print a report"
 	@echo "make picture   1 min  draw docs/graph.svg from a run of the demo"
 	@echo "make release  30 min  check everything, build the release from the commit"
