@@ -62,8 +62,9 @@ so they are given as ratios, which are similar on other machines.
   *keyed*: the same with three `keyed_groups` and one `compose` entry. *everything*: both kinds of
   groups, two conditions in `groups`, a filter, and a `compose` entry with a different value for
   each host. *cache read*: the defaults with `ansible.builtin.jsonfile`.
-- **this collection** with two expressions that read a list that many hosts share, `group_names`,
-  or a lookup. They are compared with **direct calls, more fields**, which have the same fields.
+- **this collection** with two expressions that read a list that many hosts share, an absent field,
+  `group_names`, or a list that differs for each host. They are compared with **direct calls, more
+  fields**, which have the same fields.
 - **vultr.cloud** and **hetzner.hcloud** with the same `keyed_groups` and `compose` entries as this
   collection. Both are part of the PyPI package `ansible`. They read the same servers from simulated
   APIs on the same machine, which return only the fields that the plugins use, in a single response.

@@ -29,8 +29,8 @@ EVERYTHING, READ = "this collection, everything", "this collection, cache read"
 VULTR, HCLOUD = "vultr.cloud, keyed", "hetzner.hcloud, keyed"
 # With fields that the API could add later, which expressions read.
 LATER = "direct calls, more fields"
-LIST, NAMES = "this collection, a list", "this collection, group_names"
-LOOKUP = "this collection, a lookup"
+LIST, ABSENT = "this collection, a list", "this collection, an absent field"
+NAMES, EACH = "this collection, group_names", "this collection, a list for each host"
 GROUPED_BY = ("region", "plan", "status")
 
 
@@ -100,14 +100,19 @@ SOURCES = {
         compose={"tier": "server_tags | first"},
         keyed_groups=[{"key": "server_tags", "prefix": "tag"}],
     ),
+    ABSENT: _ours(
+        "later",
+        compose={"rack": "server_rack | default('x')"},
+        keyed_groups=[{"key": "server_row | default('none')", "prefix": "row"}],
+    ),
     NAMES: _ours(
         "later",
         compose={"groups_found": "group_names | length"},
         groups={"both": "'region_eu_1' in group_names and 'status_running' in group_names"},
     ),
-    LOOKUP: _ours(
+    EACH: _ours(
         "later",
-        compose={"home": "lookup('ansible.builtin.env', 'HOME')", "year": "now().year"},
+        compose={"note": "server_notes | join('-')", "first": "server_notes | first"},
     ),
 }
 
@@ -135,7 +140,13 @@ def _static(size: int) -> dict[str, Any]:
 
 
 def _later(number: int, server: dict[str, str]) -> dict[str, Any]:
-    return {**server, "tags": ["prod", server["region"]], "cpus": number % 4 + 1}
+    return {
+        **server,
+        "tags": ["prod", server["region"]],
+        "notes": [server["id"], server["name"]],
+        "labels": {"role": server["name"].partition("-")[0], "tier": server["plan"]},
+        "cpus": number % 4 + 1,
+    }
 
 
 def _vultr(number: int, server: dict[str, str]) -> dict[str, Any]:
