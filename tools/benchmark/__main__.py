@@ -16,6 +16,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -181,6 +182,8 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
 def main(arguments: list[str] | None = None) -> int:
     """Measure, write the page and the picture, and return the exit status."""
     options = _parse(arguments)
+    # As an exception, it ends the started processes like Ctrl-C.
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     newest = options.cores[0]
     with (
         tempfile.TemporaryDirectory(prefix="server_management_bench_") as folder,

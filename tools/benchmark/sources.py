@@ -214,7 +214,8 @@ class _Handler(BaseHTTPRequestHandler):
 def simulated_apis() -> Iterator[str]:
     """Serve the simulated APIs in a separate process during the block; yield their URL."""
     with ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as server:
-        process = multiprocessing.get_context("fork").Process(target=server.serve_forever)
+        forked = multiprocessing.get_context("fork")
+        process = forked.Process(target=server.serve_forever, daemon=True)
         process.start()
         try:
             yield f"http://127.0.0.1:{server.server_address[1]}"
