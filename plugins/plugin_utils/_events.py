@@ -9,14 +9,12 @@ It imports no Ansible: ansible-rulebook may run where none is installed.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..module_utils._errors import CloudError
-from ..module_utils._models import GROUP_FIELDS, Server, map_texts
+from ..module_utils._models import GROUP_FIELDS, Server
 from ..module_utils._text import is_plain, plain
 from ._names import assign_names
 
@@ -25,18 +23,15 @@ Event = dict[str, Any]
 # The key of the host name in ``changed`` and ``before``, beside the API's fields.
 HOSTNAME = "inventory_hostname"
 
-# Characters of a text or a key. ansible-rulebook loses an event with a key of more than 50,000 or
-# a text of more than 20,000,000 (the limits of its JSON parser, Jackson).
-_MAX_TEXT = 10_000
-
 # The groups of an inventory file with default options.
 _GROUPS = frozenset({"all", "ungrouped", "server_management"})
 _GROUP_PREFIXES = tuple(f"{field}_" for field in GROUP_FIELDS)
 
+_ABSENT = object()  # instead of a value that a record does not have
+
 # Punctuation of our own messages, which is replaced so that they read well as plain text.
 _in_parentheses = re.compile(r" \(([^()]*)\)")
-_PUNCTUATION = {ord(";"): ",", ord("="): " ", **dict.fromkeys(map(ord, "\"'`[]!"))}
-_ends_like_event_id = re.compile(r"\+[0-9a-f]{32}\Z").search
+_PUNCTUATION = str.maketrans(";=", ", ", "\"'`[]!")
 
 
 class _DefaultGroups:
@@ -47,30 +42,27 @@ class _DefaultGroups:
 
 
 class Listing:
-    """The servers of the account by id, and the name that the inventory gives to each of them."""
+    """The servers of the account by id, and the name that the inventory gives to each of them.
 
-    def __init__(self, servers: Iterable[Server], hosts: str, is_partial: bool = False) -> None:
-        self._hosts = hosts
-        self.is_partial = is_partial
-        self.servers = {server.id: server for server in servers}
-        self.names = assign_names(
-            {
-                server.id: [server.id if hosts == "id" else server.text("name")]
-                for server in self.servers.values()
-            },
-            _DefaultGroups(),
-            lambda _name, _server_id: False,
-        ).names
+    ``hosts`` is how the inventory names hosts: by ``name`` or by ``id``.
+    """
 
-    def completed(self, before: Listing) -> Listing:
-        """Return a partial listing with the servers of the last one, which may still exist."""
-        if not self.is_partial:
-            return self
-        return Listing({**before.servers, **self.servers}.values(), self._hosts)
+    def __init__(self, servers: Mapping[str, Server], hosts: str) -> None:
+        self.servers = servers
+        preferences = {
+            server.id: [server.id if hosts == "id" else server.text("name")]
+            for server in servers.values()
+        }
+        self.names = assign_names(preferences, _DefaultGroups(), lambda _name, _id: False).names
 
-    def in_order(self) -> list[Server]:
-        """Return the servers in the order of their host names."""
-        return sorted(self.servers.values(), key=lambda server: self.names[server.id])
+    def with_events(self) -> list[Server]:
+        """Return the servers that have events, in the order of their host names.
+
+        An id with other characters can't be in an event: with these replaced, it could be the id of
+        another server.
+        """
+        servers = (server for server in self.servers.values() if is_plain(server.id))
+        return sorted(servers, key=lambda server: self.names[server.id])
 
 
 class History:
@@ -79,25 +71,33 @@ class History:
     With ``initial``, the servers of the first listing appear.
     """
 
-    def __init__(self, initial: bool) -> None:
-        self._listing = Listing((), "name") if initial else None
+    def __init__(self, hosts: str, initial: bool) -> None:
+        self._hosts = hosts
+        self._listing = Listing({}, hosts) if initial else None
         self._is_failing = False
 
-    def fail(self, error: CloudError) -> Iterator[Event]:
-        """Yield an event for the first of several failures in a row."""
-        if not self._is_failing:
-            self._is_failing = True
-            yield _failed(error)
-
-    def update(self, listing: Listing) -> Iterator[Event]:
-        """Yield the end of a failure, then the differences from the last listing."""
+    def fail(self, error: CloudError) -> list[Event]:
+        """Return an event for the first of several failures in a row."""
         if self._is_failing:
-            self._is_failing = False
-            yield {"server_management": {"event": "recovered"}}
-        before, self._listing = self._listing, listing
-        if before is not None:
-            self._listing = listing.completed(before)
-            yield from compare_listings(before, self._listing)
+            return []
+        self._is_failing = True
+        content = {"code": error.code, "message": plain_message(str(error)), "status": error.status}
+        return [{"server_management": {"event": "failed", "error": content}}]
+
+    def update(self, servers: Iterable[Server], is_partial: bool = False) -> list[Event]:
+        """Return the end of a failure, then the differences from the last listing.
+
+        Servers that a partial listing does not have may still exist.
+        """
+        kept = self._listing.servers if is_partial and self._listing else {}
+        now = Listing({**kept, **{server.id: server for server in servers}}, self._hosts)
+        events: list[Event] = []
+        if self._is_failing:
+            events.append({"server_management": {"event": "recovered"}})
+        if self._listing is not None:
+            events += compare_listings(self._listing, now)
+        self._listing, self._is_failing = now, False
+        return events
 
 
 def compare_listings(before: Listing, now: Listing) -> Iterator[Event]:
@@ -106,61 +106,41 @@ def compare_listings(before: Listing, now: Listing) -> Iterator[Event]:
     Each kind is in the order of the host names. Servers that are gone come first, because another
     server may now have their name or address.
     """
-    for server in before.in_order():
+    for server in before.with_events():
         if server.id not in now.servers:
-            yield _event("gone", server, before)
-    new = []
-    for server in now.in_order():
-        known = before.servers.get(server.id)
-        if known is None:
-            new.append(server)
-        else:
-            yield from _changes(before, now, known, server)
-    for server in new:
-        yield _event("appeared", server, now)
+            yield _event("gone", before.names[server.id], server)
+    servers = now.with_events()
+    for server in servers:
+        if server.id in before.servers:
+            yield from _changes(before, now, server)
+    for server in servers:
+        if server.id not in before.servers:
+            yield _event("appeared", now.names[server.id], server)
 
 
-def _changes(before: Listing, now: Listing, known: Server, server: Server) -> Iterator[Event]:
+def _changes(before: Listing, now: Listing, server: Server) -> Iterator[Event]:
     """Yield an event if fields of a server or its host name changed."""
-    missing = object()
+    known = before.servers[server.id]
+    old_name, name = before.names[server.id], now.names[server.id]
     changed = {
-        plain_key(field)
+        plain(field)
         for field in known.fields.keys() | server.fields.keys()
-        if not _is_same(known.fields.get(field, missing), server.fields.get(field, missing))
+        if known.fields.get(field, _ABSENT) != server.fields.get(field, _ABSENT)
     }
-    has_new_name = before.names[server.id] != now.names[server.id]
-    if not (changed or has_new_name):
-        return
-    earlier, replaced = plain_fields(known.fields)
-    if has_new_name:
-        changed.add(HOSTNAME)
-        earlier[HOSTNAME] = before.names[server.id]
-    event = _event("changed", server, now)
-    content = event["server_management"]
-    content.update(before=earlier, changed=sorted(changed))
-    if replaced := sorted({*replaced, *content.get("replaced", ())}):
-        content["replaced"] = replaced
-    yield event
+    if changed or old_name != name:
+        earlier = plain_value(known.fields)
+        if old_name != name:
+            changed.add(HOSTNAME)
+            earlier[HOSTNAME] = old_name
+        yield _event("changed", name, server, known, before=earlier, changed=sorted(changed))
 
 
-def _is_same(value: Any, other: Any) -> bool:
-    """Compare values as JSON does: to Python, true is the same as 1."""
-    if value != other or isinstance(value, str):
-        return bool(value == other)
-    return json.dumps(value, sort_keys=True) == json.dumps(other, sort_keys=True)
-
-
-def _event(kind: str, server: Server, listing: Listing) -> Event:
-    fields, replaced = plain_fields(server.fields)
-    content: dict[str, Any] = {"event": kind, "server": fields}
-    if replaced:
-        content["replaced"] = replaced
-    return {"server_management": content, "meta": {"hosts": listing.names[server.id]}}
-
-
-def _failed(error: CloudError) -> Event:
-    content = {"code": error.code, "message": plain_message(str(error)), "status": error.status}
-    return {"server_management": {"event": "failed", "error": content}}
+def _event(kind: str, host: str, server: Server, *others: Server, **content: Any) -> Event:
+    """Return an event about a server; ``others`` are further records in it."""
+    content.update(event=kind, server=plain_value(server.fields))
+    if replaced := {field for record in (server, *others) for field in _replaced(record.fields)}:
+        content["replaced"] = sorted(replaced)
+    return {"server_management": content, "meta": {"hosts": host}}
 
 
 def plain_message(text: str) -> str:
@@ -168,37 +148,22 @@ def plain_message(text: str) -> str:
     return plain(_in_parentheses.sub(r", \1", text).translate(_PUNCTUATION))
 
 
-def event_id(server_id: str) -> str:
-    """Return the id that a server has in events; different ids stay different.
-
-    An id that is not plain becomes its plain characters and a digest: srv#1 becomes
-    srv1+ec8bc2df5d..., because srv_1 can be another server.
-    """
-    # A plain id that looks like the result for another one gets a digest, too.
-    if _short_plain(server_id) == server_id and not _ends_like_event_id(server_id):
-        return server_id
-    digest = hashlib.sha256(server_id.encode()).hexdigest()[:32]
-    return f"{''.join(filter(is_plain, server_id[:_MAX_TEXT]))}+{digest}"
-
-
-def plain_fields(fields: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Return a server's fields with plain text only, and the names of those that were altered.
+def plain_value(value: Any) -> Any:
+    """Return a JSON value with plain text only, without the fields that have other names.
 
     ansible-rulebook passes events to playbooks as trusted variables, so that text which could be a
-    template would be rendered on the control node.
+    template would be rendered on the control node. It refuses an empty name.
     """
-    result = {**map_texts(fields, _short_plain, plain_key), "id": event_id(fields["id"])}
-    unaltered = {name for name, value in fields.items() if name in result and result[name] == value}
-    return result, sorted(result.keys() - unaltered)
+    if isinstance(value, str):
+        return plain(value)
+    if isinstance(value, list):
+        return [plain_value(item) for item in value]
+    if isinstance(value, Mapping):
+        return {key: plain_value(item) for key, item in value.items() if key and is_plain(key)}
+    return value
 
 
-def plain_key(key: str) -> str:
-    """Return a key as short plain text that is not empty.
-
-    An empty one would end the task of ansible-rulebook that reads events (dpath refuses it).
-    """
-    return _short_plain(key) or "_"
-
-
-def _short_plain(text: str) -> str:
-    return plain(text[:_MAX_TEXT])
+def _replaced(fields: Mapping[str, Any]) -> set[str]:
+    """Return the names of the fields that are altered or dropped in an event, as plain text."""
+    kept = plain_value(fields)
+    return {plain(name) for name, value in fields.items() if kept.get(name, _ABSENT) != value}

@@ -2,140 +2,155 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Poll the listing, and put an event for each difference on the queue of a rulebook."""
+"""Poll the listing, and put an event for each difference on the queue of a rulebook.
+
+It imports no Ansible: ansible-rulebook may run where none is installed.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import logging
+import math
 import threading
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from importlib import metadata
-from typing import Any, Protocol
+from typing import Any
 
 from ..module_utils._client import Client
-from ..module_utils._errors import CloudError, MissingLibrary, StatusError, TokenFileUnusable
+from ..module_utils._errors import CloudError, MissingLibrary, OptionError, TokenFileUnusable
 from ..module_utils._models import Server
-from ..module_utils._options import VERSION, Connection, connection_from
-from ..module_utils._text import summarise
-from ._arguments import read_arguments
-from ._events import Event, History, Listing, event_id
+from ..module_utils._options import (
+    RULES,
+    TOKEN_OPTIONS,
+    TYPES,
+    VARIABLES,
+    connection_from,
+    from_environment,
+    unknown_option,
+)
+from ..module_utils._text import count_of, is_plain, summarise
+from ._events import Event, History
 
+# The rules for the arguments of the source, as in an argument spec.
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    **RULES,
+    "interval": {"type": "float", "default": 60.0},
+    "hosts": {"type": "str", "default": "name", "choices": ["name", "id"]},
+    "initial": {"type": "bool", "default": False},
+}
+# The version of Ansible; ansible-rulebook does not require it.
+_ANSIBLE = next((found.version for found in metadata.distributions(name="ansible-core")), "none")
 _MAX_PAUSE = 3600.0  # seconds of Retry-After that are honored between two polls
 
 _logger = logging.getLogger("server_management.cloud.servers")
 
 
-class Queue(Protocol):
-    """The queue that a rulebook gives to a source."""
-
-    async def put(self, data: Event) -> None:
-        """Add an event; with ansible-rulebook, this waits while actions run."""
-
-
 async def watch(
-    queue: Queue,
+    put: Callable[[Event], Awaitable[None]],
     arguments: Mapping[str, Any],
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> None:
-    """Poll until cancelled.
+    """Poll until cancelled, and ``put`` each event on the queue of the rulebook.
 
-    Raises OptionError for an invalid argument, before any request, and MissingLibrary. All other
-    failures are events.
+    With ansible-rulebook, ``put`` waits while actions run. Raises OptionError for an invalid
+    argument, before any request, and MissingLibrary. All other failures are events.
     """
     options = read_arguments(arguments)
     with suppress(TokenFileUnusable):  # may be temporary: the first poll reports it
-        _connect(options)
-    history = History(options["initial"])
+        connection_from(options.__getitem__, _ANSIBLE)
+    history = History(options["hosts"], options["initial"])
     poll = _Poll(options)
     while True:
         pause = options["interval"]
         try:
-            events = history.update(await _in_thread(poll))
+            events = history.update(*await _in_thread(poll))
         except MissingLibrary:
             raise
         except CloudError as error:
             events = history.fail(error)
-            pause = max(pause, _pause_after(error))
+            pause = max(pause, min(error.retry_after or 0.0, _MAX_PAUSE))
             _logger.info("%s", error)
         for event in events:
-            await queue.put(event)
+            await put(event)
         await sleep(pause)
 
 
+def read_arguments(given: Mapping[Any, Any]) -> dict[str, Any]:
+    """Return the value of each argument; raise OptionError at the first bad one.
+
+    An argument that is missing or null is read from the environment, where an empty variable counts
+    as not set. The environment variables of the token are read later, with the connection, and only
+    if neither argument is given: a null one is usually a template that rendered to nothing.
+    """
+    for name in given:
+        if name not in ARGUMENTS:
+            raise unknown_option(name, ARGUMENTS, "is not an argument of this event source.")
+    given = {**given, **{name: "" for name in TOKEN_OPTIONS if given.get(name, "") is None}}
+    values = {name: _value(name, given.get(name), rules) for name, rules in ARGUMENTS.items()}
+    if not 1 <= values["interval"] < math.inf:
+        raise OptionError("interval: must be a number of seconds, at least 1.")
+    return values
+
+
+def _value(name: str, given: Any, rules: Mapping[str, Any]) -> Any:
+    if given is None and name in VARIABLES:
+        given = from_environment(VARIABLES[name])
+    if given is None:
+        return rules.get("default")
+    convert, expected = TYPES[rules["type"]]
+    value = convert(given)
+    if value is None:
+        raise OptionError(f"{name}: must be {expected}.")
+    if value not in rules.get("choices", (value,)):
+        raise OptionError(f"{name}: must be one of {', '.join(rules['choices'])}.")
+    return value
+
+
 class _Poll:
-    """Read the listing with the current token; log the warnings that the last poll did not have."""
+    """Read the listing with the current token, and log each warning once."""
 
     def __init__(self, options: Mapping[str, Any]) -> None:
         self._options = options
-        self._warnings: list[str] = []
+        self._logged: set[str] = set()
 
-    def __call__(self) -> Listing:
-        warnings: list[str] = []
+    def __call__(self) -> tuple[list[Server], bool]:
+        """Return the servers, and whether the account has more."""
         client = Client(
-            _connect(self._options),
-            warnings.append,
+            connection_from(self._options.__getitem__, _ANSIBLE),
+            self._warn,
             wait=_logger.info,
             progress=_logger.info,
-            trace=_logger.debug if _logger.isEnabledFor(logging.DEBUG) else None,
+            trace=_logger.debug,
         )
         servers = client.list_servers()
-        if altered := _altered_ids(servers):
-            warnings.append(altered)
-        for text in warnings:
-            if text not in self._warnings:
-                _logger.warning("%s", text)
-        self._warnings = warnings
-        return Listing(servers, self._options["hosts"], client.is_partial)
+        if ids := [server.id for server in servers if not is_plain(server.id)]:
+            self._warn(
+                f"No events are sent for {count_of(len(ids), 'server')} with characters in the id "
+                f"that events can't have: {summarise(ids)}."
+            )
+        return servers, client.is_partial
+
+    def _warn(self, text: str) -> None:
+        if text not in self._logged:
+            self._logged.add(text)
+            _logger.warning("%s", text)
 
 
-def _altered_ids(servers: Iterable[Server]) -> str:
-    """Return a warning if servers have another id in events, and an empty text otherwise."""
-    altered = [server.id for server in servers if event_id(server.id) != server.id]
-    if not altered:
-        return ""
-    are = "1 server has an id" if len(altered) == 1 else f"{len(altered)} servers have ids"
-    return (
-        f"{are} that events can't have: {summarise(altered)}. Playbooks that "
-        "compare the id of an event with server_id end without changing anything."
-    )
-
-
-def _connect(options: Mapping[str, Any]) -> Connection:
-    """Return the connection; a token file is read each time."""
-    connection = connection_from(options.__getitem__, "")
-    return dataclasses.replace(connection, user_agent=_user_agent())
-
-
-def _user_agent() -> str:
-    programs = [f"server_management.cloud/{VERSION}"]
-    for package, program in (("ansible-core", "ansible"), ("ansible-rulebook", "ansible-rulebook")):
-        with suppress(metadata.PackageNotFoundError):
-            programs.append(f"{program}/{metadata.version(package)}")
-    return " ".join(programs)
-
-
-def _pause_after(error: CloudError) -> float:
-    """Return the seconds that the API asks to wait, at most an hour."""
-    asked = error.retry_after if isinstance(error, StatusError) else None
-    return min(asked or 0.0, _MAX_PAUSE)
-
-
-async def _in_thread(call: Callable[[], Listing]) -> Listing:
-    """Return what a call returns in another thread, or raise what it raises.
+async def _in_thread(poll: _Poll) -> tuple[list[Server], bool]:
+    """Poll in another thread.
 
     The thread is abandoned when the task is cancelled. With asyncio.to_thread, Python would wait at
     its end for the thread, until the last retry of a request.
     """
-    future: Future[Listing] = Future()
+    future: Future[tuple[list[Server], bool]] = Future()
     future.set_running_or_notify_cancel()  # so that the thread can still set a result
 
     def run() -> None:
         try:
-            future.set_result(call())
+            future.set_result(poll())
         except Exception as error:  # noqa: BLE001  # a mistake of ours ends the source, too
             future.set_exception(error)
 

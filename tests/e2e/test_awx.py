@@ -28,6 +28,7 @@ from .conftest import KNOWN, THREE, Source, hosts
 GUIDE = REPOSITORY / "docs" / "docsite" / "rst" / "guide_awx.rst"
 BLOCKS = {block.caption: block.text for block in read_blocks(GUIDE)}
 SOURCE_VARIABLES: dict[str, str] = yaml.safe_load(BLOCKS["Source variables"])
+ENABLED = {"ANSIBLE_INVENTORY_ENABLED": SOURCE_VARIABLES["ANSIBLE_INVENTORY_ENABLED"]}
 # STANDARD_INVENTORY_UPDATE_ENV in awx/main/constants.py
 ENVIRONMENT = {
     "ANSIBLE_INVENTORY_UNPARSED_FAILED": "True",
@@ -86,22 +87,21 @@ def test_a_directory_with_a_failing_file_needs_a_variable_to_fail(source: Source
 
 def test_fewer_plugins_shorten_the_output_of_a_failure_and_read_no_script(source: Source) -> None:
     path = source.file(api_token="wrong")
-    enabled = {"ANSIBLE_INVENTORY_ENABLED": SOURCE_VARIABLES["ANSIBLE_INVENTORY_ENABLED"]}
     lengths = []
-    for variables in ({}, enabled):
+    for variables in ({}, ENABLED):
         command = ("-i", path, "--list", "--export")
         result = source.runner.inventory(*command, env={**ENVIRONMENT, **variables})
         assert result.rc != 0
         assert result.says("The API rejected the token")
         lengths.append(len(result.output))
     assert lengths[1] < 0.7 * lengths[0]
-    assert update(source.runner, source.file(), **enabled)[1] == THREE
+    assert update(source.runner, source.file(), **ENABLED)[1] == THREE
     # AWX gives jobs their inventory in this form.
     script = source.folder / "hosts"
     script.write_text('#! /usr/bin/env python3\nprint(\'{"all": {"hosts": ["web-1"]}}\')\n')
     script.chmod(0o755)
     assert update(source.runner, script)[1] == ["web-1"]
-    assert update(source.runner, script, **enabled)[1] is None
+    assert update(source.runner, script, **ENABLED)[1] is None
 
 
 def test_the_variables_of_the_guide_are_in_what_awx_reads(source: Source) -> None:
@@ -115,13 +115,17 @@ def test_the_variables_of_the_guide_are_in_what_awx_reads(source: Source) -> Non
     assert json.loads(output.read_text())["_meta"]["hostvars"]["web-2"]["sm_status"] == "stopped"
 
 
-def test_where_an_update_finds_collections_of_the_project(
+def test_an_update_finds_collections_of_the_project_only_by_the_variable(
     source: Source, installed: Path, tmp_path: Path
 ) -> None:
     mounted = SOURCE_VARIABLES["ANSIBLE_COLLECTIONS_PATH"]
     assert mounted.startswith("/runner/requirements_collections:")
     runner = Runner(tmp_path / "other_home")
     path = source.file()
+    missing, found = update(runner, path, **ENABLED)
+    assert found is None
+    for text in ("Failed to load inventory plugin, skipping", "No inventory plugins available"):
+        assert missing.says(text)
     old = update(runner, path, ANSIBLE_COLLECTIONS_PATHS=str(installed))[1]
     assert old == (THREE if Version(ansible_version) < Version("2.19.0a1") else None)
     variable = mounted.replace("/runner/requirements_collections", str(installed))

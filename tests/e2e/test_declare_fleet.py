@@ -2,33 +2,23 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The playbook declare_fleet: the file that it writes declares exactly the account."""
+"""The playbooks declare_fleet and check_fleet: an account and its declaration."""
 
 from __future__ import annotations
 
+import os
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from sandbox import Sandbox
+from sandbox import Fault, Sandbox
 from support.run import Result, Runner
 
 from .conftest import KNOWN
 from .hostile import CANARY, CASES, EXECUTE
 
-PLAYBOOK = "server_management.cloud.declare_fleet"
-COMPARE = """\
-- hosts: localhost
-  gather_facts: false
-  vars_files: [fleet.yml]
-  tasks:
-    - server_management.cloud.fleet_info:
-        servers: "{{ fleet }}"
-      register: comparison
-    - ansible.builtin.assert:
-        that: comparison.in_sync
-        fail_msg: "{{ comparison.report }}"
-"""
+FLEET = "fleet: [{name: db-1, plan: small}, {name: web-1}, {name: web-3}]\n"
 # Names that YAML reads as something else, or that Ansible could read as a template.
 NAMES = ["yes", "null", "12", "1e3", "0x10", "2026-01-01", "a: b", "- a", "@a", "é漢", "😀", "a b "]
 NAMES += ["=", "<<", "~", "no\n", "12\n", "2026-01-01\t10:00:00", "[1]", "{}", "null\n"]
@@ -37,22 +27,18 @@ NAMES += [EXECUTE, "{% if %}", "{# a", "\n", "a\nb", '"', "'", "!unsafe a", "&a"
 NAMES += ["web", "web", "Web"]
 
 
-def run(runner: Runner, api: Sandbox, *arguments: str | Path) -> Result:
+def run(playbook: str, runner: Runner, api: Sandbox, *arguments: str | Path) -> Result:
     environment = {
         "SERVER_MANAGEMENT_BASE_URL": api.url,
         "SERVER_MANAGEMENT_API_TOKEN": api.token,
+        "SERVER_MANAGEMENT_RETRIES": "0",
     }
-    return runner.playbook(*arguments, env=environment)
+    name = f"server_management.cloud.{playbook}"
+    return runner.playbook(name, *arguments, env=environment)
 
 
-def declare(runner: Runner, api: Sandbox, *arguments: str) -> Result:
-    return run(runner, api, PLAYBOOK, *arguments)
-
-
-def compare(runner: Runner, api: Sandbox) -> Result:
-    playbook = runner.home / "compare.yml"
-    playbook.write_text(COMPARE)
-    return run(runner, api, playbook)
+declare = partial(run, "declare_fleet")
+check = partial(run, "check_fleet")
 
 
 def test_it_writes_names_and_replaces_nothing_by_mistake(runner: Runner, sandbox: Sandbox) -> None:
@@ -71,14 +57,89 @@ def test_it_writes_names_and_replaces_nothing_by_mistake(runner: Runner, sandbox
     assert declare(runner, sandbox, *replace).ok().says("changed=0")
     sandbox.servers.clear()
     declare(runner, sandbox, *replace).ok()
-    compare(runner, sandbox).ok()
-    # A directory is never replaced, and no file is written into it.
-    path.unlink()
-    path.mkdir()
-    result = declare(runner, sandbox, *replace)
-    assert result.says("fleet.yml is a directory, so nothing was changed")
-    assert not result.says("declare_fleet_replace")
-    assert not list(path.iterdir())
+    check(runner, sandbox).ok()
+    # Only a regular file is replaced, and none is written into a directory.
+    for name, create, kind in (
+        ("folder", Path.mkdir, "a directory"),
+        ("fifo", os.mkfifo, "not a regular file"),
+    ):
+        other = runner.home / name
+        create(other)
+        result = declare(runner, sandbox, *replace, "-e", f"declare_fleet_file={other}")
+        assert result.says(f"{name} is {kind}, so nothing was changed")
+        assert not result.says("declare_fleet_replace")
+    assert not list((runner.home / "folder").iterdir())
+
+
+def test_a_difference_is_one_line_of_the_output(runner: Runner, sandbox: Sandbox) -> None:
+    declared = runner.home / "declared.yml"
+    declared.write_text(FLEET)
+    # A name in the report is never rendered.
+    sandbox.servers[1]["name"] = EXECUTE
+    result = check(runner, sandbox, "-e", "check_fleet_file=~/declared.yml")
+    assert result.rc == 2
+    lines = [line.strip(" ,") for line in result.stdout.splitlines()]
+    start = lines.index('"msg": [')
+    assert lines[start + 1 : start + 3] == [
+        '"db-1 has the plan large instead of small"',
+        '"web-3 is missing"',
+    ]
+    assert lines[start + 3].endswith('(srv_2) is not declared"')
+    assert lines[start + 4] == "]"
+    assert not list(runner.home.rglob(CANARY))
+    sandbox.servers[:] = [{**KNOWN[2], "plan": "small"}, KNOWN[0], {**KNOWN[1], "name": "web-3"}]
+    same = check(runner, sandbox, "-e", "check_fleet_file=declared.yml").ok()
+    assert same.says("The account has exactly the servers of declared.yml.")
+
+
+def test_an_account_that_cannot_be_read_has_no_missing_servers(
+    runner: Runner, sandbox: Sandbox
+) -> None:
+    (runner.home / "fleet.yml").write_text(FLEET)
+    right, sandbox.token = sandbox.token, "t0ken-of-the-sandbox-is-another"
+    sandbox.fail(Fault(status=503))
+    down = check(runner, sandbox)
+    sandbox.fail(Fault(status=401))
+    rejected = check(runner, sandbox)
+    sandbox.token = right
+    sandbox.fail(Fault(has_more=True))
+    partial_listing = check(runner, sandbox)
+    for result, text in (
+        (down, "HTTP 503"),
+        (rejected, "The API rejected the token"),
+        (partial_listing, "has more servers"),
+    ):
+        assert result.rc == 2
+        assert result.says(text)
+        assert not result.says("is missing")
+
+
+def test_a_file_that_declares_no_fleet_is_named(runner: Runner, sandbox: Sandbox) -> None:
+    path = runner.home / "fleet.yml"
+    for content, text in (
+        (None, "fleet.yml is not a file. Set check_fleet_file to the path of a declared fleet."),
+        ("servers: []\n", "fleet.yml does not have the list fleet"),
+        ("fleet: {web-1: {plan: small}}\n", "fleet.yml does not have the list fleet"),
+        ("- name: web-1\n", "must be stored as a dictionary"),
+        ("fleet: [{nane: web-1}]\n", "entry 1 has the unknown key nane"),
+    ):
+        if content:
+            path.write_text(content)
+        result = check(runner, sandbox)
+        assert result.rc == 2
+        assert result.says(text)
+    assert sandbox.requests == []
+
+
+@pytest.mark.parametrize(("style", "parameter"), [("link", None), ("cursor", "last")])
+def test_both_playbooks_read_all_pages(runner: Runner, style: str, parameter: str | None) -> None:
+    with Sandbox(servers=3, page_size=2, pagination=style, pagination_parameter=parameter) as api:
+        for name in ("declare_fleet", "check_fleet"):
+            options = [f"{name}_pagination={style}"]
+            if parameter:
+                options.append(f"{name}_pagination_parameter={parameter}")
+            run(name, runner, api, "-e", " ".join(options)).ok()
+    assert (runner.home / "fleet.yml").read_text().count("name: ") == 3
 
 
 @pytest.mark.promise("data")
@@ -92,7 +153,7 @@ def test_a_hostile_account_is_in_sync_with_its_declaration(runner: Runner) -> No
         servers.append({**KNOWN[0], "id": f"{text}{number}", "name": f"by-id-{number}"})
     with Sandbox(servers=servers, page_size=1000) as api:
         declare(runner, api).ok()
-        compare(runner, api).ok()
+        check(runner, api).ok()
     text = (runner.home / "fleet.yml").read_text(encoding="utf-8")
     assert "  - name: 'yes'\n" in text
     assert "  - name: é漢\n" in text

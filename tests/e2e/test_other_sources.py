@@ -15,7 +15,7 @@ import pytest
 
 from support.sshd import SshServer
 
-from .conftest import KNOWN, Source, hosts, need_ssh
+from .conftest import KNOWN, THREE, Source, hosts, need_ssh
 
 
 def test_a_folder_of_sources(source: Source, tmp_path: Path) -> None:
@@ -44,7 +44,7 @@ def test_a_folder_of_sources(source: Source, tmp_path: Path) -> None:
     assert "zone" not in hostvars["web-2"]
 
 
-@pytest.mark.parametrize("playbook", ["ssh_config", "declare_fleet", "check_api"])
+@pytest.mark.parametrize("playbook", ["ssh_config", "declare_fleet", "check_fleet", "check_api"])
 def test_playbooks_for_this_machine_ignore_how_others_are_reached(
     source: Source, playbook: str
 ) -> None:
@@ -55,13 +55,15 @@ def test_playbooks_for_this_machine_ignore_how_others_are_reached(
         "ansible_become": True,
         "ansible_become_user": "nobody",
         "ansible_become_exe": "/nonexistent",
-        "ansible_python_interpreter": "{{ ansible_playbook_python }}",
+        "ansible_python_interpreter": "/nonexistent/python",
     }
     (source.folder / "group_vars").mkdir()
     (source.folder / "group_vars" / "all.json").write_text(json.dumps(variables))
+    (source.runner.home / "known.yml").write_text(f"fleet: {[{'name': name} for name in THREE]}")
     # A localhost that is written in an inventory has the variables of all hosts.
     result = source.runner.playbook(
-        *("-i", source.file(), "-i", "localhost,", f"server_management.cloud.{playbook}"),
+        *("-i", source.file(), "-i", "localhost,", "-e", "check_fleet_file=known.yml"),
+        f"server_management.cloud.{playbook}",
         env={
             "SERVER_MANAGEMENT_BASE_URL": source.sandbox.url,
             "SERVER_MANAGEMENT_API_TOKEN": source.sandbox.token,

@@ -10,18 +10,19 @@ import json
 import shutil
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-import pytest
 import yaml
 
 from sandbox import Fault
 from support.collection import REPOSITORY
 from support.guides import read_blocks
 
-from .conftest import Source
+from .conftest import THREE, Source, hosts
 
 PAGE = REPOSITORY / "docs" / "docsite" / "rst" / "guide_recipes.rst"
+
+# Adds a line before the JSON of ansible-inventory.
+VERBOSE = "[defaults]\nverbosity = 1\n"
 
 
 def recipe(caption: str) -> str:
@@ -36,6 +37,7 @@ def test_prometheus_targets_are_complete_and_survive_a_failure(
     source.sandbox.servers[0].update(plan="{{ 1 + 1 }}", region=None)
     source.sandbox.servers[1]["ipv4"] = None
     path, targets = source.file(), tmp_path / "servers.json"
+    (tmp_path / "ansible.cfg").write_text(VERBOSE)
     (tmp_path / "file_sd.py").write_text(recipe("file_sd.py"), encoding="utf-8")
     arguments = ("file_sd.py", path, targets)
     source.runner.run("python3", *arguments, cwd=tmp_path).ok()
@@ -60,40 +62,29 @@ def test_prometheus_targets_are_complete_and_survive_a_failure(
     assert targets.read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    ("caption", "job", "steps", "variables"),
-    [
-        (".github/workflows/fleet.yml", "check", "steps", "env"),
-        (".gitlab-ci.yml", "check fleet", "script", "variables"),
-    ],
-)
-def test_a_pipeline_stops_when_its_source_fails(
-    source: Source, tmp_path: Path, caption: str, job: str, steps: str, variables: str
+def test_a_pipeline_fails_with_the_findings_or_with_the_error(
+    source: Source, tmp_path: Path
 ) -> None:
-    document: dict[str, Any] = yaml.safe_load(recipe(caption))
-    pipeline = document.get("jobs", document)[job]
-    commands = [
-        step["run"] if isinstance(step, dict) and "run" in step else step
-        for step in pipeline[steps]
-    ]
-    assert "ansible-playbook check_fleet.yml" in commands
-    guide = (PAGE.parent / "guide_modules.rst").read_text(encoding="utf-8")
-    assert ":caption: check_fleet.yml" in guide
-
-    (listing,) = [command for command in commands if str(command).startswith("ansible-inventory")]
-    inventory = "ci.server_management.yml"
-    (tmp_path / inventory).write_text(recipe(inventory), encoding="utf-8")
+    github = yaml.safe_load(recipe(".github/workflows/fleet.yml"))["jobs"]["check"]
+    gitlab = yaml.safe_load(recipe(".gitlab-ci.yml"))["check fleet"]
+    command = github["steps"][-1]["run"]
+    assert gitlab["script"][-1] == command
+    for settings in (github["env"], gitlab["variables"]):
+        assert "SERVER_MANAGEMENT_BASE_URL" in settings
     account = {
         "SERVER_MANAGEMENT_BASE_URL": source.sandbox.url,
         "SERVER_MANAGEMENT_API_TOKEN": source.sandbox.token,
     }
-    settings = pipeline[variables]
-    assert settings["ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED"] == "true"
-    assert "SERVER_MANAGEMENT_BASE_URL" in settings
-    run = partial(source.runner.run, "sh", "-c", listing, cwd=tmp_path, env={**settings, **account})
-    assert run().ok().says("web-1")
+    (tmp_path / "fleet.yml").write_text(f"fleet: {[{'name': name} for name in THREE]}\n")
+    run = partial(source.runner.run, "sh", "-c", command, cwd=tmp_path, env=account)
+    run().ok()
+    source.sandbox.servers.pop()
+    drifted = run()
     source.sandbox.fail(Fault(status=401))
-    assert run().rc != 0
+    failed = run()
+    for result, text in ((drifted, "db-1 is missing"), (failed, "The API rejected the token")):
+        assert result.rc == 2
+        assert result.says(text)
 
 
 TEMPLATE = "{{ 6 * 7 }}"
@@ -127,9 +118,18 @@ def test_an_exported_inventory_is_trusted_but_a_script_is_not(
     assert shown["servers.sh"].says(f"<{TEMPLATE}>")
     assert shown["frozen.yml"].says("<42>")
 
-    source.sandbox.fail(Fault(status=401))
+
+def test_a_script_whose_source_fails_has_no_hosts(source: Source, tmp_path: Path) -> None:
+    source.file("prod.server_management.yml")
+    script = tmp_path / "servers.sh"
+    script.write_text(recipe("servers.sh"))
+    script.chmod(0o755)
+    (tmp_path / "ansible.cfg").write_text(VERBOSE)
+    assert hosts(source.runner.run(str(script), cwd=tmp_path).ok().json()) == THREE
+    source.sandbox.fail(Fault(status=401), times=None)
+    assert hosts(source.runner.inventory("-i", script, "--list").ok().json()) == []
     strict = {"ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED": "true"}
-    assert source.runner.playbook("-i", script, playbook, env=strict).rc != 0
+    assert source.runner.inventory("-i", script, "--list", env=strict).rc != 0
 
 
 PROGRAM = """\

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import shlex
 from collections.abc import Callable
@@ -84,7 +86,6 @@ def test_ssh_reaches_a_server_by_its_name(
     result = config.write().ok()
     assert result.says(f"at the top of ~/.ssh/config: Include {config.path}")
     config.include()
-    assert not config.write().ok().says("Include")
     for name in ("web-1", "web-2"):
         accept = ("-o", "StrictHostKeyChecking=accept-new", "-o", "IdentitiesOnly=yes")
         command = ("-F", config.home / ".ssh/config", "-o", "BatchMode=yes", *accept, name, "true")
@@ -94,86 +95,62 @@ def test_ssh_reaches_a_server_by_its_name(
 
 def test_the_file_follows_the_account(config: Config, source: Source, runner: Runner) -> None:
     need_ssh(runner)
-    checked = config.write("--check", "--diff").ok()
-    assert checked.says("+Host web-1")
+    assert config.write("--check", "--diff").ok().says("+Host web-1")
     assert not config.path.exists()
     config.write().ok()
-    assert [path.stat().st_mode & 0o777 for path in (config.path, config.path.parent)] == [
-        0o600,
-        0o700,
-    ]
+    modes = [path.stat().st_mode & 0o777 for path in (config.path, config.path.parent)]
+    assert modes == [0o600, 0o700]
     config.include()
-    known = config.home / ".ssh/known_hosts"
-    key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ2q8mCGQnbRmQ0zK0hqv7s5n2mEr3XKpE9y0qVtG9eO"
-    text = "".join(f"{name} {key}\n" for name in ("srv_1", "srv_2", "srv_3", "other"))
-    known.write_text(text)
     assert config.write().ok().says("changed=0")
-    # A server that is gone keeps its host key unless the option is set.
-    gone = source.sandbox.servers.pop(1)
+    source.sandbox.servers.pop(1)
     config.write().ok()
     assert config.of("web-2")["hostname"] == "web-2"
-    assert known.read_text() == text
-    source.sandbox.servers.append(gone)
-    config.write().ok()
-    source.sandbox.servers.pop()
-    remove = ("-e", "ssh_config_remove_host_keys=true")
-    assert (
-        config.write(*remove, "--check", "--diff").ok().says("changed: [localhost] => (item=srv_2)")
-    )
-    assert known.read_text() == text
-    config.write(*remove).ok()
-    assert [line.split()[0] for line in known.read_text().splitlines()] == [
-        "srv_1",
-        "srv_3",
-        "other",
-    ]
-    # An empty account is an empty file; a source that fails changes nothing.
+    # A source that fails changes nothing; an empty account is an empty file.
     before = config.path.read_text()
-    source.sandbox.token = "t0ken-of-the-other"
     failed = source.runner.playbook("-i", source.file(api_token="t0ken-of-the-wrong"), PLAYBOOK)
     assert failed.rc != 0
     assert failed.says("The inventory has no group server_management, so nothing was changed")
     assert config.path.read_text() == before
     source.sandbox.servers.clear()
     config.write().ok()
-    assert config.path.read_text().splitlines() == [f"{HEADER}, which overwrites changes."]
+    assert config.path.read_text() == f"{HEADER}, which overwrites changes.\n"
 
 
 def test_variables_change_the_file_the_group_and_the_names(config: Config, runner: Runner) -> None:
     need_ssh(runner)
+    config.options["group"] = "fleet"
     own = config.home / "own folder" / "fleet.conf"
     own.parent.mkdir(mode=0o755)
-    own.write_text("Host mine\n")
-    config.options["group"] = "fleet"
     # As JSON, since -e splits other text at white space.
     variables = '{"ssh_config_file": "%s", "ssh_config_group": "fleet", "ssh_config_prefix": "x-"}'
     extra = ("-e", variables % own)
+    assert config.write(*extra).ok().says(f'Include \\"{own}\\"')
+    names = re.findall(r"^Host (.+)$", own.read_text(), re.MULTILINE)
+    assert names == ["x-db-1", "x-web-1", "x-web-2"]
+    assert own.parent.stat().st_mode & 0o777 == 0o755
+    own.write_text("Host mine\n")
     assert config.write(*extra).says("was not written by this playbook, so nothing was changed")
     assert own.read_text() == "Host mine\n"
-    own.unlink()
-    own.mkdir()
-    assert config.write(*extra).says("ource is a directory and must be a file")
-    own.rmdir()
-    assert config.write(*extra).ok().says(f'Include \\"{own}\\"')
-    assert re.findall(r"^Host (.+)$", own.read_text(), re.MULTILINE) == [
-        "x-db-1",
-        "x-web-1",
-        "x-web-2",
-    ]
-    assert own.parent.stat().st_mode & 0o777 == 0o755
     relative = ("-e", "ssh_config_file=here.conf ssh_config_group=fleet")
     assert config.write(*relative).ok().says(f"Include {config.home / 'here.conf'}")
     assert not config.path.exists()
 
 
+def test_only_a_regular_file_is_replaced(config: Config) -> None:
+    folder, fifo = config.home / "folder", config.home / "fifo"
+    folder.mkdir()
+    os.mkfifo(fifo)
+    for path, kind in ((folder, "a directory"), (fifo, "not a regular file")):
+        result = config.write("-e", f"ssh_config_file={path}")
+        assert result.rc == 2
+        assert result.says(f"{path} is {kind}, so nothing was changed")
+    assert fifo.is_fifo()
+    assert config.write("-e", "ssh_config_file=/dev/null").says("/dev/null is not a regular file")
+
+
 @pytest.mark.promise("misdirected")
 def test_the_quotes_of_one_argument_hide_other_options(config: Config, source: Source) -> None:
     need_ssh(source.runner)
-    config.write().ok()
-    config.include()
-    key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ2q8mCGQnbRmQ0zK0hqv7s5n2mEr3XKpE9y0qVtG9eO"
-    known = config.home / ".ssh/known_hosts"
-    known.write_text(f"srv_1 {key}\nsrv_2 {key}\n")
     command = "ssh -J other -o UserKnownHostsFile=/dev/null -W %h:%p bastion"
     arguments = [
         f'-qo ProxyCommand="{command}"',
@@ -183,19 +160,43 @@ def test_the_quotes_of_one_argument_hide_other_options(config: Config, source: S
     for server, text in zip(source.sandbox.servers, arguments, strict=True):
         server["arguments"] = text
     config.options["compose"] = {"ansible_ssh_common_args": "server_arguments"}
-    result = config.write("-e", "ssh_config_remove_host_keys=true").ok()
-    # ssh would connect to the first host directly, so it is left out, and its host key is kept.
-    assert result.says("cannot be copied safely: web-1 (ProxyCommand)")
-    assert known.read_text() == f"srv_1 {key}\nsrv_2 {key}\n"
+    # ssh would connect to the first host directly, so it is left out.
+    assert config.write().ok().says("cannot be copied safely: web-1 (ProxyCommand)")
+    config.include()
     used = [config.of(name) for name in ("web-1", "web-2", "db-1")]
     assert [each.get("proxyjump") for each in used] == [None, "jump", "a@b:22,c"]
     files = [each["userknownhostsfile"] for each in used]
     assert [text.endswith("/here") for text in files] == [False, True, False]
     assert "/dev/null" not in files
-    # When it is gone, too, its key is removed.
-    source.sandbox.servers.pop(0)
-    config.write("-e", "ssh_config_remove_host_keys=true").ok()
-    assert known.read_text() == f"srv_2 {key}\n"
+
+
+@pytest.mark.promise("misdirected")
+def test_a_host_with_an_undefined_variable_in_a_value_is_left_out(
+    config: Config, source: Source
+) -> None:
+    need_ssh(source.runner)
+    values = {
+        "ansible_ssh_host": "{{ nowhere }}",
+        "ansible_port": "{{ nowhere }}",
+        "ansible_user": "a-{{ nowhere.name }}",
+        "ansible_private_key_file": "~/{{ bastion }}.key",
+        "ansible_ssh_common_args": "-J {{ bastion }}",
+        "ansible_ssh_extra_args": "-o ServerAliveInterval={{ nowhere }}",
+    }
+    source.sandbox.servers[:] = [
+        {**KNOWN[0], "id": name.replace("ansible", "srv"), "name": name}
+        for name in [*values, "web"]
+    ]
+    for name, value in {**values, "web": "-J {{ jump }}"}.items():
+        variables = {name if name in values else "ansible_ssh_common_args": value}
+        path = source.folder / "host_vars" / f"{name}.yml"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps({**variables, "bastion": "{{ nowhere }}", "jump": "b"}))
+    left_out = ", ".join(f"{name} (undefined variable in {name})" for name in sorted(values))
+    assert config.write().ok().says(f"cannot be copied safely: {left_out}")
+    config.include()
+    assert re.findall(r"^Host (.+)$", config.path.read_text(), re.MULTILINE) == ["web"]
+    assert config.of("web")["proxyjump"] == "b"
 
 
 @pytest.mark.promise("data", "misdirected")

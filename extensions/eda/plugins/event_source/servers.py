@@ -29,11 +29,14 @@ description:
     that names it. So does a missing token or Python library.
   - The token file is read at each poll, so that a token can be rotated without a restart. A file
     that is missing or empty is a failure like any other.
-  - Retries and the deadline of a request are as in the inventory plugin. Between two polls,
-    C(Retry-After) is honored up to one hour.
+  - Retries and timeouts are as in the inventory plugin. Between two polls, C(Retry-After) is
+    honored up to one hour.
   - Every text of an event consists of letters, digits, underscores, spaces and C(.:/@+,-). Each
     other character becomes an underscore, because ansible-rulebook passes events to playbooks as
-    trusted variables, in which a template would run on the control node.
+    trusted variables, in which a template would run on the control node. A field whose name has
+    other characters is dropped. The names of altered and dropped fields are in
+    C(server_management.replaced).
+  - There are no events about a server whose id has other characters. A warning in the log names it.
 author:
   - The server_management.cloud contributors (!UNKNOWN)
 extends_documentation_fragment:
@@ -79,11 +82,13 @@ EXAMPLES = r"""
     - server_management.cloud.servers:
         interval: 30
   rules:
-    - name: Set up each server that starts to run
+    - name: Set up each server that runs and has an address
       condition: >-
         (event.server_management.event == "appeared"
-        or event.server_management.changed contains "status")
+        or event.server_management.changed contains "status"
+        or event.server_management.changed contains "ipv4")
         and event.server_management.server.status == "running"
+        and event.server_management.server.ipv4 is match("[1-9]")
       action:
         run_playbook:
           name: server_management.cloud.set_up_server
@@ -111,7 +116,7 @@ _COLLECTION = "ansible_collections.server_management.cloud"
 
 async def main(queue: asyncio.Queue[dict[str, Any]], args: dict[str, Any]) -> None:
     """Put an event on the queue for each change, until cancelled."""
-    await _polling().watch(queue, args)
+    await _polling().watch(queue.put, args)
 
 
 def _polling() -> ModuleType:

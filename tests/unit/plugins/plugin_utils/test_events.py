@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import Any
 
 import pytest
@@ -17,22 +16,16 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
     RateLimited,
     Unreachable,
 )
-from ansible_collections.server_management.cloud.plugins.module_utils._models import (
-    server_from_api,
-)
+from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
 from ansible_collections.server_management.cloud.plugins.module_utils._text import is_plain
 from ansible_collections.server_management.cloud.plugins.plugin_utils._events import (
     Event,
     History,
-    Listing,
-    event_id,
-    plain_fields,
     plain_message,
 )
 from support import meanings
 from support.modules import WEB
 
-PAIRS = [divmod(number, 100) for number in range(10_000)]
 ATTACK = "{{ lookup('pipe', 'touch /tmp/x') }}"
 
 
@@ -40,16 +33,16 @@ def record(identifier: str, name: str | None = None, **fields: Any) -> dict[str,
     return {**WEB, "id": identifier, "name": identifier if name is None else name, **fields}
 
 
-def listing(*records: dict[str, Any], hosts: str = "name") -> Listing:
-    return Listing((server_from_api(element, 0) for element in records), hosts)
+def listing(*records: dict[str, Any]) -> list[Server]:
+    return [Server(fields["id"], fields) for fields in records]
 
 
 def events_between(
     before: list[dict[str, Any]], now: list[dict[str, Any]], hosts: str = "name"
 ) -> list[Event]:
-    history = History(initial=False)
-    assert list(history.update(listing(*before, hosts=hosts))) == []
-    return list(history.update(listing(*now, hosts=hosts)))
+    history = History(hosts, initial=False)
+    assert history.update(listing(*before)) == []
+    return history.update(listing(*now))
 
 
 def brief(events: list[Event]) -> list[tuple[str, ...]]:
@@ -102,8 +95,6 @@ def test_a_changed_server_has_both_records_and_the_names_of_the_fields() -> None
         ({"tags": ["a"]}, {"tags": ["a", "b"]}, ["tags"]),
         ({"spec": {"cpu": 1}}, {"spec": {"cpu": 2}}, ["spec"]),
         ({"note": None}, {}, ["note"]),
-        ({"flag": 1}, {"flag": True}, ["flag"]),
-        ({"size": 1}, {"size": 1.0}, ["size"]),
         ({"name": "a"}, {"name": "b"}, ["inventory_hostname", "name"]),
         ({"name": "{"}, {"name": "}"}, ["name"]),
         ({"a{": 1}, {"a{": 2}, ["a_"]),
@@ -165,29 +156,28 @@ def test_events_are_sorted_by_gone_changed_appeared_and_then_by_host_name() -> N
 
 
 def test_with_initial_the_first_servers_appear() -> None:
-    history = History(initial=True)
-    assert brief(list(history.update(listing(record("b"), record("a"))))) == [
+    history = History("name", initial=True)
+    assert brief(history.update(listing(record("b"), record("a")))) == [
         ("appeared", "a"),
         ("appeared", "b"),
     ]
-    assert list(history.update(listing(record("b"), record("a")))) == []
+    assert history.update(listing(record("b"), record("a"))) == []
 
 
 def test_a_server_that_a_partial_listing_lacks_is_not_gone() -> None:
-    history = History(initial=False)
-    list(history.update(listing(record("a"), record("b"))))
-    partial = Listing([server_from_api(record("c"), 0)], "name", is_partial=True)
-    assert brief(list(history.update(partial))) == [("appeared", "c")]
-    assert brief(list(history.update(listing(record("b"))))) == [("gone", "a"), ("gone", "c")]
+    history = History("name", initial=False)
+    history.update(listing(record("a"), record("b")))
+    assert brief(history.update(listing(record("c")), is_partial=True)) == [("appeared", "c")]
+    assert brief(history.update(listing(record("b")))) == [("gone", "a"), ("gone", "c")]
 
 
 @pytest.mark.parametrize("initial", [True, False])
 def test_several_failures_are_one_event_and_the_differences_come_after_the_recovery(
     initial: bool,
 ) -> None:
-    history = History(initial)
-    list(history.update(listing(record("a"))))
-    assert list(history.fail(Unreachable("It <fails>.", "Wait."))) == [
+    history = History("name", initial)
+    history.update(listing(record("a")))
+    assert history.fail(Unreachable("It <fails>.", "Wait.")) == [
         {
             "server_management": {
                 "event": "failed",
@@ -195,96 +185,54 @@ def test_several_failures_are_one_event_and_the_differences_come_after_the_recov
             }
         }
     ]
-    assert list(history.fail(RateLimited("Other.", "", 429))) == []
-    assert brief(list(history.update(listing(record("b"))))) == [
+    assert history.fail(RateLimited("Other.", "", 429)) == []
+    assert brief(history.update(listing(record("b")))) == [
         ("recovered", ""),
         ("gone", "a"),
         ("appeared", "b"),
     ]
-    assert list(history.update(listing(record("b")))) == []
+    assert history.update(listing(record("b"))) == []
     (again,) = history.fail(RateLimited("Other.", "", 429))
     assert again["server_management"]["error"]["status"] == 429
 
 
 def test_the_first_listing_after_a_failed_first_poll_causes_no_differences() -> None:
-    history = History(initial=False)
-    assert len(list(history.fail(CloudError("No.")))) == 1
-    assert brief(list(history.update(listing(record("a"))))) == [("recovered", "")]
+    history = History("name", initial=False)
+    assert len(history.fail(CloudError("No."))) == 1
+    assert brief(history.update(listing(record("a")))) == [("recovered", "")]
 
 
-def test_hostile_text_is_replaced_and_its_fields_are_named() -> None:
-    hostile = record(ATTACK, ATTACK, status=ATTACK, ipv4="{%", later={ATTACK: [{"a": ATTACK}, 1]})
+def test_hostile_text_is_replaced_and_fields_with_hostile_names_are_dropped() -> None:
+    later = {"a": [{"b": ATTACK, ATTACK: 1}, 1], "": 2}
+    hostile = {**record("a", ATTACK, ipv4="{%", later=later), ATTACK: 1, "": 2, "ä b": "é-1"}
     (event,) = events_between([], [hostile])
-    content = event["server_management"]
     harmless = "".join(c if is_plain(c) else "_" for c in ATTACK)
-    assert content["server"]["later"] == {harmless: [{"a": harmless}, 1]}
-    assert content["server"]["id"] == event_id(ATTACK)
-    assert content["server"]["name"] == harmless
-    assert content["replaced"] == ["id", "ipv4", "later", "name", "status"]
-    assert_harmless(event)
+    assert event["server_management"] == {
+        "event": "appeared",
+        "server": {
+            **record("a", harmless, ipv4="__", later={"a": [{"b": harmless}, 1]}),
+            "ä b": "é-1",
+        },
+        "replaced": ["", harmless, "ipv4", "later", "name"],
+    }
+    assert_harmless(event["server_management"]["server"])
 
 
 def test_a_change_names_fields_that_were_altered_in_either_record() -> None:
-    (event,) = events_between([record("a", plan="{")], [record("a", plan="x", status="}")])
-    assert event["server_management"]["replaced"] == ["plan", "status"]
-    assert event["server_management"]["before"]["plan"] == "_"
+    old, new = record("a", plan="{", later=1), record("a", plan="x", status="}", later=1)
+    (event,) = events_between([{**old, "b{": 1}], [{**new, "b{": 2}])
+    content = event["server_management"]
+    assert content["changed"] == ["b_", "plan", "status"]
+    assert content["replaced"] == ["b_", "plan", "status"]
+    assert content["before"] == record("a", plan="_", later=1)
 
 
-def test_keys_that_become_equal_stay_distinct() -> None:
-    fields = {"id": "s", "a}": 1, "a{": 2, "a_": 3, "b": {"x%": 1, "x#": 2}}
-    result, replaced = plain_fields(fields)
-    assert result == {"id": "s", "a_": 3, "a__1": 2, "a__2": 1, "b": {"x_": 2, "x__1": 1}}
-    assert plain_fields(dict(reversed(fields.items())))[0] == result
-    assert replaced == ["a__1", "a__2", "b"]
-
-
-@pytest.mark.promise("bounded")
-def test_many_keys_that_become_equal_take_little_time() -> None:
-    keys = [f"{chr(0x2190 + first)}{chr(0x2190 + second)}" for first, second in PAIRS]
-    started = time.process_time()
-    result, _replaced = plain_fields({"id": "s", "later": {**dict.fromkeys(keys), "___7": 1}})
-    assert time.process_time() - started < 2
-    assert len(result["later"]) == len(keys) + 1
-    assert max(map(len, result["later"])) < 10
-
-
-def test_texts_that_are_too_long_for_ansible_rulebook_are_cut() -> None:
-    long = "x" * 10_000
-    fields = {"id": f"{long}1", "name": f"{long}x", f"{long}a": 1, f"{long}b": 2, "c": [long]}
-    result, replaced = plain_fields(fields)
-    assert result == {
-        "id": event_id(f"{long}1"),
-        "name": long,
-        long: 1,
-        f"{long}_1": 2,
-        "c": [long],
-    }
-    assert replaced == ["id", "name", long, f"{long}_1"]
-    assert event_id(f"{long}1") != event_id(f"{long}2")
-    assert event_id(f"{long}1").startswith(f"{long}+")
-    assert event_id(long) == long
-
-
-def test_no_key_is_empty() -> None:
-    fields = {"id": "s", "": 1, "labels": {"": {"": 2}, "_": 3}}
-    result, replaced = plain_fields(fields)
-    assert result == {"id": "s", "_": 1, "labels": {"_": 3, "__1": {"_": 2}}}
-    assert replaced == ["_", "labels"]
-    (event,) = events_between([{**record("s"), "": 1}], [{**record("s"), "": 2}])
-    assert event["server_management"]["changed"] == ["_"]
-
-
-@pytest.mark.parametrize("identifier", ["srv_1", "Srv 1", "a/b@c.d:e,f+g-h", "ä", "a+" + "0" * 31])
-def test_a_plain_id_is_the_id_of_the_event(identifier: str) -> None:
-    assert event_id(identifier) == identifier
-
-
-def test_ids_with_other_characters_stay_different() -> None:
-    ids = ["srv#1", "srv_1", "srv1", "srv$1", "#", "$", "{{ 1 }}", "\n", "s" * 9]
-    ids += [event_id(identifier) for identifier in ids if not is_plain(identifier)]
-    assert event_id("srv#1") == "srv1+ec8bc2df5da55bb55f3e631e021ddfd2"
-    assert len({event_id(identifier) for identifier in ids}) == len(ids)
-    assert all(is_plain(event_id(identifier)) for identifier in ids)
+def test_a_server_with_an_id_that_events_cannot_have_only_changes_names_of_others() -> None:
+    web, other = record("srv_1", "web"), record("srv#2", "web")
+    renamed = ("changed", "web_srv_1", "inventory_hostname")
+    assert brief(events_between([web], [web, other])) == [renamed]
+    assert brief(events_between([other], [{**other, "plan": "large"}])) == []
+    assert brief(events_between([web, other], [web])) == [("changed", "web", "inventory_hostname")]
 
 
 @pytest.mark.parametrize(
@@ -307,10 +255,8 @@ def assert_harmless(value: Any) -> None:
     if isinstance(value, str):
         assert is_plain(value)
     elif isinstance(value, dict):
-        for key, item in value.items():
-            assert key
-            assert_harmless(key)
-            assert_harmless(item)
+        assert "" not in value
+        assert_harmless([*value, *value.values()])
     elif isinstance(value, list):
         for item in value:
             assert_harmless(item)
@@ -329,7 +275,7 @@ JSON = st.recursive(
 ELEMENTS = st.lists(
     st.builds(
         lambda identifier, name, extra: record(identifier, name, **extra),
-        st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=4),
+        st.sampled_from(["srv_1", "srv_2", "srv 3", "srv#4", "{{ 5 }}"]),
         st.sampled_from(["web", "prod", ATTACK, "region_eu"]) | TEXTS,
         st.dictionaries(TEXTS, JSON, max_size=3).map(
             lambda extra: {key: value for key, value in extra.items() if key not in ("id", "name")}
@@ -343,14 +289,16 @@ ELEMENTS = st.lists(
 def test_any_two_listings_cause_harmless_and_complete_events(
     before: list[dict[str, Any]], now: list[dict[str, Any]], hosts: str
 ) -> None:
-    earlier, later = listing(*before, hosts=hosts), listing(*now, hosts=hosts)
-    history = History(initial=False)
-    list(history.update(earlier))
-    events = list(history.update(later))
+    history = History(hosts, initial=False)
+    history.update(listing(*before))
+    events = history.update(listing(*now))
     for event in events:
         assert_harmless(event)
         json.dumps(event, allow_nan=False)
     kinds = [event["server_management"]["event"] for event in events]
-    assert kinds.count("gone") == len(earlier.servers.keys() - later.servers.keys())
-    assert kinds.count("appeared") == len(later.servers.keys() - earlier.servers.keys())
-    assert list(history.update(listing(*now, hosts=hosts))) == []
+    old, new = (
+        {fields["id"] for fields in each if is_plain(fields["id"])} for each in (before, now)
+    )
+    assert kinds.count("gone") == len(old - new)
+    assert kinds.count("appeared") == len(new - old)
+    assert history.update(listing(*now)) == []

@@ -21,11 +21,10 @@ from ansible.utils.plugin_docs import get_docstring
 from ansible_collections.server_management.cloud.plugins.module_utils._options import (
     TOKEN_OPTIONS,
     VARIABLES,
-    connection_argument_spec,
     variable,
 )
-from ansible_collections.server_management.cloud.plugins.plugin_utils._arguments import (
-    OWN,
+from ansible_collections.server_management.cloud.plugins.plugin_utils._polling import (
+    ARGUMENTS,
     read_arguments,
 )
 from sandbox import Sandbox
@@ -107,19 +106,17 @@ def rules(option: dict[str, Any]) -> tuple[Any, ...]:
 
 def test_its_arguments_are_documented() -> None:
     options = documentation()[0]["options"]
-    every = {**connection_argument_spec(), **OWN}
     assert {name: rules(option) for name, option in options.items()} == {
-        name: rules(option) for name, option in every.items()
+        name: rules(option) for name, option in ARGUMENTS.items()
     }
 
 
 def test_the_guide_lists_the_arguments_with_their_defaults() -> None:
     guide = (ROOT / "docs/docsite/rst/guide_events.rst").read_text(encoding="utf-8")
-    _before, _title, section = guide.partition("\nArguments\n---------\n")
-    rows = dict(re.findall(r"^   \* - ``(\w+)``\n     - (.+)\n     - ", section, re.M)[:13])
-    options = {**connection_argument_spec(), **OWN}
-    assert set(rows) >= set(options)
-    for name, option in options.items():
+    section = guide.partition("\nArguments\n---------\n")[2].partition("\n------\n")[0]
+    rows = dict(re.findall(r"^   \* - ``(\w+)``\n     - (.+)\n     - ", section, re.M))
+    assert set(rows) == set(ARGUMENTS)
+    for name, option in ARGUMENTS.items():
         if (default := option.get("default")) is not None:
             shown = str(default).lower().removesuffix(".0")
             assert rows[name].endswith(f"``{shown}``"), name

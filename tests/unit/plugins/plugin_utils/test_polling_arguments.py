@@ -14,9 +14,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._options i
     VARIABLES,
     connection_argument_spec,
 )
-from ansible_collections.server_management.cloud.plugins.plugin_utils._arguments import (
-    read_arguments,
-)
+from ansible_collections.server_management.cloud.plugins.plugin_utils._polling import read_arguments
 
 URL = "http://127.0.0.1:9"
 
