@@ -24,7 +24,11 @@ extends_documentation_fragment:
   - server_management.cloud.connection.module
   - server_management.cloud.attributes
   - server_management.cloud.attributes.info
-  - server_management.cloud.live.api_info
+attributes:
+  live:
+    support: full
+    details:
+      - Listing servers is live. It needs the scope C(servers:read).
 options:
   show_values:
     description:

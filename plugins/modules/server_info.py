@@ -22,7 +22,11 @@ extends_documentation_fragment:
   - server_management.cloud.connection.module
   - server_management.cloud.attributes
   - server_management.cloud.attributes.info
-  - server_management.cloud.live.server_info
+attributes:
+  live:
+    support: full
+    details:
+      - Listing servers is live. It needs the scope C(servers:read).
 options:
   id:
     description: Keep only the server with this id.

@@ -32,11 +32,13 @@ from ansible_collections.server_management.cloud.plugins.module_utils._options i
     variable,
 )
 from sandbox import Fault, Sandbox
+from support import status_page
 from support.collection import REPOSITORY
 from support.modules import MODULES as PACKAGE
 from support.modules import REQUIRED, Outcome, run_module
 
 COLLECTION = "server_management.cloud"
+DESCRIPTION = yaml.safe_load((REPOSITORY / "docs/openapi.yaml").read_text(encoding="utf-8"))
 PLUGINS = REPOSITORY / "plugins"
 MODULES = sorted(path.stem for path in PLUGINS.glob("modules/*.py"))
 INVENTORIES = sorted(path.stem for path in PLUGINS.glob("inventory/*.py"))
@@ -270,16 +272,16 @@ def test_return_values_are_documented(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_the_documentation_begins_with_operations_that_are_not_yet_live(name: str) -> None:
+def test_the_documentation_states_what_is_live(name: str) -> None:
     doc = documentation("modules", name)[0]
-    scopes = {row.scope for row in OPERATIONS if name in row.modules and not row.live}
-    first = doc["description"][0]
-    assert first.startswith("Not yet live. ") is bool(scopes)
-    assert doc["short_description"].endswith(" (not yet live)") is bool(scopes)
-    announced = (
-        r"^Not yet live\. The API has announced the scope C\((\S+)\) but not opened it yet\."
-    )
-    assert set(re.findall(announced, first)) == scopes
+    live = doc["attributes"]["live"]
+    assert live["support"] == status_page.support(name)
+    assert live["details"] == status_page.details(name)
+    label = {"full": "", "partial": "Partly live", "none": "Not yet live"}[live["support"]]
+    found = re.match(r"(Not yet|Partly) live(?=\. )", doc["description"][0])
+    assert (found[0] if found else "") == label
+    found = re.search(r" \((.*? live)\)$", doc["short_description"])
+    assert (found[1] if found else "") == label.lower()
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -337,9 +339,18 @@ def test_the_readme_lists_the_plugins_with_their_scopes() -> None:
     assert listed == {(name, folder) for folder, name in PLUGIN_NAMES}
     for name, kind, scope, live in rows:
         if not kind:
-            operations = [row for row in OPERATIONS if name in row.modules]
-            assert {row.scope for row in operations} == {scope}
-            assert live == ("yes" if all(row.live for row in operations) else "not yet")
+            assert {row.scope for row in OPERATIONS if name in row.modules} == {scope}
+            words = {"full": "yes", "partial": "partly", "none": "not yet"}
+            assert live == words[status_page.support(name)]
+
+
+def test_the_scopes_of_what_is_live_are_documented() -> None:
+    guide = (REPOSITORY / "docs/docsite/rst/guide_trust.rst").read_text(encoding="utf-8")
+    sentence = re.search(r"^  The scopes? (.*) (?:is|are) sufficient for everything", guide, re.M)
+    assert sentence
+    live = {row.scope for row in OPERATIONS if row.live}
+    assert set(re.findall(r"``(.*?)``", sentence[1])) == live
+    assert {scope for entry in DESCRIPTION["security"] for scope in entry["bearer"]} == live
 
 
 def published() -> list[Path]:
@@ -351,10 +362,12 @@ def published() -> list[Path]:
 
 
 def test_no_endpoint_is_invented() -> None:
+    described = {path.split("/")[1] for path in DESCRIPTION["paths"]}
+    methods = {method.upper() for path in DESCRIPTION["paths"].values() for method in path}
     for path in published():
         text = path.read_text(encoding="utf-8")
-        assert set(re.findall(r"/api/v1/(\w+)", text)) <= {"servers"}, path
-        assert not re.search(r"\b(POST|PUT|PATCH|DELETE)\b", text), path
+        assert set(re.findall(r"/api/v1/(\w+)", text)) <= described, path
+        assert set(re.findall(r"\b(?:POST|PUT|PATCH|DELETE)\b", text)) <= methods, path
 
 
 def test_each_promise_of_the_trust_guide_is_tested_by_the_files_it_names() -> None:
