@@ -12,11 +12,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from ..module_utils._errors import CloudError
-from ..module_utils._models import GROUP_FIELDS, Server, map_texts
+from ..module_utils._models import GROUP_FIELDS, Server
 from ..module_utils._text import is_plain, plain
 from ._names import assign_names
 
@@ -31,7 +31,7 @@ _MAX_TEXT = 10_000
 
 # The groups of an inventory file with default options.
 _GROUPS = frozenset({"all", "ungrouped", "server_management"})
-_GROUP_PREFIXES = tuple(f"{field}_" for field in GROUP_FIELDS)
+_GROUP_PREFIXES = tuple(GROUP_FIELDS.values())
 
 # Punctuation of our own messages, which is replaced so that they read well as plain text.
 _in_parentheses = re.compile(r" \(([^()]*)\)")
@@ -190,6 +190,17 @@ def plain_fields(fields: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     result = {**map_texts(fields, _short_plain, plain_key), "id": event_id(fields["id"])}
     unaltered = {name for name, value in fields.items() if name in result and result[name] == value}
     return result, sorted(result.keys() - unaltered)
+
+
+def map_texts(value: Any, change: Callable[[str], str], rename: Callable[[str], str]) -> Any:
+    """Return a JSON value with its texts changed, and the keys of its objects renamed."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list):
+        return [map_texts(item, change, rename) for item in value]
+    if isinstance(value, Mapping):
+        return {rename(key): map_texts(item, change, rename) for key, item in value.items()}
+    return value
 
 
 def plain_key(key: str) -> str:

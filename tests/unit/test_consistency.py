@@ -23,7 +23,10 @@ from ansible.release import __version__
 from ansible.utils.plugin_docs import get_docstring
 
 from ansible_collections.server_management.cloud.plugins.module_utils._fleet import KEYS
-from ansible_collections.server_management.cloud.plugins.module_utils._models import GROUP_FIELDS
+from ansible_collections.server_management.cloud.plugins.module_utils._models import (
+    GROUP_FIELDS,
+    GROUP_OPTIONS,
+)
 from ansible_collections.server_management.cloud.plugins.module_utils._operations import OPERATIONS
 from ansible_collections.server_management.cloud.plugins.module_utils._options import (
     TOKEN_OPTIONS,
@@ -127,13 +130,14 @@ def test_the_inventory_plugin_reads_the_options_that_it_documents() -> None:
     documented = documentation("inventory", "servers")[0]["options"]
     borrowed = borrowed_options()
     files = [*PLUGINS.glob("inventory/*.py"), *PLUGINS.glob("plugin_utils/*.py")]
-    files.append(PLUGINS / "module_utils" / "_options.py")
+    files += [PLUGINS / "module_utils" / name for name in ("_models.py", "_options.py")]
     source = "\n".join(path.read_text(encoding="utf-8") for path in files)
     for option in documented.keys() - borrowed - {"plugin"}:
         assert f'"{option}"' in source
     read = set(re.findall(r"get_option\(\s*\"([a-z_]+)\"", source))
     assert read <= documented.keys()
-    assert documented["group_by"]["choices"] == list(GROUP_FIELDS)
+    assert set(documented["group_by"]["choices"]) == set(GROUP_FIELDS)
+    assert set(GROUP_OPTIONS) <= documented.keys()
 
 
 def borrowed_options() -> set[str]:
