@@ -233,7 +233,7 @@ def outcomes(name: str, sandbox: Sandbox) -> list[Outcome]:
         for task in tasks
         for check_mode in (False, True)
     ]
-    sandbox.fail(Fault(status=403))
+    sandbox.fail(Fault(status=403, body=""))
     found.append(run_module(name, {**given, **tasks[0]}))
     return found
 
@@ -273,6 +273,9 @@ def test_return_values_are_documented(name: str) -> None:
         # A failure of the API is a result of api_info.
         assert name == "api_info" or outcome.failed == ("error" in outcome.result)
     assert seen == all_keys(documented)
+    error = documented["error"]
+    parts = {key: part["sample"] for key, part in error.get("contains", {}).items()}
+    assert error.get("sample", parts) in [outcome.result.get("error") for outcome in found]
 
 
 @pytest.mark.parametrize("name", MODULES)
