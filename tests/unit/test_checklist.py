@@ -108,7 +108,9 @@ def test_the_changelog_lists_each_module_and_plugin() -> None:
             documented = yaml.safe_load(ast.literal_eval(names["DOCUMENTATION"]))
             release = releases[documented["version_added"]]
             listed = release.get(folder) or release["plugins"][folder]
-            assert path.stem in [found["name"] for found in listed]
+            described = {found["name"]: found["description"] for found in listed}
+            expected = documented["short_description"].replace("-", r"\-")
+            assert described[path.stem].rstrip(".") == expected, path.stem
 
 
 def test_all_supported_versions_run_sanity_tests_for_each_change_and_release() -> None:
