@@ -16,6 +16,8 @@ attributes:
     description: Returns what changed, or would change, for C(--diff).
   idempotent:
     description: Changes nothing if it runs again with the same options.
+  live:
+    description: Whether the API offers the operations of this module today.
   action_group:
     description: Use C(group/server_management.cloud.all) in C(module_defaults) to set options
       for all modules of this collection at once.
@@ -26,6 +28,9 @@ attributes:
     description: The platforms that the module itself runs on.
     support: full
     platforms: posix
+notes:
+  - The page R(API status, ansible_collections.server_management.cloud.docsite.api_status) lists
+    what is live.
 """
 
     # For modules that only read.

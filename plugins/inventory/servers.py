@@ -240,7 +240,14 @@ from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructa
 from ansible.release import __version__ as ansible_version
 
 from ..module_utils._errors import CloudError, OptionError
-from ..module_utils._models import Server, describe_source, explain_empty, explain_unknown, select
+from ..module_utils._models import (
+    GROUP_OPTIONS,
+    Server,
+    describe_source,
+    explain_empty,
+    explain_unknown,
+    select,
+)
 from ..module_utils._options import TOKEN_OPTIONS, Connection, connection_from
 from ..module_utils._text import count_of, redact_message
 from ..module_utils._url import is_loopback, origin
@@ -390,7 +397,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     def _hosts(self, connection: Connection, use_cache: bool, expressions: Any) -> list[Host]:
         """Return a host, without name and groups, for each server that the options select."""
         account = self._listing(connection, use_cache)
-        wanted = {option: self.get_option(option) for option in ("statuses", "regions", "plans")}
+        wanted = {option: self.get_option(option) for option in GROUP_OPTIONS}
         servers = select(account, wanted)
         if self.get_option("strict"):
             for message in explain_unknown(account, wanted):

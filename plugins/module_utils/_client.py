@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 
 from ._envelope import LISTING_LIMIT, VALUES_LIMIT, parse_listing
 from ._errors import CloudError, IncompleteListing, ListingChanged, MalformedResponse
-from ._models import Server, hide_in_servers, merge
+from ._models import Server, merge
 from ._options import Connection
-from ._text import contains_token, count_of, redact_message
+from ._text import count_of, redact_message
 from ._transport import Page, Response, Transport
 from ._url import is_loopback, origin, resolve
 
@@ -62,7 +62,6 @@ class Client:
         self._transport = Transport(connection, trace, self._report_progress)
         self._url = f"{connection.base_url}/servers"
         self._bytes, self._values = LISTING_LIMIT, VALUES_LIMIT  # what is left for one listing
-        self._may_contain_token = False
         self._position = 1, 0  # the requested page, and the servers so far
         self._next_report = 0.0  # of the progress, as time.monotonic()
         self.is_partial = False
@@ -73,17 +72,13 @@ class Client:
         return self._transport.requests
 
     def list_servers(self) -> list[Server]:
-        """Read the whole listing; a partial one is returned only if allowed.
-
-        The token, if it is long enough, is replaced in all texts.
-        """
+        """Read the whole listing; a partial one is returned only if allowed."""
         token = self._connection.api_token
         try:
-            servers = self._read_listing()
+            return self._read_listing()
         except CloudError as error:
             error.message = redact_message(error.message, token)
             raise
-        return hide_in_servers(servers, token) if self._may_contain_token else servers
 
     def _read_listing(self) -> list[Server]:
         """Read the listing as the API sends it."""
@@ -127,8 +122,6 @@ class Client:
                 response.body, response.content_type, self._transport.quote, self._values
             )
             self._values -= values
-            if contains_token(response.body, self._connection.api_token):
-                self._may_contain_token = True
             known = len(servers)
             merge(servers, data)
             if has_more and len(servers) == known:

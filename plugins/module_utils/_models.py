@@ -8,24 +8,44 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
-from ._envelope import MAX_DEPTH
 from ._errors import MalformedResponse, OptionError
-from ._text import brief, count_of, hide_token, summarise
+from ._text import brief, count_of, summarise
 
-# The fields that the API documents for a server; all are text.
-FIELDS = ("id", "name", "status", "plan", "region", "ipv4", "created_at")
-GROUP_FIELDS = ("region", "plan", "status")  # each of their values makes a group of hosts
 
-# The options that keep the servers with certain values of a field, and that field.
-OPTION_FIELDS = {
-    "id": "id", "name": "name", "statuses": "status", "regions": "region", "plans": "plan"
-}  # fmt: skip
+@dataclass(frozen=True)
+class Field:
+    """A field that the API documents for a server; its value is text.
 
+    ``option`` is the option that selects servers by it, and ``group`` the prefix of the groups that
+    its values make; empty if there are none.
+    """
+
+    name: str
+    option: str = ""
+    group: str = ""
+
+
+# In the order of the API's documentation.
+DOCUMENTED = (
+    Field("id", option="id"),
+    Field("name", option="name"),
+    Field("status", option="statuses", group="status_"),
+    Field("plan", option="plans", group="plan_"),
+    Field("region", option="regions", group="region_"),
+    Field("ipv4"),
+    Field("created_at"),
+)
+FIELDS = tuple(field.name for field in DOCUMENTED)
+GROUP_FIELDS = {field.name: field.group for field in DOCUMENTED if field.group}
+OPTION_FIELDS = {field.option: field.name for field in DOCUMENTED if field.option}
+# The options with a list of values.
+GROUP_OPTIONS = tuple(option for option, name in OPTION_FIELDS.items() if name in GROUP_FIELDS)
+
+_encode = json.JSONEncoder(ensure_ascii=False).encode
 _REPORT = "The API does not document such a response: check base_url, then ask the provider."
 
 
@@ -50,23 +70,20 @@ class Server:
 def server_from_api(element: Any, position: int) -> Server:
     """Validate one element of a listing; ``position`` (from 0) is only for the message.
 
-    Documented fields of the wrong type are dropped. Raises MalformedResponse if the element is not
-    an object, or has no ``id`` that is a non-empty text.
+    Documented fields of the wrong type are dropped, and so are fields with text that UTF-8 can't
+    encode: JSON can contain halves of characters, but neither a file nor a terminal can. Raises
+    MalformedResponse if the element is not an object, or has no ``id`` that is a non-empty text.
     """
     if not isinstance(element, dict):
         raise MalformedResponse(f"Element {position} of data is not an object.", _REPORT)
-    identifier = element.get("id")
-    # Escaping what can't be encoded could make two ids equal.
-    if not isinstance(identifier, str) or not identifier or _valid_text(identifier) != identifier:
+    fields = {
+        key: value for key, value in element.items() if isinstance(value, str) or key not in FIELDS
+    }
+    if not _can_be_encoded(fields):
+        fields = {key: value for key, value in fields.items() if _can_be_encoded({key: value})}
+    if not fields.get("id"):
         raise MalformedResponse(f"Element {position} of data has no text id.", _REPORT)
-    if not _is_ascii(element):
-        usable = {
-            key: value
-            for key, value in element.items()
-            if isinstance(value, str) or key not in FIELDS
-        }
-        element = map_texts(usable, _valid_text, _valid_text)
-    return Server(identifier, element)
+    return Server(fields["id"], fields)
 
 
 def merge(servers: dict[str, Server], elements: Iterable[Any]) -> None:
@@ -80,18 +97,6 @@ def merge(servers: dict[str, Server], elements: Iterable[Any]) -> None:
         known = servers.setdefault(server.id, server)
         if known is not server:
             servers[server.id] = max(known, server, key=_canonical)
-
-
-def hide_in_servers(servers: list[Server], token: str) -> list[Server]:
-    """Replace the token in all texts of the servers.
-
-    Raises MalformedResponse if two ids become the same, so that no server is lost.
-    """
-    hide = partial(hide_token, token=token)
-    hidden = [Server(hide(server.id), map_texts(server.fields, hide, hide)) for server in servers]
-    if len({server.id for server in hidden}) < len(hidden):
-        raise MalformedResponse("The ids of several servers contain the token.", _REPORT)
-    return hidden
 
 
 def select(servers: Iterable[Server], wanted: Mapping[str, list[str] | None]) -> list[Server]:
@@ -119,8 +124,7 @@ def select(servers: Iterable[Server], wanted: Mapping[str, list[str] | None]) ->
 
 def _spellings(option: str, values: Collection[str]) -> frozenset[str]:
     """Return the values of an option, those of a group also without white space around them."""
-    is_group = OPTION_FIELDS[option] in GROUP_FIELDS
-    return frozenset(values).union(map(str.strip, values) if is_group else ())
+    return frozenset(values).union(map(str.strip, values) if option in GROUP_OPTIONS else ())
 
 
 def describe_source(
@@ -193,60 +197,13 @@ def describe_unusable(servers: Iterable[Server]) -> str:
     return f"Fields that are missing or not text, with the number of servers: {named}."
 
 
-def _is_ascii(element: dict[str, Any]) -> bool:
-    """Return whether all keys and values are ASCII text, so that there is nothing to validate."""
+def _can_be_encoded(value: Any) -> bool:
     try:
-        return "".join(element.values()).isascii() and "".join(element).isascii()
-    except TypeError:
+        _encode(value).encode()
+    except UnicodeEncodeError:
         return False
+    return True
 
 
 def _canonical(server: Server) -> str:
     return json.dumps(server.fields, sort_keys=True)
-
-
-def map_texts(
-    value: Any, change: Callable[[str], str], rename: Callable[[str], str], depth: int = 0
-) -> Any:
-    """Return a JSON value with its texts changed, and the keys of its objects renamed.
-
-    Raises MalformedResponse for a value that is nested deeper than MAX_DEPTH levels.
-    """
-    if isinstance(value, str):
-        return change(value)
-    if not isinstance(value, (Mapping, list)):
-        return value
-    if depth > MAX_DEPTH:
-        raise MalformedResponse(f"A field is nested deeper than {MAX_DEPTH} levels.", _REPORT)
-    if isinstance(value, list):
-        return [map_texts(item, change, rename, depth + 1) for item in value]
-    return {
-        key: map_texts(item, change, rename, depth + 1)
-        for key, item in _rename_keys(value, rename).items()
-    }
-
-
-def _rename_keys(fields: Mapping[str, Any], rename: Callable[[str], str]) -> dict[str, Any]:
-    """Rename keys; those that become the same get numbers: "a_1" after "a".
-
-    Keys that ``rename`` does not change stay as they are, whatever the order. ``numbers`` has the
-    last number of each key, so that many equal keys take linear time.
-    """
-    result = {key: value for key, value in fields.items() if rename(key) == key}
-    if len(result) == len(fields):
-        return result
-    numbers: Counter[str] = Counter()
-    for key in sorted(fields.keys() - result.keys()):
-        free = renamed = rename(key)
-        while free in result:
-            numbers[renamed] += 1
-            free = f"{renamed}_{numbers[renamed]}"
-        result[free] = fields[key]
-    return result
-
-
-def _valid_text(text: str) -> str:
-    """Escape lone surrogates, which JSON can contain, but neither a file nor a terminal."""
-    if text.isascii():
-        return text
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")

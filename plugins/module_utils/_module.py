@@ -15,11 +15,11 @@ from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
 from ._client import Client
 from ._errors import CloudError, IncompleteListing, MissingLibrary, NotYetLive, OptionError
-from ._models import Server, describe_unusable, map_texts
+from ._models import Server, describe_unusable
 from ._options import TOKEN_OPTIONS, Connection, connection_argument_spec, connection_from
 from ._text import SECRET_LENGTH, summarise
 
-_is_reserved = re.compile(r"_+ansible_").match
+_is_reserved = re.compile(r"__?ansible_").match
 _WHOLE_ACCOUNT = (
     "Set pagination to the method that the API uses. This module must see the whole account, so "
     "it ignores allow_partial."
@@ -37,10 +37,10 @@ class Task:
         self.connection = connection
 
     def list_servers(self, *, whole_account: bool = False) -> list[Server]:
-        """Read all servers of the account, and warn about fields that could not be used.
+        """Read the servers of the account.
 
-        With ``whole_account`` the option allow_partial is ignored: a server that is not in an
-        incomplete listing may exist.
+        With ``whole_account`` the option allow_partial is ignored, since a server that is not in an
+        incomplete listing may exist, and there is a warning about fields that could not be used.
         """
         connection = self.connection
         if whole_account:
@@ -51,32 +51,35 @@ class Task:
             if whole_account:
                 error.next_step = _WHOLE_ACCOUNT
             raise
+        return self.for_result(servers) if whole_account else servers
+
+    def for_result(self, servers: list[Server]) -> list[Server]:
+        """Return servers as a result can have them, and warn about fields that they lack.
+
+        Ansible gives a meaning to some keys in the result of a module, at any depth: it drops those
+        with _ansible_ (2.16), and fails for __ansible_type (2.19 and later).
+        """
         if unusable := describe_unusable(servers):
             self.warn(unusable)
-        return self._without_reserved_keys(servers)
-
-    def _without_reserved_keys(self, servers: list[Server]) -> list[Server]:
-        """Rename the keys to which Ansible gives a meaning in the result of a module.
-
-        It drops those with _ansible_ (2.16), and fails for __ansible_type (2.19 and later).
-        """
-        renamed: set[str] = set()
-
-        def rename(key: str) -> str:
-            if not _is_reserved(key):
-                return key
-            renamed.add(key)
-            return key.lstrip("_")
-
+        reserved: set[str] = set()
         servers = [
-            replace(server, fields=map_texts(server.fields, str, rename)) for server in servers
+            replace(server, fields=_without_reserved(server.fields, reserved)) for server in servers
         ]
-        if renamed:
-            self.warn(
-                "Names of fields that Ansible reserves lose their leading underscores: "
-                f"{summarise(renamed)}."
-            )
+        if reserved:
+            self.warn(f"Fields whose names Ansible reserves are left out: {summarise(reserved)}.")
         return servers
+
+
+def _without_reserved(value: Any, reserved: set[str]) -> Any:
+    """Return a JSON value without the keys that Ansible reserves, which are added to a set."""
+    if isinstance(value, list):
+        return [_without_reserved(item, reserved) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    reserved.update(filter(_is_reserved, value))
+    return {
+        key: _without_reserved(item, reserved) for key, item in value.items() if key not in reserved
+    }
 
 
 def run(

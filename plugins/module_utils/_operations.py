@@ -16,8 +16,8 @@ from ._errors import CloudError, NotYetLive
 class Operation:
     """One operation of the API, the modules that use it, and the scope that a token needs.
 
-    ``title`` begins a sentence. ``announced`` is false if the API has announced the scope but has
-    not named the operation.
+    ``title`` begins a sentence. ``announced`` is false if the API has announced the scope but not
+    the operation.
     """
 
     modules: tuple[str, ...]
@@ -30,21 +30,21 @@ class Operation:
     @property
     def not_yet_live(self) -> str:
         """Return why the operation is not possible yet, as a sentence without a full stop."""
-        unnamed = "" if self.announced else " without this operation"
+        state = "announced but not released" if self.announced else "not announced"
         return (
             f"{self.title} is not yet live: it needs the scope `{self.scope}`, "
-            f"which the API has announced{unnamed} but not opened yet"
+            f"and the API has {state} this operation"
         )
 
     def refuse(self) -> NoReturn:
         """Raise the error for an operation that the collection has no request for, live or not."""
+        end = "; nothing was changed." if self.scope.endswith(":write") else "."
         if self.live:
             raise CloudError(
-                f"{self.title} is live, but this release of the collection cannot do it; "
-                "nothing was changed.",
+                f"{self.title} is live, but this release of the collection cannot do it{end}",
                 "Update the collection.",
             )
-        error = NotYetLive(f"{self.not_yet_live}; nothing was changed.")
+        error = NotYetLive(f"{self.not_yet_live}{end}")
         error.operation = self.name
         error.scope = self.scope
         raise error

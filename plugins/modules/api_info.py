@@ -24,7 +24,11 @@ extends_documentation_fragment:
   - server_management.cloud.connection.module
   - server_management.cloud.attributes
   - server_management.cloud.attributes.info
-  - server_management.cloud.live.api_info
+attributes:
+  live:
+    support: full
+    details:
+      - Listing servers is live. It needs the scope C(servers:read).
 options:
   show_values:
     description:
@@ -63,10 +67,7 @@ works:
   type: bool
   sample: true
 report:
-  description:
-    - What was found, without private data. Text of the API that is not a single word, or that
-      contains a token, a host name, or the name, id or address of a server, is replaced by
-      V((not shown\)).
+  description: What was found, without the token, and without names, addresses and ids of servers.
   returned: success
   type: dict
   contains:
@@ -81,7 +82,7 @@ report:
       type: str
       sample: verified
     token:
-      description: V(accepted), V(rejected), V(lacks the scope servers:read) or V(not known).
+      description: V(accepted), V(rejected), V(may lack the scope servers:read) or V(not known).
       returned: always
       type: str
       sample: accepted
@@ -101,7 +102,7 @@ report:
       type: int
       sample: 1
     milliseconds:
-      description: The duration of the first request, or null if none was sent.
+      description: The duration of the last request, or null if none was sent.
       returned: always
       type: int
       sample: 84
@@ -111,7 +112,7 @@ report:
       type: int
       sample: 0
     as_documented:
-      description: Whether the response is as documented, or null if there was none to compare.
+      description: Whether the servers are as documented, or null if none could be compared.
       returned: always
       type: bool
       sample: true
@@ -153,14 +154,14 @@ report:
       type: bool
       sample: false
     link:
-      description: What the header C(Link) of the first response has, without the address.
+      description: Whether the header C(Link) of the last response leads to a next page.
       returned: always
       type: str
       sample: none
     headers:
-      description:
-        - The headers of the first response for rate limits, deprecation, versions and the ids of
-          requests. Only the values of standard headers are shown.
+      description: >-
+        The standard headers of the last response for rate limits, waiting (C(Retry-After)) and
+        deprecation.
       returned: always
       type: dict
       sample: {X-RateLimit-Remaining: "59"}
@@ -173,7 +174,7 @@ error:
   sample:
     code: forbidden
     status: 403
-    message: The token lacks the scope servers:read (HTTP 403).
+    message: The API refuses the request (HTTP 403); the token may lack the scope servers:read.
 """
 
 from typing import Any

@@ -23,7 +23,11 @@ extends_documentation_fragment:
   - server_management.cloud.connection.module
   - server_management.cloud.attributes
   - server_management.cloud.attributes.info
-  - server_management.cloud.live.fleet_info
+attributes:
+  live:
+    support: full
+    details:
+      - Listing servers is live. It needs the scope C(servers:read).
 options:
   servers:
     description:
@@ -186,7 +190,7 @@ error:
   sample:
     code: forbidden
     status: 403
-    message: The token lacks the scope servers:read (HTTP 403).
+    message: The API refuses the request (HTTP 403); the token may lack the scope servers:read.
 """
 
 from typing import Any

@@ -9,7 +9,7 @@ module: invoice_info
 short_description: Lists the invoices of an account (not yet live)
 version_added: 1.0.0
 description:
-  - Not yet live. The API has announced the scope C(billing:read) but not opened it yet.
+  - Not yet live. The API has announced reading the invoices, but has not released it.
   - Until then, the module checks its options and fails, in check mode too, and sends no request.
   - The API does not document the fields of an invoice.
 author:
@@ -20,7 +20,11 @@ extends_documentation_fragment:
   - server_management.cloud.connection.module
   - server_management.cloud.attributes
   - server_management.cloud.attributes.not_yet_live
-  - server_management.cloud.live.invoice_info
+attributes:
+  live:
+    support: none
+    details:
+      - Reading the invoices is not yet live. It needs the scope C(billing:read).
 """
 
 EXAMPLES = r"""
@@ -57,7 +61,7 @@ error:
     status: null
     message: >-
       Reading the invoices is not yet live: it needs the scope `billing:read`,
-      which the API has announced but not opened yet; nothing was changed.
+      and the API has announced but not released this operation.
 """
 
 from typing import NoReturn

@@ -9,7 +9,8 @@ module: server
 short_description: Creates, resizes, reinstalls or deletes a server (not yet live)
 version_added: 1.0.0
 description:
-  - Not yet live. The API has announced the scope C(servers:write) but not opened it yet.
+  - Not yet live. The API has announced creating, resizing, reinstalling and deleting servers, but
+    has not released it.
   - Until then, a task that has something to change fails and changes nothing.
   - Reading the servers of the account is live and requires the scope C(servers:read), so the module
     already finds differences. If nothing has to change, the task is C(ok). In check mode, it
@@ -23,7 +24,6 @@ extends_documentation_fragment:
   - server_management.cloud.connection
   - server_management.cloud.connection.module
   - server_management.cloud.attributes
-  - server_management.cloud.live.server
 attributes:
   check_mode:
     support: full
@@ -34,6 +34,13 @@ attributes:
   idempotent:
     support: partial
     details: O(state=reinstalled) reinstalls the server each time.
+  live:
+    support: none
+    details:
+      - Creating a server is not yet live. It needs the scope C(servers:write).
+      - Resizing a server is not yet live. It needs the scope C(servers:write).
+      - Reinstalling a server is not yet live. It needs the scope C(servers:write).
+      - Deleting a server is not yet live. It needs the scope C(servers:write).
 options:
   name:
     description:
@@ -134,7 +141,7 @@ error:
     status: null
     message: >-
       Creating a server is not yet live: it needs the scope `servers:write`,
-      which the API has announced but not opened yet; nothing was changed.
+      and the API has announced but not released this operation; nothing was changed.
 """
 
 from typing import Any

@@ -22,7 +22,11 @@ extends_documentation_fragment:
   - server_management.cloud.connection.module
   - server_management.cloud.attributes
   - server_management.cloud.attributes.info
-  - server_management.cloud.live.server_info
+attributes:
+  live:
+    support: full
+    details:
+      - Listing servers is live. It needs the scope C(servers:read).
 options:
   id:
     description: Keep only the server with this id.
@@ -149,35 +153,33 @@ error:
       description: What was wrong. RV(ignore:msg) also contains what to do about it.
       returned: always
       type: str
-      sample: The token lacks the scope servers:read (HTTP 403).
+      sample: The API refuses the request (HTTP 403); the token may lack the scope servers:read.
 """
 
 from typing import Any
 
-from ..module_utils._models import explain_empty, select
+from ..module_utils._models import GROUP_OPTIONS, OPTION_FIELDS, explain_empty, select
 from ..module_utils._module import Task, run
 
 OPTIONS: dict[str, dict[str, Any]] = {
-    "id": {"type": "str"},
-    "name": {"type": "str"},
-    "statuses": {"type": "list", "elements": "str"},
-    "regions": {"type": "list", "elements": "str"},
-    "plans": {"type": "list", "elements": "str"},
+    option: {"type": "list", "elements": "str"} if option in GROUP_OPTIONS else {"type": "str"}
+    for option in OPTION_FIELDS
 }
 
 
 def execute(task: Task) -> dict[str, Any]:
     """List the servers that match the options."""
     params = task.params
-    one = {option: params[option] and [params[option]] for option in ("id", "name")}
-    several = {option: params[option] for option in ("regions", "plans")}
+    one = {option: [params[option]] for option in ("id", "name") if params[option]}
+    several = {option: params[option] for option in GROUP_OPTIONS}
     servers = task.list_servers()
-    selected = select(servers, {**one, **several, "statuses": params["statuses"]})
+    selected = select(servers, {**one, **several})
     # A loop that waits for a server selects it by name, id or status: no match is normal there.
-    if not any(one.values()):
+    if not one:
+        del several["statuses"]
         for message in explain_empty(servers, several):
             task.warn(message)
-    return {"servers": [server.fields for server in selected]}
+    return {"servers": [server.fields for server in task.for_result(selected)]}
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ module: volume
 short_description: Provisions a block-storage volume (not yet live)
 version_added: 1.0.0
 description:
-  - Not yet live. The API has announced the scope C(storage:write) but not opened it yet.
+  - Not yet live. The API has announced provisioning volumes, but has not released it.
   - Until then, the module checks its options and fails, in check mode too, and sends no request.
   - The API does not document the fields of a volume, nor the unit of its size.
 author:
@@ -20,7 +20,13 @@ extends_documentation_fragment:
   - server_management.cloud.connection.module
   - server_management.cloud.attributes
   - server_management.cloud.attributes.not_yet_live
-  - server_management.cloud.live.volume
+attributes:
+  live:
+    support: none
+    details:
+      - Provisioning a volume is not yet live. It needs the scope C(storage:write).
+      - Deleting a volume is not yet live. It needs the scope C(storage:write), and the API has not
+        announced this operation.
 options:
   name:
     description: The name of the volume.
@@ -85,7 +91,7 @@ error:
     status: null
     message: >-
       Provisioning a volume is not yet live: it needs the scope `storage:write`,
-      which the API has announced but not opened yet; nothing was changed.
+      and the API has announced but not released this operation; nothing was changed.
 """
 
 from typing import Any, NoReturn

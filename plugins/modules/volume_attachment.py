@@ -9,7 +9,7 @@ module: volume_attachment
 short_description: Attaches or detaches a block-storage volume (not yet live)
 version_added: 1.0.0
 description:
-  - Not yet live. The API has announced the scope C(storage:write) but not opened it yet.
+  - Not yet live. The API has announced attaching and detaching volumes, but has not released it.
   - Until then, the module checks its options and fails, in check mode too, and sends no request.
   - The API does not document whether it will identify volumes by name or by id.
 author:
@@ -20,7 +20,12 @@ extends_documentation_fragment:
   - server_management.cloud.connection.module
   - server_management.cloud.attributes
   - server_management.cloud.attributes.not_yet_live
-  - server_management.cloud.live.volume_attachment
+attributes:
+  live:
+    support: none
+    details:
+      - Attaching a volume is not yet live. It needs the scope C(storage:write).
+      - Detaching a volume is not yet live. It needs the scope C(storage:write).
 options:
   volume:
     description: The volume to attach or detach.
@@ -77,7 +82,7 @@ error:
     status: null
     message: >-
       Attaching a volume is not yet live: it needs the scope `storage:write`,
-      which the API has announced but not opened yet; nothing was changed.
+      and the API has announced but not released this operation; nothing was changed.
 """
 
 from typing import Any, NoReturn

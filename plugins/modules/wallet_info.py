@@ -9,7 +9,7 @@ module: wallet_info
 short_description: Reads the balance of the account's wallet (not yet live)
 version_added: 1.0.0
 description:
-  - Not yet live. The API has announced the scope C(billing:read) but not opened it yet.
+  - Not yet live. The API has announced reading the balance of the wallet, but has not released it.
   - Until then, the module checks its options and fails, in check mode too, and sends no request.
   - The API does not document the fields of a wallet.
 author:
@@ -20,7 +20,11 @@ extends_documentation_fragment:
   - server_management.cloud.connection.module
   - server_management.cloud.attributes
   - server_management.cloud.attributes.not_yet_live
-  - server_management.cloud.live.wallet_info
+attributes:
+  live:
+    support: none
+    details:
+      - Reading the wallet balance is not yet live. It needs the scope C(billing:read).
 """
 
 EXAMPLES = r"""
@@ -57,7 +61,7 @@ error:
     status: null
     message: >-
       Reading the wallet balance is not yet live: it needs the scope `billing:read`,
-      which the API has announced but not opened yet; nothing was changed.
+      and the API has announced but not released this operation.
 """
 
 from typing import NoReturn

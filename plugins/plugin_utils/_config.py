@@ -18,6 +18,7 @@ from jinja2.lexer import describe_token
 from jinja2.parser import Parser
 
 from ..module_utils._errors import OptionError
+from ..module_utils._models import GROUP_OPTIONS
 from ..module_utils._options import TYPES, VARIABLES, environment_or_default, unknown_option
 from ..module_utils._text import brief, one_line
 from ._ansible import is_identifier, is_ignored, reason_text
@@ -168,7 +169,7 @@ def check_values(
         found = {f"{option} ({name})": os.environ[name] for name in names if name in os.environ}
         given = {labels.get(option, option): config[option]} if option in config else found
         for label, value in given.items():
-            if value is None and option in ("statuses", "regions", "plans"):
+            if value is None and option in GROUP_OPTIONS:
                 raise OptionError(f"{option}: is null.", "Leave the option out to keep all.")
             if value is not None:
                 checked = _check_value(label, definition, value)

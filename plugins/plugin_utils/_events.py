@@ -25,7 +25,7 @@ HOSTNAME = "inventory_hostname"
 
 # The groups of an inventory file with default options.
 _GROUPS = frozenset({"all", "ungrouped", "server_management"})
-_GROUP_PREFIXES = tuple(f"{field}_" for field in GROUP_FIELDS)
+_GROUP_PREFIXES = tuple(GROUP_FIELDS.values())
 
 _ABSENT = object()  # instead of a value that a record does not have
 

@@ -40,7 +40,7 @@ class GroupNames:
         self.common_group = safe_group_name(get_option("group"))
         self._written = [("group", get_option("group"))]
         # Not only those of group_by: another account's file may make the other groups.
-        prefixes = [f"{field}_" for field in GROUP_FIELDS]
+        prefixes = list(GROUP_FIELDS.values())
         names = {*GROUPS_OF_ANSIBLE, *existing}
         for name in get_option("groups") or {}:
             self._written.append(("groups", str(name)))
@@ -103,7 +103,7 @@ def group_hosts(
         host.groups.append(common_group)
         for key in fields:
             if value := host.server.text(key):
-                name = safe_group_name(f"{key}_{value}")
+                name = safe_group_name(f"{GROUP_FIELDS[key]}{value}")
                 host.groups.append(name)
                 merged.setdefault(name, set()).add(f"{key} {value}")
     for name, values in sorted(merged.items()):

@@ -17,10 +17,12 @@ from typing import Any
 import pytest
 
 from sandbox import Sandbox
+from sandbox.account import SERVER
 from support.run import Result, Runner, write_inventory
 
 KNOWN = [
     {
+        **SERVER,
         "id": f"srv_{number}",
         "name": name,
         "status": status,

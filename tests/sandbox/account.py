@@ -27,6 +27,17 @@ DOCUMENTATION_NETWORKS = ("203.0.113.0/24", "198.51.100.0/24", "192.0.2.0/24", "
 FIRST_CREATED = datetime(2024, 1, 1, tzinfo=timezone.utc)
 TWO_YEARS = 2 * 365 * 24 * 3600
 
+# A server with each documented field. All other servers, also those of tests, are made from it.
+SERVER = {
+    "id": "srv_1",
+    "name": "web-1",
+    "status": "running",
+    "plan": "small",
+    "region": "eu-1",
+    "ipv4": "192.0.2.1",
+    "created_at": "2026-01-01T00:00:00Z",
+}
+
 # The account that README.md and the guides show: id, name, plan, region, last part of the address,
 # created_at. All servers are running.
 EXAMPLE = (
@@ -52,9 +63,9 @@ def example_servers(addresses: str = "loopback") -> list[dict[str, str]]:
     """Return the account of the documents, which show it with documentation addresses."""
     return [
         {
+            **SERVER,
             "id": identifier,
             "name": name,
-            "status": "running",
             "plan": plan,
             "region": region,
             "ipv4": f"{EXAMPLE_NETWORKS[addresses]}.{last}",
@@ -81,6 +92,7 @@ def _server(index: int, ipv4: str, numbers: Counter[str]) -> dict[str, str]:
     numbers[role] += 1
     created = FIRST_CREATED + timedelta(seconds=index * 54_321 % TWO_YEARS)
     return {
+        **SERVER,
         "id": "srv_" + hashlib.sha256(b"%d" % index).hexdigest()[:14],
         "name": f"{role}-{numbers[role]:02}",
         "status": STATUSES[index % len(STATUSES)],

@@ -20,8 +20,8 @@ from .faults import Fault
 if TYPE_CHECKING:
     from .server import Sandbox
 
-PATH = "/api/v1/servers"
-SCOPE = "servers:read"
+PREFIX = "/api/v1"
+PATH = f"{PREFIX}/servers"
 Stream = Callable[[], Iterable[bytes]]
 
 
@@ -85,29 +85,35 @@ def respond(sandbox: Sandbox, request: Request, fault: Fault) -> Response:
 
 
 def _route(sandbox: Sandbox, request: Request, fault: Fault) -> Response:
-    """Return the listing, or the error for this request."""
-    if request.path != sandbox.prefix + PATH:
+    """Return the response of the route for this request, or an error."""
+    routes = {
+        route.method: route
+        for route in ROUTES
+        if request.path == f"{sandbox.prefix}{PREFIX}{route.path}"
+    }
+    if not routes:
         return _error(404)
-    if request.method != "GET":
+    if request.method not in routes:
         response = _error(405)
-        response.headers["Allow"] = "GET"
+        response.headers["Allow"] = ", ".join(sorted(routes))
         return response
     if request.headers.get_all("Authorization") != [f"Bearer {sandbox.token}"]:
         response = _error(401)
         response.headers["WWW-Authenticate"] = "Bearer"
         return response
-    if SCOPE not in sandbox.scopes:
+    route = routes[request.method]
+    if route.scope not in sandbox.scopes:
         return _error(403)
+    return route.respond(sandbox, request, fault)
+
+
+def _listing(sandbox: Sandbox, request: Request, fault: Fault) -> Response:
+    """Return the requested page, encoded each time: tests may change the list."""
+    servers = list(sandbox.servers)
     try:
-        start = sandbox.paging.start(request.query, sandbox.servers)
+        start = sandbox.paging.start(request.query, servers)
     except ValueError as error:
         return _error(400, str(error))
-    return _listing(sandbox, request, fault, start)
-
-
-def _listing(sandbox: Sandbox, request: Request, fault: Fault, start: int) -> Response:
-    """Return the page that begins at `start`, encoded each time: tests may change the list."""
-    servers = list(sandbox.servers)
     start = max(0, start - fault.shift)
     end = sandbox.paging.end(start, servers)
     more = end < len(servers)
@@ -128,6 +134,21 @@ def _listing(sandbox: Sandbox, request: Request, fault: Fault, start: int) -> Re
         following = f"{request.path}?{sandbox.paging.parameter}={end}"
         response.headers["Link"] = link.replace("{origin}", origin).replace("{next}", following)
     return response
+
+
+@dataclass(frozen=True)
+class Route:
+    """An operation that is served, the scope that it requires, and the function that responds."""
+
+    method: str
+    path: str  # below PREFIX
+    scope: str
+    respond: Callable[[Sandbox, Request, Fault], Response]
+
+
+# The same as in docs/openapi.yaml; a test compares them.
+ROUTES = (Route("GET", "/servers", "servers:read", _listing),)
+SCOPES = tuple(sorted({route.scope for route in ROUTES}))
 
 
 def _json(status: int, content: object) -> Response:

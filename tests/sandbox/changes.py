@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .account import addresses_of
+from .account import SERVER, addresses_of
 
 KINDS = ("appear", "change", "disappear")
 
@@ -65,13 +65,11 @@ class Change:
         used = {server.get("ipv4") for server in servers if isinstance(server, dict)}
         digest = hashlib.sha256(f"{self.server}@{self.at:g}".encode()).hexdigest()
         return {
+            **SERVER,
             "id": f"srv_{digest[:14]}",
             "name": self.server,
-            "status": "running",
-            "plan": "small",
             "region": "eu-central",
             "ipv4": next(ip for ip in map(str, addresses_of(addresses)) if ip not in used),
-            "created_at": "2026-01-01T00:00:00Z",
             **self.fields,
         }
 

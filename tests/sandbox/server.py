@@ -18,7 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from .account import make_servers
-from .api import SCOPE, Request, page_of, respond
+from .api import SCOPES, Request, page_of, respond
 from .changes import Change, Schedule
 from .faults import Fault, PendingFaults
 from .paging import Paging
@@ -49,7 +49,7 @@ class Sandbox:
         pagination_parameter: str | None = None,
         page_size: int = 100,
         addresses: str = "documentation",
-        scopes: Sequence[str] = (SCOPE,),
+        scopes: Sequence[str] = SCOPES,
         tls: tuple[StrPath, StrPath | None] | None = None,
         latency: float = 0.0,
         changes: Sequence[Change] = (),

@@ -17,6 +17,8 @@ from unittest import mock
 
 from ansible.module_utils import basic
 
+from sandbox.account import SERVER
+
 MODULES = "ansible_collections.server_management.cloud.plugins.modules"
 ADDED = ("invocation", "_ansible_new_secrets")
 # The options that a module requires, apart from the connection.
@@ -26,16 +28,7 @@ REQUIRED: dict[str, dict[str, Any]] = {
     "volume": {"name": "data", "size": 1, "region": "eu"},
     "volume_attachment": {"volume": "data", "server": "web-01"},
 }
-# A server with all fields that the API documents.
-WEB = {
-    "id": "s_1",
-    "name": "web",
-    "status": "running",
-    "plan": "small",
-    "region": "eu",
-    "ipv4": "192.0.2.1",
-    "created_at": "2026-01-01T00:00:00Z",
-}
+WEB = {**SERVER, "id": "s_1", "name": "web", "region": "eu"}
 
 
 @dataclass(frozen=True)

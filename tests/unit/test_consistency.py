@@ -23,7 +23,10 @@ from ansible.release import __version__
 from ansible.utils.plugin_docs import get_docstring
 
 from ansible_collections.server_management.cloud.plugins.module_utils._fleet import KEYS
-from ansible_collections.server_management.cloud.plugins.module_utils._models import GROUP_FIELDS
+from ansible_collections.server_management.cloud.plugins.module_utils._models import (
+    GROUP_FIELDS,
+    GROUP_OPTIONS,
+)
 from ansible_collections.server_management.cloud.plugins.module_utils._operations import OPERATIONS
 from ansible_collections.server_management.cloud.plugins.module_utils._options import (
     TOKEN_OPTIONS,
@@ -32,11 +35,13 @@ from ansible_collections.server_management.cloud.plugins.module_utils._options i
     variable,
 )
 from sandbox import Fault, Sandbox
+from support import status_page
 from support.collection import REPOSITORY
 from support.modules import MODULES as PACKAGE
 from support.modules import REQUIRED, Outcome, run_module
 
 COLLECTION = "server_management.cloud"
+DESCRIPTION = yaml.safe_load((REPOSITORY / "docs/openapi.yaml").read_text(encoding="utf-8"))
 PLUGINS = REPOSITORY / "plugins"
 MODULES = sorted(path.stem for path in PLUGINS.glob("modules/*.py"))
 INVENTORIES = sorted(path.stem for path in PLUGINS.glob("inventory/*.py"))
@@ -125,13 +130,14 @@ def test_the_inventory_plugin_reads_the_options_that_it_documents() -> None:
     documented = documentation("inventory", "servers")[0]["options"]
     borrowed = borrowed_options()
     files = [*PLUGINS.glob("inventory/*.py"), *PLUGINS.glob("plugin_utils/*.py")]
-    files.append(PLUGINS / "module_utils" / "_options.py")
+    files += [PLUGINS / "module_utils" / name for name in ("_models.py", "_options.py")]
     source = "\n".join(path.read_text(encoding="utf-8") for path in files)
     for option in documented.keys() - borrowed - {"plugin"}:
         assert f'"{option}"' in source
     read = set(re.findall(r"get_option\(\s*\"([a-z_]+)\"", source))
     assert read <= documented.keys()
-    assert documented["group_by"]["choices"] == list(GROUP_FIELDS)
+    assert set(documented["group_by"]["choices"]) == set(GROUP_FIELDS)
+    assert set(GROUP_OPTIONS) <= documented.keys()
 
 
 def borrowed_options() -> set[str]:
@@ -227,7 +233,7 @@ def outcomes(name: str, sandbox: Sandbox) -> list[Outcome]:
         for task in tasks
         for check_mode in (False, True)
     ]
-    sandbox.fail(Fault(status=403))
+    sandbox.fail(Fault(status=403, body=""))
     found.append(run_module(name, {**given, **tasks[0]}))
     return found
 
@@ -267,19 +273,22 @@ def test_return_values_are_documented(name: str) -> None:
         # A failure of the API is a result of api_info.
         assert name == "api_info" or outcome.failed == ("error" in outcome.result)
     assert seen == all_keys(documented)
+    error = documented["error"]
+    parts = {key: part["sample"] for key, part in error.get("contains", {}).items()}
+    assert error.get("sample", parts) in [outcome.result.get("error") for outcome in found]
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_the_documentation_begins_with_operations_that_are_not_yet_live(name: str) -> None:
+def test_the_documentation_states_what_is_live(name: str) -> None:
     doc = documentation("modules", name)[0]
-    scopes = {row.scope for row in OPERATIONS if name in row.modules and not row.live}
-    first = doc["description"][0]
-    assert first.startswith("Not yet live. ") is bool(scopes)
-    assert doc["short_description"].endswith(" (not yet live)") is bool(scopes)
-    announced = (
-        r"^Not yet live\. The API has announced the scope C\((\S+)\) but not opened it yet\."
-    )
-    assert set(re.findall(announced, first)) == scopes
+    live = doc["attributes"]["live"]
+    assert live["support"] == status_page.support(name)
+    assert live["details"] == status_page.details(name)
+    label = {"full": "", "partial": "Partly live", "none": "Not yet live"}[live["support"]]
+    found = re.match(r"(Not yet|Partly) live(?=\. )", doc["description"][0])
+    assert (found[0] if found else "") == label
+    found = re.search(r" \((.*? live)\)$", doc["short_description"])
+    assert (found[1] if found else "") == label.lower()
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -337,9 +346,24 @@ def test_the_readme_lists_the_plugins_with_their_scopes() -> None:
     assert listed == {(name, folder) for folder, name in PLUGIN_NAMES}
     for name, kind, scope, live in rows:
         if not kind:
-            operations = [row for row in OPERATIONS if name in row.modules]
-            assert {row.scope for row in operations} == {scope}
-            assert live == ("yes" if all(row.live for row in operations) else "not yet")
+            assert {row.scope for row in OPERATIONS if name in row.modules} == {scope}
+            words = {"full": "yes", "partial": "partly", "none": "not yet"}
+            assert live == words[status_page.support(name)]
+
+
+def test_the_scopes_of_what_is_live_are_documented() -> None:
+    guide = (REPOSITORY / "docs/docsite/rst/guide_trust.rst").read_text(encoding="utf-8")
+    sentence = re.search(r"^  The scopes? (.*) (?:is|are) sufficient for everything", guide, re.M)
+    assert sentence
+    live = {row.scope for row in OPERATIONS if row.live}
+    assert set(re.findall(r"``(.*?)``", sentence[1])) == live
+    described = [
+        scope
+        for methods in DESCRIPTION["paths"].values()
+        for operation in methods.values()
+        for scope in operation.get("security", DESCRIPTION["security"])[0]["bearer"]
+    ]
+    assert set(described) == live
 
 
 def published() -> list[Path]:
@@ -351,10 +375,12 @@ def published() -> list[Path]:
 
 
 def test_no_endpoint_is_invented() -> None:
+    described = {path.split("/")[1] for path in DESCRIPTION["paths"]}
+    methods = {method.upper() for path in DESCRIPTION["paths"].values() for method in path}
     for path in published():
         text = path.read_text(encoding="utf-8")
-        assert set(re.findall(r"/api/v1/(\w+)", text)) <= {"servers"}, path
-        assert not re.search(r"\b(POST|PUT|PATCH|DELETE)\b", text), path
+        assert set(re.findall(r"/api/v1/(\w+)", text)) <= described, path
+        assert set(re.findall(r"\b(?:POST|PUT|PATCH|DELETE)\b", text)) <= methods, path
 
 
 def test_each_promise_of_the_trust_guide_is_tested_by_the_files_it_names() -> None:

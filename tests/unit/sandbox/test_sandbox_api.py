@@ -33,8 +33,7 @@ def test_a_token_without_the_scope_is_refused(fetch: Callable[..., Any]) -> None
 
 
 @pytest.mark.parametrize(
-    "path",
-    ["/", "/api/v1", "/api/v1/servers/", "/api/v1/servers/srv_1", "/api/v2/servers", "/servers"],
+    "path", ["/", "/api/v1", "/api/v1/servers/", "/api/v2/servers", "/servers"]
 )
 def test_no_other_path_is_served(fetch: Callable[..., Any], path: str) -> None:
     with Sandbox() as sandbox:
@@ -53,7 +52,7 @@ def test_a_target_that_is_not_a_url_is_not_found(capfd: pytest.CaptureFixture[st
     assert capfd.readouterr().err == ""
 
 
-@pytest.mark.parametrize("method", ["HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "MADEUP"])
+@pytest.mark.parametrize("method", ["HEAD", "OPTIONS", "MADEUP"])
 def test_no_other_method_is_served(fetch: Callable[..., Any], method: str) -> None:
     with Sandbox() as sandbox:
         response = fetch(sandbox, method=method)

@@ -18,6 +18,7 @@ from openapi_core.contrib.requests import RequestsOpenAPIRequest, RequestsOpenAP
 from openapi_core.exceptions import OpenAPIError
 
 from sandbox import Fault, Sandbox
+from sandbox.api import ROUTES
 
 DESCRIPTION = Path(__file__).resolve().parents[3] / "docs" / "openapi.yaml"
 PROTOCOL = yaml.safe_load(DESCRIPTION.read_text(encoding="utf-8"))
@@ -79,13 +80,20 @@ def test_the_token_is_required_as_described(sandbox: Sandbox) -> None:
         check(sandbox, response)
 
 
-def test_only_the_described_operation_is_served(sandbox: Sandbox) -> None:
-    assert {path: list(methods) for path, methods in PROTOCOL["paths"].items()} == {
-        "/servers": ["get"]
+def test_only_the_described_operations_are_served(sandbox: Sandbox) -> None:
+    described = {
+        (method.upper(), path, *operation.get("security", PROTOCOL["security"])[0]["bearer"])
+        for path, methods in PROTOCOL["paths"].items()
+        for method, operation in methods.items()
     }
-    assert call(sandbox, method="POST").status_code == 405
-    for path in ("/servers/srv_1", "/volumes", "/wallet", "/usage", "/invoices"):
-        assert call(sandbox, path).status_code == 404
+    assert {(route.method, route.path, route.scope) for route in ROUTES} == described
+    for path in PROTOCOL["paths"]:
+        allowed = {route.method for route in ROUTES if route.path == path}
+        for method in {"GET", "POST", "PUT", "PATCH", "DELETE"} - allowed:
+            response = call(sandbox, path, method)
+            assert response.status_code == 405
+            assert response.headers["Allow"] == ", ".join(sorted(allowed))
+    assert call(sandbox, "/not/described").status_code == 404
 
 
 @pytest.mark.parametrize(

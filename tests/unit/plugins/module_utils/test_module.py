@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from sandbox import Fault, Sandbox
+from sandbox.account import SERVER
 from support.collection import REPOSITORY
 from support.modules import REQUIRED, run_module
 
@@ -28,7 +29,7 @@ def connection(sandbox: Sandbox, **options: Any) -> dict[str, Any]:
     ("status", "code", "words"),
     [
         (401, "unauthorized", "rejected the token"),
-        (403, "forbidden", "lacks the scope servers:read"),
+        (403, "forbidden", "the scope servers:read"),
         (429, "rate_limited", "throttling"),
         (503, "server_error", "failing"),
         (418, "unexpected_status", "unexpected"),
@@ -74,7 +75,9 @@ def test_a_long_wait_causes_a_warning(
     monkeypatch.setattr(time, "sleep", lambda seconds: None)
     sandbox.fail(Fault(status=429, retry_after=40))
     options = {**connection(sandbox), **REQUIRED.get(module, {}), "retries": 1}
-    assert run_module(module, options).warnings == ["waiting 40 s, as the API asks (HTTP 429)"]
+    (warning,) = run_module(module, options).warnings
+    assert " 40" in warning
+    assert "HTTP 429" in warning
 
 
 def test_unusable_fields_cause_one_warning(sandbox: Sandbox) -> None:
@@ -85,11 +88,8 @@ def test_unusable_fields_cause_one_warning(sandbox: Sandbox) -> None:
     assert outcome.warnings == [
         "Fields that are missing or not text, with the number of servers: status (1), plan (2)."
     ]
-    assert [sorted(server) for server in outcome.result["servers"]] == [
-        ["created_at", "id", "ipv4", "name", "region", "status"],
-        ["created_at", "id", "ipv4", "name", "region", "status"],
-        ["created_at", "id", "ipv4", "name", "plan", "region"],
-    ]
+    dropped = [SERVER.keys() - server.keys() for server in outcome.result["servers"]]
+    assert dropped == [{"plan"}, {"plan"}, {"status"}]
 
 
 @pytest.mark.parametrize("module", ALL)

@@ -174,8 +174,8 @@ def test_check_mode_predicts_and_warns(
     assert result["diff"]["before_header"] == result["diff"]["after_header"]
     assert result.get("server") == (None if operation == "create" else WEB)
     assert outcome.warnings == [
-        f"{title} a server is not yet live: it needs the scope `servers:write`, which the API has "
-        "announced but not opened yet; without check mode, this task fails."
+        f"{title} a server is not yet live: it needs the scope `servers:write`, and the API has "
+        "announced but not released this operation; without check mode, this task fails."
     ]
 
 

@@ -60,12 +60,22 @@ def test_one_request_reads_all_servers(sandbox: Sandbox, check_mode: bool) -> No
     assert [request.method for request in sandbox.requests] == ["GET"]
 
 
-def test_a_reserved_key_never_replaces_another_one() -> None:
-    fields = {"__ansible_a": 1, "_ansible_a": 2, "ansible_a": 3, "_ansible_b": 4, "_other": 5}
+def test_keys_that_ansible_reserves_are_left_out_with_one_warning() -> None:
+    fields = {"__ansible_a": 1, "_ansible_b": {"_ansible_c": 2}, "ansible_a": 3, "_other": 4}
     with Sandbox(servers=[{**WEB, **fields, "in": [[fields]]}]) as sandbox:
-        (server,) = run(sandbox).result["servers"]
-    renamed = {"ansible_a": 3, "ansible_a_1": 1, "ansible_a_2": 2, "ansible_b": 4, "_other": 5}
-    assert server == {**WEB, **renamed, "in": [[renamed]]}
+        outcome = run(sandbox)
+    kept = {"ansible_a": 3, "_other": 4}
+    assert outcome.result["servers"] == [{**WEB, **kept, "in": [[kept]]}]
+    assert outcome.warnings == [
+        "Fields whose names Ansible reserves are left out: __ansible_a, _ansible_b."
+    ]
+
+
+def test_only_servers_in_the_result_cause_warnings() -> None:
+    servers = [WEB, {"id": "s_2", "name": "new", "_ansible_a": 1}]
+    with Sandbox(servers=servers) as sandbox:
+        assert run(sandbox, name="web").warnings == run(sandbox, id="s_1").warnings == []
+        assert len(run(sandbox, name="new").warnings) == len(run(sandbox).warnings) == 2
 
 
 def test_no_server_is_an_empty_list(sandbox: Sandbox) -> None:
@@ -77,8 +87,8 @@ def test_no_server_is_an_empty_list(sandbox: Sandbox) -> None:
     [
         ({"regions": ["eu"]}, ["regions: no server has eu; the account has "]),
         ({"plans": ["tiny"], "statuses": ["gone"]}, ["plans: no server has tiny; the account"]),
-        ({"regions": ["ap-south"], "plans": ["medium"]}, ["regions, plans: no server matches all"]),
-        ({"regions": ["eu"], "plans": ["tiny"]}, ["regions: no server", "plans: no server"]),
+        ({"regions": ["ap-south"], "plans": ["medium"]}, ["plans, regions: no server matches all"]),
+        ({"regions": ["eu"], "plans": ["tiny"]}, ["plans: no server", "regions: no server"]),
         ({"regions": ["eu-central"], "statuses": ["gone"]}, []),
         ({"statuses": ["gone"]}, []),
         ({"regions": ["eu"], "name": "web-01"}, []),
