@@ -20,7 +20,6 @@ from ._hosts import Host
 from ._names import is_localhost
 
 GROUPS_OF_ANSIBLE = ("all", "ungrouped")
-MAX_VALUE = 200  # characters of a value that makes a group
 
 
 @lru_cache(maxsize=1024)
@@ -29,7 +28,7 @@ def safe_group_name(text: str) -> str:
     return str(to_safe_group_name(text, force=True, silent=True))
 
 
-class GroupNames:
+class ReservedNames:
     """The names that no host may have: those of groups that exist or that could be created.
 
     ``common_group`` is the group of all hosts; ``literal`` has the names of groups that are in the
@@ -67,22 +66,17 @@ class GroupNames:
     def __contains__(self, name: object) -> bool:
         return name in self._names or (isinstance(name, str) and name.startswith(self._prefixes))
 
-    def is_too_long(self, name: str) -> bool:
-        """Return whether the value in the name of a group is too long."""
-        if len(name) <= MAX_VALUE or name in self.literal:
-            return False
-        starts = [len(prefix) for prefix in self._prefixes if name.startswith(prefix)]
-        return len(name) - max(starts, default=0) > MAX_VALUE
-
     def check(self, other_hosts: Collection[str], warn: Callable[[str], None]) -> None:
-        """Raise OptionError if a group in the inventory file has the name of another host.
+        """Raise OptionError if a group in the inventory file can't have its name.
 
         Warn of names that differ from those in the file.
         """
+        advice = "Choose another name for the group."
+        if self.common_group in GROUPS_OF_ANSIBLE:
+            raise OptionError(f"group: {self.common_group} is a group of Ansible itself.", advice)
         for option, name in self._written:
             if safe_group_name(name) != name:
                 warn(f"{option}: {brief(name)} becomes the group {brief(safe_group_name(name))}.")
-        advice = "Choose another name for the group."
         for name, option in self.literal.items():
             if name in other_hosts:
                 raise OptionError(
