@@ -109,7 +109,7 @@ def _next(server_id: str, names: Iterator[str]) -> str:
         raise OptionError(
             f"hostnames: no name is left for the server {brief(server_id)}: no host can have its "
             "names and its id, or other hosts or groups have them.",
-            "Set hostnames to other expressions.",
+            "Set hostnames to other expressions, or prefix in keyed_groups.",
         )
     return name
 
