@@ -48,8 +48,8 @@ options:
     choices: [server_management.cloud.servers]
   group:
     description:
-      - The name of the group of all hosts. Characters that a group name can't have become
-        underscores, with a warning.
+      - The name of the group of all hosts, which can't be V(all) or V(ungrouped). Characters that a
+        group name can't have become underscores, with a warning.
     type: str
     default: server_management
   group_by:
@@ -62,18 +62,19 @@ options:
     default: [region, plan, status]
   hostnames:
     description:
-      - Expressions for the name of a host, in order of preference. The first usable name that no
-        other server has is used; the server's id is the last resort.
-      - The default is the server's name.
+      - Expressions for the name of a host, in order of preference. The default is the server's
+        name. The first usable name that no other server has is used. If there is none, the first
+        name that is not empty and the id are used, as in C(web-01_srv_4f2a91c07d), then the id.
       - Several servers with the same name all become C(<name>_<id>). Characters that a host name
         can't have become underscores, and so does the last dot of a name that ends like a file of
-        variables, such as C(db1.yml). No other server gets an id or a name with an id.
+        variables, such as C(db1.yml).
       - A name can't be used if it is longer than 253 characters, starts with a hyphen or a dot, is
-        a name or an address of the control node itself, or is the name of a group. This includes
-        names that start like a group that this source could make, such as C(status_stopped).
+        a loopback name or address, or is the name of a group. This includes names that start like a
+        group that this source could make, such as C(status_stopped).
       - The name of another account's server is not used, nor that of a host for which another
         source sets an address, a connection plugin or a password.
-      - Each kind of change to names gives one warning, or an error if O(strict=true).
+      - There is one warning for each reason why hosts do not have their first name, or an error if
+        O(strict=true). A server for which no name is left is always an error.
     type: list
     elements: str
   hostvars_prefix:
@@ -231,9 +232,8 @@ plugin: server_management.cloud.servers
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from ansible import context
 from ansible.errors import AnsibleParserError
@@ -245,16 +245,14 @@ from ..module_utils._models import Server, describe_source, explain_empty, expla
 from ..module_utils._options import TOKEN_OPTIONS, Connection, connection_from
 from ..module_utils._text import count_of, redact_message
 from ..module_utils._url import is_loopback, origin
-from ..plugin_utils._ansible import without_origin
 from ..plugin_utils._config import (
     EXPRESSION_OPTIONS,
     PLUGIN,
-    check_keys,
     check_options,
     check_token_file,
     convert_values,
     is_ours,
-    render,
+    read_options,
     source_label,
 )
 from ..plugin_utils._groups import ReservedNames, group_hosts
@@ -268,23 +266,20 @@ from ..plugin_utils._hosts import (
     set_host_key_aliases,
 )
 from ..plugin_utils._inventory import (
+    add_groups,
     add_hosts,
     add_parents,
     check_parents,
     leave_out_groups,
+    release,
     taken_names,
 )
 
+_SELECTING = ("statuses", "regions", "plans")
 _DETAILS = 2  # the verbosity (-vv) that shows requests, retries and decisions of the cache
 
-_IF_TOO_FEW = {
-    "min_servers": "Check whether the token is for the right account.",
-    "min_hosts": "Check statuses, regions, plans and filters.",
-}
 
-
-@dataclass(frozen=True)
-class _File:
+class _File(NamedTuple):
     """What a file gives that differs from Ansible's options.
 
     ``raw`` has the options that connection_from reads from the environment itself, with paths that
@@ -339,9 +334,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             super().set_options(task_keys=task_keys, var_options=var_options)
             return
         definitions = self.option_definitions
-        direct = without_origin(direct)
-        check_keys(direct, definitions)
-        direct = render(direct, self.templar, self._vars or {})
+        direct = read_options(direct, definitions, self.templar, self._vars or {})
         if isinstance(token := direct.get("api_token"), str):
             self._token = token.strip()
         direct = convert_values(direct, definitions)
@@ -373,7 +366,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         parents = list(expressions.parents) if expressions else []
         parents = leave_out_groups(hosts, parents, inventory.hosts, self._warn)
         check_parents(parents, inventory.groups)
-        add_hosts(inventory, hosts, reserved.common_group, connection.base_url)
+        add_groups(inventory, hosts, reserved.common_group)
+        add_hosts(inventory, release(hosts), connection.base_url)
         add_parents(inventory, parents)
 
     def _expressions(self) -> Any:
@@ -393,40 +387,39 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         """Return a host, without name and groups, for each server that the options select."""
         listing = self._listing(connection, use_cache)
         account, count = listing.servers, count_of(len(listing.servers), "server")
-        wanted = {option: self.get_option(option) for option in ("statuses", "regions", "plans")}
-        servers = self._select(account, wanted)
+        servers = self._select(account)
         has_loopback = is_loopback(origin(connection.base_url)[1])
         hosts = hosts_from(servers, self.get_option("hostvars_prefix"), has_loopback)
         if self.get_option("filters"):
             hosts = [host for host in hosts if expressions.is_kept(host)]
             if servers and not hosts:
                 self._warn(f"filters: no host is left; the account has {count}.")
-        used = [option for option in (*wanted, "filters") if self.get_option(option)]
+        used = [option for option in (*_SELECTING, "filters") if self.get_option(option)]
         self._show(1, describe_source(account, listing.obtained, len(hosts), used))
         found = f"the number of hosts is {len(hosts)}; the account has {count}"
-        self._check_least("min_hosts", len(hosts), found)
+        advice = "Check statuses, regions, plans and filters."
+        self._check_least("min_hosts", len(hosts), found, advice)
         return hosts
 
-    def _select(self, account: list[Server], wanted: Mapping[str, Any]) -> list[Server]:
+    def _select(self, account: list[Server]) -> list[Server]:
         """Return the servers that the options keep; warn if none is left."""
+        given = {option: self.get_option(option) for option in _SELECTING}
+        wanted = {option: values for option, values in given.items() if values is not None}
         servers = select(account, wanted)
-        if self.get_option("strict"):
-            for message in explain_unknown(account, wanted):
-                raise OptionError(message)
-        if not servers:
-            for message in explain_empty(account, wanted):
-                self._warn(message)
-        elif self.display.verbosity:
-            for message in explain_unknown(account, wanted):
-                self._show(1, message)
+        unknown = explain_unknown(account, wanted)
+        if unknown and self.get_option("strict"):
+            raise OptionError(unknown[0])
+        for message in explain_empty(account, wanted):
+            self._warn(message)
+        for message in unknown if servers else ():
+            self._show(1, message)
         return servers
 
-    def _check_least(self, option: str, number: int, found: str) -> None:
+    def _check_least(self, option: str, number: int, found: str, advice: str) -> None:
         """Raise OptionError if a number is smaller than the option requires."""
         least = self.get_option(option)
         if number < least:
-            problem = f"{option}: {least} or more expected, but {found}."
-            raise OptionError(problem, _IF_TOO_FEW[option])
+            raise OptionError(f"{option}: {least} or more expected, but {found}.", advice)
 
     def _listing(self, connection: Connection, use_cache: bool) -> Listing:
         """Return all servers of the account, from a fresh cache entry if that is allowed."""
@@ -454,7 +447,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     def _complete(self, listing: Listing) -> Listing:
         """Return a listing that has enough servers; another one must not be cached or used."""
         number = len(listing.servers)
-        self._check_least("min_servers", number, f"the account has {number}")
+        advice = "Check whether the token is for the right account."
+        self._check_least("min_servers", number, f"the account has {number}", advice)
         return listing
 
     def _name_and_compose(

@@ -29,7 +29,7 @@ _FORMAT = 1
 # Exceptions raised by reading a damaged entry, in the cache plugin or in Ansible's decoder.
 _ENTRY_ERRORS = (AnsibleError, AttributeError, LookupError, TypeError, ValueError)
 # The beginning of an address: without user, password and database.
-_address = re.compile(r"((?:[a-z+]+://)?)(?:[^/@]*@)?([^/@:;]+(?::[0-9]+)?)").match
+_ADDRESS = r"((?:[a-z+]+://)?)(?:[^/@]*@)?([^/@:;]+(?::[0-9]+)?)"
 
 
 def open_entry(
@@ -211,7 +211,7 @@ def describe_cache(plugin: str, address: str | None) -> str:
         return plugin
     if "://" not in address and address[0] in "/.~$":
         return f"{plugin} in {one_line(address)}"
-    match = _address(address)
+    match = re.match(_ADDRESS, address)
     return f"{plugin} at {one_line(match[1] + match[2])}" if match else plugin
 
 

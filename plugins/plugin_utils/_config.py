@@ -22,16 +22,15 @@ from ..module_utils._options import (
     unknown_option,
 )
 from ..module_utils._text import brief, one_line
-from ._ansible import is_identifier, is_ignored, reason_text
+from ._ansible import is_identifier, is_ignored, reason_text, without_origin
 
 PLUGIN = "server_management.cloud.servers"
 
 _NAMES = ("server_management.yml", "server_management.yaml")
 _MAX_READ = 65536  # characters
-_has_plugin_key = re.compile(
-    rf"""(?:^|[{{,]\s*)(["']?)plugin\1\s*:\s*(["']?){re.escape(PLUGIN)}\2\s*(?:#|[,}}]|$)""",
-    re.MULTILINE,
-).search
+_PLUGIN_KEY = (
+    rf"""(?m)(?:^|[{{,]\s*)(["']?)plugin\1\s*:\s*(["']?){re.escape(PLUGIN)}\2\s*(?:#|[,}}]|$)"""
+)
 
 # Expressions are evaluated for each server, and not once as templates.
 EXPRESSION_OPTIONS = frozenset({"compose", "groups", "keyed_groups", "hostnames", "filters"})
@@ -58,7 +57,7 @@ def is_ours(path: str, warn: Callable[[str], None]) -> bool:
         return True
     with open(path, encoding="utf-8", errors="replace") as file:
         content = file.read(_MAX_READ)
-    if _has_plugin_key(content):
+    if re.search(_PLUGIN_KEY, content):
         warn(
             f"{source_label(path)}: The name of an inventory file for {PLUGIN} must end with "
             f"{' or '.join(_NAMES)}; the file is not used."
@@ -83,6 +82,15 @@ def check_token_file(
                 f"{connection.source}: Ansible reads each file of an inventory directory, so the "
                 "token becomes the name of a host. Move the file, or let its name start with a dot."
             )
+
+
+def read_options(
+    config: Mapping[str, Any], known: Iterable[str], templar: Any, extra_vars: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the options in the content of a file, as ``render`` does."""
+    config = without_origin(config)
+    check_keys(config, known)
+    return render(config, templar, extra_vars)
 
 
 def check_keys(config: Mapping[str, Any], known: Iterable[str]) -> None:
@@ -198,10 +206,11 @@ def _converted_list(option: str, definition: Mapping[str, Any], value: Any) -> l
     if not all(isinstance(element, kinds) for element in value):
         advice = "Put each value in quotes."
         raise OptionError(f"{option}: must be a list of text values.", advice)
-    if "choices" in definition:
-        value = [element.strip() for element in value]
-        _check_choices(option, definition, value)
-    return value
+    if "choices" not in definition:
+        return value
+    elements = [element.strip() for element in value]
+    _check_choices(option, definition, elements)
+    return elements
 
 
 def _check_choices(option: str, definition: Mapping[str, Any], values: Iterable[str]) -> None:

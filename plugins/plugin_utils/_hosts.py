@@ -10,7 +10,7 @@ import hashlib
 import re
 from collections.abc import Callable, Collection, Container, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..module_utils._errors import OptionError
 from ..module_utils._models import Server, describe_unusable, summarise_servers
@@ -30,8 +30,6 @@ NO_ADDRESS = "no-usable-ipv4.invalid."
 # One for each program that Ansible runs. `ansible_ssh_common_args`, which all three read, is left
 # to users: that is where they configure a jump host.
 _SSH_VARIABLES = ("ansible_ssh_extra_args", "ansible_sftp_extra_args", "ansible_scp_extra_args")
-_is_alias = re.compile(r"[a-z0-9._-]+").fullmatch
-_not_in_alias = re.compile(r"[^a-z0-9._-]+")
 
 # Why servers do not have their first name, for each list of Naming.
 _REASONS = {
@@ -63,8 +61,7 @@ RESERVED_VARIABLES = frozenset(
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Listing:
+class Listing(NamedTuple):
     """The servers of the account, and how they were obtained.
 
     ``age`` is in seconds, and not 0 only if the listing is from the cache.
@@ -95,8 +92,8 @@ def hosts_from(servers: Collection[Server], prefix: str, has_loopback: bool) -> 
 
     ``has_loopback``: the API is on this machine, so that its servers can be, too.
     """
-    fields = {name for server in servers for name in server.fields}
-    names = {name: f"{prefix}{name}" for name in fields if _can_be_variable(f"{prefix}{name}")}
+    keys = _keys(servers)
+    names = {key: f"{prefix}{key}" for key in keys if _can_be_variable(f"{prefix}{key}")}
     hosts = []
     for server in servers:
         variables = {names[key]: value for key, value in server.fields.items() if key in names}
@@ -105,6 +102,10 @@ def hosts_from(servers: Collection[Server], prefix: str, has_loopback: bool) -> 
         variables["ansible_host"] = address if is_usable else NO_ADDRESS
         hosts.append(Host(server, mark(variables), preferences=[server.text("name")]))
     return hosts
+
+
+def _keys(servers: Iterable[Server]) -> set[str]:
+    return set().union(*(server.fields for server in servers))
 
 
 def _can_be_variable(name: str) -> bool:
@@ -118,8 +119,7 @@ def report_servers(hosts: Collection[Host], prefix: str, warn: Callable[[str], N
     servers = [host.server for host in hosts]
     if unusable := describe_unusable(servers):
         warn(unusable)
-    fields = {name for server in servers for name in server.fields}
-    if left_out := {name for name in fields if not _can_be_variable(f"{prefix}{name}")}:
+    if left_out := {key for key in _keys(servers) if not _can_be_variable(f"{prefix}{key}")}:
         owners = [server for server in servers if not left_out.isdisjoint(server.fields)]
         count = count_of(len(owners), "server")
         warn(
@@ -179,9 +179,9 @@ def set_host_key_aliases(hosts: Iterable[Host]) -> None:
 
 def host_key_alias(server_id: str) -> str:
     """Return a name for known_hosts that no other id has, also if case is ignored."""
-    if _is_alias(server_id):
+    remainder = re.sub(r"[^a-z0-9._-]+", "", server_id)
+    if remainder == server_id:
         return server_id
-    remainder = _not_in_alias.sub("", server_id)
     # JSON can have surrogates without a partner, which strict UTF-8 refuses.
     digest = hashlib.sha256(server_id.encode("utf-8", "surrogatepass")).hexdigest()[:32]
     # No id that is used as it is has a plus sign.

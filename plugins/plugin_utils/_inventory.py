@@ -4,13 +4,13 @@
 
 """Ansible's inventory: which names are taken in it, which groups fit into it, and adding to it.
 
-Only ``add_hosts`` and ``add_parents`` change the inventory; everything that can fail comes before.
+Only the functions that add something change the inventory; everything that can fail comes before.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -23,9 +23,7 @@ from ._hosts import Host
 from ._names import is_localhost, packed_address
 
 # ansible_ssh_host, ansible_become_password and the like: each connection plugin has its own names.
-_is_of_connection = re.compile(
-    r"ansible_connection|ansible_(?:\w+_)?(?:host|pass|password)"
-).fullmatch
+_OF_CONNECTION = r"ansible_(?:connection|(?:\w+_)?(?:host|pass|password))"
 # What makes a server different from all others: its base URL, its id, and the time of its creation
 # (empty if it is not known), because two accounts at one base URL can number their servers alike.
 Identity = tuple[str, str, str]
@@ -78,7 +76,9 @@ def _has_connection(host: Any) -> bool:
     The variables of the group all are not those of the host: every server has them, too.
     """
     groups = [group.vars for group in host.get_groups() if group.name != "all"]
-    return any(_is_of_connection(name) for found in (host.vars, *groups) for name in found)
+    return any(
+        re.fullmatch(_OF_CONNECTION, name) for found in (host.vars, *groups) for name in found
+    )
 
 
 def leave_out_groups(
@@ -131,10 +131,21 @@ def check_parents(parents: Iterable[tuple[str, str]], groups: Mapping[str, Any])
         above.setdefault(child, set()).add(parent)
 
 
-def add_hosts(inventory: Any, hosts: Iterable[Host], common_group: str, base_url: str) -> None:
-    """Add hosts with their groups; nothing here can fail."""
+def release(hosts: list[Host]) -> Iterator[Host]:
+    """Take the hosts from a list, so that memory never holds all of them twice."""
+    hosts.reverse()
+    while hosts:
+        yield hosts.pop()
+
+
+def add_groups(inventory: Any, hosts: Iterable[Host], common_group: str) -> None:
+    """Add the group of all hosts, and the groups of each host."""
     for group in sorted({common_group, *(group for host in hosts for group in host.groups)}):
         inventory.add_group(group)
+
+
+def add_hosts(inventory: Any, hosts: Iterable[Host], base_url: str) -> None:
+    """Add hosts to their groups, which the inventory already has."""
     known = _servers_in(inventory)
     # Read only once: from ansible-core 2.19 on, a proxy makes each access slow.
     add_host, add_child, added = inventory.add_host, inventory.add_child, inventory.hosts

@@ -62,7 +62,7 @@ class Case:
     @property
     def host_name(self) -> str:
         """Return the name that the host must have."""
-        identifier = self.server["id"]
+        identifier: str = self.server["id"]
         names = {BY_ID: identifier, WITH_ID: f"{self.server.get('name')}_{identifier}"}
         return names.get(self.host, self.host or self.title)
 

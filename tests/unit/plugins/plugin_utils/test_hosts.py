@@ -150,7 +150,8 @@ def test_a_report_of_names_is_correct_for_one_server_and_for_several(kind: str) 
     hosts, _warnings = _hosts(*({"name": name} for name in "dcba"))
     warnings: list[str] = []
     for ids in (["srv_3"], [host.server.id for host in hosts]):
-        naming = Naming(**{kind: ids})
+        naming = Naming()
+        setattr(naming, kind, ids)
         report_names(naming, hosts, False, warnings.append)
         with pytest.raises(OptionError, match=rf"^hostnames: {len(ids)} server"):
             report_names(naming, hosts, True, warnings.append)

@@ -157,10 +157,10 @@ def test_a_server_is_known_by_its_base_url_id_and_time_of_creation(
     base_url: str, fields: dict[str, str], is_taken: bool
 ) -> None:
     inventory = InventoryData()
-    add_hosts(inventory, [_host(created_at="2026-01-01T00:00:00Z")], "g", "https://a/api/v1")
+    add_hosts(inventory, [_host(created_at="2026-01-01T00:00:00Z")], "https://a/api/v1")
     host = _host(**fields)
     assert taken_names(inventory, base_url, [host])("web-1", host.server.id) is is_taken
-    add_hosts(inventory, [_host()], "g", "https://a/api/v1")
+    add_hosts(inventory, [_host()], "https://a/api/v1")
     assert (
         taken_names(inventory, "https://a/api/v1", [_host(created_at="x")])("web-1", "srv_1")
         is False
