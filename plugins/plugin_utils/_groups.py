@@ -31,12 +31,12 @@ def safe_group_name(text: str) -> str:
 class ReservedNames:
     """The names that no host may have: those of groups that exist or that could be created.
 
-    ``common_group`` is the group of all hosts; ``literal`` has the names of groups that are in the
-    inventory file itself, each with its option.
+    ``common_group`` is the group of all hosts.
     """
 
     def __init__(self, get_option: Callable[[str], Any], existing: Iterable[str]) -> None:
         self.common_group = safe_group_name(get_option("group"))
+        # The groups that are in the inventory file itself, each with its option.
         self._written = [("group", get_option("group"))]
         # Not only those of group_by: another account's file may make the other groups.
         prefixes = [f"{field}_" for field in GROUP_FIELDS]
@@ -55,8 +55,7 @@ class ReservedNames:
             parent = entry.get("parent_group")
             if parent and "{" not in str(parent):
                 self._written.append(("keyed_groups", str(parent)))
-        self.literal = {safe_group_name(name): option for option, name in self._written}
-        self._names = names.union(self.literal)
+        self._names = names.union(safe_group_name(name) for _option, name in self._written)
         self._prefixes = tuple(prefixes)
 
     def add(self, names: Iterable[str]) -> None:
@@ -74,10 +73,10 @@ class ReservedNames:
         advice = "Choose another name for the group."
         if self.common_group in GROUPS_OF_ANSIBLE:
             raise OptionError(f"group: {self.common_group} is a group of Ansible itself.", advice)
-        for option, name in self._written:
-            if safe_group_name(name) != name:
-                warn(f"{option}: {brief(name)} becomes the group {brief(safe_group_name(name))}.")
-        for name, option in self.literal.items():
+        for option, written in self._written:
+            name = safe_group_name(written)
+            if name != written:
+                warn(f"{option}: {brief(written)} becomes the group {brief(name)}.")
             if name in other_hosts:
                 raise OptionError(
                     f"{option}: {name} is a host of another source, not a group.", advice

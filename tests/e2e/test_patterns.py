@@ -173,8 +173,15 @@ def test_a_server_without_a_usable_address_is_not_reached_by_its_name(
     cases.add("unusable", source.sandbox, compose={"ansible_port": 2222})
     chosen = cases.serve(servers=named("web-2", ipv4=""))
     cases.add("chosen", chosen, compose={"ansible_host": "server_name ~ '.example.com'"})
+    left_out = cases.serve(servers=named("web-3", "web-3", "all", "web-4"))
+    for server in left_out.servers[:3]:
+        server.update({"ipv4": None, "a-b": 1, "status": "creating"})
+    cases.add("filtered", left_out, filters=[{"exclude": "server_status != 'running'"}])
     result = cases.run()
     listing = result.json()
+    # A server that the file leaves out causes no warning.
+    assert not result.says("filtered.server_management.yml")
+    assert listing["_meta"]["hostvars"].pop("web-4")["ansible_host"] == "203.0.113.4"
     addresses = {
         name: values["ansible_host"] for name, values in listing["_meta"]["hostvars"].items()
     }
