@@ -48,33 +48,33 @@ options:
     choices: [server_management.cloud.servers]
   group:
     description:
-      - The name of the group of all hosts. Characters that a group name can't have become
-        underscores, with a warning.
+      - The name of the group of all hosts, which can't be V(all) or V(ungrouped). Characters that a
+        group name can't have become underscores, with a warning.
     type: str
     default: server_management
   group_by:
     description:
       - The fields that make groups, which are named C(region_<value>), C(plan_<value>) and
-        C(status_<value>). Characters that a group name can't have become underscores. A value of
-        more than 200 characters makes no group.
+        C(status_<value>). Characters that a group name can't have become underscores.
     type: list
     elements: str
     choices: [region, plan, status]
     default: [region, plan, status]
   hostnames:
     description:
-      - Expressions for the name of a host, in order of preference. The first usable name that no
-        other server has is used; the server's id is the last resort.
-      - The default is the server's name.
+      - Expressions for the name of a host, in order of preference. The default is the server's
+        name. The first usable name that no other server has is used. If there is none, the first
+        name that is not empty and the id are used, as in C(web-01_srv_4f2a91c07d), then the id.
       - Several servers with the same name all become C(<name>_<id>). Characters that a host name
         can't have become underscores, and so does the last dot of a name that ends like a file of
-        variables, such as C(db1.yml). No other server gets an id or a name with an id.
+        variables, such as C(db1.yml).
       - A name can't be used if it is longer than 253 characters, starts with a hyphen or a dot, is
-        a name or an address of the control node itself, or is the name of a group. This includes
-        names that start like a group that this source could make, such as C(status_stopped).
+        a loopback name or address, or is the name of a group. This includes names that start like a
+        group that this source could make, such as C(status_stopped).
       - The name of another account's server is not used, nor that of a host for which another
         source sets an address, a connection plugin or a password.
-      - Each kind of change to names gives one warning, or an error if O(strict=true).
+      - There is one warning for each reason why hosts do not have their first name, or an error if
+        O(strict=true). A server for which no name is left is always an error.
     type: list
     elements: str
   hostvars_prefix:
@@ -231,8 +231,9 @@ plugin: server_management.cloud.servers
 
 import os
 import time
+from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from ansible import context
 from ansible.errors import AnsibleParserError
@@ -251,34 +252,56 @@ from ..module_utils._models import (
 from ..module_utils._options import TOKEN_OPTIONS, Connection, connection_from
 from ..module_utils._text import count_of, redact_message
 from ..module_utils._url import is_loopback, origin
-from ..plugin_utils._ansible import without_origin
 from ..plugin_utils._config import (
     EXPRESSION_OPTIONS,
     PLUGIN,
-    add_environment,
-    check_keys,
     check_options,
-    check_values,
+    check_token_file,
+    convert_values,
     is_ours,
-    is_read_as_hosts,
-    render,
+    read_options,
+    source_label,
 )
-from ..plugin_utils._groups import GroupNames, group_hosts
-from ..plugin_utils._hosts import Host, hosts_from, name_hosts
+from ..plugin_utils._groups import ReservedNames, group_hosts
+from ..plugin_utils._hosts import (
+    Host,
+    Listing,
+    hosts_from,
+    name_hosts,
+    report_names,
+    report_servers,
+    set_host_key_aliases,
+)
 from ..plugin_utils._inventory import (
+    add_groups,
     add_hosts,
     add_parents,
     check_parents,
     leave_out_groups,
+    release,
     taken_names,
 )
-from ..plugin_utils._names import report_names
 
 _DETAILS = 2  # the verbosity (-vv) that shows requests, retries and decisions of the cache
 
 
+class _File(NamedTuple):
+    """What a file gives that differs from Ansible's options.
+
+    ``raw`` has the options that connection_from reads from the environment itself, with paths that
+    are not resolved.
+    """
+
+    raw: Mapping[str, str | None]
+    uses_cache: bool
+
+
 class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
-    """Read options, fetch the listing or read the cache, select, name, compose, and add hosts."""
+    """Read options, fetch the listing or read the cache, select, name, compose, and add hosts.
+
+    Ansible calls ``verify_file`` and ``parse``. ``parse`` calls Ansible's ``_read_config_data``,
+    which reads the file and calls ``set_options`` with its content, and then calls ``_add``.
+    """
 
     NAME = PLUGIN
 
@@ -289,19 +312,17 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
     def parse(self, inventory: Any, loader: Any, path: str, cache: bool = True) -> None:
         super().parse(inventory, loader, path, cache)
-        self._source = os.path.basename(path)
-        self._folder = os.path.dirname(os.path.abspath(path))
-        self._token = ""
-        self._obtained = ""  # how the listing was obtained, for -v
-        self._options_are_set = False
-        self._is_cached = True  # if the option cache is set
+        self._label = source_label(path)
+        self._token = ""  # no message shows it, from when it is known
         try:
             self._read_config_data(path)
-            self._add(cache)
+            folder = os.path.dirname(os.path.abspath(path))
+            connection = connection_from(self._connection_option, ansible_version, folder)
+            self._token = connection.api_token
+            self._add(connection, cache)
         except CloudError as error:
-            error.message = redact_message(error.message, self._token)
             # With the cause, Ansible would show the lines of the file to which it belongs.
-            raise AnsibleParserError(str(error)) from None
+            raise AnsibleParserError(self._line(str(error))) from None
 
     def _read_config_data(self, path: str) -> Any:
         try:
@@ -309,77 +330,51 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         except AttributeError:  # Ansible calls get() of whatever the file contains
             if isinstance(self.loader.load_from_file(path, cache="none"), dict):
                 raise
-            raise OptionError(f"{path}: must be a mapping of options to values.") from None
-        except Exception as error:  # a cache plugin may raise anything
-            if not self._options_are_set:
-                raise
-            self._load_cache_again(error)
-
-    def _load_cache_again(self, error: Exception) -> None:
-        """Load the cache plugin again if its error is over; continue without a cache otherwise."""
-        if isinstance(error.__cause__ or error.__context__, FileExistsError):
-            # Another command has created the directory at the same moment.
-            try:
-                self.load_cache_plugin()
-            except Exception as repeated:  # noqa: BLE001  # a cache plugin may raise anything
-                error = repeated
-            else:
-                return
-        from ..plugin_utils._cache import explain_setup
-
-        plugin, address = self.get_option("cache_plugin"), self.get_option("cache_connection")
-        self._warn(explain_setup(plugin, address, error))
-        self._is_cached = False
+            raise OptionError("must be a mapping of options to values.") from None
 
     def set_options(
         self, task_keys: Any = None, var_options: Any = None, direct: Any = None
     ) -> None:
         """Check and render the inventory file before Ansible converts its values."""
-        if direct is not None:
-            definitions = self.option_definitions
-            direct = without_origin(direct)
-            check_keys(direct, definitions)
-            direct = render(direct, self.templar, self._vars or {})
-            if isinstance(token := direct.get("api_token"), str):
-                self._token = token.strip()  # from here on, no message shows it
-            self._in_file = {"ca_path": direct.get("ca_path")}
-            for option in TOKEN_OPTIONS:  # null in the file is an empty value
-                self._in_file[option] = (direct[option] or "") if option in direct else None
-            check_values(direct, definitions, add_environment(direct))
+        if direct is None:
+            super().set_options(task_keys=task_keys, var_options=var_options)
+            return
+        definitions = self.option_definitions
+        direct = read_options(direct, definitions, self.templar, self._vars or {})
+        if isinstance(token := direct.get("api_token"), str):
+            self._token = token.strip()
+        direct = convert_values(direct, definitions)
         super().set_options(task_keys=task_keys, var_options=var_options, direct=direct)
-        self._options_are_set = direct is not None
-
-    def _add(self, use_cache: bool) -> None:
-        """Prepare all hosts and groups, then add them; adding can't fail."""
         check_options(self.get_option)
-        connection = connection_from(self._connection_option, ansible_version, self._folder)
-        self._token = connection.api_token
-        path = connection.token_path
-        if path and is_read_as_hosts(path, context.CLIARGS.get("inventory") or ()):
-            self._warn(
-                f"{connection.source}: Ansible reads each file of an inventory directory, so the "
-                "token becomes the name of a host. Move the file, or let its name start with a dot."
-            )
-        expressions = self._expressions()
-        inventory = self.inventory
-        group_names = GroupNames(self.get_option, inventory.groups)
-        group_names.check(inventory.hosts, self._warn)
-        hosts = self._hosts(connection, use_cache, expressions)
-        group_hosts(hosts, group_names.common_group, self.get_option("group_by"), self._warn)
-        self._name_and_compose(hosts, group_names, expressions, connection.base_url)
-        if self.get_option("host_key_alias"):
-            from ..plugin_utils._ssh import set_host_key_aliases
-
-            set_host_key_aliases(hosts)
-        parents = list(expressions.parents) if expressions else []
-        parents = leave_out_groups(hosts, parents, inventory.hosts, group_names, self._warn)
-        check_parents(parents, inventory.groups)
-        add_hosts(inventory, hosts, group_names.common_group, connection.base_url)
-        add_parents(inventory, parents)
+        # Null in the file is an empty token.
+        raw = {name: (direct[name] or "") if name in direct else None for name in TOKEN_OPTIONS}
+        raw["ca_path"] = direct.get("ca_path")
+        self._file = _File(raw, self.get_option("cache"))
+        # Otherwise, Ansible loads the cache plugin next, where its errors can't be explained.
+        self.set_option("cache", False)
 
     def _connection_option(self, option: str) -> Any:
-        """Return an option, as the file has it if the environment is read later."""
-        return self._in_file[option] if option in self._in_file else self.get_option(option)
+        return self._file.raw[option] if option in self._file.raw else self.get_option(option)
+
+    def _add(self, connection: Connection, use_cache: bool) -> None:
+        """Prepare all hosts and groups, then add them; adding can't fail."""
+        check_token_file(connection, context.CLIARGS.get("inventory") or (), self._warn)
+        expressions = self._expressions()
+        inventory = self.inventory
+        reserved = ReservedNames(self.get_option, inventory.groups)
+        reserved.check(inventory.hosts, self._warn)
+        hosts = self._hosts(connection, use_cache, expressions)
+        group_hosts(hosts, reserved.common_group, self.get_option("group_by"), self._warn)
+        self._name_and_compose(hosts, reserved, expressions, connection.base_url)
+        report_servers(hosts, self.get_option("hostvars_prefix"), self._warn)
+        if self.get_option("host_key_alias"):
+            set_host_key_aliases(hosts)
+        parents = list(expressions.parents) if expressions else []
+        parents = leave_out_groups(hosts, parents, inventory.hosts, self._warn)
+        check_parents(parents, inventory.groups)
+        add_groups(inventory, hosts, reserved.common_group)
+        add_hosts(inventory, release(hosts), connection.base_url)
+        add_parents(inventory, parents)
 
     def _expressions(self) -> Any:
         """Return the evaluator of the file's expressions, or None if it has no expressions.
@@ -396,76 +391,53 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
     def _hosts(self, connection: Connection, use_cache: bool, expressions: Any) -> list[Host]:
         """Return a host, without name and groups, for each server that the options select."""
-        account = self._listing(connection, use_cache)
-        wanted = {option: self.get_option(option) for option in GROUP_OPTIONS}
-        servers = select(account, wanted)
-        if self.get_option("strict"):
-            for message in explain_unknown(account, wanted):
-                raise OptionError(message)
-        if not servers:
-            for message in explain_empty(account, wanted):
-                self._warn(message)
-        elif self.display.verbosity:
-            for message in explain_unknown(account, wanted):
-                self._show(1, message)
+        listing = self._listing(connection, use_cache)
+        account, count = listing.servers, count_of(len(listing.servers), "server")
+        servers = self._select(account)
         has_loopback = is_loopback(origin(connection.base_url)[1])
-        hosts = hosts_from(servers, self.get_option("hostvars_prefix"), has_loopback, self._warn)
+        hosts = hosts_from(servers, self.get_option("hostvars_prefix"), has_loopback)
         if self.get_option("filters"):
             hosts = [host for host in hosts if expressions.is_kept(host)]
             if servers and not hosts:
-                self._warn(
-                    f"filters: no host is left; the account has {count_of(len(account), 'server')}."
-                )
-        used = [option for option in (*wanted, "filters") if self.get_option(option)]
-        self._show(1, describe_source(account, self._obtained, len(hosts), used))
-        self._check_min_hosts(hosts, account)
+                self._warn(f"filters: no host is left; the account has {count}.")
+        used = [option for option in (*GROUP_OPTIONS, "filters") if self.get_option(option)]
+        self._show(1, describe_source(account, listing.obtained, len(hosts), used))
+        found = f"the number of hosts is {len(hosts)}; the account has {count}"
+        advice = "Check statuses, regions, plans and filters."
+        self._check_least("min_hosts", len(hosts), found, advice)
         return hosts
 
-    def _check_min_hosts(self, hosts: list[Host], account: list[Server]) -> None:
-        least = self.get_option("min_hosts")
-        if len(hosts) < least:
-            raise OptionError(
-                f"min_hosts: {least} or more expected, but the number of hosts is {len(hosts)}; "
-                f"the account has {count_of(len(account), 'server')}.",
-                "Check statuses, regions, plans and filters.",
-            )
+    def _select(self, account: list[Server]) -> list[Server]:
+        """Return the servers that the options keep; warn if none is left."""
+        given = {option: self.get_option(option) for option in GROUP_OPTIONS}
+        wanted = {option: values for option, values in given.items() if values is not None}
+        servers = select(account, wanted)
+        unknown = explain_unknown(account, wanted)
+        if unknown and self.get_option("strict"):
+            raise OptionError(unknown[0])
+        for message in explain_empty(account, wanted):
+            self._warn(message)
+        for message in unknown if servers else ():
+            self._show(1, message)
+        return servers
 
-    def _listing(self, connection: Connection, use_cache: bool) -> list[Server]:
+    def _check_least(self, option: str, number: int, found: str, advice: str) -> None:
+        """Raise OptionError if a number is smaller than the option requires."""
+        least = self.get_option(option)
+        if number < least:
+            raise OptionError(f"{option}: {least} or more expected, but {found}.", advice)
+
+    def _listing(self, connection: Connection, use_cache: bool) -> Listing:
         """Return all servers of the account, from a fresh cache entry if that is allowed."""
-        if not (self._is_cached and self.get_option("cache")):
-            return self._fetch(connection)[0]
-        from ..plugin_utils._cache import CacheEntry, describe_cache, warn_if_not_persistent
+        fetch = partial(self._fetch, connection)
+        if not self._file.uses_cache:
+            return fetch()
+        from ..plugin_utils._cache import open_entry
 
-        fresh, grace = self.get_option("cache_timeout"), self.get_option("stale_cache_timeout")
-        if grace and fresh:
-            # The cache plugin has to keep entries for longer than they are fresh.
-            self.set_option("cache_timeout", fresh + grace)
-            self.load_cache_plugin()
-        plugin = self.get_option("cache_plugin")
-        warn_if_not_persistent(self._cache, plugin, self._warn)
-        name = describe_cache(plugin, self.get_option("cache_connection"))
-        entry = CacheEntry(
-            self._cache, connection, fresh, grace, self._warn, self._trace, name=name
-        )
-        servers = entry.fresh_servers() if use_cache else None
-        if not use_cache:
-            self._trace("cache: not read, because this run refreshes it")
-        if servers is None:
-            try:
-                servers, is_partial = self._fetch(connection)
-            except CloudError as error:
-                servers = entry.stale_servers(error)
-                if servers is None:
-                    raise
-            else:
-                if not is_partial:
-                    entry.write(servers)  # now, because nothing may fail after hosts are added
-                return servers
-        self._obtained = f"of {connection.root_url} from the cache, {entry.age:,.0f} s old"
-        return self._check_min_servers(servers)
+        entry = open_entry(self, connection, self._warn, self._trace)
+        return self._complete(entry.listing(fetch, use_cache)) if entry else fetch()
 
-    def _fetch(self, connection: Connection) -> tuple[list[Server], bool]:
-        """Return the listing, and whether the API has more servers."""
+    def _fetch(self, connection: Connection) -> Listing:
         from ..module_utils._client import Client
 
         show = partial(self._show, 0)
@@ -475,25 +447,22 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         servers = client.list_servers()
         requests = count_of(client.requests, "request")
         seconds = time.monotonic() - started
-        self._obtained = f"from {connection.root_url} in {seconds:.1f} s ({requests})"
-        return self._check_min_servers(servers), client.is_partial
+        obtained = f"from {connection.root_url} in {seconds:.1f} s ({requests})"
+        return self._complete(Listing(servers, obtained, client.is_partial))
 
-    def _check_min_servers(self, servers: list[Server]) -> list[Server]:
-        least = self.get_option("min_servers")
-        if len(servers) < least:
-            raise OptionError(
-                f"min_servers: {least} or more expected, but the account has {len(servers)}.",
-                "Check whether the token is for the right account.",
-            )
-        return servers
+    def _complete(self, listing: Listing) -> Listing:
+        """Return a listing that has enough servers; another one must not be cached or used."""
+        number = len(listing.servers)
+        advice = "Check whether the token is for the right account."
+        self._check_least("min_servers", number, f"the account has {number}", advice)
+        return listing
 
     def _name_and_compose(
-        self, hosts: list[Host], group_names: GroupNames, expressions: Any, base_url: str
+        self, hosts: list[Host], group_names: ReservedNames, expressions: Any, base_url: str
     ) -> None:
         """Name and sort the hosts, and evaluate the file's expressions for them."""
         group_names.add(group for host in hosts for group in host.groups)
-        addresses = {host.server.id: host.variables["ansible_host"] for host in hosts}
-        is_taken = taken_names(self.inventory, base_url, addresses)
+        is_taken = taken_names(self.inventory, base_url, hosts)
         if self.get_option("hostnames") is not None:
             for host in hosts:
                 host.preferences = expressions.preferences(host)
@@ -505,7 +474,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             naming = _expressions.name_and_compose(
                 hosts, expressions, group_names, is_taken, self.inventory
             )
-        report_names(naming, self.get_option("strict"), self._warn)
+        report_names(naming, hosts, self.get_option("strict"), self._warn)
         failures = expressions.failures if expressions else {}
         for label, (count, reason) in failures.items():
             first = ", first with" if count > 1 else ""
@@ -513,7 +482,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             self._warn(f"{label}: failed for {count:,} of {total}{first}: {reason}")
 
     def _warn(self, text: str) -> None:
-        self.display.warning(f"{self._source}: {redact_message(text, self._token)}")
+        self.display.warning(self._line(text))
 
     def _trace(self, text: str) -> None:
         self._show(_DETAILS, text)
@@ -521,5 +490,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     def _show(self, verbosity: int, text: str) -> None:
         """Show a line at this verbosity, always on standard error."""
         if self.display.verbosity >= verbosity:
-            line = f"{self._source}: {redact_message(text, self._token)}"
-            self.display.display(line, stderr=True)
+            self.display.display(self._line(text), stderr=True)
+
+    def _line(self, text: str) -> str:
+        return f"{self._label}: {redact_message(text, self._token)}"

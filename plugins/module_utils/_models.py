@@ -188,6 +188,21 @@ def describe_values(servers: Iterable[Server], field: str, shown: int = 5) -> st
     return (", ".join(named) or "none") + (f" and {more} more" if more > 0 else "")
 
 
+def summarise_servers(servers: Iterable[Server], shown: int = 3) -> str:
+    """Name the first few servers by name and id on one line, and count the others.
+
+    For example: web-01 (srv_1), web-02 (srv_2), db-01 (srv_3) and 4 more.
+    """
+    labels = sorted(map(_label, servers))
+    more = len(labels) - shown
+    return ", ".join(labels[:shown]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _label(server: Server) -> str:
+    name, identifier = brief(server.text("name")), brief(server.id)
+    return f"{name} ({identifier})" if name else identifier
+
+
 def describe_unusable(servers: Iterable[Server]) -> str:
     """Name the documented fields that servers lack, each with the number of servers; "" if none."""
     counts = Counter(field for server in servers for field in server.unusable)

@@ -23,12 +23,57 @@ from ..module_utils._models import Server, merge
 from ..module_utils._options import Connection
 from ..module_utils._text import one_line
 from ._ansible import HAS_EXPRESSIONS
+from ._hosts import Listing
 
 _FORMAT = 1
 # Exceptions raised by reading a damaged entry, in the cache plugin or in Ansible's decoder.
 _ENTRY_ERRORS = (AnsibleError, AttributeError, LookupError, TypeError, ValueError)
 # The beginning of an address: without user, password and database.
-_address = re.compile(r"((?:[a-z+]+://)?)(?:[^/@]*@)?([^/@:;]+(?::[0-9]+)?)").match
+_ADDRESS = r"((?:[a-z+]+://)?)(?:[^/@]*@)?([^/@:;]+(?::[0-9]+)?)"
+
+
+def open_entry(
+    source: Any, connection: Connection, warn: Callable[[str], None], trace: Callable[[str], None]
+) -> CacheEntry | None:
+    """Load the cache plugin of an inventory plugin, and return the entry of the account.
+
+    Warn and return None if the system does not allow it. Raises OptionError if the plugin does not
+    work with its options.
+    """
+    plugin, fresh = source.get_option("cache_plugin"), source.get_option("cache_timeout")
+    grace = source.get_option("stale_cache_timeout")
+    name = describe_cache(plugin, source.get_option("cache_connection"))
+    if fresh and grace:
+        # The cache plugin has to keep entries for longer than they are fresh.
+        source.set_option("cache_timeout", fresh + grace)
+    try:
+        _load(source)
+    except Exception as error:  # noqa: BLE001  # a cache plugin may raise anything
+        reason = _reason(error)
+        # Ansible checks the permissions of a directory itself.
+        is_refused = isinstance(_cause(error), OSError) or "permission" in reason
+        if not is_refused:
+            raise OptionError(
+                f"cache_plugin: {name} can't be used: {reason}.",
+                "Check cache_plugin and cache_connection.",
+            ) from None
+        warn(f"The cache {name} can't be used: {reason}.")
+        return None
+    _warn_if_not_persistent(source.cache, plugin, warn)
+    return CacheEntry(source.cache, name, connection, fresh, grace, warn, trace)
+
+
+def _load(source: Any) -> None:
+    try:
+        source.load_cache_plugin()
+    except Exception as error:
+        if not isinstance(_cause(error), FileExistsError):
+            raise
+        source.load_cache_plugin()  # another command has created the directory at the same moment
+
+
+def _cause(error: Exception) -> BaseException | None:
+    return error.__cause__ or error.__context__
 
 
 @dataclass
@@ -40,13 +85,12 @@ class CacheEntry:
     """
 
     cache: Any
+    name: str
     connection: Connection
     fresh: int
     grace: int
     warn: Callable[[str], None]
-    trace: Callable[[str], None] = lambda text: None
-    name: str = field(kw_only=True)
-    age: float = field(default=0.0, init=False)  # seconds, of the entry that was read last
+    trace: Callable[[str], None]
     _is_down: bool = field(default=False, init=False)
 
     @property
@@ -68,31 +112,44 @@ class CacheEntry:
         digest = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
         return f"server_management.cloud.servers_{digest[:32]}"
 
-    def fresh_servers(self) -> list[Server] | None:
-        """Return the servers of the entry if it is fresh, and None otherwise."""
-        servers = self._read()
-        if servers is None:
+    def listing(self, fetch: Callable[[], Listing], use_cache: bool) -> Listing:
+        """Return the entry if it is fresh; otherwise fetch a listing, which replaces the entry.
+
+        While the API is down, an older entry is returned, with a warning.
+        """
+        if not use_cache:
+            self.trace("cache: not read, because this run refreshes it")
+        elif found := self._fresh():
+            return found
+        try:
+            listing = fetch()
+        except CloudError as error:
+            stale = self._stale() if self.grace and error.api_down else None
+            if stale is None:
+                raise
+            self.warn(f"Using a stale listing, {stale.age:.0f} s old. {error.message}")
+            return stale
+        if not listing.is_partial:
+            self.write(listing.servers)  # now, because nothing may fail after hosts are added
+        return listing
+
+    def _fresh(self) -> Listing | None:
+        found = self._read()
+        if found is None:
             self.trace("cache: no entry for this base_url, token and pagination, or an expired one")
-        elif _is_within(self.age, self.fresh):
-            return servers
-        elif self.age < 0:
-            self.trace(
-                f"cache: not used, its time is {-self.age:,.0f} s in the future; check the clock"
-            )
+        elif _is_within(found.age, self.fresh):
+            return found
         else:
-            self.trace(f"cache: expired, {self.age:,.0f} s old; cache_timeout is {self.fresh:,} s")
+            age = f"{found.age:,.0f} s old"
+            self.trace(f"cache: not fresh, {age}; cache_timeout is {self.fresh:,} s")
         return None
 
-    def stale_servers(self, error: CloudError) -> list[Server] | None:
-        """Return the servers to use after an error of the API, with a warning; None if too old."""
-        if not (self.grace and error.api_down):
-            return None
-        servers = self._read()
-        if servers is None or not _is_within(self.age, self.fresh and self.fresh + self.grace):
-            self.trace("cache: no entry that is young enough for stale_cache_timeout")
-            return None
-        self.warn(f"Using a stale listing, {self.age:.0f} s old. {error.message}")
-        return servers
+    def _stale(self) -> Listing | None:
+        found = self._read()
+        if found and _is_within(found.age, self.fresh and self.fresh + self.grace):
+            return found
+        self.trace("cache: no entry that is young enough for stale_cache_timeout")
+        return None
 
     def write(self, servers: Iterable[Server]) -> None:
         """Replace the entry by a listing that was fetched now, and warn if that fails.
@@ -111,21 +168,41 @@ class CacheEntry:
             self.cache.pop(self.key, None)
             self.warn(f"The cache {self.name} can't be written: {_reason(error)}.")
 
-    def _read(self) -> list[Server] | None:
-        """Return the servers of the entry, if it can be used, and note their age."""
+    def _read(self) -> Listing | None:
+        """Return the entry, if it can be used at all."""
         if self._is_down:
             return None
         try:
             entry = self.cache.get(self.key)
-            if entry is not None:
-                servers, self.age = _parse(entry)
-                return servers
+            return None if entry is None else self._parse(entry)
         except _ENTRY_ERRORS as error:
             self.warn(f"The cache entry is damaged and not used: {_reason(error)}.")
         except Exception as error:  # noqa: BLE001  # a cache plugin may raise anything
             self._is_down = True
             self.warn(f"The cache {self.name} can't be read: {_reason(error)}.")
         return None
+
+    def _parse(self, entry: Any) -> Listing:
+        """Return the listing in an entry, validated like a response.
+
+        Raises ValueError if the entry is damaged or has another format.
+        """
+        if not isinstance(entry, dict) or entry.get("format") != _FORMAT:
+            raise ValueError("it is not in the format of this version")
+        fetched, text = entry.get("fetched"), entry.get("servers")
+        if not (isinstance(fetched, float) and math.isfinite(fetched) and isinstance(text, str)):
+            raise ValueError("its time or its servers are missing")
+        servers: dict[str, Server] = {}
+        try:
+            data, has_more, _values = parse_listing(text.encode())
+            merge(servers, data)
+        except MalformedResponse as error:
+            raise ValueError(error.message) from None
+        if has_more:
+            raise ValueError("its listing is not complete")
+        age = time.time() - fetched
+        obtained = f"of {self.connection.root_url} from the cache, {age:,.0f} s old"
+        return Listing(list(servers.values()), obtained, age=age)
 
 
 def describe_cache(plugin: str, address: str | None) -> str:
@@ -134,29 +211,11 @@ def describe_cache(plugin: str, address: str | None) -> str:
         return plugin
     if "://" not in address and address[0] in "/.~$":
         return f"{plugin} in {one_line(address)}"
-    match = _address(address)
+    match = re.match(_ADDRESS, address)
     return f"{plugin} at {one_line(match[1] + match[2])}" if match else plugin
 
 
-def explain_setup(plugin: str, address: str | None, error: Exception) -> str:
-    """Return the warning about a cache that can't be set up, because the system does not allow it.
-
-    Raises OptionError if the plugin or one of its options is wrong.
-    """
-    reason = _reason(error)
-    if not address and ("_uri" in reason or "connection" in reason):
-        raise OptionError(
-            f"cache_connection: is required by the cache plugin {plugin}.",
-            "Set it to a directory, or to what the plugin documents.",
-        )
-    cache = describe_cache(plugin, address)
-    # Ansible checks the permissions of a directory itself.
-    if isinstance(error.__cause__ or error.__context__, OSError) or "permission" in reason:
-        return f"The cache {cache} can't be used: {reason}."
-    raise OptionError(f"cache_plugin: {cache} can't be used: {reason}.")
-
-
-def warn_if_not_persistent(cache: Any, plugin: str, warn: Callable[[str], None]) -> None:
+def _warn_if_not_persistent(cache: Any, plugin: str, warn: Callable[[str], None]) -> None:
     """Warn of a cache that keeps nothing between two commands."""
     is_persistent = getattr(getattr(cache, "_plugin", None), "_persistent", True)
     # Before ansible-core 2.19, memory does not have this attribute, and Ansible ignores it: pickle,
@@ -178,24 +237,3 @@ def _is_within(age: float, longest: int) -> bool:
     A negative age means that the entry was written with another clock, or by somebody else.
     """
     return not longest or 0 <= age <= longest
-
-
-def _parse(entry: Any) -> tuple[list[Server], float]:
-    """Return the servers of an entry, validated like a response, and their age in seconds.
-
-    Raises ValueError if the entry is damaged or has another format.
-    """
-    if not isinstance(entry, dict) or entry.get("format") != _FORMAT:
-        raise ValueError("it is not in the format of this version")
-    fetched, text = entry.get("fetched"), entry.get("servers")
-    if not isinstance(fetched, float) or not math.isfinite(fetched) or not isinstance(text, str):
-        raise ValueError("its time or its servers are missing")
-    servers: dict[str, Server] = {}
-    try:
-        data, has_more, _values = parse_listing(text.encode())
-        merge(servers, data)
-    except MalformedResponse as error:
-        raise ValueError(error.message) from None
-    if has_more:
-        raise ValueError("its listing is not complete")
-    return list(servers.values()), time.time() - fetched

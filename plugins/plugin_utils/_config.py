@@ -8,97 +8,90 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ansible.parsing.quoting import unquote
-from jinja2 import Environment, TemplateSyntaxError
-from jinja2.lexer import describe_token
-from jinja2.parser import Parser
 
 from ..module_utils._errors import OptionError
 from ..module_utils._models import GROUP_OPTIONS
-from ..module_utils._options import TYPES, VARIABLES, environment_or_default, unknown_option
+from ..module_utils._options import (
+    TYPES,
+    VARIABLES,
+    Connection,
+    environment_or_default,
+    unknown_option,
+)
 from ..module_utils._text import brief, one_line
-from ._ansible import is_identifier, is_ignored, reason_text
+from ._ansible import is_identifier, is_ignored, reason_text, without_origin
 
 PLUGIN = "server_management.cloud.servers"
 
 _NAMES = ("server_management.yml", "server_management.yaml")
 _MAX_READ = 65536  # characters
-_has_plugin_key = re.compile(
-    rf"""(?:^|[{{,]\s*)(["']?)plugin\1\s*:\s*(["']?){re.escape(PLUGIN)}\2\s*(?:#|[,}}]|$)""",
-    re.MULTILINE,
-).search
+_PLUGIN_KEY = (
+    rf"""(?m)(?:^|[{{,]\s*)(["']?)plugin\1\s*:\s*(["']?){re.escape(PLUGIN)}\2\s*(?:#|[,}}]|$)"""
+)
 
 # Expressions are evaluated for each server, and not once as templates.
 EXPRESSION_OPTIONS = frozenset({"compose", "groups", "keyed_groups", "hostnames", "filters"})
 _KEYED_GROUP = (
     "key", "prefix", "separator", "default_value", "trailing_separator", "parent_group"
 )  # fmt: skip
+# Options whose environment variables are read here, because Ansible would use an empty one as a
+# value: as false, or as the working directory. Another utility reads that of ca_path.
+_FROM_ENVIRONMENT = VARIABLES.keys() - {"ca_path"}
 # Ansible has two names for some types.
 _TYPE_NAMES = {"boolean": "bool", "integer": "int", "dictionary": "dict"}
 
 
-def is_ours(path: str, warn: Callable[[str], None]) -> bool:
-    """Return whether a file has the name of a source file.
+def source_label(path: str) -> str:
+    """Return the path of a source file for messages: relative if it is in the working directory."""
+    relative = os.path.relpath(path)
+    is_outside = relative.split(os.sep)[0] == os.pardir
+    return os.path.abspath(path) if is_outside else relative
 
-    Warn of a file with the key of this plugin and another name, and of a file that Ansible can read
-    as a list of host names.
-    """
-    has_name = path.endswith(_NAMES)
+
+def is_ours(path: str, warn: Callable[[str], None]) -> bool:
+    """Return whether a file has the name of a source file; warn if only its content is of one."""
+    if path.endswith(_NAMES):
+        return True
     with open(path, encoding="utf-8", errors="replace") as file:
         content = file.read(_MAX_READ)
-    if not has_name:
-        if not _has_plugin_key(content):
-            return False
+    if re.search(_PLUGIN_KEY, content):
         warn(
-            f"{path}: The name of an inventory file for {PLUGIN} must end with "
+            f"{source_label(path)}: The name of an inventory file for {PLUGIN} must end with "
             f"{' or '.join(_NAMES)}; the file is not used."
         )
-    if is_list_of_hosts(content):
-        warn(
-            f"{path}: The file has a line without white space between its values. Ansible reads it "
-            "as a host name, with the token, if this source fails. Write the file as YAML."
-        )
-    return has_name
-
-
-def is_list_of_hosts(content: str) -> bool:
-    """Return whether Ansible's ini plugin can read a line of a source file as the name of a host.
-
-    Ansible tries that plugin if this source fails, and keeps the hosts that it read before an
-    error. It reads each line as a host with variables: white space separates them, except in
-    quotation marks, and each variable has an equals sign.
-    """
-    for line in content.splitlines():
-        try:
-            words = shlex.split(line, comments=True)
-        except ValueError:
-            return False
-        host, variables = "".join(words[:1]), words[1:]
-        if host == "---" or host.endswith(":") or any("=" not in text for text in variables):
-            return False
-        if any(character.isalnum() for character in host):  # "{" shows nothing
-            return not host.startswith("$ANSIBLE_VAULT;")
     return False
 
 
-def is_read_as_hosts(path: str, sources: Iterable[str]) -> bool:
-    """Return whether a file is in a directory among the sources, and not ignored there.
+def check_token_file(
+    connection: Connection, sources: Iterable[str], warn: Callable[[str], None]
+) -> None:
+    """Warn if the token is from a file in a directory among the sources, and not ignored there.
 
     Ansible reads each such file as a source: one that contains a word is a list with one host.
     """
-    folder, name = os.path.split(path)
+    folder, name = os.path.split(connection.token_path)
     # The file itself can be a link: Ansible reads it where the link is.
     path = os.path.join(os.path.realpath(folder), name)
-    for source in sources:
+    for source in sources if connection.token_path else ():
         parts = os.path.relpath(path, os.path.realpath(source)).split(os.sep)
-        is_inside = parts[0] not in (os.curdir, os.pardir)
-        if is_inside and not any(map(is_ignored, parts)):
-            return True
-    return False
+        if parts[0] not in (os.curdir, os.pardir) and not any(map(is_ignored, parts)):
+            warn(
+                f"{connection.source}: Ansible reads each file of an inventory directory, so the "
+                "token becomes the name of a host. Move the file, or let its name start with a dot."
+            )
+
+
+def read_options(
+    config: Mapping[str, Any], known: Iterable[str], templar: Any, extra_vars: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the options in the content of a file, as ``render`` does."""
+    config = without_origin(config)
+    check_keys(config, known)
+    return render(config, templar, extra_vars)
 
 
 def check_keys(config: Mapping[str, Any], known: Iterable[str]) -> None:
@@ -140,44 +133,41 @@ def render(
     return rendered
 
 
-def add_environment(config: dict[str, Any]) -> dict[str, str]:
-    """Add the options of the connection that the file does not give, from the environment.
+def convert_values(config: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the configuration with numbers, booleans and lists of text converted.
 
-    Ansible would use an empty variable as a value: as false, or as the working directory. Returns
-    the names of these options for messages, with their variables.
+    Raises OptionError at a value that its option can't have, also in the environment. Ansible up to
+    2.18 reads most texts as false, which would turn validate_certs off, and the messages of all
+    versions can show the value, which may be a token. Before ansible-core 2.19, the result of the
+    template "{{ 6 / 2 }}" is text, which Ansible refuses as a whole number.
     """
-    names = {}
-    for option in VARIABLES.keys() - {"ca_path"}:  # connection_from reads that one
-        if config.get(option) is None:
-            config[option] = environment_or_default(VARIABLES[option])
-            names[option] = f"{option} ({VARIABLES[option]})"
-    return names
-
-
-def check_values(
-    config: dict[str, Any], definitions: Mapping[str, Any], labels: Mapping[str, str]
-) -> None:
-    """Raise OptionError at a value that its option can't have; convert numbers and booleans.
-
-    Ansible up to 2.18 reads most texts as false, which would turn validate_certs off, and the
-    messages of all versions can show the value, which may be a token. Before ansible-core 2.19, the
-    result of the template "{{ 6 / 2 }}" is text, which Ansible refuses as a whole number.
-    ``labels`` has the names of options for messages, if they are not the options themselves.
-    """
+    converted = dict(config)
     for option, definition in definitions.items():
-        names = [entry["name"] for entry in definition.get("env") or []]
-        found = {f"{option} ({name})": os.environ[name] for name in names if name in os.environ}
-        given = {labels.get(option, option): config[option]} if option in config else found
-        for label, value in given.items():
-            if value is None and option in GROUP_OPTIONS:
-                raise OptionError(f"{option}: is null.", "Leave the option out to keep all.")
-            if value is not None:
-                checked = _check_value(label, definition, value)
-                if option in config:
-                    config[option] = checked
+        label, value = _given(option, definition, config)
+        if value is not None:
+            value = _converted(label, definition, value)
+        elif option in config and option in GROUP_OPTIONS:
+            raise OptionError(f"{option}: is null.", "Leave the option out to keep all.")
+        if option in config or option in _FROM_ENVIRONMENT:
+            converted[option] = value
+    return converted
 
 
-def _check_value(option: str, definition: Mapping[str, Any], value: Any) -> Any:
+def _given(
+    option: str, definition: Mapping[str, Any], config: Mapping[str, Any]
+) -> tuple[str, Any]:
+    """Return the name of an option for messages, and its value in the file or the environment."""
+    value = config.get(option)
+    if value is None and option in _FROM_ENVIRONMENT:
+        return f"{option} ({VARIABLES[option]})", environment_or_default(VARIABLES[option])
+    if option not in config:
+        for entry in definition.get("env") or []:
+            if (name := entry["name"]) in os.environ:
+                return f"{option} ({name})", os.environ[name]
+    return option, value
+
+
+def _converted(option: str, definition: Mapping[str, Any], value: Any) -> Any:
     kind = definition.get("type", "str")
     kind = _TYPE_NAMES.get(kind, kind)
     if kind in ("bool", "int", "float"):
@@ -187,11 +177,11 @@ def _check_value(option: str, definition: Mapping[str, Any], value: Any) -> Any:
             shown = "" if kind == "bool" else f", but is {_shown(value)}"
             raise OptionError(f"{option}: must be {expected}{shown}.")
         return converted
+    if kind == "list":
+        return _converted_list(option, definition, value)
     if kind == "dict":
         if not isinstance(value, Mapping):
             raise OptionError(f"{option}: must be a mapping.")
-    elif kind == "list":
-        return _check_list(option, definition, value)
     elif not isinstance(value, str):
         # Ansible's own message would show the value, which may be a token. A number can't be
         # converted back: YAML reads 0123456 as 42798.
@@ -201,12 +191,11 @@ def _check_value(option: str, definition: Mapping[str, Any], value: Any) -> Any:
             f"{option}: YAML reads this value as a number, a boolean or a date.",
             "Put it in quotes.",
         )
-    elif "choices" in definition:
-        _check_choice(option, definition["choices"], value)
+    _check_choices(option, definition, [value])
     return value
 
 
-def _check_list(option: str, definition: Mapping[str, Any], value: Any) -> list[Any]:
+def _converted_list(option: str, definition: Mapping[str, Any], value: Any) -> list[Any]:
     is_text = definition.get("elements") == "str"
     if isinstance(value, str) and is_text:
         value = [unquote(element.strip()) for element in value.split(",")]  # as Ansible does
@@ -221,15 +210,15 @@ def _check_list(option: str, definition: Mapping[str, Any], value: Any) -> list[
     if "choices" not in definition:
         return value
     elements = [element.strip() for element in value]
-    for element in elements:
-        _check_choice(option, definition["choices"], element)
+    _check_choices(option, definition, elements)
     return elements
 
 
-def _check_choice(option: str, choices: Iterable[str], value: str) -> None:
-    if value not in choices:
-        expected = ", ".join(choices)
-        raise OptionError(f"{option}: must be one of {expected}, but is {_shown(value)}.")
+def _check_choices(option: str, definition: Mapping[str, Any], values: Iterable[str]) -> None:
+    for value in values:
+        if value not in definition.get("choices", (value,)):
+            expected = ", ".join(definition["choices"])
+            raise OptionError(f"{option}: must be one of {expected}, but is {_shown(value)}.")
 
 
 def check_options(get_option: Callable[[str], Any]) -> None:
@@ -269,7 +258,8 @@ def _check_expressions(get_option: Callable[[str], Any]) -> None:
         if not isinstance(entry, Mapping) or list(entry) not in (["include"], ["exclude"]):
             raise OptionError("filters: each entry must have one key, include or exclude.")
         ((verb, condition),) = entry.items()
-        _check_condition(f"filters: {verb}", condition)
+        if _is_blank(condition) or isinstance(condition, (list, Mapping)):
+            raise OptionError(f"filters: {verb}: must be a condition that is not empty.")
 
 
 def _check_keyed_group(entry: Any) -> None:
@@ -286,20 +276,6 @@ def _check_keyed_group(entry: Any) -> None:
         raise OptionError(
             "keyed_groups: default_value and trailing_separator are mutually exclusive."
         )
-
-
-def _check_condition(option: str, condition: Any) -> None:
-    if _is_blank(condition) or isinstance(condition, (list, Mapping)):
-        raise OptionError(f"{option}: must be a condition that is not empty.")
-    try:
-        # As compile_expression() does, but the names of Ansible's filters are not known here.
-        parser = Parser(Environment(autoescape=True), str(condition), state="variable")
-        parser.parse_expression()
-        if not parser.stream.eos:
-            parser.fail(f"unexpected {describe_token(parser.stream.current)!r}")
-    except TemplateSyntaxError as error:
-        reason = one_line(str(error.message))
-        raise OptionError(f"{option}: {_shown(condition)}: syntax error: {reason}.") from None
 
 
 def _is_blank(value: Any) -> bool:

@@ -22,7 +22,7 @@ from ..module_utils._errors import OptionError
 from ..module_utils._text import is_plain, one_line, summarise
 from ._ansible import compile_once, is_omission, reason_text
 from ._evaluator import NUMBERS, Evaluator, Expression, syntax_error
-from ._groups import GroupNames, label_keyed_groups, safe_group_name
+from ._groups import ReservedNames, label_keyed_groups, safe_group_name
 from ._host_vars import HostVars, OtherSources
 from ._hosts import Host, name_hosts
 from ._names import Naming
@@ -189,7 +189,7 @@ class Expressions:
 def name_and_compose(
     hosts: list[Host],
     expressions: Expressions,
-    group_names: GroupNames,
+    group_names: ReservedNames,
     is_taken: Callable[[str, str], bool],
     inventory: Any,
 ) -> Naming:

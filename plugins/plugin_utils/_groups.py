@@ -20,7 +20,6 @@ from ._hosts import Host
 from ._names import is_localhost
 
 GROUPS_OF_ANSIBLE = ("all", "ungrouped")
-MAX_VALUE = 200  # characters of a value that makes a group
 
 
 @lru_cache(maxsize=1024)
@@ -29,15 +28,15 @@ def safe_group_name(text: str) -> str:
     return str(to_safe_group_name(text, force=True, silent=True))
 
 
-class GroupNames:
+class ReservedNames:
     """The names that no host may have: those of groups that exist or that could be created.
 
-    ``common_group`` is the group of all hosts; ``literal`` has the names of groups that are in the
-    inventory file itself, each with its option.
+    ``common_group`` is the group of all hosts.
     """
 
     def __init__(self, get_option: Callable[[str], Any], existing: Iterable[str]) -> None:
         self.common_group = safe_group_name(get_option("group"))
+        # The groups that are in the inventory file itself, each with its option.
         self._written = [("group", get_option("group"))]
         # Not only those of group_by: another account's file may make the other groups.
         prefixes = list(GROUP_FIELDS.values())
@@ -56,8 +55,7 @@ class GroupNames:
             parent = entry.get("parent_group")
             if parent and "{" not in str(parent):
                 self._written.append(("keyed_groups", str(parent)))
-        self.literal = {safe_group_name(name): option for option, name in self._written}
-        self._names = names.union(self.literal)
+        self._names = names.union(safe_group_name(name) for _option, name in self._written)
         self._prefixes = tuple(prefixes)
 
     def add(self, names: Iterable[str]) -> None:
@@ -67,23 +65,18 @@ class GroupNames:
     def __contains__(self, name: object) -> bool:
         return name in self._names or (isinstance(name, str) and name.startswith(self._prefixes))
 
-    def is_too_long(self, name: str) -> bool:
-        """Return whether the value in the name of a group is too long."""
-        if len(name) <= MAX_VALUE or name in self.literal:
-            return False
-        starts = [len(prefix) for prefix in self._prefixes if name.startswith(prefix)]
-        return len(name) - max(starts, default=0) > MAX_VALUE
-
     def check(self, other_hosts: Collection[str], warn: Callable[[str], None]) -> None:
-        """Raise OptionError if a group in the inventory file has the name of another host.
+        """Raise OptionError if a group in the inventory file can't have its name.
 
         Warn of names that differ from those in the file.
         """
-        for option, name in self._written:
-            if safe_group_name(name) != name:
-                warn(f"{option}: {brief(name)} becomes the group {brief(safe_group_name(name))}.")
         advice = "Choose another name for the group."
-        for name, option in self.literal.items():
+        if self.common_group in GROUPS_OF_ANSIBLE:
+            raise OptionError(f"group: {self.common_group} is a group of Ansible itself.", advice)
+        for option, written in self._written:
+            name = safe_group_name(written)
+            if name != written:
+                warn(f"{option}: {brief(written)} becomes the group {brief(name)}.")
             if name in other_hosts:
                 raise OptionError(
                     f"{option}: {name} is a host of another source, not a group.", advice

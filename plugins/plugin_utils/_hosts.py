@@ -2,18 +2,20 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Hosts: what each server becomes."""
+"""Hosts: what each server becomes, and the options of SSH for it."""
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Callable, Collection, Container
+from collections.abc import Callable, Collection, Container, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
-from ..module_utils._models import Server, describe_unusable
-from ..module_utils._text import summarise
-from ._ansible import is_identifier, mark, setting
+from ..module_utils._errors import OptionError
+from ..module_utils._models import Server, describe_unusable, summarise_servers
+from ..module_utils._text import count_of, summarise
+from ._ansible import is_identifier, mark, setting, trust
 from ._names import Naming, assign_names
 
 # Unicast addresses as dotted quads: neither 0.0.0.0/8 nor 224.0.0.0 and above.
@@ -24,6 +26,17 @@ _is_unicast_ipv4 = re.compile(
 # It never resolves (RFC 6761); the final dot keeps search domains away. Without ansible_host,
 # Ansible would connect to whatever the server's name resolves to.
 NO_ADDRESS = "no-usable-ipv4.invalid."
+
+# One for each program that Ansible runs. `ansible_ssh_common_args`, which all three read, is left
+# to users: that is where they configure a jump host.
+_SSH_VARIABLES = ("ansible_ssh_extra_args", "ansible_sftp_extra_args", "ansible_scp_extra_args")
+
+# Why servers do not have their first name, for each list of Naming.
+_REASONS = {
+    "not_unique": "other servers have the same name",
+    "taken": "hosts of other sources have the same name",
+    "changed": "a host can't have such a name",
+}
 
 # Names that have a meaning in some version of Ansible: keywords of plays, roles, blocks and tasks,
 # magic variables, and globals of templates.
@@ -48,6 +61,18 @@ RESERVED_VARIABLES = frozenset(
 )  # fmt: skip
 
 
+class Listing(NamedTuple):
+    """The servers of the account, and how they were obtained.
+
+    ``age`` is in seconds, and not 0 only if the listing is from the cache.
+    """
+
+    servers: list[Server]
+    obtained: str
+    is_partial: bool = False
+    age: float = 0.0
+
+
 @dataclass
 class Host:
     """The host that will be added to the inventory for a server, under ``name``.
@@ -62,57 +87,69 @@ class Host:
     preferences: list[str] = field(default_factory=list)
 
 
-class _VariableNames(dict[str, str]):
-    """The name of the variable for each field; empty if there can't be one (``refused``)."""
-
-    def __init__(self, prefix: str) -> None:
-        super().__init__()
-        self._prefix = prefix
-        self.refused: list[str] = []
-
-    def __missing__(self, name: str) -> str:
-        variable = self._prefix + name
-        if (
-            # In JSON, Ansible gives keys such as __ansible_vault a meaning.
-            variable.lstrip("_").startswith("ansible_")
-            or variable in RESERVED_VARIABLES
-            or not is_identifier(variable)
-        ):
-            self.refused.append(name)
-            variable = ""
-        self[name] = variable
-        return variable
-
-
-def hosts_from(
-    servers: Collection[Server], prefix: str, has_loopback: bool, warn: Callable[[str], None]
-) -> list[Host]:
-    """Turn servers into hosts with variables, and warn of the fields that can't be used.
+def hosts_from(servers: Collection[Server], prefix: str, has_loopback: bool) -> list[Host]:
+    """Turn servers into hosts with variables; fields that Ansible reserves are left out.
 
     ``has_loopback``: the API is on this machine, so that its servers can be, too.
     """
-    names = _VariableNames(prefix)
-    unreachable = []
+    keys = _keys(servers)
+    names = {key: f"{prefix}{key}" for key in keys if _can_be_variable(f"{prefix}{key}")}
     hosts = []
     for server in servers:
-        variables = {
-            variable: value for key, value in server.fields.items() if (variable := names[key])
-        }
+        variables = {names[key]: value for key, value in server.fields.items() if key in names}
         address = server.text("ipv4")
-        if not _is_unicast_ipv4(address) or (address.startswith("127.") and not has_loopback):
-            unreachable.append(server.id)
-            address = NO_ADDRESS
-        variables["ansible_host"] = address
+        is_usable = _is_unicast_ipv4(address) and (has_loopback or not address.startswith("127."))
+        variables["ansible_host"] = address if is_usable else NO_ADDRESS
         hosts.append(Host(server, mark(variables), preferences=[server.text("name")]))
+    return hosts
+
+
+def _keys(servers: Iterable[Server]) -> set[str]:
+    return set().union(*(server.fields for server in servers))
+
+
+def _can_be_variable(name: str) -> bool:
+    # In JSON, Ansible gives keys such as __ansible_vault a meaning.
+    is_of_ansible = name.lstrip("_").startswith("ansible_") or name in RESERVED_VARIABLES
+    return is_identifier(name) and not is_of_ansible
+
+
+def report_servers(hosts: Collection[Host], prefix: str, warn: Callable[[str], None]) -> None:
+    """Warn of what hosts do not get from their servers: fields, variables and addresses."""
+    servers = [host.server for host in hosts]
     if unusable := describe_unusable(servers):
         warn(unusable)
-    if unreachable:
+    if left_out := {key for key in _keys(servers) if not _can_be_variable(f"{prefix}{key}")}:
+        owners = [server for server in servers if not left_out.isdisjoint(server.fields)]
+        count = count_of(len(owners), "server")
         warn(
-            f"No usable IPv4 address for {summarise(unreachable)}, so ansible_host is {NO_ADDRESS}"
+            f"Fields that can't become variables: {summarise(left_out)}; of {count}: "
+            f"{summarise_servers(owners)}."
         )
-    if names.refused:
-        warn(f"Fields that can't become variables: {summarise(names.refused)}.")
-    return hosts
+    unreachable = [host.server for host in hosts if host.variables["ansible_host"] == NO_ADDRESS]
+    if unreachable:
+        count = count_of(len(unreachable), "server")
+        warn(
+            f"No usable IPv4 address for {count}: {summarise_servers(unreachable)}, so "
+            f"ansible_host is {NO_ADDRESS}"
+        )
+
+
+def report_names(
+    naming: Naming, hosts: Iterable[Host], strict: bool, warn: Callable[[str], None]
+) -> None:
+    """Warn of servers without their first name, or raise OptionError if ``strict``."""
+    servers = {host.server.id: host.server for host in hosts}
+    for kind, reason in _REASONS.items():
+        if renamed := [servers[server_id] for server_id in getattr(naming, kind)]:
+            count, verb = count_of(len(renamed), "server"), "is" if len(renamed) == 1 else "are"
+            problem = (
+                f"{count} {verb} not named as preferred, because {reason}: "
+                f"{summarise_servers(renamed)}."
+            )
+            if strict:
+                raise OptionError(f"hostnames: {problem}")
+            warn(problem)
 
 
 def name_hosts(
@@ -127,3 +164,25 @@ def name_hosts(
         host.name = naming.names[host.server.id]
     hosts.sort(key=lambda host: host.name)
     return naming
+
+
+def set_host_key_aliases(hosts: Iterable[Host]) -> None:
+    """Make OpenSSH look up the key of each server by its id, unless ``compose`` has set how.
+
+    Nothing in these variables can be a template, a separate argument or a token that ssh expands.
+    """
+    for host in hosts:
+        option = trust(f"-o HostKeyAlias={host_key_alias(host.server.id)}")
+        for name in _SSH_VARIABLES:
+            host.variables.setdefault(name, option)
+
+
+def host_key_alias(server_id: str) -> str:
+    """Return a name for known_hosts that no other id has, also if case is ignored."""
+    remainder = re.sub(r"[^a-z0-9._-]+", "", server_id)
+    if remainder == server_id:
+        return server_id
+    # JSON can have surrogates without a partner, which strict UTF-8 refuses.
+    digest = hashlib.sha256(server_id.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    # No id that is used as it is has a plus sign.
+    return f"{remainder}+{digest}"

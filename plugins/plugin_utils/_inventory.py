@@ -4,56 +4,68 @@
 
 """Ansible's inventory: which names are taken in it, which groups fit into it, and adding to it.
 
-Only ``add_hosts`` and ``add_parents`` change the inventory; everything that can fail comes before.
+Only the functions that add something change the inventory; everything that can fail comes before.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from ..module_utils._errors import OptionError
+from ..module_utils._models import Server
 from ..module_utils._text import is_plain, summarise
 from ._ansible import tagger, trust_plain
-from ._groups import GROUPS_OF_ANSIBLE, MAX_VALUE, GroupNames
+from ._groups import GROUPS_OF_ANSIBLE
 from ._hosts import Host
 from ._names import is_localhost, packed_address
 
 # ansible_ssh_host, ansible_become_password and the like: each connection plugin has its own names.
-_is_of_connection = re.compile(
-    r"ansible_connection|ansible_(?:\w+_)?(?:host|pass|password)"
-).fullmatch
-# For each inventory: the base URL and the id of the server of each host, from all inventory files.
-# The variables of a host don't show this, because each file can have another prefix.
-_known_servers: WeakKeyDictionary[Any, dict[str, tuple[str, str]]] = WeakKeyDictionary()
+_OF_CONNECTION = r"ansible_(?:connection|(?:\w+_)?(?:host|pass|password))"
+# What makes a server different from all others: its base URL, its id, and the time of its creation
+# (empty if it is not known), because two accounts at one base URL can number their servers alike.
+Identity = tuple[str, str, str]
+
+# For each inventory: the server of each host, from all inventory files. The variables of a host
+# don't show this, because each file can have another prefix.
+_known_servers: WeakKeyDictionary[Any, dict[str, Identity]] = WeakKeyDictionary()
 
 
-def taken_names(
-    inventory: Any, base_url: str, addresses: Mapping[str, str]
-) -> Callable[[str, str], bool]:
+def _identity(base_url: str, server: Server) -> Identity:
+    return base_url, server.id, server.text("created_at")
+
+
+def _is_same(one: Identity, other: Identity) -> bool:
+    """Return whether two identities are of one server; an unknown time equals any other."""
+    return one[:2] == other[:2] and (one[2] == other[2] or "" in (one[2], other[2]))
+
+
+def taken_names(inventory: Any, base_url: str, hosts: Iterable[Host]) -> Callable[[str, str], bool]:
     """Return a function that returns whether a name is taken for the server with an id.
 
-    It is if another server has it, also one at another base URL, or another source's host with an
-    address, a connection plugin or a password, which a server must not get or replace. Any other
-    host of another source is merged with the server. ``addresses`` are those of the servers, by
-    their ids: a host whose name is an address can only be the server with this address.
+    It is if a server of another file has it, or another source's host with an address, a connection
+    plugin or a password, which a server must not get or replace. Any other host of another source
+    is merged with the server, unless its name is an address, and not that of the server. ``hosts``
+    are those of the servers, without names.
     """
-    known, hosts = _servers_in(inventory), inventory.hosts
+    known, others = _servers_in(inventory), inventory.hosts
+    by_id = {host.server.id: host for host in hosts}
 
     def is_taken(name: str, server_id: str) -> bool:
+        host = by_id[server_id]
         if name in known:
-            return known[name] != (base_url, server_id)
-        if name not in hosts:
+            return not _is_same(known[name], _identity(base_url, host.server))
+        if name not in others:
             return False
-        is_other = bool(packed_address(name)) and name != addresses.get(server_id)
-        return is_other or _has_connection(hosts[name])
+        is_other = bool(packed_address(name)) and name != host.variables["ansible_host"]
+        return is_other or _has_connection(others[name])
 
     return is_taken
 
 
-def _servers_in(inventory: Any) -> dict[str, tuple[str, str]]:
+def _servers_in(inventory: Any) -> dict[str, Identity]:
     # From ansible-core 2.19 on, each source gets its own proxy, which may be collected at any time.
     return _known_servers.setdefault(getattr(inventory, "__wrapped__", inventory), {})
 
@@ -64,42 +76,34 @@ def _has_connection(host: Any) -> bool:
     The variables of the group all are not those of the host: every server has them, too.
     """
     groups = [group.vars for group in host.get_groups() if group.name != "all"]
-    return any(_is_of_connection(name) for found in (host.vars, *groups) for name in found)
+    return any(
+        re.fullmatch(_OF_CONNECTION, name) for found in (host.vars, *groups) for name in found
+    )
 
 
 def leave_out_groups(
     hosts: Collection[Host],
     parents: Iterable[tuple[str, str]],
     other_hosts: Collection[str],
-    group_names: GroupNames,
     warn: Callable[[str], None],
 ) -> list[tuple[str, str]]:
     """Leave out groups that must not be added, with a warning; return the other parents.
 
     A pattern with the name of another source's host would address the group's hosts instead of that
-    host, and the host would get the variables of the group. AWX refuses the inventory if the name
-    of a group is longer than 512 characters.
+    host, and the host would get the variables of the group.
     """
-    made = {group for host in hosts for group in host.groups}
     pairs = list(parents)
+    made = {group for host in hosts for group in host.groups}
     made.update(name for pair in pairs for name in pair)
-    clashing = {name for name in made if name in other_hosts or is_localhost(name)}
-    long = {name for name in made - clashing if group_names.is_too_long(name)}
-    left_out = clashing | long
+    left_out = {name for name in made if name in other_hosts or is_localhost(name)}
     if not left_out:
         return pairs
+    warn(
+        "Groups left out, because a host of another source or this machine has the same name: "
+        f"{summarise(left_out)}."
+    )
     for host in hosts:
         host.groups = [group for group in host.groups if group not in left_out]
-    if clashing:
-        warn(
-            "Groups left out, because a host of another source or this machine has the same name: "
-            f"{summarise(clashing)}."
-        )
-    if long:
-        warn(
-            f"Groups left out, because their values are longer than {MAX_VALUE} characters: "
-            f"{summarise(long)}."
-        )
     return [pair for pair in pairs if not left_out.intersection(pair)]
 
 
@@ -127,41 +131,61 @@ def check_parents(parents: Iterable[tuple[str, str]], groups: Mapping[str, Any])
         above.setdefault(child, set()).add(parent)
 
 
-def add_hosts(inventory: Any, hosts: list[Host], common_group: str, base_url: str) -> None:
-    """Add hosts with their groups, and remove them from ``hosts``; nothing here can fail.
+def release(hosts: list[Host]) -> Iterator[Host]:
+    """Take the hosts from a list, so that memory never holds all of them twice."""
+    hosts.reverse()
+    while hosts:
+        yield hosts.pop()
 
-    Ansible checks the name of each variable that is set, and tags its value. For text, this is done
-    once: further variables with that name, and further texts, get what Ansible made of the first.
-    """
-    # Read only once: from ansible-core 2.19 on, a proxy makes each access slow.
-    add_host, add_child, added_hosts = inventory.add_host, inventory.add_child, inventory.hosts
-    set_variable = inventory.set_variable
+
+def add_groups(inventory: Any, hosts: Iterable[Host], common_group: str) -> None:
+    """Add the group of all hosts, and the groups of each host."""
     for group in sorted({common_group, *(group for host in hosts for group in host.groups)}):
         inventory.add_group(group)
+
+
+def add_hosts(inventory: Any, hosts: Iterable[Host], base_url: str) -> None:
+    """Add hosts to their groups, which the inventory already has."""
     known = _servers_in(inventory)
-    accepted: set[str] = set()
-    # For text that can't be a template (True), which is trusted, and for other text.
-    taggers: dict[bool, Callable[[str], str] | None] = {}
-    hosts.reverse()
-    while hosts:  # each is released once it is added, so that memory never holds all of them twice
-        host = hosts.pop()
-        name = host.name
-        add_host(name)
-        known[name] = base_url, host.server.id
-        added = added_hosts[name]
-        for variable, value in host.variables.items():
+    # Read only once: from ansible-core 2.19 on, a proxy makes each access slow.
+    add_host, add_child, added = inventory.add_host, inventory.add_child, inventory.hosts
+    variables = _Variables(inventory)
+    for host in hosts:
+        add_host(host.name)
+        known[host.name] = _identity(base_url, host.server)
+        variables.add(host, added[host.name])
+        for group in host.groups:
+            add_child(group, host.name)
+
+
+class _Variables:
+    """Sets the variables of hosts as Ansible does, but most of them without Ansible.
+
+    Ansible checks the name of each variable that is set, and tags its value. Here this is done once
+    for text: further variables with that name, and further texts, get what Ansible has made of the
+    first one.
+    """
+
+    def __init__(self, inventory: Any) -> None:
+        self._set_variable = inventory.set_variable
+        self._accepted: set[str] = set()
+        # For text that can't be a template (True), which is trusted, and for other text.
+        self._taggers: dict[bool, Callable[[str], str] | None] = {}
+
+    def add(self, host: Host, added: Any) -> None:
+        """Set the variables of a host, which Ansible has added."""
+        for name, value in host.variables.items():
             is_text = value.__class__ is str
-            if is_text and variable in accepted and (tag := taggers.get(bool(is_plain(value)))):
-                added.vars[variable] = tag(value)
+            tag = self._taggers.get(bool(is_plain(value))) if is_text else None
+            if tag and name in self._accepted:
+                added.vars[name] = tag(value)
                 continue
             # Trust text only here: many tagged strings slow down garbage collection (0.5 of 3.7 s
             # at 10,000 hosts).
-            set_variable(name, variable, trust_plain(value))
-            accepted.add(variable)
+            self._set_variable(host.name, name, trust_plain(value))
+            self._accepted.add(name)
             if is_text:
-                taggers[bool(is_plain(value))] = tagger(added.vars[variable])
-        for group in host.groups:
-            add_child(group, name)
+                self._taggers[bool(is_plain(value))] = tagger(added.vars[name])
 
 
 def add_parents(inventory: Any, parents: Iterable[tuple[str, str]]) -> None:

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,14 +19,10 @@ READ = "{{ lookup('ansible.builtin.file', '/etc/passwd') }}"
 STATEMENT = f"{{% set x = lookup('ansible.builtin.pipe', 'touch $HOME/{CANARY}') %}}"
 HEADER = "#jinja2: variable_start_string:'[[', variable_end_string:']]'\n[[ 7 * 7 ]]"
 
-# The token of the account, which the API can echo.
-TOKEN = "t0ken-of-the-hostile-account"
-MASK = "********"
-
 NO_ADDRESS = "no-usable-ipv4.invalid."
 MISSING: Any = object()
 BY_ID = "<id>"
-BY_DIGEST = "<digest>"
+WITH_ID = "<name>_<id>"
 GROUPS = {"region": "region_eu_1", "plan": "plan_small", "status": "status_running"}
 DOCUMENTED = ("id", "name", "status", "plan", "region", "ipv4", "created_at")
 # Of another source in the same inventory.
@@ -37,9 +33,8 @@ STATIC = "[static_group]\nstatic-1 ansible_host=198.51.100.1\n"
 class Case:
     """A change to one server, and what is to be seen of it.
 
-    ``host`` is the name it gets; ``groups`` are those that differ, None for no group of the field;
-    ``variables`` those that differ from the fields, MISSING for none; ``twin`` is a second element
-    of the same id.
+    ``host`` is its host name, by default the title; ``groups`` are those that differ, None for no
+    group of the field; ``variables`` are those that differ from the fields, MISSING for none.
     """
 
     title: str
@@ -48,7 +43,6 @@ class Case:
     address: bool = True
     groups: Mapping[str, str | None] = field(default_factory=dict)
     variables: Mapping[str, Any] = field(default_factory=dict)
-    twin: Mapping[str, Any] | None = None
 
     @property
     def server(self) -> dict[str, Any]:
@@ -66,17 +60,11 @@ class Case:
         return {key: value for key, value in server.items() if value is not MISSING}
 
     @property
-    def elements(self) -> list[dict[str, Any]]:
-        """Return all elements that the case adds to the response."""
-        return [self.server] if self.twin is None else [{**self.server, **self.twin}, self.server]
-
-    @property
     def host_name(self) -> str:
         """Return the name that the host must have."""
-        identifier = self.server["id"]
-        if self.host == BY_DIGEST:
-            return f"server_{hashlib.sha256(identifier.encode()).hexdigest()[:16]}"
-        return identifier if self.host == BY_ID else self.host or self.title
+        identifier: str = self.server["id"]
+        names = {BY_ID: identifier, WITH_ID: f"{self.server.get('name')}_{identifier}"}
+        return names.get(self.host, self.host or self.title)
 
     @property
     def host_vars(self) -> dict[str, Any]:
@@ -105,6 +93,11 @@ def nested(levels: int) -> list[Any]:
     return value
 
 
+def group_name(text: str) -> str:
+    """Return the name of a group as Ansible makes it safe."""
+    return re.sub("[^A-Za-z0-9_]", "_", text)
+
+
 def _name(title: str, name: Any, host: str) -> Case:
     return Case(title, {"name": name}, host)
 
@@ -131,14 +124,17 @@ NAMES = [
     _name("name-pattern", "!host-c,&host-d", "_host-c_host-d"),
     # The unit tests of names and addresses have the other forms of what must not be used.
     *(
-        _name(f"localhost-{number}", name, BY_ID)
-        for number, name in enumerate(("localhost", "LocalHost.", "127.0.0.1", "0x7f000001", "::1"))
+        _name(f"localhost-{number}", name, WITH_ID)
+        for number, name in enumerate(("localhost", "LocalHost.", "127.0.0.1", "0x7f000001"))
+    ),
+    *(
+        _name(f"group-{name}", name, WITH_ID)
+        for name in ("all", "ungrouped", "server_management", "static_group")
     ),
     *(
         _name(f"group-{name}", name, BY_ID)
         for name in (
-            *("all", "ungrouped", "server_management", "region_eu_1", "plan_small"),
-            *("status_running", "static_group"),
+            *("region_eu_1", "plan_small", "status_running"),
             # No group has these names, but one could get them.
             *("status_stopped", "region_us_1", "plan_large"),
         )
@@ -162,13 +158,13 @@ NAMES = [
     _name("name-254", "z" * 254, BY_ID),
     _name("name-empty", "", BY_ID),
     _name("name-blank", "   ", "__srv_name-blank"),
+    _name("name-loopback", "::1", "_1"),
     _name("name-not-ascii", "\u65e5\u672c", "__srv_name-not-ascii"),
-    Case("name-token", {"name": f"{TOKEN}x"}, "_x", variables={"server_name": f"{MASK}x"}),
     _name("name-dots", "..", BY_ID),
     _name("name-file", "control.yml", "control_yml"),
     _name("name-file-upper", "control.JSON", "control_JSON"),
-    _name("name-of-an-id", "srv_control", "srv_control_srv_name-of-an-id"),
-    _name("name-with-an-id", "control_srv_control", "control_srv_control_srv_name-with-an-id"),
+    _name("name-of-an-id", "srv_control", "srv_control"),
+    _name("name-with-an-id", "control_srv_control", "control_srv_control"),
     *(
         _name(f"name-{title}", value, BY_ID)
         for title, value in (
@@ -178,32 +174,25 @@ NAMES = [
             ("object", {"a": EXECUTE}),
             ("null", None),
             ("missing", MISSING),
-            ("33-levels", nested(33)),
         )
     ),
     _name("twin-1", "twin", "twin_srv_twin-1"),
     _name("twin-2", "twin", "twin_srv_twin-2"),
     _name("upper", "CASE-A", "CASE-A"),
     _name("lower", "case-a", "case-a"),
-    Case("id-twice", {}, twin={}),
-    Case("id-twice-differently", {"name": "differs-b"}, "differs-b", twin={"name": "differs-a"}),
 ]
 
 IDS = [
     Case("id-template", {"id": f"{EXECUTE}id", "name": "id-a"}, "id-a"),
     Case("id-template-alone", {"id": "{{ 7 * 7 }}", "name": ""}, "_7_7_"),
-    Case("id-localhost", {"id": "localhost", "name": ""}, BY_DIGEST),
-    Case("id-path", {"id": "../x", "name": ""}, BY_DIGEST),
-    Case("id-option", {"id": "-c", "name": ""}, BY_DIGEST),
-    Case("id-group", {"id": "all", "name": ""}, BY_DIGEST),
-    Case("id-10-kB", {"id": "i" * 10_240, "name": ""}, BY_DIGEST),
-    Case("id-file", {"id": "control.yaml", "name": ""}, "control_yaml"),
-    Case(
-        "id-token",
-        {"id": f"srv_{TOKEN}", "name": ""},
-        "srv__",
-        variables={"server_id": f"srv_{MASK}"},
+    *(
+        Case(f"id-{title}", {"id": identifier})
+        for title, identifier in (
+            *(("localhost", "localhost"), ("path", "../x"), ("option", "-c"), ("group", "all")),
+            ("10-kB", "i" * 10_240),
+        )
     ),
+    Case("id-file", {"id": "control.yaml", "name": ""}, "control_yaml"),
     Case("id-control", {"id": "id\n\x1b[0m", "name": ""}, "id_0m"),
 ]
 
@@ -224,13 +213,11 @@ VALUES = [
     Case(
         "region-template",
         {"region": EXECUTE},
-        groups={
-            "region": "region____lookup__ansible_builtin_pipe____touch__HOME_hostile_canary_____"
-        },
+        groups={"region": group_name(f"region_{EXECUTE}")},
     ),
     Case("plan-comment", {"plan": "{# open"}, groups={"plan": "plan____open"}),
     Case("status-statement", {"status": "{% if %}"}, groups={"status": "status____if___"}),
-    Case("plan-header", {"plan": HEADER}, groups={"plan": MISSING}),
+    Case("plan-header", {"plan": HEADER}, groups={"plan": group_name(f"plan_{HEADER}")}),
     Case("status-ansi", {"status": "\x1b[31m\n"}, groups={"status": "status___31m_"}),
     Case("region-number", {"region": 7}, groups={"region": None}),
     Case("region-null", {"region": None}, groups={"region": None}),
@@ -245,12 +232,6 @@ VALUES = [
         {"region": "s\udfff"},
         groups={"region": "region_s_udfff"},
         variables={"server_region": "s\\udfff"},
-    ),
-    Case(
-        "region-token",
-        {"region": f"eu-{TOKEN}"},
-        groups={"region": "region_eu_________"},
-        variables={"server_region": f"eu-{MASK}"},
     ),
 ]
 
@@ -288,30 +269,7 @@ FIELDS = [
     Case("field-empty-name", {"": 1}),
     Case("field-keywords", {"if": 1, "class": 2, "None": 3}),
     Case("field-numbers", {"a": 10**30, "b": -1.5e300, "c": False, "d": None}),
-    Case("field-31-levels", {"deep": nested(31)}),
-    Case("field-32-levels", {"deep": nested(32)}),
-    Case(
-        "field-token", {"note": f"<{TOKEN}> {TOKEN}"}, variables={"server_note": f"<{MASK}> {MASK}"}
-    ),
-    *(
-        Case(f"field-token-{title}", {"note": f"<{text}>"}, variables={"server_note": f"<{MASK}>"})
-        for title, text in (
-            ("utf-16", "\0".join(TOKEN)),
-            ("zero-width", "\u200b".join(TOKEN)),
-            ("soft-hyphen", TOKEN.replace("-", "\xad-")),
-            ("delete", "\x7f".join(TOKEN)),
-        )
-    ),
-    Case(
-        "field-token-nested",
-        {"tags": [{"a": [TOKEN], f"{TOKEN}x": 1}]},
-        variables={"server_tags": [{"a": [MASK], f"{MASK}x": 1}]},
-    ),
-    Case(
-        "field-token-name",
-        {f"t_{TOKEN}": 1},
-        variables={f"server_t_{TOKEN}": MISSING, f"server_t_{MASK}": MISSING},
-    ),
+    Case("field-deep", {"deep": nested(30)}),
     Case("field-meanings", {"texts": list(meanings.TEXTS), "keys": dict.fromkeys(meanings.TEXTS)}),
     Case("field-many", {f"f{number}": number for number in range(200)}),
 ]

@@ -145,8 +145,8 @@ def test_both_playbooks_read_all_pages(runner: Runner, style: str, parameter: st
 @pytest.mark.promise("data")
 def test_a_hostile_account_is_in_sync_with_its_declaration(runner: Runner) -> None:
     # Not with fields that Ansible gives a meaning in the JSON of a module's result.
-    cases = [case for case in CASES if "__ansible_" not in str(case.elements)]
-    servers = [element for case in cases for element in case.elements]
+    cases = [case for case in CASES if "__ansible_" not in str(case.server)]
+    servers = [case.server for case in cases]
     for number, text in enumerate(NAMES):
         field = {"name": text, "plan": text, "status": text}
         servers.append({**KNOWN[0], "id": f"srv_name_{number}", **field})

@@ -24,7 +24,7 @@ def named(*names: str, **fields: str) -> list[dict[str, Any]]:
 
 
 def test_a_server_never_gets_the_name_of_a_possible_group(source: Source) -> None:
-    names = ["status_stopped", "region_us_1", "plan_large", "created_2030", "web_x", "up", "ours"]
+    names = ["status_stopped", "region_us_1", "plan_large", "created_2030", "web_x", "ours", "up"]
     source.sandbox.servers = named(*names, "web-1")
     path = source.file(
         groups={"ours": "server_name == 'nobody'"},
@@ -34,7 +34,7 @@ def test_a_server_never_gets_the_name_of_a_possible_group(source: Source) -> Non
         ],
     )
     found = source.addressed([*names, "all:!status_stopped", "created_2026"], path)
-    everything = ["web-1", *(f"srv_{number}" for number in range(1, len(names) + 1))]
+    everything = ["web-1", *(f"srv_{number}" for number in range(1, 6)), "ours_srv_6", "up_srv_7"]
     for name in set(names) - {"up"}:
         assert found[name] == [], name
     for pattern in ("up", "created_2026", "all:!status_stopped"):
@@ -121,9 +121,10 @@ def test_a_server_does_not_replace_the_host_of_another_source(source: Source, ca
         "pc",
         "router_srv_4",
     ]
-    assert result.says("6 servers have names of hosts of other sources, so their ids are added")
-    assert not result.says("share a name")
-    check_refused(result, {"strict": "hostnames: 6 servers have names of hosts of other sources"})
+    text = "6 servers are not named as preferred, because hosts of other sources have the same name"
+    assert result.says(text)
+    assert not result.says("other servers have the same name")
+    check_refused(result, {"strict": f"hostnames: {text}"})
 
 
 def test_a_group_does_not_take_the_name_of_a_host_of_another_source(
@@ -172,14 +173,22 @@ def test_a_server_without_a_usable_address_is_not_reached_by_its_name(
     cases.add("unusable", source.sandbox, compose={"ansible_port": 2222})
     chosen = cases.serve(servers=named("web-2", ipv4=""))
     cases.add("chosen", chosen, compose={"ansible_host": "server_name ~ '.example.com'"})
+    left_out = cases.serve(servers=named("web-3", "web-3", "all", "web-4"))
+    for server in left_out.servers[:3]:
+        server.update({"ipv4": None, "a-b": 1, "status": "creating"})
+    cases.add("filtered", left_out, filters=[{"exclude": "server_status != 'running'"}])
     result = cases.run()
     listing = result.json()
+    # A server that the file leaves out causes no warning.
+    assert not result.says("filtered.server_management.yml")
+    assert listing["_meta"]["hostvars"].pop("web-4")["ansible_host"] == "203.0.113.4"
     addresses = {
         name: values["ansible_host"] for name, values in listing["_meta"]["hostvars"].items()
     }
     assert addresses.pop("web-2") == "web-2.example.com"
     assert list(addresses.values()) == ["no-usable-ipv4.invalid."] * 3
     assert result.says("so ansible_host is no-usable-ipv4.invalid.")
+    assert not result.says("web-2 (srv_1)")
 
 
 # Ansible looks for these files by the name of a host, first without an extension.
@@ -203,8 +212,8 @@ def test_a_server_gets_the_variables_of_no_other_host(source: Source) -> None:
         "db3.json": "db3_json",
         "db4.vars": "db4_vars",
         "localhost.yml": "localhost_yml",
-        "db1_yml_srv_1": "db1_yml_srv_1_srv_6",
-        "srv_1": "srv_1_srv_7",
+        "db1_yml_srv_6": "db1_yml_srv_6",
+        "web_7": "web_7",
         "status_stopped.yml": "srv_8",
         "server_management.yml": "server_management_yml",
         "sub/db1.yml": "sub_db1_yml",
@@ -239,7 +248,7 @@ def test_a_server_gets_the_variables_of_no_other_host(source: Source) -> None:
     }
     assert sorted(found["db*"]) == [
         "db1_yml",
-        "db1_yml_srv_1_srv_6",
+        "db1_yml_srv_6",
         "db2_YAML",
         "db3_json",
         "db4_vars",
@@ -255,7 +264,13 @@ def test_a_first_name_that_another_host_has_is_reported(cases: Cases) -> None:
     static = cases.folder / "static.ini"
     static.write_text("nas ansible_connection=local\n")
     result = cases.run("-i", static)
-    text = "3 servers have later names of hostnames, because their first ones belong to other hosts"
+    texts = (
+        "2 servers are not named as preferred, because other servers have the same name: "
+        "web (srv_1), web (srv_2).",
+        "1 server is not named as preferred, because hosts of other sources have the same name: "
+        "nas (srv_3).",
+    )
     assert members(result.json(), "lenient") == ["eu-1-b", "eu-1-srv_1", "eu-1-srv_2", "eu-1-srv_3"]
-    assert result.says(f"lenient.server_management.yml: {text}")
-    check_refused(result, {"strict": f"hostnames: {text}"})
+    for text in texts:
+        assert result.says(f"lenient.server_management.yml: {text}")
+    check_refused(result, {"strict": f"hostnames: {texts[0]}"})

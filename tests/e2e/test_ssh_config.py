@@ -20,7 +20,7 @@ from support.run import Result, Runner
 from support.sshd import SshServer
 
 from .conftest import KNOWN, Source, hosts, need_ssh
-from .hostile import CANARY, CASES, EXECUTE, TOKEN
+from .hostile import CANARY, CASES, EXECUTE
 
 PLAYBOOK = "server_management.cloud.ssh_config"
 FILE = ".ssh/config.d/server_management.conf"
@@ -202,14 +202,13 @@ def test_a_host_with_an_undefined_variable_in_a_value_is_left_out(
 @pytest.mark.promise("data", "misdirected")
 def test_no_text_becomes_an_option_of_ssh(config: Config, source: Source, runner: Runner) -> None:
     need_ssh(runner)
-    servers = [element for case in CASES for element in case.elements]
+    servers = [case.server for case in CASES]
     hostile = [
         {**KNOWN[0], "id": f"srv_{keyword}_{number}", "name": f"{keyword}-{number}", keyword: text}
         for keyword in VARIABLES
         for number, text in enumerate(TEXTS)
     ]
     source.sandbox.servers[:] = [*servers, *hostile]
-    source.sandbox.token = TOKEN
     config.options["compose"] = {
         variable: " ~ ".join(
             f"(('{prefix}' ~ server_{keyword}) if server_{keyword} is defined else '')"

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import KNOWN, Cases, Source, check_refused, members
+from .conftest import KNOWN, Cases, Source, as_arguments, cached, check_refused, members
 
 # The second account has a server named as one of the first, and one of its own.
 OTHERS = [
@@ -48,11 +48,12 @@ def test_no_host_is_lost(source: Source, cases: Cases) -> None:
     assert hostvars["web-1"]["server_id"] == hostvars["web-1"]["up_id"] == "srv_1"
     assert hostvars["web-1_srv_a"]["vm_id"] == "srv_a"
     for case, name in (("second", "web-1_srv_a"), ("third", "web-1_srv_1")):
+        server_id = name.removeprefix("web-1_")
         assert result.says(
-            f"{case}.server_management.yml: 1 server has the name of a host of another source, so "
-            f"its id is added: {name}."
+            f"{case}.server_management.yml: 1 server is not named as preferred, because hosts of "
+            f"other sources have the same name: web-1 ({server_id})."
         )
-    assert not result.says("share")
+    assert not result.says("other servers have the same name")
     check_refused(result, {"denied": "rejected the token"})
     for api, tokens in (
         (source.sandbox, [source.sandbox.token] * 2),
@@ -60,3 +61,38 @@ def test_no_host_is_lost(source: Source, cases: Cases) -> None:
     ):
         sent = [request.headers["Authorization"] for request in api.requests]
         assert sent == [f"Bearer {token}" for token in tokens]
+
+
+@pytest.mark.promise("lost")
+def test_accounts_that_number_their_servers_alike_are_different(
+    source: Source, cases: Cases
+) -> None:
+    source.sandbox.servers = [dict(KNOWN[0])]
+    # The first source reads its account from the cache; then the same URL has another account.
+    cases.add("first", source.sandbox, **cached(source.folder / "cache"))
+    assert members(cases.list(), "first") == ["web-1"]
+    source.sandbox.servers[0].update(created_at="2026-09-09T00:00:00Z", ipv4="198.51.100.9")
+    cases.add("second", source.sandbox)
+    listing = cases.run().json()
+    addresses = {
+        name: found["ansible_host"] for name, found in listing["_meta"]["hostvars"].items()
+    }
+    assert addresses == {"web-1": KNOWN[0]["ipv4"], "web-1_srv_1": "198.51.100.9"}
+    assert members(listing, "first") == ["web-1"]
+    assert members(listing, "second") == ["web-1_srv_1"]
+
+
+@pytest.mark.promise("silent")
+def test_files_with_the_same_name_are_told_apart(source: Source) -> None:
+    paths = {}
+    for place in (source.runner.home / "prod", source.runner.home / "staging", source.folder / "x"):
+        place.mkdir()
+        source.folder = place
+        paths[place.name] = source.file("server_management.yml", regions=["mars"])
+    source.folder = source.runner.home / "prod"
+    denied = source.file("denied.server_management.yml", api_token="wrong")
+    result = source.runner.inventory(*as_arguments([*paths.values(), denied]), "--list").ok()
+    labels = ("prod/server_management.yml", "staging/server_management.yml", paths["x"])
+    for label in labels:
+        assert result.says(f"[WARNING]: {label}: regions: no server has mars;")
+    assert result.says("plugin: prod/denied.server_management.yml: ")

@@ -21,8 +21,9 @@ from ansible_collections.server_management.cloud.plugins.module_utils._options i
 from ansible_collections.server_management.cloud.plugins.plugin_utils._cache import (
     CacheEntry,
     describe_cache,
-    explain_setup,
+    open_entry,
 )
+from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Listing
 from sandbox.account import make_servers
 
 pytestmark = pytest.mark.promise("cache")
@@ -50,22 +51,41 @@ class Cache(dict[str, Any]):
         """Do nothing."""
 
 
+class Fetched(Exception):
+    """A listing was fetched."""
+
+
+def _fetch() -> Listing:
+    raise Fetched
+
+
+def _entry(
+    cache: Any, connection: Connection = CONNECTION, fresh: int = 0, name: str = ""
+) -> tuple[CacheEntry, list[str], list[str]]:
+    """Return an entry, its warnings, and the lines that it shows with -vv."""
+    warnings, lines = list[str](), list[str]()
+    entry = CacheEntry(cache, name, connection, fresh, 0, warnings.append, lines.append)
+    return entry, warnings, lines
+
+
 def _key(connection: Connection) -> str:
-    return CacheEntry({}, connection, 0, 0, print, name="").key
+    return _entry({}, connection)[0].key
 
 
 def _write(servers: list[Server]) -> Any:
     """Return what is in the cache after a listing was written to it."""
     cache = Cache()
-    CacheEntry(cache, CONNECTION, 0, 0, print, name="").write(servers)
+    _entry(cache)[0].write(servers)
     return cache[KEY]
 
 
 def _read(content: Any, fresh: int = 0) -> tuple[list[Server] | None, list[str]]:
     """Return the servers that are read from an entry, and the warnings."""
-    warnings: list[str] = []
-    entry = CacheEntry({KEY: content}, CONNECTION, fresh, 0, warnings.append, name="")
-    return entry.fresh_servers(), warnings
+    entry, warnings, _lines = _entry({KEY: content}, fresh=fresh)
+    try:
+        return entry.listing(_fetch, True).servers, warnings
+    except Fetched:
+        return None, warnings
 
 
 KEY = _key(CONNECTION)
@@ -118,14 +138,15 @@ def test_an_entry_is_fresh_for_as_long_as_its_age_allows(monkeypatch: pytest.Mon
     assert TOKEN not in json.dumps(entry)
 
 
-def test_an_entry_from_the_future_is_not_called_expired(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_entry_from_the_future_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now)
-    cache, lines = {KEY: _write(_servers(make_servers(3)))}, list[str]()
+    cache = {KEY: _write(_servers(make_servers(3)))}
     monkeypatch.setattr(time, "time", lambda: now - 4000)
-    entry = CacheEntry(cache, CONNECTION, 100, 0, print, lines.append, name="")
-    assert entry.fresh_servers() is None
-    assert lines == ["cache: not used, its time is 4,000 s in the future; check the clock"]
+    entry, _warnings, lines = _entry(cache, fresh=100)
+    with pytest.raises(Fetched):
+        entry.listing(_fetch, True)
+    assert lines == ["cache: not fresh, -4,000 s old; cache_timeout is 100 s"]
 
 
 ELEMENTS = st.fixed_dictionaries(
@@ -227,10 +248,9 @@ def test_a_cache_that_fails_is_named_once_and_not_used_again() -> None:
         (Broken(), "The cache x at h:1 can't be read: Error 111 connecting to 127.0.0.1:1."),
         (Full(), "The cache x at h:1 can't be written: [Errno 28] No space left on device."),
     ):
-        warnings: list[str] = []
-        entry = CacheEntry(cache, CONNECTION, 1, 1, warnings.append, name="x at h:1")
-        assert entry.fresh_servers() is None
-        entry.write(_servers(make_servers(1)))
+        entry, warnings, _lines = _entry(cache, name="x at h:1")
+        listing = Listing(_servers(make_servers(1)), "")
+        assert entry.listing(lambda found=listing: found, True) is listing  # type: ignore[misc]
         assert warnings == [expected]
         # Ansible writes what is left here after the source.
         assert dict(cache) == {}
@@ -255,25 +275,41 @@ def test_a_cache_is_described_without_its_password(address: str | None, shown: s
     assert describe_cache("x", address) == shown
 
 
+class Source:
+    """An inventory plugin whose cache plugin can't be loaded."""
+
+    def __init__(self, error: Exception, cause: Exception | None = None) -> None:
+        self._error, self._cause = error, cause
+
+    def get_option(self, name: str) -> Any:
+        """Return an option of the cache."""
+        return {"cache_plugin": "x", "cache_connection": "/a"}.get(name, 0)
+
+    def load_cache_plugin(self) -> None:
+        """Fail as Ansible does."""
+        raise self._error from self._cause
+
+
+def test_a_cache_plugin_that_does_not_work_names_its_options() -> None:
+    message = (
+        "cache_plugin: x in /a can't be used: no such plugin. "
+        "Check cache_plugin and cache_connection."
+    )
+    with pytest.raises(OptionError, match=f"^{re.escape(message)}$"):
+        open_entry(Source(ValueError("no such plugin")), CONNECTION, print, print)
+
+
 @pytest.mark.parametrize(
-    ("address", "reason", "message"),
+    ("error", "cause"),
     [
-        (None, "Required config '_uri' for 'x'", "cache_connection: is required by the cache p"),
-        (None, "set it to a path: fact_caching_connection", "cache_connection: is required by the"),
-        (None, "no such plugin", "cache_plugin: x can't be used: no such plugin."),
-        ("/a", "no _uri", "cache_plugin: x in /a can't be used: no _uri."),
+        (ValueError("(/a) does not have necessary permissions (rwx)"), None),
+        (ValueError("the directory can't be made."), PermissionError()),
+        (ValueError("File exists"), FileExistsError()),
     ],
 )
-def test_a_cache_that_cannot_be_set_up_names_its_option(
-    address: str | None, reason: str, message: str
+def test_a_cache_that_the_system_refuses_is_named_with_the_reason(
+    error: Exception, cause: Exception | None
 ) -> None:
-    with pytest.raises(OptionError, match=f"^{re.escape(message)}"):
-        explain_setup("x", address, ValueError(reason))
-
-
-def test_a_cache_that_the_system_refuses_is_named_with_the_reason() -> None:
-    refused = ValueError("the directory can't be made.")
-    refused.__cause__ = PermissionError()
-    for error in (ValueError("(/a) does not have necessary permissions (rwx)"), refused):
-        message = explain_setup("x", "/a", error)
-        assert message == f"The cache x in /a can't be used: {str(error).rstrip('.')}."
+    warnings: list[str] = []
+    assert open_entry(Source(error, cause), CONNECTION, warnings.append, print) is None
+    assert warnings == [f"The cache x in /a can't be used: {str(error).rstrip('.')}."]

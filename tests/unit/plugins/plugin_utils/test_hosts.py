@@ -4,15 +4,18 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from typing import Any
 
 import pytest
 from ansible import constants
 from ansible.template import Templar
 from ansible.vars.reserved import get_reserved_names
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._models import (
     FIELDS,
     Server,
@@ -21,8 +24,13 @@ from ansible_collections.server_management.cloud.plugins.module_utils._models im
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import (
     NO_ADDRESS,
     Host,
+    host_key_alias,
     hosts_from,
+    report_names,
+    report_servers,
+    set_host_key_aliases,
 )
+from ansible_collections.server_management.cloud.plugins.plugin_utils._names import Naming
 from sandbox.account import make_servers
 
 BASE: dict[str, Any] = dict(make_servers(1)[0])
@@ -37,7 +45,8 @@ def _hosts(
         element = {**BASE, "id": f"srv_{number}", **change}
         merge(servers, [{key: value for key, value in element.items() if value is not ...}])
     warnings: list[str] = []
-    hosts = hosts_from(list(servers.values()), prefix, has_loopback, warnings.append)
+    hosts = hosts_from(list(servers.values()), prefix, has_loopback)
+    report_servers(hosts, prefix, warnings.append)
     return hosts, warnings
 
 
@@ -75,7 +84,7 @@ ADDRESSES = [
 def test_an_unusable_address_is_replaced_with_a_warning(address: Any) -> None:
     (host,), warnings = _hosts({"ipv4": address})
     assert host.variables["ansible_host"] == NO_ADDRESS == "no-usable-ipv4.invalid."
-    assert any(f"for srv_0, so ansible_host is {NO_ADDRESS}" in warning for warning in warnings)
+    assert any(f"so ansible_host is {NO_ADDRESS}" in warning for warning in warnings)
     assert ("server_ipv4" in host.variables) == isinstance(address, str)
 
 
@@ -104,15 +113,53 @@ def test_a_loopback_address_is_usable_only_if_the_api_is_on_loopback() -> None:
 
 
 @pytest.mark.promise("silent")
-def test_each_kind_of_warning_is_one_line_with_counts() -> None:
-    changes = [{"region": number, "plan": ...} for number in range(5)]
-    hosts, warnings = _hosts(*changes, {"ipv4": "x\ny", "name": None}, {"ipv4": ""})
+def test_each_kind_of_warning_names_the_first_servers_on_one_line() -> None:
+    changes = [{"region": number, "plan": ..., "a-b": 1} for number in range(5)]
+    hosts, warnings = _hosts(*changes, {"ipv4": "x\ny", "name": None}, {"ipv4": "", "b c": 2})
     assert len(hosts) == 7
-    assert warnings == [
-        "Fields that are missing or not text, with the number of servers: "
-        "name (1), plan (5), region (5).",
-        f"No usable IPv4 address for srv_5, srv_6, so ansible_host is {NO_ADDRESS}",
+    name = BASE["name"]
+    assert warnings[0].startswith("Fields that are missing or not text")
+    first = f"{name} (srv_0), {name} (srv_1), {name} (srv_2)"
+    assert warnings[1:] == [
+        f"Fields that can't become variables: a-b, b c; of 6 servers: {first} and 3 more.",
+        f"No usable IPv4 address for 2 servers: srv_5, {name} (srv_6), so ansible_host is "
+        f"{NO_ADDRESS}",
     ]
+
+
+@pytest.mark.promise("silent")
+def test_a_server_that_is_left_out_causes_no_warning() -> None:
+    hosts, _warnings = _hosts({"ipv4": "", "a-b": 1, "plan": 5}, {})
+    warnings: list[str] = []
+    report_servers(hosts[1:], "server_", warnings.append)
+    assert warnings == []
+
+
+@pytest.mark.promise("silent")
+def test_an_address_that_compose_sets_causes_no_warning() -> None:
+    (host,), _warnings = _hosts({"ipv4": ""})
+    host.variables["ansible_host"] = "web-1.example.com"
+    warnings: list[str] = []
+    report_servers([host], "server_", warnings.append)
+    assert warnings == []
+
+
+@pytest.mark.promise("silent")
+@pytest.mark.parametrize("kind", ["not_unique", "taken", "changed"])
+def test_a_report_of_names_is_correct_for_one_server_and_for_several(kind: str) -> None:
+    hosts, _warnings = _hosts(*({"name": name} for name in "dcba"))
+    warnings: list[str] = []
+    for ids in (["srv_3"], [host.server.id for host in hosts]):
+        naming = Naming()
+        setattr(naming, kind, ids)
+        report_names(naming, hosts, False, warnings.append)
+        with pytest.raises(OptionError, match=rf"^hostnames: {len(ids)} server"):
+            report_names(naming, hosts, True, warnings.append)
+    one, several = warnings
+    assert one.startswith("1 server is not named as preferred, because ")
+    assert one.endswith(": a (srv_3).")
+    assert several.startswith("4 servers are not named as preferred, because ")
+    assert several.endswith(": a (srv_3), b (srv_2), c (srv_1) and 1 more.")
 
 
 def test_an_undocumented_field_becomes_a_variable() -> None:
@@ -178,7 +225,7 @@ def test_a_name_that_ansible_uses_does_not_become_a_variable(name: str) -> None:
         field = name.removeprefix(prefix)
         (host,), warnings = _hosts({field: "hostile", "id": "srv_0"}, prefix=prefix)
         assert name not in host.variables
-        assert field in warnings[-1]
+        assert field in warnings[0]
 
 
 @pytest.mark.promise("misdirected")
@@ -191,3 +238,58 @@ def test_variables_are_identifiers_without_the_prefix_of_ansible(
         assert name.isascii()
         assert name.isidentifier()
         assert not name.lstrip("_").startswith("ansible_")
+
+
+# Including surrogates, which JSON can contain without a partner.
+ids = st.text(st.characters(codec=None), min_size=1, max_size=40)
+spellings = st.text(st.sampled_from("aAbB._-+ 0"), min_size=1, max_size=6)
+
+
+@pytest.mark.promise("misdirected")
+@pytest.mark.parametrize("server_id", ["srv_4f2a91c07d", "a", "0", "-x", "..", "none", "a.b-c_d"])
+def test_a_plain_id_is_its_own_alias(server_id: str) -> None:
+    assert host_key_alias(server_id) == server_id
+
+
+@pytest.mark.promise("misdirected")
+@pytest.mark.parametrize(
+    ("server_id", "remainder"),
+    [
+        ("srv_AB", "srv_"),
+        ("srv_ab\n", "srv_ab"),
+        ("srv_ab -o ProxyCommand=id", "srv_ab-oroxyommandid"),
+        ("%h'\"$(id)`id`\\", "hidid"),
+        ("{{ 7 * 7 }}", "77"),
+        ("é漢", ""),
+        ("\ud800", ""),
+        ("*,!?#@|", ""),
+        ("a+b", "ab"),
+    ],
+)
+def test_another_id_becomes_its_allowed_characters_and_a_digest(
+    server_id: str, remainder: str
+) -> None:
+    alias = host_key_alias(server_id)
+    assert re.fullmatch(re.escape(remainder) + r"\+[0-9a-f]{32}", alias)
+
+
+@pytest.mark.promise("misdirected")
+@given(st.lists(ids | spellings, min_size=2, max_size=8, unique=True))
+@example(["srv_ab", "srv_AB", "SRV_AB", "srv_ab ", " srv_ab"])
+def test_different_ids_never_share_an_alias_in_any_case(server_ids: list[str]) -> None:
+    taken = [*server_ids, *map(host_key_alias, server_ids)]
+    aliases = {server_id: host_key_alias(server_id).lower() for server_id in taken}
+    assert len(set(aliases.values())) == len(aliases)
+
+
+@pytest.mark.promise("misdirected")
+@given(ids)
+def test_the_option_is_two_plain_words(server_id: str) -> None:
+    host = Host(Server(server_id, {}), {})
+    set_host_key_aliases([host])
+    assert sorted(host.variables) == [
+        f"ansible_{name}_extra_args" for name in ("scp", "sftp", "ssh")
+    ]
+    for value in host.variables.values():
+        assert re.fullmatch(r"-o HostKeyAlias=[a-z0-9._+-]+", value)
+        assert shlex.split(value) == ["-o", f"HostKeyAlias={host_key_alias(server_id)}"]

@@ -17,9 +17,9 @@ from ansible.parsing.dataloader import DataLoader
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
 from ansible_collections.server_management.cloud.plugins.plugin_utils import _ansible, _inventory
-from ansible_collections.server_management.cloud.plugins.plugin_utils._groups import GroupNames
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
 from ansible_collections.server_management.cloud.plugins.plugin_utils._inventory import (
+    add_hosts,
     check_parents,
     leave_out_groups,
     taken_names,
@@ -33,6 +33,11 @@ def _group(name: str, *parents: str) -> Any:
     return SimpleNamespace(
         name=name, parent_groups=[SimpleNamespace(name=parent) for parent in parents]
     )
+
+
+def _host(address: str = "203.0.113.1", **fields: str) -> Host:
+    fields = {"id": "srv_1", **fields}
+    return Host(Server(fields["id"], fields), {"ansible_host": address}, name="web-1")
 
 
 GROUPS = {"all": _group("all"), "a": _group("a", "all"), "b": _group("b", "a")}
@@ -75,27 +80,14 @@ def test_all_and_ungrouped_cannot_be_child_groups(child: str) -> None:
 def test_a_group_made_from_a_value_with_the_name_of_a_host_is_left_out() -> None:
     hosts = [Host(Server("a", {}), {}, ["g", "web", "localhost"]), Host(Server("b", {}), {}, ["g"])]
     warnings: list[str] = []
-    names = GroupNames({"group": "g"}.get, [])
     parents = [("up", "web"), ("web", "g"), ("up", "g")]
-    assert leave_out_groups(hosts, parents, {"web", "b"}, names, warnings.append) == [("up", "g")]
+    assert leave_out_groups(hosts, parents, {"web", "b"}, warnings.append) == [("up", "g")]
     assert [host.groups for host in hosts] == [["g"], ["g"]]
     (warning,) = warnings
     assert warning.endswith(": localhost, web.")
-    kept = leave_out_groups(hosts, [("up", "g")], {"web"}, names, warnings.append)
+    kept = leave_out_groups(hosts, [("up", "g")], {"web"}, warnings.append)
     assert kept == [("up", "g")]
     assert len(warnings) == 1
-
-
-@pytest.mark.promise("silent")
-def test_a_group_with_a_long_value_is_left_out() -> None:
-    long = "region_" + "x" * 201
-    hosts = [Host(Server("a", {}), {}, ["g", long]), Host(Server("b", {}), {}, [long])]
-    warnings: list[str] = []
-    names = GroupNames({"group": "g"}.get, [])
-    assert leave_out_groups(hosts, [("up", long)], set(), names, warnings.append) == []
-    assert [host.groups for host in hosts] == [["g"], []]
-    (warning,) = warnings
-    assert warning.startswith("Groups left out, because their values are longer than 200 char")
 
 
 @pytest.mark.promise("misdirected")
@@ -121,7 +113,7 @@ def test_a_host_with_a_connection_of_its_own_keeps_its_name(variable: str, is_ta
     inventory.set_variable("web-1", variable, "x")
     inventory.add_child("storage", "web-2")
     inventory.set_variable("above", variable, "x")
-    check = taken_names(inventory, "https://api.example.com", {})
+    check = taken_names(inventory, "https://api.example.com", [_host()])
     found = [check(name, "srv_1") for name in places.values()]
     assert found == [is_taken, is_taken, False]
     # What every host gets belongs to none of them.
@@ -145,8 +137,34 @@ def test_a_host_named_by_its_address_is_only_the_server_with_it(
 ) -> None:
     inventory = InventoryData()
     inventory.add_host(name)
-    check = taken_names(inventory, "https://api.example.com", {"srv_1": address})
+    check = taken_names(inventory, "https://api.example.com", [_host(address)])
     assert check(name, "srv_1") is is_taken
+
+
+@pytest.mark.promise("lost")
+@pytest.mark.parametrize(
+    ("base_url", "fields", "is_taken"),
+    [
+        ("https://a/api/v1", {}, False),
+        ("https://a/api/v1", {"created_at": ""}, False),  # unknown: equals any other time
+        ("https://a/api/v1", {"created_at": "2026-01-01T00:00:00Z"}, False),
+        ("https://a/api/v1", {"created_at": "2026-01-01T00:00:01Z"}, True),
+        ("https://b/api/v1", {"created_at": "2026-01-01T00:00:00Z"}, True),
+        ("https://a/api/v1", {"id": "srv_2", "created_at": "2026-01-01T00:00:00Z"}, True),
+    ],
+)
+def test_a_server_is_known_by_its_base_url_id_and_time_of_creation(
+    base_url: str, fields: dict[str, str], is_taken: bool
+) -> None:
+    inventory = InventoryData()
+    add_hosts(inventory, [_host(created_at="2026-01-01T00:00:00Z")], "https://a/api/v1")
+    host = _host(**fields)
+    assert taken_names(inventory, base_url, [host])("web-1", host.server.id) is is_taken
+    add_hosts(inventory, [_host()], "https://a/api/v1")
+    assert (
+        taken_names(inventory, "https://a/api/v1", [_host(created_at="x")])("web-1", "srv_1")
+        is False
+    )
 
 
 @pytest.mark.promise("stable")
