@@ -242,7 +242,7 @@ from ansible.release import __version__ as ansible_version
 from ..module_utils._errors import CloudError, OptionError
 from ..module_utils._models import Server, describe_source, explain_empty, explain_unknown, select
 from ..module_utils._options import TOKEN_OPTIONS, Connection, connection_from
-from ..module_utils._text import count_of, redact_message
+from ..module_utils._text import count_of, redact
 from ..module_utils._url import is_loopback, origin
 from ..plugin_utils._ansible import without_origin
 from ..plugin_utils._config import (
@@ -292,7 +292,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             self._read_config_data(path)
             self._add(cache)
         except CloudError as error:
-            error.message = redact_message(error.message, self._token)
+            error.message = redact(error.message, self._token)
             # With the cause, Ansible would show the lines of the file to which it belongs.
             raise AnsibleParserError(str(error)) from None
 
@@ -506,7 +506,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             self._warn(f"{label}: failed for {count:,} of {total}{first}: {reason}")
 
     def _warn(self, text: str) -> None:
-        self.display.warning(f"{self._source}: {redact_message(text, self._token)}")
+        self.display.warning(f"{self._source}: {redact(text, self._token)}")
 
     def _trace(self, text: str) -> None:
         self._show(_DETAILS, text)
@@ -514,5 +514,5 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     def _show(self, verbosity: int, text: str) -> None:
         """Show a line at this verbosity, always on standard error."""
         if self.display.verbosity >= verbosity:
-            line = f"{self._source}: {redact_message(text, self._token)}"
+            line = f"{self._source}: {redact(text, self._token)}"
             self.display.display(line, stderr=True)

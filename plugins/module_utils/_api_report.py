@@ -22,12 +22,12 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from ._client import Client
-from ._envelope import parse_listing
+from ._envelope import parse_listing, read_json
 from ._errors import CloudError, MalformedResponse, MissingLibrary
+from ._http import Response
 from ._models import FIELDS
 from ._options import VERSION, Connection
-from ._transport import Page, Response
-from ._url import next_link, origin, resolve
+from ._url import Request, next_link, origin, resolve
 
 _MAX_REQUESTS = 3
 _MAX_NAMES = 20  # in each list of the report
@@ -63,20 +63,20 @@ class _Probe(Client):
         self.received = 0.0  # the time of the first response
         self.responses: list[Response] = []
 
-    def _get(self, page: Page) -> Response:
+    def _get(self, request: Request, limit: int) -> Response:
         if self.count == _MAX_REQUESTS:
             raise _Enough
         self.count += 1
         start = time.monotonic()
         try:
-            response = super()._get(page)
+            response = super()._get(request, limit)
         except MissingLibrary:
             self.count = 0
             raise
         finally:
             if self.count == 1:
                 self.milliseconds = round(1000 * (time.monotonic() - start))
-                self.headers, self.received = self._transport.headers, time.time()
+                self.headers, self.received = self._http.headers, time.time()
         self.responses.append(response)
         return response
 
@@ -125,8 +125,9 @@ def _received(responses: Iterable[Response]) -> tuple[list[dict[str, Any]], bool
     more: bool | None = None
     with suppress(MalformedResponse):  # it is the failure
         for response in responses:
-            data, more, _values = parse_listing(response.body)
-            elements += data
+            listing = parse_listing(read_json(response.body, str))
+            more = listing.has_more
+            elements += listing.data
     return [element for element in elements if isinstance(element, dict)], more
 
 

@@ -10,12 +10,10 @@ import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
-from ._envelope import MAX_DEPTH
 from ._errors import MalformedResponse, OptionError
-from ._text import brief, count_of, hide_token, summarise
+from ._text import brief, count_of, summarise
 
 # The fields that the API documents for a server; all are text.
 FIELDS = ("id", "name", "status", "plan", "region", "ipv4", "created_at")
@@ -80,18 +78,6 @@ def merge(servers: dict[str, Server], elements: Iterable[Any]) -> None:
         known = servers.setdefault(server.id, server)
         if known is not server:
             servers[server.id] = max(known, server, key=_canonical)
-
-
-def hide_in_servers(servers: list[Server], token: str) -> list[Server]:
-    """Replace the token in all texts of the servers.
-
-    Raises MalformedResponse if two ids become the same, so that no server is lost.
-    """
-    hide = partial(hide_token, token=token)
-    hidden = [Server(hide(server.id), map_texts(server.fields, hide, hide)) for server in servers]
-    if len({server.id for server in hidden}) < len(hidden):
-        raise MalformedResponse("The ids of several servers contain the token.", _REPORT)
-    return hidden
 
 
 def select(servers: Iterable[Server], wanted: Mapping[str, list[str] | None]) -> list[Server]:
@@ -205,24 +191,16 @@ def _canonical(server: Server) -> str:
     return json.dumps(server.fields, sort_keys=True)
 
 
-def map_texts(
-    value: Any, change: Callable[[str], str], rename: Callable[[str], str], depth: int = 0
-) -> Any:
-    """Return a JSON value with its texts changed, and the keys of its objects renamed.
-
-    Raises MalformedResponse for a value that is nested deeper than MAX_DEPTH levels.
-    """
+def map_texts(value: Any, change: Callable[[str], str], rename: Callable[[str], str]) -> Any:
+    """Return a JSON value with its texts changed, and the keys of its objects renamed."""
     if isinstance(value, str):
         return change(value)
     if not isinstance(value, (Mapping, list)):
         return value
-    if depth > MAX_DEPTH:
-        raise MalformedResponse(f"A field is nested deeper than {MAX_DEPTH} levels.", _REPORT)
     if isinstance(value, list):
-        return [map_texts(item, change, rename, depth + 1) for item in value]
+        return [map_texts(item, change, rename) for item in value]
     return {
-        key: map_texts(item, change, rename, depth + 1)
-        for key, item in _rename_keys(value, rename).items()
+        key: map_texts(item, change, rename) for key, item in _rename_keys(value, rename).items()
     }
 
 

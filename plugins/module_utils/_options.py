@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ._errors import OptionError, TokenFileUnusable
-from ._text import SECRET_LENGTH, one_line
+from ._text import SECRET_LENGTH, excerpt, one_line, redact
 from ._url import check_base_url
 
 VERSION = "1.0.0"
@@ -47,9 +47,13 @@ class Connection:
     timeout: float = 30.0
     retries: int = 3
     pagination: str = "none"
-    pagination_parameter: str | None = None
+    pagination_parameter: str = "starting_after"
     allow_partial: bool = False
     user_agent: str = f"server_management.cloud/{VERSION}"
+
+    def quote(self, text: str) -> str:
+        """Return text from the API for a message: one short line without the token."""
+        return excerpt(redact(text, self.api_token, shortest=1))
 
     @property
     def root_url(self) -> str:
@@ -74,12 +78,8 @@ _IN_ENVIRONMENT: dict[str, dict[str, Any]] = {
     "retries": {"type": "int", "default": 3},
 }
 _OF_LISTINGS: dict[str, dict[str, Any]] = {
-    "pagination": {
-        "type": "str",
-        "default": "none",
-        "choices": ["none", "link", "cursor", "page", "offset"],
-    },
-    "pagination_parameter": {"type": "str"},
+    "pagination": {"type": "str", "default": "none", "choices": ["none", "link", "cursor"]},
+    "pagination_parameter": {"type": "str", "default": "starting_after"},
     "allow_partial": {"type": "bool", "default": False},
 }
 RULES = {**_IN_ENVIRONMENT, **_OF_LISTINGS}
@@ -144,7 +144,7 @@ def connection_from(
         timeout=min(timeout, _MAX_TIMEOUT),
         retries=retries,
         pagination=get_option("pagination"),
-        pagination_parameter=get_option("pagination_parameter") or None,
+        pagination_parameter=get_option("pagination_parameter") or "starting_after",
         allow_partial=get_option("allow_partial"),
         user_agent=f"server_management.cloud/{VERSION} ansible/{ansible_version}",
     )

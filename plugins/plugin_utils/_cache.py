@@ -17,11 +17,11 @@ from typing import Any
 
 from ansible.errors import AnsibleError
 
-from ..module_utils._envelope import parse_listing
+from ..module_utils._envelope import parse_listing, read_json
 from ..module_utils._errors import CloudError, MalformedResponse, OptionError
 from ..module_utils._models import Server, merge
 from ..module_utils._options import Connection
-from ..module_utils._text import one_line
+from ..module_utils._text import excerpt, one_line
 from ._ansible import HAS_EXPRESSIONS
 
 _FORMAT = 1
@@ -192,10 +192,10 @@ def _parse(entry: Any) -> tuple[list[Server], float]:
         raise ValueError("its time or its servers are missing")
     servers: dict[str, Server] = {}
     try:
-        data, has_more, _values = parse_listing(text.encode())
-        merge(servers, data)
+        listing = parse_listing(read_json(text.encode(), excerpt))
+        merge(servers, listing.data)
     except MalformedResponse as error:
         raise ValueError(error.message) from None
-    if has_more:
+    if listing.has_more:
         raise ValueError("its listing is not complete")
     return list(servers.values()), time.time() - fetched
