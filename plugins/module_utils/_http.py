@@ -152,8 +152,8 @@ def _new_session(connection: Connection) -> requests.Session:
     except ImportError:
         raise MissingLibrary(
             "The Python library requests is not installed.",
-            f"Install it for {sys.executable}, which runs Ansible: with pip, pipx inject, "
-            "uv tool install --with, or the package manager of the system (python3-requests).",
+            f"Install it where Ansible runs: {sys.executable} -m pip install requests, pipx inject, "
+            "uv tool install --with, or the system's package python3-requests.",
         ) from None
 
     def add_token(request: requests.PreparedRequest) -> requests.PreparedRequest:
@@ -181,10 +181,10 @@ def read_body(chunks: Iterable[bytes], encoding: str, limit: int, quote: Quote) 
 
     Raises MalformedResponse if it is longer, or not in the encoding that it claims.
     """
-    encoding = encoding.strip().lower()
-    if encoding in ("gzip", "x-gzip"):
+    name = encoding.strip().lower()
+    if name in ("gzip", "x-gzip"):
         chunks = _decompress(chunks)
-    elif encoding not in ("", "identity"):
+    elif name not in ("", "identity"):
         raise MalformedResponse(
             f'The response has the encoding "{quote(header_text(encoding))}", '
             "although only gzip was requested.",

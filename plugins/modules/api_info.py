@@ -173,7 +173,7 @@ error:
   sample:
     code: forbidden
     status: 403
-    message: The token lacks the scope servers:read (HTTP 403).
+    message: The API refuses the request (HTTP 403); the token may lack the scope servers:read.
 """
 
 from typing import Any

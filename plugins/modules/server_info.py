@@ -149,7 +149,7 @@ error:
       description: What was wrong. RV(ignore:msg) also contains what to do about it.
       returned: always
       type: str
-      sample: The token lacks the scope servers:read (HTTP 403).
+      sample: The API refuses the request (HTTP 403); the token may lack the scope servers:read.
 """
 
 from typing import Any

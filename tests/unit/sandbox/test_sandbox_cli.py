@@ -130,7 +130,7 @@ def test_the_options_reach_the_sandbox(fetch: Callable[..., Any], tmp_path: Path
     servers = [1, {"id": "srv_ü"}, None]
     data.write_text(json.dumps(servers, ensure_ascii=False), encoding="utf-8")
     options = ["--token", "own", "--data", str(data), "--host", "127.0.0.2", "--verbose"]
-    paging = ["--pagination", "page", "--pagination-parameter", "p", "--page-size", "2"]
+    paging = ["--pagination", "link", "--pagination-parameter", "p", "--page-size", "2"]
     with running(*options, *paging, "--fault", "status=503,retry_after=1,times=2") as server:
         assert (server.token, server.host) == ("own", "127.0.0.2")
         assert [fetch(server).headers["Retry-After"] for number in range(3)] == ["1", "1", None]
