@@ -45,8 +45,10 @@ options:
     type: path
   timeout:
     description:
-      - The number of seconds that one request may take, from its start to the last byte of the
-        response.
+      - The longest wait for the next bytes of a response, in seconds, and for a connection.
+      - A connection has at most 10 seconds for each address of a name, so that its other addresses
+        are tried, too; this limit does not apply to a proxy.
+      - The whole body of a response may take as long, too, which is checked when bytes arrive.
     type: float
     default: 30
   retries:
@@ -63,22 +65,15 @@ options:
       - How to request further servers if the API reports more. The API does not document this.
       - V(none) requests no further servers, so that a response that reports more is an error.
       - V(link) follows the C(Link) header with C(rel="next"), within the origin of O(base_url).
-      - The others send O(pagination_parameter). V(cursor) sends the id of the last server, V(page)
-        the number of the next page (from 2), and V(offset) the number of servers so far, less one.
-      - Use V(cursor) or V(link) if the API supports one of them. With V(page) and V(offset), a
-        server could be skipped if another one is deleted while the pages are read. Therefore, a
-        listing of more than one page is read again with V(page), until two passes have the same
-        servers, at most three times. With V(offset), each page must begin with the last server of
-        the page before; if it does not, the listing is read again, as often as O(retries) allows.
+      - V(cursor) sends the id of the last server in the query parameter O(pagination_parameter).
     type: str
-    choices: [none, link, cursor, page, offset]
+    choices: [none, link, cursor]
     default: none
   pagination_parameter:
     description:
-      - The query parameter that O(pagination) sends.
-      - The default is V(starting_after) for O(pagination=cursor), V(page) for O(pagination=page)
-        and V(offset) for O(pagination=offset).
+      - The name of the query parameter for O(pagination=cursor).
     type: str
+    default: starting_after
   allow_partial:
     description:
       - Whether to warn and continue with the servers that were received, instead of failing, if

@@ -250,7 +250,7 @@ from ..module_utils._models import (
     select,
 )
 from ..module_utils._options import TOKEN_OPTIONS, Connection, connection_from
-from ..module_utils._text import count_of, redact_message
+from ..module_utils._text import count_of, redact
 from ..module_utils._url import is_loopback, origin
 from ..plugin_utils._config import (
     EXPRESSION_OPTIONS,
@@ -493,4 +493,4 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             self.display.display(self._line(text), stderr=True)
 
     def _line(self, text: str) -> str:
-        return f"{self._label}: {redact_message(text, self._token)}"
+        return f"{self._label}: {redact(text, self._token)}"

@@ -18,15 +18,15 @@ from email.utils import parsedate_to_datetime
 from importlib import metadata
 from typing import Any
 
-from ._client import Client
-from ._envelope import parse_listing
+from ._client import LIST_SERVERS, Client
+from ._envelope import parse_listing, read_json
 from ._errors import CloudError, MalformedResponse
+from ._http import Http, Response
 from ._models import FIELDS, GROUP_OPTIONS, OPTION_FIELDS
 from ._operations import operation
 from ._options import VERSION, Connection
 from ._text import brief
-from ._transport import Page, Response, Transport
-from ._url import next_link, resolve
+from ._url import Request, next_link, resolve
 
 _MAX_REQUESTS = 3
 _MAX_NAMES = 20  # in each mapping of the report
@@ -49,21 +49,21 @@ class _Enough(Exception):
     """The last request that the check may send was successful."""
 
 
-class _Recorder(Transport):
-    """A transport that keeps what it receives, and sends no more than three requests."""
+class _Recorder(Http):
+    """Keep what is received, and send no more than three requests."""
 
     def __init__(self, connection: Connection) -> None:
-        super().__init__(connection, None, lambda: None)
+        super().__init__(connection, None)
         self.bodies: list[bytes] = []
         self.milliseconds: int | None = None  # of the last request
         self.received = 0.0  # the time of the last response
 
-    def get(self, page: Page, limit: int) -> Response:
+    def send(self, request: Request, limit: int) -> Response:
         if self.requests == _MAX_REQUESTS:
             raise _Enough
         started = time.monotonic()
         try:
-            response = super().get(page, limit)
+            response = super().send(request, limit)
         finally:
             if self.requests:  # none if the library is missing
                 self.milliseconds = round(1000 * (time.monotonic() - started))
@@ -77,7 +77,7 @@ def check(
 ) -> tuple[dict[str, Any], CloudError | None]:
     """Read up to three pages, and return the report with the failure, if there was one."""
     client = Client(replace(connection, retries=0), warn)
-    client._transport = recorder = _Recorder(connection)
+    client._http = recorder = _Recorder(connection)
     failure: CloudError | None = None
     try:
         client.list_servers()
@@ -114,7 +114,7 @@ def _received(bodies: Iterable[bytes]) -> tuple[list[dict[str, Any]], bool | Non
     more: bool | None = None
     with suppress(MalformedResponse):  # it is the failure
         for body in bodies:
-            listing = parse_listing(body)
+            listing = parse_listing(read_json(body, str))
             elements += listing.data
             more = listing.has_more
     return [element for element in elements if isinstance(element, dict)], more
@@ -198,5 +198,5 @@ def _link(header: str, base_url: str) -> str:
     target = next_link(header)
     if not target:
         return 'without rel="next"' if header else "none"
-    is_same = resolve(f"{base_url}/servers", target) is not None
+    is_same = resolve(LIST_SERVERS.url(base_url), target) is not None
     return f'rel="next" to {"the same" if is_same else "another"} origin'

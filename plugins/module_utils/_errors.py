@@ -12,7 +12,7 @@ The errors with ``api_down`` allow the use of a stale cache entry.
     ├── MissingLibrary         requests is not installed
     ├── NotYetLive             the API has announced the operation, which is not live
     ├── Unreachable            no connection, or one that was interrupted      (api_down)
-    │   └── TimedOut           the deadline of one request has passed
+    │   └── TimedOut           no connection, or no response, within the timeout
     ├── TLSFailed              the certificate or the handshake was refused
     ├── StatusError            a response with a status other than 200
     │   ├── Unauthorized       401
@@ -21,7 +21,6 @@ The errors with ``api_down`` allow the use of a stale cache entry.
     │   ├── RateLimited        429                                             (api_down)
     │   ├── Redirected         3xx
     │   └── ServerFailed       5xx                                             (api_down)
-    ├── ListingChanged         the account changed between two pages
     └── MalformedResponse      not the documented envelope
         └── IncompleteListing  has_more, and no way to continue
 """
@@ -50,12 +49,13 @@ class CloudError(Exception):
 
     ``status`` is the HTTP status, if there was one; ``code`` is stable, for scripts. ``api_down``
     means that the last good listing may be used for a while. ``retry_after`` is the number of
-    seconds that the API asks to wait, if it does.
+    seconds that the API asks to wait, if it does; ``attempts`` how often a request was sent.
     """
 
     code = "error"
     api_down = False
     retry_after: float | None = None
+    attempts = 1
 
     def __init__(self, message: str, next_step: str = "", status: int | None = None) -> None:
         super().__init__(message, next_step, status)
@@ -109,7 +109,7 @@ class Unreachable(CloudError):
 
 
 class TimedOut(Unreachable):
-    """One request took longer than the option ``timeout`` allows."""
+    """There was no connection, or no response, within the option ``timeout``."""
 
     code = "timeout"
 
@@ -133,7 +133,7 @@ class Unauthorized(StatusError):
 
 
 class Forbidden(StatusError):
-    """403: the token lacks the scope."""
+    """403: the API refuses the request; the token may lack the scope."""
 
     code = "forbidden"
 
@@ -167,17 +167,6 @@ class ServerFailed(StatusError):
     def transient(self) -> bool:
         """Whether a further attempt may succeed."""
         return self.status in (500, 502, 503, 504)
-
-
-class ListingChanged(CloudError):
-    """The account changed between two pages, so that servers may be missing; not api_down."""
-
-    code = "listing_changed"
-
-    @property
-    def transient(self) -> bool:
-        """Whether a further attempt may succeed."""
-        return True
 
 
 class MalformedResponse(CloudError):

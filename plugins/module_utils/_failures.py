@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator, Mapping
 from datetime import timezone
 from email.utils import parsedate_to_datetime
+from urllib.parse import urlencode
 
 from ._envelope import CHECK_URL
 from ._errors import (
@@ -29,8 +30,9 @@ from ._errors import (
     Unauthorized,
     Unreachable,
 )
-from ._text import Quote, excerpt, header_text
-from ._url import host_and_port
+from ._options import Connection
+from ._text import excerpt, header_text, one_line, redact
+from ._url import Request, host_and_port
 
 _FOREVER = 1e18  # seconds; the number in a Retry-After can be too large for a float
 
@@ -39,58 +41,77 @@ _USE_HTTPS = "Write https instead of http in base_url: the port requires TLS."
 _mentions_tls = re.compile(rb"(?i)\b(https|ssl)\b").search
 _TLS_ALERT = "\x15\x03"  # the start of what other servers send
 
+# For each status: the error, what it means in HTTP, and the next step. ``{source}`` is the option
+# or variable that the token is from.
 _STATUS = {
     401: (
         Unauthorized,
-        "The API rejected the token",
+        "The API rejected the token (HTTP 401)",
         "Check {source}: the token may be misspelled, revoked or for another account.",
     ),
     403: (
         Forbidden,
-        "The token lacks the scope servers:read",
-        "Create a token with this scope in the dashboard, and replace the one in {source}.",
+        "The API refuses the request (HTTP 403); the token may lack the scope {scope}",
+        "Check the scopes of the token from {source} in the dashboard, and any firewall.",
     ),
-    404: (NotFound, "The API has no list of servers", CHECK_URL),
-    429: (RateLimited, "The API is throttling requests", "Run again later, or less often."),
+    404: (NotFound, "The API has no {subject} at {url} (HTTP 404)", CHECK_URL),
+    429: (
+        RateLimited,
+        "The API is throttling requests (HTTP 429)",
+        "Run again later, or less often.",
+    ),
 }
+_SERVER_FAILED = (ServerFailed, "The API is failing (HTTP {status})", "Run again later.")
+_UNEXPECTED = (StatusError, "The API returned an unexpected status (HTTP {status})", CHECK_URL)
+
+
+def shown_url(request: Request, connection: Connection) -> str:
+    """Return the URL of a request for a message; of its query, only the parameters that we add."""
+    url, mark, _query = request.url(connection.base_url).partition("?")
+    shown = [(name, connection.quote(value)) for name, value in request.query]
+    query = urlencode(shown, safe="*") or ("..." if mark else "")  # MASK stays readable
+    return redact(one_line(url), connection.api_token) + (f"?{query}" if query else "")
 
 
 def status_error(
     status: int,
     headers: Mapping[str, str],
     body: bytes,
-    url: str,
-    quote: Quote = excerpt,
-    source: str = "api_token",
+    request: Request,
+    connection: Connection,
 ) -> StatusError:
-    """Make the error for a status other than 200; it quotes a body that is not HTML.
-
-    ``url`` is the one that was requested, as it can be shown; ``source`` is what the user has to
-    change if the token is wrong.
-    """
+    """Make the error for a status other than 200; it quotes a body that is not HTML."""
+    quote = connection.quote
+    if 300 <= status < 400:
+        return _redirected(status, quote(header_text(headers.get("Location", ""))))
+    kind, message, next_step = _STATUS.get(status, _SERVER_FAILED if status >= 500 else _UNEXPECTED)
+    if status == 400 and connection.base_url.startswith("http:") and _mentions_tls(body):
+        next_step = _USE_HTTPS
+    names = {
+        "scope": request.scope,
+        "subject": request.subject,
+        "url": shown_url(request, connection),
+        "source": connection.source,
+    }
+    message = f"{message.format(status=status, **names)}."
+    wait = retry_after(headers.get("Retry-After", ""))
+    if wait is not None:
+        message += f" It asks to wait {wait:.0f} s."
     is_html = "html" in headers.get("Content-Type", "").lower()
-    text = "" if is_html else quote(body.decode("utf-8", "replace"))
-    if status in _STATUS:
-        kind, message, next_step = _STATUS[status]
-        message += f" at {url}" if status == 404 else ""
-    elif 300 <= status < 400:
-        kind, text = Redirected, ""
-        location = quote(header_text(headers.get("Location", "")))
-        target = f'"{location}"' if location else "nowhere"
-        message = f"The API redirects to {target}, which is not followed"
-        next_step = "If the API is there, set base_url to it."
-    elif status >= 500:
-        kind, message, next_step = ServerFailed, "The API is failing", "Run again later."
-    else:
-        kind, message, next_step = StatusError, "The API returned an unexpected status", CHECK_URL
-        if status == 400 and url.startswith("http:") and _mentions_tls(body):
-            next_step = _USE_HTTPS
-    message += f" (HTTP {status})" + (f', with the response "{text}".' if text else ".")
-    error = kind(message, next_step.replace("{source}", source), status)
-    error.retry_after = retry_after(headers.get("Retry-After", ""))
-    if error.retry_after is not None:
-        error.message += f" It asks to wait {error.retry_after:.0f} s."
+    if text := "" if is_html else quote(body.decode("utf-8", "replace")):
+        message += f' The response is "{text}".'
+    error = kind(message, next_step.format(**names), status)
+    error.retry_after = wait
     return error
+
+
+def _redirected(status: int, location: str) -> Redirected:
+    target = f'"{location}"' if location else "nowhere"
+    return Redirected(
+        f"The API redirects to {target}, which is not followed (HTTP {status}).",
+        "If the API is there, set base_url to it.",
+        status,
+    )
 
 
 def retry_after(value: str) -> float | None:
@@ -107,47 +128,55 @@ def retry_after(value: str) -> float | None:
         return None
 
 
-def timed_out(url: str, timeout: float, proxy: str | None = None) -> TimedOut:
-    """Make the error for a request that took longer than ``timeout`` seconds."""
+def no_connection(url: str, seconds: float, proxy: str | None) -> TimedOut:
+    """Make the error for an address, or several of them, that did not accept a connection."""
     return TimedOut(
-        f"No complete response from {host_and_port(url)}{_through(proxy)} within {timeout:g} s.",
-        "Raise timeout, or check the network and any proxy.",
+        f"No connection to {host_and_port(url)}{_through(proxy)} within {seconds:.3g} s.",
+        "Check base_url, the network, and any firewall or proxy.",
     )
 
 
 def transport_error(
-    error: Exception, url: str, timeout: float, *, proxy: str | None, encrypted: bool
+    error: Exception, url: str, seconds: float, *, proxy: str | None, encrypted: bool
 ) -> CloudError:
-    """Make the error for an exception of requests, urllib3 or a socket.
+    """Make the error for an exception of requests, urllib3 or a socket after some seconds.
 
-    ``timeout`` is in seconds. ``proxy`` is the address of the proxy that was used, "" if its URL is
-    malformed, None without one; ``encrypted``: TLS failed.
+    ``proxy`` is the address of the proxy that was used, "" if its URL is malformed, None without
+    one; ``encrypted``: TLS failed.
     """
     causes = list(_causes(error))
-    is_closed = any(isinstance(c, (ssl.SSLEOFError, ssl.SSLZeroReturnError)) for c in causes)
-    if not is_closed:
-        # If urllib3 before 2 checks the host name itself, a wrong one is a ValueError.
-        kinds = (ssl.SSLError, ValueError) if encrypted else ssl.SSLError
-        refusals = [
-            cause for cause in causes if isinstance(cause, kinds) or _is_missing_bundle(cause)
-        ]
-        if refusals:
-            return _tls_failed(refusals[0], url)
+    if refusal := _refusal(causes, encrypted):
+        return _tls_failed(refusal, url)
+    place = f"{host_and_port(url)}{_through(proxy)}"
     if any(isinstance(cause, TimeoutError) for cause in causes):
-        return timed_out(url, timeout, proxy)
+        return TimedOut(
+            f"No complete response from {place} within {seconds:.3g} s.",
+            "Raise timeout, or check the network and any proxy.",
+        )
     next_step = "Check base_url, the network and any proxy."
     if url.startswith("http:") and proxy is None:
         if any(_TLS_ALERT in str(c) for c in causes if isinstance(c, http.client.BadStatusLine)):
-            return Unreachable(f"Cannot reach {host_and_port(url)} without TLS.", _USE_HTTPS)
+            return Unreachable(f"Cannot reach {place} without TLS.", _USE_HTTPS)
         if any(isinstance(cause, ConnectionResetError) for cause in causes):
             next_step += " If the port requires TLS, write https in base_url."
-    return Unreachable(
-        f"Cannot reach {host_and_port(url)}{_through(proxy)}: {_reason(causes)}.", next_step
-    )
+    return Unreachable(f"Cannot reach {place}: {_reason(causes)}.", next_step)
 
 
 def _through(proxy: str | None) -> str:
     return "" if proxy is None else f" through the proxy {proxy}".rstrip()
+
+
+def _refusal(causes: list[BaseException], encrypted: bool) -> BaseException | None:
+    """Return the cause that is a failure of TLS, if there is one."""
+    if any(isinstance(cause, (ssl.SSLEOFError, ssl.SSLZeroReturnError)) for cause in causes):
+        return None  # the connection was closed
+    # If urllib3 before 2 checks the host name itself, a wrong one is a ValueError.
+    kinds = (ssl.SSLError, ValueError) if encrypted else ssl.SSLError
+    for cause in causes:
+        # requests did not find the CA bundle that the environment names.
+        if isinstance(cause, kinds) or "CA certificate bundle" in str(cause):
+            return cause
+    return None
 
 
 def _tls_failed(error: BaseException, url: str) -> TLSFailed:
@@ -189,23 +218,10 @@ def _reason(causes: list[BaseException]) -> str:
     ended = (http.client.IncompleteRead, http.client.RemoteDisconnected)
     for cause in causes:
         if isinstance(cause, http.client.HTTPException) and not isinstance(cause, ended):
-            return _http_reason(cause)
+            return "the response is not valid HTTP"
     if isinstance(causes[0], ValueError):
         return "the address, a proxy, or a header of the response is not valid"
     return "the connection was closed before the end of the response"
-
-
-def _http_reason(error: http.client.HTTPException) -> str:
-    # http.client has no class for too many headers.
-    is_long = error.__class__ in (http.client.HTTPException, http.client.LineTooLong)
-    if is_long and "header" in str(error):
-        return "the response has too many headers, or one that is too long"
-    return "the response is not HTTP"
-
-
-def _is_missing_bundle(cause: BaseException) -> bool:
-    """Return whether requests did not find the CA bundle that the environment names."""
-    return cause.__class__ is OSError and "CA certificate bundle" in str(cause)
 
 
 def _reason_text(text: str) -> str:

@@ -6,15 +6,17 @@
 
 from __future__ import annotations
 
+import codecs
 import math
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from ._errors import OptionError, TokenFileUnusable
-from ._text import SECRET_LENGTH, one_line
+from ._text import SECRET_LENGTH, excerpt, one_line, redact
 from ._url import check_base_url
 
 VERSION = "1.0.0"
@@ -22,12 +24,6 @@ VERSION = "1.0.0"
 # Argument specs and Ansible's configuration do not read the variables of these two: a variable for
 # one of them must neither replace the other one, which the task or the file gives, nor join it.
 TOKEN_OPTIONS = ("api_token", "api_token_file")
-
-_TOKEN_FILE_LIMIT = 16 * 2**10  # bytes; a larger file is not a token
-_BUNDLE_LIMIT = 16 * 2**20  # bytes; no CA bundle is larger
-_MAX_TIMEOUT = 2.0e6  # seconds: sockets accept little more
-
-_VAULT_HEADER = "$ANSIBLE_VAULT;"
 
 
 @dataclass(frozen=True)
@@ -47,9 +43,13 @@ class Connection:
     timeout: float = 30.0
     retries: int = 3
     pagination: str = "none"
-    pagination_parameter: str | None = None
+    pagination_parameter: str = "starting_after"
     allow_partial: bool = False
     user_agent: str = f"server_management.cloud/{VERSION}"
+
+    def quote(self, text: str) -> str:
+        """Return text from the API for a message: one short line without the token."""
+        return excerpt(redact(text, self.api_token, shortest=1))
 
     @property
     def root_url(self) -> str:
@@ -74,12 +74,8 @@ _IN_ENVIRONMENT: dict[str, dict[str, Any]] = {
     "retries": {"type": "int", "default": 3},
 }
 _OF_LISTINGS: dict[str, dict[str, Any]] = {
-    "pagination": {
-        "type": "str",
-        "default": "none",
-        "choices": ["none", "link", "cursor", "page", "offset"],
-    },
-    "pagination_parameter": {"type": "str"},
+    "pagination": {"type": "str", "default": "none", "choices": ["none", "link", "cursor"]},
+    "pagination_parameter": {"type": "str", "default": "starting_after"},
     "allow_partial": {"type": "bool", "default": False},
 }
 RULES = {**_IN_ENVIRONMENT, **_OF_LISTINGS}
@@ -131,9 +127,7 @@ def connection_from(
     if retries < 0:
         raise OptionError(f"retries: must be 0 or more, but is {retries}.")
     base_url = check_base_url(get_option("base_url"))
-    token, source, token_path = _token(
-        get_option("api_token"), get_option("api_token_file"), folder
-    )
+    token, source, token_path = _token(get_option, folder)
     _register(token)
     return Connection(
         base_url=base_url,
@@ -141,23 +135,22 @@ def connection_from(
         source=source,
         token_path=token_path,
         verify=_verify(get_option("validate_certs"), get_option("ca_path"), folder),
-        timeout=min(timeout, _MAX_TIMEOUT),
+        timeout=min(timeout, 2e6),  # sockets accept little more
         retries=retries,
         pagination=get_option("pagination"),
-        pagination_parameter=get_option("pagination_parameter") or None,
+        pagination_parameter=get_option("pagination_parameter") or "starting_after",
         allow_partial=get_option("allow_partial"),
         user_agent=f"server_management.cloud/{VERSION} ansible/{ansible_version}",
     )
 
 
-def unknown_option(key: object, known: Iterable[str], problem: str) -> OptionError:
+def unknown_option(key: object, known: Collection[str], problem: str) -> OptionError:
     """Make the error for a key that is not an option, with the option that is most similar.
 
     Only the start of the key is shown: without a space after the colon, a value is part of it.
     """
     import difflib  # only here: this run ends with an error
 
-    known = list(known)
     name = re.split(r"[:=\s]", one_line(str(key)), maxsplit=1)[0]
     near = difflib.get_close_matches(name, known, n=1)
     next_step = f"Did you mean {near[0]}?" if near else ""
@@ -166,14 +159,10 @@ def unknown_option(key: object, known: Iterable[str], problem: str) -> OptionErr
     return OptionError(f"{name}: {problem}", next_step)
 
 
-def expand_path(path: str) -> str:
-    """Replace environment variables and ``~`` in a path, as Ansible does for options."""
-    return os.path.expanduser(os.path.expandvars(path))
-
-
-def _token(token: str | None, path: str | None, folder: str) -> tuple[str, str, str]:
+def _token(get_option: Callable[[str], Any], folder: str) -> tuple[str, str, str]:
     """Return the token of the most specific source, the name of that source, and any path."""
     names = TOKEN_OPTIONS
+    token, path = map(get_option, names)
     for name, value in zip(names, (token, path), strict=True):
         if value is not None and not value.strip():
             raise OptionError(
@@ -197,18 +186,18 @@ def _token(token: str | None, path: str | None, folder: str) -> tuple[str, str, 
 
 
 def _token_in_file(name: str, given: str, folder: str) -> tuple[str, str, str]:
-    path, content = _read(name, given, folder, _TOKEN_FILE_LIMIT + 1, TokenFileUnusable)
+    path, content = _read(name, given, folder, TokenFileUnusable)
     label = f"{name}: {one_line(path)}"
-    token = content.decode("latin-1").strip()
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise TokenFileUnusable(f"{label}: the file is encoded in UTF-16.", "Save it as UTF-8.")
+    token = content.removeprefix(codecs.BOM_UTF8).decode("latin-1").strip()
     if not token:
         raise TokenFileUnusable(f"{label}: the file is empty.")
-    if len(content) > _TOKEN_FILE_LIMIT:
-        raise TokenFileUnusable(f"{label}: expected a file that contains only a token.")
     return _check_token(token, label, TokenFileUnusable), f"{name} ({one_line(path)})", path
 
 
 def _check_token(token: str, label: str, error_class: type[OptionError]) -> str:
-    if token.startswith(_VAULT_HEADER):
+    if token.startswith("$ANSIBLE_VAULT;"):
         raise error_class(f"{label}: encrypted with Ansible Vault: use `api_token: !vault`.")
     if not re.fullmatch(r"[\x21-\x7e]+", token):
         raise error_class(f"{label}: the token must be visible ASCII without spaces.")
@@ -220,13 +209,11 @@ def _register(token: str) -> None:
 
     A short token is not registered: Ansible would mask each word that contains it.
     """
-    if len(token) < SECRET_LENGTH:
-        return
-    try:
+    with suppress(ImportError):
         from ansible.module_utils.secrets import register_secret
-    except ImportError:
-        return
-    register_secret(token)
+
+        if len(token) >= SECRET_LENGTH:
+            register_secret(token)
 
 
 def _verify(validate_certs: bool, ca_path: str | None, folder: str) -> bool | str:
@@ -234,34 +221,30 @@ def _verify(validate_certs: bool, ca_path: str | None, folder: str) -> bool | st
         ca_path, folder = from_environment(VARIABLES["ca_path"]), ""
     if not ca_path:
         return validate_certs
-    path, content = _read("ca_path", ca_path, folder, _BUNDLE_LIMIT)
+    path, content = _read("ca_path", ca_path, folder)
     if b"-----BEGIN " not in content:
-        problem = "expected a file of PEM certificates (-----BEGIN CERTIFICATE-----)"
-        if not content.strip():
-            problem = "the file is empty"
         raise OptionError(
-            f"ca_path: {one_line(path)}: {problem}.",
+            f"ca_path: {one_line(path)}: the file has no certificate in PEM format "
+            "(-----BEGIN CERTIFICATE-----).",
             "To trust the usual certificate authorities, leave ca_path out.",
         )
     return path if validate_certs else False
 
 
 def _read(
-    name: str, given: str, folder: str, size: int, error_class: type[OptionError] = OptionError
+    name: str, given: str, folder: str, error_class: type[OptionError] = OptionError
 ) -> tuple[str, bytes]:
-    """Return the path of the file that an option or variable gives, and at most ``size`` bytes."""
-    path = os.path.join(folder, expand_path(given))
+    """Return the path of the file that an option or variable gives, and its content."""
+    path = os.path.join(folder, os.path.expanduser(os.path.expandvars(given)))
     try:
         with open(path, "rb") as file:
-            return path, file.read(size)
+            return path, file.read()
     except (OSError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or "not a path").lower()
-        if _is_like_a_path(given, path):
-            raise error_class(f"{name}: {one_line(path)}: {reason}.") from None
-        raise error_class(
-            f"{name}: {reason}.",
-            "The value is not shown, because it may be a token instead of a path.",
-        ) from None
+        shown, next_step = f"{one_line(path)}: ", ""
+        if not _is_like_a_path(given, path):
+            shown, next_step = "", "The value is not shown, because it may be a token."
+        raise error_class(f"{name}: {shown}{reason}.", next_step) from None
 
 
 def _is_like_a_path(given: str, path: str) -> bool:
@@ -269,18 +252,12 @@ def _is_like_a_path(given: str, path: str) -> bool:
 
     A token can contain slashes, but is unlikely to begin with the name of a folder.
     """
-    if os.path.lexists(path):
-        return True
-    folder = os.path.dirname(given)
-    return folder not in ("", "/") and (
-        given.startswith(("/", "~", ".", "$")) or os.path.isdir(os.path.dirname(path))
-    )
+    in_folder = given.startswith(("/", "~", ".", "$")) or os.path.isdir(os.path.dirname(path))
+    return os.path.lexists(path) or (in_folder and os.path.dirname(given) not in ("", "/"))
 
 
-_FLAGS = {
-    **dict.fromkeys(("yes", "on", "1", "true", "t", "y", "1.0"), True),
-    **dict.fromkeys(("no", "off", "0", "false", "f", "n", "0.0"), False),
-}
+_FLAGS = dict.fromkeys(("yes", "on", "1", "true", "t", "y", "1.0"), True)
+_FLAGS |= dict.fromkeys(("no", "off", "0", "false", "f", "n", "0.0"), False)
 
 
 def _text(given: Any) -> str | None:
@@ -288,7 +265,7 @@ def _text(given: Any) -> str | None:
 
 
 def _flag(given: Any) -> bool | None:
-    return given if isinstance(given, bool) else _FLAGS.get(str(given).strip().lower())
+    return _FLAGS.get(str(given).strip().lower())
 
 
 def _number(given: Any) -> float | None:

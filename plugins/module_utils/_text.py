@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
@@ -16,10 +15,8 @@ Quote = Callable[[str], str]  # returns text from the API for a message, without
 MASK = "********"
 SECRET_LENGTH = 16  # characters; a shorter token may be a part of ordinary text
 
-_MIN_IN_MESSAGE = 8  # characters
 _MAX_EXCERPT = 160  # characters
 _MAX_BRIEF = 60  # characters
-_HTML_ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
 
 # Text that can't be a template: it contains neither braces, number signs and per cent signs, which
 # start one, nor brackets, quotation marks and parentheses, without which nothing can be called.
@@ -66,62 +63,18 @@ def header_text(value: str) -> str:
     return value.encode("latin-1", "replace").decode("utf-8", "replace")
 
 
-def redact(text: str, token: str) -> str:
-    """Replace the token, as it is or encoded, by ``********``, in one line of text."""
-    return _token_spellings(token).sub(MASK, text) if token else text
+def redact(text: str, token: str, shortest: int = 8) -> str:
+    """Replace the token by ``********``: as it is, percent-encoded, or escaped for JSON.
 
-
-def redact_message(text: str, token: str) -> str:
-    """Replace the token in a whole message; a short one may be a part of our own words."""
-    return redact(text, token) if len(token) >= _MIN_IN_MESSAGE else text
-
-
-def contains_token(body: bytes, token: str) -> bool:
-    """Return whether the texts of a JSON document may contain the token.
-
-    It may be there as it is, or its characters may be escaped or have invisible ones between them.
+    A token of less than ``shortest`` characters may be a part of our own words, and stays. Text
+    from the API is redacted with 1, before it is cut.
     """
-    return len(token) >= SECRET_LENGTH and (
-        token.encode() in body or b"\\" in body or b"\x7f" in body or not body.isascii()
-    )
-
-
-def hide_token(text: str, token: str) -> str:
-    """Replace the token by ``********`` in a text of a response."""
-    if token in text:
-        text = text.replace(token, MASK)
-    if not text.isprintable():
-        visible = "".join(c for c in text if c.isprintable())
-        if token in visible:
-            return visible.replace(token, MASK)
-    return text
-
-
-# What can be between the characters of a token: a space, which one_line makes of characters that
-# are not visible (the text may be UTF-16), or an escape of such a character.
-_VISIBLE_ASCII = "(?:2[1-9a-f]|[3-6][0-9a-f]|7[0-9a-e])"
-_GAP = (
-    rf"(?: |\\u(?!00{_VISIBLE_ASCII})[0-9a-f]{{4}}|\\x(?!{_VISIBLE_ASCII})[0-9a-f]{{2}}"
-    rf"|%(?!{_VISIBLE_ASCII})[0-9a-f]{{2}})*"
-)
+    return _spellings(token).sub(MASK, text) if len(token) >= shortest else text
 
 
 @lru_cache(maxsize=8)
-def _token_spellings(token: str) -> re.Pattern[str]:
-    """Match the token as it is, escaped for JSON, URLs or HTML, in base64 or in hex."""
-    spelled = _GAP.join(
-        rf"(?:\\?{re.escape(c)}|\\u00{ord(c):02x}|\\x{ord(c):02x}|%{ord(c):02x}"
-        rf"|&#(?:{ord(c)}|x{ord(c):x});|{re.escape(_HTML_ESCAPES.get(c, c))})"
-        for c in token
+def _spellings(token: str) -> re.Pattern[str]:
+    """Match the token, of which each character may be encoded."""
+    return re.compile(
+        "".join(rf"(?:\\?{re.escape(c)}|(?i:%{ord(c):02x}|\\u00{ord(c):02x}))" for c in token)
     )
-    in_hex = "[ :]?".join(f"{byte:02x}" for byte in token.encode())
-    spellings: list[str] = []
-    # Base64 encodes groups of three bytes: the token can begin at any byte of a group.
-    for before in range(3):
-        text = bytes(before) + token.encode()
-        # Characters at both ends are left out if they also depend on other bytes.
-        start, end = (before * 8 + 5) // 6, len(text) * 8 // 6
-        encoded = base64.b64encode(text)[start:end].decode()
-        spellings += [encoded, encoded.translate(str.maketrans("+/", "-_"))]
-    wrapped = [" ?".join(map(re.escape, encoded)) for encoded in filter(None, spellings)]
-    return re.compile("|".join([f"(?i:{spelled}|{in_hex})", *wrapped]))

@@ -2,12 +2,13 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""URLs: the option base_url, origins, and links to further pages."""
+"""URLs: the option base_url, requests, origins, and links to further pages."""
 
 from __future__ import annotations
 
 import ipaddress
 import re
+from dataclasses import dataclass
 from urllib.parse import quote, urljoin, urlsplit
 
 from ._errors import OptionError
@@ -22,6 +23,26 @@ is_ambiguous = re.compile(r"[\s\\\x00-\x1f\x7f]").search
 _link_pieces = re.compile(r'(?:<[^>]*>?|"(?:[^"\\]|\\.)*"?|[^<",;])+|[,;]').findall
 
 _not_ascii = re.compile(r"[^\x00-\x7f]+")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is requested: ``path`` is below the base URL, ``query`` has the parameters that we add.
+
+    ``link`` replaces ``path`` for a page whose URL the API has sent. ``scope``, and ``subject`` for
+    what is requested, are for messages.
+    """
+
+    method: str
+    path: str
+    scope: str
+    subject: str
+    query: tuple[tuple[str, str], ...] = ()
+    link: str = ""
+
+    def url(self, base_url: str) -> str:
+        """Return the URL, without ``query``."""
+        return self.link or base_url + self.path
 
 
 def check_base_url(text: str | None) -> str:
@@ -120,9 +141,3 @@ def proxy_address(proxy: str) -> str:
         return ""
     host = parts.hostname or ""
     return f"[{host}]{port}" if ":" in host else f"{host}{port}"
-
-
-def without_query(url: str) -> str:
-    """Return a URL for a message, without the values of its query, which can be secrets."""
-    start, mark, _query = url.partition("#")[0].partition("?")
-    return f"{start}?..." if mark else start

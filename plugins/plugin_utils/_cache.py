@@ -17,11 +17,11 @@ from typing import Any
 
 from ansible.errors import AnsibleError
 
-from ..module_utils._envelope import parse_listing
+from ..module_utils._envelope import parse_listing, read_json
 from ..module_utils._errors import CloudError, MalformedResponse, OptionError
 from ..module_utils._models import Server, merge
 from ..module_utils._options import Connection
-from ..module_utils._text import one_line
+from ..module_utils._text import excerpt, one_line
 from ._ansible import HAS_EXPRESSIONS
 from ._hosts import Listing
 
@@ -194,11 +194,11 @@ class CacheEntry:
             raise ValueError("its time or its servers are missing")
         servers: dict[str, Server] = {}
         try:
-            data, has_more, _values = parse_listing(text.encode())
-            merge(servers, data)
+            content = parse_listing(read_json(text.encode(), excerpt))
+            merge(servers, content.data)
         except MalformedResponse as error:
             raise ValueError(error.message) from None
-        if has_more:
+        if content.has_more:
             raise ValueError("its listing is not complete")
         age = time.time() - fetched
         obtained = f"of {self.connection.root_url} from the cache, {age:,.0f} s old"

@@ -62,7 +62,7 @@ def test_only_options_that_change_the_listing_are_part_of_the_key(
         "minimum": {"min_servers": 3},
         "timeout": {"timeout": 9},
         "partial": {"allow_partial": True},
-        "page": {"pagination": "page"},
+        "cursor": {"pagination": "cursor"},
     }
     for case, options in choices.items():
         cases.share(case, source.sandbox, **cached(tmp_path / "cache"), **options)

@@ -20,7 +20,7 @@ from sandbox import Fault
 
 from .conftest import KNOWN, THREE, Cases, as_arguments, check_refused, failures, hosts
 
-MOST_MEMORY = 600  # MiB; a response may have 128 MiB
+MOST_MEMORY = 600  # MiB; a listing may have 32 MiB
 
 # What the command says goes to its own standard error, the peak of its memory to standard output.
 MEASURED = """\
@@ -48,7 +48,7 @@ def _status(status: int, *texts: str, retries: int = 3) -> Case:
     return Case(f"status-{status}", Fault(status=status), texts, options=options)
 
 
-def _paged(name: str, fault: Fault, *texts: str, style: str = "page", **changes: Any) -> Case:
+def _paged(name: str, fault: Fault, *texts: str, style: str = "cursor", **changes: Any) -> Case:
     account = {"servers": 9, "page_size": 4, "pagination": style}
     return Case(
         f"page-{name}", fault, texts, options={"pagination": style}, account=account, **changes
@@ -65,7 +65,7 @@ STATUSES = [
         ('redirects to "/api/v1/servers"', "HTTP 302", "set base_url to it"),
     ),
     _status(401, "rejected the token", "Check api_token"),
-    _status(403, "lacks the scope servers:read"),
+    _status(403, "may lack the scope servers:read"),
     _status(404, "no list of servers at http://127.0.0.1:", "/api/v1/servers", "Check base_url"),
     _status(501, FAILING),
     _status(503, FAILING, retries=0),
@@ -88,11 +88,10 @@ CONTENT = [
     Case("no-more", Fault(body={"data": []}), ('no boolean "has_more"',)),
     Case("element", Fault(data=["x"]), ("Element 0 of data is not an object",)),
     Case("no-id", Fault(data=[{"id": "a"}, {"id": ""}]), ("Element 1 of data has no text id",)),
-    Case("digits", Fault(data=[{"id": "a", "n": 10**309}]), ("a number is too large",)),
     Case(
-        "deep-field",
-        Fault(body=b'{"data":[{"id":"a","x":' + b"[" * 33 + b"]" * 33 + b'}],"has_more":false}'),
-        ("nested deeper than 32 levels",),
+        "twice",
+        Fault(body=b'{"data":[{"id":"a","id":"b"}],"has_more":false}'),
+        ('the key "id" twice',),
     ),
 ]
 PAGES = [
@@ -139,15 +138,15 @@ def test_each_fault_has_its_message_and_its_tries(cases: Cases) -> None:
 
 
 def _objects() -> Fault:
-    body = b'{"data":[' + b"{}," * (2**27 // 3 - 10) + b'0],"has_more":false}'
+    body = b'{"data":[' + b"{}," * 2**22 + b'0],"has_more":false}'
     return Fault(body=gzip.compress(body, 1), headers={"Content-Encoding": "gzip"})
 
 
 BOMBS: dict[str, tuple[Callable[[], Fault], str]] = {
-    "objects": (_objects, "more than 4,000,000 JSON values"),
-    "gzip": (Fault.gzip_bomb, "larger than 128 MiB"),
-    "endless": (Fault.endless, "larger than 128 MiB"),
-    "nested": (lambda: Fault.nested(1_000_000), "nested deeper than 32 levels"),
+    "objects": (_objects, "Element 0 of data has no text id"),
+    "gzip": (Fault.gzip_bomb, "larger than 32 MiB"),
+    "endless": (Fault.endless, "larger than 32 MiB"),
+    "nested": (lambda: Fault.nested(1_000_000), "nested too deeply"),
 }
 
 

@@ -16,15 +16,13 @@ from .conftest import Cases, members
 @pytest.mark.promise("whole")
 def test_paging_gives_the_whole_account(cases: Cases) -> None:
     expected = {}
-    for style in ("link", "cursor", "page", "offset"):
+    for style in ("link", "cursor"):
         for count, pages in ((0, 1), (1, 1), (4, 1), (5, 2), (9, 3)):
             case = f"{style}_{count}"
             names = [f"{style}-{count}-{number}" for number in range(count)]
             api = cases.serve(*names, servers=[], pagination=style, page_size=4)
             cases.add(case, api, pagination=style)
-            # By page, a listing of more than one page is read twice.
-            requests = 2 * pages if style == "page" and pages > 1 else pages
-            expected[case] = (api, names, requests)
+            expected[case] = (api, names, pages)
     parameter: dict[str, Any] = {"pagination": "cursor", "pagination_parameter": "after"}
     api = cases.serve(*map(str, "abcde"), page_size=4, **parameter)
     cases.add("parameter", api, **parameter)

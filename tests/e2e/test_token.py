@@ -6,12 +6,12 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 import yaml
@@ -122,7 +122,7 @@ def test_the_inventory_file_takes_precedence_over_the_environment(
     (tmp_path / "other").mkdir()
     (tmp_path / "vaulted").write_text(VAULTED)
     (tmp_path / "other" / "token").write_text("t0ken-of-the-other-account")
-    quote, list_ = "Put it in quotes.", "must be text, not a list"
+    quotes, list_ = "Put it in quotes.", "must be text, not a list"
     encrypted = "encrypted with Ansible Vault: use `api_token: !vault`."
     file = tmp_path / "token"
     rejected = f"Check api_token_file ({tmp_path}/other/token): the token may be"
@@ -134,9 +134,12 @@ def test_the_inventory_file_takes_precedence_over_the_environment(
         "spaces": ({"api_token": f" {source.sandbox.token}\n"}, ""),
         "missing": ({"api_token_file": "./none"}, f"{tmp_path}/./none: no such file or directory."),
         "mistaken": ({"api_token_file": source.sandbox.token}, hidden),
-        "number": ({"api_token": 4815162342}, quote),
+        "number": ({"api_token": 4815162342}, quotes),
         "file_list": ({"api_token_file": ["k33p-this"]}, list_),
-        "bundle": ({"api_token_file": "token", "ca_path": "token"}, f"ca_path: {file}: expected"),
+        "bundle": (
+            {"api_token_file": "token", "ca_path": "token"},
+            f"ca_path: {file}: the file has no certificate",
+        ),
         "rejected": ({"api_token_file": "other/token"}, rejected),
         "wrong": ({"api_token": "t0ken-of-the-wrong"}, "Check api_token: the token may be"),
         "vaulted": (
@@ -228,16 +231,9 @@ def test_the_token_is_seen_nowhere(source: Source, tmp_path: Path) -> None:
     source.sandbox.fail(Fault(status=500, body="you sent {token}"), times=None)
     outputs.append(source.flush(path, "-vvvvvv", env=loud).output)
     assert "********" in outputs[1]
-    # urllib3 logs a malformed line, and Ansible writes what others log into its file.
-    source.sandbox.recover()
-    echo = {f"Bearer {source.sandbox.token}\r\nX-Id": "1"}  # a line without a colon
-    source.sandbox.fail(Fault(headers=echo), times=None)
-    result = source.flush(path, "-vvvvvv", env=loud)
-    assert result.says("The headers of the response are malformed")
-    outputs.append(result.output)
     outputs += [log.read_text(), *(entry.name for entry in cache.iterdir())]
     outputs += [entry.read_text() for entry in cache.iterdir()]
-    assert len(outputs) == 6
+    assert len(outputs) == 5
     for output in outputs:
         assert find_secret(output) == ""
 
@@ -260,21 +256,13 @@ def test_a_server_named_like_the_token_is_not_named_in_messages(cases: Cases) ->
     assert token not in result.stderr
 
 
-ECHO = "t0ken-of-the-echoing-API"
-ECHOES: dict[str, bytes] = {
-    "plain": ECHO.encode(),
-    "utf-16": ECHO.encode("utf-16"),
-    "utf-32": ECHO.encode("utf-32"),
-    "zero-width": "\u200b".join(ECHO).encode(),
-    "joined": "\u2060\u00a0".join(ECHO).encode(),
-    "nul": "\0".join(ECHO).encode(),
-    "escaped": "".join(f"\\u{ord(c):04x}" for c in ECHO).encode(),
-    "escaped-between": "\\u200b".join(ECHO).encode(),
-    "repr": "\\x00".join(ECHO).encode(),
-    "url": "%00".join(ECHO).encode(),
-    "html": "".join(f"&#{ord(c)};" for c in ECHO).encode(),
-    "hex": ECHO.encode().hex(" ").encode(),
-    "base64": base64.encodebytes(f"Bearer {ECHO} {'x' * 40}".encode()),
+ECHO = 't0ken-of-the-echoing-API/"+%'
+ECHOES: dict[str, str] = {
+    "plain": ECHO,
+    "url": quote(ECHO, safe=""),
+    "url-lower": quote(ECHO, safe="").lower().replace("api", "API"),
+    "json": json.dumps(ECHO),
+    "escaped": "".join(f"\\u{ord(c):04x}" for c in ECHO),
 }
 HEADERS = {
     "location": Fault(status=302, location=f"/?{ECHO}"),
@@ -285,16 +273,10 @@ HEADERS = {
 }
 
 
-def visible(text: str) -> str:
-    """Return what a reader can see of a text, without the white space."""
-    return "".join(c for c in text if c.isprintable() and not c.isspace())
-
-
 @pytest.mark.promise("secret")
 def test_an_echoed_token_is_never_shown(source: Source, cases: Cases, tmp_path: Path) -> None:
     faults = {
         **{f"401-{name}": Fault(status=401, body=body) for name, body in ECHOES.items()},
-        **{f"200-{name}": Fault(body=body) for name, body in ECHOES.items()},
         **HEADERS,
     }
     tasks: list[dict[str, Any]] = []
@@ -305,10 +287,6 @@ def test_an_echoed_token_is_never_shown(source: Source, cases: Cases, tmp_path: 
         cases.add(case, api, pagination="link")
         options = {"base_url": api.url, "retries": 0, "pagination": "link"}
         tasks.append({module: options, "ignore_errors": True})
-    fields = cases.serve("fields-1", token=ECHO)
-    fields.servers[0].update(name=f"a {ECHO}", note=["\u200b".join(ECHO)], tag=ECHO)
-    tasks.append({module: {"base_url": fields.url}, "register": "found"})
-    tasks.append({"ansible.builtin.debug": {"var": "found"}})
     playbook = write_playbook(tmp_path, tasks)
     environment = {"SERVER_MANAGEMENT_API_TOKEN": ECHO, "ANSIBLE_PIPELINING": "true"}
     results = [
@@ -318,11 +296,10 @@ def test_an_echoed_token_is_never_shown(source: Source, cases: Cases, tmp_path: 
     check_refused(results[0], dict.fromkeys(faults, ""))
     assert results[1].says(f"ignored={len(faults)}")
     for result in results:
-        shown = visible(result.output)
-        assert shown.count("withtheresponse") >= len(ECHOES)
-        assert ECHO not in shown
-        assert result.says("********")
-    assert '"tag": "********"' in results[1].stdout
+        assert not [name for name, text in ECHOES.items() if text in result.output]
+        assert (
+            result.output.count("********") >= len(faults) - 1
+        )  # a wrong Retry-After is not shown
 
 
 # Without ANSIBLE_DEBUG: Ansible's own debugging shows what every module is given and gives.

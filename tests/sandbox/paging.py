@@ -8,20 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-PARAMETERS = {
-    "none": "",
-    "link": "resume",
-    "cursor": "starting_after",
-    "page": "page",
-    "offset": "offset",
-}
+PARAMETERS = {"none": "", "link": "resume", "cursor": "starting_after"}
 
 
 class Paging:
     """Find the page that a request asks for.
 
     none: the whole list · link: a `Link` header names the next page's address · cursor: the last
-    server's id · page: the page's number, from 1 · offset: the number of servers before the page.
+    server's id.
     """
 
     def __init__(self, style: str, parameter: str | None, size: int) -> None:
@@ -44,11 +38,7 @@ class Paging:
             return self._after(value, servers)
         if not (value.isascii() and value.isdigit()):
             raise ValueError(f"{self.parameter}: expected a number")
-        if self.style != "page":
-            return int(value)
-        if int(value) < 1:
-            raise ValueError(f"{self.parameter}: expected 1 or more")
-        return (int(value) - 1) * self.size
+        return int(value)
 
     def end(self, start: int, servers: Sequence[object]) -> int:
         """Return the index after the last server of the page that begins at `start`."""

@@ -102,9 +102,9 @@ def test_module_utils_work_without_ansible() -> None:
     assert users & {path.name for path in SOURCES if "module_utils" in path.parts} == USE_ANSIBLE
 
 
-def test_only_the_transport_and_its_session_import_requests() -> None:
+def test_only_one_file_imports_requests() -> None:
     importers = {path.name for path in SOURCES if packages(path) & {"requests", "urllib3"}}
-    assert importers == {"_session.py", "_transport.py"}
+    assert importers == {"_http.py"}
 
 
 def test_the_sandbox_imports_nothing_of_the_collection() -> None:

@@ -11,7 +11,6 @@ the collection can be imported.
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
@@ -79,13 +78,3 @@ def waits(client: ModuleType, monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
     monkeypatch.setattr(client, "_delay", note)
     return seconds
-
-
-@pytest.fixture
-def threads() -> Iterator[None]:
-    """Check that the test leaves no thread of the client running."""
-    from ansible_collections.server_management.cloud.plugins.module_utils import _transport
-
-    yield
-    left = [thread for thread in threading.enumerate() if isinstance(thread, _transport._Exchange)]
-    assert not left

@@ -4,69 +4,40 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import logging
+import re
 import time
-import warnings
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
 
-from ansible_collections.server_management.cloud.plugins.module_utils import (
-    _client,
-)
+from ansible_collections.server_management.cloud.plugins.module_utils import _client
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     CloudError,
-    Forbidden,
     MalformedResponse,
-    NotFound,
-    RateLimited,
     Redirected,
     ServerFailed,
     StatusError,
-    TimedOut,
-    Unauthorized,
     Unreachable,
 )
+from ansible_collections.server_management.cloud.plugins.module_utils._operations import OPERATIONS
 from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
+from ansible_collections.server_management.cloud.plugins.module_utils._url import Request
 from sandbox import Fault, Sandbox
 
-TOKEN = "sandbox-token"
+TOKEN = "Sandbox-Token"
 
 
 @pytest.mark.promise("whole")
-def test_the_whole_listing_is_read_over_one_connection(
-    read: Any, sandbox: Sandbox, threads: None
-) -> None:
+def test_the_whole_listing_is_read_over_one_connection(read: Any, sandbox: Sandbox) -> None:
     servers = read(sandbox)
     assert [dict(server.fields) for server in servers] == sandbox.servers
     assert [server.id for server in servers] == [fields["id"] for fields in sandbox.servers]
     assert sandbox.connections == 1
     assert read.warnings == []
-
-
-def test_a_request_has_a_user_agent(read: Any, sandbox: Sandbox) -> None:
-    read(sandbox, user_agent="server_management.cloud/1.2.3 ansible/2.21.0")
-    (request,) = sandbox.requests
-    assert (request.method, request.path, request.query) == ("GET", "/api/v1/servers", {})
-    assert request.headers.get_all("Authorization") == [f"Bearer {TOKEN}"]
-    agent = request.headers["User-Agent"]
-    assert agent.startswith("server_management.cloud/1.2.3 ansible/2.21.0 python-requests/")
-    assert request.headers["Accept"] == "application/json"
-    assert request.headers["Accept-Encoding"] == "gzip"
-
-
-def test_no_connection_is_left_open(read: Any, sandbox: Sandbox, threads: None) -> None:
-    with warnings.catch_warnings(record=True) as seen:
-        warnings.simplefilter("always")
-        read(sandbox)
-        sandbox.fail(Fault(status=500))
-        with pytest.raises(ServerFailed):
-            read(sandbox)
-        import gc
-
-        gc.collect()
-    assert [str(warning.message) for warning in seen] == []
 
 
 @pytest.mark.promise("secret")
@@ -76,50 +47,8 @@ def test_the_token_is_in_no_log_and_no_representation(
     caplog.set_level(logging.DEBUG)
     read(sandbox)
     connection = Connection("http://127.0.0.1/api/v1", TOKEN)
-    assert TOKEN not in caplog.text + repr(connection)
-
-
-STATUSES: list[tuple[int, type[StatusError], str]] = [
-    (101, StatusError, "unexpected status (HTTP 101)"),
-    (201, StatusError, "unexpected status (HTTP 201)"),
-    (204, StatusError, "unexpected status (HTTP 204)"),
-    (206, StatusError, "unexpected status (HTTP 206)"),
-    (300, Redirected, "nowhere"),
-    (304, Redirected, "nowhere"),
-    (400, StatusError, "unexpected status (HTTP 400)"),
-    (401, Unauthorized, "rejected the token"),
-    (403, Forbidden, "lacks the scope servers:read"),
-    (404, NotFound, "base_url"),
-    (405, StatusError, "unexpected status (HTTP 405)"),
-    (418, StatusError, "unexpected status (HTTP 418)"),
-    (429, RateLimited, "throttling"),
-    (500, ServerFailed, "failing (HTTP 500)"),
-    (501, ServerFailed, "failing (HTTP 501)"),
-    (599, ServerFailed, "failing (HTTP 599)"),
-]
-
-
-@pytest.mark.promise("whole")
-@pytest.mark.parametrize(("status", "kind", "words"), STATUSES)
-def test_each_status_has_its_error(
-    read: Any, sandbox: Sandbox, threads: None, status: int, kind: type[CloudError], words: str
-) -> None:
-    sandbox.fail(Fault(status=status))
-    with pytest.raises(kind) as caught:
-        read(sandbox)
-    assert caught.value.__class__ is kind
-    assert caught.value.status == status
-    assert words in str(caught.value)
-    assert caught.value.next_step
-    assert len(sandbox.requests) == 1
-
-
-@pytest.mark.parametrize("status", [401, 403, 404, 429, 500])
-def test_an_html_body_is_not_quoted(read: Any, sandbox: Sandbox, status: int) -> None:
-    sandbox.fail(Fault.html(status))
-    with pytest.raises(StatusError) as caught:
-        read(sandbox)
-    assert "with the response" not in str(caught.value)
+    assert sandbox.token not in caplog.text
+    assert TOKEN not in repr(connection)
 
 
 TRANSIENT_FAULTS = [
@@ -138,7 +67,7 @@ TRANSIENT_FAULTS = [
 @pytest.mark.promise("whole")
 @pytest.mark.parametrize("fault", TRANSIENT_FAULTS, ids=repr)
 def test_a_transient_failure_is_retried(
-    read: Any, sandbox: Sandbox, waits: list[float], threads: None, fault: Fault
+    read: Any, sandbox: Sandbox, waits: list[float], fault: Fault
 ) -> None:
     sandbox.fail(fault, times=5)
     with pytest.raises((Unreachable, StatusError), match=r"Tried 3 times\.") as caught:
@@ -216,50 +145,6 @@ def test_a_client_can_be_used_again(sandbox: Sandbox, waits: list[float]) -> Non
         assert len(waits) == again
 
 
-SLOW = [
-    Fault.hang(),
-    Fault(delay=30),
-    Fault(drip_headers=0.1),
-    Fault(drip_body=0.1),
-    Fault(drip_body=0.1, chunked=True),
-    Fault(cut="headers", end="hang"),
-    Fault(cut="body", end="hang"),
-]
-
-
-@pytest.mark.promise("bounded")
-@pytest.mark.parametrize("fault", SLOW, ids=repr)
-def test_no_response_outlives_the_deadline(read: Any, sandbox: Sandbox, fault: Fault) -> None:
-    sandbox.fail(fault)
-    started = time.monotonic()
-    with pytest.raises(TimedOut, match=r"within 0\.4 s") as caught:
-        read(sandbox, timeout=0.4)
-    assert 0.35 < time.monotonic() - started < 3
-    assert f"{sandbox.host}:{sandbox.port}" in str(caught.value)
-    assert "timeout" in caught.value.next_step
-
-
-def test_each_attempt_has_the_whole_timeout(
-    read: Any, sandbox: Sandbox, waits: list[float]
-) -> None:
-    sandbox.fail(Fault(drip_body=0.1), times=2)
-    assert len(read(sandbox, timeout=0.4, retries=2)) == 3
-    assert len(waits) == 2
-
-
-@pytest.mark.promise("bounded")
-@pytest.mark.parametrize(("status", "kind"), [(401, Unauthorized), (302, Redirected)])
-@pytest.mark.parametrize(
-    "fault", [{"drip_body": 0.1}, {"cut": "body", "end": "hang"}, {"cut": "body"}], ids=str
-)
-def test_an_error_status_is_reported_even_if_its_body_never_ends(
-    read: Any, sandbox: Sandbox, status: int, kind: type[CloudError], fault: dict[str, Any]
-) -> None:
-    sandbox.fail(Fault(status=status, body="x" * 1000, **fault))
-    with pytest.raises(kind):
-        read(sandbox, timeout=0.4)
-
-
 @pytest.mark.promise("bounded")
 @pytest.mark.parametrize(
     "fault",
@@ -269,29 +154,10 @@ def test_an_error_status_is_reported_even_if_its_body_never_ends(
 def test_a_listing_beyond_the_limit_is_refused(
     read: Any, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, fault: Fault
 ) -> None:
-    monkeypatch.setattr(_client, "LISTING_LIMIT", 2**20)
+    monkeypatch.setattr(_client, "LIMIT", 2**20)
     sandbox.fail(fault)
-    with pytest.raises(MalformedResponse, match="larger than 128 MiB"):
+    with pytest.raises(MalformedResponse, match="larger than 32 MiB"):
         read(sandbox)
-
-
-@pytest.mark.promise("bounded")
-@pytest.mark.parametrize("status", [302, 401, 500])
-def test_an_endless_body_of_an_error_is_not_read(read: Any, sandbox: Sandbox, status: int) -> None:
-    sent = 0
-
-    def stream() -> Any:
-        nonlocal sent
-        while sent < 2**28:
-            sent += 2**20
-            yield b"x" * 2**20
-
-    location = "/elsewhere" if status == 302 else None
-    sandbox.fail(Fault(status=status, body=stream, location=location))
-    with pytest.raises(StatusError) as caught:
-        read(sandbox)
-    assert caught.value.status == status
-    assert sent < 2**25
 
 
 REDIRECTS = [
@@ -306,11 +172,6 @@ REDIRECTS = [
     (302, "http://127.0.0.1:99999/"),
     (300, "\x01"),
 ]
-SHOWN = {
-    "http://schön.invalid/": "http://sch\ufffdn.invalid/",
-    "/a\tb\x1b[1m\x7f": "/a b [1m",
-    "/" + "x" * 300: "/" + "x" * 156 + "...",
-}
 
 
 @pytest.mark.promise("home")
@@ -319,8 +180,7 @@ def test_no_redirect_is_followed(read: Any, sandbox: Sandbox, status: int, locat
     sandbox.fail(Fault(status=status, location=location))
     with pytest.raises(Redirected) as caught:
         read(sandbox)
-    shown = f'"{SHOWN.get(location, location)}"' if location != "\x01" else "nowhere"
-    assert f"redirects to {shown}, which is not followed (HTTP {status})" in str(caught.value)
+    assert f"which is not followed (HTTP {status})" in caught.value.message
     assert len(sandbox.requests) == 1
 
 
@@ -329,24 +189,135 @@ def test_plain_http_to_another_machine_causes_one_warning(
     read: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_client, "is_loopback", lambda host: False)
-    with Sandbox(servers=4, pagination="page", page_size=2) as sandbox:
-        read(sandbox, pagination="page")
+    with Sandbox(servers=4, pagination="cursor", page_size=2) as sandbox:
+        read(sandbox, pagination="cursor")
         assert read.warnings == [
             f"The token is sent unencrypted to 127.0.0.1:{sandbox.port}: "
             "use https in base_url if possible."
         ]
 
 
-@pytest.mark.promise("home")
-def test_a_netrc_file_does_not_replace_the_token(
-    read: Any, sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.promise("secret")
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault(status=302, location="http://127.0.0.1/?t={token}"),
+        Fault(content_type="text/{token}", body="no"),
+        Fault(has_more=True, link='<//other.invalid/{token}>; rel="next"'),
+        Fault(headers={"Content-Encoding": "{token}"}),
+        Fault(body='{"{token}": 1, "{token}": 2}'),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("before", [0, 150])
+def test_each_quotation_of_a_response_hides_the_token(
+    read: Any, sandbox: Sandbox, fault: Fault, before: int
 ) -> None:
-    netrc = tmp_path / ".netrc"
-    netrc.write_text("machine 127.0.0.1 login someone password secret\n", encoding="ascii")
-    netrc.chmod(0o600)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    import requests
+    sandbox.token = TOKEN
 
-    assert requests.utils.get_netrc_auth(sandbox.url) == ("someone", "secret")
-    read(sandbox)
-    assert sandbox.requests[0].headers.get_all("Authorization") == [f"Bearer {TOKEN}"]
+    def fill(value: Any) -> Any:
+        return value.replace("{token}", "x" * before + TOKEN) if isinstance(value, str) else value
+
+    headers = {name: fill(value) for name, value in fault.headers.items()}
+    texts = ("location", "content_type", "body", "link")
+    changes = {name: fill(getattr(fault, name)) for name in texts}
+    sandbox.fail(replace(fault, headers=headers, **changes))
+    with pytest.raises(CloudError) as caught:
+        read(sandbox, pagination="link")
+    assert before or "********" in caught.value.message
+    assert TOKEN[:6] not in caught.value.message
+
+
+@pytest.mark.promise("secret")
+def test_fields_stay_as_the_api_sends_them(read: Any, sandbox: Sandbox) -> None:
+    sandbox.servers[0].update(name=TOKEN, tags=[{TOKEN: [f"/{TOKEN}"]}])
+    assert read(sandbox)[0].fields == sandbox.servers[0]
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        (Fault.html(), "(content type: text/html; charset=utf-8)"),
+        (Fault(body="", headers={"Content-Type": None}), "(content type: none given)"),
+        (Fault(body="no", content_type="a/b\x1b[1m"), "(content type: a/b [1m)"),
+        (Fault(headers={"Content-Encoding": "br"}), 'the encoding "br"'),
+    ],
+    ids=repr,
+)
+def test_a_response_that_is_not_json_is_named(
+    read: Any, sandbox: Sandbox, fault: Fault, words: str
+) -> None:
+    sandbox.fail(fault)
+    with pytest.raises(MalformedResponse) as caught:
+        read(sandbox)
+    assert words in caught.value.message
+    assert caught.value.next_step
+
+
+def test_a_compressed_listing_is_read(read: Any, sandbox: Sandbox) -> None:
+    text = json.dumps({"data": sandbox.servers, "has_more": False}).encode()
+    for body in (gzip.compress(text), gzip.compress(text[:50]) + gzip.compress(text[50:])):
+        for chunked in (False, True):
+            headers = {"Content-Encoding": "gzip"}
+            sandbox.fail(Fault(body=body, headers=headers, chunked=chunked))
+            assert len(read(sandbox)) == 3
+
+
+@dataclass
+class Reports:
+    """The lines that a client reports, by kind."""
+
+    wait: list[str] = field(default_factory=list)
+    progress: list[str] = field(default_factory=list)
+    trace: list[str] = field(default_factory=list)
+
+
+def reports(sandbox: Sandbox, **options: Any) -> Reports:
+    """Read a listing; return what the client reports."""
+    lines = Reports()
+    connection = Connection(f"{sandbox.url}/api/v1", sandbox.token, **options)
+    _client.Client(
+        connection,
+        print,
+        wait=lines.wait.append,
+        progress=lines.progress.append,
+        trace=lines.trace.append,
+    ).list_servers()
+    return lines
+
+
+def test_a_wait_of_more_than_five_seconds_is_reported(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)
+    for after in (40, 4):
+        sandbox.fail(Fault(status=429, retry_after=after))
+    lines = reports(sandbox)
+    (wait,) = lines.wait
+    assert re.match(r"retry 1 of 3 in 40\.\d s: The API is throttling requests", wait)
+    assert [line.partition(" ")[0] for line in lines.trace] == ["GET", "GET", "retry", "GET"]
+
+
+def test_a_retry_after_a_long_attempt_is_reported(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_client, "_LONG_WAIT", 0.6)
+    sandbox.fail(Fault(status=503))
+    assert reports(sandbox).wait == []
+    sandbox.fail(Fault.hang())
+    (wait,) = reports(sandbox, timeout=0.7).wait
+    assert re.match(r"retry 1 of 3 in 0\.\d s: No complete response from .* within 0\.7 s", wait)
+
+
+def test_the_progress_of_a_long_listing_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_client, "_REPORT_INTERVAL", 0.3)
+    with Sandbox(servers=1001, pagination="cursor", page_size=500) as paged:
+        paged.fail(Fault(delay=0.4), page=2)
+        assert reports(paged, pagination="cursor").progress == ["page 3, 1,000 servers so far"]
+
+
+def test_only_get_is_sent_while_no_write_operation_is_live() -> None:
+    requests = [value for value in vars(_client).values() if isinstance(value, Request)]
+    assert requests
+    writes = [row for row in OPERATIONS if row.live and not row.scope.endswith(":read")]
+    assert writes or {request.method for request in requests} == {"GET"}

@@ -106,7 +106,6 @@ def test_the_bundle_of_the_environment_is_used_without_ca_path(
     read: Any,
     serve: Callable[[str], Sandbox],
     certificates: Path,
-    threads: None,
     monkeypatch: pytest.MonkeyPatch,
     variable: str,
 ) -> None:
@@ -168,7 +167,7 @@ def test_connection_errors_name_host_and_port(
 @pytest.mark.promise("whole")
 @pytest.mark.parametrize("group", RESPONSES, ids=lambda group: group.mark)
 def test_a_response_is_a_whole_listing_or_an_error(
-    read: Any, sandbox: Sandbox, threads: None, group: Responses
+    read: Any, sandbox: Sandbox, group: Responses
 ) -> None:
     def respond() -> None:
         for sent in group.cases:

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -14,7 +13,6 @@ import pytest
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     CloudError,
     IncompleteListing,
-    ListingChanged,
     MalformedResponse,
     ServerFailed,
     Unauthorized,
@@ -22,20 +20,15 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
 from sandbox import Fault, Sandbox
 from sandbox.account import make_servers
 
-PARAMETERS = {"link": "resume", "cursor": "starting_after", "page": "page", "offset": "offset"}
-STYLES = tuple(PARAMETERS)
+STYLES = ("link", "cursor")
 
 
 @pytest.mark.promise("whole")
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize(("count", "requests"), [(0, 1), (1, 1), (3, 1), (4, 2), (6, 2), (7, 3)])
 def test_all_pages_are_read_over_one_connection(
-    read: Any, threads: None, style: str, count: int, requests: int
+    read: Any, style: str, count: int, requests: int
 ) -> None:
-    if style == "page" and requests > 1:
-        requests *= 2  # read a second time, for comparison
-    if (style, count) == ("offset", 6):
-        requests = 3  # each page repeats the last server of the one before
     with Sandbox(servers=count, pagination=style, page_size=3) as sandbox:
         servers = read(sandbox, pagination=style)
         assert [server.fields for server in servers] == sandbox.servers
@@ -46,21 +39,13 @@ def test_all_pages_are_read_over_one_connection(
     assert read.warnings == []
 
 
-@pytest.mark.parametrize(
-    ("style", "values"),
-    [
-        ("cursor", [{}, {"after": "srv_2"}, {"after": "srv_4"}]),
-        ("page", [{}, {"after": "2"}, {"after": "3"}] * 2),
-        ("offset", [{}, {"after": "1"}, {"after": "2"}, {"after": "3"}]),
-    ],
-)
-def test_the_parameter_can_have_another_name(
-    read: Any, style: str, values: list[dict[str, str]]
-) -> None:
+def test_the_parameter_of_a_cursor_can_have_another_name(read: Any) -> None:
     account = [{**server, "id": f"srv_{n}"} for n, server in enumerate(make_servers(5), 1)]
-    with Sandbox(account, pagination=style, pagination_parameter="after", page_size=2) as sandbox:
-        assert len(read(sandbox, pagination=style, pagination_parameter="after")) == 5
-        assert [request.query for request in sandbox.requests] == values
+    options: dict[str, Any] = {"pagination": "cursor", "pagination_parameter": "after"}
+    with Sandbox(account, **options, page_size=2) as sandbox:
+        assert len(read(sandbox, **options)) == 5
+        queries = [request.query for request in sandbox.requests]
+    assert queries == [{}, {"after": "srv_2"}, {"after": "srv_4"}]
 
 
 def test_a_parameter_or_an_id_cannot_add_to_the_request(read: Any) -> None:
@@ -156,8 +141,8 @@ def test_a_partial_listing_causes_a_warning_if_it_is_allowed(
 
 
 def test_allow_partial_has_no_effect_if_all_pages_can_be_requested(read: Any) -> None:
-    with Sandbox(servers=5, pagination="page", page_size=2) as sandbox:
-        assert len(read(sandbox, pagination="page", allow_partial=True)) == 5
+    with Sandbox(servers=5, pagination="cursor", page_size=2) as sandbox:
+        assert len(read(sandbox, pagination="cursor", allow_partial=True)) == 5
         assert read.warnings == []
 
 
@@ -197,71 +182,12 @@ def test_a_link_that_loops_is_refused(read: Any) -> None:
 
 
 @pytest.mark.promise("whole")
-@pytest.mark.parametrize("style", ["link", "cursor", "page"])
+@pytest.mark.parametrize("style", STYLES)
 def test_a_server_on_two_pages_is_kept_once(read: Any, style: str) -> None:
     with Sandbox(servers=6, pagination=style, page_size=3) as sandbox:
         sandbox.fail(Fault(shift=1), times=None, after=1)
         servers = read(sandbox, pagination=style)
         assert len({server.id for server in servers}) == len(servers) == 6
-
-
-def delete_after_the_page(sandbox: Sandbox, page: int, index: int) -> Fault:
-    """Return the response for a page, after which the server with this index is deleted."""
-
-    def stream() -> Any:
-        first = (page - 1) * sandbox.paging.size
-        data = sandbox.servers[first : first + sandbox.paging.size]
-        yield json.dumps({"data": data, "has_more": True}).encode()
-        del sandbox.servers[index]
-
-    return Fault(body=stream)
-
-
-@pytest.mark.promise("whole")
-@pytest.mark.parametrize("style", ["page", "offset"])
-@pytest.mark.parametrize("index", [0, 1])
-def test_no_server_is_lost_if_another_one_is_deleted_meanwhile(
-    read: Any, waits: list[float], style: str, index: int
-) -> None:
-    with Sandbox(servers=5, pagination=style, page_size=2) as sandbox:
-        sandbox.fail(delete_after_the_page(sandbox, 1, index))
-        servers = read(sandbox, pagination=style, retries=1)
-        assert [server.fields for server in servers] == sandbox.servers
-        assert len(sandbox.servers) == 4
-    assert len(waits) == (style == "offset")
-
-
-@pytest.mark.promise("whole")
-@pytest.mark.parametrize(("style", "passes"), [("page", 3), ("offset", 2)])
-def test_an_account_that_changes_in_each_pass_is_an_error(
-    read: Any, waits: list[float], style: str, passes: int
-) -> None:
-    with Sandbox(servers=9, pagination=style, page_size=3) as sandbox:
-        requests = 0
-        for _pass in range(passes):
-            sandbox.fail(delete_after_the_page(sandbox, 1, 0), after=requests)
-            requests = 2 if style == "page" else 1
-        with pytest.raises(ListingChanged, match="The account changed") as caught:
-            read(sandbox, pagination=style, retries=1)
-    assert "set pagination to it" in caught.value.next_step
-    assert not caught.value.api_down
-
-
-@pytest.mark.promise("whole")
-def test_a_listing_that_fits_on_one_page_in_the_second_pass_is_complete(read: Any) -> None:
-    with Sandbox(servers=3, pagination="page", page_size=2) as sandbox:
-        sandbox.fail(delete_after_the_page(sandbox, 1, 0))
-        assert len(read(sandbox, pagination="page")) == 2
-
-
-@pytest.mark.promise("whole")
-def test_offset_detects_that_the_last_known_server_is_no_longer_there(
-    read: Any, sandbox: Sandbox
-) -> None:
-    sandbox.fail(Fault(has_more=True))
-    sandbox.fail(Fault(data=[], has_more=False))
-    with pytest.raises(ListingChanged):
-        read(sandbox, pagination="offset")
 
 
 LATER_FAULTS: list[tuple[Fault, type[CloudError]]] = [
@@ -278,10 +204,10 @@ LATER_FAULTS: list[tuple[Fault, type[CloudError]]] = [
 def test_no_partial_listing_is_returned_if_a_later_page_fails(
     read: Any, page: int, fault: Fault, kind: type[CloudError]
 ) -> None:
-    with Sandbox(servers=5, pagination="page", page_size=2) as sandbox:
+    with Sandbox(servers=5, pagination="cursor", page_size=2) as sandbox:
         sandbox.fail(fault, page=page)
         with pytest.raises(kind):
-            read(sandbox, pagination="page", allow_partial=True)
+            read(sandbox, pagination="cursor", allow_partial=True)
 
 
 def test_a_page_that_fails_once_is_requested_again(read: Any, waits: list[float]) -> None:
@@ -297,29 +223,20 @@ def test_the_number_of_pages_is_bounded(
     read: Any, client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(client, "_MAX_PAGES", 3)
-    with Sandbox(servers=8, pagination="page", page_size=2) as sandbox:
+    with Sandbox(servers=8, pagination="cursor", page_size=2) as sandbox:
         with pytest.raises(MalformedResponse, match="more than 3 pages"):
-            read(sandbox, pagination="page")
+            read(sandbox, pagination="cursor")
         assert len(sandbox.requests) == 3
         sandbox.servers = sandbox.servers[:6]
-        assert len(read(sandbox, pagination="page")) == 6
+        assert len(read(sandbox, pagination="cursor")) == 6
 
 
 @pytest.mark.promise("bounded")
-@pytest.mark.parametrize(
-    ("constant", "limit", "words"),
-    [("VALUES_LIMIT", 80, "JSON values"), ("LISTING_LIMIT", 1000, "larger than")],
-)
-def test_a_limit_applies_to_all_pages_together(
-    read: Any,
-    client: Any,
-    monkeypatch: pytest.MonkeyPatch,
-    constant: str,
-    limit: int,
-    words: str,
+def test_the_limit_applies_to_all_pages_together(
+    read: Any, client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(client, constant, limit)
-    with Sandbox(servers=6, pagination="page", page_size=2) as sandbox:
-        with pytest.raises(MalformedResponse, match=words):
-            read(sandbox, pagination="page")
+    monkeypatch.setattr(client, "LIMIT", 1000)
+    with Sandbox(servers=6, pagination="cursor", page_size=2) as sandbox:
+        with pytest.raises(MalformedResponse, match="larger than"):
+            read(sandbox, pagination="cursor")
         assert len(sandbox.requests) == 3

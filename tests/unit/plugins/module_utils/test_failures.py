@@ -8,6 +8,7 @@ import http.client
 import socket
 import ssl
 import time
+from dataclasses import replace
 from datetime import datetime, timezone
 from typing import Any
 
@@ -15,17 +16,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ansible_collections.server_management.cloud.plugins.module_utils import _failures
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     CloudError,
+    Forbidden,
+    NotFound,
+    RateLimited,
+    Redirected,
+    ServerFailed,
+    StatusError,
     TimedOut,
     TLSFailed,
+    Unauthorized,
     Unreachable,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._failures import (
     retry_after,
-    status_error,
     transport_error,
 )
+from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
+from ansible_collections.server_management.cloud.plugins.module_utils._url import Request
 
 
 def _wrapped(cause: BaseException, how: str) -> Exception:
@@ -138,16 +148,121 @@ def test_any_retry_after_gives_none_or_seconds(value: str) -> None:
     assert seconds is None or seconds >= 0
 
 
-@pytest.mark.parametrize("status", range(100, 1000, 7))
-def test_every_status_has_an_error(status: int) -> None:
-    headers: dict[str, Any] = {"Retry-After": "9", "Content-Type": "text/plain"}
-    error = status_error(status, headers, b"text", "https://h/x")
+REQUEST = Request("GET", "/things", scope="things:read", subject="list of things")
+TOKEN = 'sk/live+"7\\q%&<>~aZ_longer-token=='
+
+
+def status_error(
+    status: int, body: bytes = b"", token: str = TOKEN, base_url: str = "https://h", **headers: str
+) -> StatusError:
+    """Return the error for a status; underscores in the names of headers become hyphens."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    connection = Connection(base_url, token, source="api_token_file (/token)")
+    return _failures.status_error(status, named, body, REQUEST, connection)
+
+
+STATUSES: list[tuple[int, type[StatusError], str, str]] = [
+    (101, StatusError, "The API returned an unexpected status (HTTP 101).", "base_url"),
+    (204, StatusError, "The API returned an unexpected status (HTTP 204).", "base_url"),
+    (
+        300,
+        Redirected,
+        "The API redirects to nowhere, which is not followed (HTTP 300).",
+        "base_url",
+    ),
+    (400, StatusError, "The API returned an unexpected status (HTTP 400).", "base_url"),
+    (401, Unauthorized, "The API rejected the token (HTTP 401).", "api_token_file (/token)"),
+    (
+        403,
+        Forbidden,
+        "The API refuses the request (HTTP 403); the token may lack the scope things:read.",
+        "api_token_file (/token)",
+    ),
+    (404, NotFound, "The API has no list of things at https://h/things (HTTP 404).", "base_url"),
+    (429, RateLimited, "The API is throttling requests (HTTP 429).", "Run again later"),
+    (500, ServerFailed, "The API is failing (HTTP 500).", "Run again later"),
+    (501, ServerFailed, "The API is failing (HTTP 501).", "Run again later"),
+    (599, ServerFailed, "The API is failing (HTTP 599).", "Run again later"),
+]
+
+
+@pytest.mark.parametrize(("status", "kind", "message", "next_step"), STATUSES)
+def test_each_status_has_its_error(
+    status: int, kind: type[StatusError], message: str, next_step: str
+) -> None:
+    error = status_error(status)
+    assert error.__class__ is kind
     assert error.status == status
+    assert error.message == message
+    assert next_step in error.next_step
+
+
+@pytest.mark.parametrize("status", [400, 403, 404, 429, 503])
+def test_the_response_and_the_wait_are_quoted(status: int) -> None:
+    error = status_error(status, b"over quota", Retry_After="9")
     assert error.retry_after == 9
-    assert error.message.endswith(" It asks to wait 9 s.")
-    assert f"(HTTP {status})" in error.message
-    assert error.next_step
-    assert ('with the response "text".' in error.message) == (not 300 <= status < 400)
+    assert error.message.endswith(' It asks to wait 9 s. The response is "over quota".')
+    html = status_error(status, b"<p>over quota", Content_Type="text/html; charset=utf-8")
+    assert "quota" not in html.message
+
+
+QUOTED = [
+    (b"plain", "plain"),
+    (b"two\r\nlines\tand  more", "two lines and more"),
+    (b"\x1b[31mred\x07\x00", "[31mred"),
+    ("schön 漢字 ok".encode(), "schön 漢字 ok"),
+    ("a\u202eb\u200bc\u2028d\u00a0e".encode(), "a b c d e"),
+    (b"\xff\xfe latin", "\ufffd\ufffd latin"),
+    (b"x" * 161, "x" * 157 + "..."),
+    (b"x" * 160, "x" * 160),
+]
+
+
+@pytest.mark.parametrize(("body", "shown"), QUOTED)
+def test_a_body_is_quoted_short_and_on_one_line(body: bytes, shown: str) -> None:
+    assert f'The response is "{shown}".' in status_error(400, body).message
+
+
+@pytest.mark.parametrize("body", [b"", b" \r\n ", b"\x00\x01"])
+def test_an_empty_body_is_not_quoted(body: bytes) -> None:
+    assert status_error(500, body).message == "The API is failing (HTTP 500)."
+
+
+@pytest.mark.parametrize(
+    ("location", "shown"),
+    [
+        ("http://sch\xc3\xb6n.invalid/", "http://schön.invalid/"),
+        ("/a\tb\x1b[1m\x7f", "/a b [1m"),
+        ("/" + "x" * 300, "/" + "x" * 156 + "..."),
+    ],
+)
+def test_the_target_of_a_redirect_is_shown(location: str, shown: str) -> None:
+    message = status_error(302, Location=location).message
+    assert message == f'The API redirects to "{shown}", which is not followed (HTTP 302).'
+
+
+@pytest.mark.promise("secret")
+@pytest.mark.parametrize("before", [100, 130, 140, 150, 155, 160, 200])
+def test_a_quotation_is_redacted_before_it_is_cut(before: int) -> None:
+    message = status_error(400, b"x" * before + TOKEN.encode() + b" and more").message
+    assert not any(TOKEN[start : start + 4] in message for start in range(len(TOKEN) - 3))
+
+
+@pytest.mark.promise("secret")
+def test_a_short_token_is_replaced_in_quotations_only() -> None:
+    message = status_error(403, b"not for a read", token="read").message
+    assert "the scope things:read. " in message
+    assert message.endswith('The response is "not for a ********".')
+    assert status_error(302, token="abc", Location="/abc").message.count("********") == 1
+
+
+@pytest.mark.promise("secret")
+def test_the_query_of_a_link_is_not_shown() -> None:
+    connection = Connection("https://h", TOKEN)
+    link = replace(REQUEST, link="https://h/x?secret=1")
+    assert _failures.shown_url(link, connection) == "https://h/x?..."
+    query = replace(REQUEST, query=(("after", "a b"), ("token", TOKEN)))
+    assert _failures.shown_url(query, connection) == "https://h/things?after=a+b&token=********"
 
 
 RESET = ConnectionResetError(104, "Connection reset by peer")
@@ -184,6 +299,6 @@ def test_http_on_a_port_with_tls_hints_at_https(
 def test_a_web_server_that_requires_tls_is_recognized(
     status: int, body: bytes, hints: bool
 ) -> None:
-    error = status_error(status, {"Content-Type": "text/html"}, body, "http://h/x")
+    error = status_error(status, body, base_url="http://h", Content_Type="text/html")
     assert ("Write https" in error.next_step) == hints
-    assert "Write https" not in status_error(status, {}, body, "https://h/x").next_step
+    assert "Write https" not in status_error(status, body).next_step

@@ -5,13 +5,13 @@
 from __future__ import annotations
 
 import json
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.server_management.cloud.plugins.module_utils._text import (
-    excerpt,
     header_text,
     one_line,
     plain,
@@ -24,20 +24,38 @@ VISIBLE = st.characters(min_codepoint=33, max_codepoint=126)
 
 @pytest.mark.promise("secret")
 @given(st.text(VISIBLE, min_size=8), st.text(max_size=200), st.text(max_size=200))
-def test_an_excerpt_hides_the_token(token: str, before: str, after: str) -> None:
-    escaped = json.dumps(token)
-    for spelling in (token, escaped, token.upper()):
-        shown = excerpt(redact(before + spelling + after, token))
-        assert token not in shown
-        assert escaped[1:-1] not in shown
-        assert len(shown) <= 160
-        assert shown.isprintable()
+def test_redacted_text_does_not_contain_the_token(token: str, before: str, after: str) -> None:
+    escaped = json.dumps(token)[1:-1]
+    for spelling in (token, escaped, escaped.replace("/", "\\/"), quote(token, safe="")):
+        shown = redact(before + spelling + after, token)
+        assert "********" in shown
+        assert spelling not in shown
+
+
+SPELLINGS = [
+    "s/T%+o",
+    "s\\/T%+o",
+    "s%2fT%25+o",
+    "s%2FT%25%2Bo",
+    "%73%2F%54%25%2b%6F",
+    "\\u0073\\u002f\\u0054\\u0025\\u002B\\u006F",
+]
 
 
 @pytest.mark.promise("secret")
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_a_token_is_redacted_as_it_is_and_as_in_urls_and_json(spelling: str) -> None:
+    assert redact(f"<{spelling}>", "s/T%+o", shortest=1) == "<********>"
+
+
 @pytest.mark.parametrize("token", ["a", "ab", "+/=", ".*", "\\", "(", "%41", "&amp;"])
-def test_any_token_is_redacted(token: str) -> None:
-    assert redact(f"<{token}>", token) == "<********>"
+def test_a_short_token_is_redacted_only_if_asked(token: str) -> None:
+    assert redact(f"<{token}>", token, shortest=1) == "<********>"
+    assert redact(f"<{token}>", token) == f"<{token}>"
+
+
+def test_without_a_token_nothing_is_redacted() -> None:
+    assert redact("text", "", shortest=1) == "text"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,385 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""One request: how long it may take, how much of a body is read, and what is not kept."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+import tracemalloc
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import urllib3
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ansible_collections.server_management.cloud.plugins.module_utils import _http
+from ansible_collections.server_management.cloud.plugins.module_utils._client import LIST_SERVERS
+from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
+    CloudError,
+    MalformedResponse,
+    MissingLibrary,
+    Redirected,
+    StatusError,
+    TimedOut,
+    Unauthorized,
+)
+from ansible_collections.server_management.cloud.plugins.module_utils._http import Http
+from ansible_collections.server_management.cloud.plugins.module_utils._http import (
+    read_body as read_quoted_body,
+)
+from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
+from sandbox import Fault, Sandbox
+
+ENVELOPE = b'{"data": [], "has_more": false}'
+HAS_READ1 = hasattr(urllib3.HTTPResponse, "read1")
+
+read_body = partial(read_quoted_body, quote=str)
+
+
+def send(url: str, limit: int = 2**20, **options: Any) -> _http.Response:
+    """Send one request and close its connection."""
+    sender = Http(Connection(f"{url}/api/v1", "sandbox-token", **options), None)
+    try:
+        return sender.send(LIST_SERVERS, limit)
+    finally:
+        sender.close()
+
+
+# Bodies.
+
+
+@given(st.lists(st.binary(max_size=200), max_size=8), st.lists(st.integers(1, 40)))
+def test_a_body_is_restored_from_any_chunks(members: list[bytes], cuts: list[int]) -> None:
+    body = b"".join(members)
+    compressed = b"".join(map(gzip.compress, members)) or gzip.compress(b"")
+    assert read_body(_pieces(body, cuts), "", 2000) == body
+    assert read_body(_pieces(compressed, cuts), "gzip", 2000) == body
+
+
+def _pieces(data: bytes, sizes: list[int]) -> Iterator[bytes]:
+    for size in [*sizes, len(data)]:
+        yield data[:size]
+        data = data[size:]
+
+
+@pytest.mark.promise("bounded")
+@pytest.mark.parametrize("encoding", ["", "identity", " Identity", "gzip", " GZIP ", "x-gzip"])
+def test_the_limit_applies_to_the_decompressed_body(encoding: str) -> None:
+    encode = gzip.compress if "zip" in encoding.lower() else bytes
+    assert len(read_body([encode(bytes(100_000))], encoding, 100_000)) == 100_000
+    with pytest.raises(MalformedResponse, match="larger than 32 MiB"):
+        read_body([encode(bytes(100_001))], encoding, 100_000)
+
+
+DAMAGED = [
+    (b"", "incomplete"),
+    (gzip.compress(ENVELOPE, mtime=0)[:-1], "incomplete"),
+    (gzip.compress(ENVELOPE, mtime=0)[:10], "incomplete"),
+    (ENVELOPE, "is not"),
+    (zlib.compress(ENVELOPE), "is not"),
+    (gzip.compress(ENVELOPE, mtime=0)[:-8] + bytes(8), "is not"),
+    (gzip.compress(ENVELOPE, mtime=0) + b"more", "is not"),
+]
+
+
+@pytest.mark.promise("whole")
+@pytest.mark.parametrize(("body", "words"), DAMAGED)
+def test_a_damaged_compressed_body_is_refused(body: bytes, words: str) -> None:
+    with pytest.raises(MalformedResponse, match=words):
+        read_body([body], "gzip", 1000)
+
+
+@pytest.mark.promise("bounded")
+@pytest.mark.parametrize("encoding", ["br", "deflate", "zstd", "gzip, gzip", "none", "\x1b"])
+def test_another_encoding_is_refused_before_anything_is_read(encoding: str) -> None:
+    chunks = iter([b"never read"])
+    with pytest.raises(MalformedResponse, match="although only gzip was requested"):
+        read_body(chunks, encoding, 10)
+    assert list(chunks) == [b"never read"]
+
+
+@pytest.mark.promise("bounded")
+@pytest.mark.parametrize("compress", [bytes, gzip.compress], ids=["plain", "gzip"])
+def test_an_oversized_body_is_refused_with_little_memory(compress: Callable[..., bytes]) -> None:
+    chunk = compress(bytes(2**16 if compress is bytes else 2**24))
+    encoding = "" if compress is bytes else "gzip"
+    tracemalloc.start()
+    try:
+        with pytest.raises(MalformedResponse, match="larger than"):
+            read_body(itertools.repeat(chunk), encoding, 2**20)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 2**22
+
+
+@pytest.mark.promise("bounded")
+@pytest.mark.parametrize("status", [302, 401, 500])
+def test_an_endless_body_of_an_error_is_not_read(sandbox: Sandbox, status: int) -> None:
+    sent = 0
+
+    def stream() -> Iterator[bytes]:
+        nonlocal sent
+        while sent < 2**28:
+            sent += 2**20
+            yield b"x" * 2**20
+
+    location = "/elsewhere" if status == 302 else None
+    sandbox.fail(Fault(status=status, body=stream, location=location))
+    with pytest.raises(StatusError) as caught:
+        send(sandbox.url)
+    assert caught.value.status == status
+    assert sent < 2**25
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"), [(401, Unauthorized), (302, Redirected)], ids=["error", "redirect"]
+)
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"cut": "body", "end": "hang"},
+        {"cut": "body"},
+        {"headers": {"Content-Encoding": "gzip"}},
+        {"headers": {"Content-Encoding": "br"}},
+    ],
+    ids=str,
+)
+def test_a_status_is_more_important_than_an_error_of_its_body(
+    sandbox: Sandbox, status: int, kind: type[CloudError], fault: dict[str, Any]
+) -> None:
+    sandbox.fail(Fault(status=status, body="x" * 1000, **fault))
+    with pytest.raises(kind) as caught:
+        send(sandbox.url, timeout=0.4)
+    assert "The response is" not in caught.value.message
+
+
+# Time.
+
+
+STALLED = [
+    Fault.hang(),
+    Fault(delay=30),
+    Fault(cut="headers", end="hang"),
+    Fault(cut="body", end="hang"),
+]
+
+
+@pytest.mark.promise("bounded")
+@pytest.mark.parametrize("fault", STALLED, ids=repr)
+def test_the_wait_for_the_next_bytes_is_limited(sandbox: Sandbox, fault: Fault) -> None:
+    sandbox.fail(fault)
+    started = time.monotonic()
+    with pytest.raises(TimedOut, match=r"^No complete response from .* within 0\.4 s") as caught:
+        send(sandbox.url, timeout=0.4)
+    assert 0.35 < time.monotonic() - started < 3
+    assert f"{sandbox.host}:{sandbox.port}" in caught.value.message
+    assert "timeout" in caught.value.next_step
+
+
+@pytest.mark.promise("bounded")
+@pytest.mark.parametrize("chunked", [False, True])
+def test_the_time_of_the_whole_body_is_limited(sandbox: Sandbox, chunked: bool) -> None:
+    # Without read1, urllib3 waits for 64 KiB, and the total is checked after that.
+    size, pause = (1, 0.05) if HAS_READ1 else (2**16, 0.3)
+
+    def stream() -> Iterator[bytes]:
+        while True:
+            yield b" " * size
+            time.sleep(pause)
+
+    sandbox.fail(Fault(body=stream, chunked=chunked))
+    started = time.monotonic()
+    with pytest.raises(TimedOut, match=r"within 0\.4 s"):
+        send(sandbox.url, timeout=0.4)
+    assert 0.35 < time.monotonic() - started < 3
+
+
+def test_a_server_that_hangs_in_the_handshake_of_tls_is_reported() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"https://127.0.0.1:{listener.getsockname()[1]}"
+        with pytest.raises(TimedOut, match=r"^No complete response from .* within 0\.3 s"):
+            send(url, timeout=0.3)
+
+
+@contextmanager
+def dropping_address() -> Iterator[tuple[str, int]]:
+    """Yield an address that does not respond to new connections, because its queue is full."""
+    with ExitStack() as stack:
+        listener = stack.enter_context(socket.socket())
+        listener.bind(("127.0.0.2", 0))
+        listener.listen(0)
+        for _number in range(3):
+            waiting = stack.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(listener.getsockname())
+        yield listener.getsockname()
+
+
+@pytest.fixture
+def resolve(monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+    """Return a function that gives a name several addresses, and returns its URL."""
+    lookup = socket.getaddrinfo
+
+    def give(*addresses: tuple[str, int]) -> str:
+        def getaddrinfo(host: str, *args: Any, **kwargs: Any) -> Any:
+            if host != "several.localhost":
+                return lookup(host, *args, **kwargs)
+            return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", address) for address in addresses]
+
+        monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+        return "http://several.localhost:81"
+
+    return give
+
+
+@pytest.mark.promise("whole")
+def test_a_name_works_if_its_first_address_drops_packets(
+    sandbox: Sandbox, resolve: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    good = (sandbox.host, sandbox.port)
+    with dropping_address() as bad:
+        url = resolve(bad, good)
+        started = time.monotonic()
+        send(url, timeout=0.3)
+        assert time.monotonic() - started > 0.25
+        monkeypatch.setattr(_http, "_LONGEST_CONNECT", 0.3)
+        send(url, timeout=30)
+        assert time.monotonic() - started < 5
+
+
+@pytest.mark.parametrize(("timeout", "longest"), [(30, 0.3), (0.3, 10.0)])
+def test_an_address_that_drops_packets_is_reported(
+    resolve: Callable[..., str], monkeypatch: pytest.MonkeyPatch, timeout: float, longest: float
+) -> None:
+    monkeypatch.setattr(_http, "_LONGEST_CONNECT", longest)
+    with dropping_address() as bad:
+        url = resolve(bad)
+        with pytest.raises(TimedOut) as caught:
+            send(url, timeout=timeout)
+    assert caught.match(r"^No connection to several\.localhost:81 within 0\.3 s\. Check base_url")
+
+
+def test_through_a_proxy_a_connection_may_take_the_whole_timeout(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_http, "_LONGEST_CONNECT", 0.1)
+    monkeypatch.setenv("https_proxy", sandbox.url)
+    sandbox.fail(Fault.hang())
+    started = time.monotonic()
+    with pytest.raises(TimedOut, match=r"from api\.invalid:443 through the proxy .* within 0\.5 s"):
+        send("https://api.invalid", timeout=0.5)
+    assert time.monotonic() - started > 0.45
+
+
+INTERRUPTED = {
+    "connection": None,
+    "headers": Fault.hang(),
+    "body": Fault(cut="body", end="hang"),
+}
+
+
+# urllib3 does not close a socket that is interrupted while it connects; Python does.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.promise("bounded")
+@pytest.mark.parametrize("where", INTERRUPTED)
+def test_ctrl_c_ends_a_request_at_once(
+    sandbox: Sandbox, resolve: Callable[..., str], where: str
+) -> None:
+    fault = INTERRUPTED[where]
+    with dropping_address() as bad:
+        url = sandbox.url if fault else resolve(bad)
+        if fault:
+            sandbox.fail(fault)
+        main = threading.main_thread().ident or 0
+        timer = threading.Timer(0.3, signal.pthread_kill, (main, signal.SIGINT))
+        timer.start()
+        started = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            send(url, timeout=30)
+        assert time.monotonic() - started < 2
+
+
+# What is not kept.
+
+
+def sockets() -> int:
+    """Return the number of open sockets of this process."""
+    count = 0
+    for name in os.listdir("/proc/self/fd"):
+        with suppress(OSError):
+            count += os.readlink(f"/proc/self/fd/{name}").startswith("socket:")
+    return count
+
+
+@pytest.mark.parametrize("fault", [Fault(), Fault(status=500), Fault.hang(), Fault.endless()])
+def test_no_connection_is_left_open(sandbox: Sandbox, fault: Fault) -> None:
+    before = sockets()
+    sandbox.fail(fault)
+    with suppress(CloudError):
+        send(sandbox.url, timeout=0.3)
+    deadline = time.monotonic() + 5  # the sandbox has the other end of the connection
+    while sockets() > before and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert sockets() == before
+
+
+@pytest.mark.promise("bounded")
+def test_no_cookie_is_kept(sandbox: Sandbox) -> None:
+    sandbox.fail(Fault(headers={"Set-Cookie": "a=" + "x" * 60_000}), times=None)
+    sender = Http(Connection(f"{sandbox.url}/api/v1", sandbox.token), None)
+    for _number in range(2):
+        sender.send(LIST_SERVERS, 2**20)
+    sender.close()
+    assert [request.headers["Cookie"] for request in sandbox.requests] == [None, None]
+    assert sandbox.connections == 1
+
+
+@pytest.mark.promise("home")
+def test_a_netrc_file_does_not_replace_the_token(
+    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    netrc = tmp_path / ".netrc"
+    netrc.write_text("machine 127.0.0.1 login someone password secret\n", encoding="ascii")
+    netrc.chmod(0o600)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    import requests
+
+    assert requests.utils.get_netrc_auth(sandbox.url) == ("someone", "secret")
+    send(sandbox.url)
+    assert sandbox.requests[0].headers.get_all("Authorization") == ["Bearer sandbox-token"]
+
+
+def test_a_request_has_a_user_agent(sandbox: Sandbox) -> None:
+    send(sandbox.url, user_agent="server_management.cloud/1.2.3 ansible/2.21.0")
+    (request,) = sandbox.requests
+    assert (request.method, request.path, request.query) == ("GET", "/api/v1/servers", {})
+    agent = request.headers["User-Agent"]
+    assert agent.startswith("server_management.cloud/1.2.3 ansible/2.21.0 python-requests/")
+    assert request.headers["Accept"] == "application/json"
+    assert request.headers["Accept-Encoding"] == "gzip"
+
+
+def test_a_missing_library_is_reported_with_ways_to_install_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "requests", None)
+    with pytest.raises(MissingLibrary) as caught:
+        send("http://127.0.0.1:9")
+    assert sys.executable in caught.value.next_step
+    assert "pipx inject" in caught.value.next_step
