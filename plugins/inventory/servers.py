@@ -384,10 +384,9 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         """
         if not any(self.get_option(option) for option in EXPRESSION_OPTIONS):
             return None
-        from ..plugin_utils._expressions import OPTIONS, Expressions
+        from ..plugin_utils._expressions import Expressions
 
-        options = {option: self.get_option(option) for option in OPTIONS}
-        return Expressions(options, self.templar, self._vars)
+        return Expressions(self.get_option, self.templar, self._vars, self._warn)
 
     def _hosts(self, connection: Connection, use_cache: bool, expressions: Any) -> list[Host]:
         """Return a host, without name and groups, for each server that the options select."""
@@ -476,10 +475,10 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             )
         report_names(naming, hosts, self.get_option("strict"), self._warn)
         failures = expressions.failures if expressions else {}
-        for label, (count, reason) in failures.items():
-            first = ", first with" if count > 1 else ""
+        for label, (servers, reason) in failures.items():
+            first = ", first with" if len(servers) > 1 else ""
             total = count_of(len(hosts), "host")
-            self._warn(f"{label}: failed for {count:,} of {total}{first}: {reason}")
+            self._warn(f"{label}: failed for {len(servers):,} of {total}{first}: {reason}")
 
     def _warn(self, text: str) -> None:
         self.display.warning(self._line(text))

@@ -4,108 +4,283 @@
 
 """The expressions of an inventory file, and what they add to hosts.
 
-Hosts are named and composed again if one has the name of a group. The utility _evaluator evaluates
-single expressions; with ``is_fast=False``, Ansible evaluates all, with the same results.
+Nothing is added to Ansible's inventory before all expressions of all hosts have been evaluated. An
+expression sees the variables that its host has in a scratch inventory, with what other sources say
+about the host and what the expressions before it have added. Ansible's own helpers evaluate it.
+
+The utility _pure remembers results, so that Ansible is asked less often; they would be the same
+without it.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from datetime import date
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
+from ansible.errors import AnsibleParserError
+from ansible.inventory.data import InventoryData
+from ansible.inventory.host import Host as AnsibleHost
+from ansible.plugins.inventory import BaseInventoryPlugin, Constructable
 from ansible.template import Templar
+from ansible.utils.vars import combine_vars
 
 from ..module_utils._errors import OptionError
 from ..module_utils._text import is_plain, one_line, summarise
-from ._ansible import compile_once, is_omission, reason_text
-from ._evaluator import NUMBERS, Evaluator, Expression, syntax_error
+from ._ansible import HAS_EXPRESSIONS, as_data, compile_once, is_omission, keep_text, reason_text
 from ._groups import ReservedNames, label_keyed_groups, safe_group_name
-from ._host_vars import HostVars, OtherSources
 from ._hosts import Host, name_hosts
 from ._names import Naming
+from ._pure import Expression
 
-# The options that Expressions reads.
-OPTIONS = (
-    "compose", "filters", "groups", "hostnames", "keyed_groups", "leading_separator", "strict",
-    "use_extra_vars",
-)  # fmt: skip
-_HOSTNAMES = "hostnames: "
+_NUMBERS = (bool, int, float)  # as expressions, they stand for themselves
+_MAGIC = ("inventory_hostname", "inventory_hostname_short", "group_names")
 _ATTEMPTS = 3  # to name and compose the hosts
+_SIMILAR = 0.8  # as server_nmae and server_name are
+_undefined_name = re.compile(r"'(\w+)' is undefined").search
+_template_in_text = re.compile(r"""(['"])[^'"]*\{\{[^'"]*\}\}[^'"]*\1""").search
 
 
-class Composed(NamedTuple):
-    """The variables and groups that the expressions add to one host."""
+class Added(NamedTuple):
+    """What expressions add to one host; ``parents`` has (parent, child) pairs of groups."""
 
     variables: dict[str, Any]
     groups: list[str]
+    parents: list[tuple[str, str]]
+
+
+_NOTHING = Added({}, [], [])
+_FAILED = object()
+
+
+class Scratch(InventoryData):
+    """A copy of the groups of an inventory, in which a host has the variables that it would have.
+
+    A host stays in it only until they are known: all hosts would need the memory of a second
+    inventory.
+    """
+
+    def __init__(self, inventory: Any) -> None:
+        super().__init__()
+        self.current_source = inventory.current_source
+        self.add_host("host")
+        self._vars_of_each = self.hosts.pop("host").vars  # the source
+        self.others: Mapping[str, Any] = inventory.hosts
+        self.parents: set[tuple[str, str]] = set()
+        self.add_parents(
+            (parent.name, group.name)
+            for group in inventory.groups.values()
+            for parent in group.parent_groups
+        )
+
+    def add_parents(self, pairs: Iterable[tuple[str, str]]) -> None:
+        """Put groups into others, given as (parent, child) pairs."""
+        for parent, child in pairs:
+            if (parent, child) not in self.parents:
+                self.parents.add((parent, child))
+                self.add_group(parent)
+                self.add_group(child)
+                with suppress(Exception):  # a group inside itself: the source will fail
+                    self.add_child(parent, child)
+
+    def variables(self, view: View) -> dict[str, Any]:
+        """Return the variables of a host, as Ansible's Host.get_vars() does."""
+        host = AnsibleHost(view.host.name, gen_uuid=False)
+        host.vars, groups = self._vars_of_each, view.groups
+        if known := self.others.get(host.name):
+            host.vars = {**host.vars, **known.vars}
+            groups = [*(group.name for group in known.groups), *groups]
+        for added in (as_data(view.host.variables), view.composed):
+            host.vars = combine_vars(host.vars, added)
+        for group in groups:
+            host.add_group(self.groups[self.add_group(group)])
+        variables: dict[str, Any] = host.get_vars()
+        # The name and the groups can be text from the API.
+        variables.update(as_data({magic: variables[magic] for magic in _MAGIC}))
+        return variables
+
+
+class Made(InventoryData):
+    """An inventory in which one of Ansible's helpers makes groups of a host.
+
+    ``parents`` has the (parent, child) pairs, which are not linked: one can be inside itself.
+    """
+
+    def __init__(self, host: str) -> None:
+        self.parents: list[tuple[str, str]] = []
+        super().__init__()
+        self.parents.clear()
+        self.add_host(host)
+
+    def add_child(self, group: str, child: str) -> bool:
+        self.parents.append((group, child))
+        return True
+
+
+class View:
+    """A host as its expressions see it; without ``scratch``, a server that has no name yet."""
+
+    def __init__(self, host: Host, scratch: Scratch | None = None) -> None:
+        self.host = host
+        self.scratch = scratch
+        # Whether other sources say something about the host.
+        self.is_known = scratch is not None and host.name in scratch.others
+        # What expressions have added so far.
+        self.composed: dict[str, Any] = {}
+        self.groups = list(host.groups)
+
+    @cached_property
+    def variables(self) -> dict[str, Any]:
+        """All variables of the host, for Ansible."""
+        if self.scratch:
+            return self.scratch.variables(self)
+        variables: dict[str, Any] = as_data(self.host.variables)
+        return variables
+
+    def add(self, variables: Mapping[str, Any], groups: Iterable[str]) -> None:
+        """Add variables and groups for the next expressions."""
+        self.composed.update(variables)
+        self.groups += groups
+        self.__dict__.pop("variables", None)
+
+
+class _Value:
+    """The value of a key, for Ansible's helper for keyed_groups, which expects an expression."""
+
+    def __init__(self, expression: Any, value: Any) -> None:
+        self._expression = expression
+        self.value = value
+
+    def __str__(self) -> str:
+        """Return the expression, for messages."""
+        return str(self._expression)
+
+
+class Helpers(BaseInventoryPlugin, Constructable):
+    """Ansible's own helpers, each asked for one expression of one host.
+
+    ``get_option`` returns the options that they read.
+    """
+
+    NAME = "server_management.cloud.servers"
+
+    def __init__(
+        self, get_option: Callable[[str], Any], templar: Templar, extra_vars: Mapping[str, Any]
+    ) -> None:
+        super().__init__()
+        self.get_option = get_option
+        self.templar = templar
+        keep_text(templar)
+        compile_once(templar)
+        self._vars = extra_vars
+
+    def value(self, expression: Any, view: View) -> Any:
+        """Return the value of an expression."""
+        if isinstance(expression, _NUMBERS):
+            return expression
+        return self._compose(expression, view.variables)
+
+    def holds(self, condition: Any, view: View) -> bool:
+        """Return whether a condition is true."""
+        if isinstance(condition, _NUMBERS):
+            return bool(condition)
+        variables = combine_vars(view.variables, self._vars)
+        try:
+            made = self._made(self._add_host_to_composed_groups, {"it": condition}, variables, view)
+        except AnsibleParserError as error:
+            cause = error.__context__ or error  # without the name of the group
+            raise cause from cause.__cause__
+        return "it" in made.groups
+
+    def keyed_groups(self, entry: dict[str, Any], value: Any, view: View) -> Added:
+        """Return what an entry of keyed_groups makes of the value of its key."""
+        text = str(value) if isinstance(entry["key"], _NUMBERS) else value
+        entry = {**entry, "key": _Value(entry["key"], text)}
+        variables = view.variables if _has_template(entry) else {}
+        try:
+            made = self._made(self._add_host_to_keyed_groups, [entry], variables, view)
+        except AnsibleParserError as error:
+            # For the helper, an empty key is always an error; here, only with strict.
+            if self.get_option("strict") or text or error.__context__:
+                raise
+            return _NOTHING
+        groups = [group.name for group in made.groups.values() if group.hosts]
+        return Added({}, groups, made.parents)
+
+    def _made(
+        self, helper: Callable[..., None], entries: Any, variables: dict[str, Any], view: View
+    ) -> Made:
+        host = view.host.name or "host"
+        self.inventory = made = Made(host)
+        helper(entries, variables, host, strict=True, fetch_hostvars=False)
+        return made
+
+    def _compose(self, template: Any, variables: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(template, _Value):  # of a helper for keyed_groups, which reads variables next
+            self.templar.available_variables = combine_vars(variables, self._vars)
+            return template.value
+        return super()._compose(template, variables, *args, **kwargs)
 
 
 class Expressions:
     """The expressions of an inventory file.
 
-    ``failures`` has, for each expression, the number of hosts for which it failed and the first
-    error. ``parents`` has the (parent, child) pairs of groups that keyed_groups require, in order.
+    ``failures`` has, for each expression, the ids of the servers for which it failed, and the first
+    reason. ``parents`` has the (parent, child) pairs of groups that keyed_groups require, in order.
     """
 
     def __init__(
         self,
-        options: Mapping[str, Any],
+        get_option: Callable[[str], Any],
         templar: Templar,
         extra_vars: Mapping[str, Any],
-        is_fast: bool = True,
+        warn: Callable[[str], None],
     ) -> None:
-        extra_vars = extra_vars if options["use_extra_vars"] else {}
-        if is_fast:
-            compile_once(templar)
-        self._evaluator = Evaluator(options, templar, extra_vars)
-        self._strict = options["strict"]
-        new = partial(Expression, extra_vars=extra_vars, is_fast=is_fast)
+        self.failures: dict[str, tuple[set[str], str]] = {}
+        self.parents: dict[tuple[str, str], None] = {}
+        self._strict = get_option("strict")
+        self._prefix = get_option("hostvars_prefix")
+        extra_vars = extra_vars if get_option("use_extra_vars") else {}
+        helpers = Helpers(get_option, templar, extra_vars)
+        condition = partial(Expression, helpers.holds, extra_vars, is_condition=True)
+        value = partial(Expression, helpers.value, extra_vars)
         self._filters = [
-            (verb, new(condition, is_condition=True))
-            for entry in options["filters"] or []
-            for verb, condition in entry.items()
+            (verb, condition(f"filters: {verb}: {source}", source))
+            for entry in get_option("filters") or []
+            for verb, source in entry.items()
         ]
         self._hostnames = [
-            (f"{_HOSTNAMES}{one_line(str(source))}", new(source))
-            for source in options["hostnames"] or []
+            value(f"hostnames: {one_line(str(source))}", source, _name_text, "")
+            for source in get_option("hostnames") or []
         ]
-        self._variables = {name: new(source) for name, source in (options["compose"] or {}).items()}
+        self._compose = {
+            name: value(f"compose: {name}", source, _checked, _FAILED)
+            for name, source in (get_option("compose") or {}).items()
+        }
         # A list, because a-b and a_b are the same group.
         self._groups = [
-            (name, safe_group_name(str(name)), new(condition, is_condition=True))
-            for name, condition in (options["groups"] or {}).items()
+            (safe_group_name(str(name)), condition(f"groups: {name}", source))
+            for name, source in (get_option("groups") or {}).items()
         ]
-        self._keyed_groups = label_keyed_groups(options["keyed_groups"] or [])
-        self._keys = [
-            # A templated parent_group needs the host's variables, so Ansible must evaluate its key.
-            new(
-                entry["key"], is_fast=is_fast and bool(is_plain(str(entry.get("parent_group", ""))))
-            )
-            for entry in self._keyed_groups.values()
-        ]
-        self.failures: dict[str, tuple[int, str]] = {}
-        self.parents: dict[tuple[str, str], None] = {}
+        self._keyed_groups = []
+        for label, entry in label_keyed_groups(get_option("keyed_groups") or []).items():
+            make, is_pure = partial(helpers.keyed_groups, entry), not _has_template(entry)
+            self._keyed_groups.append(value(label, entry["key"], make, _NOTHING, is_pure=is_pure))
+        warn_of_templates(self._compose.values(), warn)
 
     def is_kept(self, host: Host) -> bool:
         """Return whether the first condition that is true, if any, includes the host.
 
         Raises OptionError if a condition fails: a host must not be kept by accident.
         """
-        host_vars = HostVars(host)
+        view = View(host)
         for verb, condition in self._filters:
-            try:
-                if self._evaluator.holds(condition, host_vars):
-                    return bool(verb == "include")
-            except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
-                label = f"filters: {verb}: {condition.source}"
-                syntax = syntax_error(error)
-                if syntax is not None:
-                    raise OptionError(f"{label}: syntax error: {one_line(syntax)}") from None
-                server, reason = one_line(host.server.id), reason_text(str(error))
-                raise OptionError(f"{label}: failed for the server {server}: {reason}") from None
+            if self._result(condition, view, strict=True):
+                return bool(verb == "include")
         return True
 
     def preferences(self, host: Host) -> list[str]:
@@ -113,77 +288,68 @@ class Expressions:
 
         With strict, the first failure raises OptionError. Without it, ``failures`` counts.
         """
-        host_vars = HostVars(host)
-        found = []
-        for label, expression in self._hostnames:
-            try:
-                value = self._evaluator.value(expression, host_vars)
-            except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
-                if not is_omission(error):
-                    server = one_line(host.server.id)
-                    self._fail(label, f"failed for the server {server}: ", error)
-                value = ""
-            if isinstance(value, str):
-                found.append(str.__str__(value))  # without any mark
-            else:
-                found.append(str(value) if isinstance(value, NUMBERS) else "")
-        return found
+        view = View(host)
+        return [self._result(expression, view) for expression in self._hostnames]
 
-    def compose_all(self, hosts: list[Host], inventory: Any) -> list[Composed]:
+    def compose_all(self, hosts: list[Host], inventory: Any) -> list[Added]:
         """Evaluate compose, groups and keyed_groups for hosts that have their names.
 
         With strict, the first failure raises OptionError. Without it, ``failures`` counts.
         """
-        self.failures = {
-            label: found for label, found in self.failures.items() if label.startswith(_HOSTNAMES)
-        }
         self.parents.clear()
-        if not (self._variables or self._groups or self._keyed_groups):
-            return [Composed({}, []) for host in hosts]
-        others = OtherSources(inventory)
-        return [self._compose_host(HostVars(host, others), others) for host in hosts]
+        scratch = Scratch(inventory)
+        return [self._compose_host(View(host, scratch), scratch) for host in hosts]
 
-    def _compose_host(self, host_vars: HostVars, others: OtherSources) -> Composed:
-        host, variables = host_vars.host.name, {}
-        for name, expression in self._variables.items():
-            try:
-                value = self._evaluator.value(expression, host_vars)
-                _check_json(value)
-                variables[name] = value
-            except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
-                self._fail(f"compose: {name}", f"Could not set {name} for host {host}: ", error)
-        # Entries of compose can't use each other's results, and neither can those of groups.
-        host_vars.composed = variables
-        groups = []
-        for name, group, condition in self._groups:
-            try:
-                if self._evaluator.holds(condition, host_vars):
-                    groups.append(group)
-            except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
-                message = f"Could not add host {host} to group {group}: "
-                self._fail(f"groups: {name}", message, error)
-        host_vars.groups += groups
-        for (label, entry), key in zip(self._keyed_groups.items(), self._keys, strict=True):
-            try:
-                recorder = self._evaluator.keyed_groups(entry, key, host_vars)
-            except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
-                self._fail(label, "", error)
-                continue
-            host_vars.groups += recorder.groups
-            for parent, child in recorder.parents:
-                self.parents[parent, child] = None
-                others.add_parent(parent, child)
-        return Composed(variables, host_vars.groups)
+    def _compose_host(self, view: View, scratch: Scratch) -> Added:
+        """Evaluate the options in Ansible's order: each sees the results of those before it.
 
-    def _fail(self, label: str, message: str, error: Exception) -> None:
+        Entries of compose don't see each other's results, and neither do those of groups.
+        """
+        values = {name: self._result(it, view) for name, it in self._compose.items()}
+        variables = {name: value for name, value in values.items() if value is not _FAILED}
+        view.add(variables, [])
+        view.add({}, [name for name, it in self._groups if self._result(it, view)])
+        for entry in self._keyed_groups:
+            added = self._result(entry, view)
+            view.add({}, added.groups)
+            scratch.add_parents(added.parents)
+            self.parents.update(dict.fromkeys(added.parents))
+        return Added(variables, view.groups[len(view.host.groups) :], [])
+
+    def _result(self, expression: Expression, view: View, strict: bool = False) -> Any:
+        """Return the result of an expression for a host."""
+        try:
+            return expression.result(view)
+        except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
+            label, server = expression.label, view.host.server.id
+            if strict or self._strict:
+                name = one_line(view.host.name or server)
+                # With the cause, Ansible would print the reason twice.
+                raise OptionError(
+                    f"{label}: failed for {name}: {self._reason(error, expression, view)}"
+                ) from None
+            if not is_omission(error):
+                if label not in self.failures:
+                    self.failures[label] = set(), self._reason(error, expression, view)
+                self.failures[label][0].add(server)
+            return expression.failed
+
+    def _reason(self, error: Exception, expression: Expression, view: View) -> str:
+        """Return the reason of an error, and what is probably meant."""
         reason = reason_text(str(error))
-        if self._strict:
-            # With the cause, Ansible would print the reason twice.
-            raise OptionError(f"{label}: {message}{reason}") from None
-        if is_omission(error):
-            return
-        count, first = self.failures.get(label, (0, reason))
-        self.failures[label] = count + 1, first
+        undefined = _undefined_name(reason)
+        if not undefined:
+            return reason
+        import difflib  # only here: most files have no failing expression
+
+        name, variables = undefined[1], view.host.variables
+        near = [f"{self._prefix}{name}"] if f"{self._prefix}{name}" in variables else []
+        near += difflib.get_close_matches(name, variables, n=1, cutoff=_SIMILAR)
+        if near:
+            return f"{reason} (did you mean {near[0]}?)"
+        is_text = str(expression.source).strip() == name
+        quoted = f""" (text needs quotes inside the quotes: "'{name}'")"""
+        return reason + (quoted if is_text else "")
 
 
 def name_and_compose(
@@ -202,7 +368,7 @@ def name_and_compose(
     for _attempt in range(_ATTEMPTS):
         naming = name_hosts(hosts, group_names, is_taken)
         composed = expressions.compose_all(hosts, inventory)
-        made = {group for extra in composed for group in extra.groups}
+        made = {group for added in composed for group in added.groups}
         made.update(name for pair in expressions.parents for name in pair)
         clashing = made.intersection(host.name for host in hosts)
         if not clashing:
@@ -213,23 +379,42 @@ def name_and_compose(
             f"keyed_groups: creates groups with the names of hosts: {summarise(clashing)}.",
             "Set prefix.",
         )
-    for host, extra in zip(hosts, composed, strict=True):
-        host.variables.update(extra.variables)
-        host.groups += extra.groups
+    for host, added in zip(hosts, composed, strict=True):
+        host.variables.update(added.variables)
+        host.groups += added.groups
     return naming
 
 
-def _check_json(value: Any) -> None:
-    """Raise TypeError if a value can't be in JSON, in which ansible-inventory lists variables."""
-    if isinstance(value, (str, int, date, type(None))):  # dates are listed as text
-        return
-    if isinstance(value, (list, tuple)):
-        for item in value:
-            _check_json(item)
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            if not isinstance(key, (str, int, float, type(None))):
-                raise TypeError(f"The key {key!r} can't be in JSON.")
-            _check_json(item)
-    elif not (isinstance(value, float) and math.isfinite(value)):
-        raise TypeError(f"The result {value!r} can't be in JSON.")
+def warn_of_templates(expressions: Iterable[Expression], warn: Callable[[str], None]) -> None:
+    """Warn of braces in text that an expression contains, which Ansible up to 2.18 renders."""
+    for expression in expressions:
+        if HAS_EXPRESSIONS and _template_in_text(str(expression.source)):
+            warn(
+                f"{expression.label}: Ansible doesn't render braces inside the text of an "
+                "expression. Write the variable without braces and quotes."
+            )
+
+
+def _has_template(entry: Mapping[str, Any]) -> bool:
+    """Return whether the parent of keyed_groups can depend on the host."""
+    return not is_plain(str(entry.get("parent_group", "")))
+
+
+def _name_text(value: Any, _view: View) -> str:
+    """Return a result as the name of a host; an empty text if it can't be one."""
+    if isinstance(value, str):
+        return str.__str__(value)  # without any mark
+    return str(value) if isinstance(value, _NUMBERS) else ""
+
+
+def _checked(value: Any, _view: View) -> Any:
+    """Return a result that ansible-inventory can list; other results raise an error."""
+    if not isinstance(value, str):
+        json.dumps(value, allow_nan=False, default=_date_text)
+    return value
+
+
+def _date_text(value: Any) -> str:
+    if isinstance(value, date):
+        return str(value)
+    raise TypeError(f"The result {value!r} can't be in JSON.")

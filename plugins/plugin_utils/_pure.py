@@ -2,43 +2,62 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Find the expressions whose results can be remembered, or come from Jinja instead of Ansible.
+"""Remember the results of expressions, so that Ansible is asked only once for the same values.
 
-Ansible's helpers cost about a millisecond for each host and expression. The terms, which the
-utilities for expressions share:
+Ansible's helpers cost about a millisecond for each host and expression. The result of most
+expressions depends on the values of the variables in them alone:
 
 pure
-    The result depends on the values of the variables in the expression alone: it consists of
-    variables, operators, methods of text, and filters and tests of Jinja or Ansible that depend on
-    their arguments alone. Ansible's result for the same values can be remembered.
+    An expression that consists of variables, operators, methods of text, and filters and tests of
+    Jinja or Ansible that depend on their arguments alone. Its result is remembered for the key of
+    its variables.
 portable
     A pure expression whose parts Ansible and Jinja treat alike, if all its variables are text that
-    can't be a template: Jinja evaluates it. Portable expressions exclude what differs between
-    Ansible's environments: constant folding, tests and attributes of undefined values, and filters
-    and tests that a user's plugin replaces.
+    can't be a template: Jinja evaluates it, which pays off for values that differ for each host.
+    Portable expressions exclude what differs between Ansible's environments: constant folding,
+    tests and attributes of undefined values, and filters and tests that a user's plugin replaces.
 
 Both are allow-lists over the parsed expression. If Jinja raises anything, or returns an unexpected
 type, Ansible evaluates the expression. A test compares random expressions with Ansible's results.
 
-When ansible-core 2.18 is no longer supported, "portable" and all that belongs to it can go: from
-2.19 on, expressions are compiled once. At 10,000 hosts, the rows "keyed" and "everything" of the
-benchmark then cost 1.4 and 3.4 of the direct calls instead of 0.9 and 1.1.
+A key keeps what an expression could observe: the types of values (``1`` is not ``true``), the order
+of mappings, and that a variable is absent.
+
+In this utility, None instead of a pure expression, a key or a value means that Ansible must be
+asked.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable
-from typing import Any
+from collections.abc import Callable, Collection, Hashable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
+from ansible.inventory.host import Host as AnsibleHost
 from ansible.plugins.loader import filter_loader, test_loader
 from jinja2 import StrictUndefined, Template, nodes
 from jinja2.parser import Parser
 from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from ._ansible import HAS_EXPRESSIONS, is_trusted, setting
+from ..module_utils._text import is_plain
+from ._ansible import HAS_EXPRESSIONS, as_data, is_data, is_trusted, setting, text_of
+from ._hosts import RESERVED_VARIABLES
 
+IS_USED = True  # False: Ansible evaluates each expression for each host, with the same results
+
+_Key = tuple[Hashable, ...]
+_ABSENT = (None,)  # the key of a variable that does not exist
+_UNKNOWN = object()
+_HOST_NAMES = ("inventory_hostname", "inventory_hostname_short")
+_MOST_REMEMBERED = 1024  # results of one expression
+# Lists and mappings are copied when they become variables, and when an expression reads them.
+_REMEMBERED = (str, int, float, type(None), list, tuple, dict)
+_LONGEST = 400  # characters of an expression: Ansible fails for deeply nested ones
+# Braces and number signs can end an expression inside a template, and Ansible and Jinja treat
+# backslashes differently.
+_TEMPLATE_SIGNS = ("\\", "{", "}", "#")
 _PORTABLE_FILTERS = frozenset(
     {"capitalize", "default", "d", "first", "join", "last", "length", "lower", "replace", "title"}
     | {"trim", "upper"}
@@ -69,10 +88,7 @@ _OPERATORS = (
     nodes.Concat, nodes.Add, nodes.Compare, nodes.And, nodes.Or, nodes.Not, nodes.CondExpr,
 )  # fmt: skip
 _COLLECTIONS = (nodes.List, nodes.Tuple)
-# Braces and number signs can end an expression inside a template, and Ansible and Jinja treat
-# backslashes differently.
-_TEMPLATE_SIGNS = ("\\", "{", "}", "#")
-_MOST_NESTED = 20  # levels; Ansible raises RecursionError only at many more
+_OTHERS = (nodes.Neg, nodes.Getitem, nodes.Slice)
 
 
 class _Environment(ImmutableSandboxedEnvironment):
@@ -85,55 +101,134 @@ class _Environment(ImmutableSandboxedEnvironment):
 _environment = _Environment(undefined=StrictUndefined, optimized=False)
 
 
-class PureExpression:
-    """A pure expression, which reads the variables in ``names``; ``compiled`` if it is portable."""
+class Pure(NamedTuple):
+    """A pure expression: the variables that it reads, and, if it is portable, its compiled form."""
 
-    def __init__(self, names: Iterable[str], compiled: Template | None) -> None:
-        self.names = tuple(sorted(names))
-        self.compiled = compiled
+    names: tuple[str, ...]
+    compiled: Template | None
+
+
+@dataclass
+class Expression:
+    """An expression of the file, and its remembered results.
+
+    Ansible is asked by ``ask(source, view)``; the result is ``finish(value, view)``. ``hidden`` has
+    the variables that can't be read, because extra vars have their names. ``failed`` is the result
+    for hosts for which the expression fails.
+    """
+
+    ask: Callable[[Any, Any], Any]
+    hidden: Collection[str]
+    label: str
+    source: Any
+    finish: Callable[[Any, Any], Any] = lambda value, view: value
+    failed: Any = False
+    is_condition: bool = False
+    is_pure: bool = True
+
+    def __post_init__(self) -> None:
+        pure = analyse(self.source, self.is_condition) if IS_USED and self.is_pure else None
+        # An extra var can be a template that has another value each time.
+        self._pure = None if pure and any(name in self.hidden for name in pure.names) else pure
+        self._results: dict[_Key | None, Any] = {}
         # Created only once: Template.render and similar functions create one each time.
         self._variables: dict[str, Any] = {}
         self._context = Context(_environment, self._variables, None, {})
 
-    def evaluate(self, key: tuple[Hashable, ...]) -> Any:
-        """Return the value that Jinja computes, or None if Ansible has to compute it.
+    def result(self, view: Any) -> Any:
+        """Return the result for a host, as a View of the utility _expressions shows it."""
+        key = _key(view, self._pure.names) if self._pure else None
+        result = self._results.get(key, _UNKNOWN)
+        if result is _UNKNOWN:
+            value = self._by_jinja(key)
+            result = self.finish(self.ask(self.source, view) if value is None else value, view)
+            is_new = key is not None and len(self._results) < _MOST_REMEMBERED
+            if is_new and isinstance(result, _REMEMBERED):
+                self._results[key] = result
+        return result
 
-        ``key`` has the key of each of ``names``: that of text is the text.
-        """
-        if self.compiled is None:
+    def _by_jinja(self, key: _Key | None) -> Any:
+        """Return the value that Jinja computes from texts, which are their own keys."""
+        compiled = self._pure and self._pure.compiled
+        if key is None or not self._pure or not compiled or not set(map(type, key)) <= {str}:
             return None
-        for text in key:
-            if text.__class__ is not str:
-                return None
-        self._variables.update(zip(self.names, key, strict=True))
+        self._variables.update(zip(self._pure.names, key, strict=True))
         try:
-            deque(self.compiled.root_render_func(self._context), maxlen=0)
+            deque(compiled.root_render_func(self._context), maxlen=0)
         except Exception:  # noqa: BLE001  # a user's expression; Ansible then reports the error
             return None
-        return self._context.vars.pop("value")
+        value: Any = self._context.vars.pop("value")
+        if self.is_condition or value.__class__ is not str:
+            return value if self.is_condition and value.__class__ is bool else None
+        if HAS_EXPRESSIONS:
+            return value
+        if not is_plain(value) or value.startswith(("True", "False")):  # Ansible converts these
+            return None
+        return as_data(value) if key else value
 
 
-def analyse(expression: Any, is_condition: bool) -> PureExpression | None:
-    """Return a pure expression, or None if Ansible must evaluate it each time."""
+def _key(view: Any, names: tuple[str, ...]) -> _Key | None:
+    """Return a key for the values of these variables."""
+    if view.is_known:  # other sources can set any of them
+        return None
+    keys = tuple([_key_of_variable(view, name) for name in names])
+    return None if None in keys else keys
+
+
+def _key_of_variable(view: Any, name: str) -> Hashable | None:
+    if view.scratch:
+        if name in _HOST_NAMES:
+            magic = AnsibleHost(view.host.name, gen_uuid=False).get_magic_vars()
+            return _key_of(magic[name], is_api=True)
+        if name == "group_names":  # includes the groups that they are in
+            return tuple(view.groups), len(view.scratch.parents)
+        if name in view.composed:
+            return _key_of(view.composed[name], is_api=False)
+    if name in view.host.variables:
+        return _key_of(view.host.variables[name], is_api=True)
+    # A reserved name can be a function of Jinja, or a variable of Ansible.
+    return None if name in RESERVED_VARIABLES else _ABSENT
+
+
+def _key_of(value: Any, is_api: bool) -> Hashable | None:
+    """Return a key for a value, which is from the API if ``is_api``.
+
+    The key of text that can't be a template, and that Ansible treats like text from the API, is the
+    text itself.
+    """
+    if isinstance(value, str):
+        text = value if value.__class__ is str else text_of(value)
+        if text is None or not is_plain(text):
+            return None
+        return text if is_api or is_data(value) else (str, text)
+    kind = value.__class__
+    if value is None or isinstance(value, (int, float)):
+        return kind, repr(value)  # 0.0 is not -0.0
+    if isinstance(value, dict):
+        value = [part for item in value.items() for part in item]
+    elif not isinstance(value, (list, tuple)):
+        return None
+    keys = tuple(_key_of(item, is_api) for item in value)
+    return None if None in keys else (kind, keys)
+
+
+def analyse(expression: Any, is_condition: bool) -> Pure | None:
+    """Return a pure expression."""
     if not isinstance(expression, str) or not is_trusted(expression) or _is_ambiguous(expression):
         return None
     try:
         parser = Parser(_environment, str(expression), state="variable")
         tree = parser.parse_expression()
-        names = {node.name for node in _find(tree, nodes.Name)}
-        # Before ansible-core 2.19, "if a if b else c" is a syntax error.
-        is_invalid = is_condition and not HAS_EXPRESSIONS and bool(_find(tree, nodes.CondExpr))
-        if (
-            not parser.stream.eos
-            or is_invalid
-            or "self" in names  # the template, for Jinja
-            or not _all_nodes(tree, _is_pure)
-        ):
+        parts = _parts(tree)
+        if not parser.stream.eos or not all(map(_is_pure, parts)):
             return None
-        compiled = _compile(tree) if _all_nodes(tree, _is_portable) else None
+        # Before ansible-core 2.19, "if a if b else c" is a syntax error.
+        if is_condition and not HAS_EXPRESSIONS and _find(tree, nodes.CondExpr):
+            return None
+        compiled = _compile(tree) if all(map(_is_portable, parts)) else None
     except Exception:  # noqa: BLE001  # a user's expression; Ansible reports what is wrong
         return None
-    return PureExpression(names, compiled)
+    return Pure(tuple(sorted({node.name for node in _find(tree, nodes.Name)})), compiled)
 
 
 def _is_ambiguous(expression: str) -> bool:
@@ -141,13 +236,15 @@ def _is_ambiguous(expression: str) -> bool:
     return bool(
         setting("DEFAULT_JINJA2_EXTENSIONS")  # which may change the language
         or any(sign in expression for sign in _TEMPLATE_SIGNS)
-        or expression.count("(") + expression.count("[") > _MOST_NESTED
+        or len(expression) > _LONGEST
         # Between the braces of a template, a leading sign controls white space.
         or (not HAS_EXPRESSIONS and expression.strip()[:1] in ("-", "+"))
     )
 
 
-def _compile(tree: nodes.Expr) -> Template:
+def _compile(tree: nodes.Expr) -> Template | None:
+    if setting("DEFAULT_JINJA2_NATIVE") and not HAS_EXPRESSIONS:  # text can become a number
+        return None
     body = [nodes.Assign(nodes.Name("value", "store", lineno=1), tree, lineno=1)]
     return _environment.from_string(nodes.Template(body, lineno=1))
 
@@ -156,79 +253,61 @@ def _find(tree: nodes.Node, kind: type[nodes.Node]) -> list[Any]:
     return [node for node in (tree, *tree.find_all(kind)) if isinstance(node, kind)]
 
 
-def _all_nodes(
-    tree: nodes.Node, is_allowed: Callable[[nodes.Node], bool], depth: int = _MOST_NESTED
-) -> bool:
-    children = list(tree.iter_child_nodes())
-    if isinstance(tree, nodes.Call) and isinstance(tree.node, nodes.Getattr):
-        # The method is checked with its call, so that only the value before it remains.
-        children = [tree.node.node, *(child for child in children if child is not tree.node)]
-    return (
-        depth > 0
-        and is_allowed(tree)
-        and all(_all_nodes(child, is_allowed, depth - 1) for child in children)
-    )
+def _parts(tree: nodes.Node) -> list[nodes.Node]:
+    """Return all nodes, without names of methods, which are checked with their calls."""
+    called = [call.node for call in _find(tree, nodes.Call)]
+    return [node for node in _find(tree, nodes.Node) if not any(node is name for name in called)]
 
 
 def _is_pure(node: nodes.Node) -> bool:
+    if isinstance(node, nodes.Name):
+        return node.name != "self"  # the template, for Jinja
     if isinstance(node, nodes.Filter):
-        name = node.name.removeprefix("ansible.builtin.")
-        return name in _PURE_FILTERS and _is_builtin(node, filter_loader)
+        return _is_builtin(node.name, _PURE_FILTERS, filter_loader)
     if isinstance(node, nodes.Test):
-        name = node.name.removeprefix("ansible.builtin.")
-        return name in _PURE_TESTS and _is_builtin(node, test_loader)
+        return _is_builtin(node.name, _PURE_TESTS, test_loader)
     if isinstance(node, nodes.Call):
         return isinstance(node.node, nodes.Getattr) and node.node.attr in _METHODS
     if isinstance(node, nodes.Getattr):
         # The item of a mapping; an attribute could be a method.
         return not any(hasattr(kind, node.attr) for kind in _TYPES)
-    others = (nodes.Neg, nodes.Getitem, nodes.Slice)
-    return isinstance(node, (*_LEAVES, *_OPERATORS, *_COLLECTIONS, *others))
+    return isinstance(node, (*_LEAVES, *_OPERATORS, *_COLLECTIONS, *_OTHERS))
+
+
+def _is_builtin(name: str, names: frozenset[str], loader: Any) -> bool:
+    """Return whether a filter or test has one of these names, and is not a user's plugin."""
+    if name.removeprefix("ansible.builtin.") not in names:
+        return False
+    try:
+        plugin = loader.get(name)
+    except KeyError:  # not the name of a plugin, as "=="
+        plugin = None
+    return plugin is None or plugin.ansible_name.startswith("ansible.builtin.")
 
 
 def _is_portable(node: nodes.Node) -> bool:
     """Return whether a node of a pure expression is also portable."""
-    if isinstance(node, _LEAVES) or _is_number(node):
+    if isinstance(node, _LEAVES) or _is_index(node):
         return True
-    if isinstance(node, nodes.Slice):
-        parts = (node.start, node.stop, node.step)
-        return all(part is None or _is_number(part) for part in parts)
     if isinstance(node, _COLLECTIONS):
         return all(isinstance(item, nodes.Const) for item in node.items)
     # Ansible may compute a part without variables earlier, and handle its errors differently.
     return bool(_find(node, nodes.Name)) and (
-        isinstance(node, _OPERATORS)
-        or (isinstance(node, nodes.Getitem) and _is_portable_index(node.arg))
-        or (isinstance(node, (nodes.Call, nodes.Filter, nodes.Test)) and _is_portable_call(node))
+        isinstance(node, (*_OPERATORS, nodes.Call))
+        or (isinstance(node, nodes.Filter) and node.name in _PORTABLE_FILTERS)
+        or (
+            isinstance(node, nodes.Test)
+            and node.name in _PORTABLE_TESTS
+            and isinstance(node.node, (nodes.Name, nodes.Const))
+        )
+        or (isinstance(node, nodes.Getitem) and _is_index(node.arg))
     )
 
 
-def _is_portable_index(node: nodes.Node) -> bool:
-    return isinstance(node, nodes.Slice) or _is_number(node)
-
-
-def _is_portable_call(node: nodes.Call | nodes.Filter | nodes.Test) -> bool:
-    if node.dyn_args is not None or node.dyn_kwargs is not None:
-        return False
-    if isinstance(node, nodes.Filter):
-        # Ansible before 2.19 marks the results of these filters to stay text in a playbook.
-        is_marked = not HAS_EXPRESSIONS and node.name in (setting("STRING_TYPE_FILTERS") or ())
-        return node.name in _PORTABLE_FILTERS and not is_marked
-    if isinstance(node, nodes.Test):
-        return node.name in _PORTABLE_TESTS and isinstance(node.node, (nodes.Name, nodes.Const))
-    return True
-
-
-def _is_number(node: nodes.Node) -> bool:
-    if isinstance(node, nodes.Neg):
-        node = node.node
-    return isinstance(node, nodes.Const) and node.value.__class__ is int
-
-
-def _is_builtin(node: nodes.Filter | nodes.Test, loader: Any) -> bool:
-    """Return whether a filter or test is from Jinja or Ansible, and not a user's plugin."""
-    try:
-        plugin = loader.get(node.name)
-    except KeyError:  # not the name of a plugin, as "=="
-        plugin = None
-    return plugin is None or plugin.ansible_name.startswith("ansible.builtin.")
+def _is_index(node: nodes.Node) -> bool:
+    """Return whether a node is a whole number, or a slice of whole numbers."""
+    return all(
+        isinstance(part, (nodes.Neg, nodes.Slice))
+        or (isinstance(part, nodes.Const) and part.value.__class__ is int)
+        for part in _find(node, nodes.Node)
+    )

@@ -165,7 +165,7 @@ def test_failing_expressions_and_changed_names_are_warnings_or_with_strict_error
     undefined = "'server_nope' is undefined"
     check_refused(result, {name: (f"{name}: ", undefined) for name in options})
     assert not result.says(f"{undefined}. {undefined}")
-    check_refused(result, {"compose": "compose: a: Could not set a for host db-1: "})
+    check_refused(result, {"compose": "compose: a: failed for db-1: "})
     refused = {"filters": "filters: exclude: server_nope: failed"}
     check_refused(result, {**refused, "strict_names": f"hostnames: {text}"})
 

@@ -30,15 +30,11 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible i
     reason_text,
     setting,
 )
-from ansible_collections.server_management.cloud.plugins.plugin_utils._expressions import (
-    OPTIONS,
-    Expressions,
-)
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import (
     RESERVED_VARIABLES,
     name_hosts,
 )
-from support.constructable import hosts_of, load
+from support.constructable import expressions_with, hosts_of, load
 
 SETTINGS = (
     "DEFAULT_JINJA2_EXTENSIONS",
@@ -46,10 +42,12 @@ SETTINGS = (
     "STRING_TYPE_FILTERS",
     "YAML_FILENAME_EXTENSIONS",
 )
+_HELPER_OPTIONS = ("strict", "fetch_hostvars")
 # Private methods of Ansible that plugins override or call, and their parameters.
 PARAMETERS = {
     "_compose": ["self", "template", "variables", "disable_lookups"],
-    "_add_host_to_keyed_groups": ["self", "keys", "variables", "host", "strict", "fetch_hostvars"],
+    "_add_host_to_composed_groups": ["self", "groups", "variables", "host", *_HELPER_OPTIONS],
+    "_add_host_to_keyed_groups": ["self", "keys", "variables", "host", *_HELPER_OPTIONS],
 }
 SOURCE = {
     "compose": {"a": "server_name ~ '.x'", "b": "server_tags | length", "c": "now().year > 1"},
@@ -67,8 +65,7 @@ def test_a_source_works_without_each_name(name: str, monkeypatch: pytest.MonkeyP
         assert setting(name) is None
     else:
         monkeypatch.setattr(_expressions, "compile_once", lambda _: compile_once(object()))
-    options = {**dict.fromkeys(OPTIONS), **load(SOURCE)}
-    expressions = Expressions(options, templar, {})
+    expressions = expressions_with(load(SOURCE), templar=templar)
     hosts = hosts_of([{"name": "web-1", "region": "eu", "tags": [1]}] * 2)
     for host in hosts:
         host.preferences = ["web"]
@@ -158,4 +155,4 @@ def test_no_other_private_method_of_constructable_is_used() -> None:
     private = {name for name in vars(Constructable) if re.match(r"_[a-z]", name)}
     folder = Path(_ansible.__file__).resolve().parents[1]
     text = "".join(path.read_text(encoding="utf-8") for path in folder.rglob("*.py"))
-    assert set(re.findall(r"\.(_\w+)\(", text)) & private == set(PARAMETERS)
+    assert set(re.findall(r"\.(_\w+)\b", text)) & private == set(PARAMETERS)

@@ -19,6 +19,7 @@ import pytest
 from hypothesis import HealthCheck, given, note, seed, settings
 from hypothesis import strategies as st
 
+from ansible_collections.server_management.cloud.plugins.plugin_utils import _pure
 from ansible_collections.server_management.cloud.plugins.plugin_utils._pure import analyse
 from support.constructable import compare, load
 from support.expression_cases import CASES, CHANGING_EXPRESSIONS, Case
@@ -132,11 +133,14 @@ def fuzz(test: Callable[..., Any], number: int = NUMBER) -> Callable[..., Any]:
 
 # By Ansible alone, there is less that can differ.
 @pytest.mark.parametrize(
-    ("is_fast", "number"),
+    ("is_used", "number"),
     [(True, NUMBER), (False, NUMBER // 4 + 1)],
-    ids=["fast", "by Ansible alone"],
+    ids=["with memory", "without memory"],
 )
-def test_expressions_give_what_ansible_gives(is_fast: bool, number: int) -> None:
+def test_expressions_give_what_ansible_gives(
+    is_used: bool, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_pure, "IS_USED", is_used)
     count = 0
 
     @given(CASES)
@@ -144,7 +148,7 @@ def test_expressions_give_what_ansible_gives(is_fast: bool, number: int) -> None
         nonlocal count
         count += case.expressions
         try:
-            compare(case, is_fast)
+            compare(case)
         except Exception:
             note(repr(case))
             raise
@@ -153,11 +157,14 @@ def test_expressions_give_what_ansible_gives(is_fast: bool, number: int) -> None
     print(f"{count} expressions")
 
 
-@pytest.mark.parametrize("is_fast", [True, False], ids=["fast", "by Ansible alone"])
+@pytest.mark.parametrize("is_used", [True, False], ids=["with memory", "without memory"])
 @pytest.mark.parametrize("options", KNOWN.values(), ids=list(KNOWN))
-def test_known_differences_stay_away(options: dict[str, Any], is_fast: bool) -> None:
+def test_known_differences_stay_away(
+    options: dict[str, Any], is_used: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_pure, "IS_USED", is_used)
     others = {"parents": {"common_group": "whole", "whole": "world"}, "hosts": {}}
-    compare(Case({**DEFAULTS, **options}, SERVERS, others, {}), is_fast)
+    compare(Case({**DEFAULTS, **options}, SERVERS, others, {}))
 
 
 @fuzz
