@@ -258,7 +258,8 @@ def template(node: ast.AST) -> str:
     parts = [str(part.value) if isinstance(part, ast.Constant) else None for part in values]
     if sum(len(part or "") for part in parts) < LEAST:
         return ""
-    return ".+".join(re.escape(text) for text in join_gaps(parts))
+    found = ".+".join(re.escape(text) for text in join_gaps(parts))
+    return re.sub(r"\\\{\w+\\\}", ".+", found)  # the names of str.format
 
 
 def join_gaps(parts: list[str | None]) -> Iterator[str]:
