@@ -129,7 +129,8 @@ class Reader:
             command = _ORIGIN.sub(str(self.tarball), command) + " --offline -p collections"
         if command in self.installs:
             return self.installs[command]
-        result = self.runner.run("sh", "-c", command, cwd=folder, stdin=self.sandbox.token)
+        shell = ("sh", "-c", self.translate(command))
+        result = self.runner.run(*shell, cwd=folder, stdin=self.sandbox.token)
         # What was installed has the tests in it, and so the tokens that no file may have.
         shutil.rmtree(self.folder / "collections", ignore_errors=True)
         if str(self.tarball) in command:
