@@ -29,7 +29,7 @@ help:
 	@echo "make devel    10 min  test with the newest pre-release of ansible-core"
 	@echo "make bench    15 min  measure the inventory beside its peers"
 	@echo "make live             check a real account, read-only, and print a report"
-	@echo "make picture   1 min  draw docs/graph.svg from a run of the demo"
+	@echo "make picture   1 min  draw docs/graph.svg from the quick start"
 	@echo "make release  30 min  check everything, build the release from the commit"
 	@echo "make clean            remove what the other targets created"
 	@echo "The times are for two cores; the first run also downloads packages."

@@ -261,7 +261,7 @@ def bench(session: nox.Session) -> None:
 
 @nox.session(python=[PYTHON])
 def picture(session: nox.Session) -> None:
-    """Draw the picture of README.md from a run of the demo."""
+    """Draw the picture of README.md from the quick start."""
     install(session, CORE, "rich~=15.0")
     session.run("python", "-B", "tools/picture.py")
 

@@ -43,7 +43,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.pluginmanager.hasplugin("ansible_pytest_collections"):
         # ansible-test does not read pyproject.toml, and refuses a mark that it does not know.
         config.addinivalue_line(
-            "markers", "promise(key): a promise of guide_trust.rst that the test checks"
+            "markers", "promise(key): a promise of guide_development.rst that the test checks"
         )
         return
     for name in list(os.environ):

@@ -2,19 +2,19 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Draw the output of the demo as the terminal in README.md."""
+"""Draw the graph of the quick start as the terminal in README.md."""
 
 from __future__ import annotations
 
 import html
 import io
 import re
-import subprocess
-import sys
+import textwrap
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 PICTURE = REPOSITORY / "docs" / "graph.svg"
+PAGE = REPOSITORY / "docs" / "docsite" / "rst" / "guide_quickstart.rst"
 COLUMNS = 66
 _TEXT = re.compile(r'<text [^>]*\by="([\d.]+)"[^>]*>([^<]*)</text>')
 # The default of rich loads fonts from the network.
@@ -23,7 +23,7 @@ TEMPLATE = """\
 <!--
 {licence}
 -->
-<title>The servers of a sandbox, as ansible-inventory --graph shows them</title>
+<title>The servers of an account, as ansible-inventory --graph shows them</title>
 <style>
 .{unique_id}-matrix {{ font: {char_height}px ui-monospace, Menlo, Consolas, monospace;
   line-height: {line_height}px; }}
@@ -47,13 +47,13 @@ TEMPLATE = """\
 """
 
 
-def cut_graph(output: str) -> str:
-    """Return the command that prints the graph, and its output, from the demo's output."""
-    found = re.search(r"^\$ ansible-inventory .*--graph\n(?:.+\n)+", output, re.MULTILINE)
+def cut_graph(page: str) -> str:
+    """Return the command of a page that prints the graph, and its output."""
+    found = re.search(r"^ +\$ ansible-inventory .*--graph\n(?: +\S.*\n)+", page, re.MULTILINE)
     if found is None:
-        message = "the demo shows no graph"
+        message = "the page shows no graph"
         raise ValueError(message)
-    return found[0]
+    return textwrap.dedent(found[0])
 
 
 def read_picture(svg: str) -> str:
@@ -82,6 +82,4 @@ def draw(text: str) -> str:
 
 
 if __name__ == "__main__":
-    demo = (sys.executable, "-B", "tools/demo.py")
-    run = subprocess.run(demo, cwd=REPOSITORY, check=True, stdout=subprocess.PIPE, encoding="utf-8")
-    PICTURE.write_text(draw(cut_graph(run.stdout)), encoding="utf-8")
+    PICTURE.write_text(draw(cut_graph(PAGE.read_text(encoding="utf-8"))), encoding="utf-8")

@@ -66,7 +66,7 @@ EXAMPLES = r"""
 
 - name: Show their addresses
   ansible.builtin.debug:
-    msg: "{{ account.servers | items2dict(key_name='name', value_name='ipv4') }}"
+    msg: "{{ account.servers | selectattr('ipv4', 'defined') | items2dict('name', 'ipv4') }}"
 
 - name: Read the running servers in two regions
   server_management.cloud.server_info:
@@ -81,7 +81,7 @@ EXAMPLES = r"""
   register: web
   # An error that waiting cannot fix, such as a rejected token, ends the loop.
   until: >-
-    (web is success and web.servers | map(attribute='status') | list == ['running'])
+    (web is success and web.servers | map(attribute='status', default='') | list == ['running'])
     or (web is failed and web.error.code | default('') not in temporary)
   vars:
     temporary: [unreachable, timeout, rate_limited, server_error]

@@ -15,7 +15,8 @@ from support.collection import REPOSITORY
 from support.guides import read_blocks
 from support.run import Runner
 
-GALAXY = {"collections": [{"name": "server_management.cloud"}]}
+REPOSITORY_URL = "https://git.example.com/server_management/cloud.git"
+GALAXY = {"collections": [{"name": REPOSITORY_URL, "type": "git"}]}
 NAME = "execution-environment.yml"
 GUIDE = REPOSITORY / "docs" / "docsite" / "rst" / "guide_awx.rst"
 (DEFINITION,) = (block.text for block in read_blocks(GUIDE) if block.caption == NAME)
