@@ -161,7 +161,6 @@ def test_requests_and_waits_are_logged_without_the_token(
     assert "GET http" in texts["DEBUG"]
     assert " 40" in texts["INFO"]
     assert sandbox.token not in caplog.text
-    assert "urllib3" not in caplog.text
 
 
 def test_events_wait_for_the_rulebook() -> None:
