@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -154,17 +153,6 @@ def test_a_credential_opens_the_account(source: Source, kind: str, ca: str) -> N
     path = source.folder / "awx.server_management.yml"
     path.write_text(BLOCKS[path.name])
     assert update(source.runner, path, **variables)[1] == THREE
-
-
-def test_the_project_can_install_the_collection(runner: Runner, tarball: Path) -> None:
-    required = BLOCKS["collections/requirements.yml"]
-    text = required.replace("name: server_management.cloud\n", f"name: {tarball}\n")
-    assert text != required
-    path = runner.home / "requirements.yml"
-    path.write_text(text)
-    runner.galaxy("collection", "install", "-r", path, "--offline", "-p", "new").ok()
-    # What is installed has the tests in it, and so the tokens that no file may have.
-    shutil.rmtree(runner.home / "new")
 
 
 def test_the_playbook_creates_what_the_page_describes() -> None:

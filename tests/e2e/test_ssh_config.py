@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from support.run import Result, Runner
+from support.run import Result
 from support.sshd import SshServer
 
 from .conftest import KNOWN, Source, hosts, need_ssh
@@ -67,6 +67,7 @@ class Config:
 
 @pytest.fixture
 def config(source: Source) -> Config:
+    need_ssh(source.runner)
     return Config(source)
 
 
@@ -93,8 +94,7 @@ def test_ssh_reaches_a_server_by_its_name(
     assert ssh.known_names == ["srv_1", "srv_2"]
 
 
-def test_the_file_follows_the_account(config: Config, source: Source, runner: Runner) -> None:
-    need_ssh(runner)
+def test_the_file_follows_the_account(config: Config, source: Source) -> None:
     assert config.write("--check", "--diff").ok().says("+Host web-1")
     assert not config.path.exists()
     config.write().ok()
@@ -116,8 +116,7 @@ def test_the_file_follows_the_account(config: Config, source: Source, runner: Ru
     assert config.path.read_text() == f"{HEADER}, which overwrites changes.\n"
 
 
-def test_variables_change_the_file_the_group_and_the_names(config: Config, runner: Runner) -> None:
-    need_ssh(runner)
+def test_variables_change_the_file_the_group_and_the_names(config: Config) -> None:
     config.options["group"] = "fleet"
     own = config.home / "own folder" / "fleet.conf"
     own.parent.mkdir(mode=0o755)
@@ -150,7 +149,6 @@ def test_only_a_regular_file_is_replaced(config: Config) -> None:
 
 @pytest.mark.promise("misdirected")
 def test_the_quotes_of_one_argument_hide_other_options(config: Config, source: Source) -> None:
-    need_ssh(source.runner)
     command = "ssh -J other -o UserKnownHostsFile=/dev/null -W %h:%p bastion"
     arguments = [
         f'-qo ProxyCommand="{command}"',
@@ -174,7 +172,6 @@ def test_the_quotes_of_one_argument_hide_other_options(config: Config, source: S
 def test_a_host_with_an_undefined_variable_in_a_value_is_left_out(
     config: Config, source: Source
 ) -> None:
-    need_ssh(source.runner)
     values = {
         "ansible_ssh_host": "{{ nowhere }}",
         "ansible_port": "{{ nowhere }}",
@@ -200,8 +197,7 @@ def test_a_host_with_an_undefined_variable_in_a_value_is_left_out(
 
 
 @pytest.mark.promise("data", "misdirected")
-def test_no_text_becomes_an_option_of_ssh(config: Config, source: Source, runner: Runner) -> None:
-    need_ssh(runner)
+def test_no_text_becomes_an_option_of_ssh(config: Config, source: Source) -> None:
     servers = [case.server for case in CASES]
     hostile = [
         {**KNOWN[0], "id": f"srv_{keyword}_{number}", "name": f"{keyword}-{number}", keyword: text}
@@ -221,7 +217,7 @@ def test_no_text_becomes_an_option_of_ssh(config: Config, source: Source, runner
     config.write().ok()
     config.include()
     text = config.path.read_text(encoding="utf-8")
-    listing = runner.inventory("-i", source.file(**config.options), "--list").ok().json()
+    listing = source.runner.inventory("-i", source.file(**config.options), "--list").ok().json()
     written = re.findall(r"^Host (.+)$", text, re.MULTILINE)
     assert set(written) <= set(hosts(listing))
     assert len(written) > len(CASES) // 2
