@@ -152,8 +152,8 @@ def _new_session(connection: Connection) -> requests.Session:
     except ImportError:
         raise MissingLibrary(
             "The Python library requests is not installed.",
-            f"Install it where Ansible runs: {sys.executable} -m pip install requests, pipx inject, "
-            "uv tool install --with, or the system's package python3-requests.",
+            f"Install it where Ansible runs: {sys.executable} -m pip install requests, pipx inject "
+            "ansible-core requests, or the system's package python3-requests.",
         ) from None
 
     def add_token(request: requests.PreparedRequest) -> requests.PreparedRequest:

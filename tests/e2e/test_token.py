@@ -136,7 +136,10 @@ def test_the_inventory_file_takes_precedence_over_the_environment(
         "mistaken": ({"api_token_file": source.sandbox.token}, hidden),
         "number": ({"api_token": 4815162342}, quotes),
         "file_list": ({"api_token_file": ["k33p-this"]}, list_),
-        "bundle": ({"api_token_file": "token", "ca_path": "token"}, f"ca_path: {file}: the file has no certificate"),
+        "bundle": (
+            {"api_token_file": "token", "ca_path": "token"},
+            f"ca_path: {file}: the file has no certificate",
+        ),
         "rejected": ({"api_token_file": "other/token"}, rejected),
         "wrong": ({"api_token": "t0ken-of-the-wrong"}, "Check api_token: the token may be"),
         "vaulted": (

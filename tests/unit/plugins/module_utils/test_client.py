@@ -254,6 +254,16 @@ def test_a_response_that_is_not_json_is_named(
     assert caught.value.next_step
 
 
+@pytest.mark.parametrize("depth", [5_000, 1_000_000])
+def test_a_field_that_is_nested_too_deeply_is_refused(
+    read: Any, sandbox: Sandbox, depth: int
+) -> None:
+    nested = b"[" * depth + b"]" * depth
+    sandbox.fail(Fault(body=b'{"data": [{"id": "a", "x": %b}], "has_more": false}' % nested))
+    with pytest.raises(MalformedResponse, match="nested too deeply"):
+        read(sandbox)
+
+
 def test_a_compressed_listing_is_read(read: Any, sandbox: Sandbox) -> None:
     text = json.dumps({"data": sandbox.servers, "has_more": False}).encode()
     for body in (gzip.compress(text), gzip.compress(text[:50]) + gzip.compress(text[50:])):

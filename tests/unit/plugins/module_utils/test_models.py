@@ -105,13 +105,6 @@ def test_the_name_of_a_field_can_be_encoded() -> None:
     assert server_from_api({"id": "a", "\ud800": 1}, 0).fields["\\ud800"] == 1
 
 
-@pytest.mark.promise("bounded")
-@pytest.mark.parametrize("depth", [33, 500])
-def test_an_undocumented_field_that_is_nested_too_deeply_is_refused(depth: int) -> None:
-    with pytest.raises(MalformedResponse, match="nested deeper than 32 levels"):
-        server_from_api({**SERVER, "tags": _nested(depth)}, 0)
-
-
 @given(st.dictionaries(st.sampled_from(FIELDS) | st.text(), JSON, max_size=9))
 def test_any_object_is_refused_or_can_be_encoded(
     element: dict[str, Any],
