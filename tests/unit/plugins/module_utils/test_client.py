@@ -229,6 +229,13 @@ def test_each_quotation_of_a_response_hides_the_token(
 
 
 @pytest.mark.promise("secret")
+def test_a_token_in_base_url_is_not_shown_in_a_message(read: Any, sandbox: Sandbox) -> None:
+    with pytest.raises(Unreachable, match=r"^Cannot reach \*{8}\.invalid:80") as caught:
+        read(sandbox, "http://secret-token.invalid", api_token="secret-token", retries=1)
+    assert caught.value.message.endswith(" Tried 2 times.")
+
+
+@pytest.mark.promise("secret")
 def test_fields_stay_as_the_api_sends_them(read: Any, sandbox: Sandbox) -> None:
     sandbox.servers[0].update(name=TOKEN, tags=[{TOKEN: [f"/{TOKEN}"]}])
     assert read(sandbox)[0].fields == sandbox.servers[0]
