@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from ._envelope import Listing, parse_listing, read_json
+from ._envelope import Listing, parse_listing, read_json, too_deep
 from ._errors import CloudError, IncompleteListing, MalformedResponse
 from ._http import LIMIT, Http, Response
 from ._models import Server, merge
@@ -91,9 +91,8 @@ class Client:
             self._report_progress(number, len(servers))
             response = self._get(request, left)
             left -= len(response.body)
-            page = self._parse(response)
             known = len(servers)
-            merge(servers, page.data)
+            page = self._add_page(servers, response)
             if not page.has_more:
                 return list(servers.values())
             if len(servers) == known:
@@ -111,9 +110,14 @@ class Client:
         self._allow_partial(len(servers))
         return list(servers.values())
 
-    def _parse(self, response: Response) -> Listing:
+    def _add_page(self, servers: dict[str, Server], response: Response) -> Listing:
         content_type = header_text(response.headers.get("Content-Type", ""))
-        return parse_listing(read_json(response.body, self._connection.quote, content_type))
+        page = parse_listing(read_json(response.body, self._connection.quote, content_type))
+        try:
+            merge(servers, page.data)
+        except RecursionError:  # since Python 3.12, the parser accepts more levels than other code
+            raise too_deep() from None
+        return page
 
     def _next_page(
         self, request: Request, page: Listing, headers: Mapping[str, str]

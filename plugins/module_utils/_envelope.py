@@ -36,7 +36,7 @@ def read_json(body: bytes, quote: Quote, content_type: str | None = None) -> Any
             parse_constant=_refuse_constant,
         )
     except RecursionError:
-        raise MalformedResponse("The response is nested too deeply.", CHECK_URL) from None
+        raise too_deep() from None
     except ValueError as error:
         kind = ""
         if content_type is not None:
@@ -56,6 +56,11 @@ def parse_listing(content: Any) -> Listing:
     if not isinstance(has_more, bool):
         raise MalformedResponse('The response has no boolean "has_more".', CHECK_URL)
     return Listing(data, has_more)
+
+
+def too_deep() -> MalformedResponse:
+    """Make the error for JSON that is nested deeper than Python can handle."""
+    return MalformedResponse("The response is nested too deeply.", CHECK_URL)
 
 
 def _unique(quote: Quote, pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -145,9 +145,9 @@ def transport_error(
     one; ``encrypted``: TLS failed.
     """
     causes = list(_causes(error))
-    if refusal := _refusal(causes, encrypted):
-        return _tls_failed(refusal, url)
     place = f"{host_and_port(url)}{_through(proxy)}"
+    if refusal := _refusal(causes, encrypted):
+        return _tls_failed(refusal, place)
     if any(isinstance(cause, TimeoutError) for cause in causes):
         return TimedOut(
             f"No complete response from {place} within {seconds:.3g} s.",
@@ -179,17 +179,17 @@ def _refusal(causes: list[BaseException], encrypted: bool) -> BaseException | No
     return None
 
 
-def _tls_failed(error: BaseException, url: str) -> TLSFailed:
+def _tls_failed(error: BaseException, place: str) -> TLSFailed:
     reason = getattr(error, "verify_message", "") or getattr(error, "reason", "") or str(error)
     if reason in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE"):
         return TLSFailed(
-            f"TLS with {host_and_port(url)} failed: the server does not use TLS.",
-            "Check the scheme and the port of base_url; for a private CA, set ca_path.",
+            f"TLS with {place} failed: the server does not use TLS.",
+            "Check scheme and port of base_url and of any proxy; for a private CA, set ca_path.",
         )
     if reason.isupper():  # the name of an OpenSSL constant
         reason = reason.replace("_", " ").lower()
     return TLSFailed(
-        f"TLS with {host_and_port(url)} failed: {_reason_text(reason)}.",
+        f"TLS with {place} failed: {_reason_text(reason)}.",
         "If the certificate is from a private CA, set ca_path to a PEM bundle.",
     )
 
@@ -211,7 +211,7 @@ def _reason(causes: list[BaseException]) -> str:
     for cause in causes:
         if isinstance(cause, socket.gaierror):
             return "the name does not resolve"
-        if isinstance(cause, OSError) and cause.strerror:
+        if isinstance(cause, OSError) and cause.strerror and not isinstance(cause, ssl.SSLError):
             return _reason_text(cause.strerror).lower()
         if cause.__class__ is OSError and cause.args:  # a proxy that refuses a tunnel
             return _reason_text(str(cause)).lower()

@@ -16,6 +16,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ._envelope import CHECK_URL
@@ -124,12 +125,14 @@ class Http:
     def _chunks(self, raw: Any) -> Iterator[bytes]:
         """Yield the body as it arrives; raise TimeoutError if it takes longer than ``timeout``.
 
-        Before urllib3 2.2, which has read1, this is noticed only after 64 KiB.
+        Without read1, which urllib3 has since 2.2, this is noticed after 64 KiB or one chunk.
         """
         deadline = time.monotonic() + self._connection.timeout
         raw.enforce_content_length = True  # urllib3 1 would accept a short body
-        read = getattr(raw, "read1", raw.read)
-        while chunk := read(_CHUNK, decode_content=False):
+        chunks = raw.stream(_CHUNK, decode_content=False)
+        if hasattr(raw, "read1"):
+            chunks = iter(partial(raw.read1, _CHUNK, decode_content=False), b"")
+        for chunk in chunks:
             self._size += len(chunk)
             if time.monotonic() > deadline:
                 raise TimeoutError
@@ -152,8 +155,8 @@ def _new_session(connection: Connection) -> requests.Session:
     except ImportError:
         raise MissingLibrary(
             "The Python library requests is not installed.",
-            f"Install it where Ansible runs: {sys.executable} -m pip install requests, pipx inject, "
-            "uv tool install --with, or the system's package python3-requests.",
+            f"Install it where Ansible runs: {sys.executable} -m pip install requests, pipx inject "
+            "ansible-core requests, or the system's package python3-requests.",
         ) from None
 
     def add_token(request: requests.PreparedRequest) -> requests.PreparedRequest:

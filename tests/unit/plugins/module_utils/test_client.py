@@ -229,6 +229,13 @@ def test_each_quotation_of_a_response_hides_the_token(
 
 
 @pytest.mark.promise("secret")
+def test_a_token_in_base_url_is_not_shown_in_a_message(read: Any, sandbox: Sandbox) -> None:
+    with pytest.raises(Unreachable, match=r"^Cannot reach \*{8}\.invalid:80") as caught:
+        read(sandbox, "http://secret-token.invalid", api_token="secret-token", retries=1)
+    assert caught.value.message.endswith(" Tried 2 times.")
+
+
+@pytest.mark.promise("secret")
 def test_fields_stay_as_the_api_sends_them(read: Any, sandbox: Sandbox) -> None:
     sandbox.servers[0].update(name=TOKEN, tags=[{TOKEN: [f"/{TOKEN}"]}])
     assert read(sandbox)[0].fields == sandbox.servers[0]
@@ -252,6 +259,16 @@ def test_a_response_that_is_not_json_is_named(
         read(sandbox)
     assert words in caught.value.message
     assert caught.value.next_step
+
+
+@pytest.mark.parametrize("depth", [5_000, 1_000_000])
+def test_a_field_that_is_nested_too_deeply_is_refused(
+    read: Any, sandbox: Sandbox, depth: int
+) -> None:
+    nested = b"[" * depth + b"]" * depth
+    sandbox.fail(Fault(body=b'{"data": [{"id": "a", "x": %b}], "has_more": false}' % nested))
+    with pytest.raises(MalformedResponse, match="nested too deeply"):
+        read(sandbox)
 
 
 def test_a_compressed_listing_is_read(read: Any, sandbox: Sandbox) -> None:

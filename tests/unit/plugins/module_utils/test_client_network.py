@@ -131,7 +131,7 @@ def test_a_missing_bundle_of_the_environment_is_named(
 
 
 def test_https_to_a_port_for_http_names_the_cause(read: Any, sandbox: Sandbox) -> None:
-    with pytest.raises(TLSFailed, match=r"does not use TLS.*scheme and the port of base_url"):
+    with pytest.raises(TLSFailed, match=r"does not use TLS.*scheme and port of base_url"):
         read(sandbox, f"https://127.0.0.1:{sandbox.port}")
 
 
@@ -218,6 +218,16 @@ def test_an_error_at_the_proxy_is_reported_as_such(
     assert "Cannot reach api.invalid:" in caught.value.message
     assert "through the proxy" in caught.value.message
     assert "secret" not in str(caught.value)
+    assert "proxy" in caught.value.next_step
+
+
+def test_a_proxy_that_does_not_use_tls_is_named(
+    read: Any, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("https_proxy", sandbox.url.replace("http:", "https:"))
+    words = f"api.invalid:443 through the proxy {sandbox.host}:{sandbox.port} failed: .* not use"
+    with pytest.raises(TLSFailed, match=words) as caught:
+        read(sandbox, "https://api.invalid")
     assert "proxy" in caught.value.next_step
 
 

@@ -63,7 +63,7 @@ CAUSES: list[tuple[BaseException, type[CloudError], str]] = [
     (TimeoutError(110, "Connection timed out"), TimedOut, "within 2.5 s"),
     (ssl.SSLError(1, "[SSL: TLSV1_ALERT_X] x (_ssl.c:1)"), TLSFailed, "x"),
     (VERIFICATION, TLSFailed, "failed: IP address mismatch."),
-    (ssl.SSLEOFError(8, "EOF occurred"), Unreachable, "eof occurred"),
+    (ssl.SSLEOFError(8, "EOF occurred"), Unreachable, "the connection was closed"),
     (OSError("Tunnel connection failed: 407 No"), Unreachable, "tunnel connection failed: 407 no"),
     (OSError("no CA certificate bundle at /x"), TLSFailed, "no CA certificate bundle at /x"),
     (EOFError(), Unreachable, "closed before the end of the response"),

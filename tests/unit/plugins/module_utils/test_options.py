@@ -245,7 +245,6 @@ def test_a_token_file_can_have_a_byte_order_mark(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", "the file is empty."),
         (b" \n\xa0", "the file is empty."),
         (b"first\nsecond", ASCII),
         (b"\xef\xbb\xbf\n", "the file is empty."),
