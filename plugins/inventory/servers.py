@@ -286,10 +286,10 @@ _DETAILS = 2  # the verbosity (-vv) that shows requests, retries and decisions o
 
 
 class _File(NamedTuple):
-    """What a file gives that differs from Ansible's options.
+    """What the file gives, if Ansible's options do not have it.
 
-    ``raw`` has the options that connection_from reads from the environment itself, with paths that
-    are not resolved.
+    ``raw`` has the options that may come from the environment later, with paths as they are in the
+    file: null if the file does not have them.
     """
 
     raw: Mapping[str, str | None]
@@ -313,7 +313,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     def parse(self, inventory: Any, loader: Any, path: str, cache: bool = True) -> None:
         super().parse(inventory, loader, path, cache)
         self._label = source_label(path)
-        self._token = ""  # no message shows it, from when it is known
+        self._token = ""  # for redaction, until the file or the connection gives it
         try:
             self._read_config_data(path)
             folder = os.path.dirname(os.path.abspath(path))
@@ -335,8 +335,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     def set_options(
         self, task_keys: Any = None, var_options: Any = None, direct: Any = None
     ) -> None:
-        """Check and render the inventory file before Ansible converts its values."""
-        if direct is None:
+        """Check and render the options of a file before Ansible converts their values."""
+        if direct is None:  # not called by parse()
             super().set_options(task_keys=task_keys, var_options=var_options)
             return
         definitions = self.option_definitions
@@ -350,7 +350,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         raw = {name: (direct[name] or "") if name in direct else None for name in TOKEN_OPTIONS}
         raw["ca_path"] = direct.get("ca_path")
         self._file = _File(raw, self.get_option("cache"))
-        # Otherwise, Ansible loads the cache plugin next, where its errors can't be explained.
+        # Otherwise, Ansible would load the cache plugin next, without an explanation of its errors.
         self.set_option("cache", False)
 
     def _connection_option(self, option: str) -> Any:
@@ -433,14 +433,14 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             return fetch()
         from ..plugin_utils._cache import open_entry
 
-        entry = open_entry(self, connection, self._warn, self._trace)
+        entry = open_entry(self, connection, self._warn, partial(self._show, _DETAILS))
         return self._complete(entry.listing(fetch, use_cache)) if entry else fetch()
 
     def _fetch(self, connection: Connection) -> Listing:
         from ..module_utils._client import Client
 
         show = partial(self._show, 0)
-        trace = self._trace if self.display.verbosity >= _DETAILS else None
+        trace = partial(self._show, _DETAILS) if self.display.verbosity >= _DETAILS else None
         client = Client(connection, self._warn, wait=show, progress=show, trace=trace)
         started = time.monotonic()
         servers = client.list_servers()
@@ -482,9 +482,6 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
     def _warn(self, text: str) -> None:
         self.display.warning(self._line(text))
-
-    def _trace(self, text: str) -> None:
-        self._show(_DETAILS, text)
 
     def _show(self, verbosity: int, text: str) -> None:
         """Show a line at this verbosity, always on standard error."""

@@ -136,35 +136,23 @@ def render(
 def convert_values(config: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
     """Return the configuration with numbers, booleans and lists of text converted.
 
-    Raises OptionError at a value that its option can't have, also in the environment. Ansible up to
+    Options of the connection that the file does not give are taken from the environment. Raises
+    OptionError at a value that its option can't have. Ansible up to
     2.18 reads most texts as false, which would turn validate_certs off, and the messages of all
     versions can show the value, which may be a token. Before ansible-core 2.19, the result of the
     template "{{ 6 / 2 }}" is text, which Ansible refuses as a whole number.
     """
     converted = dict(config)
     for option, definition in definitions.items():
-        label, value = _given(option, definition, config)
+        label, value = option, config.get(option)
+        if value is None and option in _FROM_ENVIRONMENT:
+            label = f"{option} ({VARIABLES[option]})"
+            value = environment_or_default(VARIABLES[option])
         if value is not None:
-            value = _converted(label, definition, value)
+            converted[option] = _converted(label, definition, value)
         elif option in config and option in GROUP_OPTIONS:
             raise OptionError(f"{option}: is null.", "Leave the option out to keep all.")
-        if option in config or option in _FROM_ENVIRONMENT:
-            converted[option] = value
     return converted
-
-
-def _given(
-    option: str, definition: Mapping[str, Any], config: Mapping[str, Any]
-) -> tuple[str, Any]:
-    """Return the name of an option for messages, and its value in the file or the environment."""
-    value = config.get(option)
-    if value is None and option in _FROM_ENVIRONMENT:
-        return f"{option} ({VARIABLES[option]})", environment_or_default(VARIABLES[option])
-    if option not in config:
-        for entry in definition.get("env") or []:
-            if (name := entry["name"]) in os.environ:
-                return f"{option} ({name})", os.environ[name]
-    return option, value
 
 
 def _converted(option: str, definition: Mapping[str, Any], value: Any) -> Any:

@@ -115,7 +115,7 @@ def _can_be_variable(name: str) -> bool:
 
 
 def report_servers(hosts: Collection[Host], prefix: str, warn: Callable[[str], None]) -> None:
-    """Warn of what hosts do not get from their servers: fields, variables and addresses."""
+    """Warn of fields that the servers of hosts lack or that were left out, and of addresses."""
     servers = [host.server for host in hosts]
     if unusable := describe_unusable(servers):
         warn(unusable)

@@ -151,9 +151,9 @@ def test_a_template_that_fails_names_the_option_and_no_secret(
 
 
 DEFINITIONS = {
-    "validate_certs": {"type": "bool", "env": [{"name": "SERVER_MANAGEMENT_VALIDATE_CERTS"}]},
-    "strict": {"type": "boolean", "env": [{"name": "ANY_STRICT"}]},
-    "timeout": {"type": "float", "env": [{"name": "SERVER_MANAGEMENT_TIMEOUT"}]},
+    "validate_certs": {"type": "bool"},
+    "strict": {"type": "boolean"},
+    "timeout": {"type": "float"},
     "retries": {"type": "int"},
     "pagination": {"type": "str", "choices": ["none", "link"]},
     "group_by": {"type": "list", "elements": "str", "choices": ["region", "plan"]},
@@ -280,16 +280,12 @@ def test_the_environment_is_used_if_the_file_sets_nothing(
     monkeypatch.setenv("SERVER_MANAGEMENT_TIMEOUT", "soon")
     monkeypatch.setenv("SERVER_MANAGEMENT_RETRIES", " ")
 
-    monkeypatch.setenv("ANY_STRICT", "perhaps")
-
-    converted = convert_values({"validate_certs": "no", "timeout": 3, "strict": True}, DEFINITIONS)
+    converted = convert_values({"validate_certs": "no", "timeout": 3}, DEFINITIONS)
     assert converted["retries"] == 3
     with pytest.raises(OptionError, match=rf"^validate_certs \(SERVER_\w+_CERTS\): {FLAG}"):
         _convert({"timeout": 3})
     with pytest.raises(OptionError, match=rf"^timeout \(SERVER_\w+_TIMEOUT\): {NUMBER}soon"):
-        _convert({"validate_certs": "no", "timeout": None, "strict": True})
-    with pytest.raises(OptionError, match=rf"^strict \(ANY_STRICT\): {FLAG}"):
-        _convert({"validate_certs": "no", "timeout": 3})
+        _convert({"validate_certs": "no", "timeout": None})
 
 
 # The end-to-end tests have the other unusable options.
