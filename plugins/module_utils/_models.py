@@ -45,7 +45,6 @@ OPTION_FIELDS = {field.option: field.name for field in DOCUMENTED if field.optio
 # The options with a list of values.
 GROUP_OPTIONS = tuple(option for option, name in OPTION_FIELDS.items() if name in GROUP_FIELDS)
 
-_encode = json.JSONEncoder(ensure_ascii=False).encode
 _REPORT = "The API does not document such a response: check base_url, then ask the provider."
 
 
@@ -213,10 +212,16 @@ def describe_unusable(servers: Iterable[Server]) -> str:
 
 
 def _can_be_encoded(value: Any) -> bool:
-    try:
-        _encode(value).encode()
-    except UnicodeEncodeError:
-        return False
+    """Return whether UTF-8 can encode all texts of a JSON value.
+
+    Raises RecursionError for one that is nested deeper than other code could handle.
+    """
+    if isinstance(value, str):
+        return value.isascii() or value.encode(errors="ignore").decode() == value
+    if isinstance(value, list):
+        return all(_can_be_encoded(item) for item in value)
+    if isinstance(value, dict):
+        return all(_can_be_encoded(item) for item in (*value, *value.values()))
     return True
 
 
