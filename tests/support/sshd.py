@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 
 MOST_ADDRESSES = 16  # what one sshd can listen on
-_START_LIMIT = 10.0  # seconds
+_START_LIMIT = 60.0  # seconds; the machine may be busy
 # The programs, and their packages on Debian.
 _PACKAGES = {"ssh": "openssh-client", "ssh-keygen": "openssh-client", "sshd": "openssh-server"}
 _SYSTEM_FOLDERS = ("/usr/sbin", "/usr/local/sbin", "/sbin")  # rarely on a plain user's PATH
@@ -48,7 +48,7 @@ Host *
   GlobalKnownHostsFile /dev/null
   StrictHostKeyChecking {checking}
   BatchMode yes
-  ConnectTimeout 10
+  ConnectTimeout 60
   ControlMaster no
   LogLevel ERROR
 """
