@@ -177,8 +177,10 @@ def is_for_this_core(block: Block) -> bool:
 def is_shown(shown: str, output: str) -> bool:
     """Return whether an output contains a text, ignoring white space; ... stands for any text."""
     rest = "".join(output.split())
-    for piece in filter(None, "".join(shown.split()).split("...")):
-        _before, found, rest = rest.partition(piece)
+    # A line of dots first: the line before it can end with a full stop.
+    for text in re.split(r"(?m)^\s*\.\.\.$|\.\.\.", shown):
+        piece = "".join(text.split())
+        _before, found, rest = rest.partition(piece) if piece else ("", "", rest)
         if found != piece:
             return False
     return True
@@ -295,6 +297,12 @@ def test_an_explained_message_exists() -> None:
             found = [match[0] for search in searches if (match := search(heading))]
             # A name that the code has somewhere is not enough.
             assert len(max(found, key=len, default="")) * 3 > len(heading), heading
+
+
+def test_the_names_of_utilities_say_that_they_are_private() -> None:
+    utilities = [path.name for path in SPEAKERS if path.parent.name.endswith("_utils")]
+    assert utilities
+    assert all(name.startswith("_") for name in utilities)
 
 
 def test_every_command_of_make_exists() -> None:
