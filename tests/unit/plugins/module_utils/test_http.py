@@ -260,7 +260,7 @@ def test_a_name_works_if_its_first_address_drops_packets(
         assert time.monotonic() - started > 0.25
         monkeypatch.setattr(_http, "_LONGEST_CONNECT", 0.3)
         send(url, timeout=30)
-        assert time.monotonic() - started < 30
+        assert time.monotonic() - started < 20
 
 
 @pytest.mark.parametrize(("timeout", "longest"), [(30, 0.3), (0.3, 10.0)])
@@ -312,7 +312,7 @@ def test_ctrl_c_ends_a_request_at_once(
         started = time.monotonic()
         with pytest.raises(KeyboardInterrupt):
             send(url, timeout=30)
-        assert time.monotonic() - started < 30
+        assert time.monotonic() - started < 20
 
 
 # What is not kept.
