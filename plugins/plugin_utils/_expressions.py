@@ -229,7 +229,8 @@ class Expressions(BaseInventoryPlugin, Constructable):
             return expression.result(view)
         except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
             label, server = expression.label, view.host.server.id
-            if strict or self.get_option("strict"):
+            is_empty_name = is_omission(error) and not view.scratch
+            if strict or (self.get_option("strict") and not is_empty_name):
                 reason = self._reason(error, expression, view)
                 message = f"{label}: failed for {one_line(view.host.name or server)}: {reason}"
                 raise OptionError(message) from None  # with the cause, the reason is printed twice
