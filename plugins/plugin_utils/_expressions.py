@@ -19,7 +19,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import date
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 from ansible.errors import AnsibleParserError
@@ -35,7 +35,7 @@ from ._ansible import HAS_EXPRESSIONS, as_data, compile_once, is_omission, keep_
 from ._groups import ReservedNames, label_keyed_groups, safe_group_name
 from ._hosts import Host, name_hosts
 from ._names import Naming
-from ._pure import Expression
+from ._pure import Expression, View
 
 _NUMBERS = (bool, int, float)  # as expressions, they stand for themselves
 _MAGIC = ("inventory_hostname", "inventory_hostname_short", "group_names")
@@ -46,7 +46,7 @@ _template_in_text = re.compile(r"""(['"])[^'"]*\{\{[^'"]*\}\}[^'"]*\1""").search
 
 
 class Added(NamedTuple):
-    """What expressions add to one host; ``parents`` has (parent, child) pairs of groups."""
+    """What expressions add to one host; ``parents`` are (parent, child) pairs of groups."""
 
     variables: dict[str, Any]
     groups: list[str]
@@ -60,8 +60,7 @@ _FAILED = object()
 class Scratch(InventoryData):
     """A copy of the groups of an inventory, in which a host has the variables that it would have.
 
-    A host stays in it only until they are known: all hosts would need the memory of a second
-    inventory.
+    Hosts don't stay in it: they would need the memory of a second inventory.
     """
 
     def __init__(self, inventory: Any) -> None:
@@ -71,11 +70,8 @@ class Scratch(InventoryData):
         self._vars_of_each = self.hosts.pop("host").vars  # the source
         self.others: Mapping[str, Any] = inventory.hosts
         self.parents: set[tuple[str, str]] = set()
-        self.add_parents(
-            (parent.name, group.name)
-            for group in inventory.groups.values()
-            for parent in group.parent_groups
-        )
+        for group in inventory.groups.values():
+            self.add_parents((parent.name, group.name) for parent in group.parent_groups)
 
     def add_parents(self, pairs: Iterable[tuple[str, str]]) -> None:
         """Put groups into others, given as (parent, child) pairs."""
@@ -121,33 +117,6 @@ class Made(InventoryData):
         return True
 
 
-class View:
-    """A host as its expressions see it; without ``scratch``, a server that has no name yet."""
-
-    def __init__(self, host: Host, scratch: Scratch | None = None) -> None:
-        self.host = host
-        self.scratch = scratch
-        # Whether other sources say something about the host.
-        self.is_known = scratch is not None and host.name in scratch.others
-        # What expressions have added so far.
-        self.composed: dict[str, Any] = {}
-        self.groups = list(host.groups)
-
-    @cached_property
-    def variables(self) -> dict[str, Any]:
-        """All variables of the host, for Ansible."""
-        if self.scratch:
-            return self.scratch.variables(self)
-        variables: dict[str, Any] = as_data(self.host.variables)
-        return variables
-
-    def add(self, variables: Mapping[str, Any], groups: Iterable[str]) -> None:
-        """Add variables and groups for the next expressions."""
-        self.composed.update(variables)
-        self.groups += groups
-        self.__dict__.pop("variables", None)
-
-
 class _Value:
     """The value of a key, for Ansible's helper for keyed_groups, which expects an expression."""
 
@@ -160,78 +129,14 @@ class _Value:
         return str(self._expression)
 
 
-class Helpers(BaseInventoryPlugin, Constructable):
-    """Ansible's own helpers, each asked for one expression of one host.
-
-    ``get_option`` returns the options that they read.
-    """
-
-    NAME = "server_management.cloud.servers"
-
-    def __init__(
-        self, get_option: Callable[[str], Any], templar: Templar, extra_vars: Mapping[str, Any]
-    ) -> None:
-        super().__init__()
-        self.get_option = get_option
-        self.templar = templar
-        keep_text(templar)
-        compile_once(templar)
-        self._vars = extra_vars
-
-    def value(self, expression: Any, view: View) -> Any:
-        """Return the value of an expression."""
-        if isinstance(expression, _NUMBERS):
-            return expression
-        return self._compose(expression, view.variables)
-
-    def holds(self, condition: Any, view: View) -> bool:
-        """Return whether a condition is true."""
-        if isinstance(condition, _NUMBERS):
-            return bool(condition)
-        variables = combine_vars(view.variables, self._vars)
-        try:
-            made = self._made(self._add_host_to_composed_groups, {"it": condition}, variables, view)
-        except AnsibleParserError as error:
-            cause = error.__context__ or error  # without the name of the group
-            raise cause from cause.__cause__
-        return "it" in made.groups
-
-    def keyed_groups(self, entry: dict[str, Any], value: Any, view: View) -> Added:
-        """Return what an entry of keyed_groups makes of the value of its key."""
-        text = str(value) if isinstance(entry["key"], _NUMBERS) else value
-        entry = {**entry, "key": _Value(entry["key"], text)}
-        variables = view.variables if _has_template(entry) else {}
-        try:
-            made = self._made(self._add_host_to_keyed_groups, [entry], variables, view)
-        except AnsibleParserError as error:
-            # For the helper, an empty key is always an error; here, only with strict.
-            if self.get_option("strict") or text or error.__context__:
-                raise
-            return _NOTHING
-        groups = [group.name for group in made.groups.values() if group.hosts]
-        return Added({}, groups, made.parents)
-
-    def _made(
-        self, helper: Callable[..., None], entries: Any, variables: dict[str, Any], view: View
-    ) -> Made:
-        host = view.host.name or "host"
-        self.inventory = made = Made(host)
-        helper(entries, variables, host, strict=True, fetch_hostvars=False)
-        return made
-
-    def _compose(self, template: Any, variables: Any, *args: Any, **kwargs: Any) -> Any:
-        if isinstance(template, _Value):  # of a helper for keyed_groups, which reads variables next
-            self.templar.available_variables = combine_vars(variables, self._vars)
-            return template.value
-        return super()._compose(template, variables, *args, **kwargs)
-
-
-class Expressions:
-    """The expressions of an inventory file.
+class Expressions(BaseInventoryPlugin, Constructable):
+    """The expressions of an inventory file, which Ansible's own helpers evaluate.
 
     ``failures`` has, for each expression, the ids of the servers for which it failed, and the first
     reason. ``parents`` has the (parent, child) pairs of groups that keyed_groups require, in order.
     """
+
+    NAME = "server_management.cloud.servers"
 
     def __init__(
         self,
@@ -240,14 +145,16 @@ class Expressions:
         extra_vars: Mapping[str, Any],
         warn: Callable[[str], None],
     ) -> None:
+        super().__init__()
+        self.get_option = get_option
+        self.templar = templar
+        self._vars = extra_vars if get_option("use_extra_vars") else {}
+        keep_text(templar)
+        compile_once(templar)
         self.failures: dict[str, tuple[set[str], str]] = {}
         self.parents: dict[tuple[str, str], None] = {}
-        self._strict = get_option("strict")
-        self._prefix = get_option("hostvars_prefix")
-        extra_vars = extra_vars if get_option("use_extra_vars") else {}
-        helpers = Helpers(get_option, templar, extra_vars)
-        condition = partial(Expression, helpers.holds, extra_vars, is_condition=True)
-        value = partial(Expression, helpers.value, extra_vars)
+        condition = partial(Expression, self._holds, self._vars, is_condition=True)
+        value = partial(Expression, self._value, self._vars)
         self._filters = [
             (verb, condition(f"filters: {verb}: {source}", source))
             for entry in get_option("filters") or []
@@ -257,20 +164,19 @@ class Expressions:
             value(f"hostnames: {one_line(str(source))}", source, _name_text, "")
             for source in get_option("hostnames") or []
         ]
-        self._compose = {
+        self._composed = {
             name: value(f"compose: {name}", source, _checked, _FAILED)
             for name, source in (get_option("compose") or {}).items()
         }
-        # A list, because a-b and a_b are the same group.
-        self._groups = [
+        self._groups = [  # not a mapping: a-b and a_b are the same group
             (safe_group_name(str(name)), condition(f"groups: {name}", source))
             for name, source in (get_option("groups") or {}).items()
         ]
         self._keyed_groups = []
         for label, entry in label_keyed_groups(get_option("keyed_groups") or []).items():
-            make, is_pure = partial(helpers.keyed_groups, entry), not _has_template(entry)
+            make, is_pure = partial(self._make_groups, entry), not _has_template(entry)
             self._keyed_groups.append(value(label, entry["key"], make, _NOTHING, is_pure=is_pure))
-        warn_of_templates(self._compose.values(), warn)
+        warn_of_templates(self._composed.values(), warn)
 
     def is_kept(self, host: Host) -> bool:
         """Return whether the first condition that is true, if any, includes the host.
@@ -305,15 +211,16 @@ class Expressions:
 
         Entries of compose don't see each other's results, and neither do those of groups.
         """
-        values = {name: self._result(it, view) for name, it in self._compose.items()}
+        values = {name: self._result(it, view) for name, it in self._composed.items()}
         variables = {name: value for name, value in values.items() if value is not _FAILED}
         view.add(variables, [])
         view.add({}, [name for name, it in self._groups if self._result(it, view)])
         for entry in self._keyed_groups:
             added = self._result(entry, view)
             view.add({}, added.groups)
-            scratch.add_parents(added.parents)
-            self.parents.update(dict.fromkeys(added.parents))
+            if added.parents:
+                scratch.add_parents(added.parents)
+                self.parents.update(dict.fromkeys(added.parents))
         return Added(variables, view.groups[len(view.host.groups) :], [])
 
     def _result(self, expression: Expression, view: View, strict: bool = False) -> Any:
@@ -322,12 +229,11 @@ class Expressions:
             return expression.result(view)
         except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
             label, server = expression.label, view.host.server.id
-            if strict or self._strict:
-                name = one_line(view.host.name or server)
-                # With the cause, Ansible would print the reason twice.
-                raise OptionError(
-                    f"{label}: failed for {name}: {self._reason(error, expression, view)}"
-                ) from None
+            is_empty_name = is_omission(error) and not view.scratch
+            if strict or (self.get_option("strict") and not is_empty_name):
+                reason = self._reason(error, expression, view)
+                message = f"{label}: failed for {one_line(view.host.name or server)}: {reason}"
+                raise OptionError(message) from None  # with the cause, the reason is printed twice
             if not is_omission(error):
                 if label not in self.failures:
                     self.failures[label] = set(), self._reason(error, expression, view)
@@ -343,13 +249,61 @@ class Expressions:
         import difflib  # only here: most files have no failing expression
 
         name, variables = undefined[1], view.host.variables
-        near = [f"{self._prefix}{name}"] if f"{self._prefix}{name}" in variables else []
+        prefixed = f"{self.get_option('hostvars_prefix')}{name}"
+        near = [prefixed] if prefixed in variables else []
         near += difflib.get_close_matches(name, variables, n=1, cutoff=_SIMILAR)
         if near:
             return f"{reason} (did you mean {near[0]}?)"
         is_text = str(expression.source).strip() == name
         quoted = f""" (text needs quotes inside the quotes: "'{name}'")"""
         return reason + (quoted if is_text else "")
+
+    def _value(self, expression: Any, view: View) -> Any:
+        """Return the value of an expression."""
+        if isinstance(expression, _NUMBERS):
+            return expression
+        return self._compose(expression, view.variables)
+
+    def _holds(self, condition: Any, view: View) -> bool:
+        """Return whether a condition is true."""
+        if isinstance(condition, _NUMBERS):
+            return bool(condition)
+        variables = combine_vars(view.variables, self._vars)
+        try:
+            made = self._made(self._add_host_to_composed_groups, {"it": condition}, variables, view)
+        except AnsibleParserError as error:
+            cause = error.__context__ or error  # without the name of the group
+            raise cause from cause.__cause__
+        return "it" in made.groups
+
+    def _make_groups(self, entry: dict[str, Any], value: Any, view: View) -> Added:
+        """Return what an entry of keyed_groups makes of the value of its key."""
+        text = str(value) if isinstance(entry["key"], _NUMBERS) else value
+        entry = {**entry, "key": _Value(entry["key"], text)}
+        variables = view.variables if _has_template(entry) else {}
+        try:
+            made = self._made(self._add_host_to_keyed_groups, [entry], variables, view)
+        except AnsibleParserError as error:
+            # For the helper, an empty key is always an error; here, only with strict.
+            if self.get_option("strict") or text or error.__context__:
+                raise
+            return _NOTHING
+        groups = [group.name for group in made.groups.values() if group.hosts]
+        return Added({}, groups, made.parents)
+
+    def _made(
+        self, helper: Callable[..., None], entries: Any, variables: dict[str, Any], view: View
+    ) -> Made:
+        host = view.host.name or "host"
+        self.inventory = made = Made(host)
+        helper(entries, variables, host, strict=True, fetch_hostvars=False)
+        return made
+
+    def _compose(self, template: Any, variables: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(template, _Value):  # of a helper for keyed_groups, which reads variables next
+            self.templar.available_variables = combine_vars(variables, self._vars)
+            return template.value
+        return super()._compose(template, variables, *args, **kwargs)
 
 
 def name_and_compose(

@@ -30,8 +30,9 @@ asked.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Hashable
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from ansible.inventory.host import Host as AnsibleHost
@@ -43,7 +44,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from ..module_utils._text import is_plain
 from ._ansible import HAS_EXPRESSIONS, as_data, is_data, is_trusted, setting, text_of
-from ._hosts import RESERVED_VARIABLES
+from ._hosts import RESERVED_VARIABLES, Host
 
 IS_USED = True  # False: Ansible evaluates each expression for each host, with the same results
 
@@ -58,13 +59,13 @@ _LONGEST = 400  # characters of an expression: Ansible fails for deeply nested o
 # Braces and number signs can end an expression inside a template, and Ansible and Jinja treat
 # backslashes differently.
 _TEMPLATE_SIGNS = ("\\", "{", "}", "#")
-_PORTABLE_FILTERS = frozenset(
-    {"capitalize", "default", "d", "first", "join", "last", "length", "lower", "replace", "title"}
-    | {"trim", "upper"}
-)
-_PORTABLE_TESTS = frozenset(
-    {"defined", "undefined", "eq", "equalto", "==", "ne", "!=", "in", "none", "string"}
-)
+_PORTABLE_FILTERS = {
+    "capitalize", "default", "d", "first", "join", "last", "length", "lower", "replace", "title",
+    "trim", "upper",
+}  # fmt: skip
+_PORTABLE_TESTS = {
+    "defined", "undefined", "eq", "equalto", "==", "ne", "!=", "in", "none", "string",
+}  # fmt: skip
 _PURE_FILTERS = _PORTABLE_FILTERS | {
     "b64decode", "b64encode", "basename", "bool", "combine", "dict2items", "dirname", "flatten",
     "float", "hash", "int", "items2dict", "list", "md5", "regex_escape", "regex_findall",
@@ -76,12 +77,12 @@ _PURE_TESTS = _PORTABLE_TESTS | {
     "match", "number", "odd", "regex", "search", "sequence", "subset", "superset", "true", "truthy",
     "version",
 }  # fmt: skip
-_METHODS = frozenset(
-    {"capitalize", "count", "endswith", "find", "isalnum", "isalpha", "isdigit", "islower"}
-    | {"isupper", "lower", "lstrip", "partition", "removeprefix", "removesuffix", "replace"}
-    | {"rfind", "rpartition", "rsplit", "rstrip", "split", "startswith", "strip", "swapcase"}
-    | {"title", "upper", "zfill"}
-)
+_METHODS = {
+    "capitalize", "count", "endswith", "find", "isalnum", "isalpha", "isdigit", "islower",
+    "isupper", "lower", "lstrip", "partition", "removeprefix", "removesuffix", "replace", "rfind",
+    "rpartition", "rsplit", "rstrip", "split", "startswith", "strip", "swapcase", "title", "upper",
+    "zfill",
+}  # fmt: skip
 _TYPES = (str, int, float, list, tuple, dict)
 _LEAVES = (nodes.Name, nodes.Const, nodes.Keyword, nodes.Operand)
 _OPERATORS = (
@@ -101,8 +102,38 @@ class _Environment(ImmutableSandboxedEnvironment):
 _environment = _Environment(undefined=StrictUndefined, optimized=False)
 
 
+class View:
+    """A host as its expressions see it; without ``scratch``, a server that has no name yet.
+
+    ``scratch`` is the inventory that Ansible would ask; see the utility _expressions.
+    """
+
+    def __init__(self, host: Host, scratch: Any = None) -> None:
+        self.host = host
+        self.scratch = scratch
+        # Whether other sources say something about the host.
+        self.is_known = scratch is not None and host.name in scratch.others
+        # What expressions have added so far.
+        self.composed: dict[str, Any] = {}
+        self.groups = list(host.groups)
+
+    @cached_property
+    def variables(self) -> dict[str, Any]:
+        """All variables of the host, for Ansible."""
+        variables: dict[str, Any] = (
+            self.scratch.variables(self) if self.scratch else as_data(self.host.variables)
+        )
+        return variables
+
+    def add(self, variables: Mapping[str, Any], groups: Iterable[str]) -> None:
+        """Add variables and groups for the next expressions."""
+        self.composed.update(variables)
+        self.groups += groups
+        self.__dict__.pop("variables", None)
+
+
 class Pure(NamedTuple):
-    """A pure expression: the variables that it reads, and, if it is portable, its compiled form."""
+    """A pure expression, which reads the variables in ``names``; ``compiled`` if it is portable."""
 
     names: tuple[str, ...]
     compiled: Template | None
@@ -117,11 +148,11 @@ class Expression:
     for hosts for which the expression fails.
     """
 
-    ask: Callable[[Any, Any], Any]
+    ask: Callable[[Any, View], Any]
     hidden: Collection[str]
     label: str
     source: Any
-    finish: Callable[[Any, Any], Any] = lambda value, view: value
+    finish: Callable[[Any, View], Any] = lambda value, view: value
     failed: Any = False
     is_condition: bool = False
     is_pure: bool = True
@@ -135,8 +166,8 @@ class Expression:
         self._variables: dict[str, Any] = {}
         self._context = Context(_environment, self._variables, None, {})
 
-    def result(self, view: Any) -> Any:
-        """Return the result for a host, as a View of the utility _expressions shows it."""
+    def result(self, view: View) -> Any:
+        """Return the result for a host."""
         key = _key(view, self._pure.names) if self._pure else None
         result = self._results.get(key, _UNKNOWN)
         if result is _UNKNOWN:
@@ -167,7 +198,7 @@ class Expression:
         return as_data(value) if key else value
 
 
-def _key(view: Any, names: tuple[str, ...]) -> _Key | None:
+def _key(view: View, names: tuple[str, ...]) -> _Key | None:
     """Return a key for the values of these variables."""
     if view.is_known:  # other sources can set any of them
         return None
@@ -175,7 +206,7 @@ def _key(view: Any, names: tuple[str, ...]) -> _Key | None:
     return None if None in keys else keys
 
 
-def _key_of_variable(view: Any, name: str) -> Hashable | None:
+def _key_of_variable(view: View, name: str) -> Hashable | None:
     if view.scratch:
         if name in _HOST_NAMES:
             magic = AnsibleHost(view.host.name, gen_uuid=False).get_magic_vars()
@@ -274,7 +305,7 @@ def _is_pure(node: nodes.Node) -> bool:
     return isinstance(node, (*_LEAVES, *_OPERATORS, *_COLLECTIONS, *_OTHERS))
 
 
-def _is_builtin(name: str, names: frozenset[str], loader: Any) -> bool:
+def _is_builtin(name: str, names: set[str], loader: Any) -> bool:
     """Return whether a filter or test has one of these names, and is not a user's plugin."""
     if name.removeprefix("ansible.builtin.") not in names:
         return False

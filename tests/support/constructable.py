@@ -271,8 +271,9 @@ class Reference(BaseInventoryPlugin, Constructable):
         """Return the host name that an expression gives, or an empty text."""
         try:
             value = self._compose(expression, variables)
-        except Exception:  # noqa: BLE001  # Ansible's helpers let anything through
-            return "fails" if self.options["strict"] else ""
+        except Exception as error:  # noqa: BLE001  # Ansible's helpers let anything through
+            is_omitted = type(error).__name__ == "AnsibleValueOmittedError"
+            return "" if is_omitted or not self.options["strict"] else "fails"
         if isinstance(value, str):
             return str.__str__(value)
         return str(value) if isinstance(value, (bool, int, float)) else ""

@@ -39,7 +39,6 @@ from support.constructable import expressions_with, hosts_of, load
 SETTINGS = (
     "DEFAULT_JINJA2_EXTENSIONS",
     "DEFAULT_JINJA2_NATIVE",
-    "STRING_TYPE_FILTERS",
     "YAML_FILENAME_EXTENSIONS",
 )
 _HELPER_OPTIONS = ("strict", "fetch_hostvars")

@@ -179,6 +179,12 @@ def test_a_failure_says_what_is_probably_meant(options: dict[str, Any], hint: st
     assert reason.endswith(hint)
 
 
+@pytest.mark.parametrize("name", OMITTED)
+def test_an_omitted_hostname_is_not_a_failure_with_strict(name: str) -> None:
+    expressions = expressions_with({"hostnames": [name, "server_name"], "strict": True})
+    assert expressions.preferences(hosts_with(WEB)[0]) == ["", "web-0"]
+
+
 def test_a_failing_filter_or_hostname_says_what_is_probably_meant() -> None:
     (host,) = hosts_of([{"name": "x", "status": "running"}], ("",))
     with pytest.raises(OptionError, match=r"\(did you mean server_status\?\)"):

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from ansible_collections.server_management.cloud.plugins.plugin_utils import _pure
 from ansible_collections.server_management.cloud.plugins.plugin_utils._pure import analyse
 from support.constructable import compare, load
-from support.expression_cases import CASES, CHANGING_EXPRESSIONS, Case
+from support.expression_cases import CASES, CHANGING_EXPRESSIONS, HOSTS, Case
 
 NUMBER = int(os.environ.get("FUZZ_CASES", "100"))
 SEED = os.environ.get("FUZZ_SEED")
@@ -42,6 +42,16 @@ KNOWN: dict[str, dict[str, Any]] = {
     },
     "group_names has the parents that keyed_groups make": {
         "keyed_groups": [ABOVE, {"key": "group_names | join('-')"}]
+    },
+    "group_names has a parent that an earlier host made": {
+        "keyed_groups": [
+            {"key": "group_names | join('-')", "prefix": "g"},
+            {"key": "'common_group'", "separator": "", "parent_group": "above"},
+        ]
+    },
+    "a variable of another source": {
+        "compose": {"composed": "other_text | default('none')"},
+        "groups": {"a": "'static' in group_names"},
     },
     "groups don't see each other": {
         "groups": {"first": "server_name == 'web-1'", "second": "'first' in group_names"}
@@ -163,7 +173,8 @@ def test_known_differences_stay_away(
     options: dict[str, Any], is_used: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_pure, "IS_USED", is_used)
-    others = {"parents": {"common_group": "whole", "whole": "world"}, "hosts": {}}
+    known = {"groups": ["static"], "vars": {"other_text": "x"}}
+    others = {"parents": {"common_group": "whole", "whole": "world"}, "hosts": {HOSTS[2]: known}}
     compare(Case({**DEFAULTS, **options}, SERVERS, others, {}))
 
 

@@ -23,6 +23,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible i
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._pure import (
     Expression,
+    View,
     analyse,
 )
 from support.constructable import WEB, expressions_with, hosts_with, load
@@ -121,11 +122,9 @@ def test_other_expressions_are_left_to_ansible(expression: object) -> None:
     ],
 )
 def test_a_failing_expression_is_left_to_ansible(expression: str) -> None:
-    view = SimpleNamespace(
-        host=hosts_with([{"name": "web"}])[0], scratch=None, is_known=False, variables={}
-    )
+    (host,) = hosts_with([{"name": "web"}])
     asked = Expression(lambda source, view: "asked", (), "compose: a", load(expression))
-    assert asked.result(view) == "asked"
+    assert asked.result(View(host)) == "asked"
 
 
 @pytest.mark.parametrize("expression", ["server_name | upper", "server_name is match('a')"])
