@@ -241,14 +241,7 @@ from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructa
 from ansible.release import __version__ as ansible_version
 
 from ..module_utils._errors import CloudError, OptionError
-from ..module_utils._models import (
-    GROUP_OPTIONS,
-    Server,
-    describe_source,
-    explain_empty,
-    explain_unknown,
-    select,
-)
+from ..module_utils._models import GROUP_OPTIONS, Server
 from ..module_utils._options import TOKEN_OPTIONS, Connection, connection_from
 from ..module_utils._text import count_of, redact
 from ..module_utils._url import is_loopback, origin
@@ -400,7 +393,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             if servers and not hosts:
                 self._warn(f"filters: no host is left; the account has {count}.")
         used = [option for option in (*GROUP_OPTIONS, "filters") if self.get_option(option)]
-        self._show(1, describe_source(account, listing.obtained, len(hosts), used))
+        after = f" after {' and '.join(used)}" if used else ""
+        self._show(1, f"{count} {listing.obtained}; {count_of(len(hosts), 'host')}{after}")
         found = f"the number of hosts is {len(hosts)}; the account has {count}"
         advice = "Check statuses, regions, plans and filters."
         self._check_least("min_hosts", len(hosts), found, advice)
@@ -410,6 +404,10 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         """Return the servers that the options keep; warn if none is left."""
         given = {option: self.get_option(option) for option in GROUP_OPTIONS}
         wanted = {option: values for option, values in given.items() if values is not None}
+        if not wanted:
+            return account
+        from ..module_utils._selection import explain_empty, explain_unknown, select
+
         servers = select(account, wanted)
         unknown = explain_unknown(account, wanted)
         if unknown and self.get_option("strict"):

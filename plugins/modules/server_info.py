@@ -158,8 +158,9 @@ error:
 
 from typing import Any
 
-from ..module_utils._models import GROUP_OPTIONS, OPTION_FIELDS, explain_empty, select
+from ..module_utils._models import GROUP_OPTIONS, OPTION_FIELDS
 from ..module_utils._module import Task, run
+from ..module_utils._selection import explain_empty, select
 
 OPTIONS: dict[str, dict[str, Any]] = {
     option: {"type": "list", "elements": "str"} if option in GROUP_OPTIONS else {"type": "str"}

@@ -17,11 +17,13 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
 from ansible_collections.server_management.cloud.plugins.module_utils._models import (
     FIELDS,
     Server,
+    merge,
+    server_from_api,
+)
+from ansible_collections.server_management.cloud.plugins.module_utils._selection import (
     explain_empty,
     explain_unknown,
-    merge,
     select,
-    server_from_api,
 )
 from sandbox.account import SERVER
 
