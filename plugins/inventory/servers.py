@@ -260,7 +260,7 @@ from ..plugin_utils._hosts import (
     Host,
     Listing,
     hosts_from,
-    name_hosts,
+    name_and_compose,
     report_names,
     report_servers,
     set_host_key_aliases,
@@ -269,7 +269,6 @@ from ..plugin_utils._inventory import (
     add_groups,
     add_hosts,
     add_parents,
-    check_parents,
     leave_out_groups,
     release,
     taken_names,
@@ -364,7 +363,6 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             set_host_key_aliases(hosts)
         parents = list(expressions.parents) if expressions else []
         parents = leave_out_groups(hosts, parents, inventory.hosts, self._warn)
-        check_parents(parents, inventory.groups)
         add_groups(inventory, hosts, reserved.common_group)
         add_hosts(inventory, release(hosts), connection.base_url)
         add_parents(inventory, parents)
@@ -455,22 +453,15 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         return listing
 
     def _name_and_compose(
-        self, hosts: list[Host], group_names: ReservedNames, expressions: Any, base_url: str
+        self, hosts: list[Host], reserved: ReservedNames, expressions: Any, base_url: str
     ) -> None:
         """Name and sort the hosts, and evaluate the file's expressions for them."""
-        group_names.add(group for host in hosts for group in host.groups)
+        reserved.add(group for host in hosts for group in host.groups)
         is_taken = taken_names(self.inventory, base_url, hosts)
         if self.get_option("hostnames") is not None:
             for host in hosts:
                 host.preferences = expressions.preferences(host)
-        if expressions is None:
-            naming = name_hosts(hosts, group_names, is_taken)
-        else:
-            from ..plugin_utils import _expressions
-
-            naming = _expressions.name_and_compose(
-                hosts, expressions, group_names, is_taken, self.inventory
-            )
+        naming = name_and_compose(hosts, expressions, reserved, is_taken, self.inventory)
         report_names(naming, hosts, self.get_option("strict"), self._warn)
         failures = expressions.failures if expressions else {}
         for label, (servers, reason) in failures.items():

@@ -21,12 +21,12 @@ from typing import Any
 from ._client import LIST_SERVERS, Client
 from ._envelope import parse_listing, read_json
 from ._errors import CloudError, MalformedResponse
-from ._http import Http, Response
+from ._http import Http, Response, next_link
 from ._models import FIELDS, GROUP_OPTIONS, OPTION_FIELDS
 from ._operations import operation
 from ._options import VERSION, Connection
 from ._text import brief
-from ._url import Request, next_link, resolve
+from ._url import Request, resolve
 
 _MAX_REQUESTS = 3
 _MAX_NAMES = 20  # in each mapping of the report
@@ -195,8 +195,10 @@ def _clock_skew(recorder: _Recorder) -> int | None:
 
 
 def _link(header: str, base_url: str) -> str:
+    if not header:
+        return "none"
     target = next_link(header)
     if not target:
-        return 'without rel="next"' if header else "none"
+        return 'without rel="next"'
     is_same = resolve(LIST_SERVERS.url(base_url), target) is not None
     return f'rel="next" to {"the same" if is_same else "another"} origin'

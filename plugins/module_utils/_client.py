@@ -13,11 +13,11 @@ from dataclasses import replace
 
 from ._envelope import Listing, parse_listing, read_json, too_deep
 from ._errors import CloudError, IncompleteListing, MalformedResponse
-from ._http import LIMIT, Http, Response
+from ._http import LIMIT, Http, Response, next_link
 from ._models import Server, merge
 from ._options import Connection
 from ._text import count_of, header_text, redact
-from ._url import Request, is_loopback, next_link, origin, resolve
+from ._url import Request, is_loopback, origin, resolve
 
 # All requests of the collection, as the API documents them.
 LIST_SERVERS = Request("GET", "/servers", scope="servers:read", subject="list of servers")

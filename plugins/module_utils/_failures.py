@@ -34,8 +34,6 @@ from ._options import Connection
 from ._text import excerpt, header_text, one_line, redact
 from ._url import Request, host_and_port
 
-_FOREVER = 1e18  # seconds; the number in a Retry-After can be too large for a float
-
 _USE_HTTPS = "Write https instead of http in base_url: the port requires TLS."
 # The responses of nginx, Apache and Go to plain HTTP on such a port do.
 _mentions_tls = re.compile(rb"(?i)\b(https|ssl)\b").search
@@ -118,7 +116,7 @@ def retry_after(value: str) -> float | None:
     """Read a Retry-After header, seconds or a date, as seconds from now; None if it is neither."""
     value = value.strip()
     if re.fullmatch(r"[0-9]+", value):
-        return min(float(value), _FOREVER)
+        return min(float(value), 1e18)  # it can be too large for a float
     try:
         date = parsedate_to_datetime(value)
         if date.tzinfo is None:  # as in one of the three formats of HTTP, which are all in UTC

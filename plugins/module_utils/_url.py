@@ -2,14 +2,14 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""URLs: the option base_url, requests, origins, and links to further pages."""
+"""URLs: the option base_url, requests, and origins."""
 
 from __future__ import annotations
 
 import ipaddress
 import re
 from dataclasses import dataclass
-from urllib.parse import quote, urljoin, urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from ._errors import OptionError
 
@@ -18,11 +18,6 @@ _API_PATH = "/api/v1"
 # Parsers find different hosts in URLs with these characters. For example, a backslash is a slash
 # in the URL Standard of WHATWG, but not in RFC 3986.
 is_ambiguous = re.compile(r"[\s\\\x00-\x1f\x7f]").search
-
-# The pieces between commas and semicolons outside angle brackets and quotation marks.
-_link_pieces = re.compile(r'(?:<[^>]*>?|"(?:[^"\\]|\\.)*"?|[^<",;])+|[,;]').findall
-
-_not_ascii = re.compile(r"[^\x00-\x7f]+")
 
 
 @dataclass(frozen=True)
@@ -93,29 +88,6 @@ def resolve(url: str, reference: str) -> str | None:
     return target if same_origin else None
 
 
-def next_link(header: str) -> str:
-    """Return the target of rel="next" in a Link header (RFC 8288), or an empty text.
-
-    A link with an anchor belongs to another resource (section 3.2). Bytes that are not ASCII, which
-    requests has decoded as Latin-1, are percent-encoded, so that the API receives them unchanged.
-    """
-    header = _not_ascii.sub(lambda found: quote(found[0].encode("latin-1", "replace")), header)
-    links: list[list[str]] = [[]]
-    for piece in _link_pieces(header):
-        if piece == ",":
-            links.append([])
-        elif piece != ";":
-            links[-1].append(piece.strip())
-    for link in links:
-        parameters = [parameter.partition("=") for parameter in link[1:]]
-        # If a link has more than one rel, only the first one counts (RFC 8288, section 3.3).
-        named = {name.strip().lower(): value for name, equals, value in reversed(parameters)}
-        relations = named.get("rel", "").strip(' "').lower().split()
-        if "next" in relations and "anchor" not in named:
-            return link[0].strip("<> ")
-    return ""
-
-
 def is_loopback(host: str) -> bool:
     """Return whether traffic to a host stays on this machine."""
     if host == "localhost" or host.endswith(".localhost"):
@@ -133,11 +105,5 @@ def host_and_port(url: str) -> str:
 
 
 def proxy_address(proxy: str) -> str:
-    """Return the host and the port of a proxy's URL, without user information; "" if malformed."""
-    try:
-        parts = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
-        port = f":{parts.port}" if parts.port else ""
-    except ValueError:
-        return ""
-    host = parts.hostname or ""
-    return f"[{host}]{port}" if ":" in host else f"{host}{port}"
+    """Return the host and the port of a proxy's URL, without user information."""
+    return proxy.rpartition("://")[2].rpartition("@")[2].partition("/")[0]

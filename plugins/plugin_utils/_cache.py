@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -28,8 +27,6 @@ from ._hosts import Listing
 _FORMAT = 1
 # Exceptions raised by reading a damaged entry, in the cache plugin or in Ansible's decoder.
 _ENTRY_ERRORS = (AnsibleError, AttributeError, LookupError, TypeError, ValueError)
-# The beginning of an address: without user, password and database.
-_ADDRESS = r"((?:[a-z+]+://)?)(?:[^/@]*@)?([^/@:;]+(?::[0-9]+)?)"
 
 
 def open_entry(
@@ -42,50 +39,38 @@ def open_entry(
     """
     plugin, fresh = source.get_option("cache_plugin"), source.get_option("cache_timeout")
     grace = source.get_option("stale_cache_timeout")
-    name = describe_cache(plugin, source.get_option("cache_connection"))
     if fresh and grace:
         # The cache plugin has to keep entries for longer than they are fresh.
         source.set_option("cache_timeout", fresh + grace)
     try:
-        _load(source)
+        source.load_cache_plugin()
     except Exception as error:  # noqa: BLE001  # a cache plugin may raise anything
         reason = _reason(error)
         # Ansible checks the permissions of a directory itself.
-        is_refused = isinstance(_cause(error), OSError) or "permission" in reason
+        is_refused = (
+            isinstance(error.__cause__ or error.__context__, OSError) or "permission" in reason
+        )
         if not is_refused:
             raise OptionError(
-                f"cache_plugin: {name} can't be used: {reason}.",
+                f"cache_plugin: {plugin} can't be used: {reason}.",
                 "Check cache_plugin and cache_connection.",
             ) from None
-        warn(f"The cache {name} can't be used: {reason}.")
+        warn(f"The cache {plugin} can't be used: {reason}.")
         return None
     _warn_if_not_persistent(source.cache, plugin, warn)
-    return CacheEntry(source.cache, name, connection, fresh, grace, warn, trace)
-
-
-def _load(source: Any) -> None:
-    try:
-        source.load_cache_plugin()
-    except Exception as error:
-        if not isinstance(_cause(error), FileExistsError):
-            raise
-        source.load_cache_plugin()  # another command has created the directory at the same moment
-
-
-def _cause(error: Exception) -> BaseException | None:
-    return error.__cause__ or error.__context__
+    return CacheEntry(source.cache, plugin, connection, fresh, grace, warn, trace)
 
 
 @dataclass
 class CacheEntry:
     """The listing of one account in a cache.
 
-    ``name`` is that of the cache, for messages. The entry may be used for ``fresh`` seconds (0:
+    ``plugin`` is its name, for messages. The entry may be used for ``fresh`` seconds (0:
     without a limit), and for ``grace`` more seconds while the API is down.
     """
 
     cache: Any
-    name: str
+    plugin: str
     connection: Connection
     fresh: int
     grace: int
@@ -166,7 +151,7 @@ class CacheEntry:
         except Exception as error:  # noqa: BLE001  # a cache plugin may raise anything
             # Otherwise, Ansible tries again after the source, and reports that the source failed.
             self.cache.pop(self.key, None)
-            self.warn(f"The cache {self.name} can't be written: {_reason(error)}.")
+            self.warn(f"The cache {self.plugin} can't be written: {_reason(error)}.")
 
     def _read(self) -> Listing | None:
         """Return the entry, if it can be used at all."""
@@ -179,7 +164,7 @@ class CacheEntry:
             self.warn(f"The cache entry is damaged and not used: {_reason(error)}.")
         except Exception as error:  # noqa: BLE001  # a cache plugin may raise anything
             self._is_down = True
-            self.warn(f"The cache {self.name} can't be read: {_reason(error)}.")
+            self.warn(f"The cache {self.plugin} can't be read: {_reason(error)}.")
         return None
 
     def _parse(self, entry: Any) -> Listing:
@@ -203,16 +188,6 @@ class CacheEntry:
         age = time.time() - fetched
         obtained = f"of {self.connection.root_url} from the cache, {age:,.0f} s old"
         return Listing(list(servers.values()), obtained, age=age)
-
-
-def describe_cache(plugin: str, address: str | None) -> str:
-    """Name a cache for a message, without the password that an address can have."""
-    if not address:
-        return plugin
-    if "://" not in address and address[0] in "/.~$":
-        return f"{plugin} in {one_line(address)}"
-    match = re.match(_ADDRESS, address)
-    return f"{plugin} at {one_line(match[1] + match[2])}" if match else plugin
 
 
 def _warn_if_not_persistent(cache: Any, plugin: str, warn: Callable[[str], None]) -> None:

@@ -257,13 +257,6 @@ def _check_keyed_group(entry: Any) -> None:
         if key not in _KEYED_GROUP:
             error = unknown_option(key, _KEYED_GROUP, "there is no such key.")
             raise OptionError(f"keyed_groups: {error.message}", error.next_step)
-    if entry.get("parent_group") and not isinstance(entry["parent_group"], str):
-        advice = "Put the name of one group in quotes."
-        raise OptionError("keyed_groups: parent_group: must be text.", advice)
-    if entry.get("default_value") is not None and entry.get("trailing_separator") is not None:
-        raise OptionError(
-            "keyed_groups: default_value and trailing_separator are mutually exclusive."
-        )
 
 
 def _is_blank(value: Any) -> bool:

@@ -17,7 +17,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from datetime import date
 from functools import partial
 from typing import Any, NamedTuple
@@ -30,16 +29,14 @@ from ansible.template import Templar
 from ansible.utils.vars import combine_vars
 
 from ..module_utils._errors import OptionError
-from ..module_utils._text import is_plain, one_line, summarise
+from ..module_utils._text import is_plain, one_line
 from ._ansible import HAS_EXPRESSIONS, as_data, compile_once, is_omission, keep_text, reason_text
-from ._groups import ReservedNames, label_keyed_groups, safe_group_name
-from ._hosts import Host, name_hosts
-from ._names import Naming
+from ._groups import GROUPS_OF_ANSIBLE, label_keyed_groups, safe_group_name
+from ._hosts import Host
 from ._pure import Expression, View
 
 _NUMBERS = (bool, int, float)  # as expressions, they stand for themselves
 _MAGIC = ("inventory_hostname", "inventory_hostname_short", "group_names")
-_ATTEMPTS = 3  # to name and compose the hosts
 _SIMILAR = 0.8  # as server_nmae and server_name are
 _undefined_name = re.compile(r"'(\w+)' is undefined").search
 _template_in_text = re.compile(r"""(['"])[^'"]*\{\{[^'"]*\}\}[^'"]*\1""").search
@@ -71,17 +68,31 @@ class Scratch(InventoryData):
         self.others: Mapping[str, Any] = inventory.hosts
         self.parents: set[tuple[str, str]] = set()
         for group in inventory.groups.values():
-            self.add_parents((parent.name, group.name) for parent in group.parent_groups)
+            for parent in group.parent_groups:
+                self._link(parent.name, group.name)
 
     def add_parents(self, pairs: Iterable[tuple[str, str]]) -> None:
-        """Put groups into others, given as (parent, child) pairs."""
+        """Put groups into others, given as (parent, child) pairs.
+
+        Raises OptionError if Ansible can't do that.
+        """
         for parent, child in pairs:
-            if (parent, child) not in self.parents:
-                self.parents.add((parent, child))
-                self.add_group(parent)
-                self.add_group(child)
-                with suppress(Exception):  # a group inside itself: the source will fail
-                    self.add_child(parent, child)
+            if (parent, child) in self.parents:
+                continue
+            if child in GROUPS_OF_ANSIBLE:
+                problem = f"keyed_groups: the group {child} can't be inside another group."
+                raise OptionError(problem, "Set prefix.")
+            try:
+                self._link(parent, child)
+            except Exception:  # noqa: BLE001  # Ansible raises a plain one for a group in itself
+                problem = f"keyed_groups: the group {child} would be inside itself."
+                raise OptionError(problem) from None
+
+    def _link(self, parent: str, child: str) -> None:
+        self.parents.add((parent, child))
+        self.add_group(parent)
+        self.add_group(child)
+        self.add_child(parent, child)
 
     def variables(self, view: View) -> dict[str, Any]:
         """Return the variables of a host, as Ansible's Host.get_vars() does."""
@@ -304,39 +315,6 @@ class Expressions(BaseInventoryPlugin, Constructable):
             self.templar.available_variables = combine_vars(variables, self._vars)
             return template.value
         return super()._compose(template, variables, *args, **kwargs)
-
-
-def name_and_compose(
-    hosts: list[Host],
-    expressions: Expressions,
-    group_names: ReservedNames,
-    is_taken: Callable[[str, str], bool],
-    inventory: Any,
-) -> Naming:
-    """Name the hosts, sort them, and add the variables and groups of the expressions to them.
-
-    Not all groups are known before the hosts are composed. If a host turns out to have the name of
-    a group, naming and composing are repeated without that name. Other names can make expressions
-    return other groups, so the number of attempts is limited.
-    """
-    for _attempt in range(_ATTEMPTS):
-        naming = name_hosts(hosts, group_names, is_taken)
-        composed = expressions.compose_all(hosts, inventory)
-        made = {group for added in composed for group in added.groups}
-        made.update(name for pair in expressions.parents for name in pair)
-        clashing = made.intersection(host.name for host in hosts)
-        if not clashing:
-            break
-        group_names.add(made)
-    else:
-        raise OptionError(
-            f"keyed_groups: creates groups with the names of hosts: {summarise(clashing)}.",
-            "Set prefix.",
-        )
-    for host, added in zip(hosts, composed, strict=True):
-        host.variables.update(added.variables)
-        host.groups += added.groups
-    return naming
 
 
 def warn_of_templates(expressions: Iterable[Expression], warn: Callable[[str], None]) -> None:

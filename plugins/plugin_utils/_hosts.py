@@ -31,6 +31,8 @@ NO_ADDRESS = "no-usable-ipv4.invalid."
 # to users: that is where they configure a jump host.
 _SSH_VARIABLES = ("ansible_ssh_extra_args", "ansible_sftp_extra_args", "ansible_scp_extra_args")
 
+_ATTEMPTS = 3  # to name and compose the hosts
+
 # Why servers do not have their first name, for each list of Naming.
 _REASONS = {
     "not_unique": "other servers have the same name",
@@ -163,6 +165,41 @@ def name_hosts(
     for host in hosts:
         host.name = naming.names[host.server.id]
     hosts.sort(key=lambda host: host.name)
+    return naming
+
+
+def name_and_compose(
+    hosts: list[Host],
+    expressions: Any,
+    reserved: Any,
+    is_taken: Callable[[str, str], bool],
+    inventory: Any,
+) -> Naming:
+    """Name the hosts, sort them, and add what the expressions of the file, if any, give to them.
+
+    Not all groups are known before the hosts are composed. If a host turns out to have the name of
+    a group, naming and composing are repeated without that name. Other names can make expressions
+    return other groups, so the number of attempts is limited.
+    """
+    for _attempt in range(_ATTEMPTS):
+        naming = name_hosts(hosts, reserved, is_taken)
+        if not expressions:
+            return naming
+        composed = expressions.compose_all(hosts, inventory)
+        made = {group for added in composed for group in added.groups}
+        made.update(name for pair in expressions.parents for name in pair)
+        clashing = made.intersection(host.name for host in hosts)
+        if not clashing:
+            break
+        reserved.add(made)
+    else:
+        raise OptionError(
+            f"keyed_groups: creates groups with the names of hosts: {summarise(clashing)}.",
+            "Set prefix.",
+        )
+    for host, added in zip(hosts, composed, strict=True):
+        host.variables.update(added.variables)
+        host.groups += added.groups
     return naming
 
 

@@ -10,15 +10,13 @@ Only the functions that add something change the inventory; everything that can 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from ..module_utils._errors import OptionError
 from ..module_utils._models import Server
 from ..module_utils._text import is_plain, summarise
 from ._ansible import tagger, trust_plain
-from ._groups import GROUPS_OF_ANSIBLE
 from ._hosts import Host
 from ._names import is_localhost, packed_address
 
@@ -105,30 +103,6 @@ def leave_out_groups(
     for host in hosts:
         host.groups = [group for group in host.groups if group not in left_out]
     return [pair for pair in pairs if not left_out.intersection(pair)]
-
-
-def check_parents(parents: Iterable[tuple[str, str]], groups: Mapping[str, Any]) -> None:
-    """Raise OptionError if Ansible can't put a group into another one.
-
-    ``parents`` has (parent, child) pairs to be added to the ``groups`` of the inventory.
-    """
-    above: dict[str, set[str]] = {}
-    for name, group in groups.items():
-        above[name] = {parent.name for parent in group.parent_groups}
-    for parent, child in parents:
-        if child in GROUPS_OF_ANSIBLE:
-            raise OptionError(
-                f"keyed_groups: the group {child} can't be inside another group.", "Set prefix."
-            )
-        pending, seen = [parent], set()
-        while pending:
-            name = pending.pop()
-            if name == child:
-                raise OptionError(f"keyed_groups: the group {child} would be inside itself.")
-            if name not in seen:
-                seen.add(name)
-                pending.extend(above.get(name, ()))
-        above.setdefault(child, set()).add(parent)
 
 
 def release(hosts: list[Host]) -> Iterator[Host]:

@@ -16,18 +16,10 @@ from ..module_utils._errors import OptionError
 from ..module_utils._text import brief
 
 _LONGEST = 253
-_LOCALHOSTS = frozenset(
-    {
-        "localhost",
-        "localhost.localdomain",
-        "localhost4",
-        "localhost4.localdomain4",
-        "localhost6",
-        "localhost6.localdomain6",
-        "ip6-localhost",
-        "ip6-loopback",
-    }
-)
+_LOCALHOSTS = {
+    "localhost", "localhost.localdomain", "localhost4", "localhost4.localdomain4", "localhost6",
+    "localhost6.localdomain6", "ip6-localhost", "ip6-loopback",
+}  # fmt: skip
 _unsafe_run = re.compile(r"[^A-Za-z0-9._-]+")
 
 # Ansible reads the file host_vars/db1.yml for the hosts db1 and db1.yml.

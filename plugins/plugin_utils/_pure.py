@@ -55,7 +55,6 @@ _HOST_NAMES = ("inventory_hostname", "inventory_hostname_short")
 _MOST_REMEMBERED = 1024  # results of one expression
 # Lists and mappings are copied when they become variables, and when an expression reads them.
 _REMEMBERED = (str, int, float, type(None), list, tuple, dict)
-_LONGEST = 400  # characters of an expression: Ansible fails for deeply nested ones
 # Braces and number signs can end an expression inside a template, and Ansible and Jinja treat
 # backslashes differently.
 _TEMPLATE_SIGNS = ("\\", "{", "}", "#")
@@ -267,7 +266,6 @@ def _is_ambiguous(expression: str) -> bool:
     return bool(
         setting("DEFAULT_JINJA2_EXTENSIONS")  # which may change the language
         or any(sign in expression for sign in _TEMPLATE_SIGNS)
-        or len(expression) > _LONGEST
         # Between the braces of a template, a leading sign controls white space.
         or (not HAS_EXPRESSIONS and expression.strip()[:1] in ("-", "+"))
     )

@@ -23,6 +23,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils import _pu
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
     HAS_EXPRESSIONS,
 )
+from ansible_collections.server_management.cloud.plugins.plugin_utils._expressions import Scratch
 from ansible_collections.server_management.cloud.plugins.plugin_utils._groups import (
     safe_group_name,
 )
@@ -272,3 +273,47 @@ def test_a_result_that_json_cannot_hold_is_a_failure(expression: str) -> None:
     else:
         assert composed.variables == {"b": "x"}
         assert list(expressions.failures) == ["compose: a"]
+
+
+@pytest.fixture
+def scratch() -> Scratch:
+    inventory = InventoryData()
+    for parent, child in (("all", "a"), ("a", "b")):
+        inventory.add_group(child)
+        inventory.add_child(parent, child)
+    return Scratch(inventory)
+
+
+@pytest.mark.parametrize(
+    "parents",
+    [
+        [],
+        [("a", "b")],
+        [("x", "y"), ("y", "z"), ("x", "z"), ("x", "y")],
+        [("b", "c"), ("all", "c")],
+    ],
+)
+def test_a_group_may_have_several_parents(scratch: Scratch, parents: list[tuple[str, str]]) -> None:
+    scratch.add_parents(parents)
+
+
+@pytest.mark.parametrize(
+    ("parents", "child"),
+    [
+        ([("x", "x")], "x"),
+        ([("b", "a")], "a"),
+        ([("x", "y"), ("y", "x")], "x"),
+        ([("b", "c"), ("c", "d"), ("d", "a")], "a"),
+    ],
+)
+def test_a_group_inside_itself_is_refused(
+    scratch: Scratch, parents: list[tuple[str, str]], child: str
+) -> None:
+    with pytest.raises(OptionError, match=f"keyed_groups: the group {child} would be inside"):
+        scratch.add_parents(parents)
+
+
+@pytest.mark.parametrize("child", ["all", "ungrouped"])
+def test_all_and_ungrouped_cannot_be_child_groups(scratch: Scratch, child: str) -> None:
+    with pytest.raises(OptionError, match=f"the group {child} can't be inside another group"):
+        scratch.add_parents([("x", child)])

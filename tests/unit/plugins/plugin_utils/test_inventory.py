@@ -14,13 +14,11 @@ from ansible.inventory.data import InventoryData
 from ansible.inventory.manager import InventoryManager
 from ansible.parsing.dataloader import DataLoader
 
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
 from ansible_collections.server_management.cloud.plugins.plugin_utils import _ansible, _inventory
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
 from ansible_collections.server_management.cloud.plugins.plugin_utils._inventory import (
     add_hosts,
-    check_parents,
     leave_out_groups,
     taken_names,
 )
@@ -38,42 +36,6 @@ def _group(name: str, *parents: str) -> Any:
 def _host(address: str = "203.0.113.1", **fields: str) -> Host:
     fields = {"id": "srv_1", **fields}
     return Host(Server(fields["id"], fields), {"ansible_host": address}, name="web-1")
-
-
-GROUPS = {"all": _group("all"), "a": _group("a", "all"), "b": _group("b", "a")}
-
-
-@pytest.mark.parametrize(
-    "parents",
-    [
-        [],
-        [("a", "b")],
-        [("x", "y"), ("y", "z"), ("x", "z"), ("x", "y")],
-        [("b", "c"), ("all", "c")],
-    ],
-)
-def test_a_group_may_have_several_parents(parents: list[tuple[str, str]]) -> None:
-    check_parents(parents, GROUPS)
-
-
-@pytest.mark.parametrize(
-    ("parents", "child"),
-    [
-        ([("x", "x")], "x"),
-        ([("b", "a")], "a"),
-        ([("x", "y"), ("y", "x")], "x"),
-        ([("b", "c"), ("c", "d"), ("d", "a")], "a"),
-    ],
-)
-def test_a_group_inside_itself_is_refused(parents: list[tuple[str, str]], child: str) -> None:
-    with pytest.raises(OptionError, match=f"keyed_groups: the group {child} would be inside"):
-        check_parents(parents, GROUPS)
-
-
-@pytest.mark.parametrize("child", ["all", "ungrouped"])
-def test_all_and_ungrouped_cannot_be_child_groups(child: str) -> None:
-    with pytest.raises(OptionError, match=f"the group {child} can't be inside another group"):
-        check_parents([("x", child)], GROUPS)
 
 
 @pytest.mark.promise("misdirected")
