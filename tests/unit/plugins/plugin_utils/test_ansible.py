@@ -9,7 +9,6 @@ from __future__ import annotations
 import inspect
 import re
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from ansible import constants
@@ -76,19 +75,6 @@ def test_a_source_works_without_each_name(name: str, monkeypatch: pytest.MonkeyP
     name_hosts(hosts, (), lambda name, server_id: False)
 
 
-def test_a_templar_is_wrapped_once() -> None:
-    def compile_expression(source: str) -> str:
-        return source
-
-    environment = SimpleNamespace(compile_expression=compile_expression)
-    templar = SimpleNamespace(_engine=SimpleNamespace(environment=environment))
-    for _time in range(2):
-        compile_once(templar)
-    wrapped = environment.compile_expression
-    assert getattr(wrapped, "__wrapped__", wrapped) is compile_expression
-    assert hasattr(wrapped, "cache_info") == HAS_EXPRESSIONS
-
-
 @pytest.mark.parametrize("text", ["a", "a_1", "_", "1a", "", "a-b", "é", "for", "None", "match"])
 def test_an_identifier_is_one_for_ansible(text: str) -> None:
     assert is_identifier(text) == isidentifier(text)
@@ -106,11 +92,6 @@ def test_an_identifier_is_one_for_ansible(text: str) -> None:
 )
 def test_a_reason_says_everything_once(text: str, expected: str) -> None:
     assert reason_text(text) == expected
-
-
-@pytest.mark.parametrize("text", ["true", "false", "none"])
-def test_a_value_of_jinja_is_not_an_identifier(text: str) -> None:
-    assert not is_identifier(text)
 
 
 def test_entries_of_an_inventory_directory_are_ignored_as_ansible_does(
