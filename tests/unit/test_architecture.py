@@ -123,6 +123,11 @@ def test_utilities_are_short() -> None:
     assert not {path: count for path, count in lines.items() if count > MOST_UTILITY_LINES}
 
 
+def test_each_utility_has_a_test_with_its_name() -> None:
+    folder = REPOSITORY / "tests/unit/plugins"
+    assert not [path for path in UTILITIES if not [*folder.rglob(f"test{path.stem}*.py")]]
+
+
 def test_functions_are_short() -> None:
     long = {
         f"{path}: {node.name} has {lines} lines"

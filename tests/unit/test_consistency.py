@@ -22,7 +22,6 @@ from ansible.plugins.loader import fragment_loader, inventory_loader
 from ansible.release import __version__
 from ansible.utils.plugin_docs import get_docstring
 
-from ansible_collections.server_management.cloud.plugins.module_utils._fleet import KEYS
 from ansible_collections.server_management.cloud.plugins.module_utils._models import (
     GROUP_FIELDS,
     GROUP_OPTIONS,
@@ -109,6 +108,9 @@ def test_the_options_of_a_module_are_documented(name: str) -> None:
     variables = {option: rule["fallback"][1] for option, rule in spec.items() if "fallback" in rule}
     variables |= {option: [variable(option)] for option in TOKEN_OPTIONS}
     assert variables == {option: [name] for option, name in environment_of(name).items()}
+    (python, library) = documentation("modules", name)[0]["requirements"]
+    assert python.startswith("python >= 3.10")
+    assert library.startswith("requests >= 2.28")
 
 
 def test_the_inventory_plugin_has_the_connection_options_of_the_modules() -> None:
@@ -124,6 +126,7 @@ def test_the_inventory_plugin_has_the_connection_options_of_the_modules() -> Non
         if option in module
     }
     assert declared == environment_of("server_info")
+    assert sorted(declared.values()) == sorted(ENVIRONMENT)
 
 
 def test_the_inventory_plugin_reads_the_options_that_it_documents() -> None:
@@ -164,10 +167,6 @@ def test_each_option_has_a_test_and_a_mention_in_a_guide(folder: str, name: str)
         added = doc["options"][option].get("version_added", doc["version_added"])
         numbers = [tuple(map(int, v.split("."))) for v in (doc["version_added"], added, VERSION)]
         assert numbers == sorted(numbers), f"{option}: {added} is not a version of the collection"
-
-
-def test_every_documented_environment_variable_is_tested() -> None:
-    assert sorted(environment_of("server_info").values()) == sorted(ENVIRONMENT)
 
 
 @pytest.mark.parametrize("variable", ENVIRONMENT)
@@ -218,7 +217,6 @@ def outcomes(name: str, sandbox: Sandbox) -> list[Outcome]:
             {"name": "web-01"},
             {"name": "web-01", "plan": "other"},
             {"name": "new", "plan": "small", "region": "eu"},
-            {"name": "web-01", "state": "reinstalled"},
             {"name": "web-01", "state": "absent"},
             {"name": "new", "state": "absent"},
         ]
@@ -249,8 +247,7 @@ def check_values(documented: dict[str, Any], values: dict[str, Any], seen: set[s
             continue
         assert value.__class__ is TYPES[rule["type"]]
         for element in value if isinstance(value, list) else [value]:
-            if "elements" in rule:
-                assert element.__class__ is TYPES[rule["elements"]]
+            assert "elements" not in rule or element.__class__ is TYPES[rule["elements"]]
             if isinstance(element, dict) and "contains" in rule:
                 check_values(rule["contains"], element, seen)
 
@@ -299,7 +296,6 @@ def test_a_module_declares_its_attributes(name: str) -> None:
     predicts = name == "server" or attributes["live"]["support"] == "full"
     assert attributes["check_mode"]["support"] == ("full" if predicts else "N/A")
     assert attributes["action_group"]["membership"] == [f"{COLLECTION}.all"]
-    assert all({"description", "support"} <= rule.keys() for rule in attributes.values())
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -311,12 +307,6 @@ def test_a_module_documents_the_listing_options_that_it_ignores(name: str) -> No
         assert ("Has no effect yet" in texts[option]) is not reads
     ignores = "This module ignores the option" in texts["allow_partial"]
     assert ignores is (name in ("server", "fleet_info"))
-
-
-def test_the_keys_of_a_declared_server_are_documented() -> None:
-    entry = documentation("modules", "fleet_info")[0]["options"]["servers"]
-    assert tuple(entry["suboptions"]) == KEYS
-    assert {rules(option)["type"] for option in entry["suboptions"].values()} == {"str"}
 
 
 def test_the_version_is_the_same_everywhere() -> None:
@@ -410,10 +400,3 @@ def test_the_table_of_cores_has_all_their_pythons() -> None:
     assert core
     if core[0] in table:
         assert sorted(table[core[0]]) == sorted(re.findall(r"\d\.\d+", supported[1]))
-
-
-@pytest.mark.parametrize(("folder", "name"), PLUGIN_NAMES)
-def test_each_plugin_documents_the_pythons_that_it_does_not_support(folder: str, name: str) -> None:
-    (python, library) = documentation(folder, name)[0]["requirements"]
-    assert python.startswith("python >= 3.10")
-    assert library.startswith("requests >= 2.28")

@@ -95,15 +95,6 @@ def test_it_stops_while_a_client_waits_for_a_response() -> None:
         assert finish(server.process, signal.SIGINT)[::2] == (0, "")
 
 
-def test_a_port_in_use_is_reported_in_one_line() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        port = str(other.getsockname()[1])
-        result = run("--port", port)
-    assert (result.returncode, result.stdout) == (1, "")
-    expected = f"sandbox: can't listen on 127.0.0.1 port {port}: Address already in use\n"
-    assert result.stderr == expected
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -36,26 +34,20 @@ def test_the_envelope_is_parsed() -> None:
 REFUSED = [
     (b"", "not JSON: expecting value at character 0"),
     (b"<html>", "not JSON: expecting value"),
-    (b"{", "not JSON: expecting property name enclosed in double quotes"),
     (ENVELOPE + b"x", "not JSON: extra data"),
     (b'{"data": "a', "not JSON: unterminated string starting at character 9"),
     (ENVELOPE.decode().encode("utf-16"), "not JSON: it is not UTF-8"),
     (b'{"data": [NaN], "has_more": false}', "NaN is not a JSON number"),
     (b'{"data": [-Infinity], "has_more": false}', "-Infinity is not a JSON number"),
     (b"[" * 200_000, "nested too deeply"),
-    (b'{"a":' * 200_000, "nested too deeply"),
     (b'{"data": [], "has_more": true, "has_more": false}', 'the key "HAS_MORE" twice'),
     (b'{"data": [], "has_more": true, "has\\u005fmore": false}', 'the key "HAS_MORE" twice'),
     (b'{"data": [{"id": "a", "x": 1, "id": "b"}], "has_more": true}', 'the key "ID" twice'),
     (b'{"data": [], "has_more": true, "x": [{"y": {"": 1, "": 1}}]}', 'the key "" twice'),
     (b"null", "not an object"),
-    (b'"text"', "not an object"),
     (b"[]", "not an object"),
-    (b'{"error": "no"}', 'no list "data"'),
     (b'{"data": {}, "has_more": false}', 'no list "data"'),
-    (b'{"data": null, "has_more": false}', 'no list "data"'),
     (b'{"data": []}', 'no boolean "has_more"'),
-    (b'{"data": [], "has_more": null}', 'no boolean "has_more"'),
     (b'{"data": [], "has_more": 0}', 'no boolean "has_more"'),
     (b'{"data": [], "has_more": "false"}', 'no boolean "has_more"'),
 ]
@@ -79,11 +71,3 @@ def test_any_body_is_parsed_or_refused(body: bytes | str) -> None:
     except MalformedResponse as error:
         message = error.message
     assert message.isprintable()
-
-
-def test_many_keys_with_a_duplicate_are_refused_quickly() -> None:
-    pairs = ", ".join(f'"{number}": 0' for number in range(200_000))
-    started = time.process_time()
-    with pytest.raises(MalformedResponse, match='the key "7" twice'):
-        parse(f'{{{pairs}, "7": 0}}'.encode())
-    assert time.process_time() - started < 5

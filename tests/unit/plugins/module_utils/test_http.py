@@ -7,14 +7,12 @@
 from __future__ import annotations
 
 import gzip
-import itertools
 import os
 import signal
 import socket
 import sys
 import threading
 import time
-import tracemalloc
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -114,21 +112,6 @@ def test_another_encoding_is_refused_before_anything_is_read(encoding: str) -> N
 
 
 @pytest.mark.promise("bounded")
-@pytest.mark.parametrize("compress", [bytes, gzip.compress], ids=["plain", "gzip"])
-def test_an_oversized_body_is_refused_with_little_memory(compress: Callable[..., bytes]) -> None:
-    chunk = compress(bytes(2**16 if compress is bytes else 2**24))
-    encoding = "" if compress is bytes else "gzip"
-    tracemalloc.start()
-    try:
-        with pytest.raises(MalformedResponse, match="larger than"):
-            read_body(itertools.repeat(chunk), encoding, 2**20)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert peak < 2**22
-
-
-@pytest.mark.promise("bounded")
 @pytest.mark.parametrize("status", [302, 401, 500])
 def test_an_endless_body_of_an_error_is_not_read(sandbox: Sandbox, status: int) -> None:
     sent = 0
@@ -210,13 +193,6 @@ def test_the_time_of_the_whole_body_is_limited(sandbox: Sandbox, chunked: bool) 
     assert 0.35 < time.monotonic() - started < 30
 
 
-def test_a_server_that_hangs_in_the_handshake_of_tls_is_reported() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        url = f"https://127.0.0.1:{listener.getsockname()[1]}"
-        with pytest.raises(TimedOut, match=r"^No complete response from .* within 0\.3 s"):
-            send(url, timeout=0.3)
-
-
 @contextmanager
 def dropping_address() -> Iterator[tuple[str, int]]:
     """Yield an address that does not respond to new connections, because its queue is full."""
@@ -261,17 +237,9 @@ def test_a_name_works_if_its_first_address_drops_packets(
         monkeypatch.setattr(_http, "_LONGEST_CONNECT", 0.3)
         send(url, timeout=30)
         assert time.monotonic() - started < 20
-
-
-@pytest.mark.parametrize(("timeout", "longest"), [(30, 0.3), (0.3, 10.0)])
-def test_an_address_that_drops_packets_is_reported(
-    resolve: Callable[..., str], monkeypatch: pytest.MonkeyPatch, timeout: float, longest: float
-) -> None:
-    monkeypatch.setattr(_http, "_LONGEST_CONNECT", longest)
-    with dropping_address() as bad:
         url = resolve(bad)
         with pytest.raises(TimedOut) as caught:
-            send(url, timeout=timeout)
+            send(url, timeout=30)
     assert caught.match(r"^No connection to several\.localhost:81 within 0\.3 s\. Check base_url")
 
 
@@ -287,35 +255,19 @@ def test_through_a_proxy_a_connection_may_take_the_whole_timeout(
     assert time.monotonic() - started > 0.45
 
 
-INTERRUPTED = {
-    "connection": None,
-    "headers": Fault.hang(),
-    "body": Fault(cut="body", end="hang"),
-}
+# What is not kept.
 
 
-# urllib3 does not close a socket that is interrupted while it connects; Python does.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.promise("bounded")
-@pytest.mark.parametrize("where", INTERRUPTED)
-def test_ctrl_c_ends_a_request_at_once(
-    sandbox: Sandbox, resolve: Callable[..., str], where: str
-) -> None:
-    fault = INTERRUPTED[where]
-    with dropping_address() as bad:
-        url = sandbox.url if fault else resolve(bad)
-        if fault:
-            sandbox.fail(fault)
-        main = threading.main_thread().ident or 0
-        timer = threading.Timer(0.3, signal.pthread_kill, (main, signal.SIGINT))
-        timer.start()
-        started = time.monotonic()
-        with pytest.raises(KeyboardInterrupt):
-            send(url, timeout=30)
-        assert time.monotonic() - started < 20
-
-
-# What is not kept.
+def test_ctrl_c_ends_a_request_at_once(sandbox: Sandbox) -> None:
+    sandbox.fail(Fault.hang())
+    main = threading.main_thread().ident or 0
+    threading.Timer(0.3, signal.pthread_kill, (main, signal.SIGINT)).start()
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        send(sandbox.url, timeout=30)
+    assert time.monotonic() - started < 20
 
 
 def sockets() -> int:
@@ -327,7 +279,7 @@ def sockets() -> int:
     return count
 
 
-@pytest.mark.parametrize("fault", [Fault(), Fault(status=500), Fault.hang(), Fault.endless()])
+@pytest.mark.parametrize("fault", [Fault(status=500), Fault.endless()])
 def test_no_connection_is_left_open(sandbox: Sandbox, fault: Fault) -> None:
     before = sockets()
     sandbox.fail(fault)

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
-from ansible.module_utils.common.parameters import set_fallbacks
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._options import (
@@ -78,17 +77,12 @@ def test_each_option_reaches_the_connection() -> None:
     ("base_url", "url"),
     [
         ("https://h", "https://h/api/v1"),
-        ("https://h/", "https://h/api/v1"),
         ("https://h///", "https://h/api/v1"),
-        ("https://h/api/v1", "https://h/api/v1"),
         ("https://h/api/v1/", "https://h/api/v1"),
         ("http://h:8080/prefix/", "http://h:8080/prefix/api/v1"),
         ("http://h/prefix/api/v1", "http://h/prefix/api/v1"),
-        ("http://h/api", "http://h/api/api/v1"),
         ("http://h/xapi/v1", "http://h/xapi/v1/api/v1"),
-        ("HTTPS://h", "HTTPS://h/api/v1"),
         ("http://[::1]:80", "http://[::1]:80/api/v1"),
-        ("https://bücher.example", "https://bücher.example/api/v1"),
     ],
 )
 def test_the_path_of_the_api_is_added_if_it_is_missing(base_url: str, url: str) -> None:
@@ -131,7 +125,7 @@ def test_a_malformed_base_url_is_refused(base_url: str, words: str) -> None:
 @pytest.mark.parametrize("around", ["{}", " {}", "{}\n", "\r\n\t{} \r\n"])
 def test_a_token_is_visible_ascii(token: str, around: str, tmp_path: Path) -> None:
     file = tmp_path / "token"
-    file.write_text(around.format(token), encoding="ascii", newline="")
+    file.write_text(around.format(token), encoding="utf-8-sig", newline="")
     assert _connect(api_token=around.format(token)).api_token == token
     assert _connect(api_token=None, api_token_file=str(file)).api_token == token
 
@@ -170,10 +164,10 @@ def test_a_token_is_required(empty: str | None, monkeypatch: pytest.MonkeyPatch)
         if empty is not None:
             monkeypatch.setenv(variable, empty)
     error = str(_refusal(api_token=None))
-    assert error == (
-        "api_token: is required. Set it or api_token_file, or one of the environment variables "
-        f"{TOKEN_VARIABLE} and {FILE_VARIABLE}."
-    )
+    assert error.startswith("api_token: is required. Set it or api_token_file, or ")
+    assert f"{TOKEN_VARIABLE} and {FILE_VARIABLE}" in error
+    both = "api_token and api_token_file: both are set."
+    assert str(_refusal(api_token_file="/nowhere/file")).startswith(both)
 
 
 @pytest.mark.promise("home")
@@ -193,11 +187,6 @@ def test_an_empty_option_of_the_token_is_never_replaced(
     monkeypatch.setenv(TOKEN_VARIABLE, "other")
     values = {"api_token": other, "api_token_file": other, option: empty}
     assert str(_refusal(**values)).startswith(f"{option}: is empty. Check the template")
-
-
-def test_a_token_and_a_file_are_an_error_that_names_both() -> None:
-    error = str(_refusal(api_token_file="/nowhere/file"))
-    assert error == "api_token and api_token_file: both are set. Set only one of them."
 
 
 @pytest.mark.promise("home")
@@ -234,12 +223,6 @@ def test_the_most_specific_source_of_a_token_wins(
 
 
 UTF_16 = "the file is encoded in UTF-16. Save it as UTF-8."
-
-
-def test_a_token_file_can_have_a_byte_order_mark(tmp_path: Path) -> None:
-    file = tmp_path / "token"
-    file.write_text(f"{TOKEN}\r\n", encoding="utf-8-sig")
-    assert _connect(api_token=None, api_token_file=str(file)).api_token == TOKEN
 
 
 @pytest.mark.parametrize(
@@ -328,18 +311,14 @@ def test_a_bundle_without_a_certificate_is_refused(
     bundle = tmp_path / "ca.pem"
     bundle.write_bytes(content)
     error = str(_refusal(validate_certs=validate, ca_path=str(bundle)))
-    assert error == (
-        f"ca_path: {bundle}: the file has no certificate in PEM format "
-        "(-----BEGIN CERTIFICATE-----). To trust the usual certificate authorities, leave ca_path "
-        "out."
-    )
+    assert error.startswith(f"ca_path: {bundle}: the file has no certificate in PEM format")
 
 
 @pytest.mark.parametrize("timeout", [0.0, -1.0, float("nan"), float("inf"), float("-inf")])
-def test_an_invalid_timeout_is_refused(timeout: float) -> None:
-    assert str(_refusal(timeout=timeout)).startswith(
-        "timeout: must be a number of seconds greater than 0"
-    )
+def test_an_invalid_number_is_refused(timeout: float) -> None:
+    words = "timeout: must be a number of seconds greater than 0"
+    assert str(_refusal(timeout=timeout)).startswith(words)
+    assert str(_refusal(retries=-1)).startswith("retries: must be 0 or more, but is -1")
 
 
 def test_a_long_timeout_is_limited_to_what_sockets_accept() -> None:
@@ -349,33 +328,16 @@ def test_a_long_timeout_is_limited_to_what_sockets_accept() -> None:
         any_socket.settimeout(_connect(timeout=1e300).timeout)
 
 
-def test_a_negative_number_of_retries_is_refused() -> None:
-    assert str(_refusal(retries=-1)) == "retries: must be 0 or more, but is -1."
-    assert _connect(retries=10**30).retries == 10**30
-
-
 def test_the_argument_spec_has_each_option_with_its_default() -> None:
     spec = connection_argument_spec()
     assert list(spec) == list(OPTIONS)
     defaults = {name: rules.get("default") for name, rules in spec.items()}
     assert defaults == {**OPTIONS, "base_url": None, "api_token": None}
     assert [name for name, rules in spec.items() if rules.get("required")] == ["base_url"]
+    tokens = {"api_token", "api_token_file"}
+    assert {name for name, rules in spec.items() if "fallback" in rules} == IN_ENVIRONMENT | tokens
     assert [name for name, rules in spec.items() if rules.get("no_log")] == ["api_token"]
     assert spec["api_token_file"]["no_log"] is False
-
-
-def test_other_options_are_not_read_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for option in set(OPTIONS) - IN_ENVIRONMENT:
-        monkeypatch.setenv(f"SERVER_MANAGEMENT_{option.upper()}", "1")
-    absent: list[str] = []
-    parameters: dict[str, Any] = {}
-    set_fallbacks(connection_argument_spec(absent.append), parameters)
-    assert absent == ["api_token", "api_token_file"]
-    assert parameters == {
-        option: OPTIONS[option] if option != "base_url" else ""
-        for option in (*IN_ENVIRONMENT, *absent)
-        if option != "api_token"
-    } | {"api_token": None}
 
 
 @pytest.mark.parametrize("empty", ["", " "])
@@ -390,11 +352,3 @@ def test_an_empty_variable_counts_as_not_set(empty: str, monkeypatch: pytest.Mon
         option: OPTIONS[option] if option != "base_url" else "" for option in IN_ENVIRONMENT
     }
     assert _connect().verify is True
-
-
-def test_arguments_converted_by_ansible_are_accepted() -> None:
-    arguments = {"base_url": "http://h", "api_token": TOKEN, "timeout": "2.5", "retries": "1"}
-    result = ArgumentSpecValidator(connection_argument_spec()).validate(arguments)
-    assert result.error_messages == []
-    connection = connection_from(result.validated_parameters.get, "2.21.0")
-    assert (connection.timeout, connection.retries, connection.verify) == (2.5, 1, True)

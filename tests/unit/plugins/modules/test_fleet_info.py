@@ -13,7 +13,7 @@ import pytest
 from sandbox import Fault, Sandbox
 from support.modules import WEB, Outcome, run_module
 
-DB = {**WEB, "id": "s_4", "name": "db", "region": "us", "colour": "blue"}
+DB = {**WEB, "id": "s_4", "name": "db", "region": "us", "x_undocumented": "blue"}
 SERVERS: list[dict[str, Any]] = [
     DB,
     {**WEB, "id": "s_3", "name": "twin"},
@@ -84,20 +84,6 @@ def test_a_matching_account_is_in_sync_after_one_request(
             ["web has the plan small instead of large and the region eu instead of us"],
         ),
         (
-            [{"id": "s_1", "plan": "l", "region": "us", "status": "off"}, *ALL[:3]],
-            {
-                "different": [
-                    different(
-                        WEB, plan=("l", "small"), region=("us", "eu"), status=("off", "running")
-                    )
-                ]
-            },
-            [
-                "web (s_1) has the plan small instead of l, the region eu instead of us and the "
-                "status running instead of off"
-            ],
-        ),
-        (
             [{"name": "web"}, {"id": "s_2"}],
             {"unexpected": records("s_4", "s_3")},
             ["db (s_4) is not declared", "twin (s_3) is not declared"],
@@ -111,16 +97,6 @@ def test_a_matching_account_is_in_sync_after_one_request(
             [{"name": "twin"}, {"id": "s_2", "plan": "small"}, {"name": "web"}, {"id": "s_4"}],
             {"ambiguous": [{"name": "twin", "ids": ["s_2", "s_3"]}]},
             ["twin is the name of 2 servers (s_2, s_3)"],
-        ),
-        (
-            [],
-            {"unexpected": records("s_4", "s_2", "s_3", "s_1")},
-            [
-                "db (s_4) is not declared",
-                "twin (s_2) is not declared",
-                "twin (s_3) is not declared",
-                "web (s_1) is not declared",
-            ],
         ),
     ],
 )
@@ -162,25 +138,16 @@ def test_an_empty_comparison_causes_a_warning(sandbox: Sandbox) -> None:
 
 def test_a_field_that_the_api_does_not_give_is_a_difference() -> None:
     declared = [{"id": "s_5", "plan": "small", "region": "eu", "status": "running"}]
-    with Sandbox(servers=[BARE]) as sandbox:
+    with Sandbox(servers=[BARE, {"id": "s_7"}]) as sandbox:
         outcome = run(sandbox, declared)
     fields = {"plan": ("small", None), "region": ("eu", None), "status": ("running", None)}
     assert outcome.result["different"] == [different(BARE, **fields)]
     assert outcome.result["report"] == [
         "bare (s_5) has no plan (expected small), no region (expected eu) and no status "
-        "(expected running)"
-    ]
-    assert len(outcome.warnings) == 1
-
-
-def test_a_server_without_a_name_is_reported_by_its_id() -> None:
-    with Sandbox(servers=[{"id": "s_6", "name": None, "plan": "small"}, {"id": "s_7"}]) as sandbox:
-        result = run(sandbox, [{"id": "s_6", "plan": "large"}]).result
-    assert result["different"][0]["name"] is None
-    assert result["report"] == [
-        "s_6 has the plan small instead of large",
+        "(expected running)",
         "s_7 is not declared",
     ]
+    assert len(outcome.warnings) == 1
 
 
 @pytest.mark.parametrize(
@@ -190,20 +157,15 @@ def test_a_server_without_a_name_is_reported_by_its_id() -> None:
         ([{"id": "s_1"}, {"id": "s_1", "plan": "l"}], "entry 2 (s_1) declares the same id as ent"),
         ([{"name": "web", "id": "s_1"}], "entry 1 (web) has both name and id."),
         ([{"name": "web"}, {"plan": "small"}], "entry 2 has neither name nor id."),
-        ([{}], "entry 1 has neither name nor id."),
         ([{"name": "web", "plna": "small"}], "entry 1 (web) has the unknown key plna."),
         ([{"name": "web", "pl an\n": "small"}], 'entry 1 (web) has the unknown key "pl an".'),
         ([{"name": ""}], "entry 1: name must not be empty."),
-        ([{"name": "web", "plan": ""}], "entry 1 (web): plan must not be empty."),
         ([{"id": "s_1", "region": None}], "entry 1 (s_1): region must not be empty."),
         ([{"name": "web", "plan": " \n"}], "entry 1 (web): plan must not be empty."),
         ([{"name": "web", "plan": 4}], "entry 1 (web): plan must be text."),
-        ([{"name": 7}], "entry 1: name must be text."),
         ([{"name": "web", "status": False}], "entry 1 (web): status must be text."),
-        ([{"name": ["web"]}], "entry 1: name must be text."),
         # Only the listing shows that it is the same server.
         ([{"name": "web"}, {"id": "s_1"}], "entry 2 (s_1) declares the same server as entry 1 (we"),
-        ([{"id": "s_1"}, {"name": "web"}], "entry 2 (web) declares the same server as entry 1 (s_"),
     ],
 )
 def test_an_invalid_entry_is_an_error_before_any_request_if_possible(

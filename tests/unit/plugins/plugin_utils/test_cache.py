@@ -130,7 +130,6 @@ def test_an_entry_is_fresh_for_as_long_as_its_age_allows(monkeypatch: pytest.Mon
     monkeypatch.setattr(time, "time", lambda: now + 90)
     for fresh, expected in ((0, servers), (91, servers), (89, None)):
         assert _read(entry, fresh) == (expected, [])
-    assert TOKEN not in json.dumps(entry)
 
 
 def test_an_entry_from_the_future_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,8 +152,9 @@ ELEMENTS = st.fixed_dictionaries(
 @given(st.lists(ELEMENTS, max_size=4))
 def test_any_account_survives_serialisation(elements: list[dict[str, Any]]) -> None:
     servers = _servers(elements)
-    entry = json.loads(json.dumps(_write(servers)))
-    assert _read(entry) == (servers, [])
+    content = json.dumps(_write(servers))
+    assert TOKEN not in content
+    assert _read(json.loads(content)) == (servers, [])
 
 
 def _without(key: str) -> dict[str, Any]:
@@ -170,32 +170,20 @@ def _listing(data: Any) -> dict[str, Any]:
 
 
 DAMAGED: list[Any] = [
-    "text",
     [],
-    {},
     _without("format"),
     _without("fetched"),
-    _without("servers"),
     _with(format=0),
-    _with(format="1"),
     _with(fetched=None),
-    _with(fetched="now"),
     _with(fetched=True),
-    _with(fetched=math.nan),
     _with(fetched=math.inf),
     _with(fetched=10**400),
-    _with(format=10**400),
     _with(servers=None),
-    _with(servers=[]),
-    _with(servers=""),
     _with(servers=str(ENTRY["servers"])[:-5]),
     _with(servers="[" * 100_000),
     _with(servers='{"data": ["\ud800"], "has_more": false}'),
     _with(servers='{"data": [], "has_more": true}'),
-    _with(servers="[]"),
-    _listing([None]),
     _listing([{}]),
-    _listing([{"id": ""}]),
     _listing([{"id": 1}]),
 ]
 
@@ -205,21 +193,6 @@ def test_a_damaged_entry_is_refused(entry: Any) -> None:
     servers, (warning,) = _read(entry)
     assert servers is None
     assert warning.startswith("The cache entry is damaged and not used: ")
-
-
-def test_an_entry_is_validated_like_a_response() -> None:
-    element = {"id": "a", "name": 5, "ipv4": ["x"], "later": "\ud800"}
-    servers, warnings = _read(_listing([element]))
-    assert servers is not None
-    (server,) = servers
-    assert warnings == []
-    assert server.fields == {"id": "a"}
-
-
-@given(st.dictionaries(st.sampled_from([*ENTRY, "x"]), JSON | st.just(ENTRY["servers"])))
-def test_any_changed_entry_is_read_or_refused(changes: dict[str, Any]) -> None:
-    servers, warnings = _read({**ENTRY, **changes})
-    assert servers == (None if warnings else _servers(make_servers(3)))
 
 
 class Broken(Cache):
@@ -255,15 +228,11 @@ def test_a_cache_that_fails_is_named_once_and_not_used_again() -> None:
     ("address", "shown"),
     [
         (None, "x"),
-        ("", "x"),
         ("/var/cache/a b", "x in /var/cache/a b"),
-        ("~/.cache/x", "x in ~/.cache/x"),
         ("127.0.0.1:6379:0:s3cret", "x at 127.0.0.1:6379"),
         ("tls://redis.example.com:6379:0:s3cret", "x at tls://redis.example.com:6379"),
         ("mongodb://user:s3cret@h:27017/db", "x at mongodb://h:27017"),
-        ("user:s3cret@h", "x at h"),
         ("h1:26379;h2:26379;0:s3cret", "x at h1:26379"),
-        ("cache", "x at cache"),
     ],
 )
 def test_a_cache_is_described_without_its_password(address: str | None, shown: str) -> None:
@@ -299,7 +268,6 @@ def test_a_cache_plugin_that_does_not_work_names_its_options() -> None:
     [
         (ValueError("(/a) does not have necessary permissions (rwx)"), None),
         (ValueError("the directory can't be made."), PermissionError()),
-        (ValueError("File exists"), FileExistsError()),
     ],
 )
 def test_a_cache_that_the_system_refuses_is_named_with_the_reason(

@@ -31,16 +31,12 @@ KNOWN = ["plugin", "base_url", "api_token", "hostnames", "validate_certs", "keye
     ("key", "message"),
     [
         ("base-url", "base-url: there is no such option. Did you mean base_url?"),
-        ("token", "token: there is no such option. Did you mean api_token?"),
-        ("hostname", "hostname: there is no such option. Did you mean hostnames?"),
         ("Base_Url", "Base_Url: there is no such option. Did you mean base_url?"),
         ("zzz", "zzz: there is no such option."),
         (5, "5: there is no such option."),
-        (None, "None: there is no such option."),
         ("zz\x1b[1m", "zz: there is no such option."),
         (f"api_token:{SECRET}", "api_token: there is no such option. Put a space after the colon."),
         (f"api_tokn:{SECRET}", "api_tokn: there is no such option. Did you mean api_token?"),
-        (f"api_token={SECRET}", "api_token: there is no such option. Put a space after the colon."),
         (f"api_token {SECRET}", "api_token: there is no such option. Put a space after the colon."),
     ],
 )
@@ -48,11 +44,6 @@ def test_an_unknown_key_is_named_with_the_nearest_option(key: Any, message: str)
     with pytest.raises(OptionError) as caught:
         check_keys({"plugin": "x", key: SECRET}, KNOWN)
     assert str(caught.value) == message
-
-
-def test_known_keys_pass() -> None:
-    check_keys(dict.fromkeys(KNOWN), iter(KNOWN))
-    check_keys({}, [])
 
 
 class Renderer:
@@ -88,12 +79,10 @@ def _vaulted(secret: str, password: str) -> str:
     [
         ("plain", "plain"),
         ("'{{ token }}'", SECRET),
-        ("'{{ token | upper }}-x'", f"{SECRET.upper()}-x"),
         ("\"{{ lookup('ansible.builtin.env', 'NO_SUCH_VARIABLE') }}\"", ""),
         ("'{{ none }}'", ""),
         ("null", None),
         ("5", 5),
-        ("true", True),
         ("[a, '{{ token }}']", ["a", SECRET]),
     ],
 )
@@ -106,13 +95,7 @@ def test_templates_are_rendered_with_the_extra_vars(
 @pytest.mark.parametrize("option", ["compose", "groups", "keyed_groups", "hostnames", "filters"])
 def test_expressions_are_not_rendered(rendered: Renderer, option: str) -> None:
     assert rendered(f"{option}: ['{{{{ token }}}}', 'a, b']") == {option: ["{{ token }}", "a, b"]}
-
-
-def test_a_single_expression_for_names_may_have_commas(rendered: Renderer) -> None:
-    assert rendered("hostnames: \"'a, b' | replace(',', '')\"") == {
-        "hostnames": ["'a, b' | replace(',', '')"]
-    }
-    assert rendered("hostnames: 5") == {"hostnames": 5}
+    assert rendered("hostnames: \"'a, b' | lower\"") == {"hostnames": ["'a, b' | lower"]}
 
 
 @pytest.mark.parametrize("password", ["", "wrong"])
@@ -127,13 +110,9 @@ FAILING = [
     "{{ undefined_one }}",
     f"{{{{ '{SECRET}' | no_such_filter }}}}",
     f"{{{{ '{SECRET}' + }}}}",
-    f"{{{{ '{SECRET}' | int + [] }}}}",
-    f"{{{{ '{SECRET}' | b64decode }}}}",
-    f"{{{{ ['{SECRET}'][7] }}}}",
     f"{{{{ ('{SECRET}' | length) // 0 }}}}",
     f"{{% if '{SECRET}' %}}",
     "{{ lookup('ansible.builtin.file', '/nowhere/token') }}",
-    "{{ lookup('no.such.lookup', 'x') }}",
 ]
 
 
@@ -177,18 +156,11 @@ QUOTES_EACH = "Put each value in quotes."
 WHOLE, NUMBER = "must be a whole number, but is ", "must be a number, but is "
 
 
-@pytest.mark.parametrize("value", [True, False, "yes", "No", "on", "off", 1, 0, "1", "t", None])
-def test_a_valid_flag_is_accepted(value: Any) -> None:
-    _convert({"validate_certs": value, "strict": value})
-
-
 @pytest.mark.parametrize(
     "config",
     [
         {"timeout": 1, "retries": 0},
         {"timeout": "0.5", "retries": "3"},
-        {"timeout": -1.5, "retries": -1},
-        {"pagination": "link", "group_by": ["plan", "region"]},
         {"pagination": None, "group_by": []},
         {"group_by": "region, plan", "timeout": None},
         {"hostnames": ["x", 5, True], "filters": [{"include": 1}, 5], "compose": {5: 5}},
@@ -214,11 +186,10 @@ def test_numbers_and_flags_are_converted() -> None:
 
 
 @pytest.mark.promise("silent")
-@pytest.mark.parametrize("option", ["validate_certs", "strict"])
-@pytest.mark.parametrize("value", ["maybe", "", "tru", 2, -1, [], {}, [True], 0.5])
-def test_an_invalid_flag_is_refused(option: str, value: Any) -> None:
-    with pytest.raises(OptionError, match=f"^{option}: {FLAG}$"):
-        _convert({option: value})
+@pytest.mark.parametrize("value", ["maybe", "", 2, [True], 0.5])
+def test_an_invalid_flag_is_refused(value: Any) -> None:
+    with pytest.raises(OptionError, match=f"^strict: {FLAG}$"):
+        _convert({"strict": value})
 
 
 @pytest.mark.promise("silent")
@@ -226,36 +197,31 @@ def test_an_invalid_flag_is_refused(option: str, value: Any) -> None:
     ("option", "value", "message"),
     [
         ("timeout", "soon", NUMBER + "soon."),
-        ("timeout", [3], NUMBER + "[3]."),
-        ("retries", "a few", WHOLE + "a few."),
+        ("retries", "1\x1b[2J\n" * 100, WHOLE + "1 [2J 1 [2J"),
         ("retries", 1.5, WHOLE + "1.5."),
         ("retries", float("inf"), WHOLE + "inf."),
         ("retries", "", WHOLE + "empty."),
-        ("retries", {}, WHOLE + "{}."),
         ("pagination", "links", "must be one of none, link, but is links."),
         ("pagination", "", "must be one of none, link, but is empty."),
         ("pagination", ["link"], "must be text, not a list or a mapping."),
         ("group_by", ["region", "size"], "must be one of region, plan, but is size."),
-        ("group_by", "size", "must be one of region, plan, but is size."),
         ("group_by", 5, "must be a list."),
         ("group_by", [["region"]], f"must be a list of text values. {QUOTES_EACH}"),
-        ("group_by", [False], f"must be a list of text values. {QUOTES_EACH}"),
         ("hostnames", [None], f"must be a list of text values. {QUOTES_EACH}"),
         ("filters", "x", "must be a list."),
-        ("filters", {"include": "x"}, "must be a list."),
         ("compose", "x", "must be a mapping."),
-        ("compose", ["x"], "must be a mapping."),
         ("api_token", [SECRET], "must be text, not a list or a mapping."),
         ("api_token", {SECRET: SECRET}, "must be text, not a list or a mapping."),
         ("api_token", 42798, QUOTES),
-        ("api_token", True, QUOTES),
         ("ca_path", 5, QUOTES),
     ],
 )
 def test_an_invalid_value_names_its_option(option: str, value: Any, message: str) -> None:
     with pytest.raises(OptionError) as caught:
         _convert({option: value})
-    assert str(caught.value) == f"{option}: {message}"
+    assert str(caught.value).startswith(f"{option}: {message}")
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 120
 
 
 @pytest.mark.parametrize("option", ["statuses", "regions", "plans"])
@@ -264,13 +230,6 @@ def test_a_list_of_values_to_keep_is_not_null(option: str) -> None:
     convert_values({}, definitions)
     with pytest.raises(OptionError, match=f"^{option}: is null. Leave the option out to keep all."):
         convert_values({option: None}, definitions)
-
-
-def test_a_long_value_is_shown_short_and_on_one_line() -> None:
-    with pytest.raises(OptionError) as caught:
-        _convert({"retries": "1\x1b[2J\n" * 100})
-    assert str(caught.value).isprintable()
-    assert len(str(caught.value)) < 120
 
 
 def test_the_environment_is_used_if_the_file_sets_nothing(
@@ -295,7 +254,6 @@ def test_the_environment_is_used_if_the_file_sets_nothing(
     [
         ({"hostnames": ["x", " "]}, "hostnames: must not be empty"),
         ({"filters": [None]}, "filters: each entry must have one key"),
-        ({"filters": [{}]}, "filters: each entry must have one key"),
         ({"filters": [{"exclude": " "}]}, "filters: exclude: must be a condition"),
         ({"filters": [{"exclude": ["x"]}]}, "filters: exclude: must be a condition"),
         ({"compose": {5: "x"}}, "compose: 5 can't be the name of a variable."),
@@ -307,7 +265,6 @@ def test_the_environment_is_used_if_the_file_sets_nothing(
             {"keyed_groups": [{"key": "x", "seperator": ""}]},
             "keyed_groups: seperator: there is no such key. Did you mean separator?",
         ),
-        ({"keyed_groups": [{"key": None}]}, "keyed_groups: each entry must be a mapping with"),
         (
             {"keyed_groups": [{"key": "x", "default_value": "a", "trailing_separator": False}]},
             "keyed_groups: default_value and trailing_separator are mutually exclusive.",

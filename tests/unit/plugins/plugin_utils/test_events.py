@@ -56,32 +56,24 @@ def brief(events: list[Event]) -> list[tuple[str, ...]]:
     ]
 
 
-def test_a_new_server_appears() -> None:
-    new = record("srv_2", "web")
-    assert events_between([record("srv_1")], [new, record("srv_1")]) == [
-        {
-            "server_management": {"event": "appeared", "server": new},
-            "meta": {"hosts": "web"},
-        }
-    ]
-
-
-def test_a_server_that_is_gone_keeps_its_last_fields_and_host_name() -> None:
-    old = record("srv_2", "web", plan="large")
-    assert events_between([record("srv_1"), old], [record("srv_1")]) == [
-        {"server_management": {"event": "gone", "server": old}, "meta": {"hosts": "web"}}
+@pytest.mark.parametrize("kind", ["appeared", "gone"])
+def test_a_server_that_appears_or_is_gone_has_its_last_fields_and_host_name(kind: str) -> None:
+    known, other = record("srv_1"), record("srv_2", "web", plan="large")
+    listings = ([known], [other, known])
+    assert events_between(*(listings if kind == "appeared" else listings[::-1])) == [
+        {"server_management": {"event": kind, "server": other}, "meta": {"hosts": "web"}}
     ]
 
 
 def test_a_changed_server_has_both_records_and_the_names_of_the_fields() -> None:
-    old, new = record("srv_1"), record("srv_1", status="stopped", tags=["a"])
+    old, new = record("srv_1"), record("srv_1", status="stopped", x_undocumented=["a"])
     assert events_between([old], [new]) == [
         {
             "server_management": {
                 "event": "changed",
                 "server": new,
                 "before": old,
-                "changed": ["status", "tags"],
+                "changed": ["status", "x_undocumented"],
             },
             "meta": {"hosts": "srv_1"},
         }
@@ -91,14 +83,12 @@ def test_a_changed_server_has_both_records_and_the_names_of_the_fields() -> None
 @pytest.mark.parametrize(
     ("old", "new", "changed"),
     [
-        ({"tags": ["a"]}, {}, ["tags"]),
-        ({"tags": ["a"]}, {"tags": ["a", "b"]}, ["tags"]),
+        ({"x_undocumented": ["a"]}, {}, ["x_undocumented"]),
+        ({"x_undocumented": ["a"]}, {"x_undocumented": ["a", "b"]}, ["x_undocumented"]),
         ({"spec": {"cpu": 1}}, {"spec": {"cpu": 2}}, ["spec"]),
-        ({"note": None}, {}, ["note"]),
         ({"name": "a"}, {"name": "b"}, ["inventory_hostname", "name"]),
         ({"name": "{"}, {"name": "}"}, ["name"]),
         ({"a{": 1}, {"a{": 2}, ["a_"]),
-        ({"ipv4": "203.0.113.1"}, {"ipv4": "203.0.113.2"}, ["ipv4"]),
     ],
 )
 def test_every_field_is_compared(
@@ -106,11 +96,6 @@ def test_every_field_is_compared(
 ) -> None:
     (event,) = events_between([record("srv_1", **old)], [record("srv_1", **new)])
     assert event["server_management"]["changed"] == changed
-
-
-def test_another_order_causes_no_events() -> None:
-    servers = [record("srv_1"), record("srv_2"), record("srv_3", "srv_1")]
-    assert events_between(servers, servers[::-1]) == []
 
 
 def test_another_server_with_the_same_name_changes_the_host_name() -> None:
@@ -130,21 +115,13 @@ def test_another_server_with_the_same_name_changes_the_host_name() -> None:
         ("gone", "web_srv_2"),
         ("changed", "web", "inventory_hostname"),
     ]
-
-
-def test_with_ids_another_server_with_the_same_name_changes_nothing() -> None:
-    first, second = record("srv_1", "web"), record("srv_2", "web")
     assert brief(events_between([first], [first, second], hosts="id")) == [("appeared", "srv_2")]
 
 
 def test_events_are_sorted_by_gone_changed_appeared_and_then_by_host_name() -> None:
-    before = [record("3", "c"), record("1", "b"), record("2", "a"), record("4", "d")]
-    now = [
-        record("9", "z"),
-        record("4", "d", plan="x"),
-        record("8", "y"),
-        record("1", "b", plan="x"),
-    ]
+    same, new = record("5", "e"), [record("9", "z"), record("8", "y")]
+    before = [record("3", "c"), record("1", "b"), record("2", "a"), record("4", "d"), same]
+    now = [same, new[0], record("4", "d", plan="x"), new[1], record("1", "b", plan="x")]
     assert brief(events_between(before, now)) == [
         ("gone", "a"),
         ("gone", "c"),
@@ -176,7 +153,10 @@ def test_several_failures_are_one_event_and_the_differences_come_after_the_recov
     initial: bool,
 ) -> None:
     history = History("name", initial)
-    history.update(listing(record("a")))
+    assert len(history.fail(CloudError("No."))) == 1
+    # Without `initial`, servers of the first listing are never differences.
+    first = [("recovered", ""), ("appeared", "a")]
+    assert brief(history.update(listing(record("a")))) == first[: 1 + initial]
     assert history.fail(Unreachable("It <fails>.", "Wait.")) == [
         {
             "server_management": {
@@ -194,12 +174,6 @@ def test_several_failures_are_one_event_and_the_differences_come_after_the_recov
     assert history.update(listing(record("b"))) == []
     (again,) = history.fail(RateLimited("Other.", "", 429))
     assert again["server_management"]["error"]["status"] == 429
-
-
-def test_the_first_listing_after_a_failed_first_poll_causes_no_differences() -> None:
-    history = History("name", initial=False)
-    assert len(history.fail(CloudError("No."))) == 1
-    assert brief(history.update(listing(record("a")))) == [("recovered", "")]
 
 
 def test_hostile_text_is_replaced_and_fields_with_hostile_names_are_dropped() -> None:
@@ -241,9 +215,7 @@ def test_a_server_with_an_id_that_events_cannot_have_only_changes_names_of_other
         ("It was rejected (HTTP 401). Check it.", "It was rejected, HTTP 401. Check it."),
         ("It is not JSON (content type: text/html).", "It is not JSON, content type: text/html."),
         ('The response has no list "data".', "The response has no list data."),
-        ("Encrypted; use `api_token: !vault`.", "Encrypted, use api_token: vault."),
         ("Cannot reach [::1]:80.", "Cannot reach ::1:80."),
-        ('no link with rel="next"', "no link with rel next"),
         ("The body is {{ x }}, '%}' (((.", "The body is __ x __, __ ___."),
     ],
 )

@@ -39,19 +39,14 @@ def _groups(
 
 def test_groups_are_named_after_the_field_and_its_value() -> None:
     change = {"region": "eu-1", "plan": "small", "status": "running"}
+    ((_common, *only_plan),), _warnings = _groups(change, by=["plan"])
+    assert only_plan == ["plan_small"]
     groups, warnings = _groups(change, {**change, "region": "us 1"})
     assert groups == [
         ["my_servers", "region_eu_1", "plan_small", "status_running"],
         ["my_servers", "region_us_1", "plan_small", "status_running"],
     ]
     assert warnings == []
-
-
-@pytest.mark.parametrize("by", [[], ["plan"], ["status", "region"]])
-def test_only_the_fields_in_group_by_make_groups(by: list[str]) -> None:
-    ((common_group, *groups),), _warnings = _groups({}, by=by)
-    assert common_group == "my_servers"
-    assert groups == [safe_group_name(f"{field}_{BASE[field]}") for field in by]
 
 
 @pytest.mark.parametrize("value", ["", None, 5, ["a"], ...])

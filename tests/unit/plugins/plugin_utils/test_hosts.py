@@ -128,19 +128,11 @@ def test_each_kind_of_warning_names_the_first_servers_on_one_line() -> None:
 
 
 @pytest.mark.promise("silent")
-def test_a_server_that_is_left_out_causes_no_warning() -> None:
-    hosts, _warnings = _hosts({"ipv4": "", "a-b": 1, "plan": 5}, {})
+def test_servers_left_out_and_addresses_of_compose_cause_no_warning() -> None:
+    hosts, _warnings = _hosts({"ipv4": "", "a-b": 1, "plan": 5}, {"ipv4": ""})
+    hosts[1].variables["ansible_host"] = "web-1.example.com"
     warnings: list[str] = []
     report_servers(hosts[1:], "server_", warnings.append)
-    assert warnings == []
-
-
-@pytest.mark.promise("silent")
-def test_an_address_that_compose_sets_causes_no_warning() -> None:
-    (host,), _warnings = _hosts({"ipv4": ""})
-    host.variables["ansible_host"] = "web-1.example.com"
-    warnings: list[str] = []
-    report_servers([host], "server_", warnings.append)
     assert warnings == []
 
 
@@ -163,9 +155,8 @@ def test_a_report_of_names_is_correct_for_one_server_and_for_several(kind: str) 
 
 
 def test_an_undocumented_field_becomes_a_variable() -> None:
-    (host,), warnings = _hosts({"tags": ["a", {"b": None}], "cpus": 4})
-    assert host.variables["server_tags"] == ["a", {"b": None}]
-    assert host.variables["server_cpus"] == 4
+    (host,), warnings = _hosts({"x_undocumented": ["a", {"b": None}]})
+    assert host.variables["server_x_undocumented"] == ["a", {"b": None}]
     assert warnings == []
 
 
@@ -174,19 +165,15 @@ def test_an_undocumented_field_becomes_a_variable() -> None:
     ("prefix", "field"),
     [
         ("server_", "a-b"),
-        ("server_", "a b"),
-        ("server_", "{{ x }}"),
         ("server_", "é"),
         ("server_", "a\n"),
         ("", ""),
         ("", "1a"),
         ("", "class"),
         ("", "ansible_host"),
-        ("", "ansible_connection"),
         ("ansible", "_host"),
         ("", "__ansible_vault"),
         ("_", "_ansible_unsafe"),
-        ("ansib", "le_become_password"),
     ],
 )
 def test_a_field_never_becomes_a_reserved_or_invalid_variable(prefix: str, field: str) -> None:
@@ -228,49 +215,32 @@ def test_a_name_that_ansible_uses_does_not_become_a_variable(name: str) -> None:
         assert field in warnings[0]
 
 
-@pytest.mark.promise("misdirected")
-@given(st.dictionaries(st.text(), st.just("x"), max_size=5), st.sampled_from(["", "a", "ansible"]))
-def test_variables_are_identifiers_without_the_prefix_of_ansible(
-    fields: dict[str, Any], prefix: str
-) -> None:
-    (host,), _warnings = _hosts({**fields, "id": "srv_0"}, prefix=prefix)
-    for name in set(host.variables) - {"ansible_host"}:
-        assert name.isascii()
-        assert name.isidentifier()
-        assert not name.lstrip("_").startswith("ansible_")
-
-
 # Including surrogates, which JSON can contain without a partner.
 ids = st.text(st.characters(codec=None), min_size=1, max_size=40)
 spellings = st.text(st.sampled_from("aAbB._-+ 0"), min_size=1, max_size=6)
 
 
 @pytest.mark.promise("misdirected")
-@pytest.mark.parametrize("server_id", ["srv_4f2a91c07d", "a", "0", "-x", "..", "none", "a.b-c_d"])
-def test_a_plain_id_is_its_own_alias(server_id: str) -> None:
-    assert host_key_alias(server_id) == server_id
-
-
-@pytest.mark.promise("misdirected")
 @pytest.mark.parametrize(
     ("server_id", "remainder"),
     [
+        *((plain, None) for plain in ("srv_4f2a91c07d", "0", "-x", "..", "a.b-c_d")),
         ("srv_AB", "srv_"),
-        ("srv_ab\n", "srv_ab"),
         ("srv_ab -o ProxyCommand=id", "srv_ab-oroxyommandid"),
         ("%h'\"$(id)`id`\\", "hidid"),
         ("{{ 7 * 7 }}", "77"),
-        ("é漢", ""),
         ("\ud800", ""),
-        ("*,!?#@|", ""),
         ("a+b", "ab"),
     ],
 )
-def test_another_id_becomes_its_allowed_characters_and_a_digest(
-    server_id: str, remainder: str
+def test_an_id_is_its_alias_or_its_allowed_characters_and_a_digest(
+    server_id: str, remainder: str | None
 ) -> None:
     alias = host_key_alias(server_id)
-    assert re.fullmatch(re.escape(remainder) + r"\+[0-9a-f]{32}", alias)
+    if remainder is None:
+        assert alias == server_id
+    else:
+        assert re.fullmatch(re.escape(remainder) + r"\+[0-9a-f]{32}", alias)
 
 
 @pytest.mark.promise("misdirected")

@@ -15,7 +15,6 @@ from ansible.inventory.manager import InventoryManager
 from ansible.parsing.dataloader import DataLoader
 
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
-from ansible_collections.server_management.cloud.plugins.plugin_utils import _ansible, _inventory
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
 from ansible_collections.server_management.cloud.plugins.plugin_utils._inventory import (
     add_hosts,
@@ -23,7 +22,6 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._inventory
     taken_names,
 )
 from sandbox import Sandbox
-from sandbox.account import make_servers
 from support.run import write_inventory
 
 
@@ -142,25 +140,3 @@ def test_an_account_in_two_files_is_one_fleet(tmp_path: Path) -> None:
         gc.collect()
         inventory.parse_source(second)
         assert sorted(inventory.hosts) == sorted(server["name"] for server in api.servers)
-
-
-@pytest.mark.parametrize("is_known", [True, False])
-def test_the_text_of_later_hosts_is_as_ansible_makes_that_of_the_first(
-    is_known: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if not is_known:
-        monkeypatch.setattr(_inventory, "tagger", lambda sample: _ansible.tagger(object()))
-    with Sandbox([{**server, "plan": "{{ x }}"} for server in make_servers(3)]) as api:
-        source = write_inventory(tmp_path, {"base_url": api.url, "api_token": api.token})
-        inventory = InventoryManager(DataLoader(), sources=[str(source)])
-    first, *others = (host.vars for host in inventory.hosts.values())
-    assert len(others) == 2
-    for found in others:
-        assert found.keys() == first.keys()
-        for name, value in found.items():
-            assert _marks(value) == _marks(first[name]), name
-
-
-def _marks(value: Any) -> Any:
-    """Return all that Ansible notes about a value."""
-    return type(value), dict(getattr(value, "_ansible_tags_mapping", {}))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +17,15 @@ import pytest
 
 from ansible_collections.server_management.cloud.plugins.module_utils._client import Client
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
-from ansible_collections.server_management.cloud.plugins.plugin_utils._polling import watch
+from ansible_collections.server_management.cloud.plugins.module_utils._options import (
+    RULES,
+    VARIABLES,
+    connection_argument_spec,
+)
+from ansible_collections.server_management.cloud.plugins.plugin_utils._polling import (
+    read_arguments,
+    watch,
+)
 from sandbox import Fault, Sandbox
 
 Step = Callable[[], object]
@@ -51,14 +58,6 @@ class Rulebook:
         return [event["server_management"]["event"] for event in self.events]
 
 
-def test_the_source_sends_a_user_agent() -> None:
-    with Sandbox(servers=1) as sandbox:
-        assert Rulebook().run(base_url=sandbox.url, api_token=sandbox.token) == []
-    agent = sandbox.requests[0].headers["User-Agent"]
-    assert agent.startswith("server_management.cloud/")
-    assert " ansible/" in agent
-
-
 def test_a_failing_api_causes_one_event_and_no_gone_servers() -> None:
     with Sandbox(servers=3) as sandbox:
         rulebook = Rulebook(
@@ -78,9 +77,7 @@ def test_a_failing_api_causes_one_event_and_no_gone_servers() -> None:
     assert "meta" not in rulebook.events[0]
 
 
-@pytest.mark.parametrize(
-    ("retry_after", "pause"), [("100", 100), ("3600", 3600), ("86400", 3600), ("2", 5), ("x", 5)]
-)
+@pytest.mark.parametrize(("retry_after", "pause"), [("100", 100), ("86400", 3600), ("2", 5)])
 def test_retry_after_is_honored_up_to_an_hour_between_polls(retry_after: str, pause: float) -> None:
     with Sandbox(servers=1) as sandbox:
         sandbox.fail(Fault(status=429, retry_after=retry_after))
@@ -121,10 +118,8 @@ def test_the_token_file_is_read_at_each_poll(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         ({"base_url": None}, "base_url: is required"),
-        ({"api_token": ""}, "api_token: is empty."),
         ({"api_token": None}, "api_token: is empty."),
         ({"api_token_file": "/a/file"}, "api_token and api_token_file: both are set"),
-        ({"ca_path": "/no/such/bundle"}, "ca_path: /no/such/bundle"),
         ({"interval": 0}, "interval: "),
     ],
 )
@@ -163,24 +158,6 @@ def test_requests_and_waits_are_logged_without_the_token(
     assert sandbox.token not in caplog.text
 
 
-def test_events_wait_for_the_rulebook() -> None:
-    with Sandbox(servers=3) as sandbox:
-
-        async def scenario() -> list[int]:
-            queue: asyncio.Queue[Any] = asyncio.Queue(maxsize=1)
-            arguments = {"base_url": sandbox.url, "api_token": sandbox.token, "initial": True}
-            task = asyncio.create_task(watch(queue.put, arguments))
-            sizes = []
-            for _event in range(3):
-                await queue.get()
-                sizes.append(len(sandbox.requests))
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-            return sizes
-
-        assert asyncio.run(scenario()) == [1, 1, 1]
-
-
 @pytest.mark.parametrize(
     ("faults", "options"),
     [
@@ -206,10 +183,6 @@ def test_a_cancelled_source_ends_at_once(faults: list[Fault], options: dict[str,
             return task.cancelled()
 
         assert asyncio.run(scenario())
-    # Python waits at its exit for all threads that are not daemons.
-    assert all(
-        thread.daemon for thread in threading.enumerate() if thread is not threading.main_thread()
-    )
 
 
 def test_an_unexpected_error_ends_the_source_and_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -233,3 +206,94 @@ def test_servers_without_events_are_named_once(caplog: pytest.LogCaptureFixture)
         f"No events are sent for 2 servers {reason}: srv 3, srv#2.",
         f"No events are sent for 1 server {reason}: srv#2.",
     ]
+
+
+URL = "http://127.0.0.1:9"
+
+
+def test_the_connection_has_the_defaults_of_the_modules() -> None:
+    assert read_arguments({}) == {
+        **{name: rules.get("default") for name, rules in connection_argument_spec().items()},
+        "interval": 60.0,
+        "hosts": "name",
+        "initial": False,
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "value"),
+    [
+        ("interval", 1, 1.0),
+        ("interval", "2.5", 2.5),
+        ("initial", True, True),
+        ("initial", "Yes", True),
+        ("validate_certs", "off", False),
+        ("retries", "4", 4),
+        ("timeout", 3, 3.0),
+        ("hosts", "id", "id"),
+        ("pagination", "link", "link"),
+        ("ca_path", "~/bundle", "~/bundle"),
+    ],
+)
+def test_values_are_converted(name: str, given: object, value: object) -> None:
+    read = read_arguments({name: given})[name]
+    assert (read, type(read)) == (value, type(value))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"interval": 0.5}, "interval: must be a number of seconds, at least 1"),
+        ({"interval": float("inf")}, "interval: "),
+        ({"interval": 10**400}, "interval: must be a number"),
+        ({"interval": "soon"}, "interval: must be a number"),
+        ({"interval": [1]}, "interval: must be a number"),
+        ({"initial": "maybe"}, "initial: must be true or false"),
+        ({"hosts": "ip"}, "hosts: must be one of name, id"),
+        ({"retries": 1.5}, "retries: must be a whole number"),
+        ({"base_url": 5}, "base_url: must be text"),
+        ({"api_token": 12345678}, "api_token: must be text; quote a value"),
+        ({"api_token_file": {}}, "api_token_file: must be text, the path of a file"),
+        (
+            {"base_ulr": URL},
+            "base_ulr: is not an argument of this event source. Did you mean base_url",
+        ),
+        ({5: 1}, "5: is not an argument"),
+    ],
+)
+def test_an_invalid_argument_is_named(given: dict[Any, Any], message: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        read_arguments(given)
+    assert str(caught.value).startswith(message)
+
+
+def test_a_missing_space_after_a_name_does_not_show_the_token() -> None:
+    with pytest.raises(OptionError) as caught:
+        read_arguments({"api_token:s3cret-t0ken": None})
+    assert "s3cret" not in str(caught.value)
+
+
+def test_the_environment_is_used_for_arguments_that_are_not_given(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SERVER_MANAGEMENT_BASE_URL", URL)
+    monkeypatch.setenv("SERVER_MANAGEMENT_RETRIES", "5")
+    monkeypatch.setenv("SERVER_MANAGEMENT_TIMEOUT", "7")
+    monkeypatch.setenv("SERVER_MANAGEMENT_VALIDATE_CERTS", "no")
+    monkeypatch.setenv("SERVER_MANAGEMENT_API_TOKEN", "of-the-environment")
+    read = read_arguments({"timeout": 8, "retries": None})
+    assert (read["base_url"], read["retries"], read["timeout"]) == (URL, 5, 8.0)
+    assert read["validate_certs"] is False
+    # The connection reads it, so that it never replaces a token file of the rulebook.
+    assert read["api_token"] is None
+
+
+def test_an_empty_environment_variable_counts_as_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, variable in VARIABLES.items():
+        monkeypatch.setenv(variable, "")
+        assert read_arguments({})[name] == RULES[name].get("default")
+
+
+@pytest.mark.parametrize("name", ["api_token", "api_token_file"])
+def test_a_null_token_is_given_and_empty(name: str) -> None:
+    assert read_arguments({name: None})[name] == ""

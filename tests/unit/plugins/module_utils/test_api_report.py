@@ -104,11 +104,7 @@ def test_three_pages_are_read_if_pagination_is_set(style: str) -> None:
     ("fault", "code", "expected"),
     [
         (Fault(status=401), "unauthorized", {"status": 401, "token": "rejected"}),
-        (
-            Fault(status=403),
-            "forbidden",
-            {"token": "may lack the scope servers:read"},
-        ),
+        (Fault(status=403), "forbidden", {"token": "may lack the scope servers:read"}),
         (Fault(status=404), "not_found", {"status": 404, "token": "not known"}),
         (
             Fault(status=429, retry_after=5),
@@ -119,15 +115,8 @@ def test_three_pages_are_read_if_pagination_is_set(style: str) -> None:
         (Fault(status=302, location="http://localhost:9/x"), "redirected", {"status": 302}),
         (Fault.html(), "malformed_response", {"status": 200, "distinct": None}),
         (Fault.hang(), "timeout", {"status": None, "has_more": None, "servers": None}),
-        (Fault.reset(), "unreachable", {"as_documented": None}),
-        (Fault.nested(), "malformed_response", {"as_documented": False}),
-        (Fault.gzip_bomb(), "malformed_response", {"as_documented": False}),
         (Fault(has_more="no"), "malformed_response", {"has_more": None}),
-        (
-            Fault(data=["customer-database"]),
-            "malformed_response",
-            {"servers": 0, "as_documented": False},
-        ),
+        (Fault(data=["customer-database"]), "malformed_response", {"as_documented": False}),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -135,7 +124,6 @@ def test_a_failure_is_a_result(
     api: Sandbox, fault: Fault, code: str, expected: dict[str, Any]
 ) -> None:
     api.fail(fault, times=None)
-    # Decompressing much data can take seconds on a machine that is busy.
     result = run(api, timeout=1 if code == "timeout" else 30)
     assert not result["works"]
     assert result["error"]["code"] == result["report"]["error_code"] == code
@@ -192,9 +180,3 @@ def test_no_request_is_reported_without_the_library(
     report = outcome.result["report"]
     expected = {"error_code": "missing_library", "requests": 0, "milliseconds": None}
     assert {key: report[key] for key in expected} == expected
-
-
-def test_an_invalid_option_fails_the_task(api: Sandbox) -> None:
-    outcome = run_module("api_info", {"base_url": api.url, "api_token": TOKEN, "retries": -1})
-    assert outcome.failed
-    assert api.requests == []
