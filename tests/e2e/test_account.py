@@ -238,7 +238,7 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"group": "all"}, "group: all is a group of Ansible itself."),
     (
         {"filters": [{"exclude": "server_name =="}]},
-        "filters: exclude: server_name ==: syntax error",
+        "filters: exclude: server_name ==: ",
     ),
     *(
         (
