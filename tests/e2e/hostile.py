@@ -133,21 +133,17 @@ RENAMED: dict[str, tuple[str, str]] = {
         for name in ("region_eu_1", "region_only_here", "status_stopped")
     },
     **{
-        title: (name, "{id}")
-        for title, name in {
-            **{"option": "-oProxyCommand=touch", "long-option": "--become", "dots": ".."},
-            **{"parent": "../../etc/passwd", "empty": "", "254": "z" * 254, "10-kB": "x" * 10_240},
-        }.items()
+        f"unusable-{number}": (name, "{id}")
+        for number, name in enumerate(
+            ["-oProxyCommand=touch", "--become", "..", "../../etc/passwd", "", "z" * 254]
+        )
     },
 }
 NAMES = [
     *(Case(f"name-{title}", {"name": name}, host) for title, (name, host) in RENAMED.items()),
     *(
-        Case(f"name-{title}", {"name": name}, "{id}")
-        for title, name in {
-            **{"number": 7, "boolean": True, "null": None, "missing": MISSING},
-            **{"list": ["web"], "object": {"a": EXECUTE}},
-        }.items()
+        Case(f"name-no-text-{number}", {"name": name}, "{id}")
+        for number, name in enumerate([7, True, None, MISSING, ["web"], {"a": EXECUTE}])
     ),
     Case("name-surrogate", {"name": "sur\ud800x"}, "{id}", lost=["name"]),
     Case("group-made", {"region": "only-here"}),
