@@ -176,18 +176,10 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"base_url": "ftp://x"}, "base_url: is not an http or https URL with a host."),
     ({"base_url": None}, "SERVER_MANAGEMENT_BASE_URL"),
     ({"api_token": None}, "SERVER_MANAGEMENT_API_TOKEN"),
-    ({"api_token": "a b"}, "api_token: the token must be visible ASCII without spaces."),
-    ({"api_token": None, "api_token_file": "/nowhere/t"}, "api_token_file: /nowhere/t"),
     ({"timeout": "soon"}, "timeout: must be a number, but is soon."),
-    ({"validate_certs": "maybe"}, "validate_certs: must be true or false."),
-    ({"group": ""}, "group: must not be empty."),
     ({"hostvars_prefix": "ansible_"}, "hostvars_prefix: 'ansible_' does not make usable"),
-    ({"hostvars_prefix": "my-"}, "hostvars_prefix: 'my-' does not make usable"),
     ({"statuses": []}, "statuses: the list is empty."),
-    ({"filters": [{"include": "x", "exclude": "y"}]}, "filters: each entry must have one key"),
     ({"min_servers": 4}, "min_servers: 4 or more expected, but the account has 3."),
-    ({"min_servers": -1}, "min_servers: must be 0 or more."),
-    ({"min_hosts": -1}, "min_hosts: must be 0 or more."),
     (
         {"regions": ["eu-2"], "min_hosts": 2},
         "min_hosts: 2 or more expected, but the number of hosts is 1; the account has 3 servers.",
@@ -201,27 +193,18 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
         "regions: no server has eu-9; the account has eu-1 (2), eu-2 (1).",
     ),
     ({"plans": "{{ none }}"}, "plans: has an empty value."),
-    ({"base_url": "{{ none }}"}, "base_url: is required."),
-    ({"group": "{{ none }}"}, "group: must not be empty."),
-    ({"strict": "{{ none }}"}, "strict: must be true or false."),
     ({"min_hosts": "{{ none }}"}, "min_hosts: must be a whole number, but is empty."),
-    (
-        {"keyed_groups": [{"key": "server_plan", "parent_group": 2026}]},
-        "keyed_groups: parent_group: must be text. Put the name of one group in quotes.",
-    ),
-    (
-        {"cache": True, "cache_plugin": "ansible.builtin.jsonfile"},
-        "cache_plugin: ansible.builtin.jsonfile can't be used: ",
-    ),
     ({"stale_cache_timeout": 60}, "stale_cache_timeout: requires cache: true."),
-    ({"group": "{{ nope }}"}, "group: "),
     # Exceptions that are not Ansible's: of the libraries for YAML and regular expressions.
     ({"group": "{{ '[' | from_yaml }}"}, "group: "),
     ({"timeout": "{{ 'x' | regex_search('[') }}"}, "timeout: "),
-    ({"retries": "{{ 6 / 2 - 4 }}"}, "retries: must be 0 or more, but is -1."),
     (
         {"keyed_groups": [{"key": "server_plan", "parent_group": "_small"}]},
         "keyed_groups: the group _small would be inside itself.",
+    ),
+    (
+        {"keyed_groups": [{"key": "'all'", "separator": "", "parent_group": "up"}]},
+        "keyed_groups: the group all can't be inside another group.",
     ),
     (
         {
@@ -230,23 +213,9 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
         },
         "hostnames: no name is left for the server srv_1: ",
     ),
-    ({"regions": "{{ nothing | default('') }}"}, "regions: has an empty value."),
-    ({"regions": [False]}, "regions: must be a list of text values. Put each value in quotes."),
-    ({"hostnames": []}, "hostnames: must not be empty"),
     ({"filters": [{"exclude": None}]}, "filters: exclude: must be a condition that is not empty."),
+    ({"filters": [{"exclude": "server_name =="}]}, "filters: exclude: server_name ==: "),
     ({"group": "localhost"}, "group: localhost is a name of this machine"),
-    ({"group": "all"}, "group: all is a group of Ansible itself."),
-    (
-        {"filters": [{"exclude": "server_name =="}]},
-        "filters: exclude: server_name ==: syntax error",
-    ),
-    *(
-        (
-            {"keyed_groups": [{"key": f"'{name}'", "separator": "", "parent_group": "up"}]},
-            f"keyed_groups: the group {name} can't be inside another group.",
-        )
-        for name in ("all", "ungrouped")
-    ),
 ]
 
 
@@ -258,10 +227,9 @@ def test_each_bad_option_is_named_and_its_source_adds_nothing(source: Source, ca
     texts = {f"c{number}": text for number, (_options, text) in enumerate(BAD_OPTIONS)}
     for number, (options, _text) in enumerate(BAD_OPTIONS):
         cases.add(f"c{number}", source.sandbox, **options)
-    for option in ("statuses", "regions", "plans"):
-        cases.add(option, source.sandbox)
-        cases.paths[option].write_text(f"{cases.paths[option].read_text()}{option}:\n")
-        texts[option] = f"{option}: is null. Leave the option out to keep all."
+    cases.add("null", source.sandbox)
+    cases.paths["null"].write_text(f"{cases.paths['null'].read_text()}regions:\n")
+    texts["null"] = "regions: is null. Leave the option out to keep all."
     result = cases.run("-i", static)
     listing = result.json()
     assert hosts(listing) == []

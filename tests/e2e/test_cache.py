@@ -2,12 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The cache: one entry for each account, when it is rewritten, and when a stale one is used."""
+"""The cache: one entry for each account, its options, and when a stale entry is used."""
 
 from __future__ import annotations
 
+import json
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,18 @@ import pytest
 
 from sandbox import Fault
 
-from .conftest import THREE, Cases, Source, cached, check_refused, hosts, members, rewrite
+from .conftest import (
+    KNOWN,
+    THREE,
+    Cases,
+    Source,
+    cached,
+    check_refused,
+    hosts,
+    members,
+    prefixed,
+    rewrite,
+)
 
 pytestmark = pytest.mark.promise("cache")
 
@@ -123,50 +134,6 @@ def test_another_token_or_url_is_another_account(
 
 
 # The content of the file.
-BAD_FILES = {
-    "empty": "",
-    "open": "{",
-    "file_list": "[]",
-    "file_text": '"text"',
-    "file_null": "null",
-    "no_keys": "{}",
-    "file_number": "7",
-    "payload": '{"__payload__": "{"}',
-}
-# The entry in it, or changes of a good one.
-BAD_ENTRIES: dict[str, Any] = {
-    "null": None,
-    "list": [],
-    "text": "text",
-    "format": {"format": 99},
-    "servers": {"servers": "not JSON"},
-}
-# What Ansible's cache may read as no entry at all.
-MAYBE_NONE = {"file_null", "no_keys", "null"}
-
-
-def damaged(damage: Any, good: dict[str, Any]) -> Any:
-    return {**good, **damage} if isinstance(damage, dict) else damage
-
-
-def test_a_damaged_entry_is_a_miss_with_a_warning(cases: Cases, tmp_path: Path) -> None:
-    apis = {case: cases.add(case, **cached(tmp_path / case)) for case in (*BAD_FILES, *BAD_ENTRIES)}
-    cases.list()
-    for case, content in BAD_FILES.items():
-        entry_in(tmp_path / case).write_text(content)
-    for case, damage in BAD_ENTRIES.items():
-        rewrite(entry_in(tmp_path / case), partial(damaged, damage))
-    result = cases.run()
-    for case in apis:
-        assert members(result.json(), case) == [f"{case}-1"], case
-        text = f"{case}.server_management.yml: The cache entry is damaged and not used"
-        assert result.says(text) or case in MAYBE_NONE, case
-    # The new entries are good.
-    assert hosts(cases.list()) == sorted(f"{case}-1" for case in apis)
-    assert {case: len(api.requests) for case, api in apis.items()} == dict.fromkeys(apis, 2)
-
-
-# Whether a listing that is too old is used after a fault of the API.
 FAULTS = {
     "reset": (Fault.reset(), True),
     "throttled": (Fault(status=429), True),
@@ -201,3 +168,124 @@ def test_a_stale_entry_is_used_while_the_api_is_down(cases: Cases, tmp_path: Pat
     for case in used:
         age(tmp_path / case, 600)
     assert hosts(cases.run().json()) == ["works-1"]
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_it_can_be_set_up_for_all_sources(source: Source, cases: Cases, tmp_path: Path) -> None:
+    folder = tmp_path / "cache"
+    source.runner.environment.update(
+        ANSIBLE_INVENTORY_CACHE="true",
+        ANSIBLE_INVENTORY_CACHE_PLUGIN="ansible.builtin.jsonfile",
+        ANSIBLE_INVENTORY_CACHE_CONNECTION=str(folder),
+        ANSIBLE_INVENTORY_CACHE_TIMEOUT="60",
+        ANSIBLE_INVENTORY_CACHE_PLUGIN_PREFIX="fleet_",
+    )
+    cases.share("environment", source.sandbox)
+    # The file takes precedence.
+    cases.share("off", source.sandbox, cache=False)
+    cases.share("prefix", source.sandbox, cache_prefix="own_")
+    for requests in (3, 4):  # the second command only for the source without a cache
+        listing = cases.list()
+        for case in cases.paths:
+            assert members(listing, case) == prefixed(case)
+        assert len(source.sandbox.requests) == requests
+    fleet, own = names(folder)
+    assert fleet.startswith("fleet_")
+    assert own.startswith("own_")
+    assert "server_management.cloud.servers_" in fleet
+
+
+def test_only_options_that_change_the_listing_are_part_of_the_key(
+    source: Source, cases: Cases, tmp_path: Path
+) -> None:
+    choices: dict[str, dict[str, Any]] = {
+        "first": {},
+        "regions": {"regions": ["eu-1", "eu-2"]},
+        "minimum": {"min_servers": 3},
+        "timeout": {"timeout": 9},
+        "partial": {"allow_partial": True},
+        "cursor": {"pagination": "cursor"},
+    }
+    for case, options in choices.items():
+        cases.share(case, source.sandbox, **cached(tmp_path / "cache"), **options)
+    # A partial listing is not cached.
+    more = cases.serve(servers=KNOWN)
+    more.fail(Fault(has_more=True), times=2)
+    for case in ("more_1", "more_2"):
+        cases.share(case, more, **cached(tmp_path / "more"), allow_partial=True)
+    result = cases.run()
+    for case in cases.paths:
+        assert members(result.json(), case) == prefixed(case)
+        text = f"{case}.server_management.yml: The API has more servers than the 3"
+        assert result.says(text) == case.startswith("more"), case
+    assert len(source.sandbox.requests) == len(names(tmp_path / "cache")) == 3
+    assert len(more.requests) == 2
+    assert names(tmp_path / "more") == []
+
+
+# Cache plugins that fail when a listing is read or written, or that keep nothing.
+DOWN = """
+DOCUMENTATION = '''
+name: down
+short_description: x
+description: x
+options:
+  _uri: {type: str, required: true, ini: [{key: fact_caching_connection, section: defaults}]}
+'''
+from ansible.plugins.cache import BaseCacheModule
+
+class CacheModule(BaseCacheModule):
+    _persistent = True
+
+    def contains(self, key):
+        raise OSError("Error 111 connecting to 127.0.0.1:6379. Connection refused.")
+
+    def keys(self):
+        return []
+
+    set = get = delete = flush = copy = contains
+"""
+
+
+def test_a_cache_that_does_not_work_is_named_and_not_needed(source: Source, tmp_path: Path) -> None:
+    (tmp_path / "down.py").write_text(DOWN)
+    source.runner.environment["ANSIBLE_CACHE_PLUGINS"] = str(tmp_path)
+    source.runner.environment["ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED"] = "true"
+    (tmp_path / "a_file").write_text("")
+    down = {"cache_plugin": "down", "cache_connection": "127.0.0.1:6379:0:s3cret-password"}
+    choices: dict[str, dict[str, Any]] = {
+        "The cache down at 127.0.0.1:6379 can't be read": {"cache": True, **down},
+        # A file can't be created in this one, nor a folder in the other one.
+        "The cache ansible.builtin.jsonfile in /proc can't be written": cached(Path("/proc")),
+        f"jsonfile in {tmp_path}/a_file can't be used": cached(tmp_path / "a_file"),
+        # This one is lost with the command.
+        "cache: the cache plugin memory keeps nothing between two commands": {"cache": True},
+    }
+    for text, options in choices.items():
+        result = source.run(**options).ok()
+        assert hosts(json.loads(result.stdout[result.stdout.index("{") :])) == THREE
+        assert result.says(text)
+        assert result.stderr.count("WARNING") == 1
+        assert "s3cret" not in result.output
+
+
+def test_min_servers_also_checks_a_cached_listing(cases: Cases, tmp_path: Path) -> None:
+    options = cached(tmp_path / "cache")
+    api = cases.add("first", **options)
+    cases.add("hit", api, **options, min_servers=2)
+    texts = {"hit": "min_servers: 2 or more expected, but the account has 1."}
+    # An option of the cache that is wrong adds no host.
+    plugin = cases.add("plugin", **{**options, "cache_plugin": "no.such.plugin"})
+    check_refused(cases.run(), {**texts, "plugin": "no.such.plugin"})
+    assert plugin.requests == []
+    assert len(api.requests) == 1
+    # A listing that is too short is not cached.
+    api.servers.clear()
+    cases.add("miss", api, **options, min_servers=1, cache_prefix="x")
+    texts["miss"] = "min_servers: 1 or more expected, but the account has 0."
+    check_refused(cases.run(), texts)
+    assert len(api.requests) == 2
+    assert len(names(tmp_path / "cache")) == 1

@@ -4,7 +4,7 @@
 
 """Faults of every kind, each in a separate account: many of them in one command.
 
-Each command lists a good account too: it stays whole, whatever becomes of the others.
+A good account in the same command stays whole, whatever becomes of the others.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import pytest
 
 from sandbox import Fault
 
-from .conftest import KNOWN, THREE, Cases, as_arguments, check_refused, failures, hosts
+from .conftest import KNOWN, THREE, Cases, as_arguments, check_refused, failures, hosts, members
 
 MOST_MEMORY = 600  # MiB; a listing may have 32 MiB
 
@@ -34,77 +34,55 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
 class Case:
     """A fault of each response (or of one page), and the expected message and requests."""
 
-    name: str
     fault: Fault
     texts: tuple[str, ...]
     requests: int = 1
     page: int | None = None
     options: dict[str, Any] = field(default_factory=dict)
-    account: dict[str, Any] = field(default_factory=dict)
 
 
-def _status(status: int, *texts: str, retries: int = 3) -> Case:
-    options, texts = {"retries": retries}, (*texts, f"HTTP {status}")
-    return Case(f"status-{status}", Fault(status=status), texts, options=options)
-
-
-def _paged(name: str, fault: Fault, *texts: str, style: str = "cursor", **changes: Any) -> Case:
-    account = {"servers": 9, "page_size": 4, "pagination": style}
-    return Case(
-        f"page-{name}", fault, texts, options={"pagination": style}, account=account, **changes
-    )
-
-
-FAILING = "The API is failing"
 # One fault of each kind: the unit tests of the client, and of its files, have the others.
-STATUSES = [
-    _status(204, "unexpected status"),
-    Case(
-        "redirect",
+FAULTS = {
+    "redirect": Case(
         Fault(status=302, location="/api/v1/servers"),
         ('redirects to "/api/v1/servers"', "HTTP 302", "set base_url to it"),
     ),
-    _status(401, "rejected the token", "Check api_token"),
-    _status(403, "may lack the scope servers:read"),
-    _status(404, "no list of servers at http://127.0.0.1:", "/api/v1/servers", "Check base_url"),
-    _status(501, FAILING),
-    _status(503, FAILING, retries=0),
-]
-BROKEN = [
-    Case("reset", Fault.reset(), ("Cannot reach 127.0.0.1:", "reset")),
-    Case("close", Fault(cut="body"), ("Cannot reach 127.0.0.1:", "closed before the end")),
-    Case("hang", Fault.hang(), ("within 0.4 s", "timeout"), options={"timeout": 0.4}),
-    Case(
-        "throttled",
+    "token": Case(Fault(status=401), ("rejected the token", "Check api_token", "HTTP 401")),
+    "scope": Case(Fault(status=403), ("may lack the scope servers:read", "HTTP 403")),
+    "path": Case(
+        Fault(status=404),
+        ("no list of servers at http://127.0.0.1:", "/api/v1/servers", "Check base_url"),
+    ),
+    "failing": Case(Fault(status=503), ("The API is failing", "HTTP 503")),
+    "reset": Case(Fault.reset(), ("Cannot reach 127.0.0.1:", "reset")),
+    "close": Case(Fault(cut="body"), ("Cannot reach 127.0.0.1:", "closed before the end")),
+    "hang": Case(Fault.hang(), ("within 0.4 s", "timeout"), options={"timeout": 0.4}),
+    "throttled": Case(
         Fault(status=429, retry_after=0),
         ("throttling", "HTTP 429", "Tried 2 times"),
         requests=2,
         options={"retries": 1},
     ),
-]
-CONTENT = [
-    Case("html", Fault.html(), ("not JSON", "text/html")),
-    Case("encoding", Fault(headers={"Content-Encoding": "br"}), ('the encoding "br"',)),
-    Case("no-more", Fault(body={"data": []}), ('no boolean "has_more"',)),
-    Case("element", Fault(data=["x"]), ("Element 0 of data is not an object",)),
-    Case("no-id", Fault(data=[{"id": "a"}, {"id": ""}]), ("Element 1 of data has no text id",)),
-    Case(
-        "twice",
-        Fault(body=b'{"data":[{"id":"a","id":"b"}],"has_more":false}'),
-        ('the key "id" twice',),
+    "html": Case(Fault.html(), ("not JSON", "text/html")),
+    "no_more": Case(Fault(body={"data": []}), ('no boolean "has_more"',)),
+    "element": Case(Fault(data=["x"]), ("Element 0 of data is not an object",)),
+    "twice": Case(
+        Fault(body=b'{"data":[{"id":"a","id":"b"}],"has_more":false}'), ('the key "id" twice',)
     ),
-]
-PAGES = [
-    _paged("fails", Fault(status=503), FAILING, page=2, requests=2),
-    _paged(
-        "elsewhere",
-        Fault(link='<http://localhost:1{next}>; rel="next"'),
-        "another origin",
-        style="link",
+    "page_fails": Case(
+        Fault(status=503),
+        ("The API is failing",),
+        requests=2,
+        page=2,
+        options={"pagination": "cursor"},
     ),
-    Case("more", Fault(has_more=True), ("has more servers than the 3", "Set pagination")),
-]
-TABLES = (STATUSES, BROKEN, CONTENT, PAGES)
+    "elsewhere": Case(
+        Fault(has_more=True, link='<http://localhost:1{next}>; rel="next"'),
+        ("another origin",),
+        options={"pagination": "link"},
+    ),
+    "more": Case(Fault(has_more=True), ("has more servers than the 3", "Set pagination")),
+}
 # The groups of the good account, and Ansible's own.
 GROUPS = [
     "good", "plan_large", "plan_small", "region_eu_1", "region_eu_2", "status_running",
@@ -112,29 +90,43 @@ GROUPS = [
 ]  # fmt: skip
 
 
-def refuse(cases: Cases, texts: dict[str, tuple[str, ...]]) -> None:
-    """List accounts that must fail with these texts, and a good one, which must be whole."""
+@pytest.mark.promise("whole", "atomic")
+def test_each_fault_has_its_message_and_its_tries(cases: Cases) -> None:
+    apis = {}
+    for name, case in FAULTS.items():
+        paging: dict[str, Any] = {"page_size": 2, "pagination": "cursor"} if case.page else {}
+        apis[name] = cases.serve(servers=KNOWN, **paging)
+        apis[name].fail(case.fault, times=None, page=case.page)
+        cases.add(name, apis[name], **case.options)
     cases.add("good", cases.serve(servers=KNOWN))
     result = cases.run()
     listing = result.json()
     assert hosts(listing) == THREE
     # No group of a source that failed remains; elsewhere, empty groups are not printed.
     assert sorted(listing["all"]["children"]) == GROUPS
-    check_refused(result, texts)
+    check_refused(result, {name: case.texts for name, case in FAULTS.items()})
+    requests = {name: len(api.requests) for name, api in apis.items()}
+    assert requests == {name: case.requests for name, case in FAULTS.items()}
 
 
-@pytest.mark.promise("whole", "atomic")
-def test_each_fault_has_its_message_and_its_tries(cases: Cases) -> None:
-    faults = {case.name: case for table in TABLES for case in table}
-    assert len(faults) == sum(map(len, TABLES))
-    apis = {}
-    for name, case in faults.items():
-        apis[name] = cases.serve(**{"servers": KNOWN, **case.account})
-        apis[name].fail(case.fault, times=None, page=case.page)
-        cases.add(name, apis[name], **case.options)
-    refuse(cases, {name: case.texts for name, case in faults.items()})
-    asked = {name: len(api.requests) for name, api in apis.items()}
-    assert asked == {name: case.requests for name, case in faults.items()}
+@pytest.mark.promise("whole")
+def test_paging_gives_the_whole_account(cases: Cases) -> None:
+    expected = {}
+    for case, style, count, pages in (
+        ("empty", "link", 0, 1),
+        ("link", "link", 9, 3),
+        ("full", "cursor", 4, 1),
+        ("cursor", "cursor", 9, 3),
+    ):
+        names = [f"{case}-{number}" for number in range(count)]
+        api = cases.serve(*names, servers=[], pagination=style, page_size=4)
+        cases.add(case, api, pagination=style)
+        expected[case] = (api, names, pages)
+    listing = cases.list()
+    for case, (api, names, requests) in expected.items():
+        assert members(listing, case) == names, case
+        assert len(api.requests) == requests, case
+        assert len({request.connection for request in api.requests}) == 1, case
 
 
 def _objects() -> Fault:

@@ -189,8 +189,6 @@ def book(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Generator
             book.add(name, "server_info", {})
         book.play("the API fails", FAULTS["forbidden"])
         book.add("api_fails", "api_info", {})
-        book.play("defaults", retries=-1)
-        book.add("default", "wallet_info", {})
         book.run()
         yield book
         assert find_in_files(folder, Path(runner.environment["TMPDIR"])) == []
@@ -238,11 +236,6 @@ def test_only_get_is_sent_and_nothing_for_what_is_not_yet_live(book: Book) -> No
         assert {request.method for request in api.requests} <= {"GET"}, title
     live = ("info", "fleet", "api", "converged", "gone", *CHANGES, *PREDICTED)
     assert len(book.sandboxes["all modules"].requests) == len(live)
-
-
-def test_the_defaults_of_the_group_reach_the_modules(book: Book) -> None:
-    assert book.results["default"]["msg"] == "retries: must be 0 or more, but is -1."
-    assert book.sandboxes["defaults"].requests == []
 
 
 @pytest.mark.promise("secret")

@@ -40,7 +40,6 @@ def _chunked(*pieces: bytes, line: str = "Transfer-Encoding: chunked") -> bytes:
 
 
 RESPONSES = (
-    # Versions and status lines.
     Responses(
         ("http.client",),
         "def _read_status",
@@ -48,42 +47,9 @@ RESPONSES = (
             b"": "closed before the end",
             b"SSH-2.0-OpenSSH_9.2\r\n": "not valid HTTP",
             LISTING: "not valid HTTP",
-            b"\r\n" + _response(): "not valid HTTP",
-            _response(start="HTTP/1.0 200"): "",
-            _response(start="HTTP/1.9 200 sch\xf6n"): "",
-            _response(start="HTTP/2 200 OK"): "not valid HTTP",
-            _response(start="ICY 200 OK"): "not valid HTTP",
-            _response(start="HTTP/1.1 two hundred"): "not valid HTTP",
-            _response(start="HTTP/1.1 99 OK"): "not valid HTTP",
             _response(start="HTTP/1.1 206 Partial Content"): "unexpected status (HTTP 206)",
-        },
-    ),
-    Responses(
-        ("http.client",),
-        "if status != CONTINUE",
-        {
             b"HTTP/1.1 100 Continue\r\nX: y\r\n\r\n" + _response(): "",
-            b"HTTP/1.1 103 Early Hints\r\n\r\n" + _response(): "unexpected status (HTTP 103)",
-        },
-    ),
-    # Headers: their number and length, continued lines, and lines that are none.
-    Responses(
-        ("http.client",),
-        "_MAXHEADERS",
-        {
             _response(*["A: b"] * 200): "not valid HTTP",
-            _response("A: " + "b" * 70_000): "not valid HTTP",
-        },
-    ),
-    Responses(
-        ("email.feedparser",),
-        "FirstHeaderLineIsContinuationDefect",
-        {
-            _response("X: a", " b", "Content-Encoding:", "\tgzip", body=GZIP): "",
-            _response("Content-Encoding: gz", " ip", body=GZIP): 'the encoding "gz ip"',
-            _response(" X: a"): "",
-            _response("Content-Encoding : gzip", body=GZIP): "not UTF-8",
-            _response("X: a\rY: b\x0bZ: c\x1cA: d\x85B: e"): "",
         },
     ),
     # The length of a body.
@@ -92,17 +58,9 @@ RESPONSES = (
         "def _init_length",
         {
             _response("Content-Length: 5, 7"): "header of the response is not valid",
-            _response("Content-Length: 31", "Content-Length: 5"): "header of the response is not",
-            _response("Content-Length: 31, 31"): "",
-            _response("Content-Length: -1"): "",
             _response("Content-Length: 40"): "closed before the end",
             _response("Content-Length: 20"): "not JSON",
             _response("Content-Length: 0"): "not JSON",
-            _chunked(CHUNK, END, line="Transfer-Encoding: chunked\r\nContent-Length: 5"): "",
-            _chunked(CHUNK, END, line="Transfer-Encoding: xchunked"): "not JSON",
-            _response(
-                f"Transfer-Encoding: gzip\r\nContent-Length: {len(GZIP)}", body=GZIP
-            ): "UTF-8",
         },
     ),
     # Chunks: sizes, extensions and trailers.
@@ -111,14 +69,11 @@ RESPONSES = (
         "def _update_chunk_length",
         {
             _chunked(b"1f;a=b\r\n", LISTING, b"\r\n", END): "",
-            _chunked(b"0001F ; a\r\n", LISTING, b"\r\n", END): "",
             _chunked(CHUNK): "closed before the end",
             _chunked(b"2\r\n{}"): "closed before the end",
             _chunked(b"1e\r\n", LISTING, b"\r\n", END): "closed before the end",
-            _chunked(b"22\r\n", LISTING, b"\r\n", END): "closed before the end",
             _chunked(b"not a number\r\n{}\r\n", END): "closed before the end",
             _chunked(b"-1f\r\n", LISTING, b"\r\n", END): "Cannot reach",
-            _chunked(CHUNK, b"0\r\nContent-Encoding: gzip\r\nLink: <x>; rel=next\r\n\r\n"): "",
         },
     ),
     # Encodings of a body.
@@ -127,12 +82,9 @@ RESPONSES = (
         "CONTENT_DECODERS",
         {
             _response("Content-Encoding: X-GZIP", body=GZIP): "",
-            _response("Content-Encoding:"): "",
             _response("Content-Encoding: gzip", body=GZIP + b"x"): "incomplete",
             _response("Content-Encoding: gzip", body=GZIP + bytes(8)): "is not",
             _response("Content-Encoding: gzip", body=b""): "incomplete",
-            _response(*["Content-Encoding: gzip"] * 2, body=gzip.compress(GZIP)): '"gzip, gzip"',
-            _response("Content-Encoding: identity, gzip", body=GZIP): '"identity, gzip"',
             _response("Content-Encoding: utf-8"): 'the encoding "utf-8"',
         },
     ),
@@ -142,25 +94,10 @@ RESPONSES = (
         "def guess_json_utf",
         {
             _response(body=b"\xef\xbb\xbf" + LISTING): "",
-            _response(body=b"\xef\xbb\xbf" * 2 + LISTING): "not JSON",
             _response(body=LISTING.decode().encode("utf-16")): "not UTF-8",
             _response(body=LISTING.decode().encode("utf-16-le")): "not JSON",
-            _response(body=LISTING.decode().encode("utf-32")): "not UTF-8",
-            _response(body=LISTING + b"\0"): "not JSON",
-        },
-    ),
-    Responses(
-        ("requests.utils",),
-        "def get_encoding_from_headers",
-        {
             _response("Content-Type: text/plain; charset=utf-7"): "",
-            _response("Content-Type: application/json; charset=latin-1", body=b'"\xe9"'): "UTF-8",
         },
-    ),
-    Responses(
-        ("requests.cookies",),
-        "def extract_cookies_to_jar",
-        {_response("Set-Cookie: a=b", "Set-Cookie: =;;; Max-Age=x", "Set-Cookie2: a"): ""},
     ),
 )
 
@@ -168,42 +105,12 @@ RESPONSES = (
 URLS = (
     *("?page=2", "//h/x", "///x", "http:x", "http:/x", "http:///x", "HTTP://H:/x", "..//x", ";x"),
     *("//h\uff0f@other/", "//h\u2044other", "//h\uff1a81/", "//other\uff03@h/", "//\uff48/x"),
-    *(
-        "//h:80@other/x",
-        "//other#@h/",
-        "//other?@h/",
-        "//other;@h/",
-        "//h\\@other/x",
-        "//h\\.other/",
-        "//h%2f@other/x",
-        "//h%40other/",
-        "//h:080/x",
-        "//h:+80/",
-        "//h:8_0/",
-        "//[h]/x",
-        "//h[/",
-        "//h]",
-        "/%2e%2e/%zz?a=%",
-    ),
-    *(
-        "//[::1]/x",
-        "//[fe80::1%25eth0]/x",
-        "//[fe80::1%eth0]/x",
-        "//[::ffff:127.0.0.1]/",
-        "//h%25/",
-    ),
-    *(
-        "//\u24d7/x",
-        "//h\u3002other/",
-        "//\xdf.h/",
-        "//h\xad/",
-        "//xn--/",
-        "//*.h/",
-        "//.h/",
-        "//h./x",
-    ),
-    *("//user:pw@h/", "//@h/", "//:@h/x"),
-    *("/a%7Eb?c=%41", "/\xe9?\u20ac", "/a|b^c`{}"),
+    *("//h:80@other/x", "//other#@h/", "//other?@h/", "//other;@h/", "//h\\@other/x"),
+    *("//h\\.other/", "//h%2f@other/x", "//h%40other/", "//h:080/x", "//h:+80/", "//h:8_0/"),
+    *("//[h]/x", "//[h/", "//h]", "/%2e%2e/%zz?a=%", "//[::1]/x", "//[fe80::1%25eth0]/x"),
+    *("//[fe80::1%eth0]/x", "//[::ffff:127.0.0.1]/", "//h%25/", "//\u24d7/x", "//h\u3002other/"),
+    *("//\xdf.h/", "//h\xad/", "//xn--/", "//*.h/", "//.h/", "//h./x"),
+    *("//user:pw@h/", "//@h/", "//:@h/x", "/a%7Eb?c=%41", "/\xe9?\u20ac", "/a|b^c`{}"),
     *(" //other/", "\t//other/", "\xa0//other/", "/a b"),
 )
 
