@@ -18,6 +18,7 @@ import tracemalloc
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -129,6 +130,16 @@ def test_an_oversized_body_is_refused_with_little_memory(compress: Callable[...,
 
 
 @pytest.mark.promise("bounded")
+def test_only_the_status_of_success_is_not_an_error(sandbox: Sandbox) -> None:
+    sender = Http(Connection(f"{sandbox.url}/api/v1", "sandbox-token"), None)
+    deletion = replace(LIST_SERVERS, success=204)
+    sandbox.fail(Fault(status=204, body=b""))
+    assert sender.send(deletion, 1).body == b""
+    with pytest.raises(StatusError, match="HTTP 200"):
+        sender.send(deletion, 2**20)
+    sender.close()
+
+
 @pytest.mark.parametrize("status", [302, 401, 500])
 def test_an_endless_body_of_an_error_is_not_read(sandbox: Sandbox, status: int) -> None:
     sent = 0
