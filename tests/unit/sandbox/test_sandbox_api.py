@@ -55,8 +55,7 @@ def test_a_target_that_is_not_a_url_is_not_found(capfd: pytest.CaptureFixture[st
 @pytest.mark.parametrize("method", ["HEAD", "OPTIONS", "MADEUP"])
 def test_no_other_method_is_served(fetch: Callable[..., Any], method: str) -> None:
     with Sandbox() as sandbox:
-        response = fetch(sandbox, method=method)
-        assert (response.status, response.headers["Allow"]) == (405, "GET")
+        assert fetch(sandbox, method=method).status == 405
 
 
 def test_a_prefix_precedes_the_path(fetch: Callable[..., Any]) -> None:
