@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 
 from ._envelope import Listing, parse_listing, read_json, too_deep
@@ -70,10 +71,16 @@ class Client:
 
     def list_servers(self) -> list[Server]:
         """Read the whole listing; a partial one is returned only if allowed."""
-        self._warn_of_plain_http()
         self._next_report = time.monotonic() + _REPORT_INTERVAL
-        try:
+        with self._connected():
             return self._read_pages()
+
+    @contextmanager
+    def _connected(self) -> Iterator[None]:
+        """Complete the message of any error, and close the connection afterwards."""
+        self._warn_of_plain_http()
+        try:
+            yield
         except CloudError as error:
             error.message = redact(error.message, self._connection.api_token)
             if error.attempts > 1:

@@ -39,7 +39,7 @@ _REQUEST_IDS = ("X-Request-Id", "Request-Id", "X-Correlation-Id", "X-Trace-Id")
 
 @dataclass(frozen=True)
 class Response:
-    """A response with status 200."""
+    """A response with the status of success."""
 
     body: bytes
     headers: Mapping[str, str]
@@ -114,7 +114,7 @@ class Http:
         self._status, self.headers = response.status_code, response.headers
         encoding = response.headers.get("Content-Encoding", "")
         chunks, quote = self._chunks(response.raw), self._connection.quote
-        if response.status_code == 200:
+        if response.status_code == request.success:
             return Response(read_body(chunks, encoding, limit, quote), response.headers)
         body = b""
         # The status is more useful than an error of its body.

@@ -25,13 +25,14 @@ class Request:
     """What is requested: ``path`` is below the base URL, ``query`` has the parameters that we add.
 
     ``link`` replaces ``path`` for a page whose URL the API has sent. ``scope``, and ``subject`` for
-    what is requested, are for messages.
+    what is requested, are for messages. ``success`` is the only status that is not an error.
     """
 
     method: str
     path: str
     scope: str
     subject: str
+    success: int = 200
     query: tuple[tuple[str, str], ...] = ()
     link: str = ""
 

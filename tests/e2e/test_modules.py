@@ -24,6 +24,7 @@ from sandbox.account import example_servers
 from support.modules import MODULES
 from support.run import Runner
 from support.secrets import find_in_files
+from support.status_page import support
 
 from .conftest import KNOWN
 
@@ -33,6 +34,7 @@ NOT_YET_LIVE: dict[str, dict[str, Any]] = {
     "volume_attachment": {"volume": "data", "server": "web-1"},
     **{module: {} for module in ("wallet_info", "usage_info", "invoice_info")},
 }
+NOT_YET_LIVE = {name: task for name, task in NOT_YET_LIVE.items() if support(name) == "none"}
 CHANGES: dict[str, dict[str, Any]] = {
     "create": {"name": "new", "plan": "small", "region": "eu-1"},
     "resize": {"id": "srv_1", "plan": "large"},

@@ -22,6 +22,7 @@ from ansible.plugins.loader import fragment_loader, inventory_loader
 from ansible.release import __version__
 from ansible.utils.plugin_docs import get_docstring
 
+from ansible_collections.server_management.cloud.plugins.module_utils import _client
 from ansible_collections.server_management.cloud.plugins.module_utils._models import (
     GROUP_FIELDS,
     GROUP_OPTIONS,
@@ -33,6 +34,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._options i
     connection_argument_spec,
     variable,
 )
+from ansible_collections.server_management.cloud.plugins.module_utils._url import Request
 from sandbox import Fault, Sandbox
 from support import status_page
 from support.collection import REPOSITORY
@@ -41,6 +43,7 @@ from support.modules import REQUIRED, Outcome, run_module
 
 COLLECTION = "server_management.cloud"
 DESCRIPTION = yaml.safe_load((REPOSITORY / "docs/openapi.yaml").read_text(encoding="utf-8"))
+REQUESTS = [value for value in vars(_client).values() if isinstance(value, Request)]
 PLUGINS = REPOSITORY / "plugins"
 MODULES = sorted(path.stem for path in PLUGINS.glob("modules/*.py"))
 INVENTORIES = sorted(path.stem for path in PLUGINS.glob("inventory/*.py"))
@@ -347,13 +350,26 @@ def test_the_scopes_of_what_is_live_are_documented() -> None:
     assert sentence
     live = {row.scope for row in OPERATIONS if row.live}
     assert set(re.findall(r"``(.*?)``", sentence[1])) == live
-    described = [
-        scope
-        for methods in DESCRIPTION["paths"].values()
-        for operation in methods.values()
-        for scope in operation.get("security", DESCRIPTION["security"])[0]["bearer"]
-    ]
-    assert set(described) == live
+
+
+def test_the_client_sends_the_described_requests() -> None:
+    described = {
+        (
+            method.upper(),
+            path,
+            *operation.get("security", DESCRIPTION["security"])[0]["bearer"],
+            *(operation["responses"].keys() - {"default"}),
+        )
+        for path, methods in DESCRIPTION["paths"].items()
+        for method, operation in methods.items()
+    }
+    assert {(r.method, r.path, r.scope, str(r.success)) for r in REQUESTS} == described
+    assert {r.scope for r in REQUESTS} == {row.scope for row in OPERATIONS if row.live}
+
+
+def test_only_get_is_sent_while_no_write_operation_is_live() -> None:
+    writes = [row for row in OPERATIONS if row.live and not row.scope.endswith(":read")]
+    assert writes or {request.method for request in REQUESTS} == {"GET"}
 
 
 def published() -> list[Path]:

@@ -23,9 +23,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
     StatusError,
     Unreachable,
 )
-from ansible_collections.server_management.cloud.plugins.module_utils._operations import OPERATIONS
 from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
-from ansible_collections.server_management.cloud.plugins.module_utils._url import Request
 from sandbox import Fault, Sandbox
 
 TOKEN = "Sandbox-Token"
@@ -329,10 +327,3 @@ def test_the_progress_of_a_long_listing_is_reported(clock: Clock) -> None:
 
         paged.fail(Fault(body=body), page=2)
         assert reports(paged, pagination="cursor").progress == ["page 3, 1,000 servers so far"]
-
-
-def test_only_get_is_sent_while_no_write_operation_is_live() -> None:
-    requests = [value for value in vars(_client).values() if isinstance(value, Request)]
-    assert requests
-    writes = [row for row in OPERATIONS if row.live and not row.scope.endswith(":read")]
-    assert writes or {request.method for request in requests} == {"GET"}

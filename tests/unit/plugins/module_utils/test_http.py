@@ -16,6 +16,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
     TimedOut,
     Unauthorized,
 )
-from ansible_collections.server_management.cloud.plugins.module_utils._http import Http
+from ansible_collections.server_management.cloud.plugins.module_utils._http import Http, next_link
 from ansible_collections.server_management.cloud.plugins.module_utils._http import (
     read_body as read_quoted_body,
 )
@@ -109,6 +110,16 @@ def test_another_encoding_is_refused_before_anything_is_read(encoding: str) -> N
     with pytest.raises(MalformedResponse, match="although only gzip was requested"):
         read_body(chunks, encoding, 10)
     assert list(chunks) == [b"never read"]
+
+
+def test_only_the_status_of_success_is_not_an_error(sandbox: Sandbox) -> None:
+    sender = Http(Connection(f"{sandbox.url}/api/v1", "sandbox-token"), None)
+    deletion = replace(LIST_SERVERS, success=204)
+    sandbox.fail(Fault(status=204, body=b""))
+    assert sender.send(deletion, 1).body == b""
+    with pytest.raises(StatusError, match="HTTP 200"):
+        sender.send(deletion, 2**20)
+    sender.close()
 
 
 @pytest.mark.promise("bounded")
@@ -335,3 +346,23 @@ def test_a_missing_library_is_reported_with_ways_to_install_it(
         send("http://127.0.0.1:9")
     assert sys.executable in caught.value.next_step
     assert "pipx inject" in caught.value.next_step
+
+
+@pytest.mark.parametrize(
+    ("header", "target"),
+    [
+        ("", ""),
+        ("<https://h/a?b=1>; rel=next", "https://h/a?b=1"),
+        ('<a>;rel="next"', "a"),
+        ('<a>; rel="prev NEXT"', "a"),
+        ('<a>; rel="nextpage"', ""),
+        ('<a>; rev="next"', ""),
+        ("<a>", ""),
+        ("rel=next", ""),
+        ('<a>; rel="first", <b>; rel="next", <c>; rel="last"', "b"),
+        ('<a,b>; title="c"; rel="next"', "a,b"),
+        ('<a>; rel="next"; anchor="/other", <b>; rel="next"', "b"),
+    ],
+)
+def test_the_next_link_is_found_among_others(header: str, target: str) -> None:
+    assert next_link(header) == target

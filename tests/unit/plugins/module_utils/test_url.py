@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import suppress
 
 import pytest
@@ -16,7 +15,6 @@ from urllib3.util import parse_url
 from ansible_collections.server_management.cloud.plugins.module_utils._url import (
     host_and_port,
     is_loopback,
-    next_link,
     origin,
     resolve,
 )
@@ -96,38 +94,3 @@ def test_loopback_is_this_machine(host: str, expected: bool) -> None:
 def test_a_message_names_host_and_port() -> None:
     assert host_and_port("https://h/x") == "h:443"
     assert host_and_port("http://[::1]:81") == "[::1]:81"
-
-
-LINKS = [
-    ("", ""),
-    ("<https://h/a?b=1>; rel=next", "https://h/a?b=1"),
-    ('<a>;rel="next"', "a"),
-    ('< a > ; REL = "NEXT"', "a"),
-    ('<a>; rel="prev next"', "a"),
-    ('<a>; rel="nextpage"', ""),
-    ('<a>; rel="prev"', ""),
-    ('<>; rel="next"', ""),
-    ('<a>; rel="prev"; rel="next"', ""),
-    ('<a>; rel="first", <b>; rel="next", <c>; rel="last"', "b"),
-    ('<a,b;c>; rel="next"', "a,b;c"),
-    ('<a>; title="x; rel=prev, <b>; \\" y"; rel="next"', "a"),
-    ('<a>; title="open; rel="next"', ""),
-    (",,;; ,<a>;;rel=next,", "a"),
-    ('<a>; rel="next"; anchor="/other"', ""),
-    ("<a>; ANCHOR=x; rel=next, <b>; rel=next", "b"),
-    ("<a?b=\xc3\xa0\xe9>; rel=next", "a?b=%C3%A0%E9"),
-    ('"' * 20_000 + "<" * 20_000 + "\\" * 20_000, ""),
-    ("<a>;" + " " * 60_000 + "rel=next", "a"),
-]
-
-
-@pytest.mark.parametrize(("header", "target"), LINKS, ids=lambda text: text[:40])
-def test_the_next_link_is_found_among_others(header: str, target: str) -> None:
-    started = time.process_time()
-    assert next_link(header) == target
-    assert time.process_time() - started < 2
-
-
-@given(st.text(alphabet='<>",;= \\relnxta', max_size=80))
-def test_any_link_header_is_accepted(header: str) -> None:
-    assert isinstance(next_link(header), str)
