@@ -80,15 +80,6 @@ def test_a_link_to_another_origin_is_refused(read: Any, target: str) -> None:
 
 
 @pytest.mark.promise("whole")
-def test_the_api_receives_the_bytes_of_its_link(read: Any) -> None:
-    with Sandbox(servers=4, pagination="link", page_size=2) as sandbox:
-        # The sandbox sends Latin-1: these are the bytes of "à" in UTF-8.
-        sandbox.fail(Fault(link='<{origin}{next}&after=\xc3\xa0>; rel="next"'), page=1)
-        assert len(read(sandbox, pagination="link")) == 4
-        assert sandbox.requests[1].query["after"] == "à"
-
-
-@pytest.mark.promise("whole")
 def test_more_results_without_a_way_to_request_them_are_an_error(
     read: Any, sandbox: Sandbox
 ) -> None:
