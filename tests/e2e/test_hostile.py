@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Generator
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -290,7 +291,7 @@ def test_a_forged_cache_entry_is_a_miss_or_data(cases: Cases, tmp_path: Path) ->
         if title in FILES:
             entry.write_text(FILES[title])
         else:
-            rewrite(entry, lambda content, title=title: forge(content, ENTRIES[title]))
+            rewrite(entry, partial(forge, change=ENTRIES[title]))
     control = tmp_path / "control.ini"
     control.write_text("control\n")
     sources = [control, *cases.paths.values()]

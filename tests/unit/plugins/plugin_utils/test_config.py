@@ -265,10 +265,6 @@ def test_the_environment_is_used_if_the_file_sets_nothing(
             {"keyed_groups": [{"key": "x", "seperator": ""}]},
             "keyed_groups: seperator: there is no such key. Did you mean separator?",
         ),
-        (
-            {"keyed_groups": [{"key": "x", "default_value": "a", "trailing_separator": False}]},
-            "keyed_groups: default_value and trailing_separator are mutually exclusive.",
-        ),
     ],
     ids=str,
 )
