@@ -152,11 +152,10 @@ def unknown_option(key: object, known: Collection[str], problem: str) -> OptionE
     import difflib  # only here: this run ends with an error
 
     name = re.split(r"[:=\s]", one_line(str(key)), maxsplit=1)[0]
-    near = difflib.get_close_matches(name, known, n=1)
-    next_step = f"Did you mean {near[0]}?" if near else ""
     if name in known:
-        next_step = "Put a space after the colon."
-    return OptionError(f"{name}: {problem}", next_step)
+        return OptionError(f"{name}: needs a space after the colon.")
+    near = difflib.get_close_matches(name, known, n=1)
+    return OptionError(f"{name}: {problem}", f"Did you mean {near[0]}?" if near else "")
 
 
 def _token(get_option: Callable[[str], Any], folder: str) -> tuple[str, str, str]:
