@@ -7,9 +7,13 @@ from __future__ import annotations
 import gzip
 import json
 import logging
+import os
 import re
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -41,6 +45,24 @@ def test_the_whole_listing_is_read_over_one_connection(
     assert [server.id for server in servers] == [fields["id"] for fields in sandbox.servers]
     assert sandbox.connections == 1
     assert read.warnings == []
+
+
+@pytest.mark.parametrize("fault", [Fault(), Fault(status=500), Fault.endless()], ids=repr)
+def test_no_connection_is_left_open(sandbox: Sandbox, fault: Fault) -> None:
+    def sockets() -> int:
+        links = [path for path in Path("/proc/self/fd").iterdir() if path.is_symlink()]
+        return sum(os.path.realpath(path).find("socket:") >= 0 for path in links)
+
+    before = sockets()
+    sandbox.fail(fault)
+    connection = Connection(f"{sandbox.url}/api/v1", sandbox.token, retries=0)
+    client = _client.Client(connection, print)
+    with suppress(CloudError):
+        client.list_servers()
+    deadline = time.monotonic() + 5  # the sandbox has the other end of the connection
+    while sockets() > before and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert sockets() == before
 
 
 TRANSIENT_FAULTS = [
