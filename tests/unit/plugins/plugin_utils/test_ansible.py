@@ -243,13 +243,6 @@ def test_variables_keep_their_values_and_trust_no_template(value: Any) -> None:
 
 
 @pytest.mark.promise("data")
-def test_keys_and_nested_texts_follow_the_same_rule() -> None:
-    variable = _variable({"{{ 1 }}": ["{{ 2 }}", {"b": "{% 3 %}"}], "plain": ["x"]})
-    trusted = [str(text) for text in _texts(variable) if _is_trusted(text)]
-    assert trusted == (["x"] if HAS_TRUST else ["b", "plain", "x"])
-
-
-@pytest.mark.promise("data")
 @pytest.mark.parametrize("text", [*PLAIN, *SUSPECT], ids=ascii)
 def test_a_result_is_trusted_by_the_same_rule(text: str) -> None:
     result = _untrusted(text)

@@ -87,8 +87,6 @@ def test_a_changed_server_has_both_records_and_the_names_of_the_fields() -> None
         ({"x_undocumented": ["a"]}, {"x_undocumented": ["a", "b"]}, ["x_undocumented"]),
         ({"spec": {"cpu": 1}}, {"spec": {"cpu": 2}}, ["spec"]),
         ({"name": "a"}, {"name": "b"}, ["inventory_hostname", "name"]),
-        ({"name": "{"}, {"name": "}"}, ["name"]),
-        ({"a{": 1}, {"a{": 2}, ["a_"]),
     ],
 )
 def test_every_field_is_compared(
@@ -208,7 +206,6 @@ def test_a_server_with_an_id_that_events_cannot_have_only_changes_names_of_other
     ("message", "text"),
     [
         ("It was rejected (HTTP 401). Check it.", "It was rejected, HTTP 401. Check it."),
-        ("It is not JSON (content type: text/html).", "It is not JSON, content type: text/html."),
         ('The response has no list "data".', "The response has no list data."),
         ("Cannot reach [::1]:80.", "Cannot reach ::1:80."),
         ("The body is {{ x }}, '%}' (((.", "The body is __ x __, __ ___."),
