@@ -6,20 +6,17 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import ansible
 import pytest
 import yaml
 from ansible import constants
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.plugins.loader import fragment_loader, inventory_loader
-from ansible.release import __version__
 from ansible.utils.plugin_docs import get_docstring
 
 from ansible_collections.server_management.cloud.plugins.module_utils import _client
@@ -400,19 +397,3 @@ def test_each_promise_of_the_development_guide_has_tests() -> None:
     }
     assert named
     assert marked == set(named)
-
-
-def test_the_table_of_cores_has_all_their_pythons() -> None:
-    (table,) = [
-        ast.literal_eval(node.value)
-        for node in ast.parse((REPOSITORY / "noxfile.py").read_text(encoding="utf-8")).body
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "CORES"
-    ]
-    tools = Path(ansible.__file__).resolve().parents[1] / "ansible_test"
-    constants_ = (tools / "_util/target/common/constants.py").read_text(encoding="utf-8")
-    supported = re.search(r"^CONTROLLER_PYTHON_VERSIONS = \(([^)]*)\)", constants_, re.MULTILINE)
-    assert supported
-    core = re.match(r"\d+\.\d+", __version__)
-    assert core
-    if core[0] in table:
-        assert sorted(table[core[0]]) == sorted(re.findall(r"\d\.\d+", supported[1]))

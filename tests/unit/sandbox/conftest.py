@@ -9,19 +9,13 @@ from __future__ import annotations
 import http.client
 import json
 import socket
-import sys
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from email.message import Message
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-TESTS = Path(__file__).resolve().parents[2]
-if str(TESTS) not in sys.path:
-    sys.path.insert(0, str(TESTS))
 
 
 @dataclass

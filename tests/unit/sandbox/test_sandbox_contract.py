@@ -93,7 +93,6 @@ def test_only_the_described_operations_are_served(sandbox: Sandbox) -> None:
         *((field, ...) for field in SERVER["required"]),
         ("id", "without"),
         ("id", 7),
-        ("name", None),
         ("ipv4", "192.0.2.256"),
         ("ipv4", "2001:db8::1"),
         ("created_at", "2024-01-01T00:00:00+00:00"),
@@ -103,14 +102,5 @@ def test_only_the_described_operations_are_served(sandbox: Sandbox) -> None:
 def test_a_missing_or_wrong_value_is_detected(sandbox: Sandbox, field: str, value: object) -> None:
     fields = {**sandbox.servers[0], field: value}
     sandbox.servers[0] = {name: given for name, given in fields.items() if given is not ...}
-    with pytest.raises(OpenAPIError):
-        check(sandbox, call(sandbox))
-
-
-@pytest.mark.parametrize(
-    "body", [[], {"data": []}, {"has_more": False}, {"data": {}, "has_more": 0}]
-)
-def test_a_wrong_envelope_is_detected(sandbox: Sandbox, body: object) -> None:
-    sandbox.fail(Fault(body=body))
     with pytest.raises(OpenAPIError):
         check(sandbox, call(sandbox))

@@ -48,9 +48,7 @@ PLACEHOLDER = "version: 1.2.3\nrepository: https://example.com/cloud\n"
     [
         ({}, "1.2.3", "", ""),
         ({CODE: 'VERSION = "1.2.4"\n'}, "1.2.3", "_options.py has 1.2.4", ""),
-        ({CODE: ""}, "1.2.3", "_options.py has nothing", ""),
         ({CHANGES: "releases:\n  1.2.2: {}\n"}, "1.2.3", "has no release 1.2.3", ""),
-        ({CHANGES: ""}, "1.2.3", "has no release 1.2.3", ""),
         ({"CHANGELOG.rst": "v1.2.30\n=======\n"}, "1.2.3", "has no section v1.2.3", ""),
         ({}, "1.2.3 1.2.4 other", "tag must be 1.2.3, but is 1.2.3, 1.2.4", ""),
         ({}, "", "", "the commit's tag must be 1.2.3, but is missing"),

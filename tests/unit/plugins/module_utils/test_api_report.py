@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -170,13 +169,3 @@ def test_the_report_says_whether_tls_is_verified(options: dict[str, Any], tls: s
     outcome = run_module("api_info", {"api_token": TOKEN, **options})
     assert outcome.result["report"]["tls"] == tls
     assert outcome.result["error"]["code"] == "unreachable"
-
-
-def test_no_request_is_reported_without_the_library(
-    api: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "requests", None)
-    outcome = run_module("api_info", {"base_url": api.url, "api_token": TOKEN})
-    report = outcome.result["report"]
-    expected = {"error_code": "missing_library", "requests": 0, "milliseconds": None}
-    assert {key: report[key] for key in expected} == expected

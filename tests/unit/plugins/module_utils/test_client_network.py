@@ -91,16 +91,6 @@ def test_a_certificate_that_is_not_trusted_is_refused(
     assert (waits, sandbox.requests) == ([], [])
 
 
-@pytest.mark.parametrize("certificate", ["good", "elsewhere", "expired"])
-def test_without_validation_any_certificate_is_accepted_without_a_warning(
-    read: Any, serve: Callable[[str], Sandbox], certificate: str
-) -> None:
-    with warnings.catch_warnings(record=True) as seen:
-        warnings.simplefilter("always")
-        assert len(read(serve(certificate), verify=False)) == 3
-    assert (read.warnings, [str(warning.message) for warning in seen]) == ([], [])
-
-
 @pytest.mark.parametrize("variable", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"])
 def test_the_bundle_of_the_environment_is_used_without_ca_path(
     read: Any,
@@ -118,8 +108,10 @@ def test_the_bundle_of_the_environment_is_used_without_ca_path(
     with pytest.raises(TLSFailed):
         read(sandbox)
     assert len(read(sandbox, verify=str(certificates / "ca.pem"))) == 3
-    assert len(read(sandbox, verify=False)) == 3
-    assert read.warnings == []
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        assert len(read(sandbox, verify=False)) == 3
+    assert (read.warnings, [str(warning.message) for warning in seen]) == ([], [])
 
 
 def test_https_to_a_port_for_http_names_the_cause(read: Any, sandbox: Sandbox) -> None:
@@ -183,18 +175,12 @@ BAD_PROXIES = [
 
 
 @pytest.mark.parametrize(("proxy", "words"), BAD_PROXIES)
-@pytest.mark.parametrize("scheme", ["http", "https"])
 def test_an_error_at_the_proxy_is_reported_as_such(
-    read: Any,
-    sandbox: Sandbox,
-    monkeypatch: pytest.MonkeyPatch,
-    scheme: str,
-    proxy: str,
-    words: str,
+    read: Any, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, proxy: str, words: str
 ) -> None:
-    monkeypatch.setenv(f"{scheme}_proxy", proxy)
+    monkeypatch.setenv("https_proxy", proxy)
     with pytest.raises(Unreachable, match=words) as caught:
-        read(sandbox, f"{scheme}://api.invalid")
+        read(sandbox, "https://api.invalid")
     assert "Cannot reach api.invalid:" in caught.value.message
     assert "through the proxy" in caught.value.message
     assert "secret" not in str(caught.value)
@@ -212,12 +198,12 @@ def test_a_proxy_that_does_not_use_tls_is_named(
 
 
 @pytest.mark.promise("home")
-@pytest.mark.parametrize("variable", ["http_proxy", "HTTP_PROXY", "all_proxy"])
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
 def test_a_loopback_address_never_uses_a_proxy(
-    read: Any, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, variable: str, host: str
+    read: Any, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, host: str
 ) -> None:
-    monkeypatch.setenv(variable, "http://127.0.0.1:1")
+    for variable in ("http_proxy", "HTTP_PROXY", "all_proxy"):
+        monkeypatch.setenv(variable, "http://127.0.0.1:1")
     monkeypatch.setenv("no_proxy", "")
     assert len(read(sandbox, f"http://{host}:{sandbox.port}")) == 3
 

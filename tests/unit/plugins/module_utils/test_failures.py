@@ -55,6 +55,9 @@ def _wrapped(cause: BaseException, how: str) -> Exception:
 VERIFICATION = ssl.SSLCertVerificationError(1, "certificate verify failed")
 VERIFICATION.verify_message = "IP address mismatch."
 
+NO_CERTIFICATE = ssl.SSLError(1, "")
+NO_CERTIFICATE.reason = "NO_CERTIFICATE_OR_CRL_FOUND"
+
 CAUSES: list[tuple[BaseException, type[CloudError], str]] = [
     (socket.gaierror(-2, "Name or service not known"), Unreachable, "the name does not resolve"),
     (ConnectionRefusedError(111, "Connection refused"), Unreachable, "connection refused"),
@@ -62,6 +65,7 @@ CAUSES: list[tuple[BaseException, type[CloudError], str]] = [
     (TimeoutError(110, "Connection timed out"), TimedOut, "within 2.5 s"),
     (ssl.SSLError(1, "[SSL: TLSV1_ALERT_X] x (_ssl.c:1)"), TLSFailed, "x"),
     (VERIFICATION, TLSFailed, "failed: IP address mismatch."),
+    (NO_CERTIFICATE, TLSFailed, "failed: no certificate or crl found."),
     (ssl.SSLEOFError(8, "EOF occurred"), Unreachable, "the connection was closed"),
     (OSError("Tunnel connection failed: 407 No"), Unreachable, "tunnel connection failed: 407 no"),
     (OSError("no CA certificate bundle at /x"), TLSFailed, "no CA certificate bundle at /x"),
@@ -80,13 +84,6 @@ def test_the_cause_is_found_in_any_wrapping(
     assert "h:443" in error.message
     assert error.message.isprintable()
     assert error.next_step
-
-
-def test_a_reason_of_openssl_is_shown_as_words() -> None:
-    cause = ssl.SSLError(1, "")
-    cause.reason = "NO_CERTIFICATE_OR_CRL_FOUND"
-    error = transport_error(cause, "https://h", 1, proxy=None, encrypted=True)
-    assert "failed: no certificate or crl found." in error.message
 
 
 def test_a_wrong_host_name_reported_by_urllib3_is_a_tls_error() -> None:
@@ -212,7 +209,6 @@ def test_a_short_token_is_replaced_in_quotations_only() -> None:
     message = status_error(403, b"not for a read", token="read").message
     assert "the scope things:read. " in message
     assert message.endswith('The response is "not for a ********".')
-    assert status_error(302, token="abc", Location="/abc").message.count("********") == 1
 
 
 @pytest.mark.promise("secret")
@@ -237,6 +233,7 @@ NOT_HTTP = http.client.BadStatusLine("\x15\x03\x03\x00\x02\x02F")
         (RESET, "https://h", None, False),
         (http.client.BadStatusLine("SSH-2.0"), "http://h", None, False),
     ],
+    ids=str,
 )
 def test_http_on_a_port_with_tls_hints_at_https(
     cause: Exception, url: str, proxy: str | None, hints: bool

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import gzip
-import os
 import signal
 import socket
 import sys
@@ -15,7 +14,7 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -29,10 +28,8 @@ from hypothesis import strategies as st
 from ansible_collections.server_management.cloud.plugins.module_utils import _http
 from ansible_collections.server_management.cloud.plugins.module_utils._client import LIST_SERVERS
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
-    CloudError,
     MalformedResponse,
     MissingLibrary,
-    Redirected,
     StatusError,
     TimedOut,
     Unauthorized,
@@ -103,15 +100,6 @@ def test_a_damaged_compressed_body_is_refused(body: bytes, words: str) -> None:
         read_body([body], "gzip", 1000)
 
 
-@pytest.mark.promise("bounded")
-@pytest.mark.parametrize("encoding", ["br", "deflate", "zstd", "gzip, gzip", "none", "\x1b"])
-def test_another_encoding_is_refused_before_anything_is_read(encoding: str) -> None:
-    chunks = iter([b"never read"])
-    with pytest.raises(MalformedResponse, match="although only gzip was requested"):
-        read_body(chunks, encoding, 10)
-    assert list(chunks) == [b"never read"]
-
-
 def test_only_the_status_of_success_is_not_an_error(sandbox: Sandbox) -> None:
     sender = Http(Connection(f"{sandbox.url}/api/v1", "sandbox-token"), None)
     deletion = replace(LIST_SERVERS, success=204)
@@ -142,23 +130,15 @@ def test_an_endless_body_of_an_error_is_not_read(sandbox: Sandbox, status: int) 
 
 
 @pytest.mark.parametrize(
-    ("status", "kind"), [(401, Unauthorized), (302, Redirected)], ids=["error", "redirect"]
-)
-@pytest.mark.parametrize(
     "fault",
-    [
-        {"cut": "body", "end": "hang"},
-        {"cut": "body"},
-        {"headers": {"Content-Encoding": "gzip"}},
-        {"headers": {"Content-Encoding": "br"}},
-    ],
+    [{"cut": "body", "end": "hang"}, {"cut": "body"}, {"headers": {"Content-Encoding": "gzip"}}],
     ids=str,
 )
 def test_a_status_is_more_important_than_an_error_of_its_body(
-    sandbox: Sandbox, status: int, kind: type[CloudError], fault: dict[str, Any]
+    sandbox: Sandbox, fault: dict[str, Any]
 ) -> None:
-    sandbox.fail(Fault(status=status, body="x" * 1000, **fault))
-    with pytest.raises(kind) as caught:
+    sandbox.fail(Fault(status=401, body="x" * 1000, **fault))
+    with pytest.raises(Unauthorized) as caught:
         send(sandbox.url, timeout=0.4)
     assert "The response is" not in caught.value.message
 
@@ -279,27 +259,6 @@ def test_ctrl_c_ends_a_request_at_once(sandbox: Sandbox) -> None:
     with pytest.raises(KeyboardInterrupt):
         send(sandbox.url, timeout=30)
     assert time.monotonic() - started < 20
-
-
-def sockets() -> int:
-    """Return the number of open sockets of this process."""
-    count = 0
-    for name in os.listdir("/proc/self/fd"):
-        with suppress(OSError):
-            count += os.readlink(f"/proc/self/fd/{name}").startswith("socket:")
-    return count
-
-
-@pytest.mark.parametrize("fault", [Fault(status=500), Fault.endless()])
-def test_no_connection_is_left_open(sandbox: Sandbox, fault: Fault) -> None:
-    before = sockets()
-    sandbox.fail(fault)
-    with suppress(CloudError):
-        send(sandbox.url, timeout=0.3)
-    deadline = time.monotonic() + 5  # the sandbox has the other end of the connection
-    while sockets() > before and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert sockets() == before
 
 
 @pytest.mark.promise("bounded")

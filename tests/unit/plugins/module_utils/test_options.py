@@ -296,22 +296,17 @@ def test_a_file_that_cannot_be_read_is_named_and_not_replaced(
 
 
 @pytest.mark.parametrize("validate", [False, True])
-def test_a_bundle_is_used_if_certificates_are_validated(validate: bool, tmp_path: Path) -> None:
-    bundle = tmp_path / "ca.pem"
-    bundle.write_text(f"# A comment\n{PEM}", encoding="ascii")
-    connection = _connect(validate_certs=validate, ca_path=str(bundle))
-    assert connection.verify == (str(bundle) if validate else False)
-
-
-@pytest.mark.parametrize("validate", [False, True])
 @pytest.mark.parametrize("content", [b"", b" \n", b"\x30\x82\x01"])
-def test_a_bundle_without_a_certificate_is_refused(
+def test_a_bundle_must_have_a_certificate_and_is_used_for_validation(
     content: bytes, validate: bool, tmp_path: Path
 ) -> None:
     bundle = tmp_path / "ca.pem"
     bundle.write_bytes(content)
     error = str(_refusal(validate_certs=validate, ca_path=str(bundle)))
     assert error.startswith(f"ca_path: {bundle}: the file has no certificate in PEM format")
+    bundle.write_text(f"# A comment\n{PEM}", encoding="ascii")
+    connection = _connect(validate_certs=validate, ca_path=str(bundle))
+    assert connection.verify == (str(bundle) if validate else False)
 
 
 @pytest.mark.parametrize("timeout", [0.0, -1.0, float("nan"), float("inf"), float("-inf")])

@@ -6,9 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.server_management.cloud.plugins.module_utils._models import (
-    Server,
-)
+from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
 from ansible_collections.server_management.cloud.plugins.module_utils._selection import (
     explain_empty,
     explain_unknown,

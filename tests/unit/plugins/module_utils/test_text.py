@@ -54,10 +54,6 @@ def test_a_short_token_is_redacted_only_if_asked(token: str) -> None:
     assert redact(f"<{token}>", token) == f"<{token}>"
 
 
-def test_without_a_token_nothing_is_redacted() -> None:
-    assert redact("text", "", shortest=1) == "text"
-
-
 @pytest.mark.parametrize(
     ("text", "line"),
     [("", ""), (" a \r\n\t b ", "a b"), ("\x1b[0m\x00", "[0m"), ("\u202e\u2066x\u200f", "x")],

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -112,6 +111,7 @@ def test_each_finding_is_returned_and_reported(
 
 def test_the_report_is_sorted_by_name(sandbox: Sandbox) -> None:
     declared = [{"name": "zoo"}, {"id": "s_1", "plan": "l"}, {"name": "twin"}, {"name": "abc"}]
+    sandbox.servers.reverse()
     assert run(sandbox, declared).result["report"] == [
         "abc is missing",
         "db (s_4) is not declared",
@@ -126,14 +126,8 @@ def test_unexpected_servers_can_be_allowed_and_are_still_listed(sandbox: Sandbox
     unexpected = records("s_4", "s_2", "s_3")
     assert outcome.result == {"in_sync": True, "report": [], **NONE, "unexpected": unexpected}
     assert outcome.warnings == []
-
-
-def test_an_empty_comparison_causes_a_warning(sandbox: Sandbox) -> None:
-    outcome = run(sandbox, [], allow_unexpected=True)
-    assert outcome.result["in_sync"]
-    assert outcome.warnings == [
-        "servers: the list is empty and allow_unexpected is set: nothing is compared."
-    ]
+    (warning,) = run(sandbox, [], allow_unexpected=True).warnings
+    assert warning.startswith("servers: the list is empty and allow_unexpected is set")
 
 
 def test_a_field_that_the_api_does_not_give_is_a_difference() -> None:
@@ -214,12 +208,3 @@ def test_hostile_text_is_cleaned_in_the_report_and_kept_in_the_records() -> None
     assert '"a b" has the plan small instead of "l l"' in result["report"]
     unexpected = {server["id"]: server["name"] for server in result["unexpected"]}
     assert unexpected == {f"s\t{n}": names[n] for n in range(2, 9)}
-
-
-def test_the_order_of_the_response_does_not_matter() -> None:
-    declared = [{"name": "web", "plan": "l"}, {"name": "twin"}, {"name": "new"}]
-    results = []
-    for servers in (SERVERS, SERVERS[::-1]):
-        with Sandbox(servers=[dict(server) for server in servers]) as sandbox:
-            results.append(json.dumps(run(sandbox, declared).result))
-    assert results[0] == results[1]

@@ -234,31 +234,12 @@ def _trusted(template: str) -> Any:
 def test_variables_keep_their_values_and_trust_no_template(value: Any) -> None:
     variable = _variable(value)
     assert variable == value
+    assert _templar().template(variable) == value
     assert json.loads(json.dumps(variable)) == json.loads(json.dumps(value))
     for text in _texts(variable):
         if _is_trusted(text):
             assert not set(text) & (set(string.punctuation) - set("_.:/@+,-"))
             assert "\n" not in text
-
-
-@pytest.mark.promise("data")
-@given(JSON)
-def test_variables_are_rendered_unchanged(value: Any) -> None:
-    assert _templar().template(_variable(value)) == value
-
-
-@pytest.mark.promise("data")
-@pytest.mark.parametrize("value", [None, True, False, 0, -5, 1.5, 10**30])
-def test_values_other_than_text_are_not_copied(value: Any) -> None:
-    assert mark(value) is value
-    assert trust_plain(value) is value
-
-
-@pytest.mark.promise("data")
-def test_keys_and_nested_texts_follow_the_same_rule() -> None:
-    variable = _variable({"{{ 1 }}": ["{{ 2 }}", {"b": "{% 3 %}"}], "plain": ["x"]})
-    trusted = [str(text) for text in _texts(variable) if _is_trusted(text)]
-    assert trusted == (["x"] if HAS_TRUST else ["b", "plain", "x"])
 
 
 @pytest.mark.promise("data")

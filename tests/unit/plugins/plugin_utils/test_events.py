@@ -87,8 +87,6 @@ def test_a_changed_server_has_both_records_and_the_names_of_the_fields() -> None
         ({"x_undocumented": ["a"]}, {"x_undocumented": ["a", "b"]}, ["x_undocumented"]),
         ({"spec": {"cpu": 1}}, {"spec": {"cpu": 2}}, ["spec"]),
         ({"name": "a"}, {"name": "b"}, ["inventory_hostname", "name"]),
-        ({"name": "{"}, {"name": "}"}, ["name"]),
-        ({"a{": 1}, {"a{": 2}, ["a_"]),
     ],
 )
 def test_every_field_is_compared(
@@ -179,6 +177,10 @@ def test_several_failures_are_one_event_and_the_differences_come_after_the_recov
 def test_hostile_text_is_replaced_and_fields_with_hostile_names_are_dropped() -> None:
     later = {"a": [{"b": ATTACK, ATTACK: 1}, 1], "": 2}
     hostile = {**record("a", ATTACK, ipv4="{%", later=later), ATTACK: 1, "": 2, "ä b": "é-1"}
+    (event,) = events_between([{**hostile, "plan": "{"}], [hostile])
+    assert event["server_management"]["changed"] == ["plan"]
+    assert event["server_management"]["before"]["plan"] == "_"
+    assert "plan" in event["server_management"]["replaced"]
     (event,) = events_between([], [hostile])
     harmless = "".join(c if is_plain(c) else "_" for c in ATTACK)
     assert event["server_management"] == {
@@ -190,15 +192,6 @@ def test_hostile_text_is_replaced_and_fields_with_hostile_names_are_dropped() ->
         "replaced": ["", harmless, "ipv4", "later", "name"],
     }
     assert_harmless(event["server_management"]["server"])
-
-
-def test_a_change_names_fields_that_were_altered_in_either_record() -> None:
-    old, new = record("a", plan="{", later=1), record("a", plan="x", status="}", later=1)
-    (event,) = events_between([{**old, "b{": 1}], [{**new, "b{": 2}])
-    content = event["server_management"]
-    assert content["changed"] == ["b_", "plan", "status"]
-    assert content["replaced"] == ["b_", "plan", "status"]
-    assert content["before"] == record("a", plan="_", later=1)
 
 
 def test_a_server_with_an_id_that_events_cannot_have_only_changes_names_of_others() -> None:
@@ -213,7 +206,6 @@ def test_a_server_with_an_id_that_events_cannot_have_only_changes_names_of_other
     ("message", "text"),
     [
         ("It was rejected (HTTP 401). Check it.", "It was rejected, HTTP 401. Check it."),
-        ("It is not JSON (content type: text/html).", "It is not JSON, content type: text/html."),
         ('The response has no list "data".', "The response has no list data."),
         ("Cannot reach [::1]:80.", "Cannot reach ::1:80."),
         ("The body is {{ x }}, '%}' (((.", "The body is __ x __, __ ___."),

@@ -118,9 +118,7 @@ def test_options_reserve_names(
     ("options", "option"),
     [
         ({"group": "web"}, "group"),
-        ({"group": "localhost"}, "group"),
         ({"group": "all"}, "group"),
-        ({"group": "ungrouped"}, "group"),
         ({"groups": {"web": True}}, "groups"),
         ({"keyed_groups": [{"key": "x", "parent_group": "web"}]}, "keyed_groups"),
     ],

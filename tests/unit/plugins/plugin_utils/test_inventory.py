@@ -54,10 +54,9 @@ def test_a_group_made_from_a_value_with_the_name_of_a_host_is_left_out() -> None
 @pytest.mark.parametrize(
     ("variable", "is_taken"),
     [
-        *((name, True) for name in ("ansible_host", "ansible_ssh_host", "ansible_winrm_host")),
-        *((name, True) for name in ("ansible_connection", "ansible_password", "ansible_ssh_pass")),
+        *((name, True) for name in ("ansible_host", "ansible_ssh_host", "ansible_connection")),
+        *((name, True) for name in ("ansible_password", "ansible_ssh_pass", "ansible_become_pass")),
         *((name, True) for name in ("ansible_ssh_password", "ansible_become_password")),
-        *((name, True) for name in ("ansible_become_pass", "ansible_sudo_pass")),
         *((name, False) for name in ("ansible_user", "ansible_port", "ansible_become", "rack")),
         *((name, False) for name in ("password", "ansible_ssh_private_key_file", "ansible_hosts")),
     ],

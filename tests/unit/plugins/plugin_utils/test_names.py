@@ -51,14 +51,12 @@ def _name(
         ("漢字", "_"),
         ("a\r\nb", "a_b"),
         ("{{ 1 }}", "_1_"),
-        ("~web*,!x&y", "_web_x_y"),
         ("\u202egnp\u200b", "_gnp_"),
         # Ansible reads host_vars/web.yml for the host web, too.
         ("web.yml", "web_yml"),
         ("web.YAML", "web_YAML"),
         ("web.Json", "web_Json"),
         ("web.yml.json", "web.yml_json"),
-        ("web.ini", "web_ini"),
     ],
 )
 def test_characters_that_are_not_allowed_are_replaced(name: str, safe: str) -> None:
@@ -79,9 +77,7 @@ def test_an_unusable_name_falls_back_to_the_next_preference_with_a_report(name: 
 @pytest.mark.parametrize(
     ("preferences", "name"),
     [
-        (["all"], "all_srv_1"),
         (["status_running"], "status_running_srv_1"),
-        (["127.1"], "127.1_srv_1"),
         (["", "127.0.0.1"], "127.0.0.1_srv_1"),
         (["all", "ungrouped"], "all_srv_1"),
         (["db1.yml.json"], "db1.yml_json"),

@@ -158,25 +158,15 @@ def test_requests_and_waits_are_logged_without_the_token(
     assert sandbox.token not in caplog.text
 
 
-@pytest.mark.parametrize(
-    ("faults", "options"),
-    [
-        ([Fault.hang()], {"retries": 0}),
-        ([Fault(status=429, retry_after="60")], {}),
-        ([], {"initial": True}),
-    ],
-    ids=["request", "retry", "full queue"],
-)
-def test_a_cancelled_source_ends_at_once(faults: list[Fault], options: dict[str, Any]) -> None:
+@pytest.mark.parametrize("fault", [Fault.hang(), Fault(status=429, retry_after="60")], ids=repr)
+def test_a_cancelled_source_ends_at_once(fault: Fault) -> None:
     with Sandbox(servers=3) as sandbox:
-        for fault in faults:
-            sandbox.fail(fault, times=None)
+        sandbox.fail(fault, times=None)
 
         async def scenario() -> bool:
-            queue: asyncio.Queue[Any] = asyncio.Queue(maxsize=1)
-            arguments = {"base_url": sandbox.url, "api_token": sandbox.token, **options}
-            task = asyncio.create_task(watch(queue.put, arguments))
-            while not (sandbox.requests if faults else queue.full()):
+            arguments = {"base_url": sandbox.url, "api_token": sandbox.token}
+            task = asyncio.create_task(watch(asyncio.Queue[Any]().put, arguments))
+            while not sandbox.requests:
                 await asyncio.sleep(0.01)
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
