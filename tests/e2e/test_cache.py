@@ -194,7 +194,7 @@ def test_only_options_that_change_the_listing_are_part_of_the_key(
         cases.share(case, more, **cached(tmp_path / "more"), allow_partial=True)
     result = cases.run()
     for case in cases.paths:
-        assert members(result.json(), case) == prefixed(case)
+        assert members(result.json(), case) == prefixed(case), case
         text = f"{case}.server_management.yml: The API has more servers than the 3"
         assert result.says(text) == case.startswith("more"), case
     assert len(source.sandbox.requests) == len(names(tmp_path / "cache")) == 3

@@ -73,16 +73,6 @@ def test_playbooks_for_this_machine_ignore_how_others_are_reached(
 
 
 # What there is to each variable beyond its value: from ansible-core 2.19 on, where it is from.
-@pytest.mark.promise("misdirected")
-def test_a_server_does_not_become_a_group_of_another_source(source: Source, tmp_path: Path) -> None:
-    static = tmp_path / "static.yml"
-    static.write_text("all: {children: {web-1: {hosts: {own-1: {own: 1}}}}}\n")
-    result = source.runner.inventory("-i", static, "-i", source.file(), "--list").ok()
-    assert hosts(result.json()) == ["db-1", "own-1", "web-1_srv_1", "web-2"]
-    own = result.json()["_meta"]["hostvars"]["own-1"]
-    assert not [name for name in own if name.startswith("server_")]
-
-
 PLAYBOOK = """
 - hosts: status_running
   gather_facts: false
