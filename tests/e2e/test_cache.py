@@ -62,30 +62,6 @@ def test_commands_at_once_share_it_and_a_hit_imports_no_http(
 
 
 # Another command creates the directory between Ansible's check and its own attempt.
-_RACE = """
-import os, sys
-from ansible.cli.inventory import main
-
-make = os.makedirs
-
-def make_late(path, *args, **kwargs):
-    make(path, *args, **kwargs)
-    if str(path) == sys.argv[2]:
-        raise FileExistsError(17, "File exists", path)
-
-os.makedirs = make_late
-main(["ansible-inventory", "-i", sys.argv[1], "--list"])
-"""
-
-
-def test_a_directory_that_another_command_creates_is_used(source: Source, tmp_path: Path) -> None:
-    path = source.file(**cached(tmp_path / "cache"))
-    result = source.runner.run("python", "-c", _RACE, path, tmp_path / "cache").ok()
-    assert result.stderr == ""
-    assert hosts(result.json()) == THREE
-    assert entry_in(tmp_path / "cache").is_file()
-
-
 REFRESH = """
 - hosts: all
   gather_facts: false
@@ -218,7 +194,7 @@ def test_only_options_that_change_the_listing_are_part_of_the_key(
         cases.share(case, more, **cached(tmp_path / "more"), allow_partial=True)
     result = cases.run()
     for case in cases.paths:
-        assert members(result.json(), case) == prefixed(case)
+        assert members(result.json(), case) == prefixed(case), case
         text = f"{case}.server_management.yml: The API has more servers than the 3"
         assert result.says(text) == case.startswith("more"), case
     assert len(source.sandbox.requests) == len(names(tmp_path / "cache")) == 3
@@ -257,10 +233,10 @@ def test_a_cache_that_does_not_work_is_named_and_not_needed(source: Source, tmp_
     (tmp_path / "a_file").write_text("")
     down = {"cache_plugin": "down", "cache_connection": "127.0.0.1:6379:0:s3cret-password"}
     choices: dict[str, dict[str, Any]] = {
-        "The cache down at 127.0.0.1:6379 can't be read": {"cache": True, **down},
+        "The cache down can't be read": {"cache": True, **down},
         # A file can't be created in this one, nor a folder in the other one.
-        "The cache ansible.builtin.jsonfile in /proc can't be written": cached(Path("/proc")),
-        f"jsonfile in {tmp_path}/a_file can't be used": cached(tmp_path / "a_file"),
+        "The cache ansible.builtin.jsonfile can't be written": cached(Path("/proc")),
+        "The cache ansible.builtin.jsonfile can't be used": cached(tmp_path / "a_file"),
         # This one is lost with the command.
         "cache: the cache plugin memory keeps nothing between two commands": {"cache": True},
     }

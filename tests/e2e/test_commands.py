@@ -19,29 +19,6 @@ from support.run import Runner
 from .conftest import Source
 
 MODULES = sorted(REPOSITORY.glob("plugins/modules/*.py"))
-GRAPH = """\
-@all:
-  |--@ungrouped:
-  |--@plan_large:
-  |  |--db-1
-  |--@plan_small:
-  |  |--web-1
-  |  |--web-2
-  |--@region_eu_1:
-  |  |--db-1
-  |  |--web-1
-  |--@region_eu_2:
-  |  |--web-2
-  |--@server_management:
-  |  |--db-1
-  |  |--web-1
-  |  |--web-2
-  |--@status_running:
-  |  |--db-1
-  |  |--web-1
-  |--@status_stopped:
-  |  |--web-2
-"""
 
 
 @pytest.mark.promise("quiet")
@@ -53,9 +30,9 @@ def test_no_view_of_an_inventory_has_warnings(source: Source) -> None:
         assert result.stderr == ""
         return result.stdout
 
-    graph = shown("--graph", "--vars").splitlines(keepends=True)
-    assert any("{server_id = srv_1}" in line for line in graph)
-    assert "".join(line for line in graph if "{" not in line) == GRAPH
+    graph = shown("--graph", "--vars")
+    assert "{server_id = srv_1}\n" in graph
+    assert "  |--@region_eu_2:\n  |  |--web-2\n" in graph
     assert json.loads(shown("--host", "web-1"))["server_id"] == "srv_1"
     tree = yaml.safe_load(shown("--list", "--yaml"))
     assert list(tree["all"]["children"]["plan_small"]["hosts"]) == ["web-1", "web-2"]

@@ -29,7 +29,7 @@ def test_every_form_of_a_base_url_leads_to_the_same_request(cases: Cases) -> Non
             apis.append((case, api))
     listing = cases.list()
     for case, api in apis:
-        assert members(listing, case) == [f"{case}-1"]
+        assert members(listing, case) == [f"{case}-1"], case
         (request,) = api.requests
         assert request.path == f"{api.prefix}/api/v1/servers", case
         assert (request.method, request.query, request.body) == ("GET", {}, b"")

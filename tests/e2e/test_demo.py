@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import re
-from contextlib import ExitStack
 from pathlib import Path
 from runpy import run_path
 from tempfile import TemporaryDirectory
@@ -24,21 +23,6 @@ from support.run import Runner
 def test_the_help_fits_a_terminal_of_80_columns(tmp_path: Path) -> None:
     shown = Runner(tmp_path).run("make", "--no-print-directory", "help", cwd=REPOSITORY).ok()
     assert max(map(len, shown.stdout.splitlines())) < 80
-
-
-def test_the_demo_names_the_reason_if_ssh_cannot_be_used(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    if reason := sshd.obstacle():
-        pytest.skip(reason)
-    monkeypatch.setattr(sshd, "_SERVER_CONFIGURATION", "NoSuchOption yes\n")
-    names = run_path(str(REPOSITORY / "tools/demo.py"))
-    with ExitStack() as stack, Sandbox(servers=1, addresses="loopback") as api:
-        options = names["reach"](names["Demo"](tmp_path), stack, api)
-    shown = capsys.readouterr().out
-    assert options == ["-c", "local"]
-    assert "Bad configuration option: NoSuchOption" in " ".join(shown.split())
-    assert max(map(len, shown.splitlines())) < 80
 
 
 def test_the_demo_names_the_program_that_is_missing_and_its_package(

@@ -273,7 +273,7 @@ FILES = {
 MAY_BE_READ = {"listing", "unsafe", "trusted"}
 
 
-def forge(entry: dict[str, Any], change: Callable[[str], Any]) -> dict[str, Any]:
+def forge(change: Callable[[str], Any], entry: dict[str, Any]) -> dict[str, Any]:
     """Return an entry that lists a server with templates, changed once more."""
     listing = json.loads(entry["servers"])
     listing["data"][0].update(region=EXECUTE, x_undocumented=[EXECUTE, {EXECUTE: EXECUTE}])
@@ -291,7 +291,7 @@ def test_a_forged_cache_entry_is_a_miss_or_data(cases: Cases, tmp_path: Path) ->
         if title in FILES:
             entry.write_text(FILES[title])
         else:
-            rewrite(entry, partial(forge, change=ENTRIES[title]))
+            rewrite(entry, partial(forge, ENTRIES[title]))
     control = tmp_path / "control.ini"
     control.write_text("control\n")
     sources = [control, *cases.paths.values()]

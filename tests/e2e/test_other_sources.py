@@ -73,45 +73,6 @@ def test_playbooks_for_this_machine_ignore_how_others_are_reached(
 
 
 # What there is to each variable beyond its value: from ansible-core 2.19 on, where it is from.
-_MARKS = """
-import json, sys
-from ansible.inventory.manager import InventoryManager
-from ansible.parsing.dataloader import DataLoader
-from ansible.plugins.loader import init_plugin_loader
-
-init_plugin_loader()
-inventory = InventoryManager(DataLoader(), sources=[sys.argv[1]])
-marks = {
-    name: {
-        variable: [repr(type(value)), repr(getattr(value, "_ansible_tags_mapping", None))]
-        for variable, value in host.vars.items()
-    }
-    for name, host in inventory.hosts.items()
-}
-print(json.dumps(marks))
-"""
-
-
-def test_what_hosts_share_is_what_ansible_made_of_it(source: Source) -> None:
-    path = source.file(compose={"rack": "server_region ~ '/1'"})
-    marks = source.runner.run("python", "-c", _MARKS, path).ok().json()
-    assert len(marks) == len(KNOWN)
-    assert marks["web-1"] == marks["db-1"]
-    assert marks["web-1"]["server_region"] == marks["web-1"]["server_id"]
-    tags = marks["web-1"]["server_region"][1]
-    assert str(path) in tags or tags == "None"
-
-
-@pytest.mark.promise("misdirected")
-def test_a_server_does_not_become_a_group_of_another_source(source: Source, tmp_path: Path) -> None:
-    static = tmp_path / "static.yml"
-    static.write_text("all: {children: {web-1: {hosts: {own-1: {own: 1}}}}}\n")
-    result = source.runner.inventory("-i", static, "-i", source.file(), "--list").ok()
-    assert hosts(result.json()) == ["db-1", "own-1", "web-1_srv_1", "web-2"]
-    own = result.json()["_meta"]["hostvars"]["own-1"]
-    assert not [name for name in own if name.startswith("server_")]
-
-
 PLAYBOOK = """
 - hosts: status_running
   gather_facts: false

@@ -200,23 +200,3 @@ def test_a_server_gets_the_variables_of_no_other_host(source: Source) -> None:
     assert sorted(found.pop("db*")) == ["db1_yml", "db2_YAML", "db4_vars"]
     assert found.pop("all[0]") == expected[:1]
     assert set(map(tuple, found.values())) == {()}
-
-
-def test_a_first_name_that_another_host_has_is_reported(cases: Cases) -> None:
-    api = cases.serve(servers=[*named("web", "web", "nas"), {**KNOWN[0], "id": "b", "name": ""}])
-    options = {"hostnames": ["server_name", "server_region ~ '-' ~ server_id"]}
-    cases.add("lenient", api, **options)
-    cases.add("strict", api, **options, strict=True)
-    static = cases.folder / "static.ini"
-    static.write_text("nas ansible_connection=local\n")
-    result = cases.run("-i", static)
-    texts = (
-        "2 servers are not named as preferred, because other servers have the same name: "
-        "web (srv_1), web (srv_2).",
-        "1 server is not named as preferred, because hosts of other sources have the same name: "
-        "nas (srv_3).",
-    )
-    assert members(result.json(), "lenient") == ["eu-1-b", "eu-1-srv_1", "eu-1-srv_2", "eu-1-srv_3"]
-    for text in texts:
-        assert result.says(f"lenient.server_management.yml: {text}")
-    check_refused(result, {"strict": f"hostnames: {texts[0]}"})

@@ -130,23 +130,3 @@ def test_a_script_whose_source_fails_has_no_hosts(source: Source, tmp_path: Path
     assert hosts(source.runner.inventory("-i", script, "--list").ok().json()) == []
     strict = {"ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED": "true"}
     assert source.runner.inventory("-i", script, "--list", env=strict).rc != 0
-
-
-PROGRAM = """\
-import sys
-from ansible.inventory.manager import InventoryManager
-from ansible.parsing.dataloader import DataLoader
-
-if sys.argv[2] == "prepared":
-    from ansible.plugins.loader import init_plugin_loader
-    init_plugin_loader()
-print(sorted(InventoryManager(loader=DataLoader(), sources=[sys.argv[1]]).hosts))
-"""
-
-
-def test_a_program_has_to_prepare_the_plugin_loader(source: Source) -> None:
-    run = partial(source.runner.run, "python", "-c", PROGRAM, source.file())
-    assert run("prepared").ok().stdout == "['db-1', 'web-1', 'web-2']\n"
-    unprepared = run("unprepared")
-    assert unprepared.says("unknown plugin 'server_management.cloud.servers'")
-    assert unprepared.stdout == "[]\n"

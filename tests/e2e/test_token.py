@@ -53,7 +53,7 @@ def test_every_way_to_give_a_token(source: Source, cases: Cases, tmp_path: Path)
     assert (extra.token in json.dumps(listing)) == (version("ansible-core") < "2.22")
     assert members(listing, "environment") == ["environment-1"]
     for case in ways:
-        assert members(listing, case) == prefixed(case)
+        assert members(listing, case) == prefixed(case), case
     # Without the password, and with the token of the environment in a file.
     cases.paths = {"environment": cases.paths["environment"], "vault": path}
     (tmp_path / "token").write_text(variables.pop("SERVER_MANAGEMENT_API_TOKEN"))
@@ -141,7 +141,7 @@ def test_the_inventory_file_takes_precedence_over_the_environment(
     texts = {case: text for case, (_chosen, text) in refused.items()}
     check_refused(result, {**texts, "null": f"api_token: {empty}"})
     for case in used:
-        assert members(result.json(), case) == prefixed(case)
+        assert members(result.json(), case) == prefixed(case), case
     assert "4815162342" not in result.output
     sent = {request.headers["Authorization"] for request in source.sandbox.requests}
     others = ("t0ken-of-the-other-account", "t0ken-of-the-wrong", "of-another-account")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import KNOWN, Cases, Source, as_arguments, cached, check_refused, members
+from .conftest import KNOWN, Cases, Source, cached, check_refused, members
 
 # The second account has a server named as one of the first, and one of its own.
 OTHERS = [
@@ -80,19 +80,3 @@ def test_accounts_that_number_their_servers_alike_are_different(
     assert addresses == {"web-1": KNOWN[0]["ipv4"], "web-1_srv_1": "198.51.100.9"}
     assert members(listing, "first") == ["web-1"]
     assert members(listing, "second") == ["web-1_srv_1"]
-
-
-@pytest.mark.promise("silent")
-def test_files_with_the_same_name_are_told_apart(source: Source) -> None:
-    paths = {}
-    for place in (source.runner.home / "prod", source.runner.home / "staging", source.folder / "x"):
-        place.mkdir()
-        source.folder = place
-        paths[place.name] = source.file("server_management.yml", regions=["mars"])
-    source.folder = source.runner.home / "prod"
-    denied = source.file("denied.server_management.yml", api_token="wrong")
-    result = source.runner.inventory(*as_arguments([*paths.values(), denied]), "--list").ok()
-    labels = ("prod/server_management.yml", "staging/server_management.yml", paths["x"])
-    for label in labels:
-        assert result.says(f"[WARNING]: {label}: regions: no server has mars;")
-    assert result.says("plugin: prod/denied.server_management.yml: ")

@@ -53,7 +53,6 @@ FAULT_FIELDS: dict[str, Callable[[str], object]] = {
     "link": str,
     "shift": int,
     "delay": float,
-    "drip_headers": float,
     "drip_body": float,
     "chunked": _yes_or_no,
     "cut": str,

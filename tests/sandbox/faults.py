@@ -34,7 +34,7 @@ class Fault:
       shift         start the page this many servers earlier, so that some are repeated
     Sending:
       delay         seconds before the response
-      drip_headers, drip_body    seconds before each byte
+      drip_body     seconds before each byte of the body
       chunked       in chunks, without `Content-Length`
       cut           stop at the start, after the headers or in the middle of the body
       end           what happens at the cut: the connection is closed, reset, or hangs
@@ -51,7 +51,6 @@ class Fault:
     link: str | None = None
     shift: int = 0
     delay: float = 0.0
-    drip_headers: float = 0.0
     drip_body: float = 0.0
     chunked: bool = False
     cut: Literal["start", "headers", "body"] | None = None

@@ -35,7 +35,7 @@ class Wire:
         self._wait(latency + fault.delay)
         if fault.cut == "start":
             return self._end()
-        self._write(_head(response), fault.drip_headers)
+        self._connection.sendall(_head(response))
         if fault.cut == "headers":
             return self._end()
         if with_body:

@@ -11,23 +11,11 @@ of the client draw from it.
 from __future__ import annotations
 
 import gzip
-from typing import NamedTuple
 
 LISTING = b'{"data": [], "has_more": false}'
 CHUNK = b"%x\r\n%b\r\n" % (len(LISTING), LISTING)
 END = b"0\r\n\r\n"
 GZIP = gzip.compress(LISTING)
-
-
-class Responses(NamedTuple):
-    """Responses, and where the source gives them a meaning.
-
-    Each has words of its error, or "" if its listing is whole.
-    """
-
-    modules: tuple[str, ...]
-    mark: str
-    cases: dict[bytes, str]
 
 
 def _response(*lines: str, body: bytes = LISTING, start: str = "HTTP/1.1 200 OK") -> bytes:
@@ -39,67 +27,44 @@ def _chunked(*pieces: bytes, line: str = "Transfer-Encoding: chunked") -> bytes:
     return _response(line, body=b"".join(pieces))
 
 
-RESPONSES = (
-    Responses(
-        ("http.client",),
-        "def _read_status",
-        {
-            b"": "closed before the end",
-            b"SSH-2.0-OpenSSH_9.2\r\n": "not valid HTTP",
-            LISTING: "not valid HTTP",
-            _response(start="HTTP/1.1 206 Partial Content"): "unexpected status (HTTP 206)",
-            b"HTTP/1.1 100 Continue\r\nX: y\r\n\r\n" + _response(): "",
-            _response(*["A: b"] * 200): "not valid HTTP",
-        },
-    ),
-    # The length of a body.
-    Responses(
-        ("urllib3.response",),
-        "def _init_length",
-        {
-            _response("Content-Length: 5, 7"): "header of the response is not valid",
-            _response("Content-Length: 40"): "closed before the end",
-            _response("Content-Length: 20"): "not JSON",
-            _response("Content-Length: 0"): "not JSON",
-        },
-    ),
-    # Chunks: sizes, extensions and trailers.
-    Responses(
-        ("urllib3.response",),
-        "def _update_chunk_length",
-        {
-            _chunked(b"1f;a=b\r\n", LISTING, b"\r\n", END): "",
-            _chunked(CHUNK): "closed before the end",
-            _chunked(b"2\r\n{}"): "closed before the end",
-            _chunked(b"1e\r\n", LISTING, b"\r\n", END): "closed before the end",
-            _chunked(b"not a number\r\n{}\r\n", END): "closed before the end",
-            _chunked(b"-1f\r\n", LISTING, b"\r\n", END): "Cannot reach",
-        },
-    ),
-    # Encodings of a body.
-    Responses(
-        ("urllib3.response",),
-        "CONTENT_DECODERS",
-        {
-            _response("Content-Encoding: X-GZIP", body=GZIP): "",
-            _response("Content-Encoding: gzip", body=GZIP + b"x"): "incomplete",
-            _response("Content-Encoding: gzip", body=GZIP + bytes(8)): "is not",
-            _response("Content-Encoding: gzip", body=b""): "incomplete",
-            _response("Content-Encoding: utf-8"): 'the encoding "utf-8"',
-        },
-    ),
-    # Character encodings of JSON, which is always UTF-8.
-    Responses(
-        ("requests.utils",),
-        "def guess_json_utf",
-        {
-            _response(body=b"\xef\xbb\xbf" + LISTING): "",
-            _response(body=LISTING.decode().encode("utf-16")): "not UTF-8",
-            _response(body=LISTING.decode().encode("utf-16-le")): "not JSON",
-            _response("Content-Type: text/plain; charset=utf-7"): "",
-        },
-    ),
-)
+# Each has words of its error, or "" if its listing is whole.
+RESPONSES: dict[str, dict[bytes, str]] = {
+    "status line and headers": {
+        b"": "closed before the end",
+        b"SSH-2.0-OpenSSH_9.2\r\n": "not valid HTTP",
+        LISTING: "not valid HTTP",
+        _response(start="HTTP/1.1 206 Partial Content"): "unexpected status (HTTP 206)",
+        b"HTTP/1.1 100 Continue\r\nX: y\r\n\r\n" + _response(): "",
+        _response(*["A: b"] * 200): "not valid HTTP",
+    },
+    "length": {
+        _response("Content-Length: 5, 7"): "header of the response is not valid",
+        _response("Content-Length: 40"): "closed before the end",
+        _response("Content-Length: 20"): "not JSON",
+        _response("Content-Length: 0"): "not JSON",
+    },
+    "chunks": {
+        _chunked(b"1f;a=b\r\n", LISTING, b"\r\n", END): "",
+        _chunked(CHUNK): "closed before the end",
+        _chunked(b"2\r\n{}"): "closed before the end",
+        _chunked(b"1e\r\n", LISTING, b"\r\n", END): "closed before the end",
+        _chunked(b"not a number\r\n{}\r\n", END): "closed before the end",
+        _chunked(b"-1f\r\n", LISTING, b"\r\n", END): "Cannot reach",
+    },
+    "content encoding": {
+        _response("Content-Encoding: X-GZIP", body=GZIP): "",
+        _response("Content-Encoding: gzip", body=GZIP + b"x"): "incomplete",
+        _response("Content-Encoding: gzip", body=GZIP + bytes(8)): "is not",
+        _response("Content-Encoding: gzip", body=b""): "incomplete",
+        _response("Content-Encoding: utf-8"): 'the encoding "utf-8"',
+    },
+    "character encoding": {
+        _response(body=b"\xef\xbb\xbf" + LISTING): "",
+        _response(body=LISTING.decode().encode("utf-16")): "not UTF-8",
+        _response(body=LISTING.decode().encode("utf-16-le")): "not JSON",
+        _response("Content-Type: text/plain; charset=utf-7"): "",
+    },
+}
 
 # Links and addresses, of which each parser could find another host.
 URLS = (

@@ -97,8 +97,8 @@ SOURCES = {
     LATER: Source(_DIRECT, "direct.yml", "later"),
     LIST: _ours(
         "later",
-        compose={"tier": "server_tags | first"},
-        keyed_groups=[{"key": "server_tags", "prefix": "tag"}],
+        compose={"tier": "server_x_undocumented | first"},
+        keyed_groups=[{"key": "server_x_undocumented", "prefix": "tag"}],
     ),
     ABSENT: _ours(
         "later",
@@ -142,7 +142,7 @@ def _static(size: int) -> dict[str, Any]:
 def _later(number: int, server: dict[str, str]) -> dict[str, Any]:
     return {
         **server,
-        "tags": ["prod", server["region"]],
+        "x_undocumented": ["prod", server["region"]],
         "notes": [server["id"], server["name"]],
         "labels": {"role": server["name"].partition("-")[0], "tier": server["plan"]},
         "cpus": number % 4 + 1,

@@ -81,19 +81,19 @@ class Fleet:
         # The path of a socket must be short.
         environment["ANSIBLE_SSH_CONTROL_PATH_DIR"] = f"{environment['TMPDIR']}/cp"
 
-    def ping(self, *arguments: str, aliased: bool = True) -> Result:
+    def ping(self, *arguments: str) -> Result:
         """Ping all servers."""
-        path = self.source.file(host_key_alias=aliased)
+        path = self.source.file(host_key_alias=True)
         return self.source.runner.ansible("-i", path, "all", "-m", PING, *arguments)
 
-    def reached(self, *arguments: str, aliased: bool = True) -> int:
+    def reached(self, *arguments: str) -> int:
         """Return the number of servers that can be reached."""
-        return self.ping(*arguments, aliased=aliased).stdout.count('"ping": "pong"')
+        return self.ping(*arguments).stdout.count('"ping": "pong"')
 
-    def assert_refused(self, aliased: bool = True) -> None:
+    def assert_refused(self) -> None:
         """Check that both servers are refused because of their keys."""
         # With pipelining, Ansible prints nothing of ssh if ssh ends while the module is sent to it.
-        result = self.ping("-e", "ansible_pipelining=false", aliased=aliased)
+        result = self.ping("-e", "ansible_pipelining=false")
         assert result.stdout.count("UNREACHABLE!") == 2
         # From ansible-core 2.19 on, each error is printed twice.
         assert result.stdout.count(CHANGED) in (2, 4)
@@ -121,18 +121,6 @@ def test_a_key_belongs_to_a_server_and_not_to_its_address(
     known_hosts = ssh.folder / "known_hosts"
     source.runner.run("ssh-keygen", "-R", "srv_c", "-f", known_hosts).ok()
     assert fleet.reached() == 1
-
-
-def test_without_it_a_new_server_at_an_old_address_is_refused(
-    source: Source, ssh_server: Start
-) -> None:
-    ssh = ssh_server(ADDRESSES, known=False)
-    fleet = Fleet(source, ssh, "srv_a", "srv_b")
-    assert fleet.reached(aliased=False) == 2
-    ssh.replace()
-    fleet.become("srv_c", "srv_d")
-    fleet.assert_refused(aliased=False)
-    assert fleet.reached() == 2
 
 
 @pytest.mark.promise("misdirected")

@@ -24,7 +24,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
     Unreachable,
 )
 from sandbox import Fault, Sandbox
-from support.http_meanings import RESPONSES, Responses
+from support.http_meanings import RESPONSES
 
 LONG_AGO = datetime.datetime(2020, 1, 1, tzinfo=datetime.timezone.utc)
 
@@ -138,12 +138,12 @@ def test_connection_errors_name_host_and_port(
 
 
 @pytest.mark.promise("whole")
-@pytest.mark.parametrize("group", RESPONSES, ids=lambda group: group.mark)
+@pytest.mark.parametrize("cases", RESPONSES.values(), ids=RESPONSES)
 def test_a_response_is_a_whole_listing_or_an_error(
-    read: Any, sandbox: Sandbox, group: Responses
+    read: Any, sandbox: Sandbox, cases: dict[bytes, str]
 ) -> None:
     def respond() -> None:
-        for sent in group.cases:
+        for sent in cases:
             connection = listener.accept()[0]
             with connection, suppress(OSError):
                 connection.recv(65536)
@@ -155,7 +155,7 @@ def test_a_response_is_a_whole_listing_or_an_error(
         thread = threading.Thread(target=respond)
         thread.start()
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        for sent, words in group.cases.items():
+        for sent, words in cases.items():
             message = ""
             try:
                 assert read(sandbox, url) == []
