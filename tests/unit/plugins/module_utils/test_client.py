@@ -235,7 +235,7 @@ def test_a_token_in_base_url_is_not_shown_in_a_message(read: Any, sandbox: Sandb
 
 @pytest.mark.promise("secret")
 def test_fields_stay_as_the_api_sends_them(read: Any, sandbox: Sandbox) -> None:
-    sandbox.servers[0].update(name=TOKEN, tags=[{TOKEN: [f"/{TOKEN}"]}])
+    sandbox.servers[0].update(name=TOKEN, x_undocumented=[{TOKEN: [f"/{TOKEN}"]}])
     assert read(sandbox)[0].fields == sandbox.servers[0]
 
 

@@ -163,9 +163,9 @@ def test_a_report_of_names_is_correct_for_one_server_and_for_several(kind: str) 
 
 
 def test_an_undocumented_field_becomes_a_variable() -> None:
-    (host,), warnings = _hosts({"tags": ["a", {"b": None}], "cpus": 4})
-    assert host.variables["server_tags"] == ["a", {"b": None}]
-    assert host.variables["server_cpus"] == 4
+    (host,), warnings = _hosts({"x_undocumented": ["a", {"b": None}], "x_number": 4})
+    assert host.variables["server_x_undocumented"] == ["a", {"b": None}]
+    assert host.variables["server_x_number"] == 4
     assert warnings == []
 
 
