@@ -52,16 +52,23 @@ def check(sandbox: Sandbox, response: requests.Response) -> None:
 
 def test_the_listing_is_as_described(sandbox: Sandbox) -> None:
     OpenAPI.from_dict(PROTOCOL).check_spec()
-    keys = sorted(PROTOCOL["components"]["schemas"]["ServerList"]["properties"])
     for start in (0, 150):
         response = call(sandbox, params={"resume": start})
         check(sandbox, response)
-        content = response.json()
-        assert (content["has_more"], sorted(content)) == (start == 0, keys)
-        for server in content["data"]:
-            assert sorted(server) == sorted(SERVER["properties"]) == sorted(SERVER["required"])
+        assert response.json()["has_more"] is (start == 0)
+
+
+def test_only_described_fields_are_served(sandbox: Sandbox) -> None:
+    content = call(sandbox).json()
+    envelope = PROTOCOL["components"]["schemas"]["ServerList"]
+    assert set(envelope["required"]) <= content.keys() <= envelope["properties"].keys()
+    for server in content["data"]:
+        assert sorted(server) == sorted(SERVER["properties"]) == sorted(SERVER["required"])
+
+
+def test_the_body_of_an_error_is_not_described(sandbox: Sandbox) -> None:
     sandbox.fail(Fault(status=503))
-    check(sandbox, call(sandbox))  # the body of an error is not described
+    check(sandbox, call(sandbox))
 
 
 def test_the_token_is_required_as_described(sandbox: Sandbox) -> None:
