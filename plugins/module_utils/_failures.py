@@ -59,7 +59,14 @@ _STATUS = {
         "Run again later, or less often.",
     ),
 }
-_SERVER_FAILED = (ServerFailed, "The API is failing (HTTP {status})", "Run again later.")
+_OTHERS = {
+    3: (
+        Redirected,
+        "The API redirects to {target}, which is not followed (HTTP {status})",
+        "If the API is there, set base_url to it.",
+    ),
+    5: (ServerFailed, "The API is failing (HTTP {status})", "Run again later."),
+}
 _UNEXPECTED = (StatusError, "The API returned an unexpected status (HTTP {status})", CHECK_URL)
 
 
@@ -80,16 +87,16 @@ def status_error(
 ) -> StatusError:
     """Make the error for a status other than 200; it quotes a body that is not HTML."""
     quote = connection.quote
-    if 300 <= status < 400:
-        return _redirected(status, quote(header_text(headers.get("Location", ""))))
-    kind, message, next_step = _STATUS.get(status, _SERVER_FAILED if status >= 500 else _UNEXPECTED)
+    kind, message, next_step = _STATUS.get(status) or _OTHERS.get(status // 100, _UNEXPECTED)
     if status == 400 and connection.base_url.startswith("http:") and _mentions_tls(body):
         next_step = _USE_HTTPS
+    location = quote(header_text(headers.get("Location", "")))
     names = {
         "scope": request.scope,
         "subject": request.subject,
         "url": shown_url(request, connection),
         "source": connection.source,
+        "target": f'"{location}"' if location else "nowhere",
     }
     message = f"{message.format(status=status, **names)}."
     wait = retry_after(headers.get("Retry-After", ""))
@@ -101,15 +108,6 @@ def status_error(
     error = kind(message, next_step.format(**names), status)
     error.retry_after = wait
     return error
-
-
-def _redirected(status: int, location: str) -> Redirected:
-    target = f'"{location}"' if location else "nowhere"
-    return Redirected(
-        f"The API redirects to {target}, which is not followed (HTTP {status}).",
-        "If the API is there, set base_url to it.",
-        status,
-    )
 
 
 def retry_after(value: str) -> float | None:

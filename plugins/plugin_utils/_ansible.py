@@ -22,8 +22,7 @@ from datetime import date, datetime
 from functools import lru_cache, partial
 from typing import Any
 
-from ansible import constants
-from ansible.errors import AnsibleError
+from ansible import constants, errors
 from ansible.inventory import manager
 from ansible.template import Templar
 
@@ -34,12 +33,8 @@ from ..module_utils._text import is_plain, one_line
 HAS_EXPRESSIONS = hasattr(Templar, "evaluate_expression")
 _MOST_COMPILED = 1024  # expressions
 
-try:
-    from ansible.errors import AnsibleValueOmittedError
-except ImportError:  # ansible-core before 2.19, where omit is not known to inventories
-
-    class AnsibleValueOmittedError(AnsibleError):  # type: ignore[no-redef]
-        """Never raised here."""
+# No class before ansible-core 2.19, where omit is not known to inventories.
+_OMISSION = getattr(errors, "AnsibleValueOmittedError", ())
 
 
 def setting(name: str) -> Any:
@@ -55,7 +50,7 @@ def is_ignored(name: str) -> bool:
 
 def is_omission(error: BaseException | None) -> bool:
     """Return whether an expression failed because it omits its result on purpose."""
-    return isinstance(error, AnsibleValueOmittedError)
+    return isinstance(error, _OMISSION)
 
 
 def reason_text(text: str) -> str:

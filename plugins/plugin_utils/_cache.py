@@ -21,7 +21,6 @@ from ..module_utils._errors import CloudError, MalformedResponse, OptionError
 from ..module_utils._models import Server, merge
 from ..module_utils._options import Connection
 from ..module_utils._text import excerpt, one_line
-from ._ansible import HAS_EXPRESSIONS
 from ._hosts import Listing
 
 _FORMAT = 1
@@ -47,17 +46,19 @@ def open_entry(
     except Exception as error:  # noqa: BLE001  # a cache plugin may raise anything
         reason = _reason(error)
         # Ansible checks the permissions of a directory itself.
-        is_refused = (
-            isinstance(error.__cause__ or error.__context__, OSError) or "permission" in reason
-        )
-        if not is_refused:
+        cause = error.__cause__ or error.__context__
+        if not (isinstance(cause, OSError) or "permission" in reason):
             raise OptionError(
                 f"cache_plugin: {plugin} can't be used: {reason}.",
                 "Check cache_plugin and cache_connection.",
             ) from None
         warn(f"The cache {plugin} can't be used: {reason}.")
         return None
-    _warn_if_not_persistent(source.cache, plugin, warn)
+    if plugin.rpartition(".")[2] == "memory":
+        warn(
+            f"cache: the cache plugin {plugin} keeps nothing between two commands, so the cache "
+            "has no effect. Set cache_plugin, for example to ansible.builtin.jsonfile."
+        )
     return CacheEntry(source.cache, plugin, connection, fresh, grace, warn, trace)
 
 
@@ -188,18 +189,6 @@ class CacheEntry:
         age = time.time() - fetched
         obtained = f"of {self.connection.root_url} from the cache, {age:,.0f} s old"
         return Listing(list(servers.values()), obtained, age=age)
-
-
-def _warn_if_not_persistent(cache: Any, plugin: str, warn: Callable[[str], None]) -> None:
-    """Warn of a cache that keeps nothing between two commands."""
-    is_persistent = getattr(getattr(cache, "_plugin", None), "_persistent", True)
-    # Before ansible-core 2.19, memory does not have this attribute, and Ansible ignores it: pickle,
-    # which has it in community.general, keeps its entries there.
-    if plugin.rpartition(".")[2] == "memory" or (HAS_EXPRESSIONS and not is_persistent):
-        warn(
-            f"cache: the cache plugin {plugin} keeps nothing between two commands, so the cache "
-            "has no effect. Set cache_plugin, for example to ansible.builtin.jsonfile."
-        )
 
 
 def _reason(error: Exception) -> str:

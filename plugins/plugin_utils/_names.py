@@ -122,11 +122,7 @@ class _Rules:
     def __init__(self, reserved: Container[str], variable_files: Iterable[str]) -> None:
         self._reserved = reserved
         # Ansible adds a dot to an extension without one.
-        self._extensions = tuple(
-            (extension if "." in extension else f".{extension}").lower()
-            for extension in variable_files
-            if extension
-        )
+        self._extensions = tuple(f".{name.lstrip('.')}".lower() for name in variable_files if name)
 
     def safe(self, text: str) -> str:
         """Replace each run of characters that a host name can't have by an underscore.
