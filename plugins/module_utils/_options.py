@@ -155,7 +155,7 @@ def unknown_option(key: object, known: Collection[str], problem: str) -> OptionE
     near = difflib.get_close_matches(name, known, n=1)
     next_step = f"Did you mean {near[0]}?" if near else ""
     if name in known:
-        next_step = "Put a space after the colon."
+        problem, next_step = "must be followed by a colon and a space.", ""
     return OptionError(f"{name}: {problem}", next_step)
 
 
