@@ -218,7 +218,9 @@ def _reason(causes: list[BaseException]) -> str:
         if isinstance(cause, http.client.HTTPException) and not isinstance(cause, ended):
             return "the response is not valid HTTP"
     if isinstance(causes[0], ValueError):
-        return "the address, a proxy, or a header of the response is not valid"
+        is_socks = "for SOCKS support" in str(causes[0])  # the message of requests
+        invalid = "the address, a proxy, or a header of the response is not valid"
+        return "the Python library PySocks is not installed" if is_socks else invalid
     return "the connection was closed before the end of the response"
 
 
