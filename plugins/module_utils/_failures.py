@@ -215,11 +215,11 @@ def _reason(causes: list[BaseException]) -> str:
     for cause in causes:
         if isinstance(cause, http.client.HTTPException) and not isinstance(cause, ended):
             return "the response is not valid HTTP"
-    if "SOCKS" in str(causes[0]):
-        return "a SOCKS proxy requires the Python library PySocks"
-    is_invalid = isinstance(causes[0], ValueError)
-    invalid = "the address, a proxy, or a header of the response is not valid"
-    return invalid if is_invalid else "the connection was closed before the end of the response"
+    if isinstance(causes[0], ValueError):
+        is_socks = "for SOCKS support" in str(causes[0])  # the message of requests
+        invalid = "the address, a proxy, or a header of the response is not valid"
+        return "the Python library PySocks is not installed" if is_socks else invalid
+    return "the connection was closed before the end of the response"
 
 
 def _reason_text(text: str) -> str:

@@ -153,7 +153,7 @@ def unknown_option(key: object, known: Collection[str], problem: str) -> OptionE
 
     name = re.split(r"[:=\s]", one_line(str(key)), maxsplit=1)[0]
     if name in known:
-        return OptionError(f"{name}: needs a space after the colon.")
+        return OptionError(f"{name}: must be followed by a colon and a space.")
     near = difflib.get_close_matches(name, known, n=1)
     return OptionError(f"{name}: {problem}", f"Did you mean {near[0]}?" if near else "")
 

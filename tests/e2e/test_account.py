@@ -244,7 +244,7 @@ def test_each_bad_option_is_named_and_its_source_adds_nothing(source: Source, ca
 def test_a_file_without_options_is_named_and_no_message_shows_its_content(cases: Cases) -> None:
     start = "{plugin: server_management.cloud.servers, base_url: http://127.0.0.1:1, "
     wrong = {
-        "colon": (f"{start}api_token:tok_SECRET}}", "api_token: needs a space after the"),
+        "colon": (f"{start}api_token:tok_SECRET}}", "api_token: must be followed by a colon and"),
         "list": (f"{start}api_token: [tok_SECRET]}}", "api_token: must be text, not a"),
         "mapping": (f"{start}api_token: {{tok_SECRET: x}}}}", "api_token: must be text, not a"),
         "number": (f"{start}api_token: 0123456}}", "api_token: YAML reads this value as a number"),

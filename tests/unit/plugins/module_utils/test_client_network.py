@@ -169,7 +169,7 @@ def test_a_response_is_a_whole_listing_or_an_error(
 BAD_PROXIES = [
     ("http://127.0.0.1:1", r"through the proxy 127\.0\.0\.1:1: connection refused"),
     ("http://a:secret@no-such.invalid:1", r"the proxy no-such\.invalid:1: the name does not res"),
-    ("socks5://127.0.0.1:1", "requires the Python library PySocks"),
+    ("socks5://127.0.0.1:1", "the Python library PySocks is not installed"),
     ("http://user:secret@127.0.0.1:99999", "a proxy, or"),
 ]
 

@@ -35,9 +35,9 @@ KNOWN = ["plugin", "base_url", "api_token", "hostnames", "validate_certs", "keye
         ("zzz", "zzz: there is no such option."),
         (5, "5: there is no such option."),
         ("zz\x1b[1m", "zz: there is no such option."),
-        (f"api_token:{SECRET}", "api_token: needs a space after the colon."),
+        (f"api_token:{SECRET}", "api_token: must be followed by a colon and a space."),
         (f"api_tokn:{SECRET}", "api_tokn: there is no such option. Did you mean api_token?"),
-        (f"api_token {SECRET}", "api_token: needs a space after the colon."),
+        (f"api_token {SECRET}", "api_token: must be followed by a colon and a space."),
     ],
 )
 def test_an_unknown_key_is_named_with_the_nearest_option(key: Any, message: str) -> None:
