@@ -48,7 +48,8 @@ options:
       - The longest wait for the next bytes of a response, in seconds, and for a connection.
       - A connection has at most 10 seconds for each address of a name, so that its other addresses
         are tried, too; this limit does not apply to a proxy.
-      - The whole body of a response may take as long, too, which is checked when bytes arrive.
+      - The whole body of a response may also take as long, after its headers. This is checked when
+        bytes arrive.
     type: float
     default: 30
   retries:

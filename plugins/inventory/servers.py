@@ -142,7 +142,7 @@ options:
     description:
       - The number of seconds beyond O(cache_timeout) during which the last good listing can be used
         while the API is unreachable, throttling or failing. A warning contains its age.
-      - It is never used after a rejected token or a malformed response.
+      - It is never used after a rejected token, a refused request or a malformed response.
       - Requires O(cache=true).
     type: int
     default: 0

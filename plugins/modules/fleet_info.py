@@ -13,8 +13,8 @@ description:
     that are missing, differ, were not declared, or share a declared name.
   - It reads the listing of the account once, however many servers are declared. It changes nothing,
     and a difference does not fail the task. Use RV(in_sync) and RV(report) to fail on it.
-  - The R(module guide, ansible_collections.server_management.cloud.docsite.guide_modules) has a
-    playbook for a pipeline.
+  - The playbook C(server_management.cloud.check_fleet) fails with RV(report) in a pipeline. See
+    the R(recipes, ansible_collections.server_management.cloud.docsite.guide_recipes).
 author:
   - The server_management.cloud contributors (!UNKNOWN)
 extends_documentation_fragment:
