@@ -47,7 +47,10 @@ def test_the_whole_listing_is_read_over_one_connection(
     assert read.warnings == []
 
 
-@pytest.mark.parametrize("fault", [Fault(), Fault(status=500), Fault.endless()], ids=repr)
+FAULTS = {"none": Fault(), "status": Fault(status=500), "endless": Fault.endless()}
+
+
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
 def test_no_connection_is_left_open(sandbox: Sandbox, fault: Fault) -> None:
     def sockets() -> int:
         links = [path for path in Path("/proc/self/fd").iterdir() if path.is_symlink()]
