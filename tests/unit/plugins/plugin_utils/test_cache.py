@@ -198,13 +198,11 @@ DAMAGED: list[Any] = [
     _with(fetched=None),
     _with(fetched=True),
     _with(fetched=math.inf),
-    _with(fetched=10**400),
     _with(servers=None),
     _with(servers=str(ENTRY["servers"])[:-5]),
     _with(servers="[" * 100_000),
     _with(servers='{"data": ["\ud800"], "has_more": false}'),
     _with(servers='{"data": [], "has_more": true}'),
-    _listing([{}]),
     _listing([{"id": 1}]),
 ]
 
