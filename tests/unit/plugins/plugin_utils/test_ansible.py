@@ -67,7 +67,11 @@ PARAMETERS = {
     "_add_host_to_keyed_groups": ["self", "keys", "variables", "host", *_HELPER_OPTIONS],
 }
 SOURCE = {
-    "compose": {"a": "server_name ~ '.x'", "b": "server_tags | length", "c": "now().year > 1"},
+    "compose": {
+        "a": "server_name ~ '.x'",
+        "b": "server_x_undocumented | length",
+        "c": "now().year > 1",
+    },
     "groups": {"web": "server_name.startswith('web')"},
     "keyed_groups": [{"key": "server_region", "prefix": "r"}],
 }
@@ -83,7 +87,7 @@ def test_a_source_works_without_each_name(name: str, monkeypatch: pytest.MonkeyP
     else:
         monkeypatch.setattr(_expressions, "compile_once", lambda _: compile_once(object()))
     expressions = expressions_with(load(SOURCE), templar=templar)
-    hosts = hosts_of([{"name": "web-1", "region": "eu", "tags": [1]}] * 2)
+    hosts = hosts_of([{"name": "web-1", "region": "eu", "x_undocumented": [1]}] * 2)
     for host in hosts:
         host.preferences = ["web"]
     for composed in expressions.compose_all(hosts, InventoryData()):

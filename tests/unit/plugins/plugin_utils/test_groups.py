@@ -19,9 +19,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._groups im
     safe_group_name,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
-from sandbox.account import make_servers
-
-BASE: dict[str, Any] = dict(make_servers(1)[0])
+from sandbox.account import SERVER
 
 
 def _groups(
@@ -29,7 +27,7 @@ def _groups(
 ) -> tuple[list[list[str]], list[str]]:
     servers: dict[str, Server] = {}
     for number, change in enumerate(changes):
-        element = {**BASE, "id": f"srv_{number}", **change}
+        element = {**SERVER, "id": f"srv_{number}", **change}
         merge(servers, [{key: value for key, value in element.items() if value is not ...}])
     hosts = [Host(server, {}) for server in servers.values()]
     warnings: list[str] = []

@@ -31,9 +31,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts imp
     set_host_key_aliases,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._names import Naming
-from sandbox.account import make_servers
-
-BASE: dict[str, Any] = dict(make_servers(1)[0])
+from sandbox.account import SERVER
 
 
 def _hosts(
@@ -42,7 +40,7 @@ def _hosts(
     """Return hosts of servers that differ from a valid one, and the warnings."""
     servers: dict[str, Server] = {}
     for number, change in enumerate(changes):
-        element = {**BASE, "id": f"srv_{number}", **change}
+        element = {**SERVER, "id": f"srv_{number}", **change}
         merge(servers, [{key: value for key, value in element.items() if value is not ...}])
     warnings: list[str] = []
     hosts = hosts_from(list(servers.values()), prefix, has_loopback)
@@ -52,10 +50,10 @@ def _hosts(
 
 def test_a_server_becomes_a_host_with_prefixed_variables() -> None:
     (host,), warnings = _hosts({})
-    expected = {f"server_{field}": value for field, value in BASE.items()}
-    expected |= {"server_id": "srv_0", "ansible_host": BASE["ipv4"]}
+    expected = {f"server_{field}": value for field, value in SERVER.items()}
+    expected |= {"server_id": "srv_0", "ansible_host": SERVER["ipv4"]}
     assert (host.variables, host.groups, host.name, warnings) == (expected, [], "", [])
-    assert host.preferences == [BASE["name"]]
+    assert host.preferences == [SERVER["name"]]
     assert host.server.id == "srv_0"
 
 
@@ -109,7 +107,7 @@ def test_each_kind_of_warning_names_the_first_servers_on_one_line() -> None:
     changes = [{"region": number, "plan": ..., "a-b": 1} for number in range(5)]
     hosts, warnings = _hosts(*changes, {"ipv4": "x\ny", "name": None}, {"ipv4": "", "b c": 2})
     assert len(hosts) == 7
-    name = BASE["name"]
+    name = SERVER["name"]
     assert warnings[0].startswith("Fields that are missing or not text")
     first = f"{name} (srv_0), {name} (srv_1), {name} (srv_2)"
     assert warnings[1:] == [

@@ -18,6 +18,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._models im
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
 from ansible_collections.server_management.cloud.plugins.plugin_utils._inventory import (
     add_hosts,
+    add_parents,
     leave_out_groups,
     taken_names,
 )
@@ -124,6 +125,13 @@ def test_a_server_is_known_by_its_base_url_id_and_time_of_creation(
         taken_names(inventory, "https://a/api/v1", [_host(created_at="x")])("web-1", "srv_1")
         is False
     )
+
+
+def test_parents_are_added_with_their_groups() -> None:
+    inventory = InventoryData()
+    inventory.add_group("child")
+    add_parents(inventory, [("parent", "child")])
+    assert [group.name for group in inventory.groups["parent"].child_groups] == ["child"]
 
 
 @pytest.mark.promise("stable")
