@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
-from ._envelope import Listing, parse_listing, read_json, too_deep
+from ._envelope import CHECK_URL, Listing, parse_listing, read_json
 from ._errors import CloudError, IncompleteListing, MalformedResponse
 from ._http import LIMIT, Http, Response, next_link
 from ._models import Server, merge
@@ -119,11 +119,12 @@ class Client:
 
     def _add_page(self, servers: dict[str, Server], response: Response) -> Listing:
         content_type = header_text(response.headers.get("Content-Type", ""))
-        page = parse_listing(read_json(response.body, self._connection.quote, content_type))
         try:
+            page = parse_listing(read_json(response.body, self._connection.quote, content_type))
             merge(servers, page.data)
-        except RecursionError:  # since Python 3.12, the parser accepts more levels than other code
-            raise too_deep() from None
+        except RecursionError:
+            problem = "The response is nested too deeply."
+            raise MalformedResponse(problem, CHECK_URL) from None
         return page
 
     def _next_page(

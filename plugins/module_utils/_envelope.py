@@ -25,7 +25,7 @@ class Listing(NamedTuple):
 
 
 def read_json(body: bytes, quote: Quote, content_type: str | None = None) -> Any:
-    """Parse a body, or raise MalformedResponse.
+    """Parse a body, or raise MalformedResponse; RecursionError if it is nested too deeply.
 
     ``quote`` makes text of the response safe for the error; ``content_type`` is only quoted there.
     """
@@ -35,8 +35,6 @@ def read_json(body: bytes, quote: Quote, content_type: str | None = None) -> Any
             object_pairs_hook=partial(_unique, quote),
             parse_constant=_refuse_constant,
         )
-    except RecursionError:
-        raise too_deep() from None
     except ValueError as error:
         kind = ""
         if content_type is not None:
@@ -56,11 +54,6 @@ def parse_listing(content: Any) -> Listing:
     if not isinstance(has_more, bool):
         raise MalformedResponse('The response has no boolean "has_more".', CHECK_URL)
     return Listing(data, has_more)
-
-
-def too_deep() -> MalformedResponse:
-    """Make the error for JSON that is nested deeper than Python can handle."""
-    return MalformedResponse("The response is nested too deeply.", CHECK_URL)
 
 
 def _unique(quote: Quote, pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -37,7 +37,6 @@ from ._url import Request, host_and_port
 _USE_HTTPS = "Write https instead of http in base_url: the port requires TLS."
 # The responses of nginx, Apache and Go to plain HTTP on such a port do.
 _mentions_tls = re.compile(rb"(?i)\b(https|ssl)\b").search
-_TLS_ALERT = "\x15\x03"  # the start of what other servers send
 
 # For each status: the error, what it means in HTTP, and the next step. ``{source}`` is the option
 # or variable that the token is from.
@@ -151,9 +150,9 @@ def transport_error(
         )
     next_step = "Check base_url, the network and any proxy."
     if url.startswith("http:") and proxy is None:
-        if any(_TLS_ALERT in str(c) for c in causes if isinstance(c, http.client.BadStatusLine)):
-            return Unreachable(f"Cannot reach {place} without TLS.", _USE_HTTPS)
-        if any(isinstance(cause, ConnectionResetError) for cause in causes):
+        # What servers do with plain HTTP on such a port: they send an alert of TLS, or nothing.
+        ended = (ConnectionResetError, http.client.BadStatusLine)
+        if any(isinstance(cause, ended) for cause in causes):
             next_step += " If the port requires TLS, write https in base_url."
     return Unreachable(f"Cannot reach {place}: {_reason(causes)}.", next_step)
 

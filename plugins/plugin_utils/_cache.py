@@ -25,7 +25,7 @@ from ._hosts import Listing
 
 _FORMAT = 1
 # Exceptions raised by reading a damaged entry, in the cache plugin or in Ansible's decoder.
-_ENTRY_ERRORS = (AnsibleError, AttributeError, LookupError, TypeError, ValueError)
+_DAMAGED = (AnsibleError, AttributeError, LookupError, TypeError, ValueError)
 
 
 def open_entry(
@@ -161,7 +161,7 @@ class CacheEntry:
         try:
             entry = self.cache.get(self.key)
             return None if entry is None else self._parse(entry)
-        except _ENTRY_ERRORS as error:
+        except _DAMAGED as error:
             self.warn(f"The cache entry is damaged and not used: {_reason(error)}.")
         except Exception as error:  # noqa: BLE001  # a cache plugin may raise anything
             self._is_down = True

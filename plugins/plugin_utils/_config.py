@@ -29,9 +29,7 @@ PLUGIN = "server_management.cloud.servers"
 
 _NAMES = ("server_management.yml", "server_management.yaml")
 _MAX_READ = 65536  # characters
-_PLUGIN_KEY = (
-    rf"""(?m)(?:^|[{{,]\s*)(["']?)plugin\1\s*:\s*(["']?){re.escape(PLUGIN)}\2\s*(?:#|[,}}]|$)"""
-)
+_PLUGIN_KEY = rf"""(?m)(?:^|[{{,]\s*)["']?plugin["']?\s*:\s*["']?{re.escape(PLUGIN)}\b"""
 
 # Expressions are evaluated for each server, and not once as templates.
 EXPRESSION_OPTIONS = frozenset({"compose", "groups", "keyed_groups", "hostnames", "filters"})

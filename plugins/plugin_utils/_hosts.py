@@ -31,8 +31,6 @@ NO_ADDRESS = "no-usable-ipv4.invalid."
 # to users: that is where they configure a jump host.
 _SSH_VARIABLES = ("ansible_ssh_extra_args", "ansible_sftp_extra_args", "ansible_scp_extra_args")
 
-_ATTEMPTS = 3  # to name and compose the hosts
-
 # Why servers do not have their first name, for each list of Naming.
 _REASONS = {
     "not_unique": "other servers have the same name",
@@ -181,7 +179,7 @@ def name_and_compose(
     a group, naming and composing are repeated without that name. Other names can make expressions
     return other groups, so the number of attempts is limited.
     """
-    for _attempt in range(_ATTEMPTS):
+    for _attempt in range(3):
         naming = name_hosts(hosts, reserved, is_taken)
         if not expressions:
             return naming

@@ -39,7 +39,6 @@ REFUSED = [
     (ENVELOPE.decode().encode("utf-16"), "not JSON: it is not UTF-8"),
     (b'{"data": [NaN], "has_more": false}', "NaN is not a JSON number"),
     (b'{"data": [-Infinity], "has_more": false}', "-Infinity is not a JSON number"),
-    (b"[" * 200_000, "nested too deeply"),
     (b'{"data": [], "has_more": true, "has_more": false}', 'the key "HAS_MORE" twice'),
     (b'{"data": [], "has_more": true, "has\\u005fmore": false}', 'the key "HAS_MORE" twice'),
     (b'{"data": [{"id": "a", "x": 1, "id": "b"}], "has_more": true}', 'the key "ID" twice'),

@@ -8,7 +8,7 @@ import json
 from urllib.parse import quote
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ansible_collections.server_management.cloud.plugins.module_utils._text import (
@@ -25,6 +25,7 @@ VISIBLE = st.characters(min_codepoint=33, max_codepoint=126)
 @pytest.mark.promise("secret")
 @given(st.text(VISIBLE, min_size=8), st.text(max_size=200), st.text(max_size=200))
 def test_redacted_text_does_not_contain_the_token(token: str, before: str, after: str) -> None:
+    assume("*" not in token)  # it could be a part of the mask
     escaped = json.dumps(token)[1:-1]
     for spelling in (token, escaped, escaped.replace("/", "\\/"), quote(token, safe="")):
         shown = redact(before + spelling + after, token)
