@@ -101,11 +101,11 @@ def test_decisions_of_the_cache_are_shown(source: Source, tmp_path: Path) -> Non
     assert first[-1] == f"3 servers from {url} in T (1 request); 3 hosts"
     age(35)
     (hit,) = lines()
-    assert re.fullmatch(rf"3 servers of {url} from the cache, 3[5-9] s old; 3 hosts", hit)
+    assert re.fullmatch(rf"3 servers of {url} from the cache, [3-9]\d s old; 3 hosts", hit)
     age(100)
     source.sandbox.fail(Fault(status=503))
     # Up to 2.18, Ansible may break the warning in the path of the file.
     expired, request, *_warning, stale = lines()
-    assert re.fullmatch(r"cache: not fresh, 1[34]\d s old; cache_timeout is 100 s", expired)
+    assert re.fullmatch(r"cache: not fresh, 1\d\d s old; cache_timeout is 100 s", expired)
     assert "HTTP 503" in request
-    assert re.fullmatch(rf"3 servers of {url} from the cache, 1[34]\d s old; 3 hosts", stale)
+    assert re.fullmatch(rf"3 servers of {url} from the cache, 1\d\d s old; 3 hosts", stale)
