@@ -31,7 +31,6 @@ from ..module_utils._text import is_plain, one_line
 # From ansible-core 2.19 on, Ansible evaluates expressions. Earlier versions put them into a
 # template, between braces or into an "if".
 HAS_EXPRESSIONS = hasattr(Templar, "evaluate_expression")
-_MOST_COMPILED = 1024  # expressions
 
 # No class before ansible-core 2.19, where omit is not known to inventories.
 _OMISSION = getattr(errors, "AnsibleValueOmittedError", ())
@@ -80,7 +79,7 @@ def compile_once(templar: Any) -> None:
     environment: Any = getattr(engine, "environment", None)
     compile_expression = getattr(environment, "compile_expression", None)
     if HAS_EXPRESSIONS and compile_expression and not hasattr(compile_expression, "cache_info"):
-        environment.compile_expression = lru_cache(_MOST_COMPILED)(compile_expression)
+        environment.compile_expression = lru_cache(1024)(compile_expression)
 
 
 def tagger(sample: Any) -> Callable[[str], str] | None:

@@ -25,7 +25,7 @@ from ._hosts import Listing
 
 _FORMAT = 1
 # Exceptions raised by reading a damaged entry, in the cache plugin or in Ansible's decoder.
-_DAMAGED = (AnsibleError, AttributeError, LookupError, TypeError, ValueError)
+_DAMAGED = (AnsibleError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
 def open_entry(

@@ -28,7 +28,6 @@ from ._ansible import is_identifier, is_ignored, reason_text, without_origin
 PLUGIN = "server_management.cloud.servers"
 
 _NAMES = ("server_management.yml", "server_management.yaml")
-_MAX_READ = 65536  # characters
 _PLUGIN_KEY = rf"""(?m)(?:^|[{{,]\s*)["']?plugin["']?\s*:\s*["']?{re.escape(PLUGIN)}\b"""
 
 # Expressions are evaluated for each server, and not once as templates.
@@ -55,7 +54,7 @@ def is_ours(path: str, warn: Callable[[str], None]) -> bool:
     if path.endswith(_NAMES):
         return True
     with open(path, encoding="utf-8", errors="replace") as file:
-        content = file.read(_MAX_READ)
+        content = file.read(65536)  # the key is near the beginning
     if re.search(_PLUGIN_KEY, content):
         warn(
             f"{source_label(path)}: The name of an inventory file for {PLUGIN} must end with "

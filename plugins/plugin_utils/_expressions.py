@@ -37,7 +37,6 @@ from ._pure import Expression, View
 
 _NUMBERS = (bool, int, float)  # as expressions, they stand for themselves
 _MAGIC = ("inventory_hostname", "inventory_hostname_short", "group_names")
-_SIMILAR = 0.8  # as server_nmae and server_name are
 _undefined_name = re.compile(r"'(\w+)' is undefined").search
 _template_in_text = re.compile(r"""(['"])[^'"]*\{\{[^'"]*\}\}[^'"]*\1""").search
 
@@ -262,7 +261,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
         name, variables = undefined[1], view.host.variables
         prefixed = f"{self.get_option('hostvars_prefix')}{name}"
         near = [prefixed] if prefixed in variables else []
-        near += difflib.get_close_matches(name, variables, n=1, cutoff=_SIMILAR)
+        near += difflib.get_close_matches(name, variables, n=1, cutoff=0.8)  # as server_nmae
         if near:
             return f"{reason} (did you mean {near[0]}?)"
         is_text = str(expression.source).strip() == name

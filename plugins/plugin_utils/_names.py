@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from ..module_utils._errors import OptionError
 from ..module_utils._text import brief
 
-_LONGEST = 253
 _LOCALHOSTS = {
     "localhost", "localhost.localdomain", "localhost4", "localhost4.localdomain4", "localhost6",
     "localhost6.localdomain6", "ip6-localhost", "ip6-loopback",
@@ -139,7 +138,7 @@ class _Rules:
         """Return a text as a host name, or an empty text if it can't be one."""
         name = self.safe(text)
         is_usable = (
-            0 < len(name) <= _LONGEST
+            0 < len(name) <= 253  # the longest name in DNS
             and name[0] not in "-."
             and name not in self._reserved
             and not is_localhost(name)
