@@ -180,10 +180,9 @@ def test_a_failure_says_what_is_probably_meant(options: dict[str, Any], hint: st
     assert reason.endswith(hint)
 
 
-@pytest.mark.parametrize("name", OMITTED)
-def test_an_omitted_hostname_is_not_a_failure_with_strict(name: str) -> None:
-    expressions = expressions_with({"hostnames": [name, "server_name"], "strict": True})
-    assert expressions.preferences(hosts_with(WEB)[0]) == ["", "web-0"]
+def test_an_omitted_hostname_is_not_a_failure_with_strict() -> None:
+    expressions = expressions_with({"hostnames": [*OMITTED, "server_name"], "strict": True})
+    assert expressions.preferences(hosts_with(WEB)[0]) == [*("" for _ in OMITTED), "web-0"]
 
 
 def test_a_failing_filter_or_hostname_says_what_is_probably_meant() -> None:
