@@ -45,7 +45,7 @@ _TYPE_NAMES = {"boolean": "bool", "integer": "int", "dictionary": "dict"}
 def source_label(path: str) -> str:
     """Return the path of a source file for messages: relative if it is in the working directory."""
     relative = os.path.relpath(path)
-    is_outside = relative.split(os.sep)[0] == os.pardir
+    is_outside = relative.split(os.sep, maxsplit=1)[0] == os.pardir
     return os.path.abspath(path) if is_outside else relative
 
 
