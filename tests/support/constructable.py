@@ -330,6 +330,10 @@ def compare(case: Case) -> None:
     ours = outcome_of(expressions_with(options, extra_vars), case)
     _same("hostnames", ours.names, theirs.names)
     _same("filters", ours.kept, theirs.kept)
+    if re.search("the group .* (would be inside itself|can't be inside another group)", ours.error):
+        # Ansible has other words for the first, and fails for the second only later.
+        assert "itself" in theirs.error or "recursive" in theirs.error or "another" in ours.error
+        return
     if theirs.error:
         _compare_errors(ours, theirs.error, case.options["strict"])
         return
