@@ -129,11 +129,9 @@ def _can_be_encoded(value: Any) -> bool:
     """
     if isinstance(value, str):
         return value.isascii() or value.encode(errors="ignore").decode() == value
-    if isinstance(value, list):
-        return all(_can_be_encoded(item) for item in value)
     if isinstance(value, dict):
-        return all(_can_be_encoded(item) for item in (*value, *value.values()))
-    return True
+        value = [*value, *value.values()]
+    return not isinstance(value, list) or all(map(_can_be_encoded, value))
 
 
 def _canonical(server: Server) -> str:

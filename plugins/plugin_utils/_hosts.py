@@ -96,11 +96,12 @@ def hosts_from(servers: Collection[Server], prefix: str, has_loopback: bool) -> 
     names = {key: f"{prefix}{key}" for key in keys if _can_be_variable(f"{prefix}{key}")}
     hosts = []
     for server in servers:
-        variables = {names[key]: value for key, value in server.fields.items() if key in names}
+        fields = server.fields.items()
+        variables = {names[key]: mark(value) for key, value in fields if key in names}
         address = server.text("ipv4")
         is_usable = _is_unicast_ipv4(address) and (has_loopback or not address.startswith("127."))
         variables["ansible_host"] = address if is_usable else NO_ADDRESS
-        hosts.append(Host(server, mark(variables), preferences=[server.text("name")]))
+        hosts.append(Host(server, variables, preferences=[server.text("name")]))
     return hosts
 
 
