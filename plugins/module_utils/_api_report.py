@@ -13,7 +13,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import replace
 from email.utils import parsedate_to_datetime
 from importlib import metadata
 from typing import Any
@@ -76,7 +75,7 @@ def check(
     connection: Connection, warn: Callable[[str], None], ansible: str, show_values: bool
 ) -> tuple[dict[str, Any], CloudError | None]:
     """Read up to three pages, and return the report with the failure, if there was one."""
-    client = Client(replace(connection, retries=0), warn)
+    client = Client(connection._replace(retries=0), warn)
     client._http = recorder = _Recorder(connection)
     failure: CloudError | None = None
     try:

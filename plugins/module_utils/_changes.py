@@ -7,8 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ._errors import MalformedResponse, OptionError
 from ._models import FIELDS, Server
@@ -51,8 +50,7 @@ def differences(
     }
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(NamedTuple):
     """The change that a task requires; ``operation`` is empty if it requires none.
 
     ``before`` has the fields of the server, ``after`` the same fields after the change. Without a

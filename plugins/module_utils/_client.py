@@ -10,7 +10,6 @@ import random
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 
 from ._envelope import CHECK_URL, Listing, parse_listing, read_json
 from ._errors import CloudError, IncompleteListing, MalformedResponse
@@ -133,7 +132,7 @@ class Client:
         """Return the request for the page after this one; None if it is not known."""
         if self._connection.pagination == "cursor":
             parameter = self._connection.pagination_parameter
-            return replace(LIST_SERVERS, query=((parameter, page.data[-1]["id"]),))
+            return LIST_SERVERS._replace(query=((parameter, page.data[-1]["id"]),))
         link = next_link(headers.get("Link", ""))
         if self._connection.pagination != "link" or not link:
             return None
@@ -144,7 +143,7 @@ class Client:
                 f"{self._connection.quote(link)}.",
                 "The token stays at the origin of base_url: check that this is the API's own.",
             )
-        return replace(LIST_SERVERS, link=target)
+        return LIST_SERVERS._replace(link=target)
 
     def _allow_partial(self, count: int) -> None:
         received = "the 1 that was" if count == 1 else f"the {count:,} that were"

@@ -5,7 +5,8 @@
 """Send one request with the token, and read its response within a limit.
 
 The library requests is imported when the first request is sent, because an inventory from the
-cache does not need it.
+cache does not need it, and the errors when a request fails, because Ansible compiles the code of
+collections at each start.
 """
 
 from __future__ import annotations
@@ -15,13 +16,11 @@ import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._envelope import CHECK_URL
 from ._errors import CloudError, MalformedResponse, MissingLibrary
-from ._failures import no_connection, shown_url, status_error, transport_error
 from ._options import Connection
 from ._text import Quote, header_text
 from ._url import Request, is_loopback, origin, proxy_address
@@ -37,8 +36,7 @@ _LONGEST_CONNECT = 10.0  # seconds for each address, so that the others of a nam
 _REQUEST_IDS = ("X-Request-Id", "Request-Id", "X-Correlation-Id", "X-Trace-Id")
 
 
-@dataclass(frozen=True)
-class Response:
+class Response(NamedTuple):
     """A response with the status of success."""
 
     body: bytes
@@ -102,8 +100,12 @@ class Http:
             ) as response:
                 return self._receive(response, request, limit)
         except requests.exceptions.ConnectTimeout:
+            from ._failures import no_connection
+
             raise no_connection(url, connecting, place) from None
         except (OSError, urllib3.exceptions.HTTPError, ValueError) as error:
+            from ._failures import transport_error
+
             seconds = min(timeout, time.monotonic() - started)
             encrypted = isinstance(error, requests.exceptions.SSLError)
             raise transport_error(error, url, seconds, proxy=place, encrypted=encrypted) from None
@@ -116,6 +118,8 @@ class Http:
         chunks, quote = self._chunks(response.raw), self._connection.quote
         if response.status_code == request.success:
             return Response(read_body(chunks, encoding, limit, quote), response.headers)
+        from ._failures import status_error
+
         body = b""
         # The status is more useful than an error of its body.
         with suppress(CloudError, OSError, urllib3.exceptions.HTTPError, ValueError):
@@ -140,6 +144,8 @@ class Http:
 
     def _describe(self, request: Request, seconds: float) -> str:
         """Describe a request and its response on one line."""
+        from ._failures import shown_url
+
         outcome = f"HTTP {self._status}" if self._status else "no response"
         parts = [outcome, f"{seconds * 1000:,.0f} ms", f"{self._size:,} bytes"]
         if names := [name for name in _REQUEST_IDS if name in self.headers]:

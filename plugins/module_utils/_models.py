@@ -9,15 +9,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ._errors import MalformedResponse
 from ._text import brief
 
 
-@dataclass(frozen=True)
-class Field:
+class Field(NamedTuple):
     """A field that the API documents for a server; its value is text.
 
     ``option`` is the option that selects servers by it, and ``group`` the prefix of the groups that
@@ -48,8 +46,7 @@ GROUP_OPTIONS = tuple(option for option, name in OPTION_FIELDS.items() if name i
 _REPORT = "The API does not document such a response: check base_url, then ask the provider."
 
 
-@dataclass(frozen=True)
-class Server:
+class Server(NamedTuple):
     """One server: ``fields`` has the documented fields that were usable, and all other fields."""
 
     id: str

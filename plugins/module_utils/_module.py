@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
@@ -44,7 +43,7 @@ class Task:
         """
         connection = self.connection
         if whole_account:
-            connection = replace(connection, allow_partial=False)
+            connection = connection._replace(allow_partial=False)
         try:
             servers = Client(connection, self.warn, wait=self.warn).list_servers()
         except IncompleteListing as error:
@@ -63,7 +62,7 @@ class Task:
             self.warn(unusable)
         reserved: set[str] = set()
         servers = [
-            replace(server, fields=_without_reserved(server.fields, reserved)) for server in servers
+            server._replace(fields=_without_reserved(server.fields, reserved)) for server in servers
         ]
         if reserved:
             self.warn(f"Fields whose names Ansible reserves are left out: {summarise(reserved)}.")

@@ -6,14 +6,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from ._errors import CloudError, NotYetLive
 
 
-@dataclass(frozen=True)
-class Operation:
+class Operation(NamedTuple):
     """One operation of the API, the modules that use it, and the scope that a token needs.
 
     ``title`` begins a sentence. ``announced`` is false if the API has announced the scope but not

@@ -12,8 +12,7 @@ import os
 import re
 from collections.abc import Callable, Collection
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ._errors import OptionError, TokenFileUnusable
 from ._text import SECRET_LENGTH, excerpt, one_line, redact
@@ -26,8 +25,7 @@ VERSION = "1.0.0"
 TOKEN_OPTIONS = ("api_token", "api_token_file")
 
 
-@dataclass(frozen=True)
-class Connection:
+class Connection(NamedTuple):
     """Checked values of the connection options, with no Ansible in them.
 
     ``base_url`` ends in /api/v1; ``verify`` is requests' (a flag, or the path of a CA bundle);
@@ -36,7 +34,7 @@ class Connection:
     """
 
     base_url: str
-    api_token: str = field(repr=False)
+    api_token: str
     source: str = "api_token"
     token_path: str = ""
     verify: bool | str = True
@@ -46,6 +44,9 @@ class Connection:
     pagination_parameter: str = "starting_after"
     allow_partial: bool = False
     user_agent: str = f"server_management.cloud/{VERSION}"
+
+    def __repr__(self) -> str:
+        return f"Connection({self.base_url!r})"  # without the token
 
     def quote(self, text: str) -> str:
         """Return text from the API for a message: one short line without the token."""

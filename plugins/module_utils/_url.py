@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 from ._errors import OptionError
@@ -20,8 +20,7 @@ _API_PATH = "/api/v1"
 is_ambiguous = re.compile(r"[\s\\\x00-\x1f\x7f]").search
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(NamedTuple):
     """What is requested: ``path`` is below the base URL, ``query`` has the parameters that we add.
 
     ``link`` replaces ``path`` for a page whose URL the API has sent. ``scope``, and ``subject`` for

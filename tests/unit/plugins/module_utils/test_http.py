@@ -15,7 +15,6 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -102,7 +101,7 @@ def test_a_damaged_compressed_body_is_refused(body: bytes, words: str) -> None:
 
 def test_only_the_status_of_success_is_not_an_error(sandbox: Sandbox) -> None:
     sender = Http(Connection(f"{sandbox.url}/api/v1", "sandbox-token"), None)
-    deletion = replace(LIST_SERVERS, success=204)
+    deletion = LIST_SERVERS._replace(success=204)
     sandbox.fail(Fault(status=204, body=b""))
     assert sender.send(deletion, 1).body == b""
     with pytest.raises(StatusError, match="HTTP 200"):

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -28,7 +27,7 @@ from support.status_page import PAGE, details, support, table
 
 def turned_live(wanted: Operation) -> tuple[Operation, ...]:
     """Return the table with one more live operation."""
-    return tuple(replace(row, live=row.live or row == wanted) for row in OPERATIONS)
+    return tuple(row._replace(live=row.live or row == wanted) for row in OPERATIONS)
 
 
 def test_only_the_listing_is_live() -> None:
@@ -124,7 +123,7 @@ def test_a_row_turned_live_changes_failures_and_status_page(
 def test_a_module_with_some_live_operations_has_partial_support(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    rows = tuple(replace(row, live=row.name == "resize") for row in OPERATIONS)
+    rows = tuple(row._replace(live=row.name == "resize") for row in OPERATIONS)
     monkeypatch.setattr(_operations, "OPERATIONS", rows)
     assert (support("server"), support("volume")) == ("partial", "none")
     assert [sentence for sentence in details("server") if " is live. " in sentence] == [

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -71,7 +70,7 @@ def test_check_mode_predicts_and_warns(
 def test_a_live_operation_without_a_request_is_never_reported_as_done(
     sandbox: Sandbox, check_mode: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rows = tuple(replace(row, live=True) for row in _operations.OPERATIONS)
+    rows = tuple(row._replace(live=True) for row in _operations.OPERATIONS)
     monkeypatch.setattr(_operations, "OPERATIONS", rows)
     outcome = run(sandbox, name="web", plan="large", check_mode=check_mode)
     assert outcome.warnings == []

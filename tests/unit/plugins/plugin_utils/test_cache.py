@@ -8,7 +8,6 @@ import json
 import math
 import re
 import time
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -98,7 +97,7 @@ ENTRY = _write(_servers(make_servers(3)))
 
 def test_the_key_of_an_account_reveals_nothing() -> None:
     key = _key(CONNECTION)
-    assert key == _key(replace(CONNECTION, timeout=1.0, retries=0, user_agent="x"))
+    assert key == _key(CONNECTION._replace(timeout=1.0, retries=0, user_agent="x"))
     assert key.startswith("server_management.cloud.servers_")
     assert TOKEN not in key
     assert key.replace("_", "").replace(".", "").isalnum()
@@ -118,7 +117,7 @@ def test_the_key_of_an_account_reveals_nothing() -> None:
     ids=str,
 )
 def test_the_key_depends_on_options_that_may_change_the_listing(change: dict[str, Any]) -> None:
-    assert _key(replace(CONNECTION, **change)) != _key(CONNECTION)
+    assert _key(CONNECTION._replace(**change)) != _key(CONNECTION)
 
 
 def test_an_entry_is_fresh_for_as_long_as_its_age_allows(monkeypatch: pytest.MonkeyPatch) -> None:
