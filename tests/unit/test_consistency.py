@@ -42,11 +42,7 @@ DESCRIPTION = yaml.safe_load((REPOSITORY / "docs/openapi.yaml").read_text(encodi
 REQUESTS = [value for value in vars(_client).values() if isinstance(value, Request)]
 PLUGINS = REPOSITORY / "plugins"
 MODULES = sorted(path.stem for path in PLUGINS.glob("modules/*.py"))
-INVENTORIES = sorted(path.stem for path in PLUGINS.glob("inventory/*.py"))
-PLUGIN_NAMES = [
-    *(("inventory", name) for name in INVENTORIES),
-    *(("modules", name) for name in MODULES),
-]
+PLUGIN_NAMES = [("inventory", "servers"), *(("modules", name) for name in MODULES)]
 BORROWED = ("ansible.builtin.constructed", "ansible.builtin.inventory_cache")
 
 COMMON = ("changed", "msg")  # what Ansible documents for every module

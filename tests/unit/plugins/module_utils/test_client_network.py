@@ -127,16 +127,6 @@ def test_an_error_at_the_proxy_is_reported_as_such(
     assert "proxy" in caught.value.next_step
 
 
-def test_a_proxy_that_does_not_use_tls_is_named(
-    read: Any, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("https_proxy", sandbox.url.replace("http:", "https:"))
-    words = f"api.invalid:443 through the proxy {sandbox.host}:{sandbox.port} failed: .* not use"
-    with pytest.raises(TLSFailed, match=words) as caught:
-        read(sandbox, "https://api.invalid")
-    assert "proxy" in caught.value.next_step
-
-
 @pytest.mark.promise("home")
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
 def test_a_loopback_address_never_uses_a_proxy(

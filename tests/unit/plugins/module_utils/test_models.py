@@ -10,9 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
-    MalformedResponse,
-)
+from ansible_collections.server_management.cloud.plugins.module_utils import _errors
 from ansible_collections.server_management.cloud.plugins.module_utils._models import (
     FIELDS,
     Server,
@@ -43,7 +41,9 @@ def test_a_documented_field_that_is_missing_or_not_text_is_dropped(field: str, v
 @pytest.mark.promise("whole")
 @pytest.mark.parametrize("value", [None, 1, True, [], {}, "", ["srv_1"], "\ud800", "a\udfffb"])
 def test_an_element_without_a_text_id_is_refused(value: Any) -> None:
-    with pytest.raises(MalformedResponse, match="Element 7 of data has no text id") as caught:
+    with pytest.raises(
+        _errors.MalformedResponse, match="Element 7 of data has no text id"
+    ) as caught:
         server_from_api({**SERVER, "id": value}, 7)
     assert caught.value.next_step
 
@@ -51,7 +51,7 @@ def test_an_element_without_a_text_id_is_refused(value: Any) -> None:
 @pytest.mark.promise("whole")
 @pytest.mark.parametrize("element", [None, 1, "text", [], [SERVER]])
 def test_an_element_that_is_not_an_object_is_refused(element: Any) -> None:
-    with pytest.raises(MalformedResponse, match="Element 3 of data is not an object"):
+    with pytest.raises(_errors.MalformedResponse, match="Element 3 of data is not an object"):
         server_from_api(element, 3)
 
 

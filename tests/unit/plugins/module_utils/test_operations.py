@@ -10,10 +10,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
-    CloudError,
-    NotYetLive,
-)
+from ansible_collections.server_management.cloud.plugins.module_utils import _errors
 from ansible_collections.server_management.cloud.plugins.module_utils._operations import (
     OPERATIONS,
     Operation,
@@ -36,16 +33,16 @@ def test_each_operation_is_in_the_table_once() -> None:
 
 @pytest.mark.promise("honest")
 def test_an_operation_that_is_not_announced_is_reported_as_such() -> None:
-    with pytest.raises(NotYetLive, match="and the API has not announced this operation; "):
+    with pytest.raises(_errors.NotYetLive, match="and the API has not announced this operation; "):
         operation("volume", "delete").refuse()
     assert [row.title for row in OPERATIONS if not row.announced] == ["Deleting a volume"]
 
 
 @pytest.mark.promise("honest")
 def test_an_operation_without_a_request_is_refused_even_if_live() -> None:
-    with pytest.raises(CloudError, match="cannot do it") as caught:
+    with pytest.raises(_errors.CloudError, match="cannot do it") as caught:
         operation("server_info", "list").refuse()
-    assert not isinstance(caught.value, NotYetLive)
+    assert not isinstance(caught.value, _errors.NotYetLive)
 
 
 TASKS: dict[tuple[str, str], dict[str, Any]] = {

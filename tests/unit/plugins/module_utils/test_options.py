@@ -286,3 +286,9 @@ def test_an_environment_variable_is_used_unless_it_is_empty(
     for option, (text, _value) in ENVIRONMENT.items():
         monkeypatch.setenv(variable(option), text)
     assert validated() == {option: value for option, (_text, value) in ENVIRONMENT.items()}
+
+
+def test_ansible_hides_the_token_and_nothing_else() -> None:
+    spec = connection_argument_spec()
+    hidden = {option: rules["no_log"] for option, rules in spec.items() if "no_log" in rules}
+    assert hidden == {"api_token": True, "api_token_file": False}
