@@ -218,7 +218,6 @@ NOT_HTTP = http.client.BadStatusLine("\x15\x03\x03\x00\x02\x02F")
         (NOT_HTTP, "http://h", "proxy:80", False),
         (RESET, "http://h", None, True),
         (RESET, "https://h", None, False),
-        (http.client.BadStatusLine("SSH-2.0"), "http://h", None, True),
     ],
     ids=str,
 )

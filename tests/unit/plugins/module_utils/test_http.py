@@ -125,7 +125,7 @@ def test_a_status_is_more_important_than_an_error_of_its_body(
 ) -> None:
     sandbox.fail(Fault(status=401, body="x" * 1000, **fault))
     with pytest.raises(_errors.Unauthorized) as caught:
-        send(sandbox.url, timeout=0.4)
+        send(sandbox.url, timeout=1)
     assert "The response is" not in caught.value.message
 
 
@@ -180,18 +180,16 @@ def test_a_name_works_if_its_first_address_drops_packets(
     def resolve(*_args: Any, **_options: Any) -> Any:
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", address) for address in addresses]
 
-    addresses = [dropping, (sandbox.host, sandbox.port)]
+    addresses = [dropping]
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
-    started = time.monotonic()
-    send("http://several.localhost:81", timeout=0.3)
-    assert time.monotonic() - started > 0.25
-    monkeypatch.setattr(_http, "_LONGEST_CONNECT", 0.3)
-    send("http://several.localhost:81", timeout=30)
-    assert time.monotonic() - started < 20
-    addresses.pop()
     words = r"^No connection to several\.localhost:81 within 0\.3 s\. Check base_url"
     with pytest.raises(_errors.TimedOut, match=words):
-        send("http://several.localhost:81", timeout=30)
+        send("http://several.localhost:81", timeout=0.3)
+    addresses.append((sandbox.host, sandbox.port))
+    monkeypatch.setattr(_http, "_LONGEST_CONNECT", 0.3)
+    started = time.monotonic()
+    send("http://several.localhost:81", timeout=30)
+    assert 0.25 < time.monotonic() - started < 20
 
 
 def test_through_a_proxy_a_connection_may_take_the_whole_timeout(
