@@ -113,17 +113,18 @@ def test_the_inventory_plugin_has_the_connection_options_of_the_modules() -> Non
     assert declared == environment_of("server_info")
 
 
-def own_inventory_options() -> set[str]:
-    """Return the options of the inventory plugin without those of Ansible's own fragments."""
+def unborrowed(folder: str, name: str) -> set[str]:
+    """Return the options of a plugin without those of Ansible's own fragments."""
     texts = [fragment_loader.get(fragment).DOCUMENTATION for fragment in BORROWED]
     borrowed = {option for text in texts for option in yaml.safe_load(text)["options"]}
-    return set(documentation("inventory", "servers")[0]["options"]) - borrowed
+    return set(documentation(folder, name)[0]["options"]) - borrowed
 
 
 def test_the_inventory_plugin_reads_the_options_that_it_documents() -> None:
     files = [*PLUGINS.glob("inventory/*.py"), *PLUGINS.glob("*_utils/*.py")]
     source = "\n".join(path.read_text(encoding="utf-8") for path in files)
-    unread = {option for option in own_inventory_options() if f'"{option}"' not in source}
+    options = unborrowed("inventory", "servers")
+    unread = {option for option in options if f'"{option}"' not in source}
     assert unread == {"plugin"}
     documented = documentation("inventory", "servers")[0]["options"]
     assert set(documented["group_by"]["choices"]) == set(GROUP_FIELDS)
@@ -140,10 +141,7 @@ def words(pattern: str) -> set[str]:
 
 @pytest.mark.parametrize(("folder", "name"), PLUGIN_NAMES)
 def test_each_option_has_a_test_and_a_mention_in_a_guide(folder: str, name: str) -> None:
-    is_module = folder == "modules"
-    options = (
-        set(documentation(folder, name)[0]["options"]) if is_module else own_inventory_options()
-    )
+    options = unborrowed(folder, name)
     assert not options - words("tests/**/test_*.py"), "no test names these options"
     assert not options - words("docs/docsite/rst/guide_*.rst"), "no guide names these options"
 
