@@ -17,7 +17,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils import _cl
 from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
 from sandbox import Fault, Sandbox
 
-TOKEN = "Sandbox-Token"
+TOKEN = "Tok3n"  # so short that it is hidden in quotations only
 
 
 @pytest.mark.promise("whole", "secret")
