@@ -233,7 +233,7 @@ def test_a_retry_after_a_long_attempt_is_reported(
 
 
 def test_the_progress_of_a_long_listing_is_reported(read: Any, clock: Any) -> None:
-    with Sandbox(servers=1001, pagination="cursor", page_size=500) as paged:
+    with Sandbox(servers=1501, pagination="cursor", page_size=500) as paged:
         read(paged, pagination="cursor")
         assert read.progress == []
         page = json.dumps({"data": paged.servers[500:1000], "has_more": True}).encode()

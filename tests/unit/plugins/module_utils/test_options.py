@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -65,6 +67,7 @@ def test_the_options_make_a_connection() -> None:
         user_agent=f"server_management.cloud/{VERSION} ansible/2.21.0",
     )
     assert _connect() == expected
+    assert expected.root_url == "https://api.example.com"
 
 
 def test_each_option_reaches_the_connection() -> None:
@@ -286,6 +289,17 @@ def test_an_environment_variable_is_used_unless_it_is_empty(
     for option, (text, _value) in ENVIRONMENT.items():
         monkeypatch.setenv(variable(option), text)
     assert validated() == {option: value for option, (_text, value) in ENVIRONMENT.items()}
+
+
+def test_a_token_is_registered_if_it_cannot_be_a_part_of_ordinary_text(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    registered: list[str] = []
+    module: Any = SimpleNamespace(register_secret=registered.append)
+    monkeypatch.setitem(sys.modules, "ansible.module_utils.secrets", module)
+    for token in ("x" * 15, "y" * 16):
+        _connect(api_token=token)
+    assert registered == ["y" * 16]
 
 
 def test_ansible_hides_the_token_and_nothing_else() -> None:
