@@ -14,9 +14,8 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible import constants
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
-from ansible.plugins.loader import fragment_loader, inventory_loader
+from ansible.plugins.loader import fragment_loader
 from ansible.utils.plugin_docs import get_docstring
 
 from ansible_collections.server_management.cloud.plugins.module_utils import _client
@@ -43,23 +42,9 @@ DESCRIPTION = yaml.safe_load((REPOSITORY / "docs/openapi.yaml").read_text(encodi
 REQUESTS = [value for value in vars(_client).values() if isinstance(value, Request)]
 PLUGINS = REPOSITORY / "plugins"
 MODULES = sorted(path.stem for path in PLUGINS.glob("modules/*.py"))
-INVENTORIES = sorted(path.stem for path in PLUGINS.glob("inventory/*.py"))
-PLUGIN_NAMES = [
-    *(("inventory", name) for name in INVENTORIES),
-    *(("modules", name) for name in MODULES),
-]
+PLUGIN_NAMES = [("inventory", "servers"), *(("modules", name) for name in MODULES)]
 BORROWED = ("ansible.builtin.constructed", "ansible.builtin.inventory_cache")
 
-# A value for each documented environment variable, and what the option becomes.
-ENVIRONMENT: dict[str, tuple[str, object]] = {
-    "SERVER_MANAGEMENT_BASE_URL": ("http://127.0.0.1:9", "http://127.0.0.1:9"),
-    "SERVER_MANAGEMENT_API_TOKEN": ("a-token", "a-token"),
-    "SERVER_MANAGEMENT_API_TOKEN_FILE": ("/a/token", "/a/token"),
-    "SERVER_MANAGEMENT_VALIDATE_CERTS": ("false", False),
-    "SERVER_MANAGEMENT_CA_PATH": ("/a/bundle", "/a/bundle"),
-    "SERVER_MANAGEMENT_TIMEOUT": ("1.5", 1.5),
-    "SERVER_MANAGEMENT_RETRIES": ("7", 7),
-}
 COMMON = ("changed", "msg")  # what Ansible documents for every module
 TYPES = {"str": str, "int": int, "bool": bool, "dict": dict, "list": list}
 
@@ -126,27 +111,24 @@ def test_the_inventory_plugin_has_the_connection_options_of_the_modules() -> Non
         if option in module
     }
     assert declared == environment_of("server_info")
-    assert sorted(declared.values()) == sorted(ENVIRONMENT)
+
+
+def unborrowed(folder: str, name: str) -> set[str]:
+    """Return the options of a plugin without those of Ansible's own fragments."""
+    texts = [fragment_loader.get(fragment).DOCUMENTATION for fragment in BORROWED]
+    borrowed = {option for text in texts for option in yaml.safe_load(text)["options"]}
+    return set(documentation(folder, name)[0]["options"]) - borrowed
 
 
 def test_the_inventory_plugin_reads_the_options_that_it_documents() -> None:
-    documented = documentation("inventory", "servers")[0]["options"]
-    borrowed = borrowed_options()
-    files = [*PLUGINS.glob("inventory/*.py"), *PLUGINS.glob("plugin_utils/*.py")]
-    files += [PLUGINS / "module_utils" / name for name in ("_models.py", "_options.py")]
+    files = [*PLUGINS.glob("inventory/*.py"), *PLUGINS.glob("*_utils/*.py")]
     source = "\n".join(path.read_text(encoding="utf-8") for path in files)
-    for option in documented.keys() - borrowed - {"plugin"}:
-        assert f'"{option}"' in source
-    read = set(re.findall(r"get_option\(\s*\"([a-z_]+)\"", source))
-    assert read <= documented.keys()
+    options = unborrowed("inventory", "servers")
+    unread = {option for option in options if f'"{option}"' not in source}
+    assert unread == {"plugin"}
+    documented = documentation("inventory", "servers")[0]["options"]
     assert set(documented["group_by"]["choices"]) == set(GROUP_FIELDS)
     assert set(GROUP_OPTIONS) <= documented.keys()
-
-
-def borrowed_options() -> set[str]:
-    """Return the options that Ansible's own fragments document."""
-    texts = [fragment_loader.get(fragment).DOCUMENTATION for fragment in BORROWED]
-    return {option for text in texts for option in yaml.safe_load(text)["options"]}
 
 
 @lru_cache
@@ -159,37 +141,9 @@ def words(pattern: str) -> set[str]:
 
 @pytest.mark.parametrize(("folder", "name"), PLUGIN_NAMES)
 def test_each_option_has_a_test_and_a_mention_in_a_guide(folder: str, name: str) -> None:
-    doc = documentation(folder, name)[0]
-    options = set(doc["options"]) - borrowed_options()
+    options = unborrowed(folder, name)
     assert not options - words("tests/**/test_*.py"), "no test names these options"
     assert not options - words("docs/docsite/rst/guide_*.rst"), "no guide names these options"
-    for option in options:
-        added = doc["options"][option].get("version_added", doc["version_added"])
-        numbers = [tuple(map(int, v.split("."))) for v in (doc["version_added"], added, VERSION)]
-        assert numbers == sorted(numbers), f"{option}: {added} is not a version of the collection"
-
-
-@pytest.mark.parametrize("variable", ENVIRONMENT)
-def test_an_environment_variable_works_alone(
-    variable: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    text, expected = ENVIRONMENT[variable]
-    option = variable.removeprefix("SERVER_MANAGEMENT_").lower()
-    for other in ENVIRONMENT:
-        monkeypatch.delenv(other, raising=False)
-    monkeypatch.setenv(variable, text)
-
-    given = {} if option == "base_url" else {"base_url": "http://127.0.0.1:9"}
-    result = ArgumentSpecValidator(connection_argument_spec()).validate(given)
-    assert result.error_messages == []
-    if option not in TOKEN_OPTIONS:
-        assert result.validated_parameters[option] == expected
-
-    plugin = inventory_loader.get(f"{COLLECTION}.servers")
-    value = constants.config.get_config_value(
-        option, plugin_type="inventory", plugin_name=plugin._load_name
-    )
-    assert value == expected
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -208,24 +162,26 @@ def test_examples_use_documented_options(name: str) -> None:
     assert used
 
 
+NEW = {"name": "new", "plan": "small", "region": "eu"}
+DECLARED = [{**NEW, "status": "running"}, {"name": "web-01", "plan": "other"}]
+# Tasks that together give all return values of a module.
+TASKS: dict[str, list[dict[str, Any]]] = {
+    "server": [
+        {"name": "web-01"},
+        {"name": "web-01", "plan": "other"},
+        NEW,
+        {"name": "web-01", "state": "absent"},
+        {"name": "new", "state": "absent"},
+    ],
+    "fleet_info": [{"servers": [*DECLARED, {"name": "app-01"}, {"id": "srv_0"}]}],
+    "api_info": [{"show_values": True}],
+}
+
+
 def outcomes(name: str, sandbox: Sandbox) -> list[Outcome]:
     """Run a module in all ways that differ in their return values."""
     given = {"base_url": sandbox.url, "api_token": sandbox.token, "retries": 0}
-    tasks: list[dict[str, Any]] = [REQUIRED.get(name, {})]
-    if name == "server":
-        tasks = [
-            {"name": "web-01"},
-            {"name": "web-01", "plan": "other"},
-            {"name": "new", "plan": "small", "region": "eu"},
-            {"name": "web-01", "state": "absent"},
-            {"name": "new", "state": "absent"},
-        ]
-    elif name == "fleet_info":
-        new = {"name": "new", "plan": "small", "region": "eu", "status": "running"}
-        different = {"name": "web-01", "plan": "other"}
-        tasks = [{"servers": [new, different, {"name": "app-01"}, {"id": "srv_0"}]}]
-    elif name == "api_info":
-        tasks = [{"show_values": True}]
+    tasks = TASKS.get(name, [REQUIRED.get(name, {})])
     found = [
         run_module(name, {**given, **task}, check_mode=check_mode)
         for task in tasks
@@ -364,23 +320,17 @@ def test_the_client_sends_the_described_requests() -> None:
     assert {r.scope for r in REQUESTS} == {row.scope for row in OPERATIONS if row.live}
 
 
-def test_only_get_is_sent_while_no_write_operation_is_live() -> None:
-    writes = [row for row in OPERATIONS if row.live and not row.scope.endswith(":read")]
-    assert writes or {request.method for request in REQUESTS} == {"GET"}
-
-
-def published() -> list[Path]:
-    """Return the files that users read or run: code, documentation and the sandbox."""
-    places = [PLUGINS, REPOSITORY / "docs", REPOSITORY / "tests" / "sandbox"]
-    files = [path for place in places for path in place.rglob("*") if path.is_file()]
-    kept = [path for path in files if path.suffix in (".py", ".rst", ".md", ".yml", ".yaml")]
-    return [REPOSITORY / "README.md", *kept]
-
-
 def test_no_endpoint_is_invented() -> None:
     described = {path.split("/")[1] for path in DESCRIPTION["paths"]}
     methods = {method.upper() for path in DESCRIPTION["paths"].values() for method in path}
-    for path in published():
+    # What users read or run: code, documentation and the sandbox.
+    files = [
+        path
+        for place in ("plugins", "docs", "tests/sandbox")
+        for path in (REPOSITORY / place).rglob("*")
+    ]
+    published = [path for path in files if path.suffix in (".py", ".rst", ".md", ".yml", ".yaml")]
+    for path in [REPOSITORY / "README.md", *published]:
         text = path.read_text(encoding="utf-8")
         assert set(re.findall(r"/api/v1/(\w+)", text)) <= described, path
         assert set(re.findall(r"\b(?:POST|PUT|PATCH|DELETE)\b", text)) <= methods, path

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Fixtures of the tests of module_utils: a client for a sandbox, and retries without waiting.
+"""Fixtures of the tests of module_utils: a sandbox, and a client with a clock that tests move.
 
 The collection is imported late: if pytest is started with this folder, it reads this file before
 the collection can be imported.
@@ -10,50 +10,66 @@ the collection can be imported.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from types import ModuleType
 from typing import Any
 
 import pytest
 
 from sandbox import Sandbox
-from support.http_meanings import VARIABLES
+
+CLIENT = "ansible_collections.server_management.cloud.plugins.module_utils._client"
 
 
 class Reader:
-    """Read the listing of a sandbox; ``warnings`` contains the client's warnings."""
+    """Read the listing of a sandbox, by default without retries, and keep the client's lines."""
 
-    def __init__(self, client: ModuleType) -> None:
+    def __init__(self) -> None:
         self.warnings: list[str] = []
-        self._client = client
+        self.waits: list[str] = []
+        self.progress: list[str] = []
+        self.trace: list[str] = []
 
     def __call__(self, sandbox: Sandbox, base_url: str = "", **options: Any) -> Any:
+        from ansible_collections.server_management.cloud.plugins.module_utils import (
+            _client,
+            _options,
+        )
+
         options = {"api_token": sandbox.token, "retries": 0, "timeout": 10.0, **options}
-        connection = self._client.Connection(f"{base_url or sandbox.url}/api/v1", **options)
-        return self._client.Client(connection, self.warnings.append).list_servers()
+        client = _client.Client(
+            _options.Connection(f"{base_url or sandbox.url}/api/v1", **options),
+            self.warnings.append,
+            wait=self.waits.append,
+            progress=self.progress.append,
+            trace=self.trace.append,
+        )
+        return client.list_servers()
 
 
-@pytest.fixture
-def client() -> ModuleType:
-    """Return the module under test."""
-    from ansible_collections.server_management.cloud.plugins.module_utils import _client
+class Clock:
+    """The time of the client: only a test and the client's waits, which it keeps, move it."""
 
-    return _client
+    def __init__(self) -> None:
+        self.now = 1000.0
+        self.waits: list[float] = []
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+        self.waits.append(seconds)
 
 
 @pytest.fixture(autouse=True)
-def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in VARIABLES:
+def _no_bundle_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"):
         monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.lower(), raising=False)
-    monkeypatch.setenv("HOME", os.devnull)
 
 
 @pytest.fixture
-def read(client: ModuleType) -> Reader:
-    """Return a reader of the listing, by default without retries."""
-    return Reader(client)
+def read() -> Reader:
+    return Reader()
 
 
 @pytest.fixture
@@ -64,17 +80,7 @@ def sandbox() -> Iterator[Sandbox]:
 
 
 @pytest.fixture
-def waits(client: ModuleType, monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """Return the seconds that the client would have waited, and skip the waiting."""
-    seconds: list[float] = []
-    wait = client._delay
-
-    def note(error: Any, attempt: int) -> float | None:
-        needed = wait(error, attempt)
-        if needed is None:
-            return None
-        seconds.append(needed)
-        return 0.0
-
-    monkeypatch.setattr(client, "_delay", note)
-    return seconds
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(f"{CLIENT}.time", clock)
+    return clock

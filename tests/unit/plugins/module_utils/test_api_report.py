@@ -28,10 +28,10 @@ def api() -> Iterator[Sandbox]:
 def run(api: Sandbox, **options: Any) -> dict[str, Any]:
     """Return the result; check that the report is not private and that few requests were sent."""
     before = len(api.requests)
-    given = {"base_url": api.url, "api_token": TOKEN, "timeout": 2, **options}
+    given = {"base_url": api.url, "api_token": TOKEN, **options}
     outcome = run_module("api_info", given)
-    assert not outcome.failed
     result = outcome.result
+    assert not outcome.failed
     assert result["works"] is ("error" not in result)
     assert result["works"] is ("msg" not in result)
     report = json.dumps(result["report"])
@@ -43,18 +43,25 @@ def run(api: Sandbox, **options: Any) -> dict[str, Any]:
 
 
 def test_an_account_as_documented(api: Sandbox) -> None:
-    result = run(api)
-    report = result["report"]
-    assert result["works"]
-    assert report["versions"]["collection"]
-    assert report["milliseconds"] >= 0
-    assert abs(report["clock_skew"]) <= 1
-    assert (report["tls"], report["token"]) == ("not used", "accepted")
-    assert (report["status"], report["error_code"], report["requests"]) == (200, None, 1)
-    assert (report["as_documented"], report["deviations"]) == (True, [])
-    assert (report["further_fields"], report["headers"], report["link"]) == ({}, {}, "none")
-    assert (report["servers"], report["has_more"]) == (1, False)
-    assert set(report["distinct"].values()) == {1}
+    report = run(api)["report"]
+    assert report.pop("versions")["collection"]
+    assert report.pop("milliseconds") >= 0
+    assert abs(report.pop("clock_skew")) <= 1
+    assert report == {
+        "tls": "not used",
+        "token": "accepted",
+        "status": 200,
+        "error_code": None,
+        "requests": 1,
+        "as_documented": True,
+        "deviations": [],
+        "further_fields": {},
+        "servers": 1,
+        "distinct": {"statuses": 1, "plans": 1, "regions": 1},
+        "has_more": False,
+        "link": "none",
+        "headers": {},
+    }
 
 
 def test_values_are_shown_on_request(api: Sandbox) -> None:
@@ -92,11 +99,9 @@ def test_three_pages_are_read_if_pagination_is_set(style: str) -> None:
     assert without["error"]["code"] == without["report"]["error_code"] == "incomplete_listing"
     assert without["report"]["as_documented"]
     assert result["works"]
-    assert result["report"]["requests"] == 3
-    assert result["report"]["servers"] == 6
-    assert result["report"]["has_more"]
-    link = 'rel="next" to the same origin'
-    assert result["report"]["link"] == (link if style == "link" else "none")
+    report = result["report"]
+    assert (report["requests"], report["servers"], report["has_more"]) == (3, 6, True)
+    assert report["link"] == ('rel="next" to the same origin' if style == "link" else "none")
 
 
 @pytest.mark.parametrize(
@@ -124,7 +129,6 @@ def test_a_failure_is_a_result(
 ) -> None:
     api.fail(fault, times=None)
     result = run(api, timeout=1 if code == "timeout" else 30)
-    assert not result["works"]
     assert result["error"]["code"] == result["report"]["error_code"] == code
     assert result["error"]["message"] in result["msg"]
     assert {key: result["report"][key] for key in expected} == expected
@@ -136,14 +140,12 @@ def test_deviations_are_counted_without_values(api: Sandbox) -> None:
     result = run(api)
     assert result["works"]
     assert not result["report"]["as_documented"]
-    deviations = result["report"]["deviations"]
-    assert {f"{field} is missing (1)" for field in SERVER if field != "id"} < set(deviations)
-    for deviation in (
+    assert set(result["report"]["deviations"]) == {
+        *(f"{field} is missing (1)" for field in SERVER if field != "id"),
         "created_at does not have the documented form (1)",
         "ipv4 does not have the documented form (2)",
         "status is not text (2)",
-    ):
-        assert deviation in deviations
+    }
 
 
 @pytest.mark.parametrize(
@@ -158,14 +160,9 @@ def test_a_link_is_described_without_its_address(api: Sandbox, fault: Fault, lin
     assert run(api)["report"]["link"] == link
 
 
-@pytest.mark.parametrize(
-    ("options", "tls"),
-    [
-        ({"base_url": "https://127.0.0.1:9"}, "verified"),
-        ({"base_url": "https://127.0.0.1:9", "validate_certs": False}, "not verified"),
-    ],
-)
-def test_the_report_says_whether_tls_is_verified(options: dict[str, Any], tls: str) -> None:
-    outcome = run_module("api_info", {"api_token": TOKEN, **options})
-    assert outcome.result["report"]["tls"] == tls
-    assert outcome.result["error"]["code"] == "unreachable"
+@pytest.mark.parametrize(("validate", "tls"), [(True, "verified"), (False, "not verified")])
+def test_the_report_says_whether_tls_is_verified(validate: bool, tls: str) -> None:
+    connection = {"base_url": "https://127.0.0.1:9", "api_token": TOKEN}
+    result = run_module("api_info", {**connection, "validate_certs": validate}).result
+    assert result["report"]["tls"] == tls
+    assert result["error"]["code"] == "unreachable"

@@ -9,14 +9,10 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.server_management.cloud.plugins.module_utils import _errors
 from ansible_collections.server_management.cloud.plugins.module_utils._changes import (
     Change,
     decide,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
-    CloudError,
-    MalformedResponse,
-    OptionError,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
 from support.modules import WEB
@@ -78,19 +74,19 @@ def test_a_predicted_server_has_the_options_and_unknown_values() -> None:
     ],
 )
 def test_impossible_options_are_an_error(options: dict[str, Any], words: str) -> None:
-    with pytest.raises(OptionError, match=f"^{re.escape(words)}"):
+    with pytest.raises(_errors.OptionError, match=f"^{re.escape(words)}"):
         decided(**options)
 
 
 @pytest.mark.parametrize("field", ["plan", "region"])
 def test_a_field_that_the_api_does_not_give_is_not_compared(field: str) -> None:
-    with pytest.raises(MalformedResponse, match=f"no usable {field} for the server s_4"):
+    with pytest.raises(_errors.MalformedResponse, match=f"no usable {field} for the server s_4"):
         decided(id="s_4", **{field: "small"})
 
 
 def test_text_of_the_api_stays_on_one_line() -> None:
     hostile = Server("s\n_1", {**WEB, "region": "eu\x1b[31m\nus"})
     options = {"id": "s\n_1", "name": None, "plan": None, "region": "us", "state": "present"}
-    with pytest.raises(CloudError) as caught:
+    with pytest.raises(_errors.CloudError) as caught:
         decide(options, [hostile])
     assert str(caught.value).isprintable()

@@ -7,30 +7,17 @@ from __future__ import annotations
 import gzip
 import json
 import logging
-import os
 import re
-import time
 from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ansible_collections.server_management.cloud.plugins.module_utils import _client
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
-    CloudError,
-    MalformedResponse,
-    Redirected,
-    ServerFailed,
-    StatusError,
-    Unreachable,
-)
+from ansible_collections.server_management.cloud.plugins.module_utils import _client, _errors
 from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
 from sandbox import Fault, Sandbox
 
-TOKEN = "Sandbox-Token"
+TOKEN = "Tok3n"  # so short that it is hidden in quotations only
 
 
 @pytest.mark.promise("whole", "secret")
@@ -41,35 +28,17 @@ def test_the_whole_listing_is_read_over_one_connection(
     servers = read(sandbox)
     assert sandbox.token not in caplog.text
     assert sandbox.token not in repr(Connection("http://127.0.0.1/api/v1", sandbox.token))
-    assert [dict(server.fields) for server in servers] == sandbox.servers
-    assert [server.id for server in servers] == [fields["id"] for fields in sandbox.servers]
+    assert [server.fields for server in servers] == sandbox.servers
     assert sandbox.connections == 1
     assert read.warnings == []
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+def test_a_compressed_listing_is_read(read: Any, sandbox: Sandbox, chunked: bool) -> None:
     text = json.dumps({"data": sandbox.servers, "has_more": False}).encode()
-    for chunked in (False, True):
-        headers = {"Content-Encoding": "gzip"}
-        sandbox.fail(Fault(body=gzip.compress(text), headers=headers, chunked=chunked))
-        assert len(read(sandbox)) == 3
-
-
-@pytest.mark.parametrize(
-    "fault", [Fault(), Fault(status=500), Fault.endless()], ids=["whole", "failed", "endless"]
-)
-def test_no_connection_is_left_open(sandbox: Sandbox, fault: Fault) -> None:
-    def sockets() -> int:
-        links = [path for path in Path("/proc/self/fd").iterdir() if path.is_symlink()]
-        return sum(os.path.realpath(path).find("socket:") >= 0 for path in links)
-
-    before = sockets()
-    sandbox.fail(fault)
-    connection = Connection(f"{sandbox.url}/api/v1", sandbox.token, retries=0)
-    client = _client.Client(connection, print)
-    with suppress(CloudError):
-        client.list_servers()
-    deadline = time.monotonic() + 5  # the sandbox has the other end of the connection
-    while sockets() > before and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert sockets() == before
+    headers = {"Content-Encoding": "gzip"}
+    sandbox.fail(Fault(body=gzip.compress(text), headers=headers, chunked=chunked))
+    assert len(read(sandbox)) == 3
 
 
 TRANSIENT_FAULTS = [
@@ -82,16 +51,16 @@ TRANSIENT_FAULTS = [
 @pytest.mark.promise("whole")
 @pytest.mark.parametrize("fault", TRANSIENT_FAULTS, ids=repr)
 def test_a_transient_failure_is_retried(
-    read: Any, sandbox: Sandbox, waits: list[float], fault: Fault
+    read: Any, sandbox: Sandbox, clock: Any, fault: Fault
 ) -> None:
     sandbox.fail(fault, times=5)
-    with pytest.raises((Unreachable, StatusError), match=r"Tried 3 times\.") as caught:
+    with pytest.raises(_errors.CloudError, match=r"Tried 3 times\.") as caught:
         read(sandbox, retries=2)
     assert len(sandbox.requests) == 3
-    assert 0.25 <= waits[0] <= 0.5 <= waits[1] <= 1.0
+    assert 0.25 <= clock.waits[0] <= 0.5 <= clock.waits[1] <= 1.0
     assert caught.value.api_down
     assert len(read(sandbox, retries=2)) == 3
-    assert (len(sandbox.requests), len(waits)) == (6, 4)
+    assert (len(sandbox.requests), len(clock.waits)) == (6, 4)
     assert read.warnings == []
 
 
@@ -107,21 +76,22 @@ FINAL_FAULTS = [
 @pytest.mark.promise("whole")
 @pytest.mark.parametrize("fault", FINAL_FAULTS, ids=repr)
 def test_a_final_failure_is_not_retried(
-    read: Any, sandbox: Sandbox, waits: list[float], fault: Fault
+    read: Any, sandbox: Sandbox, clock: Any, fault: Fault
 ) -> None:
     sandbox.fail(fault)
-    with pytest.raises(CloudError) as caught:
+    with pytest.raises(_errors.CloudError) as caught:
         read(sandbox, retries=3)
-    assert (len(sandbox.requests), waits) == (1, [])
+    assert (len(sandbox.requests), clock.waits) == (1, [])
     assert "Tried" not in str(caught.value)
 
 
 @pytest.mark.promise("bounded")
-def test_waits_grow_up_to_a_minute(read: Any, sandbox: Sandbox, waits: list[float]) -> None:
+def test_waits_grow_up_to_a_minute(read: Any, sandbox: Sandbox, clock: Any) -> None:
     sandbox.fail(Fault(status=503), times=None)
-    with pytest.raises(ServerFailed):
+    with pytest.raises(_errors.ServerFailed):
         read(sandbox, retries=10)
-    for attempt, wait in enumerate(waits):
+    assert len(clock.waits) == 10
+    for attempt, wait in enumerate(clock.waits):
         longest = min(60.0, 0.5 * 2**attempt)
         assert longest / 2 <= wait <= longest
 
@@ -129,17 +99,17 @@ def test_waits_grow_up_to_a_minute(read: Any, sandbox: Sandbox, waits: list[floa
 @pytest.mark.promise("bounded")
 @pytest.mark.parametrize(("retry_after", "waited"), [("0", 0), (60, 60)])
 def test_retry_after_is_honored_up_to_a_minute(
-    read: Any, sandbox: Sandbox, waits: list[float], retry_after: Any, waited: float
+    read: Any, sandbox: Sandbox, clock: Any, retry_after: Any, waited: float
 ) -> None:
     for status in (429, 503):
         sandbox.fail(Fault(status=status, retry_after=retry_after))
     assert len(read(sandbox, retries=2)) == 3
-    assert all(waited <= wait <= waited + 0.25 for wait in waits)
-    assert len(waits) == 2
+    assert all(waited <= wait <= waited + 0.25 for wait in clock.waits)
+    assert len(clock.waits) == 2
     sandbox.fail(Fault(status=503, retry_after=61))
-    with pytest.raises(StatusError, match=r"It asks to wait 61 s\."):
+    with pytest.raises(_errors.StatusError, match=r"It asks to wait 61 s\."):
         read(sandbox, retries=3)
-    assert (len(waits), len(sandbox.requests)) == (2, 4)
+    assert (len(clock.waits), len(sandbox.requests)) == (2, 4)
 
 
 @pytest.mark.promise("bounded")
@@ -153,25 +123,22 @@ def test_a_listing_beyond_the_limit_is_refused(
 ) -> None:
     monkeypatch.setattr(_client, "LIMIT", 2**20)
     sandbox.fail(fault)
-    with pytest.raises(MalformedResponse, match="larger than 32 MiB"):
+    with pytest.raises(_errors.MalformedResponse, match="larger than 32 MiB"):
         read(sandbox)
 
 
-REDIRECTS = [
-    (301, "http://127.0.0.1:9/api/v1/servers"),
-    (302, "/api/v1/servers"),
-    (307, "https://other.invalid/api/v1/servers"),
-    (302, "http://schön.invalid/"),
-    (302, "http://127.0.0.1:99999/"),
-    (308, "http://[bad\x01"),
-]
-
-
 @pytest.mark.promise("home")
-@pytest.mark.parametrize(("status", "location"), REDIRECTS)
+@pytest.mark.parametrize(
+    ("status", "location"),
+    [
+        (301, "http://127.0.0.1:9/api/v1/servers"),
+        (302, "/api/v1/servers"),
+        (308, "http://[bad\x01"),
+    ],
+)
 def test_no_redirect_is_followed(read: Any, sandbox: Sandbox, status: int, location: str) -> None:
     sandbox.fail(Fault(status=status, location=location))
-    with pytest.raises(Redirected) as caught:
+    with pytest.raises(_errors.Redirected) as caught:
         read(sandbox)
     assert f"which is not followed (HTTP {status})" in caught.value.message
     assert len(sandbox.requests) == 1
@@ -194,38 +161,30 @@ def test_plain_http_to_another_machine_causes_one_warning(
 @pytest.mark.parametrize(
     "fault",
     [
-        Fault(status=302, location="http://127.0.0.1/?t={token}"),
-        Fault(content_type="text/{token}", body="no"),
-        Fault(has_more=True, link='<//other.invalid/{token}>; rel="next"'),
-        Fault(headers={"Content-Encoding": "{token}"}),
-        Fault(body='{"{token}": 1, "{token}": 2}'),
+        Fault(status=302, location=f"http://127.0.0.1/?t={TOKEN}"),
+        Fault(content_type=f"text/{TOKEN}", body="no"),
+        Fault(has_more=True, link=f'<//other.invalid/{TOKEN}>; rel="next"'),
+        Fault(headers={"Content-Encoding": TOKEN}),
+        Fault(body=f'{{"{TOKEN}": 1, "{TOKEN}": 2}}'),
     ],
-    ids=repr,
+    ids=["location", "content type", "link", "encoding", "key"],
 )
-@pytest.mark.parametrize("before", [0, 150])
 def test_each_quotation_of_a_response_hides_the_token(
-    read: Any, sandbox: Sandbox, fault: Fault, before: int
+    read: Any, sandbox: Sandbox, fault: Fault
 ) -> None:
     sandbox.token = TOKEN
-
-    def fill(value: Any) -> Any:
-        return value.replace("{token}", "x" * before + TOKEN) if isinstance(value, str) else value
-
-    headers = {name: fill(value) for name, value in fault.headers.items()}
-    texts = ("location", "content_type", "body", "link")
-    changes = {name: fill(getattr(fault, name)) for name in texts}
-    sandbox.fail(replace(fault, headers=headers, **changes))
-    with pytest.raises(CloudError) as caught:
+    sandbox.fail(fault)
+    with pytest.raises(_errors.CloudError, match=r"\*{8}") as caught:
         read(sandbox, pagination="link")
-    assert before or "********" in caught.value.message
-    assert TOKEN[:6] not in caught.value.message
+    assert TOKEN not in caught.value.message
 
 
 @pytest.mark.promise("secret")
-def test_a_token_in_base_url_is_not_shown_in_a_message(read: Any, sandbox: Sandbox) -> None:
-    with pytest.raises(Unreachable, match=r"^Cannot reach \*{8}\.invalid:80") as caught:
+def test_a_token_in_base_url_is_not_shown_in_a_message(
+    read: Any, sandbox: Sandbox, clock: Any
+) -> None:
+    with pytest.raises(_errors.Unreachable, match=r"^Cannot reach \*{8}\.invalid:80.* Tried 2"):
         read(sandbox, "http://secret-token.invalid", api_token="secret-token", retries=1)
-    assert caught.value.message.endswith(" Tried 2 times.")
 
 
 @pytest.mark.parametrize(
@@ -235,88 +194,48 @@ def test_a_token_in_base_url_is_not_shown_in_a_message(read: Any, sandbox: Sandb
         (Fault(body="", headers={"Content-Type": None}), "(content type: none given)"),
         (Fault(headers={"Content-Encoding": "br"}), 'the encoding "br"'),
     ],
-    ids=repr,
+    ids=["html", "empty", "encoded"],
 )
 def test_a_response_that_is_not_json_is_named(
     read: Any, sandbox: Sandbox, fault: Fault, words: str
 ) -> None:
     sandbox.fail(fault)
-    with pytest.raises(MalformedResponse) as caught:
+    with pytest.raises(_errors.MalformedResponse) as caught:
         read(sandbox)
     assert words in caught.value.message
     assert caught.value.next_step
 
 
-@dataclass
-class Reports:
-    """The lines that a client reports, by kind."""
-
-    wait: list[str] = field(default_factory=list)
-    progress: list[str] = field(default_factory=list)
-    trace: list[str] = field(default_factory=list)
-
-
-def reports(sandbox: Sandbox, **options: Any) -> Reports:
-    """Read a listing; return what the client reports."""
-    lines = Reports()
-    connection = Connection(f"{sandbox.url}/api/v1", sandbox.token, **options)
-    _client.Client(
-        connection,
-        print,
-        wait=lines.wait.append,
-        progress=lines.progress.append,
-        trace=lines.trace.append,
-    ).list_servers()
-    return lines
-
-
-class Clock:
-    """The clock of the client, which only a test and the client's waits move."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def monotonic(self) -> float:
-        return self.now
-
-    def sleep(self, seconds: float) -> None:
-        self.now += seconds
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """Return the clock of the client, so that a busy machine changes no report."""
-    clock = Clock()
-    monkeypatch.setattr(_client, "time", clock)
-    return clock
-
-
-def test_a_wait_of_more_than_five_seconds_is_reported(sandbox: Sandbox, clock: Clock) -> None:
+def test_a_wait_of_more_than_five_seconds_is_reported(
+    read: Any, sandbox: Sandbox, clock: Any
+) -> None:
     for after in (40, 4):
         sandbox.fail(Fault(status=429, retry_after=after))
-    lines = reports(sandbox)
-    (wait,) = lines.wait
+    read(sandbox, retries=3)
+    (wait,) = read.waits
     assert re.match(r"retry 1 of 3 in 40\.\d s: The API is throttling requests", wait)
-    assert [line.partition(" ")[0] for line in lines.trace] == ["GET", "GET", "retry", "GET"]
+    assert [line.partition(" ")[0] for line in read.trace] == ["GET", "GET", "retry", "GET"]
 
 
 @pytest.mark.parametrize("took", [4, 6])
 def test_a_retry_after_a_long_attempt_is_reported(
-    sandbox: Sandbox, clock: Clock, took: float
+    read: Any, sandbox: Sandbox, clock: Any, took: float
 ) -> None:
     def body() -> Iterator[bytes]:
         clock.sleep(took)
         yield b"{}"
 
     sandbox.fail(Fault(status=503, body=body))
-    waits = reports(sandbox).wait
-    assert len(waits) == (took > 5)
-    assert all(re.match(r"retry 1 of 3 in \d\.\d s: The API is failing", wait) for wait in waits)
+    read(sandbox, retries=3)
+    assert len(read.waits) == (took > 5)
+    for wait in read.waits:
+        assert re.match(r"retry 1 of 3 in \d\.\d s: The API is failing", wait)
 
 
-def test_the_progress_of_a_long_listing_is_reported(clock: Clock) -> None:
-    with Sandbox(servers=1001, pagination="cursor", page_size=500) as paged:
-        assert reports(paged, pagination="cursor").progress == []
+def test_the_progress_of_a_long_listing_is_reported(read: Any, clock: Any) -> None:
+    with Sandbox(servers=1501, pagination="cursor", page_size=500) as paged:
+        read(paged, pagination="cursor")
+        assert read.progress == []
         page = json.dumps({"data": paged.servers[500:1000], "has_more": True}).encode()
 
         def body() -> Iterator[bytes]:
@@ -324,4 +243,5 @@ def test_the_progress_of_a_long_listing_is_reported(clock: Clock) -> None:
             yield page
 
         paged.fail(Fault(body=body), page=2)
-        assert reports(paged, pagination="cursor").progress == ["page 3, 1,000 servers so far"]
+        read(paged, pagination="cursor")
+        assert read.progress == ["page 3, 1,000 servers so far"]

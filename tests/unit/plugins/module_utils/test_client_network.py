@@ -7,11 +7,7 @@
 from __future__ import annotations
 
 import datetime
-import socket
-import threading
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,19 +15,17 @@ import pytest
 import trustme
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
-    CloudError,
     TLSFailed,
     Unreachable,
 )
 from sandbox import Fault, Sandbox
-from support.http_meanings import RESPONSES
 
 LONG_AGO = datetime.datetime(2020, 1, 1, tzinfo=datetime.timezone.utc)
 
 
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with two CAs, and certificates of the first one with their keys."""
+    """Return a folder with two CAs, and with certificates of the first one."""
     folder = tmp_path_factory.mktemp("certificates")
     authority = trustme.CA()
     authority.cert_pem.write_to_path(folder / "ca.pem")
@@ -41,76 +35,51 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "elsewhere": authority.issue_cert("elsewhere.invalid"),
         "expired": authority.issue_cert("127.0.0.1", not_after=LONG_AGO),
     }.items():
-        certificate.cert_chain_pems[0].write_to_path(folder / f"{name}.pem")
-        certificate.private_key_pem.write_to_path(folder / f"{name}.key")
+        certificate.private_key_and_cert_chain_pem.write_to_path(folder / f"{name}.pem")
     return folder
 
 
-@pytest.fixture
-def serve(certificates: Path) -> Iterator[Callable[[str], Sandbox]]:
-    """Return a function that starts a sandbox with a certificate."""
-    started: list[Sandbox] = []
-
-    def start(name: str) -> Sandbox:
-        files = (certificates / f"{name}.pem", certificates / f"{name}.key")
-        started.append(Sandbox(servers=3, tls=files))
-        started[-1].start()
-        return started[-1]
-
-    yield start
-    for sandbox in started:
-        sandbox.stop()
-
-
-REFUSED = [
-    ("good", True, "unable to get local issuer certificate"),
-    ("good", "another", "unable to get local issuer certificate"),
-    ("elsewhere", "ca", r"'127\.0\.0\.1'"),
-    ("expired", "ca", "certificate has expired"),
-]
-
-
 @pytest.mark.promise("home")
-@pytest.mark.parametrize(("certificate", "trusted", "reason"), REFUSED)
+@pytest.mark.parametrize(
+    ("certificate", "trusted", "reason"),
+    [
+        ("good", "", "unable to get local issuer certificate"),
+        ("good", "another", "unable to get local issuer certificate"),
+        ("elsewhere", "ca", r"'127\.0\.0\.1'"),
+        ("expired", "ca", "certificate has expired"),
+    ],
+)
 def test_a_certificate_that_is_not_trusted_is_refused(
-    read: Any,
-    serve: Callable[[str], Sandbox],
-    certificates: Path,
-    waits: list[float],
-    certificate: str,
-    trusted: Any,
-    reason: str,
+    read: Any, clock: Any, certificates: Path, certificate: str, trusted: str, reason: str
 ) -> None:
-    sandbox = serve(certificate)
-    verify = str(certificates / f"{trusted}.pem") if isinstance(trusted, str) else trusted
-    with pytest.raises(TLSFailed, match=reason) as caught:
+    verify = str(certificates / f"{trusted}.pem") if trusted else True
+    with (
+        Sandbox(tls=(certificates / f"{certificate}.pem", None)) as sandbox,
+        pytest.raises(TLSFailed, match=reason) as caught,
+    ):
         read(sandbox, verify=verify, retries=2)
     assert f"127.0.0.1:{sandbox.port}" in caught.value.message
     assert ".." not in caught.value.message
     assert "ca_path" in caught.value.next_step
-    assert (waits, sandbox.requests) == ([], [])
+    assert (clock.waits, sandbox.requests) == ([], [])
 
 
-@pytest.mark.parametrize("variable", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"])
 def test_the_bundle_of_the_environment_is_used_without_ca_path(
-    read: Any,
-    serve: Callable[[str], Sandbox],
-    certificates: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    variable: str,
+    read: Any, certificates: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sandbox = serve("good")
-    monkeypatch.setenv(variable, str(certificates / "ca.pem"))
-    assert len(read(sandbox)) == 3
-    with pytest.raises(TLSFailed):
-        read(sandbox, verify=str(certificates / "another.pem"))
-    monkeypatch.setenv(variable, str(certificates / "another.pem"))
-    with pytest.raises(TLSFailed):
-        read(sandbox)
-    assert len(read(sandbox, verify=str(certificates / "ca.pem"))) == 3
-    with warnings.catch_warnings(record=True) as seen:
-        warnings.simplefilter("always")
-        assert len(read(sandbox, verify=False)) == 3
+    ours, another = (str(certificates / name) for name in ("ca.pem", "another.pem"))
+    with Sandbox(servers=3, tls=(certificates / "good.pem", None)) as sandbox:
+        monkeypatch.setenv("REQUESTS_CA_BUNDLE", ours)
+        assert len(read(sandbox)) == 3
+        with pytest.raises(TLSFailed):
+            read(sandbox, verify=another)
+        monkeypatch.setenv("REQUESTS_CA_BUNDLE", another)
+        with pytest.raises(TLSFailed):
+            read(sandbox)
+        assert len(read(sandbox, verify=ours)) == 3
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            assert len(read(sandbox, verify=False)) == 3
     assert (read.warnings, [str(warning.message) for warning in seen]) == ([], [])
 
 
@@ -129,41 +98,12 @@ UNREACHABLE = [
 
 @pytest.mark.parametrize(("url", "words"), UNREACHABLE)
 def test_connection_errors_name_host_and_port(
-    read: Any, sandbox: Sandbox, waits: list[float], url: str, words: str
+    read: Any, sandbox: Sandbox, clock: Any, url: str, words: str
 ) -> None:
     with pytest.raises(Unreachable, match=f"^Cannot reach {words} Tried 2 times") as caught:
         read(sandbox, url, retries=1)
     assert "base_url" in caught.value.next_step
-    assert len(waits) == 1
-
-
-@pytest.mark.promise("whole")
-@pytest.mark.parametrize("cases", RESPONSES.values(), ids=RESPONSES)
-def test_a_response_is_a_whole_listing_or_an_error(
-    read: Any, sandbox: Sandbox, cases: dict[bytes, str]
-) -> None:
-    def respond() -> None:
-        for sent in cases:
-            connection = listener.accept()[0]
-            with connection, suppress(OSError):
-                connection.recv(65536)
-                connection.sendall(sent)
-                connection.shutdown(socket.SHUT_WR)
-                connection.recv(65536)  # a reset would drop what the client has not read
-
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = threading.Thread(target=respond)
-        thread.start()
-        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        for sent, words in cases.items():
-            message = ""
-            try:
-                assert read(sandbox, url) == []
-            except CloudError as error:
-                message = error.message
-            assert words in message, sent
-            assert bool(words) == bool(message), (sent, message)
-        thread.join()
+    assert len(clock.waits) == 1
 
 
 BAD_PROXIES = [
@@ -187,16 +127,6 @@ def test_an_error_at_the_proxy_is_reported_as_such(
     assert "proxy" in caught.value.next_step
 
 
-def test_a_proxy_that_does_not_use_tls_is_named(
-    read: Any, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("https_proxy", sandbox.url.replace("http:", "https:"))
-    words = f"api.invalid:443 through the proxy {sandbox.host}:{sandbox.port} failed: .* not use"
-    with pytest.raises(TLSFailed, match=words) as caught:
-        read(sandbox, "https://api.invalid")
-    assert "proxy" in caught.value.next_step
-
-
 @pytest.mark.promise("home")
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
 def test_a_loopback_address_never_uses_a_proxy(
@@ -209,15 +139,12 @@ def test_a_loopback_address_never_uses_a_proxy(
 
 
 @pytest.mark.promise("home")
-@pytest.mark.parametrize("status", [403, 407, 502])
 def test_a_proxy_that_refuses_a_tunnel_is_quoted_and_gets_no_token(
-    read: Any, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, status: int
+    read: Any, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("https_proxy", sandbox.url)
-    sandbox.fail(Fault(status=status), times=None)
-    with pytest.raises(
-        Unreachable, match=f"through the proxy .*: tunnel connection failed: {status}"
-    ):
+    sandbox.fail(Fault(status=407), times=None)
+    with pytest.raises(Unreachable, match=r"the proxy .*: tunnel connection failed: 407"):
         read(sandbox, "https://api.invalid")
     (request,) = sandbox.requests
     assert (request.method, request.path) == ("CONNECT", "api.invalid:443")

@@ -8,13 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ansible_collections.server_management.cloud.plugins.module_utils import _errors
 from ansible_collections.server_management.cloud.plugins.module_utils._envelope import (
     Listing,
     parse_listing,
     read_json,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
-    MalformedResponse,
 )
 
 ENVELOPE = b'{"data": [], "has_more": false}'
@@ -55,7 +53,7 @@ REFUSED = [
 @pytest.mark.promise("whole")
 @pytest.mark.parametrize(("body", "words"), REFUSED, ids=[words for body, words in REFUSED])
 def test_a_malformed_envelope_is_refused(body: bytes, words: str) -> None:
-    with pytest.raises(MalformedResponse, match=words) as caught:
+    with pytest.raises(_errors.MalformedResponse, match=words) as caught:
         parse(body, "text/x")
     assert "base_url" in caught.value.next_step
     assert ("not JSON" in words) <= ("(content type: TEXT/X)" in caught.value.message)
@@ -67,6 +65,6 @@ def test_any_body_is_parsed_or_refused(body: bytes | str) -> None:
     message = ""
     try:
         parse(body if isinstance(body, bytes) else body.encode())
-    except MalformedResponse as error:
+    except _errors.MalformedResponse as error:
         message = error.message
     assert message.isprintable()

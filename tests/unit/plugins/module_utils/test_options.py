@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,6 +18,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._options i
     Connection,
     connection_argument_spec,
     connection_from,
+    variable,
 )
 
 TOKEN = "secret-t0ken"
@@ -34,19 +37,27 @@ OPTIONS: dict[str, Any] = {
     "pagination_parameter": "starting_after",
     "allow_partial": False,
 }
-IN_ENVIRONMENT = {"base_url", "validate_certs", "ca_path", "timeout", "retries"}
+# A text in the environment, and the value of the option.
+ENVIRONMENT: dict[str, tuple[str, object]] = {
+    "base_url": ("http://127.0.0.1:9", "http://127.0.0.1:9"),
+    "validate_certs": ("false", False),
+    "ca_path": ("/a/bundle", "/a/bundle"),
+    "timeout": ("1.5", 1.5),
+    "retries": ("7", 7),
+}
 
 
-def _connect(**options: Any) -> Connection:
-    return connection_from({**OPTIONS, **options}.__getitem__, "2.21.0")
+def _connect(folder: Path | str = "", **options: Any) -> Connection:
+    return connection_from({**OPTIONS, **options}.__getitem__, "2.21.0", str(folder))
 
 
-def _refusal(**options: Any) -> OptionError:
+def _refusal(**options: Any) -> str:
     with pytest.raises(OptionError) as caught:
         _connect(**options)
-    assert TOKEN not in str(caught.value)
-    assert str(caught.value).isprintable()
-    return caught.value
+    message = str(caught.value)
+    assert TOKEN not in message
+    assert message.isprintable()
+    return message
 
 
 def test_the_options_make_a_connection() -> None:
@@ -56,6 +67,7 @@ def test_the_options_make_a_connection() -> None:
         user_agent=f"server_management.cloud/{VERSION} ansible/2.21.0",
     )
     assert _connect() == expected
+    assert expected.root_url == "https://api.example.com"
 
 
 def test_each_option_reaches_the_connection() -> None:
@@ -73,54 +85,6 @@ def test_each_option_reaches_the_connection() -> None:
     assert _connect(pagination_parameter="").pagination_parameter == "starting_after"
 
 
-@pytest.mark.parametrize(
-    ("base_url", "url"),
-    [
-        ("https://h", "https://h/api/v1"),
-        ("https://h///", "https://h/api/v1"),
-        ("https://h/api/v1/", "https://h/api/v1"),
-        ("http://h:8080/prefix/", "http://h:8080/prefix/api/v1"),
-        ("http://h/prefix/api/v1", "http://h/prefix/api/v1"),
-        ("http://h/xapi/v1", "http://h/xapi/v1/api/v1"),
-        ("http://[::1]:80", "http://[::1]:80/api/v1"),
-    ],
-)
-def test_the_path_of_the_api_is_added_if_it_is_missing(base_url: str, url: str) -> None:
-    assert _connect(base_url=base_url).base_url == url
-
-
-@pytest.mark.parametrize("base_url", ["", None])
-def test_the_base_url_is_required(base_url: str | None) -> None:
-    error = str(_refusal(base_url=base_url))
-    assert error.startswith("base_url: is required.")
-    assert "SERVER_MANAGEMENT_BASE_URL" in error
-
-
-MALFORMED = {
-    "not an http or https URL": (
-        *("api.example.com", "//api.example.com", "ftp://h", "file:///etc/passwd"),
-        *("https://", "https:///path", "https://:443", "https://[::1"),
-        *("https://h:0", "https://h:65536", "https://h:port"),
-    ),
-    "a user or a password": ("https://user:secret@h", "https://user@h", "https://@h"),
-    "a query or a fragment": ("https://h?a=b", "https://h/?", "https://h/#part", "https://h/#"),
-    "a space, a backslash or a control character": (
-        *(" https://h", "https://h\n", "https://h/a b", "https://h\u00a0"),
-        *("https://h\\@other", "https://h/\x1b[1m"),
-    ),
-}
-
-
-@pytest.mark.parametrize(
-    ("base_url", "words"), [(url, words) for words, urls in MALFORMED.items() for url in urls]
-)
-def test_a_malformed_base_url_is_refused(base_url: str, words: str) -> None:
-    error = str(_refusal(base_url=base_url))
-    assert error.startswith("base_url: ")
-    assert words in error
-    assert "secret" not in error
-
-
 @pytest.mark.parametrize("token", ["x", "~!", "a" * 5000, "{{}}"])
 @pytest.mark.parametrize("around", ["{}", " {}", "{}\n", "\r\n\t{} \r\n"])
 def test_a_token_is_visible_ascii(token: str, around: str, tmp_path: Path) -> None:
@@ -131,6 +95,7 @@ def test_a_token_is_visible_ascii(token: str, around: str, tmp_path: Path) -> No
 
 
 VAULT = "$ANSIBLE_VAULT;1.1;AES256\n6162\n"
+UTF_16 = "the file is encoded in UTF-16. Save it as UTF-8."
 ASCII = "the token must be visible ASCII without spaces."
 ENCRYPTED = "encrypted with Ansible Vault: use `api_token: !vault`."
 
@@ -149,25 +114,24 @@ def test_a_token_that_cannot_be_one_is_not_shown_and_its_source_is_named(
 ) -> None:
     file = tmp_path / "token"
     file.write_text(token, encoding="utf-8", newline="")
-    assert str(_refusal(api_token=token)) == f"api_token: {problem}"
-    refused = str(_refusal(api_token=None, api_token_file=str(file)))
+    assert _refusal(api_token=token) == f"api_token: {problem}"
+    refused = _refusal(api_token=None, api_token_file=str(file))
     assert refused == f"api_token_file: {file}: {problem}"
     monkeypatch.setenv(FILE_VARIABLE, str(file))
-    assert str(_refusal(api_token=None)) == f"{FILE_VARIABLE}: {file}: {problem}"
+    assert _refusal(api_token=None) == f"{FILE_VARIABLE}: {file}: {problem}"
     monkeypatch.setenv(TOKEN_VARIABLE, token)
-    assert str(_refusal(api_token=None)) == f"{TOKEN_VARIABLE}: {problem}"
+    assert _refusal(api_token=None) == f"{TOKEN_VARIABLE}: {problem}"
 
 
-@pytest.mark.parametrize("empty", [None, "", " \n"])
-def test_a_token_is_required(empty: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    for variable in (TOKEN_VARIABLE, FILE_VARIABLE):
-        if empty is not None:
-            monkeypatch.setenv(variable, empty)
-    error = str(_refusal(api_token=None))
+@pytest.mark.parametrize("empty", ["", " \n"])
+def test_a_token_is_required(empty: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (TOKEN_VARIABLE, FILE_VARIABLE):
+        monkeypatch.setenv(name, empty)
+    error = _refusal(api_token=None)
     assert error.startswith("api_token: is required. Set it or api_token_file, or ")
     assert f"{TOKEN_VARIABLE} and {FILE_VARIABLE}" in error
     both = "api_token and api_token_file: both are set."
-    assert str(_refusal(api_token_file="/nowhere/file")).startswith(both)
+    assert _refusal(api_token_file="/nowhere/file").startswith(both)
 
 
 @pytest.mark.promise("home")
@@ -186,43 +150,36 @@ def test_an_empty_option_of_the_token_is_never_replaced(
 ) -> None:
     monkeypatch.setenv(TOKEN_VARIABLE, "other")
     values = {"api_token": other, "api_token_file": other, option: empty}
-    assert str(_refusal(**values)).startswith(f"{option}: is empty. Check the template")
+    assert _refusal(**values).startswith(f"{option}: is empty. Check the template")
 
 
 @pytest.mark.promise("home")
 @pytest.mark.parametrize(
-    ("options", "environment", "token"),
+    ("options", "environment", "token", "source"),
     [
-        ({"api_token": "option"}, {TOKEN_VARIABLE: "other", FILE_VARIABLE: "{other}"}, "option"),
-        ({"api_token_file": "{file}"}, {TOKEN_VARIABLE: "other"}, "of-the-file"),
-        ({"api_token_file": "{file}"}, {FILE_VARIABLE: "{other}"}, "of-the-file"),
-        ({}, {TOKEN_VARIABLE: " first\n", FILE_VARIABLE: "{other}"}, "first"),
-        ({}, {TOKEN_VARIABLE: " ", FILE_VARIABLE: "{file}"}, "of-the-file"),
-        ({}, {FILE_VARIABLE: "$FOLDER/file"}, "of-the-file"),
+        ({"api_token": "a"}, {TOKEN_VARIABLE: "b", FILE_VARIABLE: "b"}, "a", "api_token"),
+        ({"api_token_file": "./file"}, {TOKEN_VARIABLE: "b"}, "c", "api_token_file (./file)"),
+        ({"api_token_file": "./file"}, {FILE_VARIABLE: "b"}, "c", "api_token_file (./file)"),
+        ({}, {TOKEN_VARIABLE: " b\n", FILE_VARIABLE: "file"}, "b", TOKEN_VARIABLE),
+        ({}, {TOKEN_VARIABLE: " ", FILE_VARIABLE: "file"}, "c", f"{FILE_VARIABLE} (file)"),
+        ({}, {FILE_VARIABLE: "$FOLDER/file"}, "c", f"{FILE_VARIABLE} (./file)"),
     ],
 )
 def test_the_most_specific_source_of_a_token_wins(
     options: dict[str, str],
     environment: dict[str, str],
     token: str,
+    source: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    (tmp_path / "file").write_text("of-the-file\n")
-    (tmp_path / "other").write_text("of-the-other-file\n")
-    paths = {name: str(tmp_path / name) for name in ("file", "other")}
-    monkeypatch.setenv("FOLDER", str(tmp_path))
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value.format(**paths))
-    given = {name: value.format(**paths) for name, value in options.items()}
-    connection = _connect(**{"api_token": None, **given})
-    assert connection.api_token == token
-    name, _space, path = connection.source.partition(" ")
-    assert name in (given or environment)
-    assert path == ("" if token != "of-the-file" else f"({tmp_path / 'file'})")
-
-
-UTF_16 = "the file is encoded in UTF-16. Save it as UTF-8."
+    (tmp_path / "file").write_text("c\n")
+    monkeypatch.chdir(tmp_path)
+    for name, value in {"FOLDER": ".", **environment}.items():
+        monkeypatch.setenv(name, value)
+    given: dict[str, Any] = {"api_token": None, **options}
+    connection = _connect(**given)
+    assert (connection.api_token, connection.source) == (token, source)
 
 
 @pytest.mark.parametrize(
@@ -238,7 +195,7 @@ UTF_16 = "the file is encoded in UTF-16. Save it as UTF-8."
 def test_a_file_without_a_token_is_refused(content: bytes, words: str, tmp_path: Path) -> None:
     file = tmp_path / "token"
     file.write_bytes(content)
-    error = str(_refusal(api_token=None, api_token_file=str(file)))
+    error = _refusal(api_token=None, api_token_file=str(file))
     assert error == f"api_token_file: {file}: {words}"
 
 
@@ -248,14 +205,12 @@ def test_relative_paths_are_relative_to_the_folder_except_those_of_the_environme
     (tmp_path / "token").write_text(TOKEN)
     (tmp_path / "ca.pem").write_text(PEM)
     monkeypatch.setenv("NAME", "token")
-    options = {**OPTIONS, "api_token": None, "api_token_file": "./$NAME", "ca_path": "ca.pem"}
-    connection = connection_from(options.__getitem__, "2.21.0", str(tmp_path))
+    connection = _connect(tmp_path, api_token=None, api_token_file="./$NAME", ca_path="ca.pem")
     assert (connection.api_token, connection.verify) == (TOKEN, str(tmp_path / "ca.pem"))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(FILE_VARIABLE, "token")
     monkeypatch.setenv("SERVER_MANAGEMENT_CA_PATH", "ca.pem")
-    options = {**OPTIONS, "api_token": None}
-    connection = connection_from(options.__getitem__, "2.21.0", "/nowhere")
+    connection = _connect("/nowhere", api_token=None)
     assert (connection.api_token, connection.verify) == (TOKEN, "ca.pem")
 
 
@@ -265,18 +220,13 @@ def test_relative_paths_are_relative_to_the_folder_except_those_of_the_environme
 def test_a_token_that_is_set_as_a_path_is_not_shown(
     option: str, token: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    options = {**OPTIONS, "api_token": None, option: token}
-    if option == "ca_path":
-        options["api_token"] = "other"
-    with pytest.raises(OptionError) as caught:
-        connection_from(options.__getitem__, "2.21.0", str(tmp_path))
-    assert str(caught.value).startswith(f"{option}: ")
-    assert str(caught.value).endswith("The value is not shown, because it may be a token.")
-    assert token not in str(caught.value)
-    monkeypatch.setenv(f"SERVER_MANAGEMENT_{option.upper()}", token)
-    with pytest.raises(OptionError) as caught:
-        connection_from({**options, option: None}.__getitem__, "2.21.0", str(tmp_path))
-    assert token not in str(caught.value)
+    given = {"api_token": "other" if option == "ca_path" else None}
+    error = _refusal(folder=tmp_path, **given, **{option: token})
+    assert error.startswith(f"{option}: ")
+    assert error.endswith("The value is not shown, because it may be a token.")
+    assert token not in error
+    monkeypatch.setenv(variable(option), token)
+    assert token not in _refusal(folder=tmp_path, **given)
 
 
 @pytest.mark.parametrize(
@@ -292,7 +242,7 @@ def test_a_file_that_cannot_be_read_is_named_and_not_replaced(
     option: str, path: str, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(TOKEN_VARIABLE, "other")
-    assert str(_refusal(**{"api_token": None, option: path})) == f"{option}: {words}"
+    assert _refusal(**{"api_token": None, option: path}) == f"{option}: {words}"
 
 
 @pytest.mark.parametrize("validate", [False, True])
@@ -302,7 +252,7 @@ def test_a_bundle_must_have_a_certificate_and_is_used_for_validation(
 ) -> None:
     bundle = tmp_path / "ca.pem"
     bundle.write_bytes(content)
-    error = str(_refusal(validate_certs=validate, ca_path=str(bundle)))
+    error = _refusal(validate_certs=validate, ca_path=str(bundle))
     assert error.startswith(f"ca_path: {bundle}: the file has no certificate in PEM format")
     bundle.write_text(f"# A comment\n{PEM}", encoding="ascii")
     connection = _connect(validate_certs=validate, ca_path=str(bundle))
@@ -312,8 +262,8 @@ def test_a_bundle_must_have_a_certificate_and_is_used_for_validation(
 @pytest.mark.parametrize("timeout", [0.0, -1.0, float("nan"), float("inf"), float("-inf")])
 def test_an_invalid_number_is_refused(timeout: float) -> None:
     words = "timeout: must be a number of seconds greater than 0"
-    assert str(_refusal(timeout=timeout)).startswith(words)
-    assert str(_refusal(retries=-1)).startswith("retries: must be 0 or more, but is -1")
+    assert _refusal(timeout=timeout).startswith(words)
+    assert _refusal(retries=-1).startswith("retries: must be 0 or more, but is -1")
 
 
 def test_a_long_timeout_is_limited_to_what_sockets_accept() -> None:
@@ -323,27 +273,36 @@ def test_a_long_timeout_is_limited_to_what_sockets_accept() -> None:
         any_socket.settimeout(_connect(timeout=1e300).timeout)
 
 
-def test_the_argument_spec_has_each_option_with_its_default() -> None:
-    spec = connection_argument_spec()
-    assert list(spec) == list(OPTIONS)
-    defaults = {name: rules.get("default") for name, rules in spec.items()}
-    assert defaults == {**OPTIONS, "base_url": None, "api_token": None}
-    assert [name for name, rules in spec.items() if rules.get("required")] == ["base_url"]
-    tokens = {"api_token", "api_token_file"}
-    assert {name for name, rules in spec.items() if "fallback" in rules} == IN_ENVIRONMENT | tokens
-    assert [name for name, rules in spec.items() if rules.get("no_log")] == ["api_token"]
-    assert spec["api_token_file"]["no_log"] is False
-
-
 @pytest.mark.parametrize("empty", ["", " "])
-def test_an_empty_variable_counts_as_not_set(empty: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for option in IN_ENVIRONMENT:
-        monkeypatch.setenv(f"SERVER_MANAGEMENT_{option.upper()}", empty)
-    parameters: dict[str, Any] = {"api_token": TOKEN}
-    result = ArgumentSpecValidator(connection_argument_spec()).validate(parameters)
-    assert result.error_messages == []
-    values = result.validated_parameters
-    assert {option: values[option] for option in IN_ENVIRONMENT} == {
-        option: OPTIONS[option] if option != "base_url" else "" for option in IN_ENVIRONMENT
-    }
+def test_an_environment_variable_is_used_unless_it_is_empty(
+    empty: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def validated() -> dict[str, Any]:
+        result = ArgumentSpecValidator(connection_argument_spec()).validate({"api_token": TOKEN})
+        assert result.error_messages == []
+        return {option: result.validated_parameters[option] for option in ENVIRONMENT}
+
+    for option in ENVIRONMENT:
+        monkeypatch.setenv(variable(option), empty)
+    assert validated() == {**{option: OPTIONS[option] for option in ENVIRONMENT}, "base_url": ""}
     assert _connect().verify is True
+    for option, (text, _value) in ENVIRONMENT.items():
+        monkeypatch.setenv(variable(option), text)
+    assert validated() == {option: value for option, (_text, value) in ENVIRONMENT.items()}
+
+
+def test_a_token_is_registered_if_it_cannot_be_a_part_of_ordinary_text(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    registered: list[str] = []
+    module: Any = SimpleNamespace(register_secret=registered.append)
+    monkeypatch.setitem(sys.modules, "ansible.module_utils.secrets", module)
+    for token in ("x" * 15, "y" * 16):
+        _connect(api_token=token)
+    assert registered == ["y" * 16]
+
+
+def test_ansible_hides_the_token_and_nothing_else() -> None:
+    spec = connection_argument_spec()
+    hidden = {option: rules["no_log"] for option, rules in spec.items() if "no_log" in rules}
+    assert hidden == {"api_token": True, "api_token_file": False}

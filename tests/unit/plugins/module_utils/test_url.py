@@ -12,17 +12,73 @@ from hypothesis import given
 from hypothesis import strategies as st
 from urllib3.util import parse_url
 
+from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._url import (
+    check_base_url,
     host_and_port,
     is_loopback,
     origin,
     resolve,
 )
-from support.http_meanings import URLS
 
+# Links and addresses, in which parsers could find different hosts: those of requests 2.28 and 2.34,
+# urllib3 1.26 and 2.8, and Python 3.10 and 3.13.
+URLS = (
+    *("?page=2", "//h/x", "///x", "http:x", "http:/x", "http:///x", "HTTP://H:/x", "..//x", ";x"),
+    *("//h\uff0f@other/", "//h\u2044other", "//h\uff1a81/", "//other\uff03@h/", "//\uff48/x"),
+    *("//h:80@other/x", "//other#@h/", "//other?@h/", "//other;@h/", "//h\\@other/x"),
+    *("//h\\.other/", "//h%2f@other/x", "//h%40other/", "//h:080/x", "//h:+80/", "//h:8_0/"),
+    *("//[h]/x", "//[h/", "//h]", "/%2e%2e/%zz?a=%", "//[::1]/x", "//[fe80::1%25eth0]/x"),
+    *("//[fe80::1%eth0]/x", "//[::ffff:127.0.0.1]/", "//h%25/", "//\u24d7/x", "//h\u3002other/"),
+    *("//\xdf.h/", "//h\xad/", "//xn--/", "//*.h/", "//.h/", "//h./x"),
+    *("//user:pw@h/", "//@h/", "//:@h/x", "/a%7Eb?c=%41", "/\xe9?\u20ac", "/a|b^c`{}"),
+    *(" //other/", "\t//other/", "\xa0//other/", "/a b"),
+)
 # Pieces from which URLs are made that parsers could read differently.
 PIECES = [*"@:#?%[];.\\", "http:", "//", "h", "other", ":80", *URLS]
 PAGE = "http://h/api/v1/servers?page=1"
+
+
+@pytest.mark.parametrize(
+    ("base_url", "url"),
+    [
+        ("https://h", "https://h/api/v1"),
+        ("https://h///", "https://h/api/v1"),
+        ("https://h/api/v1/", "https://h/api/v1"),
+        ("http://h:8080/prefix/", "http://h:8080/prefix/api/v1"),
+        ("http://h/prefix/api/v1", "http://h/prefix/api/v1"),
+        ("http://h/xapi/v1", "http://h/xapi/v1/api/v1"),
+        ("http://[::1]:80", "http://[::1]:80/api/v1"),
+    ],
+)
+def test_the_path_of_the_api_is_added_if_it_is_missing(base_url: str, url: str) -> None:
+    assert check_base_url(base_url) == url
+
+
+MALFORMED = {
+    "is required. Set it, or SERVER_MANAGEMENT_BASE_URL": ("", None),
+    "is not an http or https URL": (
+        *("api.example.com", "//api.example.com", "ftp://h", "file:///etc/passwd"),
+        *("https://", "https:///path", "https://:443", "https://[::1"),
+        *("https://h:0", "https://h:65536", "https://h:port"),
+    ),
+    "must not contain a user or a password": ("https://user:secret@h", "https://@h"),
+    "must not contain a query": ("https://h?a=secret", "https://h/?", "https://h/#"),
+    "contains a space, a backslash or a control character": (
+        *(" https://h", "https://h\n", "https://h/a b", "https://h\u00a0"),
+        *("https://h\\@other", "https://h/\x1b[1m"),
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("base_url", "words"), [(url, words) for words, urls in MALFORMED.items() for url in urls]
+)
+def test_a_malformed_base_url_is_refused(base_url: str | None, words: str) -> None:
+    with pytest.raises(OptionError, match=f"^base_url: {words}") as caught:
+        check_base_url(base_url)
+    assert "secret" not in str(caught.value)
+    assert str(caught.value).isprintable()
 
 
 @pytest.mark.parametrize(

@@ -30,12 +30,10 @@ def sandbox() -> Iterator[Sandbox]:
         assert {request.method for request in running.requests} <= {"GET"}
 
 
-def run(
-    sandbox: Sandbox, servers: list[Any], *, check_mode: bool = False, **options: Any
-) -> Outcome:
+def run(sandbox: Sandbox, servers: list[Any], **options: Any) -> Outcome:
     """Compare the sandbox's account with declared servers."""
-    given = {"base_url": sandbox.url, "api_token": sandbox.token, "retries": 0, **options}
-    return run_module("fleet_info", {**given, "servers": servers}, check_mode=check_mode)
+    given = {"base_url": sandbox.url, "api_token": sandbox.token, **options}
+    return run_module("fleet_info", {**given, "servers": servers})
 
 
 def records(*identifiers: str) -> list[dict[str, Any]]:
@@ -52,7 +50,6 @@ def different(server: dict[str, Any], **fields: tuple[str, str | None]) -> dict[
 ALL = [{"id": server["id"]} for server in SERVERS]
 
 
-@pytest.mark.parametrize("check_mode", [False, True])
 @pytest.mark.parametrize(
     "declared",
     [
@@ -62,9 +59,9 @@ ALL = [{"id": server["id"]} for server in SERVERS]
     ],
 )
 def test_a_matching_account_is_in_sync_after_one_request(
-    sandbox: Sandbox, declared: list[Any], check_mode: bool
+    sandbox: Sandbox, declared: list[Any]
 ) -> None:
-    outcome = run(sandbox, declared, check_mode=check_mode)
+    outcome = run(sandbox, declared)
     assert outcome == Outcome({"in_sync": True, "report": [], **NONE}, False, [])
     assert len(sandbox.requests) == 1
 
@@ -88,12 +85,7 @@ def test_a_matching_account_is_in_sync_after_one_request(
             ["db (s_4) is not declared", "twin (s_3) is not declared"],
         ),
         (
-            [{"name": "twin", "plan": "other"}, {"name": "web"}, {"id": "s_4"}],
-            {"ambiguous": [{"name": "twin", "ids": ["s_2", "s_3"]}]},
-            ["twin is the name of 2 servers (s_2, s_3)"],
-        ),
-        (
-            [{"name": "twin"}, {"id": "s_2", "plan": "small"}, {"name": "web"}, {"id": "s_4"}],
+            [{"name": "twin", "plan": "other"}, {"id": "s_2"}, {"name": "web"}, {"id": "s_4"}],
             {"ambiguous": [{"name": "twin", "ids": ["s_2", "s_3"]}]},
             ["twin is the name of 2 servers (s_2, s_3)"],
         ),
@@ -102,11 +94,8 @@ def test_a_matching_account_is_in_sync_after_one_request(
 def test_each_finding_is_returned_and_reported(
     sandbox: Sandbox, declared: list[Any], expected: dict[str, Any], report: list[str]
 ) -> None:
-    outcome = run(sandbox, declared)
-    assert outcome == Outcome(
-        {"in_sync": False, "report": report, **NONE, **expected}, False, outcome.warnings
-    )
-    assert len(sandbox.requests) == 1
+    result = {"in_sync": False, "report": report, **NONE, **expected}
+    assert run(sandbox, declared) == Outcome(result, False, [])
 
 
 def test_the_report_is_sorted_by_name(sandbox: Sandbox) -> None:
@@ -169,7 +158,6 @@ def test_an_invalid_entry_is_an_error_before_any_request_if_possible(
     assert outcome.failed
     assert outcome.result["msg"].startswith(f"servers: {message}")
     assert outcome.result["error"]["code"] == "invalid_option"
-    assert outcome.result["error"]["status"] is None
     assert len(sandbox.requests) == ("same server" in message)
 
 
@@ -186,25 +174,23 @@ def test_modules_that_need_the_whole_account_ignore_allow_partial(
     outcome = run_module(module, {**connection, **options})
     assert outcome.failed
     assert outcome.result["error"]["code"] == "incomplete_listing"
-    assert "has more servers" in outcome.result["msg"]
-    assert "pagination" in outcome.result["msg"]
-    assert "ignores allow_partial" in outcome.result["msg"]
-    assert "in_sync" not in outcome.result
+    for words in ("has more servers", "Set pagination", "ignores allow_partial"):
+        assert words in outcome.result["msg"]
 
 
 def test_hostile_text_is_cleaned_in_the_report_and_kept_in_the_records() -> None:
-    names = ["a\nb", "\x1b[31mred", "{{ 1 + 1 }}", "web is missing", "\u202egnp", "x" * 5000, ""]
-    names += ["web ", 'x" is missing']
+    names = ["a\nb", "\x1b[31mred", "{{ 1 + 1 }}", "web is missing", "x" * 5000, "web "]
     servers = [{**WEB, "id": f"s\t{n}", "name": name} for n, name in enumerate(names)]
     with Sandbox(servers=servers) as sandbox:
         declared = [{"name": "a\nb", "plan": "l\nl"}, {"name": "no\nname"}, {"id": "s\t1"}]
         result = run(sandbox, declared).result
-    assert len(result["report"]) == 9
     assert all(line.isprintable() and len(line) < 400 for line in result["report"])
-    assert '"web is missing" ("s 3") is not declared' in result["report"]
-    assert '"no name" is missing' in result["report"]
-    assert '"web" ("s 7") is not declared' in result["report"]
-    assert '"x\\" is missing" ("s 8") is not declared' in result["report"]
-    assert '"a b" has the plan small instead of "l l"' in result["report"]
+    assert {
+        '"a b" has the plan small instead of "l l"',
+        '"no name" is missing',
+        '"web" ("s 5") is not declared',
+        '"web is missing" ("s 3") is not declared',
+        '"{{ 1 + 1 }}" ("s 2") is not declared',
+    } <= set(result["report"])
     unexpected = {server["id"]: server["name"] for server in result["unexpected"]}
-    assert unexpected == {f"s\t{n}": names[n] for n in range(2, 9)}
+    assert unexpected == {f"s\t{n}": names[n] for n in range(2, 6)}

@@ -8,12 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import yaml
 
 from ansible_collections.server_management.cloud.plugins.module_utils import _operations
 from sandbox import Sandbox
-from support.collection import REPOSITORY
-from support.guides import read_blocks
 from support.modules import WEB, Outcome, run_module
 
 
@@ -76,21 +73,3 @@ def test_a_live_operation_without_a_request_is_never_reported_as_done(
     assert outcome.warnings == []
     assert outcome.failed is not check_mode
     assert outcome.result["changed"] is check_mode
-
-
-def test_the_query_of_the_development_guide_finds_the_server_of_a_task() -> None:
-    jq = pytest.importorskip("jq")
-    guide = read_blocks(REPOSITORY / "docs/docsite/rst/guide_development.rst")
-    (block,) = (block for block in guide if block.caption == "extensions/audit/event_query.yml")
-    ((module, found),) = yaml.safe_load(block.text).items()
-    assert module == "server_management.cloud.server"
-    query = jq.compile(found["query"])
-    with Sandbox(servers=[dict(WEB)]) as sandbox:
-        given = {"base_url": sandbox.url, "api_token": sandbox.token}
-        result = run_module("server", {**given, "name": WEB["name"]}).result
-        (node,) = query.input_value(result).all()
-        assert node.keys() == {"name", "canonical_facts", "facts"}
-        assert (node["name"], node["canonical_facts"]) == (WEB["name"], {"id": WEB["id"]})
-        for task in ({"name": "gone", "state": "absent"}, {"name": WEB["name"], "plan": "x"}):
-            result = run_module("server", {**given, **task}).result
-            assert query.input_value(result).all() == []

@@ -51,9 +51,7 @@ def test_options_narrow_the_listing(wanted: dict[str, Any], ids: list[str]) -> N
 @pytest.mark.parametrize("check_mode", [False, True])
 def test_one_request_reads_all_servers(sandbox: Sandbox, check_mode: bool) -> None:
     outcome = run(sandbox, check_mode=check_mode)
-    assert not outcome.failed
-    assert outcome.result == {"servers": sandbox.servers}
-    assert outcome.warnings == []
+    assert outcome == Outcome({"servers": sandbox.servers}, False, [])
     assert [request.method for request in sandbox.requests] == ["GET"]
 
 
@@ -97,8 +95,8 @@ def test_regions_and_plans_that_match_nothing_cause_a_warning(
 
 @pytest.mark.parametrize("option", ["statuses", "regions", "plans"])
 def test_an_empty_list_or_value_is_an_error(sandbox: Sandbox, option: str) -> None:
-    cases: list[tuple[Any, str]] = [([], "the list is empty"), (["x", ""], "has an empty value.")]
-    for value, words in cases:
-        outcome = run(sandbox, **{option: value})
+    for value, words in (([], "the list is empty"), (["x", ""], "has an empty value.")):
+        given: dict[str, Any] = {option: value}
+        outcome = run(sandbox, **given)
         assert outcome.failed
         assert outcome.result["msg"].startswith(f"{option}: {words}")
