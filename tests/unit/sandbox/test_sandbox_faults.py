@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import socket
+from typing import Any
 
 import pytest
 
@@ -83,7 +84,7 @@ def test_faults_are_used_in_order_by_the_requests_they_are_meant_for() -> None:
         sandbox.fail(Fault(status=500), times=2, after=1)
         sandbox.fail(Fault(status=503), times=None)
         # They take precedence over the checks of the token and of the path.
-        requests = [{}, {"headers": {}}, {"path": "/nowhere"}, {}, {}]
+        requests: list[dict[str, Any]] = [{}, {"headers": {}}, {"path": "/nowhere"}, {}, {}]
         statuses = [call(sandbox, **one).status_code for one in requests]
         assert statuses == [503, 500, 500, 503, 503]
         sandbox.recover()
