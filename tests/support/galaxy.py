@@ -11,16 +11,18 @@ import os
 import pwd
 import secrets
 import shutil
-import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
 import requests
+
+from support.sshd import free_port
 
 _START_LIMIT = 600.0  # seconds; creating the tables is slow on a busy machine
 _STOP_LIMIT = 20.0  # seconds
@@ -51,10 +53,6 @@ ANSIBLE_PERMISSION_CLASSES = ["rest_framework.permissions.AllowAny"]
 """
 
 
-class GalaxyError(Exception):
-    """The server did not start, or rejected a request."""
-
-
 def _postgresql(name: str) -> str | None:
     # Debian does not put the server's programs on PATH.
     places = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
@@ -67,58 +65,44 @@ def available() -> bool:
     return None not in map(_postgresql, ("initdb", "postgres", "pg_isready"))
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
 class GalaxyServer:
-    """A context manager that serves Galaxy at ``url``.
+    """A context manager that serves Galaxy at ``url``; anyone who can connect may publish.
 
-    Anyone who can connect may publish. Entering raises GalaxyError.
+    Entering raises RuntimeError, with the output of its programs.
     """
 
     def __init__(self) -> None:
-        self.folder = Path()
-        self.url = ""
-        self._api = ""
+        # Not below pytest's folder, which PostgreSQL's user may not enter.
+        self.folder = Path(mkdtemp(prefix="galaxy_server_"))
+        self._api, self._content = (f"http://127.0.0.1:{free_port()}" for _service in range(2))
+        self.url = f"{self._api}/pulp_ansible/galaxy/{_DISTRIBUTION}/api/"
         self._processes: list[subprocess.Popen[bytes]] = []
 
     def __enter__(self) -> GalaxyServer:
-        # Not below pytest's folder, which PostgreSQL's user may not enter.
-        self.folder = Path(mkdtemp(prefix="galaxy_server_"))
         try:
-            self._start()
+            database_port = free_port()
+            self._start_database(database_port)
+            environment = self._configure(database_port)
+            self._run("pulpcore-manager", "migrate", "--no-input", env=environment)
+            for name, url in (("pulpcore-api", self._api), ("pulpcore-content", self._content)):
+                self._spawn(name, "--bind", url.removeprefix("http://"), env=environment)
+            self._spawn("pulpcore-worker", env=environment)
+            self._wait(self._is_online)
+            self._make_distribution()
         except BaseException:
-            self._stop()
+            self.__exit__()
             raise
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._stop()
-
-    def configure(self, file: Path) -> None:
-        """Write an ansible.cfg in which this is the only Galaxy server."""
-        file.write_text(
-            "[galaxy]\nserver_list = loopback\n\n"
-            f"[galaxy_server.loopback]\nurl = {self.url}\napi_version = 3\n",
-            encoding="utf-8",
-        )
-
-    def _start(self) -> None:
-        database_port, api_port, content_port = (_free_port() for _service in range(3))
-        self._api = f"http://127.0.0.1:{api_port}"
-        self.url = f"{self._api}/pulp_ansible/galaxy/{_DISTRIBUTION}/api/"
-        self._start_database(database_port)
-        environment = self._configure(database_port, f"http://127.0.0.1:{content_port}")
-        self._run("pulpcore-manager", "migrate", "--no-input", env=environment)
-        self._spawn("pulpcore-api", "--bind", f"127.0.0.1:{api_port}", env=environment)
-        self._spawn("pulpcore-content", "--bind", f"127.0.0.1:{content_port}", env=environment)
-        self._spawn("pulpcore-worker", env=environment)
-        self._wait(self._is_online)
-        self._make_distribution()
+        # The database is stopped last: the others need it to stop.
+        for process in reversed(self._processes):
+            process.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=_STOP_LIMIT)
+            process.kill()
+            process.wait()
+        shutil.rmtree(self.folder)
 
     def _start_database(self, port: int) -> None:
         folder = self.folder / "database"
@@ -131,29 +115,28 @@ class GalaxyServer:
             self.folder.chmod(0o711)
         cluster = folder / "cluster"
         options = ("--username=pulp", "--auth=trust", "--no-sync", "--encoding=UTF8")
-        self._run(str(_postgresql("initdb")), "-D", cluster, *options, user=user)
+        self._run(_postgresql("initdb"), "-D", cluster, *options, user=user)
         quick = ("-c", "fsync=off", "-c", "full_page_writes=off")
-        place = ("-h", "127.0.0.1", "-p", port, "-k", folder)
-        self._spawn(str(_postgresql("postgres")), "-D", cluster, *place, *quick, user=user)
-        ready = (str(_postgresql("pg_isready")), "-q", "-h", "127.0.0.1", "-p", str(port))
+        place = ("-h", "127.0.0.1", "-p", port)
+        command = (_postgresql("postgres"), "-D", cluster, *place, "-k", folder, *quick)
+        self._spawn(*command, user=user)
+        ready = (str(_postgresql("pg_isready")), "-q", *map(str, place))
         self._wait(lambda: subprocess.run(ready, check=False).returncode == 0)
 
-    def _configure(self, database_port: int, content: str) -> dict[str, str]:
+    def _configure(self, database_port: int) -> dict[str, str]:
         for name in ("media", "static", "tmp", "home"):
             (self.folder / name).mkdir()
         key = base64.urlsafe_b64encode(secrets.token_bytes(32))
         (self.folder / "database_key").write_bytes(key)
         settings = self.folder / "settings.py"
-        settings.write_text(
-            _SETTINGS.format(
-                secret=secrets.token_hex(),
-                folder=self.folder,
-                database_port=database_port,
-                api=self._api,
-                content=content,
-            ),
-            encoding="utf-8",
+        text = _SETTINGS.format(
+            secret=secrets.token_hex(),
+            folder=self.folder,
+            database_port=database_port,
+            api=self._api,
+            content=self._content,
         )
+        settings.write_text(text, encoding="utf-8")
         return {
             "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
             "HOME": str(self.folder / "home"),
@@ -165,25 +148,26 @@ class GalaxyServer:
         }
 
     def _make_distribution(self) -> None:
-        api = f"{self._api}/pulp/api/v3"
-        kind = "ansible/ansible"
-        repository = self._post(f"{api}/repositories/{kind}/", {"name": _DISTRIBUTION})
-        distribution = {
-            "name": _DISTRIBUTION,
-            "base_path": _DISTRIBUTION,
-            "repository": repository["pulp_href"],
-        }
-        task = self._post(f"{api}/distributions/{kind}/", distribution)["task"]
-        self._wait(lambda: _get(f"{self._api}{task}").get("state") == "completed")
+        name = {"name": _DISTRIBUTION}
+        repository = self._post("repositories", name)["pulp_href"]
+        path = {"base_path": _DISTRIBUTION, "repository": repository}
+        task = self._post("distributions", {**name, **path})["task"]
+        self._wait(lambda: self._get(task).get("state") == "completed")
 
-    def _post(self, url: str, content: Mapping[str, str]) -> Any:
+    def _post(self, kind: str, content: Mapping[str, str]) -> Any:
+        url = f"{self._api}/pulp/api/v3/{kind}/ansible/ansible/"
         response = requests.post(url, json=content, timeout=60)
-        if not response.ok:
-            raise GalaxyError(f"{url}: {response.status_code} {response.text}")
+        response.raise_for_status()
         return response.json()
 
+    def _get(self, path: str) -> dict[str, Any]:
+        with suppress(OSError, ValueError):
+            found: dict[str, Any] = requests.get(f"{self._api}{path}", timeout=10).json()
+            return found
+        return {}
+
     def _is_online(self) -> bool:
-        status = _get(f"{self._api}/pulp/api/v3/status/")
+        status = self._get("/pulp/api/v3/status/")
         return bool(status.get("online_workers") and status.get("online_content_apps"))
 
     def _wait(self, done: Callable[[], bool]) -> None:
@@ -191,30 +175,21 @@ class GalaxyServer:
         while not done():
             ended = any(process.poll() is not None for process in self._processes)
             if ended or time.monotonic() > deadline:
-                raise GalaxyError(f"the server did not start:\n{self.log}")
+                raise RuntimeError(f"the server did not start:\n{self._output}")
             time.sleep(0.2)
 
     @property
-    def log(self) -> str:
-        """Return the output of all its programs."""
+    def _output(self) -> str:
         return (self.folder / "log").read_text(encoding="utf-8", errors="replace")
 
-    def _run(self, *command: str | Path, **options: Any) -> None:
-        with (self.folder / "log").open("ab") as log:
-            done = subprocess.run(
-                [*map(str, command)],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                cwd="/",
-                timeout=_START_LIMIT,
-                check=False,
-                **options,
-            )
-        if done.returncode != 0:
-            raise GalaxyError(f"{command[0]} failed:\n{self.log}")
+    def _run(self, *command: object, **options: Any) -> None:
+        process = self._spawn(*command, **options)
+        status = process.wait(timeout=_START_LIMIT)
+        self._processes.remove(process)
+        if status != 0:
+            raise RuntimeError(f"{command[0]} failed:\n{self._output}")
 
-    def _spawn(self, *command: str | Path | int, **options: Any) -> None:
+    def _spawn(self, *command: object, **options: Any) -> subprocess.Popen[bytes]:
         with (self.folder / "log").open("ab") as log:
             process = subprocess.Popen(
                 [*map(str, command)],
@@ -226,24 +201,4 @@ class GalaxyServer:
                 **options,
             )
         self._processes.append(process)
-
-    def _stop(self) -> None:
-        # The database is stopped last: the others need it to stop.
-        for process in reversed(self._processes):
-            process.terminate()
-            try:
-                process.wait(timeout=_STOP_LIMIT)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-        self._processes.clear()
-        shutil.rmtree(self.folder)
-
-
-def _get(url: str) -> dict[str, Any]:
-    try:
-        response = requests.get(url, timeout=10)
-        found: dict[str, Any] = response.json() if response.ok else {}
-    except (OSError, ValueError):
-        return {}
-    return found
+        return process

@@ -16,9 +16,9 @@ import subprocess
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 
-MOST_ADDRESSES = 16  # what one sshd can listen on
 _START_LIMIT = 60.0  # seconds; the machine may be busy
 # The programs, and their packages on Debian.
 _PACKAGES = {"ssh": "openssh-client", "ssh-keygen": "openssh-client", "sshd": "openssh-server"}
@@ -69,14 +69,11 @@ def obstacle() -> str:
     if missing:
         packages = dict.fromkeys(_PACKAGES[name] for name in missing)
         return f"{', '.join(missing)} not found (Debian: apt install {' '.join(packages)})"
-    try:
-        _free_port("127.0.0.2")
-    except OSError as error:
-        return f"no server can listen on 127.0.0.2: {error}"
     return ""
 
 
-def _free_port(address: str) -> int:
+def free_port(address: str = "127.0.0.1") -> int:
+    """Return a port on which nothing listens."""
     with socket.socket() as probe:
         probe.bind((address, 0))
         port: int = probe.getsockname()[1]
@@ -84,7 +81,7 @@ def _free_port(address: str) -> int:
 
 
 class SshServer:
-    """A context manager that serves SSH at each address; ``environment`` makes Ansible use it.
+    """A context manager that serves SSH at up to 16 addresses; Ansible needs its ``environment``.
 
     Host key checking stays on: the server's key, made for this run, is the only one known.
     Without ``known`` no key is known, and the key of a first contact is accepted.
@@ -92,8 +89,6 @@ class SshServer:
     """
 
     def __init__(self, folder: Path, addresses: Sequence[str], *, known: bool = True) -> None:
-        if not 0 < len(addresses) <= MOST_ADDRESSES:
-            raise ValueError(f"1 to {MOST_ADDRESSES} addresses are possible, not {len(addresses)}")
         self.folder = folder
         self.addresses = tuple(addresses)
         self.known = known
@@ -134,7 +129,10 @@ class SshServer:
             raise SshError(f"user {os.getuid()} has no entry in the user database") from None
         self.folder.mkdir(parents=True, exist_ok=True)
         self.folder.chmod(0o700)
-        self.port = _free_port(self.addresses[0])
+        try:
+            self.port = free_port(self.addresses[0])
+        except OSError as error:
+            raise SshError(f"no server can listen on {self.addresses[0]}: {error}") from error
         self._write_files()
         try:
             self.start()
@@ -210,18 +208,12 @@ class SshServer:
 
 
 def _with_descendants(pid: int) -> list[int]:
-    """Return a process and all that it started, directly or not, before what they started."""
-    children: dict[int, list[int]] = {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):  # it has ended
-            parent = int(
-                path.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[1]
-            )
-            children.setdefault(parent, []).append(int(path.parent.name))
-    found = [pid]
-    for parent in found:
-        found += children.get(parent, [])
-    return found
+    """Return a process and all that it started, directly or not."""
+    with suppress(OSError):  # it has ended
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii")
+        found = [_with_descendants(int(child)) for child in children.split()]
+        return [pid, *chain.from_iterable(found)]
+    return []
 
 
 def _is_listening(address: str, port: int) -> bool:

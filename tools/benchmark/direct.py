@@ -13,27 +13,17 @@ from ansible.plugins.inventory import BaseInventoryPlugin
 
 DOCUMENTATION = r"""
 name: direct
-short_description: Adds the same servers by direct calls
-description:
-  - Sends one request and passes the servers to Ansible, without checks or expressions.
-author:
-  - The server_management.cloud contributors
+short_description: Adds the servers by direct calls, without checks or expressions
 options:
-  plugin:
-    description: The name of this plugin.
-    type: str
-    required: true
-  base_url:
-    description: The URL of the API.
-    type: str
-    required: true
+  plugin: {description: The name of this plugin., required: true}
+  base_url: {description: The URL of the API., required: true}
 """
 
 
 class InventoryModule(BaseInventoryPlugin):
     """The minimum that any plugin has to do."""
 
-    NAME = "server_management.benchmark.direct"
+    NAME = "direct"
 
     def parse(self, inventory: Any, loader: Any, path: str, cache: bool = True) -> None:
         """Add the servers with their variables and groups."""

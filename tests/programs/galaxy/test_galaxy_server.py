@@ -31,10 +31,10 @@ class User:
     """A user whose Ansible has one Galaxy server and one collections path."""
 
     def __init__(self, server: GalaxyServer, home: Path) -> None:
-        home.mkdir(parents=True, exist_ok=True)
         self.collections = home / "collections"
         self.runner = Runner(home, self.collections)
-        server.configure(home / "ansible.cfg")
+        loopback = f"[galaxy_server.loopback]\nurl = {server.url}\napi_version = 3\n"
+        (home / "ansible.cfg").write_text(f"[galaxy]\nserver_list = loopback\n\n{loopback}")
 
     def galaxy(self, verb: str, *arguments: str | Path) -> Result:
         """Run a verb of ``ansible-galaxy collection``."""
@@ -110,22 +110,15 @@ def steps(job: str) -> list[dict[str, Any]]:
     return found
 
 
-def build_older(user: User, folder: Path) -> Path:
-    """Build the working tree as an earlier version."""
-    copy = copy_sources(folder / "older")
-    galaxy = yaml.safe_load((copy / "galaxy.yml").read_text(encoding="utf-8"))
-    changed = yaml.safe_dump({**galaxy, "version": OLDER_VERSION})
-    (copy / "galaxy.yml").write_text(changed, encoding="utf-8")
-    return build(user.runner, folder / "older_tarball", copy)
-
-
 def test_a_release_is_published_installed_upgraded_and_verified(
     server: GalaxyServer, checkout: Path, tmp_path: Path
 ) -> None:
     galaxy = yaml.safe_load((checkout / "galaxy.yml").read_text(encoding="utf-8"))
     user = User(server, tmp_path / "user")
-    older = build_older(user, tmp_path)
-    assert user.galaxy("publish", older).ok().says("successfully published and imported")
+    older = copy_sources(tmp_path / "older")
+    (older / "galaxy.yml").write_text(yaml.safe_dump({**galaxy, "version": OLDER_VERSION}))
+    published = user.galaxy("publish", build(user.runner, tmp_path / "older_tarball", older)).ok()
+    assert published.says("successfully published and imported")
     user.galaxy("install", NAME).ok()
     assert user.version() == OLDER_VERSION
 

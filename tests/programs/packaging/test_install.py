@@ -38,19 +38,6 @@ def install(runner: Runner, *what: str | Path) -> None:
     runner.galaxy("collection", "install", *what, "-p", place, "--offline").ok()
 
 
-def repository(runner: Runner, folder: Path) -> str:
-    """Commit the working tree to a new git repository, and return its URL."""
-    copy_sources(folder)
-    author = ("-c", "user.name=A Tester", "-c", "user.email=tester@example.com")
-    for command in (
-        ("init", "--quiet", "--initial-branch=main"),
-        ("add", "."),
-        (*author, "commit", "--quiet", "--message=All"),
-    ):
-        runner.run("git", *command, cwd=folder).ok()
-    return f"git+file://{folder}"
-
-
 def assert_works(runner: Runner, folder: Path) -> None:
     """Check that an inventory lists a sandbox's servers and prints no warning."""
     with Sandbox(servers=3) as sandbox:
@@ -73,26 +60,18 @@ def test_the_tarball_installs(bare: Runner, tarball: Path, tmp_path: Path) -> No
     assert_works(bare, tmp_path)
 
 
-def test_a_git_address_installs(
+def test_a_requirements_file_with_a_git_address_installs(
     bare: Runner, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    install(bare, f"{repository(bare, tmp_path_factory.mktemp('repository'))},main")
-    assert_works(bare, tmp_path)
-
-
-@pytest.mark.parametrize("kind", ["file", "git"])
-def test_a_requirements_file_installs(
-    kind: str,
-    bare: Runner,
-    tarball: Path,
-    tmp_path: Path,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> None:
-    if kind == "file":
-        wanted = {"name": str(tarball), "type": "file"}
-    else:
-        address = repository(bare, tmp_path_factory.mktemp("repository"))
-        wanted = {"name": address.removeprefix("git+"), "type": "git", "version": "main"}
+    repository = copy_sources(tmp_path_factory.mktemp("repository"))
+    author = ("-c", "user.name=A Tester", "-c", "user.email=tester@example.com")
+    for command in (
+        ("init", "--quiet", "--initial-branch=main"),
+        ("add", "."),
+        (*author, "commit", "--quiet", "--message=All"),
+    ):
+        bare.run("git", *command, cwd=repository).ok()
+    wanted = {"name": f"file://{repository}", "type": "git", "version": "main"}
     requirements = tmp_path / "requirements.yml"
     requirements.write_text(yaml.safe_dump({"collections": [wanted]}), encoding="utf-8")
     install(bare, "-r", requirements)

@@ -18,13 +18,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
-from sandbox import Fault
+from sandbox import Change, Fault
 from sandbox.account import example_servers
-from sandbox.cli import parse_fault
+from sandbox.cli import parse_change, parse_fault
+
+from .conftest import call
 
 SANDBOX = Path(__file__).resolve().parents[2] / "sandbox"
 
@@ -74,25 +75,18 @@ def finish(process: subprocess.Popen[str], number: signal.Signals) -> tuple[int,
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_it_prints_its_url_and_stops_cleanly(
-    fetch: Callable[..., Any], number: signal.Signals
-) -> None:
-    with running("--servers", "3") as server:
+def test_it_prints_its_url_and_stops_although_a_client_waits(number: signal.Signals) -> None:
+    with (
+        running("--servers", "3", "--fault", "hang,after=1") as server,
+        socket.create_connection((server.host, server.port), 60) as connection,
+    ):
         assert server.token == "sandbox-token"
-        assert len(fetch(server).json["data"]) == 3
+        assert len(call(server).json()["data"]) == 3
+        connection.sendall(b"GET / HTTP/1.1\r\n\r\n")
         status, output, errors = finish(server.process, number)
         assert (status, errors) == (0, "")
         assert f"export SERVER_MANAGEMENT_BASE_URL={server.url}\n" in output
         assert "ansible-inventory -i " in output
-
-
-def test_it_stops_while_a_client_waits_for_a_response() -> None:
-    with (
-        running("--fault", "hang") as server,
-        socket.create_connection((server.host, server.port), 60) as connection,
-    ):
-        connection.sendall(b"GET / HTTP/1.1\r\n\r\n")
-        assert finish(server.process, signal.SIGINT)[::2] == (0, "")
 
 
 @pytest.mark.parametrize(
@@ -113,7 +107,7 @@ def test_an_invalid_option_is_named(options: list[str], message: str) -> None:
     assert "Traceback" not in result.stderr
 
 
-def test_the_options_reach_the_sandbox(fetch: Callable[..., Any], tmp_path: Path) -> None:
+def test_the_options_reach_the_sandbox(tmp_path: Path) -> None:
     data = tmp_path / "servers.json"
     servers = [1, {"id": "srv_ü"}, None]
     data.write_text(json.dumps(servers, ensure_ascii=False), encoding="utf-8")
@@ -121,42 +115,65 @@ def test_the_options_reach_the_sandbox(fetch: Callable[..., Any], tmp_path: Path
     paging = ["--pagination", "link", "--pagination-parameter", "p", "--page-size", "2"]
     with running(*options, *paging, "--fault", "status=503,retry_after=1,times=2") as server:
         assert (server.token, server.host) == ("own", "127.0.0.2")
-        assert [fetch(server).headers["Retry-After"] for number in range(3)] == ["1", "1", None]
-        assert fetch(server).json == {"data": servers[:2], "has_more": True}
-        assert fetch(server, "/api/v1/servers?p=2").json == {"data": [None], "has_more": False}
+        assert [call(server).headers.get("Retry-After") for _ in range(3)] == ["1", "1", None]
+        assert call(server).json() == {"data": servers[:2], "has_more": True}
+        assert call(server, "/servers?p=2").json() == {"data": [None], "has_more": False}
         errors = finish(server.process, signal.SIGTERM)[2]
         assert len(errors.splitlines()) == 5
         assert "GET /api/v1/servers?p=2: 200" in errors
 
 
-def test_the_account_of_the_documents_is_served_and_changes_on_schedule(
-    fetch: Callable[..., Any],
-) -> None:
+def test_the_account_of_the_documents_is_served_and_changes_on_schedule() -> None:
     changes = ["--change", "appear=new-01,plan=large", "--change", "at=3600,disappear=new-01"]
     with running("--example", *changes) as server:
-        *known, new = fetch(server).json["data"]
+        *known, new = call(server).json()["data"]
     assert known == example_servers()
     assert (new["name"], new["plan"]) == ("new-01", "large")
     assert all(one["ipv4"].startswith("127.0.") for one in (*known, new))
 
 
 @pytest.mark.parametrize(
-    ("spec", "fault", "targets"),
+    ("spec", "expected"),
     [
-        ("status=503,times=2,retry_after=1", Fault(status=503, retry_after="1"), {"times": 2}),
-        ("hang", Fault.hang(), {}),
-        ("reset,page=2,after=1", Fault.reset(), {"page": 2, "after": 1}),
-        ("cut=body,end=reset,drip_body=0.1", Fault(cut="body", end="reset", drip_body=0.1), {}),
-        ("location=/?a=b,status=302", Fault(location="/?a=b", status=302), {}),
+        ("status=503,times=2,retry_after=1", (Fault(status=503, retry_after="1"), {"times": 2})),
+        ("hang,times=always", (Fault.hang(), {"times": None})),
+        ("reset,page=2,after=1", (Fault.reset(), {"page": 2, "after": 1})),
+        (
+            "cut=body,drip_body=0.1,chunked=true",
+            (Fault(cut="body", drip_body=0.1, chunked=True), {}),
+        ),
+        ("location=/?a=b,status=302", (Fault(location="/?a=b", status=302), {})),
+        ("appear=web-99", Change("appear", "web-99")),
+        ("at=1.5,appear=web-99,plan=a=b", Change("appear", "web-99", 1.5, {"plan": "a=b"})),
+        ("change=srv_1,name=new,at=2", Change("change", "srv_1", 2, {"name": "new"})),
+        ("disappear=web-99,at=9", Change("disappear", "web-99", 9)),
     ],
 )
-def test_a_fault_is_parsed(spec: str, fault: Fault, targets: dict[str, Any]) -> None:
-    assert parse_fault(spec) == (fault, targets)
+def test_a_fault_or_change_is_parsed(spec: str, expected: object) -> None:
+    assert (parse_change if isinstance(expected, Change) else parse_fault)(spec) == expected
 
 
 @pytest.mark.parametrize(
-    "spec", ["", "boom", "status=", "colour=red", "chunked=1", "cut=late", "end=late"]
+    ("parse", "spec", "message"),
+    [
+        (parse_fault, "", "can't use ''"),
+        (parse_fault, "boom", "can't use 'boom'"),
+        (parse_fault, "status=", "can't use 'status='"),
+        (parse_fault, "colour=red", "can't use 'colour=red'"),
+        (parse_fault, "chunked=1", "can't use 'chunked=1'"),
+        (parse_fault, "cut=late", "cut: expected start, headers or body, not 'late'"),
+        (parse_fault, "end=late", "end: expected close, reset or hang, not 'late'"),
+        (parse_change, "", "can't use ''"),
+        (parse_change, "at=soon,appear=a", "can't use 'at=soon'"),
+        (parse_change, "at=-1,appear=a", "expected at to be 0 or more"),
+        (parse_change, "appear=a,disappear=b", "exactly one of"),
+        (parse_change, "appear=", "needs the name of a server"),
+        (parse_change, "change=a", "a: nothing is to be changed"),
+        (parse_change, "disappear=a,status=off", "no new values"),
+    ],
 )
-def test_an_invalid_fault_is_refused(spec: str) -> None:
-    with pytest.raises(ArgumentTypeError, match=r"can't use|expected"):
-        parse_fault(spec)
+def test_an_invalid_fault_or_change_is_refused(
+    parse: Callable[[str], object], spec: str, message: str
+) -> None:
+    with pytest.raises(ArgumentTypeError, match=message):
+        parse(spec)

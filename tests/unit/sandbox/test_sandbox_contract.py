@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import requests
@@ -20,6 +19,8 @@ from openapi_core.exceptions import OpenAPIError
 from sandbox import Fault, Sandbox
 from sandbox.api import ROUTES
 
+from .conftest import call
+
 DESCRIPTION = Path(__file__).resolve().parents[3] / "docs" / "openapi.yaml"
 PROTOCOL = yaml.safe_load(DESCRIPTION.read_text(encoding="utf-8"))
 SERVER = PROTOCOL["components"]["schemas"]["Server"]
@@ -30,14 +31,6 @@ def sandbox() -> Iterator[Sandbox]:
     """Serve an account of 300 servers in two pages."""
     with Sandbox(servers=300, pagination="link", page_size=150) as running:
         yield running
-
-
-def call(sandbox: Sandbox, path: str = "/servers", method: str = "GET", **options: Any) -> Any:
-    """Send a request below the version's prefix, with the token unless other headers are given."""
-    options.setdefault("headers", {"Authorization": f"Bearer {sandbox.token}"})
-    with requests.Session() as session:
-        session.trust_env = False
-        return session.request(method, f"{sandbox.url}/api/v1{path}", timeout=5, **options)
 
 
 def check(sandbox: Sandbox, response: requests.Response) -> None:

@@ -68,27 +68,20 @@ def test_a_commit_that_is_not_ready_is_refused(
         assert expected in "".join(found)
 
 
-@pytest.mark.parametrize("name", ["galaxy.yml", "new.txt"])
-def test_uncommitted_changes_are_refused(tmp_path: Path, name: str) -> None:
+def test_uncommitted_changes_are_refused(tmp_path: Path) -> None:
     git(tmp_path, "init", "--quiet")
     commit(tmp_path)
-    (tmp_path / name).write_text(READY.get(name, "") + "# more\n")
+    (tmp_path / "galaxy.yml").write_text(f"{READY['galaxy.yml']}# more\n")
+    (tmp_path / "new.txt").touch()
     (obstacle,) = find_obstacles(tmp_path, final=False)
-    assert obstacle == f"the working tree has changes: {name}"
+    assert obstacle == "the working tree has changes: galaxy.yml, new.txt"
 
 
 def test_only_the_step_that_publishes_has_a_secret() -> None:
     for path in (REPOSITORY / ".github" / "workflows").glob("*.yml"):
-        workflow = yaml.safe_load(path.read_text(encoding="utf-8"))
-        jobs = workflow.pop("jobs")
-        steps = {name: job.pop("steps") for name, job in jobs.items()}
-        with_secret = [
-            (name, step["run"])
-            for name, its_steps in steps.items()
-            for step in its_steps
-            if "secrets." in str(step)
-        ]
-        assert "secrets." not in str((workflow, jobs))
-        publishing = [("publish", "ansible-galaxy collection publish *.tar.gz")]
-        assert with_secret == (publishing if path.stem == "release" else [])
-        assert len(steps.get("publish", [])) in (0, 3)
+        text = path.read_text(encoding="utf-8")
+        if path.stem == "release":
+            step = yaml.safe_load(text)["jobs"]["publish"]["steps"][-1]
+            assert step["run"] == "ansible-galaxy collection publish *.tar.gz"
+            text = text.replace(step["env"]["ANSIBLE_GALAXY_SERVER_GALAXY_TOKEN"], "")
+        assert "${{ secrets." not in text
