@@ -98,8 +98,10 @@ def test_a_stale_entry_is_used_while_the_api_is_down(cases: Cases, tmp_path: Pat
         "denied": Fault(status=401),
         "damaged": Fault(status=503),
     }
-    times = {"cache_timeout": 60, "stale_cache_timeout": 600}
-    apis = {case: cases.add(case, **cached(tmp_path / case), **times) for case in faults}
+    apis = {
+        case: cases.add(case, **cached(tmp_path / case), cache_timeout=60, stale_cache_timeout=600)
+        for case in faults
+    }
     cases.run()
     for case, fault in faults.items():
         apis[case].fail(fault, times=None)

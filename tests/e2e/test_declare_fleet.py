@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -88,7 +89,7 @@ def test_a_file_that_declares_no_fleet_is_named(runner: Runner, sandbox: Sandbox
 
 
 def test_both_playbooks_read_all_pages(runner: Runner) -> None:
-    paging = {"pagination": "cursor", "pagination_parameter": "last"}
+    paging: dict[str, Any] = {"pagination": "cursor", "pagination_parameter": "last"}
     with Sandbox(servers=3, page_size=2, **paging) as api:
         for name in ("declare_fleet", "check_fleet"):
             options = [f"{name}_{option}={value}" for option, value in paging.items()]

@@ -25,11 +25,10 @@ from .conftest import ENDING, Cases, Source, cached, squeeze
 def test_every_way_to_give_a_token(source: Source, cases: Cases, tmp_path: Path) -> None:
     # A token that the search for tokens does not know: Ansible lists every extra variable.
     extra = cases.serve("extra-1", token="shown-as-every-extra-var-is")
-    options = {"api_token": "{{ token }}", "base_url": "{{ url }}"}
-    cases.add("extra", extra, hosts=["extra-1"], **options)
+    cases.add("extra", extra, hosts=["extra-1"], api_token="{{ token }}", base_url="{{ url }}")
     environment = cases.serve("environment-1", token="t0ken-of-the-environment")
-    options = {"api_token": None, "base_url": None}
-    cases.add("environment", environment, hosts=["environment-1"], **options)
+    expected = ["environment-1"]
+    cases.add("environment", environment, hosts=expected, api_token=None, base_url=None)
     (tmp_path / "token").write_text(f"\n {source.sandbox.token} \n")
     cases.share("file", source.sandbox, api_token=None, api_token_file=str(tmp_path / "token"))
     lookup = "{{ lookup('ansible.builtin.env', 'PROD') }}"
