@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import pytest
 
 from sandbox import Sandbox
 from sandbox.account import SERVER
-from support.run import Result, Runner, write_inventory
+from support.run import CommandError, Result, Runner, write_inventory
 
 KNOWN = [
     {
@@ -42,9 +43,9 @@ KNOWN = [
 ]
 
 THREE = ["db-1", "web-1", "web-2"]
+ENDING = ".server_management.yml"
 
-# Named here, since in the class below `list` is a method.
-Addressed = dict[str, list[str]]
+Hosts = dict[str, list[str]]  # not in the classes below, where `list` is a method
 
 
 class Source:
@@ -84,28 +85,56 @@ class Source:
         every = ("-i", path, "--flush-cache", "--list-hosts", *arguments)
         return self.runner.playbook(*every, playbook, **options)
 
-    def addressed(self, patterns: Iterable[str], *sources: Path) -> Addressed:
+    def addressed(self, patterns: Iterable[str], *sources: Path) -> Hosts:
         """Return the hosts that each pattern addresses in a command over these sources."""
         playbook = self.folder / "patterns.yml"
         playbook.write_text("".join(f"- hosts: {json.dumps(pattern)}\n" for pattern in patterns))
         shown = self.runner.playbook(*as_arguments(sources), "--list-hosts", playbook).ok().stdout
-        found: Addressed = {}
+        found: Hosts = {}
         for part in re.split(r"^ *play #\d+ ", shown, flags=re.MULTILINE)[1:]:
             pattern, _colon, rest = part[1:].partition("):")
             found[pattern] = re.findall(r"^      (\S+)$", rest, flags=re.MULTILINE)
         return found
 
 
+@dataclass
+class Case:
+    """A source, and what a command must make of it.
+
+    ``hosts`` are those of the group with the name of the case, None for any. Each of ``warns`` is
+    in another warning about the source, and there are no others. All of ``fails`` are in the error.
+    """
+
+    path: Path
+    hosts: list[str] | None
+    warns: Sequence[str]
+    fails: Sequence[str]
+
+    def problems(self, found: list[str], warnings: list[str], error: str) -> Iterator[str]:
+        """Yield how the source differs from what is expected."""
+        if self.hosts is not None and found != self.hosts:
+            yield f"has the hosts {found} instead of {self.hosts}"
+        if bool(error) != bool(self.fails):
+            yield f"failed: {error}" if error else "did not fail"
+        elif len(warnings) != len(self.warns) and not error:
+            yield f"has {len(warnings)} warnings instead of {len(self.warns)}: {warnings}"
+        for texts, shown in ((self.warns, "".join(warnings)), (self.fails, error)):
+            for text in texts:
+                if squeeze(text) not in shown:
+                    yield f"does not show: {text}"
+
+
 class Cases:
     """Sources that one command lists, so that many cases cost one process.
 
-    The file of a source and its group of all hosts have the name of its case.
+    The file of a source and its group of all hosts have the name of its case. If a case is not as
+    expected, the error names it.
     """
 
     def __init__(self, runner: Runner, folder: Path, stack: ExitStack) -> None:
         self.runner = runner
         self.folder = folder
-        self.paths: dict[str, Path] = {}
+        self.all: dict[str, Case] = {}
         self._stack = stack
 
     def serve(self, *names: str, **account: Any) -> Sandbox:
@@ -117,58 +146,64 @@ class Cases:
             ]
         return self._stack.enter_context(Sandbox(**account))
 
-    def add(self, case: str, api: Sandbox | None = None, **options: Any) -> Sandbox:
+    def add(
+        self,
+        case: str,
+        api: Sandbox | None = None,
+        *,
+        hosts: list[str] | None = None,
+        warns: str | Sequence[str] = (),
+        fails: str | Sequence[str] = (),
+        **options: Any,
+    ) -> Sandbox:
         """Add a source over an account, by default over one server, ``case-1``."""
+        if fails:
+            hosts = []
+        elif api is None:
+            hosts = [f"{case}-1"]
         api = api or self.serve(f"{case}-1")
         source = Source(self.runner, api, self.folder)
-        every = {"group": case, **options}
-        self.paths[case] = source.file(f"{case}.server_management.yml", **every)
+        path = source.file(f"{case}{ENDING}", **{"group": case, **options})
+        self.all[case] = Case(path, hosts, as_tuple(warns), as_tuple(fails))
         return api
 
     def share(self, case: str, api: Sandbox, **options: Any) -> None:
-        """Add a source over an account that others list too, with other host names."""
-        self.add(case, api, hostnames=[f"'{case}-' ~ server_name"], **options)
+        """Add a source over the known servers, which others list too, with other host names."""
+        expected = {"hosts": [f"{case}-{name}" for name in THREE], **options}
+        self.add(case, api, hostnames=[f"'{case}-' ~ server_name"], **expected)
 
-    def write(self, case: str, content: str) -> None:
-        """Add a source with this content."""
-        name = f"{case}.server_management.yml"
-        self.paths[case] = write_inventory(self.folder, content, name)
+    def write(self, case: str, content: str, fails: str | Sequence[str]) -> None:
+        """Add a source with this content, which fails."""
+        path = write_inventory(self.folder, content, f"{case}{ENDING}")
+        self.all[case] = Case(path, [], (), as_tuple(fails))
 
     def run(self, *arguments: str | Path, env: Mapping[str, str] | None = None) -> Result:
-        """List all sources by one command."""
-        paths = as_arguments(self.paths.values())
-        return self.runner.inventory(*arguments, *paths, "--list", env=env).ok()
-
-    def list(self, *arguments: str | Path, env: Mapping[str, str] | None = None) -> dict[str, Any]:
-        """List sources that must work without a word on standard error."""
-        result = self.run(*arguments, env=env)
-        noisy = [case for case, path in self.paths.items() if path.name in result.stderr]
-        assert result.stderr == "", f"messages of {', '.join(noisy) or 'Ansible'}"
-        listing: dict[str, Any] = result.json()
-        return listing
-
-
-def check_refused(result: Result, cases: Mapping[str, str | Iterable[str]]) -> None:
-    """Check that each of these cases failed with its texts, and added no host to its group.
-
-    The error names every case for which this is not so.
-    """
-    listing = result.json()
-    messages = failures(result)
-    wrong = []
-    for case, texts in cases.items():
-        message = messages.get(f"{case}.server_management.yml", "it did not fail")
-        expected = [texts] if isinstance(texts, str) else texts
-        missing = [text for text in expected if "".join(text.split()) not in message]
-        if missing or members(listing, case):
-            wrong.append(f"{case}: {missing} missing in\n  {message}\n  {members(listing, case)}")
-    assert not wrong, "\n".join(wrong)
-    assert "Traceback" not in result.output, result
+        """List all sources by one command, and check each case."""
+        paths = as_arguments(case.path for case in self.all.values())
+        result = self.runner.inventory(*arguments, *paths, "--list", env=env).ok()
+        listing, warned, failed = result.json(), warnings(result), failures(result)
+        problems = [
+            f"{name}: {problem}"
+            for name, case in self.all.items()
+            for problem in case.problems(
+                members(listing, name), warned.get(name, []), failed.get(name, "")
+            )
+        ]
+        is_quiet = not any(case.warns or case.fails for case in self.all.values())
+        if "Traceback" in result.output or (is_quiet and not arguments and result.stderr):
+            problems.append("there are other messages")
+        if problems:
+            raise CommandError("\n".join([*problems, str(result)]))
+        return result
 
 
-def prefixed(case: str) -> list[str]:
-    """Return the names of the known servers in a source that shares their account."""
-    return [f"{case}-{name}" for name in THREE]
+def as_tuple(texts: str | Sequence[str]) -> Sequence[str]:
+    return (texts,) if isinstance(texts, str) else texts
+
+
+def squeeze(text: str) -> str:
+    """Return a text without white space, since Ansible breaks lines."""
+    return "".join(text.split())
 
 
 def cached(folder: Path) -> dict[str, Any]:
@@ -196,10 +231,18 @@ def as_arguments(sources: Iterable[Path]) -> list[str]:
 
 
 def failures(result: Result) -> dict[str, str]:
-    """Return what was printed for each source that failed, by file name, without white space."""
-    words = "".join(result.stderr.split())
-    parts = re.split(r"Unabletoparse(\S*?)asaninventorysource", words)
-    return {Path(path).name: text for text, path in zip(parts[::2], parts[1::2], strict=False)}
+    """Return what was printed for each source that failed, by case, without white space."""
+    parts = re.split(rf"Unabletoparse\S*?([^/]+){ENDING}asaninventory", squeeze(result.stderr))
+    return dict(zip(parts[1::2], parts[::2], strict=False))
+
+
+def warnings(result: Result) -> dict[str, list[str]]:
+    """Return the warnings about each source, by case, without white space."""
+    found: dict[str, list[str]] = {}
+    for text in squeeze(result.stderr).split("[WARNING]:"):
+        if match := re.match(rf"/[^:]*?([^/:]+){ENDING}:(.*)", text):
+            found.setdefault(match[1], []).append(match[2])
+    return found
 
 
 def hosts(listing: dict[str, Any]) -> list[str]:

@@ -14,9 +14,7 @@ from typing import Any
 import pytest
 import trustme
 import yaml
-from ansible.release import __version__ as ansible_version
 from jinja2.sandbox import ImmutableSandboxedEnvironment
-from packaging.version import Version
 
 from support.collection import REPOSITORY
 from support.guides import read_blocks
@@ -55,15 +53,10 @@ def update(runner: Runner, path: Path, **variables: str) -> tuple[Result, list[s
         ({"api_token": "wrong"}, KNOWN, None),
         ({}, [], []),
         ({"min_servers": 1}, [], None),
-        ({"regions": ["eu-11"]}, KNOWN, []),
-        ({"regions": ["eu-11"], "min_hosts": 1}, KNOWN, None),
-        ({"regions": ["eu-11"], "strict": True}, KNOWN, None),
-        ({"regions": ["eu-1", "eu-11"], "min_hosts": 1}, KNOWN, ["db-1", "web-1"]),
         ({"regions": ["eu-1", "eu-11"], "strict": True}, KNOWN, None),
         ({"hostnames": ["'acct-a-' ~ server_name"]}, KNOWN, [f"acct-a-{name}" for name in THREE]),
-        ({"hostnames": ["server_id"]}, KNOWN, ["srv_1", "srv_2", "srv_3"]),
     ],
-    ids=str,
+    ids=["wrong token", "no server", "too few servers", "unknown region", "other names"],
 )
 def test_an_update_fails_or_imports_these_hosts(
     source: Source, options: dict[str, Any], servers: list[Any], imported: list[str] | None
@@ -84,34 +77,22 @@ def test_a_directory_with_a_failing_file_needs_a_variable_to_fail(source: Source
     assert update(source.runner, folder, **{name: SOURCE_VARIABLES[name]})[1] is None
 
 
-def test_fewer_plugins_shorten_the_output_of_a_failure_and_read_no_script(source: Source) -> None:
-    path = source.file(api_token="wrong")
-    lengths = []
-    for variables in ({}, ENABLED):
-        command = ("-i", path, "--list", "--export")
-        result = source.runner.inventory(*command, env={**ENVIRONMENT, **variables})
-        assert result.rc != 0
-        assert result.says("The API rejected the token")
-        lengths.append(len(result.output))
-    assert lengths[1] < 0.7 * lengths[0]
+def test_with_fewer_plugins_no_script_is_read(source: Source) -> None:
     assert update(source.runner, source.file(), **ENABLED)[1] == THREE
     # AWX gives jobs their inventory in this form.
     script = source.folder / "hosts"
     script.write_text('#! /usr/bin/env python3\nprint(\'{"all": {"hosts": ["web-1"]}}\')\n')
     script.chmod(0o755)
-    assert update(source.runner, script)[1] == ["web-1"]
     assert update(source.runner, script, **ENABLED)[1] is None
 
 
 def test_the_variables_of_the_guide_are_in_what_awx_reads(source: Source) -> None:
-    path = source.file(hostnames=["server_id"], compose={"_awx_description": "server_name"})
-    output = path.with_name("output.json")
+    compose = {"_awx_description": "server_name"}
+    path = source.file(hostnames=["server_id"], hostvars_prefix="server_", compose=compose)
     update(source.runner, path)
-    variables = json.loads(output.read_text())["_meta"]["hostvars"]["srv_2"]
-    assert variables["_awx_description"] == "web-2"
-    assert variables["server_status"] == "stopped"
-    update(source.runner, source.file(hostvars_prefix="sm_"))
-    assert json.loads(output.read_text())["_meta"]["hostvars"]["web-2"]["sm_status"] == "stopped"
+    output = json.loads(path.with_name("output.json").read_text())
+    variables = output["_meta"]["hostvars"]["srv_2"]
+    assert (variables["_awx_description"], variables["server_status"]) == ("web-2", "stopped")
 
 
 def test_an_update_finds_collections_of_the_project_only_by_the_variable(
@@ -123,17 +104,12 @@ def test_an_update_finds_collections_of_the_project_only_by_the_variable(
     path = source.file()
     missing, found = update(runner, path, **ENABLED)
     assert found is None
-    for text in ("Failed to load inventory plugin, skipping", "No inventory plugins available"):
-        assert missing.says(text)
-    old = update(runner, path, ANSIBLE_COLLECTIONS_PATHS=str(installed))[1]
-    assert old == (THREE if Version(ansible_version) < Version("2.19.0a1") else None)
+    missing.shows("Failed to load inventory plugin, skipping", "No inventory plugins available")
     variable = mounted.replace("/runner/requirements_collections", str(installed))
     assert update(runner, path, ANSIBLE_COLLECTIONS_PATH=variable)[1] == THREE
 
 
-@pytest.mark.parametrize(
-    ("kind", "ca"), [("", ""), (" with a private CA", ""), (" with a private CA", "a CA")]
-)
+@pytest.mark.parametrize(("kind", "ca"), [("", ""), (" with a private CA", "a CA")])
 def test_a_credential_opens_the_account(source: Source, kind: str, ca: str) -> None:
     fields = yaml.safe_load(BLOCKS["Input configuration"])
     values: dict[str, Any] = {"base_url": source.sandbox.url, "api_token": source.sandbox.token}

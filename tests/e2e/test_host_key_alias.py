@@ -37,12 +37,12 @@ def test_each_host_has_its_own_alias_in_plain_text(source: Source, cases: Cases)
     cases.add("template", other, host_key_alias=True)
     # An expression wins for the hosts for which it works.
     compose = {SSH: "'-C' if server_name == 'db-1' else undefined_name", SCP: "'-O'"}
-    cases.share("composed", source.sandbox, host_key_alias=True, compose=compose)
+    warns = f"compose: {SSH}"
+    cases.share("composed", source.sandbox, warns=warns, host_key_alias=True, compose=compose)
     # A variable of a group is weaker, and what is common to all connections remains.
     text = f"all:\n  vars:\n    {SSH}: -v\n    ansible_ssh_common_args: -J jump\n"
     groups = write_inventory(source.folder, text, "groups.yml")
-    result = cases.run("-i", groups)
-    listing = result.json()
+    listing = cases.run("-i", groups).json()
     found = arguments(listing)
     last = found.pop("hostile")
     assert len(set(last)) == 1
@@ -55,11 +55,10 @@ def test_each_host_has_its_own_alias_in_plain_text(source: Source, cases: Cases)
         "composed-web-2": [alias["web-2"], alias["web-2"], "-O"],
     }
     assert listing["_meta"]["hostvars"]["web-1"]["ansible_ssh_common_args"] == "-J jump"
-    assert result.says(f"composed.server_management.yml: compose: {SSH}")
     # It is off by default and not in the cache.
     (entry,) = (source.folder / "cache").iterdir()
     assert "HostKeyAlias" not in entry.read_text()
-    cases.paths = {}
+    cases.all.clear()
     cases.add("plain", api, **options)
-    assert arguments(cases.list())["web-1"] == [None] * 3
+    assert arguments(cases.run().json())["web-1"] == [None] * 3
     assert len(api.requests) == 1

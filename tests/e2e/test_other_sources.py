@@ -11,8 +11,6 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import pytest
-
 from support.sshd import SshServer
 
 from .conftest import KNOWN, THREE, Source, hosts, need_ssh
@@ -44,12 +42,8 @@ def test_a_folder_of_sources(source: Source, tmp_path: Path) -> None:
     assert "zone" not in hostvars["web-2"]
 
 
-@pytest.mark.parametrize("playbook", ["ssh_config", "declare_fleet", "check_fleet", "check_api"])
-def test_playbooks_for_this_machine_ignore_how_others_are_reached(
-    source: Source, playbook: str
-) -> None:
-    if playbook == "ssh_config":
-        need_ssh(source.runner)
+def test_playbooks_for_this_machine_ignore_how_others_are_reached(source: Source) -> None:
+    need_ssh(source.runner)
     variables = {
         "ansible_connection": "community.none",
         "ansible_become": True,
@@ -60,19 +54,18 @@ def test_playbooks_for_this_machine_ignore_how_others_are_reached(
     (source.folder / "group_vars").mkdir()
     (source.folder / "group_vars" / "all.json").write_text(json.dumps(variables))
     (source.runner.home / "known.yml").write_text(f"fleet: {[{'name': name} for name in THREE]}")
+    playbooks = ("ssh_config", "declare_fleet", "check_fleet", "check_api")
     # A localhost that is written in an inventory has the variables of all hosts.
-    result = source.runner.playbook(
+    source.runner.playbook(
         *("-i", source.file(), "-i", "localhost,", "-e", "check_fleet_file=known.yml"),
-        f"server_management.cloud.{playbook}",
+        *(f"server_management.cloud.{playbook}" for playbook in playbooks),
         env={
             "SERVER_MANAGEMENT_BASE_URL": source.sandbox.url,
             "SERVER_MANAGEMENT_API_TOKEN": source.sandbox.token,
         },
-    )
-    result.ok()
+    ).ok()
 
 
-# What there is to each variable beyond its value: from ansible-core 2.19 on, where it is from.
 PLAYBOOK = """
 - hosts: status_running
   gather_facts: false

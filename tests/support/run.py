@@ -54,6 +54,12 @@ class Result:
         """Return whether the output contains this text, ignoring white space and line wrapping."""
         return "".join(text.split()) in "".join(self.output.split())
 
+    def shows(self, *texts: str) -> Result:
+        """Return the result itself; raise CommandError if it does not contain all these texts."""
+        if missing := [text for text in texts if not self.says(text)]:
+            raise CommandError(f"does not show {missing}\n{self}")
+        return self
+
     def json(self) -> Any:
         """Parse standard output; raise CommandError if it is not JSON."""
         try:
