@@ -106,8 +106,11 @@ def test_the_file_follows_the_account(config: Config, source: Source) -> None:
     failed.shows("The inventory has no group server_management, so nothing was changed")
     assert config.path.read_text() == before
     source.sandbox.servers.clear()
-    config.write("--diff").ok().shows("-Host web-1")
+    config.write("--check", "--diff").ok().shows("-Host web-1", "changed=1")
+    assert config.path.read_text() == before
+    config.write().ok()
     assert config.path.read_text() == f"{HEADER}, which overwrites changes.\n"
+    config.write().ok().shows("changed=0")
 
 
 def test_variables_change_the_file_the_group_and_the_names(config: Config) -> None:
