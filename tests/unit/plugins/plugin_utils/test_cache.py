@@ -113,21 +113,22 @@ def test_the_key_depends_on_options_that_may_change_the_listing(change: dict[str
     [
         ({KEY: ENTRY}, 0, 90, True, ""),
         ({KEY: ENTRY}, 91, 90, True, ""),
+        ({KEY: ENTRY}, 91, 0, True, ""),
         ({KEY: ENTRY}, 89, 90, True, "cache: not fresh, 90 s old; cache_timeout is 89 s"),
         # From the future.
         ({KEY: ENTRY}, 99, -9e3, True, "cache: not fresh, -9,000 s old; cache_timeout is 99 s"),
         ({KEY: ENTRY}, 91, 90, False, "cache: not read, because this run refreshes it"),
         ({}, 91, 0, True, "cache: no entry for this base_url, token and pagination, or an expired"),
     ],
-    ids=["no limit", "fresh", "old", "future", "refresh", "none"],
+    ids=["no limit", "fresh", "new", "old", "future", "refresh", "none"],
 )
 def test_an_entry_is_used_if_it_is_fresh_and_otherwise_the_reason_is_shown(
     cache: Any, fresh: int, age: float, use_cache: bool, line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(time, "time", lambda: ENTRY["fetched"] + age)
     opened = Opened(cache, fresh=fresh)
-    obtained = "of https://h from the cache, 90 s old"
-    used = Listing(SERVERS, obtained, age=pytest.approx(90))
+    obtained = f"of https://h from the cache, {age} s old"
+    used = Listing(SERVERS, obtained, age=pytest.approx(age))
     assert opened.listing(use_cache=use_cache) == (None if line else used)
     assert "".join(opened.lines).startswith(line)
     assert opened.warnings == []
@@ -138,7 +139,7 @@ def test_an_entry_is_used_if_it_is_fresh_and_otherwise_the_reason_is_shown(
     [
         (Unreachable("Down."), {"fresh": 100, "grace": 50}, 120, True),
         (Unreachable("Down."), {"fresh": 100, "grace": 50}, 160, False),
-        (Unreachable("Down."), {"fresh": 100}, 120, False),
+        (Unreachable("Down."), {}, 120, False),
         (Unreachable("Down."), {"grace": 50}, 120, True),
         (Unauthorized("No."), {"fresh": 100, "grace": 50}, 120, False),
     ],
