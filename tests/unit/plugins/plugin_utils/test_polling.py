@@ -18,8 +18,6 @@ import pytest
 from ansible_collections.server_management.cloud.plugins.module_utils._client import Client
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._options import (
-    RULES,
-    VARIABLES,
     connection_argument_spec,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._polling import (
@@ -40,7 +38,8 @@ class Rulebook:
         self._steps = iter(steps)
 
     async def put(self, data: dict[str, Any]) -> None:
-        """Add an event."""
+        """Add an event, after waiting as for a full queue."""
+        await asyncio.sleep(0)
         self.events.append(data)
 
     async def sleep(self, seconds: float) -> None:
@@ -75,6 +74,14 @@ def test_a_failing_api_causes_one_event_and_no_gone_servers() -> None:
     assert (first["code"], first["status"]) == ("server_error", 503)
     assert (second["code"], second["status"]) == ("malformed_response", None)
     assert "meta" not in rulebook.events[0]
+
+
+def test_the_source_sleeps_when_the_queue_has_all_events() -> None:
+    numbers: list[int] = []
+    with Sandbox(servers=3) as sandbox:
+        rulebook = Rulebook(lambda: numbers.append(len(rulebook.events)))
+        rulebook.run(base_url=sandbox.url, api_token=sandbox.token, initial=True)
+    assert numbers == [3]
 
 
 @pytest.mark.parametrize(("retry_after", "pause"), [("100", 100), ("86400", 3600), ("2", 5)])
@@ -116,31 +123,16 @@ def test_the_token_file_is_read_at_each_poll(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [
-        ({"base_url": None}, "base_url: is required"),
-        ({"api_token": None}, "api_token: is empty."),
-        ({"api_token_file": "/a/file"}, "api_token and api_token_file: both are set"),
-        ({"interval": 0}, "interval: "),
-    ],
+    [({"api_token": None}, "api_token: is empty."), ({"interval": 0}, "interval: ")],
 )
 def test_an_invalid_argument_ends_the_source_before_any_request(
     arguments: dict[str, Any], message: str
 ) -> None:
     with Sandbox(servers=1) as sandbox:
         every = {"base_url": sandbox.url, "api_token": sandbox.token, **arguments}
-        with pytest.raises(OptionError) as caught:
+        with pytest.raises(OptionError, match=f"^{message}"):
             asyncio.run(watch(Rulebook().put, every))
-        assert str(caught.value).startswith(message)
         assert sandbox.requests == []
-
-
-def test_a_warning_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
-    with Sandbox(servers=1) as sandbox:
-        sandbox.fail(Fault(has_more=True), times=None)
-        arguments = {"base_url": sandbox.url, "api_token": sandbox.token, "allow_partial": True}
-        Rulebook(lambda: None, lambda: None).run(**arguments)
-    (logged,) = (record for record in caplog.records if record.levelno == logging.WARNING)
-    assert "more servers" in logged.getMessage()
 
 
 def test_requests_and_waits_are_logged_without_the_token(
@@ -184,15 +176,17 @@ def test_an_unexpected_error_ends_the_source_and_is_named(monkeypatch: pytest.Mo
         asyncio.run(watch(Rulebook().put, {"base_url": "http://127.0.0.1:9", "api_token": "t"}))
 
 
-def test_servers_without_events_are_named_once(caplog: pytest.LogCaptureFixture) -> None:
+def test_each_warning_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     servers = [{"id": identifier, "name": "n"} for identifier in ("srv_1", "srv#2", "srv\n3")]
     with Sandbox(servers=servers) as sandbox:
+        sandbox.fail(Fault(has_more=True), times=2)
         rulebook = Rulebook(lambda: None, sandbox.servers.pop, lambda: None)
-        arguments = {"base_url": sandbox.url, "api_token": sandbox.token}
+        arguments = {"base_url": sandbox.url, "api_token": sandbox.token, "allow_partial": True}
         assert rulebook.run(**arguments, initial=True) == ["appeared"]
     logged = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     reason = "with characters in the id that events can't have"
-    assert logged == [
+    assert logged[0].startswith("The API has more servers")
+    assert logged[1:] == [
         f"No events are sent for 2 servers {reason}: srv 3, srv#2.",
         f"No events are sent for 1 server {reason}: srv#2.",
     ]
@@ -213,14 +207,11 @@ def test_the_connection_has_the_defaults_of_the_modules() -> None:
 @pytest.mark.parametrize(
     ("name", "given", "value"),
     [
-        ("interval", 1, 1.0),
         ("interval", "2.5", 2.5),
-        ("initial", True, True),
         ("initial", "Yes", True),
         ("validate_certs", "off", False),
         ("retries", "4", 4),
         ("hosts", "id", "id"),
-        ("pagination", "link", "link"),
         ("ca_path", "~/bundle", "~/bundle"),
     ],
 )
@@ -233,12 +224,10 @@ def test_values_are_converted(name: str, given: object, value: object) -> None:
     ("given", "message"),
     [
         ({"interval": 0.5}, "interval: must be a number of seconds, at least 1"),
-        ({"interval": float("inf")}, "interval: "),
         ({"interval": 10**400}, "interval: must be a number"),
         ({"interval": "soon"}, "interval: must be a number"),
         ({"initial": "maybe"}, "initial: must be true or false"),
         ({"hosts": "ip"}, "hosts: must be one of name, id"),
-        ({"retries": 1.5}, "retries: must be a whole number"),
         ({"base_url": 5}, "base_url: must be text"),
         ({"api_token": 12345678}, "api_token: must be text; quote a value"),
         (
@@ -246,18 +235,13 @@ def test_values_are_converted(name: str, given: object, value: object) -> None:
             "base_ulr: is not an argument of this event source. Did you mean base_url",
         ),
         ({5: 1}, "5: is not an argument"),
+        ({"api_token:s3cret": None}, "api_token: must be followed by a colon and a space."),
     ],
 )
 def test_an_invalid_argument_is_named(given: dict[Any, Any], message: str) -> None:
     with pytest.raises(OptionError) as caught:
         read_arguments(given)
     assert str(caught.value).startswith(message)
-
-
-def test_a_missing_space_after_a_name_does_not_show_the_token() -> None:
-    with pytest.raises(OptionError) as caught:
-        read_arguments({"api_token:s3cret-t0ken": None})
-    assert "s3cret" not in str(caught.value)
 
 
 def test_the_environment_is_used_for_arguments_that_are_not_given(
@@ -267,18 +251,13 @@ def test_the_environment_is_used_for_arguments_that_are_not_given(
     monkeypatch.setenv("SERVER_MANAGEMENT_RETRIES", "5")
     monkeypatch.setenv("SERVER_MANAGEMENT_TIMEOUT", "7")
     monkeypatch.setenv("SERVER_MANAGEMENT_VALIDATE_CERTS", "no")
+    monkeypatch.setenv("SERVER_MANAGEMENT_PAGINATION", "")  # counts as not set
     monkeypatch.setenv("SERVER_MANAGEMENT_API_TOKEN", "of-the-environment")
     read = read_arguments({"timeout": 8, "retries": None})
     assert (read["base_url"], read["retries"], read["timeout"]) == (URL, 5, 8.0)
-    assert read["validate_certs"] is False
+    assert (read["validate_certs"], read["pagination"]) == (False, "none")
     # The connection reads it, so that it never replaces a token file of the rulebook.
     assert read["api_token"] is None
-
-
-def test_an_empty_environment_variable_counts_as_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, variable in VARIABLES.items():
-        monkeypatch.setenv(variable, "")
-        assert read_arguments({})[name] == RULES[name].get("default")
 
 
 @pytest.mark.parametrize("name", ["api_token", "api_token_file"])
