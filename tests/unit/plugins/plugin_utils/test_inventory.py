@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import gc
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,6 +14,11 @@ from ansible.inventory.manager import InventoryManager
 from ansible.parsing.dataloader import DataLoader
 
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
+from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
+    is_trusted,
+    mark,
+    trust_plain,
+)
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
 from ansible_collections.server_management.cloud.plugins.plugin_utils._inventory import (
     add_hosts,
@@ -24,12 +28,6 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._inventory
 )
 from sandbox import Sandbox
 from support.run import write_inventory
-
-
-def _group(name: str, *parents: str) -> Any:
-    return SimpleNamespace(
-        name=name, parent_groups=[SimpleNamespace(name=parent) for parent in parents]
-    )
 
 
 def _host(address: str = "203.0.113.1", **fields: str) -> Host:
@@ -125,6 +123,26 @@ def test_a_server_is_known_by_its_base_url_id_and_time_of_creation(
         taken_names(inventory, "https://a/api/v1", [_host(created_at="x")])("web-1", "srv_1")
         is False
     )
+
+
+@pytest.mark.promise("data")
+def test_variables_are_those_that_ansible_would_set() -> None:
+    values: list[Any] = ["a", "{{ 1 }}", 5, "b", "[x]", ["{{ 1 }}", "c"], None, "d", "{% x"]
+    hosts = [
+        Host(Server(name, {}), {"first": mark(value), "second": "x"}, ["all"], name)
+        for name, value in zip("abcdefghi", values, strict=True)
+    ]
+    ours, theirs = InventoryData(), InventoryData()
+    add_hosts(ours, hosts, "https://a/api/v1")
+    for host in hosts:
+        theirs.add_host(host.name)
+        for variable, value in host.variables.items():
+            theirs.set_variable(host.name, variable, trust_plain(value))
+        found, expected = ours.hosts[host.name].vars, theirs.hosts[host.name].vars
+        assert found == expected
+        for variable in ("first", "second"):
+            assert type(found[variable]) is type(expected[variable])
+            assert is_trusted(found[variable]) == is_trusted(expected[variable])
 
 
 def test_parents_are_added_with_their_groups() -> None:
