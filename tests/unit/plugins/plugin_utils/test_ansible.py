@@ -36,9 +36,6 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible i
     trust_plain,
     without_origin,
 )
-from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import (
-    RESERVED_VARIABLES,
-)
 from support.meanings import json_values
 
 
@@ -47,13 +44,9 @@ def test_a_setting_that_this_version_does_not_have_is_null() -> None:
     assert setting("DEFAULT_TIMEOUT") == 10
 
 
-def _environment() -> tuple[Any, Any]:
-    templar = Templar(DataLoader())
-    return templar, (templar._engine if HAS_EXPRESSIONS else templar).environment
-
-
 def test_an_expression_is_compiled_once_from_2_19_on() -> None:
-    templar, environment = _environment()
+    templar = Templar(DataLoader())
+    environment = (templar._engine if HAS_EXPRESSIONS else templar).environment
     compile_once(templar)
     known = environment.compile_expression
     compile_once(templar)
@@ -98,11 +91,6 @@ def test_entries_of_an_inventory_directory_are_ignored_as_ansible_does(
     assert ignored == [".token", "token.txt", "group_vars", "token~"]
     monkeypatch.delattr(manager, "IGNORED")
     assert is_ignored("token")
-
-
-def test_the_globals_of_templates_are_reserved() -> None:
-    _templar, environment = _environment()
-    assert set(environment.globals) <= RESERVED_VARIABLES
 
 
 PLAIN = [

@@ -164,6 +164,13 @@ def test_with_strict_a_failing_hostname_is_an_error_and_an_omitted_one_is_not() 
         expressions_with({"hostnames": ["server_nope"], "strict": True}).preferences(host)
 
 
+@pytest.mark.parametrize(("name", "is_kept"), [("a", True), ("b", False), ("c", True)])
+def test_the_first_filter_that_is_true_includes_or_excludes(name: str, is_kept: bool) -> None:
+    filters = [{"include": "server_name == 'a'"}, {"exclude": "server_name in ['a', 'b']"}]
+    (host,) = hosts_with([{"name": name}])
+    assert expressions_with({"filters": filters}).is_kept(host) == is_kept
+
+
 def test_a_failing_filter_names_the_server_and_what_is_probably_meant() -> None:
     expressions = expressions_with({"filters": [{"exclude": "region == 'x'"}]})
     (host,) = hosts_of([{"name": "x", "region": "eu-1"}], ("",))
@@ -242,7 +249,7 @@ def test_the_name_of_a_host_and_of_a_group_stay_text() -> None:
 
 @pytest.mark.parametrize(
     "expression",
-    ["server_name.upper", "server_name.encode()", "[server_name.encode()]"]
+    ["server_name.upper", "server_name.encode()", "[server_name.encode()]", "'nan' | float"]
     if HAS_EXPRESSIONS
     else ["'{1}'", "'{(1, 2): 3}'", "'[1j]'", "'[{1}]'", "'{...}'", "'{' ~ server_number ~ '}'"],
 )

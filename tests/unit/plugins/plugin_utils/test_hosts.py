@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,11 +23,15 @@ from ansible_collections.server_management.cloud.plugins.module_utils._models im
     Server,
     merge,
 )
+from ansible_collections.server_management.cloud.plugins.plugin_utils._expressions import Added
+from ansible_collections.server_management.cloud.plugins.plugin_utils._groups import ReservedNames
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import (
     NO_ADDRESS,
     Host,
     host_key_alias,
     hosts_from,
+    name_and_compose,
+    name_hosts,
     report_names,
     report_servers,
     set_host_key_aliases,
@@ -49,12 +55,13 @@ def _hosts(
 
 
 def test_a_server_becomes_a_host_with_prefixed_variables() -> None:
-    (host,), warnings = _hosts({})
-    expected = {f"server_{field}": value for field, value in SERVER.items()}
-    expected |= {"server_id": "srv_0", "ansible_host": SERVER["ipv4"]}
+    undocumented = {"x_undocumented": ["a", {"b": None}]}
+    (host,), warnings = _hosts(undocumented)
+    fields = {**SERVER, **undocumented, "id": "srv_0"}
+    expected = {f"server_{field}": value for field, value in fields.items()}
+    expected["ansible_host"] = SERVER["ipv4"]
     assert (host.variables, host.groups, host.name, warnings) == (expected, [], "", [])
-    assert host.preferences == [SERVER["name"]]
-    assert host.server.id == "srv_0"
+    assert (host.preferences, host.server.id) == ([SERVER["name"]], "srv_0")
 
 
 @pytest.mark.promise("misdirected")
@@ -144,10 +151,37 @@ def test_a_report_of_names_is_correct_for_one_server_and_for_several(kind: str) 
     assert several.endswith(": a (srv_3), b (srv_2), c (srv_1) and 1 more.")
 
 
-def test_an_undocumented_field_becomes_a_variable() -> None:
-    (host,), warnings = _hosts({"x_undocumented": ["a", {"b": None}]})
-    assert host.variables["server_x_undocumented"] == ["a", {"b": None}]
-    assert warnings == []
+@pytest.mark.parametrize(("extensions", "name"), [([".vars"], "a_vars"), (None, "a.vars")])
+def test_a_host_name_does_not_end_like_a_file_with_variables(
+    extensions: list[str] | None, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(constants, "YAML_FILENAME_EXTENSIONS", extensions)
+    hosts, _warnings = _hosts({"name": "b"}, {"name": "a.vars"})
+    name_hosts(hosts, (), lambda name, server_id: False)
+    assert [host.name for host in hosts] == [name, "b"]
+
+
+@pytest.mark.promise("misdirected")
+def test_a_host_gets_another_name_if_an_expression_makes_a_group_with_its_name() -> None:
+    def name_with(make: Callable[[Host], str]) -> list[Host]:
+        hosts, _warnings = _hosts({"name": "web"}, {"name": "db"})
+        made = SimpleNamespace(
+            parents=[("above", "web")],
+            compose_all=lambda hosts, _inventory: [
+                Added({"a": host.name}, [make(host)], []) for host in hosts
+            ],
+        )
+        reserved = ReservedNames({"group": "g"}.get, [])
+        name_and_compose(hosts, made, reserved, lambda name, server_id: False, None)
+        return hosts
+
+    hosts = name_with(lambda host: "made")
+    assert [host.name for host in hosts] == ["db", "web_srv_0"]
+    assert [host.variables["a"] for host in hosts] == ["db", "web_srv_0"]
+    assert [host.groups for host in hosts] == [["made"], ["made"]]
+    message = "keyed_groups: creates groups with the names of hosts: srv_0, srv_1."
+    with pytest.raises(OptionError, match=f"^{message} Set prefix.$"):
+        name_with(lambda host: host.name)
 
 
 @pytest.mark.promise("misdirected")

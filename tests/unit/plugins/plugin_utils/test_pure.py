@@ -118,7 +118,7 @@ def test_expressions_that_differ_in_a_template_are_left_to_ansible_before_2_19(
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ({"compose": {"a": "server_name ~ '.' ~ server_region"}}, 0),
+        ({"compose": {"a": "server_name.upper() ~ '.' ~ server_region"}}, 0),
         ({"compose": {"a": "server_region | hash('sha1')"}}, 3),
         ({"compose": {"a": "server_nope"}}, 90),
         ({"compose": {"a": "server_name ~ now().year"}}, 90),
