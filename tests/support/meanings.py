@@ -75,3 +75,12 @@ def json_values(texts: st.SearchStrategy[str]) -> st.SearchStrategy[Any]:
         lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
         max_leaves=8,
     )
+
+
+def texts_in(value: Any) -> list[str]:
+    """Return all text in a value, including the keys of its objects."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        value = [*value, *value.values()]
+    return [text for item in value for text in texts_in(item)] if isinstance(value, list) else []

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
@@ -36,7 +35,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible i
     trust_plain,
     without_origin,
 )
-from support.meanings import json_values
+from support.meanings import json_values, texts_in
 
 
 def test_a_setting_that_this_version_does_not_have_is_null() -> None:
@@ -113,17 +112,6 @@ def _variable(value: Any) -> Any:
     return trust_plain(mark(value))
 
 
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from (key, *_texts(item))
-    elif isinstance(value, list):
-        for item in value:
-            yield from _texts(item)
-
-
 def _rendered(template: Any, **variables: Any) -> Any:
     templar = Templar(loader=DataLoader())
     templar.available_variables = variables
@@ -156,7 +144,7 @@ def test_variables_keep_their_values_and_trust_no_template(value: Any) -> None:
     assert variable == value
     assert _rendered(variable) == value
     assert json.loads(json.dumps(variable)) == json.loads(json.dumps(value))
-    for text in filter(is_trusted, _texts(variable)):
+    for text in filter(is_trusted, texts_in(variable)):
         assert re.fullmatch(r"[\w .:/@+,-]*", text)
 
 
@@ -170,7 +158,7 @@ def test_a_value_of_a_file_loses_its_line_and_keeps_its_trust(tmp_path: Path) ->
     value = DataLoader().load_from_file(str(path), **options)
     plain = without_origin(value)
     assert plain == value
-    texts = {str.__str__(text): is_trusted(text) for text in _texts(plain)}
+    texts = {str.__str__(text): is_trusted(text) for text in texts_in(plain)}
     assert texts["y"] is False
     assert texts["x"] is texts["z"] is True
     if HAS_EXPRESSIONS:
