@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import yaml
 from hypothesis import strategies as st
 
 # Plain, empty, like a number or a value of Python, like a template, hostile, and not ASCII.
@@ -236,16 +235,6 @@ class Case:
     servers: list[dict[str, Any]]
     others: dict[str, Any]
     extra_vars: dict[str, Any]
-
-    def __repr__(self) -> str:
-        """Show the inventory file as YAML, for use outside the test, and then the rest."""
-        options = {name: value for name, value in self.options.items() if value not in ({}, [])}
-        file = yaml.safe_dump({"plugin": "server_management.cloud.servers", **options})
-        account = yaml.safe_dump(self.servers)
-        return (
-            f"\n--- inventory file\n{file}--- account\n{account}"
-            f"--- other sources: {self.others}\n--- extra vars: {self.extra_vars}\n"
-        )
 
 
 CASES = st.builds(

@@ -6,7 +6,7 @@
 
 The environment variable FUZZ_CASES sets the number of inventory files, which have about five
 expressions each. The cases are the same in each run, unless FUZZ_SEED is set. A failing case is
-printed as a minimal inventory file. The intended differences are listed in support.constructable.
+printed as small as possible. The intended differences are listed in support.constructable.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, note, seed, settings
+from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 from ansible_collections.server_management.cloud.plugins.plugin_utils._pure import analyse
@@ -123,7 +123,6 @@ def fuzz(test: Callable[..., Any]) -> Callable[..., Any]:
 @fuzz
 @given(CASES)
 def test_expressions_give_what_ansible_gives(case: Case) -> None:
-    note(repr(case))
     compare(case)
 
 

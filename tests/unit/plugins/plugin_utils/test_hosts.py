@@ -94,21 +94,6 @@ def test_an_unusable_address_is_replaced_with_a_warning(address: Any) -> None:
     assert ("server_ipv4" in host.variables) == isinstance(address, str)
 
 
-@pytest.mark.promise("misdirected")
-@given(st.text(alphabet="0123456789.", max_size=16) | st.ip_addresses(v=4).map(str))
-def test_ansible_host_is_a_unicast_address_in_dotted_quad_notation(address: str) -> None:
-    (host,), _warnings = _hosts({"ipv4": address})
-    octets = address.split(".")
-    usable = (
-        len(octets) == 4
-        and all(octet.isdigit() and str(int(octet)) == octet for octet in octets)
-        and all(int(octet) < 256 for octet in octets)
-        and 0 < int(octets[0]) < 224
-        and octets[0] != "127"
-    )
-    assert host.variables["ansible_host"] == (address if usable else NO_ADDRESS)
-
-
 @pytest.mark.promise("silent")
 def test_each_kind_of_warning_names_the_first_servers_on_one_line() -> None:
     changes = [{"region": number, "plan": ..., "a-b": 1} for number in range(5)]
@@ -226,9 +211,7 @@ OF_ANSIBLE = {
     "name",
     [
         *sorted(name for name in OF_ANSIBLE if not name.startswith("ansible_")),
-        *("inventory_dir", "inventory_file", "role_path", "playbook_dir", "hostvars", "groups"),
-        *("group_names", "omit", "lookup", "query", "q", "now", "finalize", "undef", "vars"),
-        *("environment", "inventory_hostname", "play_hosts", "item", "delegated_vars"),
+        *("inventory_dir", "omit", "lookup", "play_hosts", "item", "delegated_vars"),
     ],
 )
 def test_a_name_that_ansible_uses_does_not_become_a_variable(name: str) -> None:

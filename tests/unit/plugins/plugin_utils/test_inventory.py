@@ -4,14 +4,10 @@
 
 from __future__ import annotations
 
-import gc
-from pathlib import Path
 from typing import Any
 
 import pytest
 from ansible.inventory.data import InventoryData
-from ansible.inventory.manager import InventoryManager
-from ansible.parsing.dataloader import DataLoader
 
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
@@ -26,13 +22,21 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._inventory
     leave_out_groups,
     taken_names,
 )
-from sandbox import Sandbox
-from support.run import write_inventory
 
 
 def _host(address: str = "203.0.113.1", **fields: str) -> Host:
     fields = {"id": "srv_1", **fields}
     return Host(Server(fields["id"], fields), {"ansible_host": address}, name="web-1")
+
+
+class Proxy:
+    """What each source gets for the inventory from ansible-core 2.19 on."""
+
+    def __init__(self, inventory: InventoryData) -> None:
+        self.__wrapped__ = inventory
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__wrapped__, name)
 
 
 @pytest.mark.promise("misdirected")
@@ -115,14 +119,12 @@ def test_a_server_is_known_by_its_base_url_id_and_time_of_creation(
     base_url: str, fields: dict[str, str], is_taken: bool
 ) -> None:
     inventory = InventoryData()
-    add_hosts(inventory, [_host(created_at="2026-01-01T00:00:00Z")], "https://a/api/v1")
+    add_hosts(Proxy(inventory), [_host(created_at="2026-01-01T00:00:00Z")], "https://a/api/v1")
     host = _host(**fields)
-    assert taken_names(inventory, base_url, [host])("web-1", host.server.id) is is_taken
+    assert taken_names(Proxy(inventory), base_url, [host])("web-1", host.server.id) is is_taken
     add_hosts(inventory, [_host()], "https://a/api/v1")
-    assert (
-        taken_names(inventory, "https://a/api/v1", [_host(created_at="x")])("web-1", "srv_1")
-        is False
-    )
+    later = _host(created_at="x")
+    assert not taken_names(inventory, "https://a/api/v1", [later])("web-1", "srv_1")
 
 
 @pytest.mark.promise("data")
@@ -150,18 +152,3 @@ def test_parents_are_added_with_their_groups() -> None:
     inventory.add_group("child")
     add_parents(inventory, [("parent", "child")])
     assert [group.name for group in inventory.groups["parent"].child_groups] == ["child"]
-
-
-@pytest.mark.promise("stable")
-def test_an_account_in_two_files_is_one_fleet(tmp_path: Path) -> None:
-    with Sandbox(servers=3) as api:
-        options = {"base_url": api.url, "api_token": api.token}
-        first, second = (
-            str(write_inventory(tmp_path, options, f"{name}.server_management.yml"))
-            for name in ("first", "second")
-        )
-        inventory = InventoryManager(DataLoader(), sources=[first])
-        # From ansible-core 2.19 on, this ends the proxy that the first source has used.
-        gc.collect()
-        inventory.parse_source(second)
-        assert sorted(inventory.hosts) == sorted(server["name"] for server in api.servers)

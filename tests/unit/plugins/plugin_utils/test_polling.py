@@ -211,7 +211,6 @@ def test_the_connection_has_the_defaults_of_the_modules() -> None:
         ("initial", "Yes", True),
         ("validate_certs", "off", False),
         ("retries", "4", 4),
-        ("hosts", "id", "id"),
         ("ca_path", "~/bundle", "~/bundle"),
     ],
 )
