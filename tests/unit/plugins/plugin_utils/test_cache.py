@@ -14,8 +14,6 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     OptionError,
@@ -30,7 +28,6 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._cache imp
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Listing
 from sandbox.account import make_servers
-from support.meanings import json_values
 
 pytestmark = pytest.mark.promise("cache")
 
@@ -75,8 +72,10 @@ class Opened:
             return None
 
 
-SERVERS = _servers(make_servers(3))
-((KEY, ENTRY),) = Opened(Cache()).fetched(Listing(SERVERS, "")).items()
+ODD = {"id": "{{ é", "name": "\ud800", "later": {"": [None, 10**30, -0.5, {"a": True}]}}
+SERVERS = _servers([*make_servers(2), ODD])
+_CACHED = json.dumps(Opened(Cache()).fetched(Listing(SERVERS, "")))  # as jsonfile does
+((KEY, ENTRY),) = json.loads(_CACHED).items()
 
 
 def _key(connection: Connection) -> str:
@@ -158,26 +157,7 @@ def test_a_stale_entry_is_used_only_while_the_api_is_down(
 def test_a_partial_listing_is_not_written(is_partial: bool) -> None:
     found = Opened(Cache()).fetched(Listing(SERVERS, "", is_partial))
     assert (KEY in found) is not is_partial
-
-
-ELEMENTS = st.fixed_dictionaries(
-    {"id": st.text(st.characters(codec="utf-8"), min_size=1)},
-    optional={
-        "name": json_values(st.text()),
-        "region": st.text(),
-        "later": json_values(st.text()) | st.integers(-(10**30), 10**30),
-    },
-)
-
-
-@given(st.lists(ELEMENTS, max_size=4))
-def test_any_account_survives_serialisation(elements: list[dict[str, Any]]) -> None:
-    servers = _servers(elements)
-    content = json.dumps(Opened(Cache()).fetched(Listing(servers, "")))
-    assert TOKEN not in content
-    opened = Opened(json.loads(content))
-    assert opened.listing().servers == servers
-    assert opened.warnings == []
+    assert TOKEN not in str(found)
 
 
 def _with(**changes: Any) -> dict[str, Any]:

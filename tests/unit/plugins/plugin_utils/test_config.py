@@ -136,12 +136,6 @@ DEFINITIONS = {
 }
 
 
-def _convert(config: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of a file, converted."""
-    converted = convert_values(config, DEFINITIONS)
-    return {name: converted[name] for name in config}
-
-
 FLAG = "must be true or false."
 QUOTES = "YAML reads this value as a number, a boolean or a date. Put it in quotes."
 TEXTS = "must be a list of text values. Put each value in quotes."
@@ -169,7 +163,7 @@ WHOLE, NUMBER = "must be a whole number, but is ", "must be a number, but is "
     ],
 )
 def test_a_valid_value_is_converted(option: str, value: Any, expected: Any) -> None:
-    converted = _convert({option: value})[option]
+    converted = convert_values({option: value}, DEFINITIONS)[option]
     assert (converted, type(converted)) == (expected, type(expected))
 
 
@@ -201,7 +195,7 @@ def test_a_valid_value_is_converted(option: str, value: Any, expected: Any) -> N
 )
 def test_an_invalid_value_names_its_option(option: str, value: Any, message: str) -> None:
     with pytest.raises(OptionError) as caught:
-        _convert({option: value})
+        convert_values({option: value}, DEFINITIONS)
     assert str(caught.value).startswith(f"{option}: {message}")
     assert str(caught.value).isprintable()
     assert len(str(caught.value)) < 120
@@ -217,9 +211,9 @@ def test_the_environment_is_used_if_the_file_sets_nothing(
     converted = convert_values({"validate_certs": "no", "timeout": 3}, DEFINITIONS)
     assert converted["retries"] == 3
     with pytest.raises(OptionError, match=rf"^validate_certs \(SERVER_\w+_CERTS\): {FLAG}"):
-        _convert({"timeout": 3})
+        convert_values({"timeout": 3}, DEFINITIONS)
     with pytest.raises(OptionError, match=rf"^timeout \(SERVER_\w+_TIMEOUT\): {NUMBER}soon"):
-        _convert({"validate_certs": "no", "timeout": None})
+        convert_values({"validate_certs": "no", "timeout": None}, DEFINITIONS)
 
 
 # The end-to-end tests have the other unusable options.

@@ -25,9 +25,6 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible i
     HAS_EXPRESSIONS,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._expressions import Scratch
-from ansible_collections.server_management.cloud.plugins.plugin_utils._groups import (
-    safe_group_name,
-)
 from support import constructable
 from support.constructable import WEB, hosts_of, hosts_with, load
 
@@ -219,45 +216,12 @@ def test_braces_inside_text_cause_a_warning_if_ansible_does_not_render_them(
     assert [warning.partition("expression")[0] for warning in warnings] == [expected] * is_warned
 
 
-@pytest.mark.parametrize(
-    "name", ["{0}", "[1j]", "[...]", "{(1, 2): 3}", "['a', 'prod']", "True", "[1]", "{}"]
-)
-def test_text_of_the_api_stays_text(name: str) -> None:
-    options: dict[str, Any] = {
-        "compose": {"a": "server_name", "b": "server_name ~ ''", "c": "server_name[:99]"},
-        "hostnames": ["server_name", "server_name | replace('~', '')"],
-        "keyed_groups": [{"key": "server_name", "prefix": "n"}, {"key": "a"}],
-    }
-    expressions = expressions_with(options)
-    (host,) = hosts_with([{"name": name}])
-    assert expressions.preferences(host) == [name, name]
-    (composed,) = expressions.compose_all([host], InventoryData())
-    assert composed.variables == dict.fromkeys("abc", name)
-    assert all(isinstance(value, str) for value in composed.variables.values())
-    safe = safe_group_name(name)
-    assert composed.groups == [f"n_{safe}", f"_{safe}"]
-    assert not expressions.failures
-
-
 def test_the_name_of_a_host_and_of_a_group_stay_text() -> None:
     options = {"compose": {"a": "inventory_hostname", "b": "group_names | first"}}
     (host,) = hosts_of([{"name": "x"}], ("True",))
     host.groups[:] = ["False"]
     (composed,) = expressions_with(options).compose_all([host], InventoryData())
     assert composed.variables == {"a": "True", "b": "False"}
-
-
-@pytest.mark.parametrize(
-    "expression",
-    ["server_name.upper", "server_name.encode()", "[server_name.encode()]", "'nan' | float"]
-    if HAS_EXPRESSIONS
-    else ["'{1}'", "'{(1, 2): 3}'", "'[1j]'", "'[{1}]'", "'{...}'", "'{' ~ server_number ~ '}'"],
-)
-def test_a_result_that_json_cannot_hold_is_a_failure(expression: str) -> None:
-    expressions = expressions_with({"compose": {"a": expression, "b": "server_name"}})
-    (composed,) = compose(expressions, [{"name": "x", "number": 1}])
-    assert composed.variables == {"b": "x"}
-    assert list(expressions.failures) == ["compose: a"]
 
 
 ITSELF = "keyed_groups: the group {} would be inside itself."

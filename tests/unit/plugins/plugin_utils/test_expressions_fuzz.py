@@ -12,7 +12,6 @@ printed as small as possible. The intended differences are listed in support.con
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -24,7 +23,7 @@ from support.constructable import compare, load
 from support.expression_cases import CASES, CHANGING_EXPRESSIONS, HOSTS, Case
 
 NUMBER = int(os.environ.get("FUZZ_CASES", "100"))
-SEED = os.environ.get("FUZZ_SEED")
+SEED = os.environ.get("FUZZ_SEED", "")
 SERVERS: list[dict[str, Any]] = [
     {"name": "web-1", "region": "eu-1", "plan": "small", "flag": True, "number": 3},
     {"name": "web-1", "region": "eu-1", "plan": "large", "extra": {"team": "x"}},
@@ -93,7 +92,14 @@ KNOWN: dict[str, dict[str, Any]] = {
         "groups": {"a": "composed == server_name", "b": "server_plan is mapping"},
     },
     "a composed value that JSON cannot hold": {
-        "compose": {"composed": "'{1}'", "second": "'[1j]'", "third": "server_name.encode()"},
+        "compose": {
+            "composed": "'{1}'",
+            "second": "'[1j]'",
+            "third": "server_name.encode()",
+            "a": "'{' ~ server_number ~ '}'",
+            "b": "server_nope | default('nan') | float",
+            "c": "[server_name.encode()]",
+        },
         "groups": {"a": "composed is defined"},
     },
     "an unsafe expression": {
@@ -107,19 +113,16 @@ DEFAULTS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def fuzz(test: Callable[..., Any]) -> Callable[..., Any]:
-    """Run a test with random cases, always the same ones unless a seed is set."""
-    configure = settings(
-        max_examples=NUMBER,
-        deadline=None,
-        derandomize=SEED is None,
-        database=None,
-        report_multiple_bugs=False,
-        suppress_health_check=list(HealthCheck),
-    )
-    return configure(test) if SEED is None else seed(int(SEED))(configure(test))
+fuzz = settings(
+    max_examples=NUMBER,
+    deadline=None,
+    database=None,
+    report_multiple_bugs=False,
+    suppress_health_check=list(HealthCheck),
+)
 
 
+@seed(SEED)
 @fuzz
 @given(CASES)
 def test_expressions_give_what_ansible_gives(case: Case) -> None:
@@ -133,6 +136,7 @@ def test_known_differences_stay_away(options: dict[str, Any]) -> None:
     compare(Case({**DEFAULTS, **options}, SERVERS, others, {}))
 
 
+@seed(SEED)
 @fuzz
 @given(CHANGING_EXPRESSIONS, st.booleans())
 def test_a_result_that_may_change_is_never_remembered(expression: str, is_condition: bool) -> None:

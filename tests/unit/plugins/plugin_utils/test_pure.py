@@ -39,7 +39,7 @@ OF_ANSIBLE = {
     "server_name | regex_replace('a', 'b')": ("server_name",),
     "server_name is match('web')": ("server_name",),
     "server_name | ansible.builtin.hash('sha1')": ("server_name",),
-    "server_name['encode'] is defined": ("server_name",),
+    "server_name['encode']": ("server_name",),
     "server_name[server_region]": ("server_name", "server_region"),
     "server_name.split('-')[5] is defined": ("server_name",),
     "server_name or ''[0] ~ 'x'": ("server_name",),
@@ -74,16 +74,19 @@ def test_other_expressions_are_left_to_ansible(expression: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "expression",
+    ("expression", "name"),
     [
-        "server_name + 1",
-        "server_name.split('-')[5] ~ 'x'",
-        "server_name.split('-') | join(attribute='__class__')",
-        "server_name.zfill(1000000000000000)",
+        ("server_name + 1", "web"),
+        ("server_name.split('-')[5] ~ 'x'", "web"),
+        ("server_name.split('-') | join(attribute='__class__')", "web"),
+        ("server_name.zfill(1000000000000000)", "web"),
+        ("server_name", "{{ 1 }}"),
     ],
 )
-def test_a_failing_expression_is_left_to_ansible(expression: str) -> None:
-    (host,) = hosts_with([{"name": "web"}])
+def test_failing_expressions_and_possible_templates_are_left_to_ansible(
+    expression: str, name: str
+) -> None:
+    (host,) = hosts_with([{"name": name}])
     asked = Expression(lambda source, view: "asked", (), "compose: a", load(expression))
     assert asked.result(View(host)) == "asked"
 
@@ -122,6 +125,7 @@ def test_expressions_that_differ_in_a_template_are_left_to_ansible_before_2_19(
         ({"compose": {"a": "server_region | hash('sha1')"}}, 3),
         ({"compose": {"a": "server_nope"}}, 90),
         ({"compose": {"a": "server_name ~ now().year"}}, 90),
+        ({"keyed_groups": [{"key": "server_region.split('-')"}]}, 3),
         ({"keyed_groups": [{"key": "server_name[:2]", "parent_group": "above"}]}, 0),
         ({"keyed_groups": [{"key": "server_name", "parent_group": "{{ server_name }}"}]}, 90),
         ({"compose": {"a": "server_name[:2]"}, "keyed_groups": [{"key": "a"}]}, 0),
