@@ -54,15 +54,8 @@ KNOWN: dict[str, dict[str, Any]] = {
     "groups don't see each other": {
         "groups": {"first": "server_name == 'web-1'", "second": "'first' in group_names"}
     },
-    "an invalid regular expression": {
-        "compose": {"composed": "server_name | regex_replace('(', 'x')"},
-        "hostnames": ["server_name | regex_replace('(', 'x')", "server_name"],
-    },
     "bad input of from_yaml": {"compose": {"composed": "('[' ~ server_name) | from_yaml"}},
     "the short name of an address": {"compose": {"composed": "inventory_hostname_short"}},
-    "constants that fail, whether they are needed or not": {
-        "compose": {"composed": "none[0] ~ server_name", "second": "server_name or ''[0] ~ 'x'"}
-    },
     "many brackets": {"compose": {"composed": DEEP}, "keyed_groups": [{"key": DEEP}]},
     "groups whose names become equal": {"groups": {"a-b": "server_name != 'x'", "a_b": "false"}},
     "tests on an undefined value": {
@@ -101,10 +94,6 @@ KNOWN: dict[str, dict[str, Any]] = {
             "c": "[server_name.encode()]",
         },
         "groups": {"a": "composed is defined"},
-    },
-    "an unsafe expression": {
-        "compose": {"composed": {"__ansible_unsafe": "server_name"}},
-        "groups": {"a": {"__ansible_unsafe": "server_name == 'web-1'"}},
     },
 }
 DEFAULTS: dict[str, Any] = {

@@ -65,19 +65,18 @@ def test_a_group_made_from_a_value_with_the_name_of_a_host_is_left_out() -> None
     ],
 )
 def test_a_host_with_a_connection_of_its_own_keeps_its_name(variable: str, is_taken: bool) -> None:
-    places = {"nas": "web-1", "group": "web-2", "every host": "web-3"}
+    names = ("web-1", "web-2", "web-3")
     inventory = InventoryData()
     for group in ("storage", "above"):
         inventory.add_group(group)
     inventory.add_child("above", "storage")
-    for name in places.values():
+    for name in names:
         inventory.add_host(name)
     inventory.set_variable("web-1", variable, "x")
     inventory.add_child("storage", "web-2")
     inventory.set_variable("above", variable, "x")
     check = taken_names(inventory, "https://api.example.com", [_host()])
-    found = [check(name, "srv_1") for name in places.values()]
-    assert found == [is_taken, is_taken, False]
+    assert [check(name, "srv_1") for name in names] == [is_taken, is_taken, False]
     # What every host gets belongs to none of them.
     inventory.set_variable("all", variable, "x")
     assert check("web-3", "srv_1") is False

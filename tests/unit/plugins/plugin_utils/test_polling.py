@@ -203,9 +203,6 @@ def test_the_connection_has_the_defaults_of_the_modules() -> None:
     ("name", "given", "value"),
     [
         ("interval", "2.5", 2.5),
-        ("initial", "Yes", True),
-        ("validate_certs", "off", False),
-        ("retries", "4", 4),
         ("ca_path", "~/bundle", "~/bundle"),
     ],
 )
