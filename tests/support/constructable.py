@@ -351,9 +351,11 @@ def _rendered(variable: str, variables: dict[str, Any]) -> Any:
 def _expect_same(ours: Any, theirs: Any) -> None:
     ours, theirs = _described(ours), _described(theirs)
     if ours != theirs:
-        lines = [pformat(value).splitlines() for value in (theirs, ours)]
-        collection = f"the collection {'with' if _pure.IS_USED else 'without'} memory"
-        raise AssertionError("\n".join(unified_diff(*lines, "Ansible", collection, lineterm="")))
+        memory = "with memory" if _pure.IS_USED else "without memory"
+        found, expected = (pformat(value).splitlines() for value in (ours, theirs))
+        raise AssertionError(
+            "\n".join(unified_diff(expected, found, "Ansible", memory, lineterm=""))
+        )
 
 
 def _described(value: Any) -> Any:

@@ -123,12 +123,14 @@ _CHANGING = (
 def _filled(shapes: tuple[str, ...], inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     """Return texts of these shapes with other expressions and parts."""
     return st.one_of(
-        st.builds(
-            shape.format,
-            *[inner] * shape.count("{}"),
-            **{name: part for name, part in _PARTS.items() if f"{{{name}}}" in shape},
-        )
-        for shape in shapes
+        [
+            st.builds(
+                shape.format,
+                *[inner] * shape.count("{}"),
+                **{name: part for name, part in _PARTS.items() if f"{{{name}}}" in shape},
+            )
+            for shape in shapes
+        ]
     )
 
 

@@ -22,6 +22,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._config im
     check_keys,
     check_options,
     convert_values,
+    is_ours,
     render,
     source_label,
 )
@@ -91,6 +92,11 @@ def test_expressions_are_not_rendered(rendered: Any, option: str) -> None:
     assert rendered("hostnames: \"'a, b' | lower\"") == {"hostnames": ["'a, b' | lower"]}
 
 
+def test_a_template_that_fails_is_named_with_the_reason(rendered: Any) -> None:
+    with pytest.raises(OptionError, match=r"^api_token: .*'undefined_one' is undefined"):
+        rendered("api_token: '{{ undefined_one }}'")
+
+
 _VAULT = VaultLib().encrypt(SECRET, VaultSecret(b"password")).decode().splitlines()
 VAULTED = "\n  ".join(["!vault |", *_VAULT])
 
@@ -99,7 +105,6 @@ VAULTED = "\n  ".join(["!vault |", *_VAULT])
 @pytest.mark.parametrize(
     ("value", "password"),
     [
-        ("'{{ undefined_one }}'", ""),
         (f"\"{{{{ '{SECRET}' | no_such_filter }}}}\"", ""),
         (f"\"{{{{ '{SECRET}' + }}}}\"", ""),
         (f"\"{{{{ ('{SECRET}' | length) // 0 }}}}\"", ""),
@@ -257,6 +262,24 @@ def test_an_unusable_option_is_named(options: dict[str, Any], message: str) -> N
     with pytest.raises(OptionError) as caught:
         check_options({**usable, **options}.get)
     assert str(caught.value).startswith(message)
+
+
+@pytest.mark.promise("silent")
+@pytest.mark.parametrize(
+    ("name", "content", "is_used", "is_warned"),
+    [
+        ("server_management.yml", "", True, False),
+        ("fleet.yml", "plugin: server_management.cloud.servers", False, True),
+        ("fleet.yml", "plugin: server_management.cloud.servers2", False, False),
+    ],
+)
+def test_a_file_with_another_name_is_not_used_and_named(
+    tmp_path: Path, name: str, content: str, is_used: bool, is_warned: bool
+) -> None:
+    (tmp_path / name).write_text(content)
+    warnings: list[str] = []
+    assert is_ours(str(tmp_path / name), warnings.append) is is_used
+    assert [f"{name}: The name of" in warning for warning in warnings] == [True] * is_warned
 
 
 @pytest.mark.promise("silent")

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from ansible import constants
@@ -141,13 +142,13 @@ def test_a_host_name_does_not_end_like_a_file_with_variables(
 ) -> None:
     monkeypatch.setattr(constants, "YAML_FILENAME_EXTENSIONS", extensions)
     hosts, _warnings = _hosts({"name": "b"}, {"name": "a.vars"})
-    name_hosts(hosts, (), lambda name, server_id: False)
+    name_hosts(hosts, (), Mock(return_value=False))
     assert [host.name for host in hosts] == [name, "b"]
 
 
 @pytest.mark.promise("misdirected")
 def test_a_host_gets_another_name_if_an_expression_makes_a_group_with_its_name() -> None:
-    def name_with(make: Callable[[Host], str]) -> list[Host]:
+    def name_with(make: Callable[[Host], str]) -> tuple[list[Host], Naming]:
         hosts, _warnings = _hosts({"name": "web"}, {"name": "db"})
         made = SimpleNamespace(
             parents=[("above", "web")],
@@ -156,10 +157,11 @@ def test_a_host_gets_another_name_if_an_expression_makes_a_group_with_its_name()
             ],
         )
         reserved = ReservedNames({"group": "g"}.get, [])
-        name_and_compose(hosts, made, reserved, lambda name, server_id: False, None)
-        return hosts
+        is_taken = Mock(return_value=False)
+        return hosts, name_and_compose(hosts, made, reserved, is_taken, None)
 
-    hosts = name_with(lambda host: "made")
+    hosts, naming = name_with(lambda host: "made")
+    assert naming.changed == ["srv_0"]
     assert [host.name for host in hosts] == ["db", "web_srv_0"]
     assert [host.variables["a"] for host in hosts] == ["db", "web_srv_0"]
     assert [host.groups for host in hosts] == [["made"], ["made"]]

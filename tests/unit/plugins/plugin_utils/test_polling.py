@@ -204,6 +204,8 @@ def test_the_connection_has_the_defaults_of_the_modules() -> None:
     [
         ("interval", "2.5", 2.5),
         ("ca_path", "~/bundle", "~/bundle"),
+        ("api_token", None, ""),  # given and empty
+        ("api_token_file", None, ""),
     ],
 )
 def test_values_are_converted(name: str, given: object, value: object) -> None:
@@ -249,8 +251,3 @@ def test_the_environment_is_used_for_arguments_that_are_not_given(
     assert (read["validate_certs"], read["pagination"]) == (False, "none")
     # The connection reads it, so that it never replaces a token file of the rulebook.
     assert read["api_token"] is None
-
-
-@pytest.mark.parametrize("name", ["api_token", "api_token_file"])
-def test_a_null_token_is_given_and_empty(name: str) -> None:
-    assert read_arguments({name: None})[name] == ""
