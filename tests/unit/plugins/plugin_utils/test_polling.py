@@ -202,6 +202,7 @@ def test_the_connection_has_the_defaults_of_the_modules() -> None:
 @pytest.mark.parametrize(
     ("name", "given", "value"),
     [
+        ("interval", 1, 1.0),
         ("interval", "2.5", 2.5),
         ("ca_path", "~/bundle", "~/bundle"),
         ("api_token", None, ""),  # given and empty
