@@ -20,6 +20,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._inventory
     add_hosts,
     add_parents,
     leave_out_groups,
+    release,
     taken_names,
 )
 
@@ -80,6 +81,7 @@ def test_a_host_with_a_connection_of_its_own_keeps_its_name(variable: str, is_ta
     # What every host gets belongs to none of them.
     inventory.set_variable("all", variable, "x")
     assert check("web-3", "srv_1") is False
+    assert check("web-4", "srv_1") is False
 
 
 @pytest.mark.parametrize(
@@ -134,7 +136,7 @@ def test_variables_are_those_that_ansible_would_set() -> None:
         for name, value in zip("abcdefghi", values, strict=True)
     ]
     ours, theirs = InventoryData(), InventoryData()
-    add_hosts(ours, hosts, "https://a/api/v1")
+    add_hosts(ours, release(list(hosts)), "https://a/api/v1")
     for host in hosts:
         theirs.add_host(host.name)
         for variable, value in host.variables.items():
