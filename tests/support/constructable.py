@@ -10,7 +10,7 @@ Intended differences, which the reference takes into account:
 - Text that can't be a template is plain: it need not be marked as Ansible marks it. Expressions
   see it marked, so that what they decode from it is never a template.
 - Before ansible-core 2.19, a result that is text and contains text from the API stays text, and
-  does not become the value that Python would read from it.
+  does not become the value that Python would read from it. The templar of both sides does that.
 - A composed value that JSON can't hold is a failure.
 - What ends a source in Ansible even without ``strict`` (a key that is a number, for example) is a
   counted failure here.
@@ -23,12 +23,14 @@ before all expressions succeed; host and group names never collide.
 from __future__ import annotations
 
 import json
-import math
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
 from datetime import date
+from difflib import unified_diff
+from pprint import pformat
 from typing import Any
+from unittest import mock
 
 from ansible.errors import AnsibleError
 from ansible.inventory.data import InventoryData
@@ -43,10 +45,14 @@ from ansible_collections.server_management.cloud.plugins.module_utils._text impo
     is_plain,
     one_line,
 )
+from ansible_collections.server_management.cloud.plugins.plugin_utils import _pure
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
+    HAS_EXPRESSIONS,
     as_data,
+    is_trusted,
     mark,
     reason_text,
+    trust,
     trust_plain,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._expressions import (
@@ -55,45 +61,6 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._expressio
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
 
 from .expression_cases import HOSTS, Case
-
-try:
-    from ansible.template import is_trusted_as_template, trust_as_template
-except ImportError:  # ansible-core before 2.19, where all text is trusted unless it is marked
-    from ansible.module_utils.common.text.converters import to_text
-    from ansible.utils.native_jinja import NativeJinjaText
-
-    def with_text_kept(templar: Templar) -> Templar:
-        """Return a templar that doesn't convert text with text from the API."""
-        convert = templar.environment.finalize
-
-        def finalize(value: Any) -> Any:
-            value = convert(value)
-            if templar.cur_context.unsafe and isinstance(value, (str, bytes)):
-                value = to_text(value)
-                if value.startswith(("{", "[")) or value in ("True", "False"):
-                    value = NativeJinjaText(value)
-            return value
-
-        templar.environment.finalize = finalize
-        return templar
-
-    def is_trusted_as_template(value: object) -> bool:
-        """Return whether Ansible would render a text."""
-        return not hasattr(value, "__UNSAFE__")
-
-    def trust_as_template(value: str) -> str:
-        """Return text that Ansible renders."""
-        return value
-
-else:
-
-    def with_text_kept(templar: Templar) -> Templar:
-        """Return the templar: later versions never convert text."""
-        return templar
-
-    class NativeJinjaText(str):  # type: ignore[no-redef]
-        """Text that stays text in a playbook, so that it needs no mark."""
-
 
 # An account in which three servers each have the same values, but no two the same name.
 WEB: list[dict[str, Any]] = [
@@ -107,16 +74,31 @@ WEB: list[dict[str, Any]] = [
     }
     for number in range(90)
 ]
-SOURCE = "/inventories/fuzz.server_management.yml"
 _loader = DataLoader()
 # One for each side: to make one costs more than to evaluate many expressions.
-_their_templar, _our_templar = with_text_kept(Templar(loader=_loader)), Templar(loader=_loader)
+_their_templar, _our_templar = Templar(loader=_loader), Templar(loader=_loader)
 _play_templar = Templar(loader=_loader)
+if not HAS_EXPRESSIONS:
+    from ansible.module_utils.common.text.converters import to_text
+    from ansible.utils.native_jinja import NativeJinjaText
+
+    _finalize = _their_templar.environment.finalize
+
+    def _with_text_kept(value: Any) -> Any:
+        """Return a result as Ansible would, but text with text from the API as text."""
+        value = _finalize(value)
+        if _their_templar.cur_context.unsafe and isinstance(value, (str, bytes)):
+            value = to_text(value)
+            if value.startswith(("{", "[")) or value in ("True", "False"):
+                return NativeJinjaText(value)
+        return value
+
+    _their_templar.environment.finalize = _with_text_kept
 
 
 def load(value: Any) -> Any:
     """Load a value like an inventory file, so that its expressions are trusted."""
-    return _loader.load(trust_as_template(json.dumps(value)))
+    return _loader.load(trust(json.dumps(value)))
 
 
 def expressions_with(
@@ -146,62 +128,6 @@ def hosts_with(servers: list[dict[str, Any]]) -> list[Host]:
     return hosts_of(servers, tuple(f"h{number}.example" for number in range(len(servers))))
 
 
-def inventory_with(others: Mapping[str, Any]) -> InventoryData:
-    """Return an inventory with the hosts of another source."""
-    inventory = InventoryData()
-    for child, parent in others["parents"].items():
-        for group in (child, parent):
-            inventory.add_group(group)
-        inventory.add_child(parent, child)
-    for name, host in others["hosts"].items():
-        inventory.add_host(name)
-        for group in host["groups"]:
-            inventory.add_group(group)
-            inventory.add_child(group, name)
-        for variable, value in load(host["vars"]).items():
-            inventory.set_variable(name, variable, value)
-    inventory.current_source = SOURCE
-    return inventory
-
-
-def add(inventory: InventoryData, host: Host) -> None:
-    """Add a host with its variables and groups."""
-    inventory.add_host(host.name)
-    for name, value in host.variables.items():
-        inventory.set_variable(host.name, name, value)
-    for group in host.groups:
-        inventory.add_group(group)
-        inventory.add_child(group, host.name)
-
-
-def _known_variables(inventory: InventoryData, host: Host) -> dict[str, Any]:
-    """Return the variables of a host; its name and its groups can be text from the API."""
-    known = inventory.get_host(host.name).get_vars()
-    magic = ("inventory_hostname", "inventory_hostname_short", "group_names")
-    return {**known, **as_data({name: known[name] for name in magic})}
-
-
-def _expect_json(value: Any) -> None:
-    """Raise TypeError if JSON can't hold a value, with the message of the collection."""
-    scalars = (str, int, float, date, type(None))
-    if isinstance(value, dict):
-        for key in value:
-            if not isinstance(key, (str, int, float, type(None))):
-                raise TypeError(f"The key {key!r} can't be in JSON.")
-            _expect_json(value[key])
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            _expect_json(item)
-    elif not isinstance(value, scalars) or (value.__class__ is float and not math.isfinite(value)):
-        raise TypeError(f"The result {value!r} can't be in JSON.")
-
-
-def _seen(variables: dict[str, Any]) -> dict[str, Any]:
-    """Return the variables of an inventory as expressions see them."""
-    seen: dict[str, Any] = as_data(trust_plain(variables))
-    return seen
-
-
 @dataclass
 class Outcome:
     """The results of an inventory file, or an error.
@@ -210,11 +136,39 @@ class Outcome:
     "fails" is an error.
     """
 
+    inventory: InventoryData
     names: list[list[str]] = field(default_factory=list)
     kept: list[bool | str] = field(default_factory=list)
-    inventory: InventoryData = field(default_factory=InventoryData)
     error: str = ""
     is_failure_counted: bool = False
+
+
+def _inventory_with(others: Mapping[str, Any]) -> InventoryData:
+    """Return an inventory with the hosts of another source."""
+    inventory = InventoryData()
+    for child, parent in others["parents"].items():
+        _add_child(inventory, parent, child)
+    for name, host in others["hosts"].items():
+        _add(inventory, name, load(host["vars"]), host["groups"])
+    inventory.current_source = "/inventories/fuzz.server_management.yml"
+    return inventory
+
+
+def _add_child(inventory: InventoryData, parent: str, child: str) -> None:
+    inventory.add_group(parent)
+    inventory.add_group(child)
+    inventory.add_child(parent, child)
+
+
+def _add(
+    inventory: InventoryData, host: str, variables: Mapping[str, Any], groups: list[str]
+) -> None:
+    inventory.add_host(host)
+    for name, value in variables.items():
+        inventory.set_variable(host, name, value)
+    for group in groups:
+        inventory.add_group(group)
+        inventory.add_child(group, host)
 
 
 class Reference(BaseInventoryPlugin, Constructable):
@@ -231,46 +185,24 @@ class Reference(BaseInventoryPlugin, Constructable):
 
     def outcome(self, case: Case) -> Outcome:
         """Return the results of Ansible's helpers."""
-        outcome = Outcome(inventory=inventory_with(case.others))
+        outcome = Outcome(_inventory_with(case.others))
         hosts = hosts_of(case.servers)
         for host in hosts:
-            variables = _seen(host.variables)
-            outcome.names.append([self.name(it, variables) for it in self.options["hostnames"]])
-            outcome.kept.append(self.is_kept(variables))
-        self.inventory = outcome.inventory
+            # As expressions see them.
+            host.variables = as_data(trust_plain(host.variables))
+            outcome.names.append([self.name(it, host) for it in self.options["hostnames"]])
+            outcome.kept.append(self.is_kept(host))
         try:
             for host in hosts:
-                self.add(replace(host, variables=_seen(host.variables)))
+                self.add(host, outcome.inventory)
         except Exception as error:  # noqa: BLE001
             outcome.error = reason_text(str(error.__context__ or error))
         return outcome
 
-    def add(self, host: Host) -> None:
-        """Add a host, and then the results of the expressions."""
-        inventory, strict = self.inventory, self.options["strict"]
-        add(inventory, host)
-        self._is_composing = True
-        known = _known_variables(inventory, host)
-        self._set_composite_vars(self.options["compose"], known, host.name, strict)
-        self._is_composing = False
-        known = combine_vars(_known_variables(inventory, host), self.extra_vars)
-        self._add_host_to_composed_groups(
-            self.options["groups"], known, host.name, strict, fetch_hostvars=False
-        )
-        for entry in self.options["keyed_groups"]:
-            known = _known_variables(inventory, host)
-            self._add_host_to_keyed_groups([entry], known, host.name, strict, fetch_hostvars=False)
-
-    def _compose(self, template: Any, variables: Any, *args: Any, **kwargs: Any) -> Any:
-        value = super()._compose(template, variables, *args, **kwargs)
-        if self._is_composing:
-            _expect_json(value)
-        return value
-
-    def name(self, expression: Any, variables: dict[str, Any]) -> str:
+    def name(self, expression: Any, host: Host) -> str:
         """Return the host name that an expression gives, or an empty text."""
         try:
-            value = self._compose(expression, variables)
+            value = self._compose(expression, host.variables)
         except Exception as error:  # noqa: BLE001  # Ansible's helpers let anything through
             is_omitted = type(error).__name__ == "AnsibleValueOmittedError"
             return "" if is_omitted or not self.options["strict"] else "fails"
@@ -278,13 +210,13 @@ class Reference(BaseInventoryPlugin, Constructable):
             return str.__str__(value)
         return str(value) if isinstance(value, (bool, int, float)) else ""
 
-    def is_kept(self, variables: dict[str, Any]) -> bool | str:
+    def is_kept(self, host: Host) -> bool | str:
         """Return whether the first condition that is true, if any, includes a host."""
+        seen = combine_vars(host.variables, self.extra_vars)
         for entry in self.options["filters"]:
             ((verb, condition),) = entry.items()
             self.inventory = InventoryData()
             self.inventory.add_host("host")
-            seen = combine_vars(variables, self.extra_vars)
             try:
                 self._add_host_to_composed_groups(
                     {"it": condition}, seen, "host", strict=True, fetch_hostvars=False
@@ -295,10 +227,44 @@ class Reference(BaseInventoryPlugin, Constructable):
                 return bool(verb == "include")
         return True
 
+    def add(self, host: Host, inventory: InventoryData) -> None:
+        """Add a host, and then the results of the expressions."""
+        self.inventory, name, strict = inventory, host.name, self.options["strict"]
+        _add(inventory, name, host.variables, host.groups)
+        self._is_composing = True
+        self._set_composite_vars(self.options["compose"], self.known(name), name, strict)
+        self._is_composing = False
+        known = combine_vars(self.known(name), self.extra_vars)
+        self._add_host_to_composed_groups(
+            self.options["groups"], known, name, strict, fetch_hostvars=False
+        )
+        for entry in self.options["keyed_groups"]:
+            self._add_host_to_keyed_groups(
+                [entry], self.known(name), name, strict, fetch_hostvars=False
+            )
 
-def outcome_of(expressions: Expressions, case: Case) -> Outcome:
+    def known(self, name: str) -> dict[str, Any]:
+        """Return the variables of a host; its name and its groups can be text from the API."""
+        known: dict[str, Any] = self.inventory.get_host(name).get_vars()
+        magic = ("inventory_hostname", "inventory_hostname_short", "group_names")
+        return {**known, **as_data({key: known[key] for key in magic})}
+
+    def _compose(self, template: Any, variables: Any, *args: Any, **kwargs: Any) -> Any:
+        value = super()._compose(template, variables, *args, **kwargs)
+        if self._is_composing and not isinstance(value, str):
+            json.dumps(value, allow_nan=False, default=_date_text)
+        return value
+
+
+def _date_text(value: Any) -> str:
+    if isinstance(value, date):
+        return str(value)
+    raise TypeError(f"The result {value!r} can't be in JSON.")
+
+
+def _our_outcome(expressions: Expressions, case: Case) -> Outcome:
     """Return the results of the collection, added to an inventory as the plugin adds them."""
-    outcome = Outcome(inventory=inventory_with(case.others))
+    outcome = Outcome(_inventory_with(case.others))
     hosts = hosts_of(case.servers)
     for host in hosts:
         try:
@@ -309,14 +275,13 @@ def outcome_of(expressions: Expressions, case: Case) -> Outcome:
             outcome.kept.append(expressions.is_kept(host))
         except OptionError:
             outcome.kept.append("fails")
-    inventory = outcome.inventory
     try:
-        for host, added in zip(hosts, expressions.compose_all(hosts, inventory), strict=True):
-            variables = trust_plain({**host.variables, **added.variables})
-            add(inventory, replace(host, variables=variables, groups=host.groups + added.groups))
+        added = expressions.compose_all(hosts, outcome.inventory)
+        for host, extra in zip(hosts, added, strict=True):
+            variables = trust_plain({**host.variables, **extra.variables})
+            _add(outcome.inventory, host.name, variables, host.groups + extra.groups)
         for parent, child in expressions.parents:
-            inventory.add_group(parent)
-            inventory.add_child(parent, child)
+            _add_child(outcome.inventory, parent, child)
     except Exception as error:  # noqa: BLE001  # with strict, or a group inside itself
         outcome.error = re.sub(r" \((did you mean|text needs) [^()]*\)$", "", str(error))
     outcome.is_failure_counted = bool(expressions.failures)
@@ -324,102 +289,91 @@ def outcome_of(expressions: Expressions, case: Case) -> Outcome:
 
 
 def compare(case: Case) -> None:
-    """Raise AssertionError if the collection's results differ from those of Ansible's helpers."""
+    """Raise AssertionError if the collection's results differ from those of Ansible's helpers.
+
+    Those of the collection are computed with and without a memory of results.
+    """
     options, extra_vars = load(case.options), load(case.extra_vars)
     theirs = Reference(options, extra_vars).outcome(case)
-    ours = outcome_of(expressions_with(options, extra_vars), case)
-    _same("hostnames", ours.names, theirs.names)
-    _same("filters", ours.kept, theirs.kept)
-    if re.search("the group .* (would be inside itself|can't be inside another group)", ours.error):
-        # Ansible has other words for the first, and fails for the second only later.
-        assert "itself" in theirs.error or "recursive" in theirs.error or "another" in ours.error
-        return
-    if theirs.error:
-        _compare_errors(ours, theirs.error, case.options["strict"])
-        return
-    _same("error", ours.error, "")
-    for name in theirs.inventory.hosts:
-        _compare_hosts(ours.inventory, theirs.inventory, name, options["compose"])
-    _same("parents", _tree(ours.inventory), _tree(theirs.inventory))
+    for is_used in (True, False):
+        with mock.patch.object(_pure, "IS_USED", is_used):
+            ours = _our_outcome(expressions_with(options, extra_vars), case)
+            _expect_same([ours.names, ours.kept], [theirs.names, theirs.kept])
+            if ours.error or theirs.error:
+                _compare_errors(ours, theirs.error, case.options["strict"])
+            else:
+                found = (_content(it.inventory, case.options["compose"]) for it in (ours, theirs))
+                _expect_same(*found)
 
 
 def _compare_errors(ours: Outcome, reason: str, strict: bool) -> None:
     """Expect the reason of Ansible's error; without strict, a counted failure is enough."""
-    if not ours.error and ours.is_failure_counted and not strict:
-        return
-    if "(" * 100 not in reason:  # Ansible's text depends on the free depth of the stack
+    if "would be inside itself" in ours.error:  # Ansible has other words
+        assert "itself" in reason or "recursive" in reason, reason
+    elif "can't be inside another group" in ours.error:
+        pass  # Ansible fails only later
+    elif "(" * 100 in reason:
+        pass  # Ansible's text depends on the free depth of the stack
+    elif ours.error or strict or not ours.is_failure_counted:
         # The collection passes text to Jinja without a mark.
         error, reason = (
             one_line(text).replace("_AnsibleTaggedStr", "str") for text in (ours.error, reason)
         )
-        _same("error", error[-len(reason) :], reason)
+        _expect_same(error[-len(reason) :], reason)
 
 
-def _compare_hosts(
-    ours: InventoryData, theirs: InventoryData, name: str, composed: Iterable[str]
-) -> None:
-    our_host, their_host = ours.get_host(name), theirs.get_host(name)
-    _same("variables", _described(our_host.vars), _described(their_host.vars))
-    _same(
-        "groups",
-        {group.name for group in our_host.groups},
-        {group.name for group in their_host.groups},
-    )
-    for variable in our_host.vars.keys() & composed:
-        template = trust_as_template("{{ " + variable + " }}")
-        _same(template, _rendered(template, our_host.vars), _rendered(template, their_host.vars))
+def _content(inventory: InventoryData, composed: Collection[str]) -> dict[str, Any]:
+    """Return the hosts of an inventory, with their variables and groups, and all groups."""
+    hosts = {
+        name: {
+            "variables": host.vars,
+            "groups": sorted(_text(group.name) for group in host.groups),
+            "in a play": {it: _rendered(it, host.vars) for it in composed if it in host.vars},
+        }
+        for name, host in inventory.hosts.items()
+    }
+    groups = {
+        _text(name): sorted(_text(parent.name) for parent in group.parent_groups)
+        for name, group in inventory.groups.items()
+    }
+    return {"hosts": hosts, "parents of groups": groups}
 
 
-def _same(what: str, ours: Any, theirs: Any) -> None:
-    if isinstance(ours, dict) and isinstance(theirs, dict):
-        for key in ours.keys() | theirs.keys():
-            _same(f"{what}: {key}", ours.get(key, "missing"), theirs.get(key, "missing"))
-    elif ours != theirs and _without_addresses(ours) != _without_addresses(theirs):
+def _rendered(variable: str, variables: dict[str, Any]) -> Any:
+    """Return what a variable is in a play."""
+    _play_templar.available_variables = variables
+    try:
+        return _play_templar.template(trust("{{ " + variable + " }}"))
+    except AnsibleError as error:
+        return type(error).__name__
+
+
+def _expect_same(ours: Any, theirs: Any) -> None:
+    ours, theirs = _described(ours), _described(theirs)
+    if ours != theirs:
+        memory = "with memory" if _pure.IS_USED else "without memory"
+        found, expected = (pformat(value).splitlines() for value in (ours, theirs))
         raise AssertionError(
-            f"{what}:\n  the collection gives {ours!r}\n  Ansible gives {theirs!r}"
+            "\n".join(unified_diff(expected, found, "Ansible", memory, lineterm=""))
         )
 
 
-def _without_addresses(value: Any) -> list[str]:
-    """Return a value as text, without the memory addresses of methods."""
-    shown = sorted(map(repr, value)) if isinstance(value, set) else [repr(value)]
-    return list(map(_without_address, shown))
-
-
-def _without_address(text: str) -> str:
-    return re.sub("0x[0-9a-f]{6,}", "", text)
-
-
-def _rendered(template: str, variables: dict[str, Any]) -> Any:
-    """Return the result of a template in a play."""
-    try:
-        _play_templar.available_variables = variables
-        return _described(_play_templar.template(template))
-    except AnsibleError as error:
-        return type(error)
-
-
 def _described(value: Any) -> Any:
-    """Return a value with its types, and with the rendered form of its text."""
+    """Return a value with its types, and for text whether it can be rendered and stays text."""
     if isinstance(value, str):
-        text = str.__str__(value)
-        is_renderable = bool(is_plain(text)) or is_trusted_as_template(value)
-        return "text", text, is_renderable, isinstance(value, NativeJinjaText)
+        is_renderable = bool(is_plain(value)) or is_trusted(value)
+        return _text(value), is_renderable, "NativeJinja" in type(value).__name__
     if isinstance(value, Mapping):
         return {
-            str.__str__(key) if isinstance(key, str) else key: _described(item)
+            _text(key) if isinstance(key, str) else key: _described(item)
             for key, item in value.items()
         }
     if isinstance(value, (list, tuple)):
-        return ("list" if isinstance(value, list) else "tuple"), [
-            _described(item) for item in value
-        ]
+        return "list" if isinstance(value, list) else "tuple", *map(_described, value)
     kind = next(kind for kind in type(value).__mro__ if not kind.__module__.startswith("ansible"))
-    return kind, repr(value)
+    return kind, _text(repr(value))
 
 
-def _tree(inventory: InventoryData) -> dict[str, set[str]]:
-    return {
-        _without_address(name): {_without_address(parent.name) for parent in group.parent_groups}
-        for name, group in inventory.groups.items()
-    }
+def _text(value: str) -> str:
+    """Return text without marks, and without the memory addresses of methods."""
+    return re.sub("0x[0-9a-f]{6,}", "", str.__str__(value))

@@ -10,6 +10,10 @@ the hostile corpus and the tests of names, files and events draw from it.
 
 from __future__ import annotations
 
+from typing import Any
+
+from hypothesis import strategies as st
+
 TEXTS = (
     # Host patterns: parts, operators, subscripts, globs, regular expressions and files.
     *("web,db1", "web:db1", "web:&db1", "!web", "&web", "a;b"),
@@ -61,3 +65,22 @@ EVENT_TEXTS = (
     # Names in Java and in the rule engine.
     *("this", "class", "@class", "@type", "null"),
 )
+
+
+def json_values(texts: st.SearchStrategy[str]) -> st.SearchStrategy[Any]:
+    """Return JSON values with these texts."""
+    numbers = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+    return st.recursive(
+        st.none() | st.booleans() | numbers | texts,
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+        max_leaves=8,
+    )
+
+
+def texts_in(value: Any) -> list[str]:
+    """Return all text in a value, including the keys of its objects."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        value = [*value, *value.values()]
+    return [text for item in value for text in texts_in(item)] if isinstance(value, list) else []

@@ -6,16 +6,15 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import time
+from contextlib import nullcontext
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
-    CloudError,
     OptionError,
     Unauthorized,
     Unreachable,
@@ -33,12 +32,6 @@ pytestmark = pytest.mark.promise("cache")
 
 TOKEN = "secret-t0ken"
 CONNECTION = Connection("https://h/api/v1", TOKEN)
-NUMBERS = st.integers(-(10**30), 10**30) | st.floats(allow_nan=False, allow_infinity=False)
-JSON = st.recursive(
-    st.none() | st.booleans() | NUMBERS | st.text(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
-    max_leaves=6,
-)
 
 
 def _servers(elements: Any) -> list[Server]:
@@ -54,53 +47,46 @@ class Cache(dict[str, Any]):
         """Do nothing."""
 
 
-class Fetched(Exception):
-    """A listing was fetched."""
+class Opened:
+    """An entry in a cache, its warnings, and the lines that it shows with -vv."""
+
+    def __init__(
+        self, cache: Any, connection: Connection = CONNECTION, fresh: int = 0, grace: int = 0
+    ) -> None:
+        self.warnings, self.lines = list[str](), list[str]()
+        warn, trace = self.warnings.append, self.lines.append
+        self.entry = CacheEntry(cache, "x at h:1", connection, fresh, grace, warn, trace)
+
+    def fetched(self, listing: Listing) -> dict[str, Any]:
+        """Return the cache after a listing was fetched."""
+        assert self.entry.listing(lambda: listing, True) is listing
+        return dict(self.entry.cache)
+
+    def listing(self, error: Exception | None = None, use_cache: bool = True) -> Any:
+        """Return the listing in the entry; None if one is fetched, which raises an error."""
+        error = error or LookupError()
+        try:
+            return self.entry.listing(Mock(side_effect=error), use_cache)
+        except LookupError:
+            return None
 
 
-def _fetch() -> Listing:
-    raise Fetched
-
-
-def _entry(
-    cache: Any, connection: Connection = CONNECTION, fresh: int = 0, name: str = ""
-) -> tuple[CacheEntry, list[str], list[str]]:
-    """Return an entry, its warnings, and the lines that it shows with -vv."""
-    warnings, lines = list[str](), list[str]()
-    entry = CacheEntry(cache, name, connection, fresh, 0, warnings.append, lines.append)
-    return entry, warnings, lines
+ODD = {"id": "{{ é", "name": "\ud800", "later": {"": [None, 10**30, -0.5, {"a": True}]}}
+SERVERS = _servers([*make_servers(2), ODD])
+_CACHED = json.dumps(Opened(Cache()).fetched(Listing(SERVERS, "")))  # as jsonfile does
+((KEY, ENTRY),) = json.loads(_CACHED).items()
+ENTRY["fetched"] = 1e9
 
 
 def _key(connection: Connection) -> str:
-    return _entry({}, connection)[0].key
-
-
-def _write(servers: list[Server]) -> Any:
-    """Return what is in the cache after a listing was written to it."""
-    cache = Cache()
-    _entry(cache)[0].write(servers)
-    return cache[KEY]
-
-
-def _read(content: Any, fresh: int = 0) -> tuple[list[Server] | None, list[str]]:
-    """Return the servers that are read from an entry, and the warnings."""
-    entry, warnings, _lines = _entry({KEY: content}, fresh=fresh)
-    try:
-        return entry.listing(_fetch, True).servers, warnings
-    except Fetched:
-        return None, warnings
-
-
-KEY = _key(CONNECTION)
-ENTRY = _write(_servers(make_servers(3)))
+    return Opened({}, connection).entry.key
 
 
 def test_the_key_of_an_account_reveals_nothing() -> None:
-    key = _key(CONNECTION)
-    assert key == _key(CONNECTION._replace(timeout=1.0, retries=0, user_agent="x"))
-    assert key.startswith("server_management.cloud.servers_")
-    assert TOKEN not in key
-    assert key.replace("_", "").replace(".", "").isalnum()
+    assert _key(CONNECTION._replace(timeout=1.0, retries=0, user_agent="x")) == KEY
+    assert KEY.startswith("server_management.cloud.servers_")
+    assert TOKEN not in KEY
+    assert KEY.replace("_", "").replace(".", "").isalnum()
 
 
 @pytest.mark.parametrize(
@@ -117,164 +103,149 @@ def test_the_key_of_an_account_reveals_nothing() -> None:
     ids=str,
 )
 def test_the_key_depends_on_options_that_may_change_the_listing(change: dict[str, Any]) -> None:
-    assert _key(CONNECTION._replace(**change)) != _key(CONNECTION)
-
-
-def test_an_entry_is_fresh_for_as_long_as_its_age_allows(monkeypatch: pytest.MonkeyPatch) -> None:
-    servers = _servers(make_servers(3))
-    now = time.time()
-    monkeypatch.setattr(time, "time", lambda: now)
-    entry = _write(servers)
-    monkeypatch.setattr(time, "time", lambda: now + 90)
-    for fresh, expected in ((0, servers), (91, servers), (89, None)):
-        assert _read(entry, fresh) == (expected, [])
-    # An entry from the future is not used either.
-    monkeypatch.setattr(time, "time", lambda: now - 4000)
-    assert _read(entry, 100) == (None, [])
+    assert _key(CONNECTION._replace(**change)) != KEY
 
 
 @pytest.mark.parametrize(
-    ("error", "grace", "age", "is_used"),
+    ("cache", "fresh", "age", "use_cache", "line"),
     [
-        (Unreachable("Down."), 50, 120, True),
-        (Unreachable("Down."), 50, 160, False),
-        (Unreachable("Down."), 0, 120, False),
-        (Unauthorized("No."), 50, 120, False),
+        ({KEY: ENTRY}, 0, 90, True, ""),
+        ({KEY: ENTRY}, 91, 90, True, ""),
+        ({KEY: ENTRY}, 91, 0, True, ""),
+        ({KEY: ENTRY}, 89, 90, True, "cache: not fresh, 90 s old; cache_timeout is 89 s"),
+        # From the future.
+        ({KEY: ENTRY}, 99, -9e3, True, "cache: not fresh, -9,000 s old; cache_timeout is 99 s"),
+        ({KEY: ENTRY}, 91, 90, False, "cache: not read, because this run refreshes it"),
+        ({}, 91, 0, True, "cache: no entry for this base_url, token and pagination, or an expired"),
+    ],
+    ids=["no limit", "fresh", "new", "old", "future", "refresh", "none"],
+)
+def test_an_entry_is_used_if_it_is_fresh_and_otherwise_the_reason_is_shown(
+    cache: Any, fresh: int, age: float, use_cache: bool, line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(time, "time", lambda: ENTRY["fetched"] + age)
+    opened = Opened(cache, fresh=fresh)
+    obtained = f"of https://h from the cache, {age} s old"
+    used = Listing(SERVERS, obtained, age=age)
+    assert opened.listing(use_cache=use_cache) == (None if line else used)
+    assert "".join(opened.lines).startswith(line)
+    assert opened.warnings == []
+
+
+@pytest.mark.parametrize(
+    ("error", "limits", "age", "is_used"),
+    [
+        (Unreachable("Down."), {"fresh": 100, "grace": 50}, 120, True),
+        (Unreachable("Down."), {"fresh": 100, "grace": 50}, 160, False),
+        (Unreachable("Down."), {}, 120, False),
+        (Unreachable("Down."), {"grace": 50}, 120, True),
+        (Unauthorized("No."), {"fresh": 100, "grace": 50}, 120, False),
     ],
     ids=str,
 )
 def test_a_stale_entry_is_used_only_while_the_api_is_down(
-    error: CloudError, grace: int, age: int, is_used: bool, monkeypatch: pytest.MonkeyPatch
+    error: Exception, limits: Any, age: int, is_used: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    entry, warnings, _lines = _entry(Cache(), fresh=100)
-    entry.grace = grace
-    entry.write(_servers(make_servers(3)))
-    now = time.time() + age
-    monkeypatch.setattr(time, "time", lambda: now)
-
-    def fail() -> Listing:
-        raise error
-
-    if is_used:
-        assert len(entry.listing(fail, True).servers) == 3
-        assert warnings == ["Using a stale listing, 120 s old. Down."]
-    else:
-        with pytest.raises(CloudError, match=str(error)):
-            entry.listing(fail, True)
+    monkeypatch.setattr(time, "time", lambda: ENTRY["fetched"] + age)
+    opened = Opened({KEY: ENTRY}, **limits)
+    with nullcontext() if is_used else pytest.raises(type(error), match=str(error)):
+        assert opened.listing(error, use_cache=False).servers == SERVERS
+    assert opened.warnings == ["Using a stale listing, 120 s old. Down."] * is_used
 
 
-ELEMENTS = st.fixed_dictionaries(
-    {"id": st.text(st.characters(codec="utf-8"), min_size=1)},
-    optional={"name": st.text() | JSON, "region": st.text(), "later": JSON},
-)
-
-
-@given(st.lists(ELEMENTS, max_size=4))
-def test_any_account_survives_serialisation(elements: list[dict[str, Any]]) -> None:
-    servers = _servers(elements)
-    content = json.dumps(_write(servers))
-    assert TOKEN not in content
-    assert _read(json.loads(content)) == (servers, [])
-
-
-def _without(key: str) -> dict[str, Any]:
-    return {name: value for name, value in ENTRY.items() if name != key}
+@pytest.mark.parametrize("is_partial", [True, False])
+def test_a_partial_listing_is_not_written(is_partial: bool) -> None:
+    found = Opened(Cache()).fetched(Listing(SERVERS, "", is_partial))
+    assert (KEY in found) is not is_partial
+    assert TOKEN not in str(found)
 
 
 def _with(**changes: Any) -> dict[str, Any]:
-    return {**ENTRY, **changes}
+    changed = {**ENTRY, **changes}
+    return {name: value for name, value in changed.items() if value is not ...}
 
 
-def _listing(data: Any) -> dict[str, Any]:
-    return _with(servers=json.dumps({"data": data, "has_more": False}))
+DAMAGED: dict[str, Any] = {
+    "not a mapping": [],
+    "no format": _with(format=...),
+    "no time": _with(fetched=...),
+    "another format": _with(format=0),
+    "null as time": _with(fetched=None),
+    "true as time": _with(fetched=True),
+    "infinite time": _with(fetched=math.inf),
+    "null as servers": _with(servers=None),
+    "truncated": _with(servers=str(ENTRY["servers"])[:-5]),
+    "deep": _with(servers="[" * 100_000),
+    "half a character": _with(servers='{"data": ["\ud800"], "has_more": false}'),
+    "more servers": _with(servers='{"data": [], "has_more": true}'),
+    "a number as id": _with(servers='{"data": [{"id": 1}], "has_more": false}'),
+}
 
 
-DAMAGED: list[Any] = [
-    [],
-    _without("format"),
-    _without("fetched"),
-    _with(format=0),
-    _with(fetched=None),
-    _with(fetched=True),
-    _with(fetched=math.inf),
-    _with(servers=None),
-    _with(servers=str(ENTRY["servers"])[:-5]),
-    _with(servers="[" * 100_000),
-    _with(servers='{"data": ["\ud800"], "has_more": false}'),
-    _with(servers='{"data": [], "has_more": true}'),
-    _listing([{"id": 1}]),
-]
-
-
-@pytest.mark.parametrize("entry", DAMAGED, ids=range(len(DAMAGED)))
-def test_a_damaged_entry_is_refused(entry: Any) -> None:
-    servers, (warning,) = _read(entry)
-    assert servers is None
+@pytest.mark.parametrize("name", DAMAGED)
+def test_a_damaged_entry_is_refused(name: str) -> None:
+    opened = Opened({KEY: DAMAGED[name]}, grace=50)
+    with pytest.raises(Unreachable):
+        opened.listing(Unreachable("Down."))
+    (warning,) = set(opened.warnings)
     assert warning.startswith("The cache entry is damaged and not used: ")
 
 
-class Broken(Cache):
-    """A cache whose plugin fails."""
-
-    def get(self, key: str, default: Any = None) -> Any:
-        """Fail as a client of a network cache does."""
-        raise RuntimeError("Error 111 connecting to\n127.0.0.1:1.")
-
-
-class Full(Cache):
-    """A cache whose plugin can't write."""
-
-    def update_cache_if_changed(self) -> None:
-        """Fail as a full disk does."""
-        raise OSError(28, "No space left on device")
-
-
-def test_a_cache_that_fails_is_named_once_and_not_used_again() -> None:
-    for cache, expected in (
-        (Broken(), "The cache x at h:1 can't be read: Error 111 connecting to 127.0.0.1:1."),
-        (Full(), "The cache x at h:1 can't be written: [Errno 28] No space left on device."),
-    ):
-        entry, warnings, _lines = _entry(cache, name="x at h:1")
-        listing = Listing(_servers(make_servers(1)), "")
-        assert entry.listing(lambda found=listing: found, True) is listing  # type: ignore[misc]
-        assert warnings == [expected]
-        # Ansible writes what is left here after the source.
-        assert dict(cache) == {}
+@pytest.mark.parametrize(
+    ("method", "error", "expected"),
+    [
+        (
+            "get",
+            RuntimeError("Error 111 connecting to\n127.0.0.1:1."),
+            "The cache x at h:1 can't be read: Error 111 connecting to 127.0.0.1:1.",
+        ),
+        (
+            "update_cache_if_changed",
+            OSError(28, "No space left on device"),
+            "The cache x at h:1 can't be written: [Errno 28] No space left on device.",
+        ),
+    ],
+)
+def test_a_cache_that_fails_is_named_once_and_not_used_again(
+    method: str, error: Exception, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Cache, method, Mock(side_effect=error))
+    opened = Opened(Cache())
+    # Ansible writes what is left here after the source.
+    assert opened.fetched(Listing(SERVERS, "")) == {}
+    assert opened.warnings == [expected]
 
 
-class Source:
-    """An inventory plugin whose cache plugin can't be loaded."""
+def _open(error: Exception | None, **options: Any) -> tuple[CacheEntry | None, list[str]]:
+    """Return the entry of an inventory plugin whose cache plugin may fail to load."""
+    warnings: list[str] = []
+    load = Mock(side_effect=error)
+    get, put = options.get, options.__setitem__
+    source = SimpleNamespace(get_option=get, set_option=put, load_cache_plugin=load, cache=options)
+    return open_entry(source, CONNECTION, warnings.append, print), warnings
 
-    def __init__(self, error: Exception, cause: Exception | None = None) -> None:
-        self._error, self._cause = error, cause
 
-    def get_option(self, name: str) -> Any:
-        """Return an option of the cache."""
-        return {"cache_plugin": "x", "cache_connection": "/a"}.get(name, 0)
-
-    def load_cache_plugin(self) -> None:
-        """Fail as Ansible does."""
-        raise self._error from self._cause
+@pytest.mark.parametrize(("fresh", "grace", "kept"), [(100, 50, 150), (0, 50, 0)])
+def test_a_cache_keeps_its_entries_until_they_are_stale_but_not_in_memory(
+    fresh: int, grace: int, kept: int
+) -> None:
+    options = {"cache_timeout": fresh, "stale_cache_timeout": grace}
+    entry, (warning,) = _open(None, cache_plugin="ansible.builtin.memory", **options)
+    assert entry is not None
+    assert (entry.fresh, entry.grace, entry.cache["cache_timeout"]) == (fresh, grace, kept)
+    assert warning.startswith("cache: the cache plugin ansible.builtin.memory keeps nothing")
 
 
 def test_a_cache_plugin_that_does_not_work_names_its_options() -> None:
-    message = (
-        "cache_plugin: x can't be used: no such plugin. Check cache_plugin and cache_connection."
-    )
-    with pytest.raises(OptionError, match=f"^{re.escape(message)}$"):
-        open_entry(Source(ValueError("no such plugin")), CONNECTION, print, print)
+    message = "cache_plugin: x can't be used: no such plugin. Check cache_plugin and "
+    with pytest.raises(OptionError, match=f"^{message}"):
+        _open(ValueError("no such plugin"), cache_plugin="x")
 
 
-@pytest.mark.parametrize(
-    ("error", "cause"),
-    [
-        (ValueError("(/a) does not have necessary permissions (rwx)"), None),
-        (ValueError("the directory can't be made."), PermissionError()),
-    ],
-)
-def test_a_cache_that_the_system_refuses_is_named_with_the_reason(
-    error: Exception, cause: Exception | None
-) -> None:
-    warnings: list[str] = []
-    assert open_entry(Source(error, cause), CONNECTION, warnings.append, print) is None
-    assert warnings == [f"The cache x can't be used: {str(error).rstrip('.')}."]
+@pytest.mark.parametrize("cause", [None, PermissionError()])
+def test_a_cache_that_the_system_refuses_is_named_with_the_reason(cause: Exception | None) -> None:
+    reason = "the directory can't be made" if cause else "(/a) does not have necessary permissions"
+    error = ValueError(f"{reason}.")
+    error.__cause__ = cause
+    expected = [f"The cache x can't be used: {reason}."]
+    assert _open(error, cache_plugin="x") == (None, expected)

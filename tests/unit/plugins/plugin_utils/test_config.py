@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from inspect import signature
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,15 @@ from ansible.parsing.vault import VaultLib, VaultSecret
 from ansible.template import Templar
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
+from ansible_collections.server_management.cloud.plugins.module_utils._models import GROUP_OPTIONS
+from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
+    HAS_EXPRESSIONS,
+)
 from ansible_collections.server_management.cloud.plugins.plugin_utils._config import (
     check_keys,
     check_options,
     convert_values,
+    is_ours,
     render,
     source_label,
 )
@@ -32,7 +37,6 @@ KNOWN = ["plugin", "base_url", "api_token", "hostnames", "validate_certs", "keye
     [
         ("base-url", "base-url: there is no such option. Did you mean base_url?"),
         ("Base_Url", "Base_Url: there is no such option. Did you mean base_url?"),
-        ("zzz", "zzz: there is no such option."),
         (5, "5: there is no such option."),
         ("zz\x1b[1m", "zz: there is no such option."),
         (f"api_token:{SECRET}", "api_token: must be followed by a colon and a space."),
@@ -46,32 +50,21 @@ def test_an_unknown_key_is_named_with_the_nearest_option(key: Any, message: str)
     assert str(caught.value) == message
 
 
-class Renderer:
-    """Write an inventory file, read it like an inventory plugin, and render it."""
+@pytest.fixture
+def rendered(tmp_path: Path) -> Callable[..., dict[str, Any]]:
+    """Return a function that reads an inventory file like an inventory plugin, and renders it."""
 
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / "test.server_management.yml"
-
-    def __call__(self, text: str, password: str = "", **extra_vars: Any) -> dict[str, Any]:
-        self._path.write_text(text, encoding="utf-8")
+    def read(text: str, password: str = "", **extra_vars: Any) -> dict[str, Any]:
+        path = tmp_path / "test.server_management.yml"
+        path.write_text(text, encoding="utf-8")
         loader = DataLoader()
         if password:
             loader.set_vault_secrets([("default", VaultSecret(password.encode()))])
-        has_trust = "trusted_as_template" in signature(loader.load_from_file).parameters
-        trust = {"trusted_as_template": True} if has_trust else {}
-        config = loader.load_from_file(str(self._path), cache="none", **trust)
+        trust = {"trusted_as_template": True} if HAS_EXPRESSIONS else {}
+        config = loader.load_from_file(str(path), cache="none", **trust)
         return render(config, Templar(loader=loader), extra_vars)
 
-
-@pytest.fixture
-def rendered(tmp_path: Path) -> Renderer:
-    return Renderer(tmp_path)
-
-
-def _vaulted(secret: str, password: str) -> str:
-    """Return an inline vault value, indented for YAML."""
-    lines = VaultLib().encrypt(secret, VaultSecret(password.encode())).decode().splitlines()
-    return "!vault |\n" + "".join(f"  {line}\n" for line in lines)
+    return read
 
 
 @pytest.mark.parametrize(
@@ -87,42 +80,44 @@ def _vaulted(secret: str, password: str) -> str:
     ],
 )
 def test_templates_are_rendered_with_the_extra_vars(
-    rendered: Renderer, template: str, value: Any
+    rendered: Any, template: str, value: Any
 ) -> None:
     assert rendered(f"api_token: {template}", token=SECRET) == {"api_token": value}
 
 
 @pytest.mark.parametrize("option", ["compose", "groups", "keyed_groups", "hostnames", "filters"])
-def test_expressions_are_not_rendered(rendered: Renderer, option: str) -> None:
+def test_expressions_are_not_rendered(rendered: Any, option: str) -> None:
     assert rendered(f"{option}: ['{{{{ token }}}}', 'a, b']") == {option: ["{{ token }}", "a, b"]}
     assert rendered("hostnames: \"'a, b' | lower\"") == {"hostnames": ["'a, b' | lower"]}
 
 
-@pytest.mark.parametrize("password", ["", "wrong"])
-def test_a_vault_value_that_cannot_be_decrypted_is_named(rendered: Renderer, password: str) -> None:
-    with pytest.raises(OptionError, match=r"^api_token: ") as caught:
-        rendered(f"api_token: {_vaulted(SECRET, 'password')}", password)
-    assert SECRET not in str(caught.value)
-    assert str(caught.value).isprintable()
+def test_a_template_that_fails_is_named_with_the_reason(rendered: Any) -> None:
+    with pytest.raises(OptionError, match=r"^api_token: .*'undefined_one' is undefined"):
+        rendered("api_token: '{{ undefined_one }}'")
 
 
-FAILING = [
-    "{{ undefined_one }}",
-    f"{{{{ '{SECRET}' | no_such_filter }}}}",
-    f"{{{{ '{SECRET}' + }}}}",
-    f"{{{{ ('{SECRET}' | length) // 0 }}}}",
-    f"{{% if '{SECRET}' %}}",
-    "{{ lookup('ansible.builtin.file', '/nowhere/token') }}",
-]
+_VAULT = VaultLib().encrypt(SECRET, VaultSecret(b"password")).decode().splitlines()
+VAULTED = "\n  ".join(["!vault |", *_VAULT])
 
 
 @pytest.mark.promise("secret")
-@pytest.mark.parametrize("template", FAILING)
-def test_a_template_that_fails_names_the_option_and_no_secret(
-    rendered: Renderer, template: str
+@pytest.mark.parametrize(
+    ("value", "password"),
+    [
+        (f"\"{{{{ '{SECRET}' | no_such_filter }}}}\"", ""),
+        (f"\"{{{{ '{SECRET}' + }}}}\"", ""),
+        (f"\"{{{{ ('{SECRET}' | length) // 0 }}}}\"", ""),
+        (f"\"{{% if '{SECRET}' %}}\"", ""),
+        ("\"{{ lookup('ansible.builtin.file', '/nowhere/token') }}\"", ""),
+        (VAULTED, ""),
+        (VAULTED, "wrong"),
+    ],
+)
+def test_a_value_that_cannot_be_read_names_the_option_and_no_secret(
+    rendered: Any, value: str, password: str
 ) -> None:
     with pytest.raises(OptionError, match=r"^api_token: .") as caught:
-        rendered(f'api_token: "{template}"')
+        rendered(f"api_token: {value}", password)
     assert SECRET not in str(caught.value)
     assert str(caught.value).isprintable()
     assert caught.value.__cause__ is None
@@ -141,95 +136,69 @@ DEFINITIONS = {
     "hostnames": {"type": "list", "elements": "str"},
     "filters": {"type": "list", "elements": "dict"},
     "compose": {"type": "dict"},
+    **{option: {"type": "list", "elements": "str"} for option in GROUP_OPTIONS},
 }
-
-
-def _convert(config: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of a file, converted."""
-    converted = convert_values(config, DEFINITIONS)
-    return {name: converted[name] for name in config}
 
 
 FLAG = "must be true or false."
 QUOTES = "YAML reads this value as a number, a boolean or a date. Put it in quotes."
-QUOTES_EACH = "Put each value in quotes."
+TEXTS = "must be a list of text values. Put each value in quotes."
 WHOLE, NUMBER = "must be a whole number, but is ", "must be a number, but is "
 
 
 @pytest.mark.parametrize(
-    "config",
+    ("option", "value", "expected"),
     [
-        {"timeout": 1, "retries": 0},
-        {"timeout": "0.5", "retries": "3"},
-        {"pagination": None, "group_by": []},
-        {"group_by": "region, plan", "timeout": None},
-        {"hostnames": ["x", 5, True], "filters": [{"include": 1}, 5], "compose": {5: 5}},
-        {"api_token": "0123456", "ca_path": "~/x"},
+        ("timeout", "0.5", 0.5),
+        ("timeout", None, 30.0),
+        ("retries", "3.0", 3),
+        ("validate_certs", "1.0", True),
+        ("strict", "no", False),
+        ("pagination", None, None),
+        ("group_by", ["region", " plan"], ["region", "plan"]),
+        ("group_by", "'region', \"plan\"", ["region", "plan"]),
+        ("hostnames", [" x ", 5, True], [" x ", 5, True]),
+        ("filters", [{"include": 1}, 5], [{"include": 1}, 5]),
+        ("compose", {5: 5}, {5: 5}),
+        ("api_token", "0123456", "0123456"),
     ],
 )
-def test_valid_values_are_accepted(config: dict[str, Any]) -> None:
-    _convert(config)
-
-
-def test_values_of_a_list_are_without_white_space_and_quotation_marks() -> None:
-    config: dict[str, Any] = {"group_by": ["region", " plan"], "hostnames": [" x "]}
-    assert _convert(config) == {"group_by": ["region", "plan"], "hostnames": [" x "]}
-    for text in ("region, plan", "'region','plan'", 'region, "plan"'):
-        assert _convert({"group_by": text}) == {"group_by": ["region", "plan"]}
-
-
-def test_numbers_and_flags_are_converted() -> None:
-    config = {"timeout": "5", "retries": "3.0", "validate_certs": "1.0", "strict": "no"}
-    expected = {"timeout": 5.0, "retries": 3, "validate_certs": True, "strict": False}
-    assert _convert(config) == expected
-    assert config["timeout"] == "5"
-
-
-@pytest.mark.promise("silent")
-@pytest.mark.parametrize("value", ["maybe", "", 2, [True], 0.5])
-def test_an_invalid_flag_is_refused(value: Any) -> None:
-    with pytest.raises(OptionError, match=f"^strict: {FLAG}$"):
-        _convert({"strict": value})
+def test_a_valid_value_is_converted(option: str, value: Any, expected: Any) -> None:
+    converted = convert_values({option: value}, DEFINITIONS)[option]
+    assert (converted, type(converted)) == (expected, type(expected))
 
 
 @pytest.mark.promise("silent")
 @pytest.mark.parametrize(
     ("option", "value", "message"),
     [
+        *(("strict", value, FLAG) for value in ("maybe", "", 2, [True], 0.5)),
         ("timeout", "soon", NUMBER + "soon."),
         ("retries", "1\x1b[2J\n" * 100, WHOLE + "1 [2J 1 [2J"),
         ("retries", 1.5, WHOLE + "1.5."),
         ("retries", float("inf"), WHOLE + "inf."),
         ("retries", "", WHOLE + "empty."),
         ("pagination", "links", "must be one of none, link, but is links."),
-        ("pagination", "", "must be one of none, link, but is empty."),
         ("pagination", ["link"], "must be text, not a list or a mapping."),
         ("group_by", ["region", "size"], "must be one of region, plan, but is size."),
         ("group_by", 5, "must be a list."),
-        ("group_by", [["region"]], f"must be a list of text values. {QUOTES_EACH}"),
-        ("hostnames", [None], f"must be a list of text values. {QUOTES_EACH}"),
+        ("group_by", [["region"]], TEXTS),
+        ("hostnames", [None], TEXTS),
         ("filters", "x", "must be a list."),
         ("compose", "x", "must be a mapping."),
         ("api_token", [SECRET], "must be text, not a list or a mapping."),
         ("api_token", {SECRET: SECRET}, "must be text, not a list or a mapping."),
         ("api_token", 42798, QUOTES),
         ("ca_path", 5, QUOTES),
+        *((name, None, "is null. Leave the option out to keep all.") for name in GROUP_OPTIONS),
     ],
 )
 def test_an_invalid_value_names_its_option(option: str, value: Any, message: str) -> None:
     with pytest.raises(OptionError) as caught:
-        _convert({option: value})
+        convert_values({option: value}, DEFINITIONS)
     assert str(caught.value).startswith(f"{option}: {message}")
     assert str(caught.value).isprintable()
     assert len(str(caught.value)) < 120
-
-
-@pytest.mark.parametrize("option", ["statuses", "regions", "plans"])
-def test_a_list_of_values_to_keep_is_not_null(option: str) -> None:
-    definitions = {option: {"type": "list", "elements": "str"}, **DEFINITIONS}
-    convert_values({}, definitions)
-    with pytest.raises(OptionError, match=f"^{option}: is null. Leave the option out to keep all."):
-        convert_values({option: None}, definitions)
 
 
 def test_the_environment_is_used_if_the_file_sets_nothing(
@@ -242,9 +211,9 @@ def test_the_environment_is_used_if_the_file_sets_nothing(
     converted = convert_values({"validate_certs": "no", "timeout": 3}, DEFINITIONS)
     assert converted["retries"] == 3
     with pytest.raises(OptionError, match=rf"^validate_certs \(SERVER_\w+_CERTS\): {FLAG}"):
-        _convert({"timeout": 3})
+        convert_values({"timeout": 3}, DEFINITIONS)
     with pytest.raises(OptionError, match=rf"^timeout \(SERVER_\w+_TIMEOUT\): {NUMBER}soon"):
-        _convert({"validate_certs": "no", "timeout": None})
+        convert_values({"validate_certs": "no", "timeout": None}, DEFINITIONS)
 
 
 # The end-to-end tests have the other unusable options.
@@ -252,6 +221,12 @@ def test_the_environment_is_used_if_the_file_sets_nothing(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ({"hostvars_prefix": "ansible_"}, "hostvars_prefix: 'ansible_' does not make usable"),
+        ({"hostvars_prefix": "a-"}, "hostvars_prefix: 'a-' does not make usable"),
+        ({"group": ""}, "group: must not be empty."),
+        ({"min_hosts": -1}, "min_hosts: must be 0 or more."),
+        ({"stale_cache_timeout": 5}, "stale_cache_timeout: requires cache: true."),
+        ({"hostnames": []}, "hostnames: must not be empty"),
         ({"hostnames": ["x", " "]}, "hostnames: must not be empty"),
         ({"filters": [None]}, "filters: each entry must have one key"),
         ({"filters": [{"exclude": " "}]}, "filters: exclude: must be a condition"),
@@ -260,7 +235,7 @@ def test_the_environment_is_used_if_the_file_sets_nothing(
         ({"compose": {"class": "x"}}, "compose: class can't be the name of a variable."),
         ({"groups": {"": "x"}}, "groups: a group must have a name."),
         ({"keyed_groups": ["x"]}, "keyed_groups: each entry must be a mapping with a key."),
-        ({"keyed_groups": [{"key": "x", 5: "y"}]}, "keyed_groups: 5: there is no such key."),
+        ({"keyed_groups": [{"prefix": "x"}]}, "keyed_groups: each entry must be a mapping with a"),
         (
             {"keyed_groups": [{"key": "x", "seperator": ""}]},
             "keyed_groups: seperator: there is no such key. Did you mean separator?",
@@ -282,6 +257,19 @@ def test_an_unusable_option_is_named(options: dict[str, Any], message: str) -> N
     with pytest.raises(OptionError) as caught:
         check_options({**usable, **options}.get)
     assert str(caught.value).startswith(message)
+
+
+@pytest.mark.promise("silent")
+def test_a_file_with_another_name_is_not_used_and_named(tmp_path: Path) -> None:
+    warnings: list[str] = []
+    path = tmp_path / "fleet.yml"
+    path.write_text("plugin: server_management.cloud.servers\n")
+    assert is_ours(str(path), warnings.append) is False
+    path.write_text("plugin: amazon.aws.aws_ec2\n")
+    assert is_ours(str(path), warnings.append) is False
+    assert is_ours(str(tmp_path / "prod.server_management.yml"), warnings.append)
+    (warning,) = warnings
+    assert "fleet.yml: The name of an inventory file for" in warning
 
 
 @pytest.mark.promise("silent")

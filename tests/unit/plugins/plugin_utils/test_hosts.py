@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 import re
-import shlex
+from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from ansible import constants
@@ -21,11 +23,15 @@ from ansible_collections.server_management.cloud.plugins.module_utils._models im
     Server,
     merge,
 )
+from ansible_collections.server_management.cloud.plugins.plugin_utils._expressions import Added
+from ansible_collections.server_management.cloud.plugins.plugin_utils._groups import ReservedNames
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import (
     NO_ADDRESS,
     Host,
     host_key_alias,
     hosts_from,
+    name_and_compose,
+    name_hosts,
     report_names,
     report_servers,
     set_host_key_aliases,
@@ -49,12 +55,13 @@ def _hosts(
 
 
 def test_a_server_becomes_a_host_with_prefixed_variables() -> None:
-    (host,), warnings = _hosts({})
-    expected = {f"server_{field}": value for field, value in SERVER.items()}
-    expected |= {"server_id": "srv_0", "ansible_host": SERVER["ipv4"]}
+    undocumented = {"x_undocumented": ["a", {"b": None}]}
+    (host,), warnings = _hosts(undocumented)
+    fields = {**SERVER, **undocumented, "id": "srv_0"}
+    expected = {f"server_{field}": value for field, value in fields.items()}
+    expected["ansible_host"] = SERVER["ipv4"]
     assert (host.variables, host.groups, host.name, warnings) == (expected, [], "", [])
-    assert host.preferences == [SERVER["name"]]
-    assert host.server.id == "srv_0"
+    assert (host.preferences, host.server.id) == ([SERVER["name"]], "srv_0")
 
 
 @pytest.mark.promise("misdirected")
@@ -85,21 +92,6 @@ def test_an_unusable_address_is_replaced_with_a_warning(address: Any) -> None:
     assert host.variables["ansible_host"] == NO_ADDRESS == "no-usable-ipv4.invalid."
     assert any(f"so ansible_host is {NO_ADDRESS}" in warning for warning in warnings)
     assert ("server_ipv4" in host.variables) == isinstance(address, str)
-
-
-@pytest.mark.promise("misdirected")
-@given(st.text(alphabet="0123456789.", max_size=16) | st.ip_addresses(v=4).map(str))
-def test_ansible_host_is_a_unicast_address_in_dotted_quad_notation(address: str) -> None:
-    (host,), _warnings = _hosts({"ipv4": address})
-    octets = address.split(".")
-    usable = (
-        len(octets) == 4
-        and all(octet.isdigit() and str(int(octet)) == octet for octet in octets)
-        and all(int(octet) < 256 for octet in octets)
-        and 0 < int(octets[0]) < 224
-        and octets[0] != "127"
-    )
-    assert host.variables["ansible_host"] == (address if usable else NO_ADDRESS)
 
 
 @pytest.mark.promise("silent")
@@ -144,10 +136,38 @@ def test_a_report_of_names_is_correct_for_one_server_and_for_several(kind: str) 
     assert several.endswith(": a (srv_3), b (srv_2), c (srv_1) and 1 more.")
 
 
-def test_an_undocumented_field_becomes_a_variable() -> None:
-    (host,), warnings = _hosts({"x_undocumented": ["a", {"b": None}]})
-    assert host.variables["server_x_undocumented"] == ["a", {"b": None}]
-    assert warnings == []
+@pytest.mark.parametrize(("extensions", "name"), [([".vars"], "a_vars"), (None, "a.vars")])
+def test_a_host_name_does_not_end_like_a_file_with_variables(
+    extensions: list[str] | None, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(constants, "YAML_FILENAME_EXTENSIONS", extensions)
+    hosts, _warnings = _hosts({"name": "b"}, {"name": "a.vars"})
+    name_hosts(hosts, (), Mock(return_value=False))
+    assert [host.name for host in hosts] == [name, "b"]
+
+
+@pytest.mark.promise("misdirected")
+def test_a_host_gets_another_name_if_an_expression_makes_a_group_with_its_name() -> None:
+    def name_with(make: Callable[[Host], str]) -> tuple[list[Host], Naming]:
+        hosts, _warnings = _hosts({"name": "web"}, {"name": "db"})
+        made = SimpleNamespace(
+            parents=[("above", "web")],
+            compose_all=lambda hosts, _inventory: [
+                Added({"a": host.name}, [make(host)], []) for host in hosts
+            ],
+        )
+        reserved = ReservedNames({"group": "g"}.get, [])
+        is_taken = Mock(return_value=False)
+        return hosts, name_and_compose(hosts, made, reserved, is_taken, None)
+
+    hosts, naming = name_with(lambda host: "made")
+    assert naming.changed == ["srv_0"]
+    assert [host.name for host in hosts] == ["db", "web_srv_0"]
+    assert [host.variables["a"] for host in hosts] == ["db", "web_srv_0"]
+    assert [host.groups for host in hosts] == [["made"], ["made"]]
+    message = "keyed_groups: creates groups with the names of hosts: srv_0, srv_1."
+    with pytest.raises(OptionError, match=f"^{message} Set prefix.$"):
+        name_with(lambda host: host.name)
 
 
 @pytest.mark.promise("misdirected")
@@ -192,9 +212,7 @@ OF_ANSIBLE = {
     "name",
     [
         *sorted(name for name in OF_ANSIBLE if not name.startswith("ansible_")),
-        *("inventory_dir", "inventory_file", "role_path", "playbook_dir", "hostvars", "groups"),
-        *("group_names", "omit", "lookup", "query", "q", "now", "finalize", "undef", "vars"),
-        *("environment", "inventory_hostname", "play_hosts", "item", "delegated_vars"),
+        *("inventory_dir", "omit", "lookup", "play_hosts", "item", "delegated_vars"),
     ],
 )
 def test_a_name_that_ansible_uses_does_not_become_a_variable(name: str) -> None:
@@ -227,6 +245,14 @@ def test_an_id_is_its_alias_or_its_allowed_characters_and_a_digest(
     server_id: str, remainder: str | None
 ) -> None:
     alias = host_key_alias(server_id)
+    host = Host(Server(server_id, {}), {"ansible_scp_extra_args": "of compose"})
+    set_host_key_aliases([host])
+    option = f"-o HostKeyAlias={alias}"
+    assert host.variables == {
+        "ansible_ssh_extra_args": option,
+        "ansible_sftp_extra_args": option,
+        "ansible_scp_extra_args": "of compose",
+    }
     if remainder is None:
         assert alias == server_id
     else:
@@ -240,16 +266,4 @@ def test_different_ids_never_share_an_alias_in_any_case(server_ids: list[str]) -
     taken = [*server_ids, *map(host_key_alias, server_ids)]
     aliases = {server_id: host_key_alias(server_id).lower() for server_id in taken}
     assert len(set(aliases.values())) == len(aliases)
-
-
-@pytest.mark.promise("misdirected")
-@given(ids)
-def test_the_option_is_two_plain_words(server_id: str) -> None:
-    host = Host(Server(server_id, {}), {})
-    set_host_key_aliases([host])
-    assert sorted(host.variables) == [
-        f"ansible_{name}_extra_args" for name in ("scp", "sftp", "ssh")
-    ]
-    for value in host.variables.values():
-        assert re.fullmatch(r"-o HostKeyAlias=[a-z0-9._+-]+", value)
-        assert shlex.split(value) == ["-o", f"HostKeyAlias={host_key_alias(server_id)}"]
+    assert all(re.fullmatch(r"[a-z0-9._+-]+", alias) for alias in aliases.values())
