@@ -15,6 +15,10 @@ from ansible.inventory.manager import InventoryManager
 from ansible.parsing.dataloader import DataLoader
 
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
+from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
+    is_trusted,
+    mark,
+)
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
 from ansible_collections.server_management.cloud.plugins.plugin_utils._inventory import (
     add_hosts,
@@ -125,6 +129,17 @@ def test_a_server_is_known_by_its_base_url_id_and_time_of_creation(
         taken_names(inventory, "https://a/api/v1", [_host(created_at="x")])("web-1", "srv_1")
         is False
     )
+
+
+@pytest.mark.promise("data")
+def test_text_of_each_host_is_trusted_only_if_it_cannot_be_a_template() -> None:
+    inventory = InventoryData()
+    variables = {"plain": "x", "template": mark("{{ x }}")}
+    hosts = [Host(Server(name, {}), variables, name=name) for name in ("web-1", "web-2")]
+    add_hosts(inventory, hosts, "https://a/api/v1")
+    for host in inventory.hosts.values():
+        trusted = [name for name in variables if is_trusted(host.vars[name])]
+        assert trusted == ["plain"]
 
 
 def test_parents_are_added_with_their_groups() -> None:
