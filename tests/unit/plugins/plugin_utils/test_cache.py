@@ -9,6 +9,7 @@ import math
 import re
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -279,3 +280,16 @@ def test_a_cache_that_the_system_refuses_is_named_with_the_reason(
     warnings: list[str] = []
     assert open_entry(Source(error, cause), CONNECTION, warnings.append, print) is None
     assert warnings == [f"The cache x can't be used: {str(error).rstrip('.')}."]
+
+
+@pytest.mark.parametrize(
+    ("fresh", "grace", "kept"), [(60, 600, 660), (60, 0, 60), (0, 600, 0)], ids=str
+)
+def test_the_cache_plugin_keeps_an_entry_while_it_can_be_used(
+    fresh: int, grace: int, kept: int
+) -> None:
+    options = {"cache_plugin": "x", "cache_timeout": fresh, "stale_cache_timeout": grace}
+    source = SimpleNamespace(get_option=options.get, set_option=options.__setitem__)
+    with pytest.raises(OptionError):  # it can't load a cache plugin
+        open_entry(source, CONNECTION, print, print)
+    assert options["cache_timeout"] == kept
