@@ -111,7 +111,7 @@ def test_the_order_of_a_response_does_not_matter(elements: list[Any], random: An
     merge(first, elements)
     random.shuffle(elements)
     second: dict[str, Server] = {}
-    merge(second, elements)
+    merge(second, [dict(reversed(element.items())) for element in elements])
     assert {key: repr(sorted(server.fields.items())) for key, server in first.items()} == {
         key: repr(sorted(server.fields.items())) for key, server in second.items()
     }
