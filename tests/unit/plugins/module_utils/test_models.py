@@ -88,7 +88,7 @@ def test_the_order_of_a_response_does_not_matter(elements: list[Any], random: An
     merge(first, elements)
     random.shuffle(elements)
     second: dict[str, Server] = {}
-    merge(second, elements)
+    merge(second, [dict(reversed(element.items())) for element in elements])
     assert first == second
     assert first.keys() == {element["id"] for element in elements}
 

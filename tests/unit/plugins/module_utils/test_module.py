@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import time
+from importlib.metadata import version
 from typing import Any
 
 import pytest
@@ -67,6 +68,20 @@ def test_unusable_fields_cause_one_warning(sandbox: Sandbox) -> None:
     ]
     dropped = [SERVER.keys() - server.keys() for server in outcome.result["servers"]]
     assert dropped == [{"plan"}, {"plan"}, {"status"}]
+
+
+@pytest.mark.promise("secret")
+def test_a_token_of_the_environment_is_masked_in_messages(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sandbox.token = "t0ken-of-the-environment"
+    monkeypatch.setenv("SERVER_MANAGEMENT_API_TOKEN", sandbox.token)
+    for server in sandbox.servers:
+        server["name"] = sandbox.token
+    options = {"base_url": sandbox.url, "name": sandbox.token}
+    message = run_module("server", options).result["msg"]
+    # Since 2.22, Ansible masks it later.
+    assert ("are named ********:" in message) == (version("ansible-core") < "2.22")
 
 
 @pytest.mark.parametrize("module", ALL)
