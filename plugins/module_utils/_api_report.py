@@ -89,7 +89,7 @@ def check(
     report = {
         "versions": _versions(ansible),
         "tls": _tls(connection),
-        "token": _token(recorder, failure),
+        "token": _token(more is not None, failure),
         "status": 200 if recorder.bodies else failure.status if failure else None,
         "error_code": failure.code if failure else None,
         "requests": recorder.requests,
@@ -98,7 +98,9 @@ def check(
         **_describe_servers(servers, show_values),
         "has_more": more,
         "link": _link(headers.get("Link", ""), connection.base_url),
-        "headers": {name: brief(headers[name]) for name in _HEADERS if name in headers},
+        "headers": {
+            name: brief(connection.quote(headers[name])) for name in _HEADERS if name in headers
+        },
     }
     if more is None:  # without a list of servers, 0 would look like an empty account
         report.update(servers=None, distinct=None, as_documented=None)
@@ -176,8 +178,8 @@ def _tls(connection: Connection) -> str:
     return "verified" if connection.verify is True else "verified with ca_path"
 
 
-def _token(recorder: _Recorder, failure: CloudError | None) -> str:
-    if recorder.bodies:
+def _token(is_listed: bool, failure: CloudError | None) -> str:
+    if is_listed:
         return "accepted"
     scope = operation("api_info", "list").scope
     outcomes = {"unauthorized": "rejected", "forbidden": f"may lack the scope {scope}"}

@@ -91,6 +91,8 @@ class Http:
         connecting = timeout if proxy else min(timeout, _LONGEST_CONNECT)
         started = time.monotonic()
         try:
+            if place == "":
+                raise ValueError  # requests would raise a TypeError for a proxy without a host
             prepared = session.prepare_request(
                 requests.Request(request.method, url, params=request.query)
             )
@@ -106,9 +108,8 @@ class Http:
         except (OSError, urllib3.exceptions.HTTPError, ValueError) as error:
             from ._failures import transport_error
 
-            seconds = min(timeout, time.monotonic() - started)
-            encrypted = isinstance(error, requests.exceptions.SSLError)
-            raise transport_error(error, url, seconds, proxy=place, encrypted=encrypted) from None
+            seconds = time.monotonic() - started
+            raise transport_error(error, url, seconds, timeout, place) from None
 
     def _receive(self, response: requests.Response, request: Request, limit: int) -> Response:
         import urllib3

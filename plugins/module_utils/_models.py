@@ -122,7 +122,7 @@ def describe_unusable(servers: Iterable[Server]) -> str:
 def _can_be_encoded(value: Any) -> bool:
     """Return whether UTF-8 can encode all texts of a JSON value.
 
-    Raises RecursionError for one that is nested deeper than other code could handle.
+    Raises RecursionError for one that is nested too deeply for Python.
     """
     if isinstance(value, str):
         return value.isascii() or value.encode(errors="ignore").decode() == value

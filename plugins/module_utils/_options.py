@@ -222,7 +222,7 @@ def _verify(validate_certs: bool, ca_path: str | None, folder: str) -> bool | st
     if not ca_path:
         return validate_certs
     path, content = _read("ca_path", ca_path, folder)
-    if b"-----BEGIN " not in content:
+    if b"CERTIFICATE-----" not in content:
         raise OptionError(
             f"ca_path: {one_line(path)}: the file has no certificate in PEM format "
             "(-----BEGIN CERTIFICATE-----).",

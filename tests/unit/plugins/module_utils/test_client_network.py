@@ -111,6 +111,7 @@ BAD_PROXIES = [
     ("http://a:secret@no-such.invalid:1", r"the proxy no-such\.invalid:1: the name does not res"),
     ("socks5://127.0.0.1:1", "the Python library PySocks is not installed"),
     ("http://user:secret@127.0.0.1:99999", "a proxy, or"),
+    ("http://user:secret@", "a proxy, or"),
 ]
 
 

@@ -246,7 +246,7 @@ def test_a_file_that_cannot_be_read_is_named_and_not_replaced(
 
 
 @pytest.mark.parametrize("validate", [False, True])
-@pytest.mark.parametrize("content", [b"", b" \n", b"\x30\x82\x01"])
+@pytest.mark.parametrize("content", [b" \n", b"\x30\x82\x01", b"-----BEGIN X-----\n"])
 def test_a_bundle_must_have_a_certificate_and_is_used_for_validation(
     content: bytes, validate: bool, tmp_path: Path
 ) -> None:
