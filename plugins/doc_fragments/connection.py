@@ -47,7 +47,7 @@ options:
     description:
       - The longest wait for the next bytes of a response, in seconds, and for a connection.
       - A connection has at most 10 seconds for each address of a name, so that its other addresses
-        are tried, too; this limit does not apply to a proxy.
+        are tried, too. So has the TLS handshake. This limit does not apply to a proxy.
       - The whole body of a response may also take as long, after its headers. This is checked when
         bytes arrive.
     type: float
