@@ -229,6 +229,7 @@ def test_the_environment_is_used_if_the_file_sets_nothing(
         ({"hostnames": []}, "hostnames: must not be empty"),
         ({"hostnames": ["x", " "]}, "hostnames: must not be empty"),
         ({"filters": [None]}, "filters: each entry must have one key"),
+        ({"filters": [{"inclde": "x"}]}, "filters: each entry must have one key"),
         ({"filters": [{"exclude": " "}]}, "filters: exclude: must be a condition"),
         ({"filters": [{"exclude": ["x"]}]}, "filters: exclude: must be a condition"),
         ({"compose": {5: "x"}}, "compose: 5 can't be the name of a variable."),
