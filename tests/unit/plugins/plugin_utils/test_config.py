@@ -174,6 +174,8 @@ def test_a_valid_value_is_converted(option: str, value: Any, expected: Any) -> N
     [
         *(("strict", value, FLAG) for value in ("maybe", "", 2, [True], 0.5)),
         ("timeout", "soon", NUMBER + "soon."),
+        ("timeout", [5], NUMBER + "[5]."),
+        ("retries", True, WHOLE + "True."),
         ("retries", "1\x1b[2J\n" * 100, WHOLE + "1 [2J 1 [2J"),
         ("retries", 1.5, WHOLE + "1.5."),
         ("retries", float("inf"), WHOLE + "inf."),
