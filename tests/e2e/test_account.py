@@ -164,7 +164,7 @@ def test_failing_expressions_and_changed_names_are_warnings_or_with_strict_error
 BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"regoins": ["eu-1"]}, "regoins: there is no such option. Did you mean regions?"),
     ({"api_token": None}, "SERVER_MANAGEMENT_API_TOKEN"),
-    ({"timeout": "soon"}, "timeout: must be a number, but is soon."),
+    ({"timeout": "t0ken-of-the-sandbox"}, "timeout: must be a number, but is ********."),
     ({"hostvars_prefix": "ansible_"}, "hostvars_prefix: 'ansible_' does not make usable"),
     ({"statuses": []}, "statuses: the list is empty."),
     ({"plans": "{{ none }}"}, "plans: has an empty value."),

@@ -94,6 +94,7 @@ def test_waits_grow_up_to_a_minute(read: Any, sandbox: Sandbox, clock: Any) -> N
     for attempt, wait in enumerate(clock.waits):
         longest = min(60.0, 0.5 * 2**attempt)
         assert longest / 2 <= wait <= longest
+    assert clock.waits[-1] != clock.waits[-2]  # so that many clients do not return at once
 
 
 @pytest.mark.promise("bounded")

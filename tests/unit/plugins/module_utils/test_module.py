@@ -90,6 +90,7 @@ def test_a_token_of_the_environment_is_masked_in_messages(
     [
         ({"api_token": ...}, "api_token: is required"),
         ({"api_token": None}, "api_token: is empty."),
+        ({"api_token": " "}, "api_token: is empty."),  # not a secret to be masked
         ({"api_token_file": None}, "api_token_file: is empty."),
         ({"api_token": "two words"}, "api_token: the token must be visible ASCII"),
         ({"api_token": ..., "api_token_file": "missing"}, "api_token_file: "),

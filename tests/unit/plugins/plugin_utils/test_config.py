@@ -174,6 +174,8 @@ def test_a_valid_value_is_converted(option: str, value: Any, expected: Any) -> N
     [
         *(("strict", value, FLAG) for value in ("maybe", "", 2, [True], 0.5)),
         ("timeout", "soon", NUMBER + "soon."),
+        ("timeout", [5], NUMBER + "[5]."),
+        ("retries", True, WHOLE + "True."),
         ("retries", "1\x1b[2J\n" * 100, WHOLE + "1 [2J 1 [2J"),
         ("retries", 1.5, WHOLE + "1.5."),
         ("retries", float("inf"), WHOLE + "inf."),
@@ -229,6 +231,7 @@ def test_the_environment_is_used_if_the_file_sets_nothing(
         ({"hostnames": []}, "hostnames: must not be empty"),
         ({"hostnames": ["x", " "]}, "hostnames: must not be empty"),
         ({"filters": [None]}, "filters: each entry must have one key"),
+        ({"filters": [{"inclde": "x"}]}, "filters: each entry must have one key"),
         ({"filters": [{"exclude": " "}]}, "filters: exclude: must be a condition"),
         ({"filters": [{"exclude": ["x"]}]}, "filters: exclude: must be a condition"),
         ({"compose": {5: "x"}}, "compose: 5 can't be the name of a variable."),

@@ -115,8 +115,11 @@ def test_another_server_with_the_same_name_changes_the_host_name() -> None:
         ("changed", "web", "inventory_hostname"),
     ]
     assert brief(events_between([first], [first, second], hosts="id")) == [("appeared", "srv_2")]
-    like_a_group = record("srv_3", "region_eu")
-    assert brief(events_between([], [like_a_group])) == [("appeared", "srv_3")]
+    like_groups = [record("srv_3", "region_eu"), record("srv_4", "all")]
+    assert brief(events_between([], like_groups)) == [
+        ("appeared", "all_srv_4"),
+        ("appeared", "srv_3"),
+    ]
 
 
 def test_events_are_sorted_by_gone_changed_appeared_and_then_by_host_name() -> None:

@@ -74,6 +74,7 @@ KNOWN: dict[str, dict[str, Any]] = {
         "groups": {"a": "inventory_hostname == 'x'", "b": "group_names == 'x'"},
         "keyed_groups": [{"key": "inventory_hostname"}, {"key": "group_names"}],
     },
+    "a date": {"compose": {"composed": "'2026-01-01' | to_datetime('%Y-%m-%d')"}},
     "null and its text": {"compose": {"composed": "None", "second": None}},
     "a parent group with a header": {
         "keyed_groups": [{"key": "server_region", "parent_group": OVERRIDE}]

@@ -110,6 +110,7 @@ def test_options_reserve_names(
         ({"group": "web"}, "group"),
         ({"group": "all"}, "group"),
         ({"groups": {"web": True}}, "groups"),
+        ({"groups": {"localhost": True}}, "groups"),
         ({"keyed_groups": [{"key": "x", "parent_group": "web"}]}, "keyed_groups"),
     ],
     ids=str,
