@@ -313,7 +313,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             self._token = connection.api_token
             self._add(connection, cache)
         except CloudError as error:
-            # With the cause, Ansible would show the lines of the file to which it belongs.
+            # With the cause, Ansible would print its message, too, in which the token may be.
             raise AnsibleParserError(self._line(str(error))) from None
 
     def _read_config_data(self, path: str) -> Any:
@@ -456,7 +456,6 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         self, hosts: list[Host], reserved: ReservedNames, expressions: Any, base_url: str
     ) -> None:
         """Name and sort the hosts, and evaluate the file's expressions for them."""
-        reserved.add(group for host in hosts for group in host.groups)
         is_taken = taken_names(self.inventory, base_url, hosts)
         if self.get_option("hostnames") is not None:
             for host in hosts:
