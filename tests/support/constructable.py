@@ -87,7 +87,7 @@ if not HAS_EXPRESSIONS:
     def _with_text_kept(value: Any) -> Any:
         """Return a result as Ansible would, but text with text from the API as text."""
         value = _finalize(value)
-        if _their_templar.cur_context.unsafe and isinstance(value, (str, bytes)):
+        if getattr(_their_templar.cur_context, "unsafe", False) and isinstance(value, (str, bytes)):
             value = to_text(value)
             if value.startswith(("{", "[")) or value in ("True", "False"):
                 return NativeJinjaText(value)

@@ -24,6 +24,7 @@ class Reader:
     """Read the listing of a sandbox, by default without retries, and keep the client's lines."""
 
     def __init__(self) -> None:
+        self.client: Any = None
         self.warnings: list[str] = []
         self.waits: list[str] = []
         self.progress: list[str] = []
@@ -36,14 +37,14 @@ class Reader:
         )
 
         options = {"api_token": sandbox.token, "retries": 0, "timeout": 10.0, **options}
-        client = _client.Client(
+        self.client = _client.Client(
             _options.Connection(f"{base_url or sandbox.url}/api/v1", **options),
             self.warnings.append,
             wait=self.waits.append,
             progress=self.progress.append,
             trace=self.trace.append,
         )
-        return client.list_servers()
+        return self.client.list_servers()
 
 
 class Clock:

@@ -77,6 +77,7 @@ def test_more_results_without_a_way_to_request_them_are_an_error_unless_allowed(
     assert "pagination" in caught.value.next_step
     assert "allow_partial" in caught.value.next_step
     assert len(read(sandbox, pagination=style, allow_partial=True)) == 3
+    assert read.client.is_partial
     (warning,) = read.warnings
     assert re.search(words, warning)
     assert warning.endswith("because allow_partial is set.")

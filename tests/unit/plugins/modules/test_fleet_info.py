@@ -75,9 +75,20 @@ def test_a_matching_account_is_in_sync_after_one_request(
             ["new is missing", "s_9 is missing"],
         ),
         (
-            [{"name": "web", "plan": "large", "region": "us", "status": "running"}, *ALL[:3]],
-            {"different": [different(WEB, plan=("large", "small"), region=("us", "eu"))]},
-            ["web has the plan small instead of large and the region eu instead of us"],
+            [
+                {"name": "web", "plan": "large", "region": "us", "status": "running"},
+                *({"name": "db", "plan": "large"}, *ALL[1:3]),
+            ],
+            {
+                "different": [
+                    different(DB, plan=("large", "small")),
+                    different(WEB, plan=("large", "small"), region=("us", "eu")),
+                ]
+            },
+            [
+                "db has the plan small instead of large",
+                "web has the plan small instead of large and the region eu instead of us",
+            ],
         ),
         (
             [{"name": "web"}, {"id": "s_2"}],
