@@ -68,11 +68,7 @@ names = ("ansible", "ansible-core", "jinja2", "requests")
 print(json.dumps({"Python": platform.python_version(), **{n: metadata.version(n) for n in names}}))
 """
 _SVG = """\
-<!--
-Copyright (c) 2026 The server_management.cloud contributors
-GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-SPDX-License-Identifier: GPL-3.0-or-later
--->
+{licence}-->
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img"
   aria-label="{title}" font-family="sans-serif" font-size="13">
 <style>
@@ -361,7 +357,9 @@ def draw(seconds: Mapping[str, float]) -> str:
         ]
     title = f"ansible-inventory --list, {MANY:,} hosts, ansible-core {NEWEST}: seconds of CPU time"
     height = _HEAD + _LINE * len(seconds)
-    return _SVG.format(title=title, width=_WIDTH, height=height, body="\n".join(lines))
+    licence = PAGE.read_text(encoding="utf-8").partition("-->")[0]
+    body = "\n".join(lines)
+    return _SVG.format(licence=licence, title=title, width=_WIDTH, height=height, body=body)
 
 
 def write(figures: Figures, parts: dict[str, str]) -> None:
