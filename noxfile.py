@@ -147,7 +147,7 @@ for _core, _pythons in CORES.items():
         """Run the tests on one ansible-core, on some with the oldest requests."""
         requests = OLDEST_REQUESTS if core in OLD_REQUESTS else ()
         install(session, core, *TEST_REQUIREMENTS, *requests)
-        session.run("pytest", *(session.posargs or TESTS), env={"FUZZ_CASES": "250"})
+        session.run("pytest", *(session.posargs or TESTS), env={"FUZZ_CASES": "500"})
 
 
 @nox.session(python=[choose(("3.15", "3.14", "3.13"))])

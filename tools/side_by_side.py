@@ -7,7 +7,6 @@
 python tools/side_by_side.py matrix|gates|check [SESSION ...]
 
 A version of ansible-core stands for the session of matrix or gates that tests this version.
-"after-test" leaves out the one that repeats what `make test` has run.
 """
 
 from __future__ import annotations
@@ -33,13 +32,11 @@ _COUNTS = re.compile(r"^=* ?(\d+ (?:passed|failed|error).*? in [\d.]+s)", re.MUL
 def main(kind: str, *chosen: str) -> int:
     """Run the sessions of this kind, or the chosen ones, and return the exit status."""
     sys.path[0] = str(REPOSITORY)
-    from noxfile import CORE, CORES, GATES, MATRIX
+    from noxfile import CORES, GATES, MATRIX
 
     names = {"matrix": MATRIX, "gates": GATES, "check": (*MATRIX, *GATES)}[kind]
     each = "ansible_test" if kind == "gates" else "matrix_test"
-    if chosen == ("after-test",):
-        names = tuple(name for name in names if name != f"matrix_test-{CORE}")
-    elif chosen:
+    if chosen:
         names = tuple(f"{each}-{name}" if name in CORES else name for name in chosen)
     failed = run([name for name in names if name == FIRST])
     failed += run([name for name in names if name != FIRST])

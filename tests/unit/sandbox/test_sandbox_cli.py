@@ -115,7 +115,7 @@ def test_the_options_reach_the_sandbox(tmp_path: Path) -> None:
     paging = ["--pagination", "link", "--pagination-parameter", "p", "--page-size", "2"]
     with running(*options, *paging, "--fault", "status=503,retry_after=1,times=2") as server:
         assert (server.token, server.host) == ("own", "127.0.0.2")
-        assert [call(server).headers.get("Retry-After") for _ in range(3)] == ["1", "1", None]
+        assert [call(server).headers.get("Retry-After") for _number in range(3)] == ["1", "1", None]
         assert call(server).json() == {"data": servers[:2], "has_more": True}
         assert call(server, "/servers?p=2").json() == {"data": [None], "has_more": False}
         errors = finish(server.process, signal.SIGTERM)[2]

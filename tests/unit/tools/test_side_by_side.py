@@ -13,7 +13,7 @@ from tools import side_by_side
 
 SCRIPT = """\
 import sys
-print("== 7 passed in 3.21s ==")
+print("== 7 passed in 3.21s ==", flush=True)
 sys.exit(sys.argv[1] != "good" and sys.argv[1])
 """
 
