@@ -20,12 +20,12 @@ SUITABLE := import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 10))
 
 help:
 	@echo "make demo      1 min  list and reach the servers of a sandbox"
-	@echo "make test      5 min  run the unit tests and the end-to-end tests"
+	@echo "make test      2 min  run the unit tests and the end-to-end tests"
 	@echo "make matrix   20 min  run them on each supported ansible-core; ARGS=2.16: one"
 	@echo "make lint      2 min  check formatting, types and style of the whole tree"
 	@echo "make gates    15 min  run checks of Ansible and Galaxy, make lint, make docs"
 	@echo "make docs      1 min  check the documentation and build it as a web site"
-	@echo "make check    25 min  run matrix and gates together, which takes less time"
+	@echo "make check    20 min  run matrix and gates together, which takes less time"
 	@echo "make devel    10 min  test with the newest pre-release of ansible-core"
 	@echo "make bench    15 min  measure the inventory beside its peers"
 	@echo "make live             check a real account, read-only, and print a report"
