@@ -132,20 +132,18 @@ def no_connection(url: str, seconds: float, proxy: str | None) -> TimedOut:
 
 
 def transport_error(
-    error: Exception, url: str, seconds: float, timeout: float, proxy: str | None
+    error: Exception, url: str, timeout: float, proxy: str | None, encrypted: bool
 ) -> CloudError:
-    """Make the error for an exception of requests, urllib3 or a socket after some seconds.
+    """Make the error for an exception of requests, urllib3 or a socket.
 
     ``timeout`` is the option; ``proxy`` is the address of the proxy that was used, "" if its URL is
-    malformed, None without one.
+    malformed, None without one; ``encrypted``: TLS failed.
     """
     causes = list(_causes(error))
     place = f"{host_and_port(url)}{_through(proxy)}"
-    if refusal := _refusal(causes):
+    if refusal := _refusal(causes, encrypted):
         return _tls_failed(refusal, place)
     if any(isinstance(cause, TimeoutError) for cause in causes):
-        if seconds < timeout:  # the handshake of TLS has the shorter limit of the connection
-            return no_connection(url, round(seconds), proxy)
         return TimedOut(
             f"No complete response from {place} within {timeout:.3g} s.",
             "Raise timeout, or check the network and any proxy.",
@@ -163,13 +161,12 @@ def _through(proxy: str | None) -> str:
     return "" if proxy is None else f" through the proxy {proxy}".rstrip()
 
 
-def _refusal(causes: list[BaseException]) -> BaseException | None:
+def _refusal(causes: list[BaseException], encrypted: bool) -> BaseException | None:
     """Return the cause that is a failure of TLS, if there is one."""
     if any(isinstance(cause, (ssl.SSLEOFError, ssl.SSLZeroReturnError)) for cause in causes):
         return None  # the connection was closed
-    # If urllib3 before 2 checks the host name itself, requests wraps a ValueError.
-    is_wrapped = type(causes[0]).__name__ == "SSLError"
-    kinds = (ssl.SSLError, ValueError) if is_wrapped else ssl.SSLError
+    # If urllib3 before 2 checks the host name itself, a wrong one is a ValueError.
+    kinds = (ssl.SSLError, ValueError) if encrypted else ssl.SSLError
     for cause in causes:
         # requests did not find the CA bundle that the environment names.
         if isinstance(cause, kinds) or "CA certificate bundle" in str(cause):

@@ -101,15 +101,16 @@ class Http:
                 prepared, timeout=(connecting, timeout), **settings
             ) as response:
                 return self._receive(response, request, limit)
-        except requests.exceptions.ConnectTimeout:
-            from ._failures import no_connection
-
-            raise no_connection(url, connecting, place) from None
         except (OSError, urllib3.exceptions.HTTPError, ValueError) as error:
-            from ._failures import transport_error
+            from ._failures import no_connection, transport_error
 
-            seconds = time.monotonic() - started
-            raise transport_error(error, url, seconds, timeout, place) from None
+            known = requests.exceptions
+            # The TLS handshake has the limit of the connection, too.
+            is_early = time.monotonic() - started < timeout
+            if isinstance(error, known.Timeout if is_early else known.ConnectTimeout):
+                raise no_connection(url, connecting, place) from None
+            encrypted = isinstance(error, known.SSLError)
+            raise transport_error(error, url, timeout, place, encrypted) from None
 
     def _receive(self, response: requests.Response, request: Request, limit: int) -> Response:
         import urllib3

@@ -191,6 +191,15 @@ def test_a_name_works_if_its_first_address_drops_packets(
     assert 0.25 < time.monotonic() - started < 20
 
 
+def test_a_tls_handshake_has_the_limit_of_a_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_http, "_LONGEST_CONNECT", 0.3)
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # accepts, and sends nothing
+        port = silent.getsockname()[1]
+        words = rf"^No connection to 127\.0\.0\.1:{port} within 0\.3 s\. Check base_url"
+        with pytest.raises(_errors.TimedOut, match=words):
+            send(f"https://127.0.0.1:{port}", timeout=30)
+
+
 def test_through_a_proxy_a_connection_may_take_the_whole_timeout(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
