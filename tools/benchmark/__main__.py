@@ -2,27 +2,21 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Measure the inventory plugin beside others; write the tables and the picture of the benchmarks.
+"""Measure the inventory plugin beside others, and replace the tables of docs/benchmarks.md.
 
-make bench                          all figures, in about 15 minutes
-make bench ARGS="--start"           only the cost of the start, printed
-make bench ARGS="--rounds 1"        fewer runs
+make bench                     all tables, in about 10 minutes
+make bench ARGS="1"            one round instead of three
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
-import platform
 import re
 import resource
-import shutil
 import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -38,141 +32,74 @@ from support.run import Runner
 TOOLS = Path(__file__).resolve().parent
 PAGE = REPOSITORY / "docs" / "benchmarks.md"
 # For each ansible-core, the release of the PyPI package ansible, which has the other plugins.
-RELEASES = {"2.21": "14.5.0", "2.19": "12.3.0", "2.16": "9.13.0"}
+RELEASES = {"2.21": "14.5.0", "2.16": "9.13.0"}
 PYTHON = "3.12"
-NEWEST = next(iter(RELEASES))  # what is measured in full
 SIZES = (10, 1_000, 10_000)
-MANY = SIZES[-1]
 API = "http://api.invalid"  # the place of the simulated API in an inventory file
 CACHE = "/cache"  # the place of the cache
-
-EMPTY, DIRECT, STATIC = "empty inventory", "direct calls", "static JSON"
-OURS, KEYED, READ = "this collection", "this collection, keyed", "this collection, cache read"
-VULTR, HCLOUD = "vultr.cloud, keyed", "hetzner.hcloud, keyed"
-SHOWN = (OURS, KEYED, STATIC, VULTR, HCLOUD)  # the usual alternatives
-ELSEWHERE = (EMPTY, DIRECT, OURS, KEYED)  # what is measured on the other cores
-STARTED = (EMPTY, DIRECT, OURS, READ)
-TITLES = {
-    "parse": "CPU time of `parse()`",
-    "whole": "CPU time of the whole process",
-    "memory": "Memory",
-}
-HEADS = [f"{size:,} hosts" for size in SIZES]
-# For each ansible-core, number of hosts and source: what was measured in each round.
-Figures = dict[tuple[str, int, str], list[dict[str, float]]]
-GROUPED_BY = ("region", "plan", "status")
-
-_VERSIONS = """\
-import importlib.metadata as metadata, json, platform
-names = ("ansible", "ansible-core", "jinja2", "requests")
-print(json.dumps({"Python": platform.python_version(), **{n: metadata.version(n) for n in names}}))
-"""
-_SVG = """\
-{licence}-->
-<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img"
-  aria-label="{title}" font-family="sans-serif" font-size="13">
-<style>
-  text {{ fill: #24292f; }}
-  .ours {{ fill: #0969da; }}
-  .other {{ fill: #8c959f; }}
-  @media (prefers-color-scheme: dark) {{ text {{ fill: #d1d7e0; }} .ours {{ fill: #4493f8; }} }}
-</style>
-<text x="0" y="16" font-weight="bold">{title}</text>
-{body}
-</svg>
-"""
-_WIDTH, _LABELS, _LINE, _HEAD = 760, 180, 24, 36  # pixels
-# The files that each plugin accepts.
-FILES = {
-    "server_management.cloud.servers": "benchmark.server_management.yml",
-    "vultr.cloud.vultr": "vultr.yml",
-    "hetzner.hcloud.hcloud": "hcloud.yml",
-    "direct": "direct.yml",
-    "yaml": "static.json",
-}
+CACHE_READ = "this collection, cache read"
+FIELDS = ("region", "plan", "status")
 
 
-def _ours(**options: Any) -> dict[str, Any]:
-    plugin = "server_management.cloud.servers"
-    return {"plugin": plugin, "base_url": f"{API}/ours", "api_token": "token", **options}
+def keyed(address: str, *keys: str, **compose: str) -> dict[str, Any]:
+    """Return keyed_groups by region, plan and status, and entries of compose."""
+    groups = [{"key": key, "prefix": name} for key, name in zip(keys, FIELDS, strict=True)]
+    return {"keyed_groups": groups, "compose": {"ansible_host": address, **compose}}
 
 
-def _keyed(address: str, *keys: str) -> dict[str, Any]:
-    """Return keyed_groups by these variables, and one compose entry."""
-    groups = [{"key": key, "prefix": name} for key, name in zip(keys, GROUPED_BY, strict=True)]
-    return {"keyed_groups": groups, "compose": {"ansible_host": address}}
+SERVER = ("server_ipv4", "server_region", "server_plan", "server_status")
+DIFFERENT = {"fqdn": "server_name ~ '.' ~ server_region ~ '.example.com'"}
+PLAIN = {"plugin": "plain", "base_url": f"{API}/ours"}
+OURS = {**PLAIN, "plugin": "server_management.cloud.servers", "api_token": "token"}
+OURS_KEYED = {**OURS, "group_by": [], **keyed(*SERVER)}
+HCLOUD = {"plugin": "hetzner.hcloud.hcloud", "api_endpoint": f"{API}/hcloud", "api_token": "token"}
+HCLOUD_KEYS = ("hcloud_ipv4", "hcloud_location", "hcloud_server_type", "hcloud_status")
+CACHED = {"cache": True, "cache_plugin": "ansible.builtin.jsonfile", "cache_connection": CACHE}
 
-
-# The inventory files of the contenders.
-SOURCES = {
-    EMPTY: {"plugin": "yaml"},
-    DIRECT: {"plugin": "direct", "base_url": f"{API}/ours"},
-    STATIC: {"plugin": "yaml"},
-    OURS: _ours(),
-    KEYED: _ours(
-        group_by=[], **_keyed("server_ipv4", "server_region", "server_plan", "server_status")
+# The name and the content of the inventory file of each row.
+SOURCES: dict[str, tuple[str, dict[str, Any]]] = {
+    "empty inventory": ("empty.json", {"plugin": "yaml"}),
+    "direct calls": ("direct.yml", PLAIN),
+    "plain plugin, keyed": ("keyed.yml", {**PLAIN, **keyed(*SERVER)}),
+    "plain plugin, different": ("different.yml", {**PLAIN, **keyed(*SERVER, **DIFFERENT)}),
+    "this collection": ("defaults.server_management.yml", OURS),
+    "this collection, keyed": ("keyed.server_management.yml", OURS_KEYED),
+    "this collection, different": (
+        "different.server_management.yml",
+        {**OURS_KEYED, **keyed(*SERVER, **DIFFERENT)},
     ),
-    "this collection, everything": _ours(
-        filters=[{"exclude": "server_name.startswith('test')"}],
-        compose={
-            "fqdn": "server_name ~ '.' ~ server_region ~ '.example.com'",
-            "rack": "server_rack | default('none')",
-        },
-        keyed_groups=[
-            *({"key": f"server_{name}", "prefix": f"by_{name}"} for name in GROUPED_BY),
-            {"key": "server_region.split('-')", "prefix": "place"},
-        ],
-        groups={
-            "webservers": "server_name.startswith('web')",
-            "up": "'status_running' in group_names",
-        },
-    ),
-    READ: _ours(cache=True, cache_plugin="ansible.builtin.jsonfile", cache_connection=CACHE),
-    VULTR: {
-        "plugin": "vultr.cloud.vultr",
-        "api_endpoint": f"{API}/vultr",
-        "api_key": "key",
-        "attributes": ["id", "label", *GROUPED_BY, "main_ip", "date_created"],
-        **_keyed("vultr_main_ip", "vultr_region", "vultr_plan", "vultr_status"),
-    },
-    HCLOUD: {
-        "plugin": "hetzner.hcloud.hcloud",
-        "api_endpoint": f"{API}/hcloud",
-        "api_token": "token",
-        **_keyed("hcloud_ipv4", "hcloud_location", "hcloud_server_type", "hcloud_status"),
-    },
+    CACHE_READ: ("cached.server_management.yml", {**OURS, **CACHED}),
+    "hetzner.hcloud, keyed": ("hcloud.yml", {**HCLOUD, **keyed(*HCLOUD_KEYS)}),
 }
+STARTS = ("empty inventory", "direct calls", "this collection", CACHE_READ)
+COMMANDS = ("this collection", "this collection, keyed", "hetzner.hcloud, keyed")
+PARSED = [name for name in SOURCES if name not in ("empty inventory", CACHE_READ)]
 
 
-def groups_of(servers: Iterable[Mapping[str, str]]) -> dict[str, list[str]]:
-    """Return the names of the hosts in each group by region, plan and status."""
-    groups: dict[str, list[str]] = {}
-    for server in servers:
-        for name in GROUPED_BY:
-            group = f"{name}_{server[name]}".replace("-", "_")
-            groups.setdefault(group, []).append(server["name"])
-    return groups
-
-
-def static_of(servers: Iterable[Mapping[str, str]]) -> dict[str, Any]:
-    """Return the content of a static inventory with the same hosts, variables and groups."""
-    hosts = {
-        server["name"]: {
-            **{f"server_{name}": value for name, value in server.items()},
-            "ansible_host": server["ipv4"],
+def write_files(folder: Path) -> None:
+    """Serve the APIs of all sizes from a folder until this process ends; write the files there."""
+    handler = partial(SimpleHTTPRequestHandler, directory=str(folder))
+    SimpleHTTPRequestHandler.log_message = lambda *_args: None  # type: ignore[assignment]
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    for size in SIZES:
+        servers = make_servers(size)
+        contents: dict[str, Any] = {
+            "ours/api/v1/servers": {"data": servers, "has_more": False},
+            "hcloud/servers": {"servers": [hcloud(server) for server in servers]},
+            "hcloud/locations": {"locations": []},
+            **dict(SOURCES.values()),
+            "empty.json": {},
         }
-        for server in servers
-    }
-    groups = {name: {"hosts": dict.fromkeys(known)} for name, known in groups_of(servers).items()}
-    return {"all": {"children": {"server_management": {"hosts": hosts}, **groups}}}
+        for name, content in contents.items():
+            path = folder / str(size) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            text = json.dumps(content).replace(API, f"http://127.0.0.1:{server.server_port}/{size}")
+            path.write_text(text.replace(CACHE, f"{folder}/{size}/cache"), encoding="utf-8")
 
 
-def _vultr(server: Mapping[str, str]) -> dict[str, str]:
-    names = {"name": "label", "ipv4": "main_ip", "created_at": "date_created"}
-    return {names.get(name, name): value for name, value in server.items()}
-
-
-def _hcloud(server: Mapping[str, str]) -> dict[str, Any]:
+def hcloud(server: dict[str, str]) -> dict[str, Any]:
+    """Return a server as the API of Hetzner Cloud does."""
     address = {"id": 1, "ip": server["ipv4"], "blocked": False, "dns_ptr": ""}
     return {
         "id": int(server["id"].removeprefix("srv_"), 16),
@@ -188,44 +115,6 @@ def _hcloud(server: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def responses(servers: Sequence[Mapping[str, str]]) -> dict[str, Any]:
-    """Return the response of each simulated API to a path: the same servers, on a single page."""
-    links = {"next": "", "prev": ""}
-    return {
-        "ours/api/v1/servers": {"data": servers, "has_more": False},
-        "vultr/instances": {"instances": [*map(_vultr, servers)], "meta": {"links": links}},
-        "hcloud/servers": {"servers": [*map(_hcloud, servers)]},
-        "hcloud/locations": {"locations": []},
-    }
-
-
-class _Files(SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *values: object) -> None:
-        """Log nothing."""
-
-
-def serve(folder: Path) -> str:
-    """Serve the files of a folder until this process ends, and return the URL."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Files, directory=str(folder)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    return f"http://127.0.0.1:{server.server_port}"
-
-
-def write_files(folder: Path, url: str) -> None:
-    """Write what the simulated APIs serve, and the inventory files, for each number of hosts."""
-    for size in SIZES:
-        place, servers = folder / str(size), make_servers(size)
-        contents: dict[str, Any] = dict(responses(servers))
-        static = {EMPTY: static_of([]), STATIC: static_of(servers)}
-        for name, options in SOURCES.items():
-            contents[f"{name}/{FILES[options['plugin']]}"] = static.get(name, options)
-        for name, content in contents.items():
-            path = place / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            text = json.dumps(content).replace(API, f"{url}/{size}")
-            path.write_text(text.replace(CACHE, f"{place}/cache"), encoding="utf-8")
-
-
 def prepare(core: str, work: Path) -> Runner:
     """Create the environment of a core if it does not exist, and install the collection."""
     place = REPOSITORY / ".nox" / "benchmark" / f"{core}-{RELEASES[core]}"
@@ -239,7 +128,7 @@ def prepare(core: str, work: Path) -> Runner:
     folder = work / core
     runner = Runner(folder / "home", folder / "collections", python)
     runner.environment["ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED"] = "true"
-    runner.environment["ANSIBLE_INVENTORY_PLUGINS"] = str(TOOLS)  # direct.py
+    runner.environment["ANSIBLE_INVENTORY_PLUGINS"] = str(TOOLS)  # plain.py
     tarball = build(runner, folder / "tarball", copy_sources(folder / "sources"))
     install(runner, tarball, folder / "collections")
     return runner
@@ -247,170 +136,75 @@ def prepare(core: str, work: Path) -> Runner:
 
 def command(folder: Path, name: str) -> list[str]:
     """Return the command that lists a source."""
-    plugin = SOURCES[name]["plugin"]
-    path = folder / name / FILES[plugin]
-    return ["python", str(TOOLS / "measured.py"), plugin, "-i", str(path), "--list"]
+    file, options = SOURCES[name]
+    enabled = f"ANSIBLE_INVENTORY_ENABLED={options['plugin']}"
+    return [enabled, "python", str(TOOLS / "measured.py"), "-i", str(folder / file), "--list"]
 
 
-def measure(runner: Runner, folder: Path, name: str) -> tuple[dict[str, float], str]:
-    """Run a source; return its figures, CPU seconds and bytes of memory, and the output."""
-    before = _cpu_seconds()
-    result = runner.run(*command(folder, name)).ok()
-    figures = json.loads(result.stderr.splitlines()[-1])
-    return {**figures, "whole": _cpu_seconds() - before}, result.stdout
+def measure(runner: Runner, folder: Path, name: str) -> tuple[float, float]:
+    """Run a source, and return the CPU seconds of its parse() and of the whole command."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    result = runner.run("env", *command(folder, name)).ok()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    hosts = result.json()["_meta"]["hostvars"]
+    if len(hosts) != int(folder.name) and name != "empty inventory":
+        raise RuntimeError(f"{name}: {len(hosts)} hosts instead of {folder.name}")
+    whole = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    seconds = re.findall(r"^parsed in (.+) s$", result.stderr, re.MULTILINE)
+    return float(seconds[0]), whole
 
 
-def _cpu_seconds() -> float:
-    """Return the CPU time of all finished commands."""
-    return sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
-
-
-def check(runner: Runner, folder: Path) -> None:
-    """Raise RuntimeError if sources create other groups by region, plan or status."""
-    for name in SOURCES:
-        listing = json.loads(measure(runner, folder, name)[1])
-        for group, hosts in groups_of(make_servers(SIZES[0])).items():
-            found = listing.get(group, {}).get("hosts", [])
-            if name != EMPTY and sorted(found) != sorted(hosts):
-                raise RuntimeError(f"{name}: other hosts in {group} than expected")
-
-
-def count(runner: Runner, folder: Path) -> dict[str, int]:
-    """Return the instructions of ``ansible-inventory --list`` for each source."""
+def count(runner: Runner, folder: Path, name: str) -> int:
+    """Return the instructions of a command, without Python's garbage collector."""
+    measure(runner, folder, name)  # fills the caches
     valgrind = ("--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null")
     same = {"PYTHONHASHSEED": "0"}
-    found = {}
-    for name in STARTED:
-        done = runner.run("valgrind", *valgrind, *command(folder, name), env=same).ok()
-        counted = re.search(r"I\s+refs:\s+([\d,]+)", done.stderr)
-        found[name] = int(counted[1].replace(",", "")) if counted else 0
-    return found
+    enabled, *python = command(folder, name)
+    done = runner.run("env", enabled, "valgrind", *valgrind, *python, env=same).ok()
+    return int(re.findall(r"I\s+refs:\s+([\d,]+)", done.stderr)[0].replace(",", ""))
 
 
-def chosen() -> Iterator[tuple[str, int, str]]:
-    """Yield the core, the number of hosts and the source of each run of a round."""
+def replace_table(name: str, heads: list[str], rows: dict[str, list[str]]) -> None:
+    """Replace a table of the page."""
+    lines = [["", *heads], ["---"] * (len(heads) + 1)]
+    lines += [[row, *cells] for row, cells in rows.items()]
+    table = "\n".join(f"| {' | '.join(line)} |".replace("|  |", "| |") for line in lines)
+    begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
+    before, _begin, rest = PAGE.read_text(encoding="utf-8").partition(begin)
+    after = rest.partition(end)[2]
+    PAGE.write_text(f"{before}{begin}\n\n{table}\n\n{end}{after}", encoding="utf-8")
+
+
+def main(rounds: int) -> None:
+    """Measure, and replace the tables."""
+    newest = next(iter(RELEASES))
+    parse: dict[tuple[str, int, str], list[float]] = {}  # ratios to direct calls
+    whole: dict[tuple[int, str], list[float]] = {}  # seconds
+    with tempfile.TemporaryDirectory(prefix="server_management_bench_") as place:
+        work = Path(place)
+        write_files(work)
+        runners = {core: prepare(core, work) for core in RELEASES}
+        for number in range(rounds):
+            print(f"Round {number + 1} of {rounds}", flush=True)
+            for core, runner in runners.items():
+                for size in SIZES:
+                    known = {n: measure(runner, work / str(size), n) for n in PARSED}
+                    for name, (seconds, command_seconds) in known.items():
+                        ratio = seconds / known["direct calls"][0]
+                        parse.setdefault((core, size, name), []).append(ratio)
+                        if core == newest:
+                            whole.setdefault((size, name), []).append(command_seconds)
+        counts = {name: count(runners[newest], work / "10", name) for name in STARTS}
+    heads = [f"{size:,} hosts" for size in SIZES]
+    seconds = {n: [f"{min(whole[size, n]):.1f}" for size in SIZES] for n in COMMANDS}
+    replace_table("commands", heads, seconds)
     for core in RELEASES:
-        for size in SIZES:
-            for name in SOURCES if core == NEWEST else ELSEWHERE:
-                if name != EMPTY or size == SIZES[0]:
-                    yield core, size, name
-
-
-def table(heads: Iterable[str], rows: Mapping[str, Iterable[str]]) -> str:
-    """Return a table in Markdown."""
-    lines = [["", *heads], *([name, *cells] for name, cells in rows.items())]
-    lines.insert(1, ["---"] * len(lines[0]))
-    return "\n".join(f"| {' | '.join(line)} |".replace("|  |", "| |") for line in lines)
-
-
-def start(counted: Mapping[str, int]) -> str:
-    """Return the table of the instructions of a start."""
-    rows = {name: (f"{n:,}", f"{n / counted[EMPTY]:.3f}") for name, n in counted.items()}
-    return table(("instructions", "relative to an empty inventory"), rows)
-
-
-def ratios(figures: Figures, core: str) -> str:
-    """Return the tables of one core."""
-    parts = [f"## ansible-core {core}"]
-    for figure, title in TITLES.items():
-        rows = {
-            name: [_ratio(figures, (core, size, name), figure) for size in SIZES]
-            for name in (SOURCES if core == NEWEST else ELSEWHERE)
-        }
-        parts += [f"{title}, relative to direct calls", table(HEADS, rows)]
-    return "\n\n".join(parts)
-
-
-def _ratio(figures: Figures, run: tuple[str, int, str], figure: str) -> str:
-    """Return the ratio to direct calls in the same rounds, or "-" if it was not measured."""
-    pairs = zip(figures.get(run, []), figures[run[0], run[1], DIRECT], strict=False)
-    found = [one[figure] / other[figure] for one, other in pairs]
-    return f"{median(found):.2f}" if found else "-"
-
-
-def environment(runners: Mapping[str, Runner], rounds: int) -> str:
-    """Return what was measured on, and with."""
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    information = Path("/proc/cpuinfo").read_text(encoding="utf-8")
-    model = information.partition("model name\t: ")[2].partition("\n")[0] or "unknown model"
-    machine = f"{os.cpu_count()} cores of {model} ({platform.machine()}), {memory:.0f} GiB"
-    versions = [runner.run("python", "-c", _VERSIONS).ok().json() for runner in runners.values()]
-    rows = {name: [found[name] for found in versions] for name in versions[0]}
-    return (
-        f"{machine} of memory, {platform.system()}. Rounds: {rounds}.\n\n"
-        f"{table([f'ansible-core {core}' for core in runners], rows)}"
-    )
-
-
-def draw(seconds: Mapping[str, float]) -> str:
-    """Return seconds as bars in SVG, for light and dark pages."""
-    scale = (_WIDTH - _LABELS - 60) / max(seconds.values())
-    lines = []
-    for number, (name, value) in enumerate(seconds.items()):
-        y = _HEAD + number * _LINE
-        kind = "ours" if name.startswith(OURS) else "other"
-        length = value * scale
-        lines += [
-            f'<text x="{_LABELS - 10}" y="{y + 14}" text-anchor="end">{name}</text>',
-            f'<rect x="{_LABELS}" y="{y}" width="{length:.1f}" height="18" class="{kind}"/>',
-            f'<text x="{_LABELS + length + 8:.1f}" y="{y + 14}">{value:.1f}</text>',
-        ]
-    title = f"ansible-inventory --list, {MANY:,} hosts, ansible-core {NEWEST}: seconds of CPU time"
-    height = _HEAD + _LINE * len(seconds)
-    licence = PAGE.read_text(encoding="utf-8").partition("-->")[0]
-    body = "\n".join(lines)
-    return _SVG.format(licence=licence, title=title, width=_WIDTH, height=height, body=body)
-
-
-def write(figures: Figures, parts: dict[str, str]) -> None:
-    """Write the tables of the page, beside the other parts of it, and the picture."""
-    seconds = {
-        name: [min(found["whole"] for found in figures[NEWEST, size, name]) for size in SIZES]
-        for name in SHOWN
-    }
-    rows = {name: [f"{value:.1f}" for value in values] for name, values in seconds.items()}
-    parts["seconds"] = table(HEADS, rows)
-    parts["cores"] = "\n\n".join(ratios(figures, core) for core in RELEASES)
-    page = PAGE.read_text(encoding="utf-8")
-    for name, text in parts.items():
-        begin, end = (page.index(f"<!-- {mark} {name} -->") for mark in ("begin", "end"))
-        page = f"{page[:begin]}<!-- begin {name} -->\n\n{text}\n\n{page[end:]}"
-    PAGE.write_text(page, encoding="utf-8")
-    picture = draw({name: values[-1] for name, values in seconds.items()})
-    PAGE.with_suffix(".svg").write_text(picture, encoding="utf-8")
-
-
-def main() -> int:
-    """Measure, write the page and the picture, and return the exit status."""
-    parser = argparse.ArgumentParser(prog="bench", description="Measure the inventory plugin.")
-    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="default: %(default)s")
-    parser.add_argument("--start", action="store_true", help="only count the instructions")
-    options = parser.parse_args()
-    figures: Figures = {}
-    with tempfile.TemporaryDirectory(prefix="server_management_bench_") as folder:
-        work = Path(folder)
-        write_files(work, serve(work))
-        cores = [NEWEST] if options.start else RELEASES
-        runners = {core: prepare(core, work) for core in cores}
-        check(runners[NEWEST], work / str(SIZES[0]))
-        parts = {}
-        if shutil.which("valgrind"):
-            parts["start"] = start(count(runners[NEWEST], work / str(SIZES[0])))
-        if options.start:
-            print(parts.get("start", "valgrind is not installed"))
-            return not parts
-        for size in SIZES[1:]:  # fills the caches
-            measure(runners[NEWEST], work / str(size), READ)
-        for number in range(options.rounds):
-            print(f"Round {number + 1} of {options.rounds}", flush=True)
-            for run in chosen():
-                core, size, name = run
-                found = measure(runners[core], work / str(size), name)[0]
-                figures.setdefault(run, []).append(found)
-        parts["machine"] = environment(runners, options.rounds)
-    write(figures, parts)
-    return 0
+        ratios = {n: [f"{median(parse[core, size, n]):.2f}" for size in SIZES] for n in PARSED}
+        replace_table(core, heads, ratios)
+    empty = counts["empty inventory"]
+    starts = {name: [f"{n:,}", f"{n / empty:.3f}"] for name, n in counts.items()}
+    replace_table("start", ["instructions", "relative to an empty inventory"], starts)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 3)
