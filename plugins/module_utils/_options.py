@@ -25,6 +25,12 @@ VERSION = "1.0.0"
 TOKEN_OPTIONS = ("api_token", "api_token_file")
 
 
+_ONLY = "Give only the token, without the word Bearer."
+_ONLY_IN_FILE = (
+    "The file must contain only the token: no comment, no second line, and not the word Bearer."
+)
+
+
 class Connection(NamedTuple):
     """Checked values of the connection options, with no Ansible in them.
 
@@ -176,7 +182,9 @@ def _token(get_option: Callable[[str], Any], folder: str) -> tuple[str, str, str
         names = variable("api_token"), variable("api_token_file")
         token, path, folder = from_environment(names[0]), from_environment(names[1]), ""
     if token is not None:
-        return _check_token(token.strip(), names[0], OptionError), names[0], ""
+        token = token.strip()
+        _check_token(token, names[0], OptionError, _ONLY)
+        return token, names[0], ""
     if path is not None:
         return _token_in_file(names[1], path, folder)
     raise OptionError(
@@ -193,15 +201,15 @@ def _token_in_file(name: str, given: str, folder: str) -> tuple[str, str, str]:
     token = content.removeprefix(codecs.BOM_UTF8).decode("latin-1").strip()
     if not token:
         raise TokenFileUnusable(f"{label}: the file is empty.")
-    return _check_token(token, label, TokenFileUnusable), f"{name} ({one_line(path)})", path
+    _check_token(token, label, TokenFileUnusable, _ONLY_IN_FILE)
+    return token, f"{name} ({one_line(path)})", path
 
 
-def _check_token(token: str, label: str, error_class: type[OptionError]) -> str:
+def _check_token(token: str, label: str, error_class: type[OptionError], only: str) -> None:
     if token.startswith("$ANSIBLE_VAULT;"):
         raise error_class(f"{label}: encrypted with Ansible Vault: use `api_token: !vault`.")
     if not re.fullmatch(r"[\x21-\x7e]+", token):
-        raise error_class(f"{label}: the token must be visible ASCII without spaces.")
-    return token
+        raise error_class(f"{label}: the token must be visible ASCII without spaces.", only)
 
 
 def _register(token: str) -> None:
