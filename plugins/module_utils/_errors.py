@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import json
 import sys
+from typing import Any
 
 if sys.version_info < (3, 10):  # noqa: UP036
     # Modules and plugins import this utility first. The others fail on older Pythons with a
@@ -65,6 +66,10 @@ class CloudError(Exception):
 
     def __str__(self) -> str:
         return f"{self.message} {self.next_step}".strip()
+
+    def as_result(self) -> dict[str, Any]:
+        """Return ``error`` of a module's result or of an event."""
+        return {"code": self.code, "status": self.status, "message": self.message}
 
     @property
     def transient(self) -> bool:
