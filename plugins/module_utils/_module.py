@@ -118,7 +118,7 @@ def failure(error: CloudError) -> dict[str, Any]:
     result: dict[str, Any] = {
         "changed": False,
         "msg": missing_required_lib("requests") if is_missing else str(error),
-        "error": {"code": error.code, "status": error.status, "message": error.message},
+        "error": error.as_result(),
     }
     if isinstance(error, NotYetLive):
         result.update(operation=error.operation, scope=error.scope, live=False)
