@@ -115,9 +115,9 @@ def _received(bodies: Iterable[bytes]) -> tuple[list[dict[str, Any]], bool | Non
     more: bool | None = None
     with suppress(MalformedResponse, RecursionError):  # it is the failure
         for body in bodies:
-            listing = parse_listing(read_json(body, str))
-            elements += listing.data
-            more = listing.has_more
+            page = parse_listing(read_json(body))
+            elements += page.data
+            more = page.has_more
     return [element for element in elements if isinstance(element, dict)], more
 
 

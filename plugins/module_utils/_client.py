@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
-from ._envelope import CHECK_URL, Listing, parse_listing, read_json
+from ._envelope import CHECK_URL, Page, parse_listing, read_json
 from ._errors import CloudError, IncompleteListing, MalformedResponse
 from ._http import LIMIT, Http, Response, next_link
 from ._models import Server, merge
@@ -116,10 +116,10 @@ class Client:
         self._allow_partial(len(servers))
         return list(servers.values())
 
-    def _add_page(self, servers: dict[str, Server], response: Response) -> Listing:
-        content_type = header_text(response.headers.get("Content-Type", ""))
+    def _add_page(self, servers: dict[str, Server], response: Response) -> Page:
+        content_type = header_text(response.headers.get("Content-Type", "none given"))
         try:
-            page = parse_listing(read_json(response.body, self._connection.quote, content_type))
+            page = parse_listing(read_json(response.body, self._connection.quote(content_type)))
             merge(servers, page.data)
         except RecursionError:
             problem = "The response is nested too deeply."
@@ -127,7 +127,7 @@ class Client:
         return page
 
     def _next_page(
-        self, request: Request, page: Listing, headers: Mapping[str, str]
+        self, request: Request, page: Page, headers: Mapping[str, str]
     ) -> Request | None:
         """Return the request for the page after this one; None if it is not known."""
         if self._connection.pagination == "cursor":

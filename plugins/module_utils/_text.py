@@ -46,6 +46,14 @@ def brief(text: str) -> str:
     return one_line(text)[:_MAX_BRIEF]
 
 
+def reason_of(error: BaseException) -> str:
+    """Return what an exception says, on one line and without a full stop, to follow a colon."""
+    text = str(error)
+    if isinstance(error, OSError) and error.strerror and not error.filename:
+        text = error.strerror.lower()  # without the number
+    return excerpt(text).rstrip(".") or type(error).__name__
+
+
 def count_of(number: int, noun: str) -> str:
     """Return a number with its noun, as in "1 server" and "1,204 servers"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
