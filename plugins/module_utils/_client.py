@@ -95,7 +95,7 @@ class Client:
         while request is not None:
             number += 1
             self._report_progress(number, len(servers))
-            response = self._get(request, left)
+            response = self._send(request, left)
             left -= len(response.body)
             known = len(servers)
             page = self._add_page(servers, response)
@@ -159,17 +159,21 @@ class Client:
             "Set pagination to the method that the API uses, or allow_partial to true.",
         )
 
-    def _get(self, request: Request, limit: int) -> Response:
-        """Send a request, again after a transient error."""
+    def _send(self, request: Request, limit: int = LIMIT) -> Response:
+        """Send a request; a GET again after a transient error.
+
+        Another method is sent once: the API may have acted before the error.
+        """
+        repeats = self._connection.retries if request.method == "GET" else 0
         attempt = 1
         while True:
             started = time.monotonic()
             try:
                 return self._http.send(request, limit)
             except CloudError as error:
-                wait = _delay(error, attempt) if attempt <= self._connection.retries else None
-                if wait is None:
-                    error.attempts = attempt
+                error.attempts = attempt
+                wait = _delay(error, attempt)
+                if wait is None or attempt > repeats:
                     raise
                 self._report_retry(error, attempt, wait, time.monotonic() - started)
             time.sleep(wait)
