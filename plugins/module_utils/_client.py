@@ -72,7 +72,7 @@ class Client:
         """Read the whole listing; a partial one is returned only if allowed."""
         self._next_report = time.monotonic() + _REPORT_INTERVAL
         with self._connected():
-            return self._read_pages()
+            return self._read_pages(LIST_SERVERS)
 
     @contextmanager
     def _connected(self) -> Iterator[None]:
@@ -88,9 +88,9 @@ class Client:
         finally:
             self._http.close()
 
-    def _read_pages(self) -> list[Server]:
+    def _read_pages(self, first: Request) -> list[Server]:
         servers: dict[str, Server] = {}
-        request: Request | None = LIST_SERVERS
+        request: Request | None = first
         left, number = LIMIT, 0  # bytes for the other pages, and the number of this one
         while request is not None:
             number += 1
@@ -112,7 +112,7 @@ class Client:
                     f"The listing has more than {_MAX_PAGES:,} pages, the limit.",
                     _CHECK_PAGINATION,
                 )
-            request = self._next_page(request, page, response.headers)
+            request = self._next_page(first, request, page, response.headers)
         self._allow_partial(len(servers))
         return list(servers.values())
 
@@ -127,12 +127,15 @@ class Client:
         return page
 
     def _next_page(
-        self, request: Request, page: Page, headers: Mapping[str, str]
+        self, first: Request, request: Request, page: Page, headers: Mapping[str, str]
     ) -> Request | None:
-        """Return the request for the page after this one; None if it is not known."""
+        """Return the request for the page after this one; None if it is not known.
+
+        ``first`` is the request for the first page. A link has all parameters; a cursor is added.
+        """
         if self._connection.pagination == "cursor":
-            parameter = self._connection.pagination_parameter
-            return LIST_SERVERS._replace(query=((parameter, page.data[-1]["id"]),))
+            cursor = (self._connection.pagination_parameter, page.data[-1]["id"])
+            return first._replace(query=(*first.query, cursor))
         link = next_link(headers.get("Link", ""))
         if self._connection.pagination != "link" or not link:
             return None
@@ -143,7 +146,7 @@ class Client:
                 f"{self._connection.quote(link)}.",
                 "The token stays at the origin of base_url: check that this is the API's own.",
             )
-        return LIST_SERVERS._replace(link=target)
+        return first._replace(link=target, query=())
 
     def _allow_partial(self, count: int) -> None:
         received = "the 1 that was" if count == 1 else f"the {count:,} that were"
