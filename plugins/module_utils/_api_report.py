@@ -44,22 +44,16 @@ _FORMS = {
 }
 
 
-class _Enough(Exception):
-    """The last request that the check may send was successful."""
-
-
 class _Recorder(Http):
-    """Keep what is received, and send no more than three requests."""
+    """Keep what is received."""
 
     def __init__(self, connection: Connection) -> None:
-        super().__init__(connection, None)
+        super().__init__(connection)
         self.bodies: list[bytes] = []
         self.milliseconds: int | None = None  # of the last request
         self.received = 0.0  # the time of the last response
 
     def send(self, request: Request, limit: int) -> Response:
-        if self.requests == _MAX_REQUESTS:
-            raise _Enough
         started = time.monotonic()
         try:
             response = super().send(request, limit)
@@ -75,13 +69,11 @@ def check(
     connection: Connection, warn: Callable[[str], None], ansible: str, show_values: bool
 ) -> tuple[dict[str, Any], CloudError | None]:
     """Read up to three pages, and return the report with the failure, if there was one."""
-    client = Client(connection._replace(retries=0), warn)
-    client._http = recorder = _Recorder(connection)
+    recorder = _Recorder(connection)
+    client = Client(connection._replace(retries=0), warn, http=recorder)
     failure: CloudError | None = None
     try:
-        client.list_servers()
-    except _Enough:
-        pass
+        client.list_servers(_MAX_REQUESTS)
     except CloudError as error:
         failure = error
     servers, more = _received(recorder.bodies)

@@ -42,7 +42,8 @@ class Client:
     ``warn`` receives warnings, ``wait`` each wait of more than 5 seconds, and each retry after an
     attempt that took longer, before it begins, ``progress`` how far a listing is that takes longer
     than 10 seconds, and ``trace``, which costs some milliseconds, each request and the other
-    retries. ``is_partial``: the API has more servers than the last listing.
+    retries. ``http`` sends the requests. ``is_partial``: the API has more servers than the last
+    listing.
     """
 
     def __init__(
@@ -53,13 +54,14 @@ class Client:
         wait: Callable[[str], None] = _ignore,
         progress: Callable[[str], None] = _ignore,
         trace: Callable[[str], None] | None = None,
+        http: Http | None = None,
     ) -> None:
         self._connection = connection
         self._warn = warn
         self._wait = wait
         self._progress = progress
         self._trace = trace
-        self._http = Http(connection, trace)
+        self._http = http or Http(connection, trace)
         self._next_report = 0.0  # of the progress, as time.monotonic()
         self.is_partial = False
 
@@ -68,11 +70,14 @@ class Client:
         """The number of requests so far."""
         return self._http.requests
 
-    def list_servers(self) -> list[Server]:
-        """Read the whole listing; a partial one is returned only if allowed."""
+    def list_servers(self, pages: int | None = None) -> list[Server]:
+        """Read the whole listing; a partial one is returned only if allowed.
+
+        ``pages`` is for a check of the API, which reads no more pages than that.
+        """
         self._next_report = time.monotonic() + _REPORT_INTERVAL
         with self._connected():
-            return self._read_pages(LIST_SERVERS)
+            return self._read_pages(LIST_SERVERS, pages)
 
     @contextmanager
     def _connected(self) -> Iterator[None]:
@@ -88,11 +93,12 @@ class Client:
         finally:
             self._http.close()
 
-    def _read_pages(self, first: Request) -> list[Server]:
+    def _read_pages(self, first: Request, pages: int | None) -> list[Server]:
         servers: dict[str, Server] = {}
         request: Request | None = first
-        left, number = LIMIT, 0  # bytes for the other pages, and the number of this one
-        while request is not None:
+        left = LIMIT  # bytes for this page and those after it
+        number = 0  # of this page
+        while request is not None and number != pages:
             number += 1
             self._report_progress(number, len(servers))
             response = self._send(request, left)
@@ -113,7 +119,8 @@ class Client:
                     _CHECK_PAGINATION,
                 )
             request = self._next_page(first, request, page, response.headers)
-        self._allow_partial(len(servers))
+        if request is None:
+            self._allow_partial(len(servers))
         return list(servers.values())
 
     def _add_page(self, servers: dict[str, Server], response: Response) -> Page:

@@ -49,7 +49,7 @@ class Http:
     ``trace``, if there is one, receives one line for each request.
     """
 
-    def __init__(self, connection: Connection, trace: Callable[[str], None] | None) -> None:
+    def __init__(self, connection: Connection, trace: Callable[[str], None] | None = None) -> None:
         self._connection = connection
         self._trace = trace
         self._session: requests.Session | None = None
