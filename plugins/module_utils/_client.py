@@ -20,7 +20,9 @@ from ._text import count_of, header_text, redact
 from ._url import Request, is_loopback, origin, resolve
 
 # All requests of the collection, as the API documents them.
-LIST_SERVERS = Request("GET", "/servers", scope="servers:read", subject="list of servers")
+LIST_SERVERS = Request(
+    "GET", "/servers", scope="servers:read", subject="list of servers", not_found=CHECK_URL
+)
 
 _MAX_PAGES = 10_000
 _LONGEST_WAIT = 60.0  # seconds of Retry-After that are worth waiting for

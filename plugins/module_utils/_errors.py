@@ -9,7 +9,7 @@ The errors with ``api_down`` allow the use of a stale cache entry.
     CloudError
     ├── OptionError            an option is missing or malformed
     │   └── TokenFileUnusable  the token file can't be read, or has no token
-    ├── MissingLibrary         requests is not installed
+    ├── MissingLibrary         requests, or PySocks, is not installed
     ├── NotYetLive             the API has announced the operation, which is not live
     ├── Unreachable            no connection, or one that was interrupted      (api_down)
     │   └── TimedOut           no connection, or no response, within the timeout
@@ -90,9 +90,10 @@ class TokenFileUnusable(OptionError):
 
 
 class MissingLibrary(CloudError):
-    """A Python library is not installed where Ansible runs."""
+    """The Python library ``library`` is not installed where Ansible runs."""
 
     code = "missing_library"
+    library = "requests"
 
 
 class NotYetLive(CloudError):
