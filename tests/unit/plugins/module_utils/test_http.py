@@ -178,14 +178,19 @@ def test_the_wait_for_the_next_bytes_is_limited(sandbox: Sandbox, cut: Any) -> N
 @pytest.mark.promise("bounded")
 @pytest.mark.parametrize("chunked", [False, True])
 def test_the_time_of_the_whole_body_is_limited(sandbox: Sandbox, reads: str, chunked: bool) -> None:
+    sent = 0
+
     def stream() -> Iterator[bytes]:
-        for _number in range(200):  # longer than the limit by far
+        nonlocal sent
+        while sent < 120:  # for much longer than the limit, and less than 64 KiB
+            sent += 1
             yield b" " * (1 if reads == "read1" or chunked else 2**9)
             time.sleep(0.05)
 
     sandbox.fail(Fault(body=stream, headers={} if chunked else {"Transfer-Encoding": None}))
     with pytest.raises(_errors.TimedOut, match=r"within 0\.4 s"):
         send(sandbox.url, timeout=0.4)
+    assert sent < 120
 
 
 @pytest.fixture
