@@ -104,9 +104,11 @@ class Http:
         # Through a proxy, urllib3 applies this timeout to the whole of its response, too.
         connecting = timeout if proxy else min(timeout, _LONGEST_CONNECT)
         started = time.monotonic()
+        if route.proxy == "":
+            from ._failures import invalid_url
+
+            raise invalid_url(route)  # requests would raise a TypeError
         try:
-            if route.proxy == "":
-                raise requests.exceptions.InvalidProxyURL  # requests would raise a TypeError
             prepared = session.prepare_request(
                 requests.Request(request.method, url, params=request.query)
             )
@@ -158,8 +160,9 @@ class Http:
         with suppress(CloudError, OSError, urllib3.exceptions.HTTPError, ValueError):
             self._read(response, _ERROR_LIMIT, body)
             shown = bytes(body)
-        status, headers = response.status_code, response.headers
-        return status_error(status, headers, shown, request, route, self._connection)
+        return status_error(
+            response.status_code, response.headers, shown, request, route, self._connection
+        )
 
     def _read(self, response: requests.Response, limit: int, body: bytearray) -> None:
         """Add the pieces of a body to ``body``, decompressed.

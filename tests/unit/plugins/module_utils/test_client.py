@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import logging
 import re
@@ -31,14 +30,6 @@ def test_the_whole_listing_is_read_over_one_connection(
     assert [server.fields for server in servers] == sandbox.servers
     assert sandbox.connections == 1
     assert read.warnings == []
-
-
-@pytest.mark.parametrize("chunked", [False, True])
-def test_a_compressed_listing_is_read(read: Any, sandbox: Sandbox, chunked: bool) -> None:
-    text = json.dumps({"data": sandbox.servers, "has_more": False}).encode()
-    headers = {"Content-Encoding": "gzip"}
-    sandbox.fail(Fault(body=gzip.compress(text), headers=headers, chunked=chunked))
-    assert len(read(sandbox)) == 3
 
 
 TRANSIENT_FAULTS = [
