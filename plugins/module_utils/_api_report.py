@@ -19,10 +19,9 @@ from typing import Any
 
 from ._client import LIST_SERVERS, Client
 from ._envelope import parse_listing, read_json
-from ._errors import CloudError, MalformedResponse
+from ._errors import CloudError, Forbidden, MalformedResponse, Unauthorized
 from ._http import Http, Response, next_link
 from ._models import FIELDS, GROUP_OPTIONS, OPTION_FIELDS
-from ._operations import operation
 from ._options import VERSION, Connection
 from ._text import brief
 from ._url import Request, resolve
@@ -44,22 +43,16 @@ _FORMS = {
 }
 
 
-class _Enough(Exception):
-    """The last request that the check may send was successful."""
-
-
 class _Recorder(Http):
-    """Keep what is received, and send no more than three requests."""
+    """Keep what is received."""
 
     def __init__(self, connection: Connection) -> None:
-        super().__init__(connection, None)
+        super().__init__(connection)
         self.bodies: list[bytes] = []
         self.milliseconds: int | None = None  # of the last request
         self.received = 0.0  # the time of the last response
 
     def send(self, request: Request, limit: int) -> Response:
-        if self.requests == _MAX_REQUESTS:
-            raise _Enough
         started = time.monotonic()
         try:
             response = super().send(request, limit)
@@ -75,13 +68,11 @@ def check(
     connection: Connection, warn: Callable[[str], None], ansible: str, show_values: bool
 ) -> tuple[dict[str, Any], CloudError | None]:
     """Read up to three pages, and return the report with the failure, if there was one."""
-    client = Client(connection._replace(retries=0), warn)
-    client._http = recorder = _Recorder(connection)
+    recorder = _Recorder(connection)
+    client = Client(connection._replace(retries=0), warn, http=recorder)
     failure: CloudError | None = None
     try:
-        client.list_servers()
-    except _Enough:
-        pass
+        client.list_servers(_MAX_REQUESTS)
     except CloudError as error:
         failure = error
     servers, more = _received(recorder.bodies)
@@ -90,8 +81,8 @@ def check(
         "versions": _versions(ansible),
         "tls": _tls(connection),
         "token": _token(more is not None, failure),
-        "status": 200 if recorder.bodies else failure.status if failure else None,
-        "error_code": failure.code if failure else None,
+        "status": None,
+        "error_code": None,
         "requests": recorder.requests,
         "milliseconds": recorder.milliseconds,
         "clock_skew": _clock_skew(recorder),
@@ -104,8 +95,12 @@ def check(
     }
     if more is None:  # without a list of servers, 0 would look like an empty account
         report.update(servers=None, distinct=None, as_documented=None)
-    if failure and failure.code == MalformedResponse.code:
-        report["as_documented"] = False
+    if failure:
+        report.update(status=failure.status, error_code=failure.code)
+        if failure.code == MalformedResponse.code:
+            report["as_documented"] = False
+    if recorder.bodies:
+        report["status"] = 200
     return report, failure
 
 
@@ -115,20 +110,22 @@ def _received(bodies: Iterable[bytes]) -> tuple[list[dict[str, Any]], bool | Non
     more: bool | None = None
     with suppress(MalformedResponse, RecursionError):  # it is the failure
         for body in bodies:
-            listing = parse_listing(read_json(body, str))
-            elements += listing.data
-            more = listing.has_more
+            page = parse_listing(read_json(body))
+            elements += page.data
+            more = page.has_more
     return [element for element in elements if isinstance(element, dict)], more
 
 
 def _describe_servers(servers: list[dict[str, Any]], show_values: bool) -> dict[str, Any]:
-    deviations = Counter(text for server in servers for text in _deviations(server))
-    further = Counter(key for server in servers for key in server if key not in FIELDS)
-    values = {
-        option: Counter(value for server in servers if isinstance(value := server.get(field), str))
-        for option, field in OPTION_FIELDS.items()
-        if option in GROUP_OPTIONS
-    }
+    deviations: Counter[str] = Counter()
+    further: Counter[str] = Counter()
+    for server in servers:
+        deviations.update(_deviations(server))
+        further.update(key for key in server if key not in FIELDS)
+    values: dict[str, Counter[str]] = {}
+    for option in GROUP_OPTIONS:
+        found = [server.get(OPTION_FIELDS[option]) for server in servers]
+        values[option] = Counter(value for value in found if isinstance(value, str))
     report: dict[str, Any] = {
         "as_documented": not deviations,
         "deviations": [f"{text} ({count})" for text, count in sorted(deviations.items())],
@@ -181,9 +178,11 @@ def _tls(connection: Connection) -> str:
 def _token(is_listed: bool, failure: CloudError | None) -> str:
     if is_listed:
         return "accepted"
-    scope = operation("api_info", "list").scope
-    outcomes = {"unauthorized": "rejected", "forbidden": f"may lack the scope {scope}"}
-    return outcomes.get(failure.code if failure else "", "not known")
+    if isinstance(failure, Unauthorized):
+        return "rejected"
+    if isinstance(failure, Forbidden):
+        return f"may lack the scope {LIST_SERVERS.scope}"
+    return "not known"
 
 
 def _clock_skew(recorder: _Recorder) -> int | None:

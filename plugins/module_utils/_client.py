@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
-from ._envelope import CHECK_URL, Listing, parse_listing, read_json
+from ._envelope import CHECK_URL, Page, parse_listing, read_json
 from ._errors import CloudError, IncompleteListing, MalformedResponse
 from ._http import LIMIT, Http, Response, next_link
 from ._models import Server, merge
@@ -20,7 +20,9 @@ from ._text import count_of, header_text, redact
 from ._url import Request, is_loopback, origin, resolve
 
 # All requests of the collection, as the API documents them.
-LIST_SERVERS = Request("GET", "/servers", scope="servers:read", subject="list of servers")
+LIST_SERVERS = Request(
+    "GET", "/servers", scope="servers:read", subject="list of servers", not_found=CHECK_URL
+)
 
 _MAX_PAGES = 10_000
 _LONGEST_WAIT = 60.0  # seconds of Retry-After that are worth waiting for
@@ -42,7 +44,8 @@ class Client:
     ``warn`` receives warnings, ``wait`` each wait of more than 5 seconds, and each retry after an
     attempt that took longer, before it begins, ``progress`` how far a listing is that takes longer
     than 10 seconds, and ``trace``, which costs some milliseconds, each request and the other
-    retries. ``is_partial``: the API has more servers than the last listing.
+    retries. ``http`` sends the requests. ``is_partial``: the API has more servers than the last
+    listing.
     """
 
     def __init__(
@@ -53,13 +56,14 @@ class Client:
         wait: Callable[[str], None] = _ignore,
         progress: Callable[[str], None] = _ignore,
         trace: Callable[[str], None] | None = None,
+        http: Http | None = None,
     ) -> None:
         self._connection = connection
         self._warn = warn
         self._wait = wait
         self._progress = progress
         self._trace = trace
-        self._http = Http(connection, trace)
+        self._http = http or Http(connection, trace)
         self._next_report = 0.0  # of the progress, as time.monotonic()
         self.is_partial = False
 
@@ -68,11 +72,14 @@ class Client:
         """The number of requests so far."""
         return self._http.requests
 
-    def list_servers(self) -> list[Server]:
-        """Read the whole listing; a partial one is returned only if allowed."""
+    def list_servers(self, pages: int | None = None) -> list[Server]:
+        """Read the whole listing; a partial one is returned only if allowed.
+
+        ``pages`` is for a check of the API, which reads no more pages than that.
+        """
         self._next_report = time.monotonic() + _REPORT_INTERVAL
         with self._connected():
-            return self._read_pages()
+            return self._read_pages(LIST_SERVERS, pages)
 
     @contextmanager
     def _connected(self) -> Iterator[None]:
@@ -88,14 +95,15 @@ class Client:
         finally:
             self._http.close()
 
-    def _read_pages(self) -> list[Server]:
+    def _read_pages(self, first: Request, pages: int | None) -> list[Server]:
         servers: dict[str, Server] = {}
-        request: Request | None = LIST_SERVERS
-        left, number = LIMIT, 0  # bytes for the other pages, and the number of this one
-        while request is not None:
+        request: Request | None = first
+        left = LIMIT  # bytes for this page and those after it
+        number = 0  # of this page
+        while request is not None and number != pages:
             number += 1
             self._report_progress(number, len(servers))
-            response = self._get(request, left)
+            response = self._send(request, left)
             left -= len(response.body)
             known = len(servers)
             page = self._add_page(servers, response)
@@ -112,14 +120,15 @@ class Client:
                     f"The listing has more than {_MAX_PAGES:,} pages, the limit.",
                     _CHECK_PAGINATION,
                 )
-            request = self._next_page(request, page, response.headers)
-        self._allow_partial(len(servers))
+            request = self._next_page(first, request, page, response.headers)
+        if request is None:
+            self._allow_partial(len(servers))
         return list(servers.values())
 
-    def _add_page(self, servers: dict[str, Server], response: Response) -> Listing:
-        content_type = header_text(response.headers.get("Content-Type", ""))
+    def _add_page(self, servers: dict[str, Server], response: Response) -> Page:
+        content_type = header_text(response.headers.get("Content-Type", "none given"))
         try:
-            page = parse_listing(read_json(response.body, self._connection.quote, content_type))
+            page = parse_listing(read_json(response.body, self._connection.quote(content_type)))
             merge(servers, page.data)
         except RecursionError:
             problem = "The response is nested too deeply."
@@ -127,12 +136,15 @@ class Client:
         return page
 
     def _next_page(
-        self, request: Request, page: Listing, headers: Mapping[str, str]
+        self, first: Request, request: Request, page: Page, headers: Mapping[str, str]
     ) -> Request | None:
-        """Return the request for the page after this one; None if it is not known."""
+        """Return the request for the page after this one; None if it is not known.
+
+        ``first`` is the request for the first page. A link has all parameters; a cursor is added.
+        """
         if self._connection.pagination == "cursor":
-            parameter = self._connection.pagination_parameter
-            return LIST_SERVERS._replace(query=((parameter, page.data[-1]["id"]),))
+            cursor = (self._connection.pagination_parameter, page.data[-1]["id"])
+            return first._replace(query=(*first.query, cursor))
         link = next_link(headers.get("Link", ""))
         if self._connection.pagination != "link" or not link:
             return None
@@ -143,7 +155,7 @@ class Client:
                 f"{self._connection.quote(link)}.",
                 "The token stays at the origin of base_url: check that this is the API's own.",
             )
-        return LIST_SERVERS._replace(link=target)
+        return first._replace(link=target, query=())
 
     def _allow_partial(self, count: int) -> None:
         received = "the 1 that was" if count == 1 else f"the {count:,} that were"
@@ -159,17 +171,21 @@ class Client:
             "Set pagination to the method that the API uses, or allow_partial to true.",
         )
 
-    def _get(self, request: Request, limit: int) -> Response:
-        """Send a request, again after a transient error."""
+    def _send(self, request: Request, limit: int = LIMIT) -> Response:
+        """Send a request; a GET again after a transient error.
+
+        Another method is sent once: the API may have acted before the error.
+        """
+        repeats = self._connection.retries if request.method == "GET" else 0
         attempt = 1
         while True:
             started = time.monotonic()
             try:
                 return self._http.send(request, limit)
             except CloudError as error:
-                wait = _delay(error, attempt) if attempt <= self._connection.retries else None
-                if wait is None:
-                    error.attempts = attempt
+                error.attempts = attempt
+                wait = _delay(error, attempt)
+                if wait is None or attempt > repeats:
                     raise
                 self._report_retry(error, attempt, wait, time.monotonic() - started)
             time.sleep(wait)

@@ -7,74 +7,47 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
 from ._errors import MalformedResponse
-from ._text import Quote
+from ._text import reason_of
 
 CHECK_URL = "Check base_url: the address of the API, without /api/v1."
 
 
-class Listing(NamedTuple):
+class Page(NamedTuple):
     """The documented envelope: some elements, and whether the API has more."""
 
     data: list[Any]
     has_more: bool
 
 
-def read_json(body: bytes, quote: Quote, content_type: str | None = None) -> Any:
+def read_json(body: bytes, content_type: str = "") -> Any:
     """Parse a body, or raise MalformedResponse; RecursionError if it is nested too deeply.
 
-    ``quote`` makes text of the response safe for the error; ``content_type`` is only quoted there.
+    ``content_type`` is for the message.
     """
     try:
-        return json.loads(
-            body.decode("utf-8-sig"),
-            object_pairs_hook=partial(_unique, quote),
-            parse_constant=_refuse_constant,
-        )
+        return json.loads(body.decode("utf-8-sig"), parse_constant=_refuse_constant)
     except ValueError as error:
-        kind = ""
-        if content_type is not None:
-            kind = f" (content type: {quote(content_type) or 'none given'})"
-        raise MalformedResponse(
-            f"The response is not JSON: {_reason(error)}{kind}.", CHECK_URL
-        ) from None
+        problem = f"The response is not JSON: {reason_of(error)}"
+        if content_type:
+            problem += f" (content type: {content_type})"
+        raise MalformedResponse(f"{problem}.", CHECK_URL) from None
 
 
-def parse_listing(content: Any) -> Listing:
+def parse_listing(content: Any) -> Page:
     """Check the documented envelope, or raise MalformedResponse."""
     if not isinstance(content, dict):
         raise MalformedResponse("The response is JSON, but not an object.", CHECK_URL)
-    data, has_more = content.get("data"), content.get("has_more")
+    data = content.get("data")
     if not isinstance(data, list):
         raise MalformedResponse('The response has no list "data".', CHECK_URL)
+    has_more = content.get("has_more")
     if not isinstance(has_more, bool):
         raise MalformedResponse('The response has no boolean "has_more".', CHECK_URL)
-    return Listing(data, has_more)
-
-
-def _unique(quote: Quote, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Make an object of its keys and values; Python's own parser keeps the last of equal keys."""
-    result = dict(pairs)
-    if len(result) < len(pairs):
-        twice = Counter(key for key, _value in pairs).most_common(1)[0][0]
-        raise MalformedResponse(
-            f'An object in the response has the key "{quote(twice)}" twice.', CHECK_URL
-        )
-    return result
+    return Page(data, has_more)
 
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a JSON number")
-
-
-def _reason(error: ValueError) -> str:
-    if isinstance(error, UnicodeDecodeError):
-        return "it is not UTF-8"
-    if isinstance(error, json.JSONDecodeError):
-        problem = error.msg.removesuffix(" at")
-        return f"{problem[:1].lower()}{problem[1:]} at character {error.pos}"
-    return str(error)

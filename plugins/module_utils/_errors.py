@@ -9,7 +9,7 @@ The errors with ``api_down`` allow the use of a stale cache entry.
     CloudError
     ├── OptionError            an option is missing or malformed
     │   └── TokenFileUnusable  the token file can't be read, or has no token
-    ├── MissingLibrary         requests is not installed
+    ├── MissingLibrary         requests, or PySocks, is not installed
     ├── NotYetLive             the API has announced the operation, which is not live
     ├── Unreachable            no connection, or one that was interrupted      (api_down)
     │   └── TimedOut           no connection, or no response, within the timeout
@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import json
 import sys
+from typing import Any
 
 if sys.version_info < (3, 10):  # noqa: UP036
     # Modules and plugins import this utility first. The others fail on older Pythons with a
@@ -66,6 +67,10 @@ class CloudError(Exception):
     def __str__(self) -> str:
         return f"{self.message} {self.next_step}".strip()
 
+    def as_result(self) -> dict[str, Any]:
+        """Return ``error`` of a module's result or of an event."""
+        return {"code": self.code, "status": self.status, "message": self.message}
+
     @property
     def transient(self) -> bool:
         """Whether a further attempt may succeed."""
@@ -85,9 +90,10 @@ class TokenFileUnusable(OptionError):
 
 
 class MissingLibrary(CloudError):
-    """A Python library is not installed where Ansible runs."""
+    """The Python library ``library`` is not installed where Ansible runs."""
 
     code = "missing_library"
+    library = "requests"
 
 
 class NotYetLive(CloudError):

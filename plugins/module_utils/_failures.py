@@ -10,6 +10,7 @@ import http.client
 import re
 import socket
 import ssl
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from datetime import timezone
@@ -20,7 +21,9 @@ from ._envelope import CHECK_URL
 from ._errors import (
     CloudError,
     Forbidden,
+    MissingLibrary,
     NotFound,
+    OptionError,
     RateLimited,
     Redirected,
     ServerFailed,
@@ -31,8 +34,8 @@ from ._errors import (
     Unreachable,
 )
 from ._options import Connection
-from ._text import excerpt, header_text, one_line, redact
-from ._url import Request, host_and_port
+from ._text import excerpt, header_text, one_line, reason_of, redact
+from ._url import Request, Route
 
 _USE_HTTPS = "Write https instead of http in base_url: the port requires TLS."
 # The responses of nginx, Apache and Go to plain HTTP on such a port do.
@@ -51,7 +54,12 @@ _STATUS = {
         "The API refuses the request (HTTP 403); the token may lack the scope {scope}",
         "Check the scopes of the token from {source} in the dashboard, and any firewall.",
     ),
-    404: (NotFound, "The API has no {subject} at {url} (HTTP 404)", CHECK_URL),
+    404: (NotFound, "The API has no {subject} at {url} (HTTP 404)", "{not_found}"),
+    407: (
+        StatusError,
+        "The proxy{proxy} requires a user and a password (HTTP 407)",
+        "Check the environment variable http_proxy, as in http://user:password@host:port.",
+    ),
     429: (
         RateLimited,
         "The API is throttling requests (HTTP 429)",
@@ -68,13 +76,21 @@ _OTHERS = {
 }
 _UNEXPECTED = (StatusError, "The API returned an unexpected status (HTTP {status})", CHECK_URL)
 
+_SET_CA_PATH = "If the certificate is from a private CA, set ca_path to a PEM bundle."
+# Values of verify_code, which OpenSSL calls X509_V_ERR_CERT_NOT_YET_VALID and so on.
+_EXPIRED = (9, 10)
+_OTHER_HOST = (62, 64)  # another name, another address
+
 
 def shown_url(request: Request, connection: Connection) -> str:
     """Return the URL of a request for a message; of its query, only the parameters that we add."""
     url, mark, _query = request.url(connection.base_url).partition("?")
     shown = [(name, connection.quote(value)) for name, value in request.query]
-    query = urlencode(shown, safe="*") or ("..." if mark else "")  # MASK stays readable
-    return redact(one_line(url), connection.api_token) + (f"?{query}" if query else "")
+    query = urlencode(shown, safe="*")  # MASK stays readable
+    if mark and not query:
+        query = "..."
+    text = redact(one_line(url), connection.api_token)
+    return f"{text}?{query}" if query else text
 
 
 def status_error(
@@ -82,6 +98,7 @@ def status_error(
     headers: Mapping[str, str],
     body: bytes,
     request: Request,
+    route: Route,
     connection: Connection,
 ) -> StatusError:
     """Make the error for a status other than 200; it quotes a body that is not HTML."""
@@ -96,13 +113,15 @@ def status_error(
         "url": shown_url(request, connection),
         "source": connection.source,
         "target": f'"{location}"' if location else "nowhere",
+        "not_found": request.not_found,
+        "proxy": f" {route.proxy}" if route.proxy else "",
     }
     message = f"{message.format(status=status, **names)}."
     wait = retry_after(headers.get("Retry-After", ""))
     if wait is not None:
         message += f" It asks to wait {wait:.0f} s."
-    is_html = "html" in headers.get("Content-Type", "").lower()
-    if text := "" if is_html else quote(body.decode("utf-8", "replace")):
+    text = quote(body.decode("utf-8", "replace"))
+    if text and "html" not in headers.get("Content-Type", "").lower():
         message += f' The response is "{text}".'
     error = kind(message, next_step.format(**names), status)
     error.retry_after = wait
@@ -123,53 +142,73 @@ def retry_after(value: str) -> float | None:
         return None
 
 
-def no_connection(url: str, seconds: float, proxy: str | None) -> TimedOut:
+def no_connection(route: Route, seconds: float) -> TimedOut:
     """Make the error for an address, or several of them, that did not accept a connection."""
     return TimedOut(
-        f"No connection to {host_and_port(url)}{_through(proxy)} within {seconds:.3g} s.",
+        f"No connection to {route.place} within {seconds:.3g} s.",
         "Check base_url, the network, and any firewall or proxy.",
     )
 
 
-def transport_error(
-    error: Exception, url: str, timeout: float, proxy: str | None, encrypted: bool
-) -> CloudError:
+def no_socks(route: Route) -> MissingLibrary:
+    """Make the error for a SOCKS proxy without the library that requests needs for it."""
+    error = MissingLibrary(
+        f"Cannot reach {route.place}: the Python library PySocks is not installed.",
+        f"Install it where Ansible runs: {sys.executable} -m pip install PySocks, or use a proxy "
+        "for HTTP.",
+    )
+    error.library = "PySocks"
+    return error
+
+
+def invalid_url(route: Route) -> OptionError:
+    """Make the error for a URL that requests or urllib3 refuses."""
+    if route.proxy is None:
+        return OptionError(f"base_url: {route.place} is not a valid address.", CHECK_URL)
+    return OptionError(
+        f"Cannot reach {route.place}: the URL of the proxy, or base_url, is not valid.",
+        "Check the environment variables http_proxy, https_proxy and all_proxy.",
+    )
+
+
+def no_bundle(route: Route, path: str) -> TLSFailed:
+    """Make the error for a missing bundle of certificates, which the environment names."""
+    return TLSFailed(
+        f"TLS with {route.place} failed: the CA bundle {one_line(path)} does not exist.",
+        "Check the environment variable REQUESTS_CA_BUNDLE or CURL_CA_BUNDLE, or set ca_path.",
+    )
+
+
+def transport_error(error: Exception, route: Route, timeout: float, is_tls: bool) -> CloudError:
     """Make the error for an exception of requests, urllib3 or a socket.
 
-    ``timeout`` is the option; ``proxy`` is the address of the proxy that was used, "" if its URL is
-    malformed, None without one; ``encrypted``: TLS failed.
+    ``timeout`` is the option; ``is_tls``: TLS failed.
     """
     causes = list(_causes(error))
-    place = f"{host_and_port(url)}{_through(proxy)}"
-    if refusal := _refusal(causes, encrypted):
-        return _tls_failed(refusal, place)
+    if refusal := _refusal(causes, is_tls):
+        return _tls_failed(refusal, route.place)
     if any(isinstance(cause, TimeoutError) for cause in causes):
         return TimedOut(
-            f"No complete response from {place} within {timeout:.3g} s.",
+            f"No complete response from {route.place} within {timeout:.3g} s.",
             "Raise timeout, or check the network and any proxy.",
         )
     next_step = "Check base_url, the network and any proxy."
-    if url.startswith("http:") and proxy is None:
+    if not route.is_encrypted and route.proxy is None:
         # What servers do with plain HTTP on such a port: they send an alert of TLS, or nothing.
         ended = (ConnectionResetError, http.client.BadStatusLine)
         if any(isinstance(cause, ended) for cause in causes):
             next_step += " If the port requires TLS, write https in base_url."
-    return Unreachable(f"Cannot reach {place}: {_reason(causes)}.", next_step)
+    return Unreachable(f"Cannot reach {route.place}: {_what_failed(causes)}.", next_step)
 
 
-def _through(proxy: str | None) -> str:
-    return "" if proxy is None else f" through the proxy {proxy}".rstrip()
-
-
-def _refusal(causes: list[BaseException], encrypted: bool) -> BaseException | None:
+def _refusal(causes: list[BaseException], is_tls: bool) -> BaseException | None:
     """Return the cause that is a failure of TLS, if there is one."""
     if any(isinstance(cause, (ssl.SSLEOFError, ssl.SSLZeroReturnError)) for cause in causes):
         return None  # the connection was closed
     # If urllib3 before 2 checks the host name itself, a wrong one is a ValueError.
-    kinds = (ssl.SSLError, ValueError) if encrypted else ssl.SSLError
+    kinds = (ssl.SSLError, ValueError) if is_tls else ssl.SSLError
     for cause in causes:
-        # requests did not find the CA bundle that the environment names.
-        if isinstance(cause, kinds) or "CA certificate bundle" in str(cause):
+        if isinstance(cause, kinds):
             return cause
     return None
 
@@ -183,10 +222,13 @@ def _tls_failed(error: BaseException, place: str) -> TLSFailed:
         )
     if reason.isupper():  # the name of an OpenSSL constant
         reason = reason.replace("_", " ").lower()
-    return TLSFailed(
-        f"TLS with {place} failed: {_reason_text(reason)}.",
-        "If the certificate is from a private CA, set ca_path to a PEM bundle.",
-    )
+    next_step = _SET_CA_PATH
+    code = getattr(error, "verify_code", None)
+    if code in _EXPIRED:
+        next_step = f"Check the clock of this machine and the dates of the certificate. {next_step}"
+    elif code in _OTHER_HOST or not isinstance(error, ssl.SSLError):
+        next_step = f"Check the host in base_url, and any proxy. {next_step}"
+    return TLSFailed(f"TLS with {place} failed: {excerpt(reason).rstrip('.')}.", next_step)
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
@@ -202,24 +244,18 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
             pending += [*cause.args, inner, cause.__cause__, cause.__context__]
 
 
-def _reason(causes: list[BaseException]) -> str:
+def _what_failed(causes: list[BaseException]) -> str:
     for cause in causes:
         if isinstance(cause, socket.gaierror):
             return "the name does not resolve"
         if isinstance(cause, OSError) and cause.strerror and not isinstance(cause, ssl.SSLError):
-            return _reason_text(cause.strerror).lower()
+            return reason_of(cause)
         if cause.__class__ is OSError and cause.args:  # a proxy that refuses a tunnel
-            return _reason_text(str(cause)).lower()
+            return reason_of(cause).lower()
     ended = (http.client.IncompleteRead, http.client.RemoteDisconnected)
     for cause in causes:
         if isinstance(cause, http.client.HTTPException) and not isinstance(cause, ended):
             return "the response is not valid HTTP"
-    if isinstance(causes[0], ValueError):
-        is_socks = "for SOCKS support" in str(causes[0])  # the message of requests
-        invalid = "the address, a proxy, or a header of the response is not valid"
-        return "the Python library PySocks is not installed" if is_socks else invalid
+    if isinstance(causes[0], ValueError):  # for example, two different values of Content-Length
+        return "the response is not valid HTTP"
     return "the connection was closed before the end of the response"
-
-
-def _reason_text(text: str) -> str:
-    return excerpt(text).rstrip(".")

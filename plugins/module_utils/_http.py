@@ -11,26 +11,24 @@ collections at each start.
 
 from __future__ import annotations
 
+import os
 import sys
 import time
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._envelope import CHECK_URL
 from ._errors import CloudError, MalformedResponse, MissingLibrary
 from ._options import Connection
-from ._text import Quote, header_text
-from ._url import Request, is_loopback, origin, proxy_address
+from ._text import header_text
+from ._url import Request, Route, is_loopback, origin, proxy_address
 
 if TYPE_CHECKING:
     import requests
 
 LIMIT = 32 * 2**20  # bytes of all responses of one listing, decompressed
 _ERROR_LIMIT = 64 * 2**10  # bytes of an error's body; a longer one is not quoted
-_CHUNK = 64 * 2**10  # bytes that are read, or decompressed, at a time
 _LONGEST_CONNECT = 10.0  # seconds for each address, so that the others of a name are tried, too
 # The support of an API finds a request by one of these headers; nothing is known about this API's.
 _REQUEST_IDS = ("X-Request-Id", "Request-Id", "X-Correlation-Id", "X-Trace-Id")
@@ -46,30 +44,38 @@ class Response(NamedTuple):
 class Http:
     """Send requests, one after the other, over one connection that is kept open.
 
-    ``trace``, if there is one, receives one line for each request.
+    ``trace``, if there is one, receives one line for each request. ``headers`` are those of the
+    last response, whatever its status.
     """
 
-    def __init__(self, connection: Connection, trace: Callable[[str], None] | None) -> None:
+    def __init__(self, connection: Connection, trace: Callable[[str], None] | None = None) -> None:
         self._connection = connection
         self._trace = trace
         self._session: requests.Session | None = None
-        self._status: int | None = None
-        self._size = 0  # bytes of the last body
         self.requests = 0
-        self.headers: Mapping[str, str] = {}  # of the last response, whatever its status
+        self.headers: Mapping[str, str] = {}
 
     def send(self, request: Request, limit: int) -> Response:
         """Return the response, with a body of at most ``limit`` bytes, or raise CloudError."""
         if self._session is None:
             self._session = _new_session(self._connection)
-        self._status, self._size, self.headers = None, 0, {}
         self.requests += 1
+        self.headers = {}
+        status: int | None = None
+        body = bytearray()
         started = time.monotonic()
         try:
-            return self._exchange(self._session, request, limit)
+            with self._open(self._session, request) as (response, route):
+                status = response.status_code
+                self.headers = response.headers
+                if status != request.success:
+                    raise self._status_error(response, request, route, body)
+                self._read(response, limit, body)
         finally:
             if self._trace:
-                self._trace(self._describe(request, time.monotonic() - started))
+                seconds = time.monotonic() - started
+                self._trace(self._describe(request, status, len(body), seconds))
+        return Response(bytes(body), self.headers)
 
     def close(self) -> None:
         """Close the connection, if one is open."""
@@ -77,22 +83,32 @@ class Http:
             self._session.close()
             self._session = None
 
-    def _exchange(self, session: requests.Session, request: Request, limit: int) -> Response:
+    @contextmanager
+    def _open(
+        self, session: requests.Session, request: Request
+    ) -> Iterator[tuple[requests.Response, Route]]:
+        """Send a request, and give the response, of which only the headers are read.
+
+        An exception of requests, urllib3 or a socket, also in the block, becomes a CloudError.
+        """
         import requests
         import urllib3
 
-        url, timeout = request.url(self._connection.base_url), self._connection.timeout
+        timeout = self._connection.timeout
+        url = request.url(self._connection.base_url)
         settings: Any = session.merge_environment_settings(
             url, _proxies(url), True, self._connection.verify, None
         )
         proxy = requests.utils.select_proxy(url, settings["proxies"])
-        place = proxy_address(proxy) if proxy else None
+        route = Route(url, proxy_address(proxy) if proxy else None)
         # Through a proxy, urllib3 applies this timeout to the whole of its response, too.
         connecting = timeout if proxy else min(timeout, _LONGEST_CONNECT)
         started = time.monotonic()
+        if route.proxy == "":
+            from ._failures import invalid_url
+
+            raise invalid_url(route)  # requests would raise a TypeError
         try:
-            if place == "":
-                raise ValueError  # requests would raise a TypeError for a proxy without a host
             prepared = session.prepare_request(
                 requests.Request(request.method, url, params=request.query)
             )
@@ -100,60 +116,121 @@ class Http:
             with session.get_adapter(url).send(
                 prepared, timeout=(connecting, timeout), **settings
             ) as response:
-                return self._receive(response, request, limit)
+                yield response, route
         except (OSError, urllib3.exceptions.HTTPError, ValueError) as error:
-            from ._failures import no_connection, transport_error
+            seconds = time.monotonic() - started
+            raise self._error(error, route, settings["verify"], connecting, seconds) from None
 
-            known = requests.exceptions
-            # The TLS handshake has the limit of the connection, too.
-            is_early = time.monotonic() - started < timeout
-            if isinstance(error, known.Timeout if is_early else known.ConnectTimeout):
-                raise no_connection(url, connecting, place) from None
-            encrypted = isinstance(error, known.SSLError)
-            raise transport_error(error, url, timeout, place, encrypted) from None
+    def _error(
+        self, error: Exception, route: Route, verify: Any, connecting: float, seconds: float
+    ) -> CloudError:
+        """Make the error for an exception that was raised after some seconds.
 
-    def _receive(self, response: requests.Response, request: Request, limit: int) -> Response:
+        ``connecting`` is the limit of the connection in seconds.
+        """
+        from requests import exceptions as known
+        from urllib3.exceptions import LocationValueError
+
+        from . import _failures
+
+        if isinstance(error, known.InvalidSchema):
+            return _failures.no_socks(route)
+        if isinstance(error, (known.InvalidURL, LocationValueError)):
+            return _failures.invalid_url(route)
+        if isinstance(verify, str) and not os.path.exists(verify) and route.is_encrypted:
+            return _failures.no_bundle(route, verify)
+        timeout = self._connection.timeout
+        # The TLS handshake has the limit of the connection, too.
+        if isinstance(error, known.ConnectTimeout):
+            return _failures.no_connection(route, connecting)
+        if isinstance(error, known.Timeout) and seconds < timeout:
+            return _failures.no_connection(route, connecting)
+        is_tls = isinstance(error, known.SSLError)
+        return _failures.transport_error(error, route, timeout, is_tls)
+
+    def _status_error(
+        self, response: requests.Response, request: Request, route: Route, body: bytearray
+    ) -> CloudError:
         import urllib3
 
-        self._status, self.headers = response.status_code, response.headers
-        encoding = response.headers.get("Content-Encoding", "")
-        chunks, quote = self._chunks(response.raw), self._connection.quote
-        if response.status_code == request.success:
-            return Response(read_body(chunks, encoding, limit, quote), response.headers)
         from ._failures import status_error
 
-        body = b""
+        shown = b""  # not a part of the body, which could end within the token
         # The status is more useful than an error of its body.
         with suppress(CloudError, OSError, urllib3.exceptions.HTTPError, ValueError):
-            body = read_body(chunks, encoding, _ERROR_LIMIT, quote)
-        raise status_error(response.status_code, response.headers, body, request, self._connection)
+            self._read(response, _ERROR_LIMIT, body)
+            shown = bytes(body)
+        return status_error(
+            response.status_code, response.headers, shown, request, route, self._connection
+        )
 
-    def _chunks(self, raw: Any) -> Iterator[bytes]:
-        """Yield the body as it arrives; raise TimeoutError if it takes longer than ``timeout``.
+    def _read(self, response: requests.Response, limit: int, body: bytearray) -> None:
+        """Add the pieces of a body to ``body``, decompressed.
 
-        Without read1, which urllib3 has since 2.2, this is noticed after 64 KiB or one chunk.
+        Raises MalformedResponse if it is longer than ``limit`` bytes, or not in an encoding that
+        was requested, and TimeoutError if it takes longer than ``timeout``.
         """
-        deadline = time.monotonic() + self._connection.timeout
-        raw.enforce_content_length = True  # urllib3 1 would accept a short body
-        chunks = raw.stream(_CHUNK, decode_content=False)
-        if hasattr(raw, "read1"):
-            chunks = iter(partial(raw.read1, _CHUNK, decode_content=False), b"")
-        for chunk in chunks:
-            self._size += len(chunk)
-            if time.monotonic() > deadline:
-                raise TimeoutError
-            yield chunk
+        import urllib3
 
-    def _describe(self, request: Request, seconds: float) -> str:
+        encoding = header_text(response.headers.get("Content-Encoding", ""))
+        if encoding.lower() not in ("", "identity", "gzip"):
+            raise MalformedResponse(
+                f'The response has the encoding "{self._connection.quote(encoding)}", '
+                "although only gzip was requested.",
+                CHECK_URL,
+            )
+        deadline = time.monotonic() + self._connection.timeout
+        response.raw.enforce_content_length = True  # urllib3 1 would accept a short body
+        try:
+            for piece in _pieces(response.raw):
+                body += piece
+                if len(body) > limit:
+                    raise MalformedResponse(
+                        f"The listing is larger than {LIMIT // 2**20} MiB, the limit.", CHECK_URL
+                    )
+                if time.monotonic() > deadline:
+                    raise TimeoutError
+        except urllib3.exceptions.DecodeError:
+            raise MalformedResponse(
+                "The response claims to be compressed with gzip, but is not.", CHECK_URL
+            ) from None
+        if _is_cut(response.raw):
+            raise urllib3.exceptions.ProtocolError
+
+    def _describe(self, request: Request, status: int | None, size: int, seconds: float) -> str:
         """Describe a request and its response on one line."""
         from ._failures import shown_url
 
-        outcome = f"HTTP {self._status}" if self._status else "no response"
-        parts = [outcome, f"{seconds * 1000:,.0f} ms", f"{self._size:,} bytes"]
-        if names := [name for name in _REQUEST_IDS if name in self.headers]:
-            identifier = self._connection.quote(header_text(self.headers[names[0]]))
-            parts.append(f"request id {identifier}")
+        outcome = f"HTTP {status}" if status else "no response"
+        parts = [outcome, f"{seconds * 1000:,.0f} ms", f"{size:,} bytes"]
+        for name in _REQUEST_IDS:
+            if name in self.headers:
+                identifier = self._connection.quote(header_text(self.headers[name]))
+                parts.append(f"request id {identifier}")
+                break
         return f"{request.method} {shown_url(request, self._connection)}: {', '.join(parts)}"
+
+
+def _pieces(raw: Any) -> Iterator[bytes]:
+    """Yield the decompressed body as its bytes arrive; with urllib3 before 2.2, after each KiB.
+
+    urllib3 before 2.6 decompresses all that it has read, to a thousand times as many bytes at most.
+    """
+    if not hasattr(raw, "read1"):
+        yield from raw.stream(2**10, decode_content=True)
+        return
+    while piece := raw.read1(8 * 2**10, decode_content=True):
+        yield piece
+
+
+def _is_cut(raw: Any) -> bool:
+    """Return whether a body ended within gzip data, which urllib3 does not notice.
+
+    A proxy may have seen the end of the connection and completed the response. By default, nginx
+    uses HTTP/1.0, in which that is how a body ends.
+    """
+    decoder = getattr(raw, "_decoder", None)
+    return not getattr(getattr(decoder, "_obj", None), "eof", True)
 
 
 def _new_session(connection: Connection) -> requests.Session:
@@ -198,46 +275,3 @@ def next_link(header: str) -> str:
         if "next" in link.get("rel", "").lower().split() and "anchor" not in link:
             return str(link["url"])
     return ""
-
-
-def read_body(chunks: Iterable[bytes], encoding: str, limit: int, quote: Quote) -> bytes:
-    """Join and decompress a body of at most ``limit`` bytes, without ever holding much more.
-
-    Raises MalformedResponse if it is longer, or not in the encoding that it claims.
-    """
-    name = encoding.strip().lower()
-    if name in ("gzip", "x-gzip"):
-        chunks = _decompress(chunks)
-    elif name not in ("", "identity"):
-        raise MalformedResponse(
-            f'The response has the encoding "{quote(header_text(encoding))}", '
-            "although only gzip was requested.",
-            CHECK_URL,
-        )
-    body = bytearray()
-    for chunk in chunks:
-        body += chunk
-        if len(body) > limit:
-            raise MalformedResponse(
-                f"The listing is larger than {LIMIT // 2**20} MiB, the limit.", CHECK_URL
-            )
-    return bytes(body)
-
-
-def _decompress(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the decompressed pieces of gzip data, which may have several members."""
-    decoder = zlib.decompressobj(wbits=31)
-    for chunk in chunks:
-        rest = chunk
-        while rest:
-            if decoder.eof:
-                decoder = zlib.decompressobj(wbits=31)
-            try:
-                yield decoder.decompress(rest, _CHUNK)
-            except zlib.error:
-                raise MalformedResponse(
-                    "The response claims to be compressed with gzip, but is not.", CHECK_URL
-                ) from None
-            rest = decoder.unconsumed_tail or decoder.unused_data
-    if not decoder.eof:
-        raise MalformedResponse("The compressed response is incomplete.", "Run again.")

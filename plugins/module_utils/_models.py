@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -85,14 +84,11 @@ def server_from_api(element: Any, position: int) -> Server:
 def merge(servers: dict[str, Server], elements: Iterable[Any]) -> None:
     """Validate the elements of one response and add them to ``servers``, each id once.
 
-    If two elements with the same id differ, their content decides which one is kept, and not their
-    order, so that the same listing in another order gives the same servers.
+    The last of several elements with the same id is kept, because a later page is newer.
     """
     for position, element in enumerate(elements):
         server = server_from_api(element, position)
-        known = servers.setdefault(server.id, server)
-        if known is not server:
-            servers[server.id] = max(known, server, key=_canonical)
+        servers[server.id] = server
 
 
 def summarise_servers(servers: Iterable[Server], shown: int = 3) -> str:
@@ -129,7 +125,3 @@ def _can_be_encoded(value: Any) -> bool:
     if isinstance(value, dict):
         value = [*value, *value.values()]
     return not isinstance(value, list) or all(map(_can_be_encoded, value))
-
-
-def _canonical(server: Server) -> str:
-    return json.dumps(server.fields, sort_keys=True)

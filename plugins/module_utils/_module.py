@@ -114,11 +114,11 @@ def run(
 
 def failure(error: CloudError) -> dict[str, Any]:
     """Return the result of a task that fails."""
-    is_missing = isinstance(error, MissingLibrary)
+    is_missing = isinstance(error, MissingLibrary) and error.library == "requests"
     result: dict[str, Any] = {
         "changed": False,
         "msg": missing_required_lib("requests") if is_missing else str(error),
-        "error": {"code": error.code, "status": error.status, "message": error.message},
+        "error": error.as_result(),
     }
     if isinstance(error, NotYetLive):
         result.update(operation=error.operation, scope=error.scope, live=False)

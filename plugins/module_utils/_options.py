@@ -25,6 +25,12 @@ VERSION = "1.0.0"
 TOKEN_OPTIONS = ("api_token", "api_token_file")
 
 
+_ONLY = "Give only the token, without the word Bearer."
+_ONLY_IN_FILE = (
+    "The file must contain only the token: no comment, no second line, and not the word Bearer."
+)
+
+
 class Connection(NamedTuple):
     """Checked values of the connection options, with no Ansible in them.
 
@@ -122,9 +128,10 @@ def connection_from(
     task gives, without the environment, and None only if the option is not there. Relative paths
     are relative to ``folder``, except those of the environment.
     """
-    timeout, retries = get_option("timeout"), get_option("retries")
+    timeout = get_option("timeout")
     if not (math.isfinite(timeout) and timeout > 0):
         raise OptionError(f"timeout: must be a number of seconds greater than 0, but is {timeout}.")
+    retries = get_option("retries")
     if retries < 0:
         raise OptionError(f"retries: must be 0 or more, but is {retries}.")
     base_url = check_base_url(get_option("base_url"))
@@ -155,28 +162,36 @@ def unknown_option(key: object, known: Collection[str], problem: str) -> OptionE
     name = re.split(r"[:=\s]", one_line(str(key)), maxsplit=1)[0]
     if name in known:
         return OptionError(f"{name}: must be followed by a colon and a space.")
-    near = difflib.get_close_matches(name, known, n=1)
-    return OptionError(f"{name}: {problem}", f"Did you mean {near[0]}?" if near else "")
+    error = OptionError(f"{name}: {problem}")
+    for near in difflib.get_close_matches(name, known, n=1):
+        error.next_step = f"Did you mean {near}?"
+    return error
 
 
 def _token(get_option: Callable[[str], Any], folder: str) -> tuple[str, str, str]:
     """Return the token of the most specific source, the name of that source, and any path."""
     names = TOKEN_OPTIONS
-    token, path = map(get_option, names)
-    for name, value in zip(names, (token, path), strict=True):
-        if value is not None and not value.strip():
+    for name in names:
+        given = get_option(name)
+        if given is not None and not given.strip():
             raise OptionError(
                 f"{name}: is empty.",
                 "Check the template that it comes from, or remove the option to use the "
                 "environment.",
             )
+    token = get_option("api_token")
+    path = get_option("api_token_file")
     if token is not None and path is not None:
         raise OptionError("api_token and api_token_file: both are set.", "Set only one of them.")
     if token is None and path is None:
         names = variable("api_token"), variable("api_token_file")
-        token, path, folder = from_environment(names[0]), from_environment(names[1]), ""
+        token = from_environment(names[0])
+        path = from_environment(names[1])
+        folder = ""
     if token is not None:
-        return _check_token(token.strip(), names[0], OptionError), names[0], ""
+        token = token.strip()
+        _check_token(token, names[0], OptionError, _ONLY)
+        return token, names[0], ""
     if path is not None:
         return _token_in_file(names[1], path, folder)
     raise OptionError(
@@ -193,15 +208,15 @@ def _token_in_file(name: str, given: str, folder: str) -> tuple[str, str, str]:
     token = content.removeprefix(codecs.BOM_UTF8).decode("latin-1").strip()
     if not token:
         raise TokenFileUnusable(f"{label}: the file is empty.")
-    return _check_token(token, label, TokenFileUnusable), f"{name} ({one_line(path)})", path
+    _check_token(token, label, TokenFileUnusable, _ONLY_IN_FILE)
+    return token, f"{name} ({one_line(path)})", path
 
 
-def _check_token(token: str, label: str, error_class: type[OptionError]) -> str:
+def _check_token(token: str, label: str, error_class: type[OptionError], only: str) -> None:
     if token.startswith("$ANSIBLE_VAULT;"):
         raise error_class(f"{label}: encrypted with Ansible Vault: use `api_token: !vault`.")
     if not re.fullmatch(r"[\x21-\x7e]+", token):
-        raise error_class(f"{label}: the token must be visible ASCII without spaces.")
-    return token
+        raise error_class(f"{label}: the token must be visible ASCII without spaces.", only)
 
 
 def _register(token: str) -> None:
@@ -218,7 +233,8 @@ def _register(token: str) -> None:
 
 def _verify(validate_certs: bool, ca_path: str | None, folder: str) -> bool | str:
     if ca_path is None:
-        ca_path, folder = from_environment(VARIABLES["ca_path"]), ""
+        ca_path = from_environment(VARIABLES["ca_path"])
+        folder = ""
     if not ca_path:
         return validate_certs
     path, content = _read("ca_path", ca_path, folder)
@@ -241,10 +257,10 @@ def _read(
             return path, file.read()
     except (OSError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or "not a path").lower()
-        shown, next_step = f"{one_line(path)}: ", ""
-        if not _is_like_a_path(given, path):
-            shown, next_step = "", "The value is not shown, because it may be a token."
-        raise error_class(f"{name}: {shown}{reason}.", next_step) from None
+        if _is_like_a_path(given, path):
+            raise error_class(f"{name}: {one_line(path)}: {reason}.") from None
+        next_step = "The value is not shown, because it may be a token."
+        raise error_class(f"{name}: {reason}.", next_step) from None
 
 
 def _is_like_a_path(given: str, path: str) -> bool:

@@ -2,7 +2,21 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""One safe line of text: no control characters, no token, and not too long."""
+"""One safe line of text: no control characters, no token, and not too long.
+
+======================  ==============================================================
+Function                Text in a message
+======================  ==============================================================
+``Connection.quote``    text from the API: ``redact``, then ``excerpt``
+``excerpt``             other text that may be long, at most 160 characters
+``brief``               a value among others, at most 60 characters
+``one_line``            text whose end is important, such as a path
+``summarise``           several values: the first three, and the number of the others
+``reason_of``           what an exception says
+``count_of``            a number with its noun
+``plain``               text of an event, in which nothing can be a template
+======================  ==============================================================
+"""
 
 from __future__ import annotations
 
@@ -32,13 +46,16 @@ def plain(text: str) -> str:
 
 def one_line(text: str) -> str:
     """Replace line breaks and other characters that a terminal would act on by single spaces."""
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    printable = [character if character.isprintable() else " " for character in text]
+    return " ".join("".join(printable).split())
 
 
 def excerpt(text: str) -> str:
     """Return the beginning of a text as one line of at most 160 characters."""
     text = one_line(text)
-    return text if len(text) <= _MAX_EXCERPT else text[: _MAX_EXCERPT - 3] + "..."
+    if len(text) <= _MAX_EXCERPT:
+        return text
+    return text[: _MAX_EXCERPT - 3] + "..."
 
 
 def brief(text: str) -> str:
@@ -46,16 +63,27 @@ def brief(text: str) -> str:
     return one_line(text)[:_MAX_BRIEF]
 
 
+def reason_of(error: BaseException) -> str:
+    """Return what an exception says, on one line and without a full stop, to follow a colon."""
+    text = str(error)
+    if isinstance(error, OSError) and error.strerror and not error.filename:
+        text = error.strerror.lower()  # without the number
+    return excerpt(text).rstrip(".") or type(error).__name__
+
+
 def count_of(number: int, noun: str) -> str:
     """Return a number with its noun, as in "1 server" and "1,204 servers"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    ending = "" if number == 1 else "s"
+    return f"{number:,} {noun}{ending}"
 
 
 def summarise(texts: Iterable[str], shown: int = 3) -> str:
     """Name the first few of some texts, sorted, on one line, and count the others."""
     ordered = sorted({brief(text) for text in texts})
-    more = len(ordered) - shown
-    return ", ".join(ordered[:shown]) + (f" and {more} more" if more > 0 else "")
+    line = ", ".join(ordered[:shown])
+    if len(ordered) > shown:
+        line += f" and {len(ordered) - shown} more"
+    return line
 
 
 def header_text(value: str) -> str:
@@ -69,12 +97,16 @@ def redact(text: str, token: str, shortest: int = 8) -> str:
     A token of less than ``shortest`` characters may be a part of our own words, and stays. Text
     from the API is redacted with 1, before it is cut.
     """
-    return _spellings(token).sub(MASK, text) if len(token) >= shortest else text
+    if len(token) < shortest:
+        return text
+    return _spellings(token).sub(MASK, text)
 
 
 @lru_cache(maxsize=8)
 def _spellings(token: str) -> re.Pattern[str]:
     """Match the token, of which each character may be encoded."""
-    return re.compile(
-        "".join(rf"(?:\\?{re.escape(c)}|(?i:%{ord(c):02x}|\\u00{ord(c):02x}))" for c in token)
-    )
+    pattern = ""
+    for character in token:
+        code = f"{ord(character):02x}"
+        pattern += rf"(?:\\?{re.escape(character)}|(?i:%{code}|\\u00{code}))"
+    return re.compile(pattern)

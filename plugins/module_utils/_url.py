@@ -23,14 +23,16 @@ is_ambiguous = re.compile(r"[\s\\\x00-\x1f\x7f]").search
 class Request(NamedTuple):
     """What is requested: ``path`` is below the base URL, ``query`` has the parameters that we add.
 
-    ``link`` replaces ``path`` for a page whose URL the API has sent. ``scope``, and ``subject`` for
-    what is requested, are for messages. ``success`` is the only status that is not an error.
+    ``link`` replaces ``path`` for a page whose URL the API has sent. ``success`` is the only status
+    that is not an error. The others are for messages: ``subject`` is what is requested, and
+    ``not_found`` the next step after a 404.
     """
 
     method: str
     path: str
     scope: str
     subject: str
+    not_found: str
     success: int = 200
     query: tuple[tuple[str, str], ...] = ()
     link: str = ""
@@ -38,6 +40,27 @@ class Request(NamedTuple):
     def url(self, base_url: str) -> str:
         """Return the URL, without ``query``."""
         return self.link or base_url + self.path
+
+
+class Route(NamedTuple):
+    """Where a request goes: its URL, and the address of the proxy that is used, if there is one."""
+
+    url: str
+    proxy: str | None = None
+
+    @property
+    def is_encrypted(self) -> bool:
+        """Whether the URL is of https."""
+        return origin(self.url)[0] == "https"
+
+    @property
+    def place(self) -> str:
+        """The host and the port, and the proxy, for a message."""
+        host, port = origin(self.url)[1:]
+        place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        if self.proxy is None:
+            return place
+        return f"{place} through the proxy {self.proxy}".rstrip()
 
 
 def check_base_url(text: str | None) -> str:
@@ -96,12 +119,6 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-def host_and_port(url: str) -> str:
-    """Return the host and the port of a URL for a message."""
-    host, port = origin(url)[1:]
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def proxy_address(proxy: str) -> str:

@@ -20,7 +20,7 @@ from ..module_utils._envelope import parse_listing, read_json
 from ..module_utils._errors import CloudError, MalformedResponse, OptionError
 from ..module_utils._models import Server, merge
 from ..module_utils._options import Connection
-from ..module_utils._text import excerpt, one_line
+from ..module_utils._text import one_line
 from ._hosts import Listing
 
 _FORMAT = 1
@@ -180,7 +180,7 @@ class CacheEntry:
             raise ValueError("its time or its servers are missing")
         servers: dict[str, Server] = {}
         try:
-            content = parse_listing(read_json(text.encode(), excerpt))
+            content = parse_listing(read_json(text.encode()))
             merge(servers, content.data)
         except MalformedResponse as error:
             raise ValueError(error.message) from None

@@ -81,7 +81,7 @@ class History:
         if self._is_failing:
             return []
         self._is_failing = True
-        content = {"code": error.code, "message": plain_message(str(error)), "status": error.status}
+        content = {**error.as_result(), "message": plain_message(str(error))}
         return [{"server_management": {"event": "failed", "error": content}}]
 
     def update(self, servers: Iterable[Server], is_partial: bool = False) -> list[Event]:

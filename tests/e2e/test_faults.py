@@ -45,10 +45,6 @@ FAULTS: dict[str, tuple[Fault, str | tuple[str, ...]]] = {
     "close": (Fault(cut="body"), ("Cannot reach 127.0.0.1:", "closed before the end")),
     "html": (Fault.html(), ("not JSON", "text/html")),
     "no_more": (Fault(body={"data": []}), 'no boolean "has_more"'),
-    "twice": (
-        Fault(body=b'{"data":[{"id":"a","id":"b"}],"has_more":false}'),
-        'the key "id" twice',
-    ),
     "more": (Fault(has_more=True), ("has more servers than the 3", "Set pagination")),
 }
 # The groups of the good account, and Ansible's own.

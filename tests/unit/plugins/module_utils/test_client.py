@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import logging
 import re
@@ -33,14 +32,6 @@ def test_the_whole_listing_is_read_over_one_connection(
     assert read.warnings == []
 
 
-@pytest.mark.parametrize("chunked", [False, True])
-def test_a_compressed_listing_is_read(read: Any, sandbox: Sandbox, chunked: bool) -> None:
-    text = json.dumps({"data": sandbox.servers, "has_more": False}).encode()
-    headers = {"Content-Encoding": "gzip"}
-    sandbox.fail(Fault(body=gzip.compress(text), headers=headers, chunked=chunked))
-    assert len(read(sandbox)) == 3
-
-
 TRANSIENT_FAULTS = [
     *(Fault(status=status) for status in (429, 500, 502, 503, 504)),
     *(Fault.reset(), Fault(cut="start"), Fault(cut="headers"), Fault(cut="headers", end="reset")),
@@ -62,6 +53,22 @@ def test_a_transient_failure_is_retried(
     assert len(read(sandbox, retries=2)) == 3
     assert (len(sandbox.requests), len(clock.waits)) == (6, 4)
     assert read.warnings == []
+
+
+@pytest.mark.parametrize(("method", "sent"), [("GET", 4), ("POST", 1), ("DELETE", 1)])
+def test_only_a_get_is_repeated(
+    read: Any,
+    sandbox: Sandbox,
+    clock: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    method: str,
+    sent: int,
+) -> None:
+    monkeypatch.setattr(_client, "LIST_SERVERS", _client.LIST_SERVERS._replace(method=method))
+    sandbox.fail(Fault.reset(), times=None)  # after the request was read, and could have had effect
+    with pytest.raises(_errors.Unreachable):
+        read(sandbox, retries=3)
+    assert [request.method for request in sandbox.requests] == [method] * sent
 
 
 FINAL_FAULTS = [
@@ -166,9 +173,8 @@ def test_plain_http_to_another_machine_causes_one_warning(
         Fault(content_type=f"text/{TOKEN}", body="no"),
         Fault(has_more=True, link=f'<//other.invalid/{TOKEN}>; rel="next"'),
         Fault(headers={"Content-Encoding": TOKEN}),
-        Fault(body=f'{{"{TOKEN}": 1, "{TOKEN}": 2}}'),
     ],
-    ids=["location", "content type", "link", "encoding", "key"],
+    ids=["location", "content type", "link", "encoding"],
 )
 def test_each_quotation_of_a_response_hides_the_token(
     read: Any, sandbox: Sandbox, fault: Fault
@@ -193,9 +199,8 @@ def test_a_token_in_base_url_is_not_shown_in_a_message(
     [
         (Fault.html(), "(content type: text/html; charset=utf-8)"),
         (Fault(body="", headers={"Content-Type": None}), "(content type: none given)"),
-        (Fault(headers={"Content-Encoding": "br"}), 'the encoding "br"'),
     ],
-    ids=["html", "empty", "encoded"],
+    ids=["html", "empty"],
 )
 def test_a_response_that_is_not_json_is_named(
     read: Any, sandbox: Sandbox, fault: Fault, words: str

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import datetime
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ import pytest
 import trustme
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
+    CloudError,
+    StatusError,
     TLSFailed,
     Unreachable,
 )
@@ -41,16 +44,22 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.promise("home")
 @pytest.mark.parametrize(
-    ("certificate", "trusted", "reason"),
+    ("certificate", "trusted", "reason", "step"),
     [
-        ("good", "", "unable to get local issuer certificate"),
-        ("good", "another", "unable to get local issuer certificate"),
-        ("elsewhere", "ca", r"'127\.0\.0\.1'"),
-        ("expired", "ca", "certificate has expired"),
+        ("good", "", "unable to get local issuer certificate", "If the certificate is from"),
+        ("good", "another", "unable to get local issuer certificate", "If the certificate is from"),
+        ("elsewhere", "ca", r"'127\.0\.0\.1'", "Check the host in base_url, and any proxy."),
+        ("expired", "ca", "certificate has expired", "Check the clock of this machine and the"),
     ],
 )
 def test_a_certificate_that_is_not_trusted_is_refused(
-    read: Any, clock: Any, certificates: Path, certificate: str, trusted: str, reason: str
+    read: Any,
+    clock: Any,
+    certificates: Path,
+    certificate: str,
+    trusted: str,
+    reason: str,
+    step: str,
 ) -> None:
     verify = str(certificates / f"{trusted}.pem") if trusted else True
     with (
@@ -60,6 +69,7 @@ def test_a_certificate_that_is_not_trusted_is_refused(
         read(sandbox, verify=verify, retries=2)
     assert f"127.0.0.1:{sandbox.port}" in caught.value.message
     assert ".." not in caught.value.message
+    assert caught.value.next_step.startswith(step)
     assert "ca_path" in caught.value.next_step
     assert (clock.waits, sandbox.requests) == ([], [])
 
@@ -75,6 +85,9 @@ def test_the_bundle_of_the_environment_is_used_without_ca_path(
             read(sandbox, verify=another)
         monkeypatch.setenv("REQUESTS_CA_BUNDLE", another)
         with pytest.raises(TLSFailed):
+            read(sandbox)
+        monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/nowhere/ca.pem")
+        with pytest.raises(TLSFailed, match=r"bundle /nowhere/ca.pem does not exist.*REQUESTS_CA"):
             read(sandbox)
         assert len(read(sandbox, verify=ours)) == 3
         with warnings.catch_warnings(record=True) as seen:
@@ -92,7 +105,6 @@ UNREACHABLE = [
     ("http://127.0.0.1:1", r"127\.0\.0\.1:1: connection refused\."),
     ("http://[::1]:1", r"\[::1\]:1: [a-z ]+\."),
     ("http://no-such-host.invalid", r"no-such-host\.invalid:80: the name does not resolve\."),
-    ("http://a..b", r"a\.\.b:80: the address, .* is not valid\."),
 ]
 
 
@@ -109,9 +121,6 @@ def test_connection_errors_name_host_and_port(
 BAD_PROXIES = [
     ("http://127.0.0.1:1", r"through the proxy 127\.0\.0\.1:1: connection refused"),
     ("http://a:secret@no-such.invalid:1", r"the proxy no-such\.invalid:1: the name does not res"),
-    ("socks5://127.0.0.1:1", "the Python library PySocks is not installed"),
-    ("http://user:secret@127.0.0.1:99999", "a proxy, or"),
-    ("http://user:secret@", "a proxy, or"),
 ]
 
 
@@ -126,6 +135,36 @@ def test_an_error_at_the_proxy_is_reported_as_such(
     assert "through the proxy" in caught.value.message
     assert "secret" not in str(caught.value)
     assert "proxy" in caught.value.next_step
+
+
+FINAL = [
+    ("", "https://a..b", "invalid_option", r"base_url: a\.\.b:443 is not a valid address"),
+    ("", "https://*.b", "invalid_option", r"base_url: \*\.b:443 is not a valid address"),
+    ("http://user:secret@127.0.0.1:99999", "https://h", "invalid_option", "the URL of the proxy"),
+    ("http://user:secret@", "https://h", "invalid_option", "Cannot reach h:443 through the proxy:"),
+    ("other://user:secret@proxy:1", "https://h", "invalid_option", "the URL of the proxy"),
+    ("socks5://proxy:1", "https://h", "missing_library", "proxy:1: .* PySocks is not installed"),
+]
+
+
+@pytest.mark.parametrize(("proxy", "url", "code", "words"), FINAL)
+def test_what_no_repetition_can_repair_is_not_repeated(
+    read: Any,
+    sandbox: Sandbox,
+    clock: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    proxy: str,
+    url: str,
+    code: str,
+    words: str,
+) -> None:
+    monkeypatch.setitem(sys.modules, "socks", None)
+    monkeypatch.setenv("https_proxy", proxy)
+    with pytest.raises(CloudError, match=words) as caught:
+        read(sandbox, url, retries=3)
+    assert (caught.value.code, caught.value.api_down, clock.waits) == (code, False, [])
+    assert "secret" not in str(caught.value)
+    assert caught.value.next_step
 
 
 @pytest.mark.promise("home")
@@ -150,3 +189,8 @@ def test_a_proxy_that_refuses_a_tunnel_is_quoted_and_gets_no_token(
     (request,) = sandbox.requests
     assert (request.method, request.path) == ("CONNECT", "api.invalid:443")
     assert request.headers["Authorization"] is None
+    # Through plain HTTP, the response is the proxy's.
+    monkeypatch.setenv("http_proxy", sandbox.url)
+    words = f"^The proxy 127.0.0.1:{sandbox.port} requires a user and a password .* http_proxy"
+    with pytest.raises(StatusError, match=words):
+        read(sandbox, "http://api.invalid")

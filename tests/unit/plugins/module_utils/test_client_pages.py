@@ -43,6 +43,18 @@ def test_the_parameter_of_a_cursor_can_have_another_name(read: Any) -> None:
     assert queries == [{}, {"after": "srv_2"}, {"after": "srv_4"}]
 
 
+def test_a_cursor_is_added_to_the_query_of_a_listing(
+    read: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = _client.LIST_SERVERS._replace(query=(("of", "2026"),))
+    monkeypatch.setattr(_client, "LIST_SERVERS", first)
+    with Sandbox(servers=5, pagination="cursor", page_size=2) as sandbox:
+        assert len(read(sandbox, pagination="cursor")) == 5
+        queries = [request.query for request in sandbox.requests]
+    assert [query.pop("of") for query in queries] == ["2026"] * 3
+    assert [list(query) for query in queries] == [[], ["starting_after"], ["starting_after"]]
+
+
 @pytest.mark.promise("home")
 @pytest.mark.parametrize("target", ["http://localhost:1/api/v1/servers", "/a\tb"])
 def test_a_link_to_another_origin_is_refused(read: Any, target: str) -> None:

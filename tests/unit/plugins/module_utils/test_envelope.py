@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ansible_collections.server_management.cloud.plugins.module_utils import _errors
 from ansible_collections.server_management.cloud.plugins.module_utils._envelope import (
-    Listing,
+    Page,
     parse_listing,
     read_json,
 )
@@ -18,29 +18,25 @@ from ansible_collections.server_management.cloud.plugins.module_utils._envelope 
 ENVELOPE = b'{"data": [], "has_more": false}'
 
 
-def parse(body: bytes, content_type: str | None = None) -> Listing:
-    return parse_listing(read_json(body, str.upper, content_type))
+def parse(body: bytes, content_type: str = "") -> Page:
+    return parse_listing(read_json(body, content_type))
 
 
 def test_the_envelope_is_parsed() -> None:
-    assert parse(b'{"data": [1, {}], "has_more": true, "x": 1}') == Listing([1, {}], True)
-    assert parse(b"\xef\xbb\xbf" + ENVELOPE) == Listing([], False)
+    assert parse(b'{"data": [1, {}], "has_more": true, "x": 1}') == Page([1, {}], True)
+    assert parse(b"\xef\xbb\xbf" + ENVELOPE) == Page([], False)
     assert parse('{"data": ["é😀"], "has_more": false}'.encode()).data == ["é😀"]
     assert parse(b'{"data": [{"data": 1, "has_more": 2}], "has_more": true}').has_more
 
 
 REFUSED = [
-    (b"", "not JSON: expecting value at character 0"),
-    (b"<html>", "not JSON: expecting value"),
-    (ENVELOPE + b"x", "not JSON: extra data"),
-    (b'{"data": "a', "not JSON: unterminated string starting at character 9"),
-    (ENVELOPE.decode().encode("utf-16"), "not JSON: it is not UTF-8"),
+    (b"", "not JSON: Expecting value: "),
+    (b"<html>", "not JSON: Expecting value: "),
+    (ENVELOPE + b"x", "not JSON: Extra data: "),
+    (b'{"data": "a', "not JSON: Unterminated string starting at: line 1 column 10"),
+    (ENVELOPE.decode().encode("utf-16"), "not JSON: 'utf-8' codec can't decode"),
     (b'{"data": [NaN], "has_more": false}', "NaN is not a JSON number"),
     (b'{"data": [-Infinity], "has_more": false}', "-Infinity is not a JSON number"),
-    (b'{"data": [], "has_more": true, "has_more": false}', 'the key "HAS_MORE" twice'),
-    (b'{"data": [], "has_more": true, "has\\u005fmore": false}', 'the key "HAS_MORE" twice'),
-    (b'{"data": [{"id": "a", "x": 1, "id": "b"}], "has_more": true}', 'the key "ID" twice'),
-    (b'{"data": [], "has_more": true, "x": [{"y": {"": 1, "": 1}}]}', 'the key "" twice'),
     (b"null", "not an object"),
     (b"[]", "not an object"),
     (b'{"data": {}, "has_more": false}', 'no list "data"'),
@@ -56,7 +52,7 @@ def test_a_malformed_envelope_is_refused(body: bytes, words: str) -> None:
     with pytest.raises(_errors.MalformedResponse, match=words) as caught:
         parse(body, "text/x")
     assert "base_url" in caught.value.next_step
-    assert ("not JSON" in words) <= ("(content type: TEXT/X)" in caught.value.message)
+    assert ("not JSON" in words) <= ("(content type: text/x)" in caught.value.message)
 
 
 @pytest.mark.promise("whole")

@@ -20,7 +20,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._failures 
     transport_error,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
-from ansible_collections.server_management.cloud.plugins.module_utils._url import Request
+from ansible_collections.server_management.cloud.plugins.module_utils._url import Request, Route
 
 
 def _wrapped(cause: BaseException, how: str) -> Exception:
@@ -53,7 +53,6 @@ CAUSES: list[tuple[BaseException, str, str]] = [
     (NO_CERTIFICATE, "tls", "failed: no certificate or crl found."),
     (ssl.SSLEOFError(8, "EOF occurred"), "unreachable", "the connection was closed"),
     (OSError("Tunnel connection failed: 407 No"), "unreachable", "tunnel connection failed: 407"),
-    (OSError("no CA certificate bundle at /x"), "tls", "no CA certificate bundle at /x"),
     (http.client.LineTooLong("header"), "unreachable", "the response is not valid HTTP"),
     (http.client.IncompleteRead(b""), "unreachable", "closed before the end of the response"),
     (EOFError(), "unreachable", "closed before the end of the response"),
@@ -65,7 +64,7 @@ CAUSES: list[tuple[BaseException, str, str]] = [
 def test_the_cause_is_found_in_any_wrapping(
     cause: BaseException, code: str, words: str, how: str
 ) -> None:
-    error = transport_error(_wrapped(cause, how), "https://h/x", 2.5, None, False)
+    error = transport_error(_wrapped(cause, how), Route("https://h/x"), 2.5, False)
     assert error.code == code
     assert words in error.message
     assert "h:443" in error.message
@@ -78,14 +77,14 @@ def test_the_cause_is_found_in_any_wrapping(
     [
         # What urllib3 before version 2 raises for a wrong host name.
         (True, "tls", "hostname 'h' doesn't match 'g'"),
-        (False, "unreachable", "the address, a proxy, or a header of the response is not valid"),
+        (False, "unreachable", "the response is not valid HTTP"),
     ],
 )
 def test_an_invalid_value_is_a_tls_error_only_with_tls(
     encrypted: bool, code: str, words: str
 ) -> None:
     cause = ValueError("hostname 'h' doesn't match 'g'")
-    error = transport_error(cause, "https://h", 1, None, encrypted)
+    error = transport_error(cause, Route("https://h"), 1, encrypted)
     assert error.code == code
     assert words in error.message
 
@@ -121,7 +120,7 @@ def test_retry_after_is_seconds_or_a_date(
         time.tzset()
 
 
-REQUEST = Request("GET", "/things", scope="things:read", subject="list of things")
+REQUEST = Request("GET", "/things", "things:read", "list of things", not_found="Look elsewhere.")
 TOKEN = 'sk/live+"7\\q%&<>~aZ_longer-token=='
 
 
@@ -131,7 +130,8 @@ def status_error(
     """Return the error for a status; underscores in the names of headers become hyphens."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     connection = Connection(base_url, token, source="api_token_file (/token)")
-    return _failures.status_error(status, named, body, REQUEST, connection)
+    route = Route("https://h/things", "proxy:80")
+    return _failures.status_error(status, named, body, REQUEST, route, connection)
 
 
 STATUSES = [
@@ -140,7 +140,8 @@ STATUSES = [
     (400, "unexpected_status", "The API returned an unexpected status (HTTP 400).", "base_url"),
     (401, "unauthorized", "The API rejected the token (HTTP 401).", "api_token_file (/token)"),
     (403, "forbidden", "(HTTP 403); the token may lack the scope things:read.", "(/token)"),
-    (404, "not_found", "has no list of things at https://h/things (HTTP 404).", "base_url"),
+    (404, "not_found", "has no list of things at https://h/things (HTTP 404).", "Look elsewhere."),
+    (407, "unexpected_status", "The proxy proxy:80 requires a user", "variable http_proxy"),
     (429, "rate_limited", "The API is throttling requests (HTTP 429).", "Run again later"),
     (500, "server_error", "The API is failing (HTTP 500).", "Run again later"),
     (599, "server_error", "The API is failing (HTTP 599).", "Run again later"),
@@ -223,7 +224,7 @@ NOT_HTTP = http.client.BadStatusLine("\x15\x03\x03\x00\x02\x02F")
 def test_http_on_a_port_with_tls_hints_at_https(
     cause: Exception, url: str, proxy: str | None, hints: bool
 ) -> None:
-    error = transport_error(cause, url, 1, proxy, False)
+    error = transport_error(cause, Route(url, proxy), 1, False)
     assert ("https" in error.next_step) == hints
 
 

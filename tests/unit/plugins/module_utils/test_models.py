@@ -7,8 +7,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ansible_collections.server_management.cloud.plugins.module_utils import _errors
 from ansible_collections.server_management.cloud.plugins.module_utils._models import (
@@ -73,29 +71,10 @@ def test_a_field_that_cannot_be_encoded_is_dropped(field: dict[str, Any]) -> Non
     assert server.unusable == [key for key in field if key == "plan"]
 
 
-DUPLICATES = st.lists(
-    st.fixed_dictionaries(
-        {"id": st.sampled_from(["a", "b", "é"])}, optional={"status": st.sampled_from("xyz")}
-    ),
-    max_size=6,
-)
-
-
-@pytest.mark.promise("stable")
-@given(DUPLICATES, st.randoms(use_true_random=False))
-def test_the_order_of_a_response_does_not_matter(elements: list[Any], random: Any) -> None:
-    first: dict[str, Server] = {}
-    merge(first, elements)
-    random.shuffle(elements)
-    second: dict[str, Server] = {}
-    merge(second, [dict(reversed(element.items())) for element in elements])
-    assert first == second
-    assert first.keys() == {element["id"] for element in elements}
-
-
 @pytest.mark.promise("whole")
-def test_each_id_is_kept_once_in_the_order_of_its_first_element() -> None:
+def test_each_id_is_kept_once_with_its_last_element() -> None:
     servers: dict[str, Server] = {}
-    merge(servers, [{"id": "a"}, {"id": "b"}])
-    merge(servers, [{"id": "b"}, {"id": "c"}, {"id": "a"}])
-    assert list(servers) == ["a", "b", "c"]
+    merge(servers, [{"id": "a", "plan": "2"}, {"id": "b"}])
+    merge(servers, [{"id": "b", "plan": "1"}, {"id": "c"}, {"id": "a", "plan": "1"}])
+    plans = [(server.id, server.text("plan")) for server in servers.values()]
+    assert plans == [("a", "1"), ("b", "1"), ("c", "")]

@@ -97,30 +97,40 @@ def test_a_token_is_visible_ascii(token: str, around: str, tmp_path: Path) -> No
 VAULT = "$ANSIBLE_VAULT;1.1;AES256\n6162\n"
 UTF_16 = "the file is encoded in UTF-16. Save it as UTF-8."
 ASCII = "the token must be visible ASCII without spaces."
+NOT_ASCII = (
+    f"{ASCII} Give only the token, without the word Bearer.",
+    f"{ASCII} The file must contain only the token: no comment, no second line, and not the word "
+    "Bearer.",
+)
 ENCRYPTED = "encrypted with Ansible Vault: use `api_token: !vault`."
 
 
 @pytest.mark.promise("secret")
 @pytest.mark.parametrize(
-    ("token", "problem"),
+    ("token", "problems"),
     [
-        *((token, ASCII) for token in ("a b", "a\r\nX: y", "tokén", "a\x7f")),
-        (VAULT, ENCRYPTED),
-        (f"\n{VAULT}", ENCRYPTED),
+        ("Bearer a", NOT_ASCII),
+        ("# of the account\na", NOT_ASCII),
+        ("a\r\nX: y", NOT_ASCII),
+        ("tokén", NOT_ASCII),
+        ("a\x7f", NOT_ASCII),
+        (VAULT, (ENCRYPTED, ENCRYPTED)),
+        (f"\n{VAULT}", (ENCRYPTED, ENCRYPTED)),
     ],
 )
 def test_a_token_that_cannot_be_one_is_not_shown_and_its_source_is_named(
-    token: str, problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    token: str, problems: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "token"
     file.write_text(token, encoding="utf-8", newline="")
-    assert _refusal(api_token=token) == f"api_token: {problem}"
+    of_option, of_file = problems
+    assert _refusal(api_token=token) == f"api_token: {of_option}"
     refused = _refusal(api_token=None, api_token_file=str(file))
-    assert refused == f"api_token_file: {file}: {problem}"
+    assert refused == f"api_token_file: {file}: {of_file}"
     monkeypatch.setenv(FILE_VARIABLE, str(file))
-    assert _refusal(api_token=None) == f"{FILE_VARIABLE}: {file}: {problem}"
+    assert _refusal(api_token=None) == f"{FILE_VARIABLE}: {file}: {of_file}"
     monkeypatch.setenv(TOKEN_VARIABLE, token)
-    assert _refusal(api_token=None) == f"{TOKEN_VARIABLE}: {problem}"
+    assert _refusal(api_token=None) == f"{TOKEN_VARIABLE}: {of_option}"
 
 
 @pytest.mark.parametrize("empty", ["", " \n"])
@@ -186,7 +196,6 @@ def test_the_most_specific_source_of_a_token_wins(
     ("content", "words"),
     [
         (b" \n\xa0", "the file is empty."),
-        (b"first\nsecond", ASCII),
         (b"\xef\xbb\xbf\n", "the file is empty."),
         (TOKEN.encode("utf-16"), UTF_16),
         (b"\xfe\xff" + TOKEN.encode("utf-16-be"), UTF_16),

@@ -14,8 +14,8 @@ from urllib3.util import parse_url
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._url import (
+    Route,
     check_base_url,
-    host_and_port,
     is_loopback,
     origin,
     resolve,
@@ -105,6 +105,7 @@ def test_an_origin_is_scheme_host_and_port(url: str, expected: tuple[str, str, i
         ("//h:80/x", "http://h:80/x"),
         ("http://H/x", "http://H/x"),
         ("https://h/x", None),
+        ("https://h:80/x", None),
         ("//other/x", None),
         ("http://user@h/x", None),
         ("http://h:99999/", None),
@@ -147,6 +148,6 @@ def test_loopback_is_this_machine(host: str, expected: bool) -> None:
     assert is_loopback(host) is expected
 
 
-def test_a_message_names_host_and_port() -> None:
-    assert host_and_port("https://h/x") == "h:443"
-    assert host_and_port("http://[::1]:81") == "[::1]:81"
+def test_a_message_names_host_port_and_proxy() -> None:
+    assert Route("https://h/x").place == "h:443"
+    assert Route("http://[::1]:81", "p:80").place == "[::1]:81 through the proxy p:80"
