@@ -4,7 +4,7 @@
 
 """The results of expressions, with and without remembered ones, their failures, and hints.
 
-The results of expressions are compared with those of Ansible in test_expressions_fuzz.
+The results of expressions are compared with those of Ansible in test_comparison.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible i
     HAS_EXPRESSIONS,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._expressions import Scratch
-from support import constructable
-from support.constructable import WEB, hosts_of, hosts_with, load
+from support.expressions import WEB, expressions_with, hosts_of, hosts_with, load
 
 OMITTED = ["server_nope | default(omit)"] if HAS_EXPRESSIONS else []
 
@@ -34,10 +33,6 @@ OMITTED = ["server_nope | default(omit)"] if HAS_EXPRESSIONS else []
 @pytest.fixture(autouse=True, params=[True, False], ids=["with memory", "without memory"])
 def _memory(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_pure, "IS_USED", request.param)
-
-
-def expressions_with(options: dict[str, Any], **more: Any) -> Any:
-    return constructable.expressions_with(load(options), templar=Templar(DataLoader()), **more)
 
 
 def compose(expressions: Any, servers: list[dict[str, Any]]) -> Any:

@@ -24,7 +24,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._pure impo
     View,
     analyse,
 )
-from support.constructable import WEB, hosts_with, load
+from support.expressions import WEB, hosts_with, load
 
 PORTABLE = {
     "server_name": ("server_name",),
@@ -57,7 +57,7 @@ def test_jinja_evaluates_portable_expressions_and_ansible_other_pure_ones(expres
     assert (pure.compiled is not None) == (expression in PORTABLE)
 
 
-# The fuzzer has expressions whose results change.
+# test_comparison has expressions whose results change.
 OTHERS: list[Any] = [
     *("range(3)", "namespace(a=1).a", "cycler('a', 'b').next()", "self", "{'a': server_name}"),
     *("server_name | nope", "server_name is nope", "server_name is file"),
