@@ -178,17 +178,6 @@ def test_the_documented_loop_waits(
     assert results["web"].get("error", {}).get("code") == code
 
 
-def test_check_api_prints_the_report_and_fails_if_the_api_does_not_work(source: Source) -> None:
-    source.sandbox.fail(Fault(status=403))
-    environment = {
-        "SERVER_MANAGEMENT_BASE_URL": source.sandbox.url,
-        "SERVER_MANAGEMENT_API_TOKEN": source.sandbox.token,
-    }
-    result = source.runner.playbook(f"{COLLECTION}.check_api", env=environment)
-    result.shows('"token": "may lack the scope servers:read"', "The API refuses the request")
-    assert result.rc == 2
-
-
 def test_every_example_runs(runner: Runner, tmp_path: Path) -> None:
     names = [f"{COLLECTION}.{module}" for module in ALL]
     found = runner.doc("-t", "module", "-j", *names).ok().json()

@@ -51,6 +51,7 @@ class Config:
         self.path = self.home / FILE
         self.options: dict[str, Any] = {"host_key_alias": True}
         source.runner.environment["ANSIBLE_PIPELINING"] = "true"  # fewer processes
+        source.runner.environment["ANSIBLE_REMOTE_TMP"] = str(self.home / "temporary files")
 
     def write(self, *arguments: str | Path) -> Result:
         path = self.source.file(**self.options)
@@ -88,10 +89,14 @@ def test_ssh_reaches_a_server_by_its_name(
     result = config.write().ok()
     result.shows(f"at the top of ~/.ssh/config: Include {config.path}")
     config.include()
+    known_hosts = str(ssh.folder / "known_hosts")
+    # On the command line as well: ssh does not use HOME, so a file without it would change the real
+    # known_hosts.
+    options = ("StrictHostKeyChecking=accept-new", "IdentitiesOnly=yes", "BatchMode=yes")
+    arguments = [f"-o{option}" for option in (f"UserKnownHostsFile={known_hosts}", *options)]
     for name in ("web-1", "web-2"):
-        accept = ("-o", "StrictHostKeyChecking=accept-new", "-o", "IdentitiesOnly=yes")
-        command = ("-F", config.home / ".ssh/config", "-o", "BatchMode=yes", *accept, name, "true")
-        source.runner.run("ssh", *command).ok()
+        assert config.of(name)["userknownhostsfile"] == known_hosts
+        source.runner.run("ssh", "-F", config.home / ".ssh/config", *arguments, name, "true").ok()
     assert ssh.known_names == ["srv_1", "srv_2"]
 
 
@@ -109,8 +114,29 @@ def test_the_file_follows_the_account(config: Config, source: Source) -> None:
     config.write("--check", "--diff").ok().shows("-Host web-1", "changed=1")
     assert config.path.read_text() == before
     config.write().ok()
-    assert config.path.read_text() == f"{HEADER}, which overwrites changes.\n"
+    path = source.file(**config.options)
+    expected = f"{HEADER}, which overwrites changes.\n# Inventory: {path}\n"
+    assert config.path.read_text() == expected
     config.write().ok().shows("changed=0")
+
+
+@pytest.mark.promise("misdirected")
+def test_a_file_for_another_inventory_is_not_replaced(config: Config, source: Source) -> None:
+    config.write().ok()
+    before = config.path.read_text()
+    odd = source.file("a\n  ProxyCommand touch proxied.server_management.yml", host_key_alias=True)
+    refused = source.runner.playbook("-i", "new,", "-i", odd, PLAYBOOK)
+    assert refused.rc == 2
+    sources = (str(source.file(**config.options)), f"{odd}, new,".replace("\n", " "))
+    refused.shows(*sources, "so nothing was changed", "Set ssh_config_file", "remove the file")
+    assert config.path.read_text() == before
+    # A file of an earlier version does not name its inventory.
+    config.path.write_text(before.replace("# Inventory: ", "# "))
+    source.runner.playbook("-i", "new,", "-i", odd, PLAYBOOK).ok()
+    assert "\n  ProxyCommand" not in config.path.read_text()
+    # Neither their order nor the working directory matters.
+    relative = ("-i", odd.name, "-i", "new,")
+    source.runner.playbook(*relative, PLAYBOOK, cwd=source.folder).ok().shows("changed=0")
 
 
 def test_variables_change_the_file_the_group_and_the_names(config: Config) -> None:
@@ -145,25 +171,49 @@ def test_only_a_regular_file_is_replaced(config: Config) -> None:
     assert fifo.is_fifo()
 
 
+# The arguments of ssh, and the reason to leave a host out, or what the file has for it.
+ARGUMENTS = {
+    "-C -o ControlMaster=auto -oControlPersist=60s -J jump -o User=a": "User",
+    "-C -o ControlMaster=auto -oControlPersist=60s -o StrictHostKeyChecking=no": [],
+    "-qJ jump": "-qJ jump in the arguments of ssh",
+    "-o ProxyJump=jump  -o UserKnownHostsFile=/dev/null": [
+        "ProxyJump jump",
+        "UserKnownHostsFile /dev/null",
+    ],
+    "-Jjump -o proxyjump=other": ["ProxyJump jump", "proxyjump other"],
+    # ssh uses the first of the two.
+    "-o ProxyCommand=none -o ProxyJump=a@b:22,c": ["ProxyCommand none", "ProxyJump a@b:22,c"],
+    "-p 2222": "-p 2222 in the arguments of ssh",
+    "-F -o ProxyJump=jump": "-F in the arguments of ssh",
+    "-o HostName=other": "HostName",
+    "-o ProxyJump jump": "-o ProxyJump in the arguments of ssh",
+    "-o 'ProxyJump=jump'": "-o _ProxyJump=jump_ in the arguments of ssh",
+    '-o ProxyCommand="ssh -W %h:%p jump"': "ProxyCommand, _ssh -W in the arguments of ssh",
+    '-o ControlPath="a -o ProxyJump=jump -C"': "_a -C_ in the arguments of ssh",
+    '-o ControlPath="a -o ProxyJump=jump -o LogLevel="': "_a _ in the arguments of ssh",
+    "-o ProxyJump=a\\ b": "_ b in the arguments of ssh",
+    "-o UserKnownHostsFile=~/a%h": "UserKnownHostsFile",
+}
+
+
 @pytest.mark.promise("misdirected")
-def test_the_quotes_of_one_argument_hide_other_options(config: Config, source: Source) -> None:
-    command = "ssh -J other -o UserKnownHostsFile=/dev/null -W %h:%p bastion"
-    arguments = [
-        f'-qo ProxyCommand="{command}"',
-        f'-o \'SetEnv A="{command}"\' -o"UserKnownHostsFile ~/known ~/here" -AJ jump',
-        f'-o "LocalCommand {command}" -o ProxyCommand=none -oProxyJump=a@b:22,c',
+def test_arguments_of_ssh_are_copied_or_ignored_or_the_host_is_left_out(
+    config: Config, source: Source
+) -> None:
+    source.sandbox.servers[:] = [
+        {**KNOWN[0], "id": f"srv_{number}", "name": f"web-{number}", "arguments": text}
+        for number, text in enumerate(ARGUMENTS)
     ]
-    for server, text in zip(source.sandbox.servers, arguments, strict=True):
-        server["arguments"] = text
+    config.options["host_key_alias"] = False
     config.options["compose"] = {"ansible_ssh_common_args": "server_arguments"}
-    # ssh would connect to the first host directly, so it is left out.
-    config.write().ok().shows("cannot be copied safely: web-1 (ProxyCommand)")
-    config.include()
-    used = [config.of(name) for name in ("web-1", "web-2", "db-1")]
-    assert [each.get("proxyjump") for each in used] == [None, "jump", "a@b:22,c"]
-    files = [each["userknownhostsfile"] for each in used]
-    assert [text.endswith("/here") for text in files] == [False, True, False]
-    assert "/dev/null" not in files
+    config.write().ok()
+    found: dict[str, str | list[str]] = {}
+    for part in config.path.read_text().split("\n\n")[1:]:
+        first, *lines = part.splitlines()
+        _start, number, reason = re.split(r"web-(\d+)", first)
+        kept = [line.strip() for line in lines if "HostName" not in line]
+        found[list(ARGUMENTS)[int(number)]] = reason.strip(" ()") or kept
+    assert found == ARGUMENTS
 
 
 @pytest.mark.promise("misdirected")

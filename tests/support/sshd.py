@@ -103,8 +103,11 @@ class SshServer:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Return variables that make Ansible use that file and close its connections."""
-        return {"ANSIBLE_SSH_ARGS": f"-F {shlex.quote(str(self.configuration))}"}
+        """Return variables that make Ansible use that file and no folder of the user's home."""
+        return {
+            "ANSIBLE_SSH_ARGS": f"-F {shlex.quote(str(self.configuration))}",
+            "ANSIBLE_REMOTE_TMP": str(self.folder / "remote"),
+        }
 
     @property
     def known_names(self) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ import pytest
 from ansible_collections.server_management.cloud.plugins.plugin_utils._events import plain_value
 from sandbox import Fault, Sandbox
 from support import meanings
+from support.collection import REPOSITORY
 
 from .conftest import TOKEN, Rulebook, Rulebooks
 
@@ -143,6 +145,35 @@ def lines_of(rulebook: Rulebook, *starts: str) -> list[str]:
     return [line for line in rulebook.lines if line.startswith(starts)]
 
 
+def shipped_rulebook(folder: Path) -> str:
+    """Return a copy of the shipped rulebook that repeats playbooks after a second."""
+    shipped = REPOSITORY / "extensions" / "eda" / "rulebooks" / "set_up_new_servers.yml"
+    text = shipped.read_text(encoding="utf-8")
+    path = folder / "set_up.yml"
+    path.write_text(text.replace("delay: 60\n", "delay: 1\n"), encoding="utf-8")
+    return str(path)
+
+
+def test_a_server_is_set_up_although_the_api_failed_while_the_playbook_read_it(
+    rulebooks: Rulebooks, sandbox: Sandbox, polls: Callable[[int], None]
+) -> None:
+    path = rulebooks.folder / "inventory.server_management.yml"
+    local = "compose: {ansible_connection: \"'local'\"}"
+    path.write_text(f"plugin: server_management.cloud.servers\nretries: 0\n{local}\n")
+    variables = rulebooks.folder / "variables.yml"
+    variables.write_text("interval: 3\n")
+    name = shipped_rulebook(rulebooks.folder)
+    with rulebooks.run("-i", path, "-e", variables, name=name) as rulebook:
+        polls(1)
+        # The next poll finds the server, and all requests after it fail.
+        sandbox.servers.append({**sandbox.servers[0], "id": "srv_2", "name": "new-01"})
+        sandbox.fail(Fault(status=429), times=None, after=1)
+        rulebook.wait_for("The inventory has no host new-01, so nothing was set up.")
+        sandbox.recover()
+        rulebook.wait_for("Previous run_playbook failed. Retry 1 of 1")
+        rulebook.wait_for("new-01 (srv_2) is reachable")
+
+
 def test_the_shipped_rulebook_sets_up_new_servers_and_no_group_with_the_name_of_one(
     rulebooks: Rulebooks, sandbox: Sandbox, polls: Callable[[int], None]
 ) -> None:
@@ -155,9 +186,8 @@ def test_the_shipped_rulebook_sets_up_new_servers_and_no_group_with_the_name_of_
     (inventory / "10-static.yml").write_text(json.dumps(static))
     variables = rulebooks.folder / "variables.yml"
     variables.write_text("interval: 1\n")
-    with rulebooks.run(
-        "-i", inventory, "-e", variables, name="server_management.cloud.set_up_new_servers"
-    ) as rulebook:
+    name = shipped_rulebook(rulebooks.folder)
+    with rulebooks.run("-i", inventory, "-e", variables, name=name) as rulebook:
         polls(2)
         sandbox.servers.append({**sandbox.servers[0], "id": "srv_2", "name": "new-01"})
         rulebook.wait_for("new-01 is running, and is set up now")
