@@ -6,7 +6,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: server
-short_description: Creates, resizes, reinstalls or deletes a server (not yet live)
+short_description: "Not yet live: creates, resizes, reinstalls or deletes a server"
 version_added: 1.0.0
 description:
   - Not yet live. The API has announced creating, resizing, reinstalling and deleting servers, but

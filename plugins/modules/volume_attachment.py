@@ -6,7 +6,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: volume_attachment
-short_description: Attaches or detaches a block-storage volume (not yet live)
+short_description: "Not yet live: attaches or detaches a block-storage volume"
 version_added: 1.0.0
 description:
   - Not yet live. The API has announced attaching and detaching volumes, but has not released it.
