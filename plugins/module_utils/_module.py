@@ -10,12 +10,12 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ansible.module_utils.basic import AnsibleModule, missing_required_lib
+from ansible.module_utils.basic import AnsibleModule, _load_params, missing_required_lib
 
 from ._client import Client
 from ._errors import CloudError, IncompleteListing, MissingLibrary, NotYetLive, OptionError
 from ._models import Server, describe_unusable
-from ._options import TOKEN_OPTIONS, Connection, connection_argument_spec, connection_from
+from ._options import Connection, connection_argument_spec, connection_from, null_token_options
 from ._text import SECRET_LENGTH, summarise
 
 _is_reserved = re.compile(r"__?ansible_").match
@@ -89,20 +89,15 @@ def run(
     ``options`` are those that the module adds to the connection's; ``rules`` are AnsibleModule's,
     such as ``required_one_of``. Any CloudError becomes a failed task.
     """
-    absent: set[str] = set()
-    spec = {**connection_argument_spec(absent.add), **options}
+    spec = {**connection_argument_spec(), **options}
     module = AnsibleModule(argument_spec=spec, supports_check_mode=True, **rules)
     # Before ansible-core 2.22, a token of white space would mask all white space in messages.
     module.no_log_values = {value for value in module.no_log_values if value.strip()}
-
-    def get_option(option: str) -> Any:
-        value = module.params[option]
-        # Null in the task is an empty value, too: only an option that is absent is None.
-        return "" if option in TOKEN_OPTIONS and option not in absent and value is None else value
-
+    # In module.params, an option that is left out is null, too.
+    params = {**module.params, **null_token_options(_load_params())}
     try:
         _check_not_empty(module.params, options)
-        connection = connection_from(get_option, module.ansible_version)
+        connection = connection_from(params.__getitem__, module.ansible_version)
         # Until ansible-core 2.22, Ansible masks only the option, and not a token from elsewhere.
         if len(connection.api_token) >= SECRET_LENGTH:
             module.no_log_values.add(connection.api_token)

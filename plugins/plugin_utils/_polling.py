@@ -24,11 +24,11 @@ from ..module_utils._errors import CloudError, MissingLibrary, OptionError, Toke
 from ..module_utils._models import Server
 from ..module_utils._options import (
     RULES,
-    TOKEN_OPTIONS,
     TYPES,
     VARIABLES,
     connection_from,
     from_environment,
+    null_token_options,
     unknown_option,
 )
 from ..module_utils._text import count_of, is_plain, summarise
@@ -88,7 +88,7 @@ def read_arguments(given: Mapping[Any, Any]) -> dict[str, Any]:
     for name in given:
         if name not in ARGUMENTS:
             raise unknown_option(name, ARGUMENTS, "is not an argument of this event source.")
-    given = {**given, **{name: "" for name in TOKEN_OPTIONS if given.get(name, "") is None}}
+    given = {**given, **null_token_options(given)}
     values = {name: _value(name, given.get(name), rules) for name, rules in ARGUMENTS.items()}
     if not 1 <= values["interval"] < math.inf:
         raise OptionError("interval: must be a number of seconds, at least 1.")
