@@ -241,7 +241,7 @@ from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructa
 from ansible.release import __version__ as ansible_version
 
 from ..module_utils._errors import CloudError, OptionError
-from ..module_utils._models import GROUP_OPTIONS, Server
+from ..module_utils._models import SELECTING_OPTIONS, Server
 from ..module_utils._options import TOKEN_OPTIONS, Connection, connection_from
 from ..module_utils._text import count_of, redact
 from ..module_utils._url import is_loopback, origin
@@ -390,7 +390,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             hosts = [host for host in hosts if expressions.is_kept(host)]
             if servers and not hosts:
                 self._warn(f"filters: no host is left; the account has {count}.")
-        used = [option for option in (*GROUP_OPTIONS, "filters") if self.get_option(option)]
+        used = [option for option in (*SELECTING_OPTIONS, "filters") if self.get_option(option)]
         after = f" after {' and '.join(used)}" if used else ""
         self._show(1, f"{count} {listing.obtained}; {count_of(len(hosts), 'host')}{after}")
         found = f"the number of hosts is {len(hosts)}; the account has {count}"
@@ -400,7 +400,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
     def _select(self, account: list[Server]) -> list[Server]:
         """Return the servers that the options keep; warn if none is left."""
-        given = {option: self.get_option(option) for option in GROUP_OPTIONS}
+        given = {option: self.get_option(option) for option in SELECTING_OPTIONS}
         wanted = {option: values for option, values in given.items() if values is not None}
         if not wanted:
             return account

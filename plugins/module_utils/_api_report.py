@@ -21,7 +21,7 @@ from ._client import LIST_SERVERS, Client
 from ._envelope import parse_listing, read_json
 from ._errors import CloudError, MalformedResponse
 from ._http import Http, Response, next_link
-from ._models import FIELDS, GROUP_OPTIONS, OPTION_FIELDS
+from ._models import FIELDS, SELECTING_OPTIONS
 from ._operations import operation
 from ._options import VERSION, Connection
 from ._text import brief
@@ -126,8 +126,7 @@ def _describe_servers(servers: list[dict[str, Any]], show_values: bool) -> dict[
     further = Counter(key for server in servers for key in server if key not in FIELDS)
     values = {
         option: Counter(value for server in servers if isinstance(value := server.get(field), str))
-        for option, field in OPTION_FIELDS.items()
-        if option in GROUP_OPTIONS
+        for option, field in SELECTING_OPTIONS.items()
     }
     report: dict[str, Any] = {
         "as_documented": not deviations,

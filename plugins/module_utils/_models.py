@@ -14,34 +14,12 @@ from typing import Any, NamedTuple
 from ._errors import MalformedResponse
 from ._text import brief
 
-
-class Field(NamedTuple):
-    """A field that the API documents for a server; its value is text.
-
-    ``option`` is the option that selects servers by it, and ``group`` the prefix of the groups that
-    its values make; empty if there are none.
-    """
-
-    name: str
-    option: str = ""
-    group: str = ""
-
-
-# In the order of the API's documentation.
-DOCUMENTED = (
-    Field("id", option="id"),
-    Field("name", option="name"),
-    Field("status", option="statuses", group="status_"),
-    Field("plan", option="plans", group="plan_"),
-    Field("region", option="regions", group="region_"),
-    Field("ipv4"),
-    Field("created_at"),
-)
-FIELDS = tuple(field.name for field in DOCUMENTED)
-GROUP_FIELDS = {field.name: field.group for field in DOCUMENTED if field.group}
-OPTION_FIELDS = {field.option: field.name for field in DOCUMENTED if field.option}
-# The options with a list of values.
-GROUP_OPTIONS = tuple(option for option, name in OPTION_FIELDS.items() if name in GROUP_FIELDS)
+# The fields that the API documents for a server, in its order; their values are text.
+FIELDS = ("id", "name", "status", "plan", "region", "ipv4", "created_at")
+# The fields whose values make groups of hosts, with the prefixes of these groups.
+GROUP_FIELDS = {"status": "status_", "plan": "plan_", "region": "region_"}
+# The options that keep only the servers with one of their values, with the field of these values.
+SELECTING_OPTIONS = {"statuses": "status", "plans": "plan", "regions": "region"}
 
 _REPORT = "The API does not document such a response: check base_url, then ask the provider."
 
