@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ._errors import MalformedResponse
+from ._errors import MalformedResponse, TooFewServers
 from ._text import brief
 
 # The fields that the API documents for a server, in its order; their values are text.
@@ -95,6 +95,15 @@ def describe_unusable(servers: Iterable[Server]) -> str:
         return ""
     named = ", ".join(f"{field} ({counts[field]})" for field in FIELDS if counts[field])
     return f"Fields that are missing or not text, with the number of servers: {named}."
+
+
+def check_min_servers(servers: Collection[Server], least: int) -> None:
+    """Raise TooFewServers if the account has fewer servers than the option min_servers requires."""
+    if len(servers) < least:
+        raise TooFewServers(
+            f"min_servers: {least} or more expected, but the account has {len(servers)}.",
+            "Check whether the token is for the right account.",
+        )
 
 
 def _can_be_encoded(value: Any) -> bool:
