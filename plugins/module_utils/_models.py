@@ -7,12 +7,11 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ._errors import MalformedResponse, TooFewServers
-from ._text import brief
+from ._text import brief, count_of
 
 # The fields that the API documents for a server, in its order; their values are text.
 FIELDS = ("id", "name", "status", "plan", "region", "ipv4", "created_at")
@@ -34,11 +33,6 @@ class Server(NamedTuple):
         """Return a documented field, or an empty text if the API gave none."""
         text: str = self.fields.get(field, "")
         return text
-
-    @property
-    def unusable(self) -> list[str]:
-        """Return the documented fields that were missing or not text."""
-        return [field for field in FIELDS if field not in self.fields]
 
 
 def server_from_api(element: Any, position: int) -> Server:
@@ -78,23 +72,28 @@ def summarise_servers(servers: Iterable[Server], shown: int = 3) -> str:
 
     For example: web-01 (srv_1), web-02 (srv_2), db-01 (srv_3) and 4 more.
     """
-    labels = sorted(map(_label, servers))
+    labels = []
+    for server in servers:
+        name = brief(server.text("name"))
+        identifier = brief(server.id)
+        labels.append(f"{name} ({identifier})" if name else identifier)
+    named = ", ".join(sorted(labels)[:shown])
     more = len(labels) - shown
-    return ", ".join(labels[:shown]) + (f" and {more:,} more" if more > 0 else "")
+    return f"{named} and {more:,} more" if more > 0 else named
 
 
-def _label(server: Server) -> str:
-    name, identifier = brief(server.text("name")), brief(server.id)
-    return f"{name} ({identifier})" if name else identifier
-
-
-def describe_unusable(servers: Iterable[Server]) -> str:
-    """Name the documented fields that servers lack, each with the number of servers; "" if none."""
-    counts = Counter(field for server in servers for field in server.unusable)
-    if not counts:
-        return ""
-    named = ", ".join(f"{field} ({counts[field]})" for field in FIELDS if counts[field])
-    return f"Fields that are missing or not text, with the number of servers: {named}."
+def describe_unusable(servers: Collection[Server], fields: Iterable[str] = FIELDS) -> list[str]:
+    """Return one message for each documented field that was missing or not text."""
+    messages = []
+    for field in fields:
+        lacking = [server for server in servers if field not in server.fields]
+        if lacking:
+            count = count_of(len(lacking), "server")
+            messages.append(
+                f"The field {field} is missing or not text for {count}: "
+                f"{summarise_servers(lacking)}."
+            )
+    return messages
 
 
 def check_min_servers(servers: Collection[Server], least: int) -> None:

@@ -58,8 +58,8 @@ class Task:
         Ansible gives a meaning to some keys in the result of a module, at any depth: it drops those
         with _ansible_ (2.16), and fails for __ansible_type (2.19 and later).
         """
-        if unusable := describe_unusable(servers):
-            self.warn(unusable)
+        for message in describe_unusable(servers):
+            self.warn(message)
         reserved: set[str] = set()
         servers = [
             server._replace(fields=_without_reserved(server.fields, reserved)) for server in servers

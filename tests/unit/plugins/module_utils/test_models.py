@@ -14,6 +14,8 @@ from ansible_collections.server_management.cloud.plugins.module_utils import _er
 from ansible_collections.server_management.cloud.plugins.module_utils._models import (
     FIELDS,
     Server,
+    check_min_servers,
+    describe_unusable,
     merge,
     server_from_api,
 )
@@ -22,7 +24,7 @@ from sandbox.account import SERVER
 
 def test_a_documented_server_keeps_all_fields() -> None:
     server = server_from_api(SERVER, 0)
-    assert (server.id, server.fields, server.unusable) == (SERVER["id"], SERVER, [])
+    assert (server.id, server.fields) == (SERVER["id"], SERVER)
     assert tuple(SERVER) == FIELDS
     assert [server.text(field) for field in FIELDS] == list(SERVER.values())
 
@@ -34,7 +36,8 @@ def test_a_documented_field_that_is_missing_or_not_text_is_dropped(field: str, v
     element = {**SERVER, field: value}
     server = server_from_api({key: given for key, given in element.items() if given is not ...}, 0)
     assert server.fields == {key: text for key, text in SERVER.items() if key != field}
-    assert server.unusable == [field]
+    message = f"The field {field} is missing or not text for 1 server: "
+    assert [text.startswith(message) for text in describe_unusable([server])] == [True]
     assert server.text(field) == ""
 
 
@@ -59,7 +62,8 @@ def test_an_element_that_is_not_an_object_is_refused(element: Any) -> None:
 def test_an_undocumented_field_is_kept(value: Any) -> None:
     element = {**SERVER, "region": "", "x_undocumented": value}
     server = server_from_api(element, 0)
-    assert (server.fields, server.unusable) == (element, [])
+    assert server.fields == element
+    assert describe_unusable([server]) == []
 
 
 @pytest.mark.parametrize(
@@ -70,7 +74,27 @@ def test_an_undocumented_field_is_kept(value: Any) -> None:
 def test_a_field_that_cannot_be_encoded_is_dropped(field: dict[str, Any]) -> None:
     server = server_from_api({**SERVER, **field}, 0)
     assert server.fields == {key: text for key, text in SERVER.items() if key not in field}
-    assert server.unusable == [key for key in field if key == "plan"]
+
+
+def test_each_unusable_field_is_reported_once_with_the_first_servers() -> None:
+    usable = {field: "x" for field in FIELDS if field not in ("plan", "region")}
+    servers = [Server(f"s_{n}", {**usable, "name": f"web-{n}"}) for n in range(4)]
+    servers[0] = Server("s_0", {**servers[0].fields, "plan": "small"})
+    assert describe_unusable(servers) == [
+        "The field plan is missing or not text for 3 servers: web-1 (s_1), web-2 (s_2), "
+        "web-3 (s_3).",
+        "The field region is missing or not text for 4 servers: web-0 (s_0), web-1 (s_1), "
+        "web-2 (s_2) and 1 more.",
+    ]
+    assert describe_unusable(servers[:1], ["plan"]) == []
+
+
+def test_an_account_with_too_few_servers_is_an_error_but_never_a_failing_api() -> None:
+    servers = [Server("a", {}), Server("b", {})]
+    check_min_servers(servers, 2)
+    with pytest.raises(_errors.TooFewServers, match="3 or more expected, but the account") as error:
+        check_min_servers(servers, 3)
+    assert (error.value.code, error.value.api_down) == ("too_few_servers", False)
 
 
 DUPLICATES = st.lists(

@@ -67,7 +67,7 @@ def test_keys_that_ansible_reserves_are_left_out_with_one_warning() -> None:
 
 
 def test_only_servers_in_the_result_cause_warnings() -> None:
-    servers = [WEB, {"id": "s_2", "name": "new", "_ansible_a": 1}]
+    servers = [WEB, {**WEB, "id": "s_2", "name": "new", "plan": 5, "_ansible_a": 1}]
     with Sandbox(servers=servers) as sandbox:
         assert run(sandbox, name="web").warnings == run(sandbox, id="s_1").warnings == []
         assert len(run(sandbox, name="new").warnings) == len(run(sandbox).warnings) == 2
