@@ -19,6 +19,10 @@ from ._options import Connection, connection_argument_spec, connection_from, nul
 from ._text import SECRET_LENGTH, summarise
 
 _is_reserved = re.compile(r"__?ansible_").match
+_ON_CONTROL_NODE = (
+    "The task usually runs on the control node, with `delegate_to: localhost`: then other hosts "
+    "neither need the library nor get the token."
+)
 _WHOLE_ACCOUNT = (
     "Set pagination to the method that the API uses. This module must see the whole account, so "
     "it ignores allow_partial."
@@ -109,10 +113,12 @@ def run(
 
 def failure(error: CloudError) -> dict[str, Any]:
     """Return the result of a task that fails."""
-    is_missing = isinstance(error, MissingLibrary)
+    message = str(error)
+    if isinstance(error, MissingLibrary):
+        message = f"{missing_required_lib('requests')}. {_ON_CONTROL_NODE}"
     result: dict[str, Any] = {
         "changed": False,
-        "msg": missing_required_lib("requests") if is_missing else str(error),
+        "msg": message,
         "error": {"code": error.code, "status": error.status, "message": error.message},
     }
     if isinstance(error, NotYetLive):

@@ -114,6 +114,7 @@ def test_modules_read_predict_or_fail_and_change_nothing(source: Source) -> None
     assert results["missing_library"]["error"]["code"] == "missing_library"
     start = "Failed to import the required Python library (requests) on "
     assert results["missing_library"]["msg"].startswith(start)
+    assert "with `delegate_to: localhost`" in results["missing_library"]["msg"]
     for lines in (
         '-    "plan": "small",\n+    "plan": "large",\n',
         "--- before: srv_1\n+++ after: srv_1\n",
