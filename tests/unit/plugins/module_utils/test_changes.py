@@ -41,6 +41,7 @@ def decided(**options: Any) -> Change:
         ({"name": "web", "plan": "large"}, "resize", {**WEB, "plan": "large"}),
         ({"name": "web", "state": "absent"}, "delete", {}),
         ({"name": "gone", "state": "absent"}, "", {}),
+        ({"id": "s_9", "state": "absent"}, "", {}),
         ({"name": "web", "state": "reinstalled"}, "reinstall", {**WEB, "status": "unknown"}),
     ],
 )
@@ -65,6 +66,7 @@ def test_a_predicted_server_has_the_options_and_unknown_values() -> None:
         ({"name": "twin"}, "name: 2 servers are named twin: s_2, s_3. Use id"),
         ({"name": "web", "region": "us"}, "region: web is in eu and cannot be moved to us."),
         ({"name": "web", "region": "us", "state": "reinstalled"}, "region: web is in eu and"),
+        ({"name": "web", "region": "us", "state": "absent"}, "region: web is in eu and"),
         ({"name": "new"}, "plan and region: required, because the account has no server named"),
         ({"name": "new", "plan": "small"}, "region: required, because"),
         ({"id": "s_9", "plan": "s", "region": "eu"}, "id: the account has no server with the id"),
