@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule, _load_params, missing_required_lib
@@ -32,8 +32,10 @@ _WHOLE_ACCOUNT = (
 class Task:
     """One task: its checked options, and access to the account."""
 
-    def __init__(self, module: AnsibleModule, connection: Connection) -> None:
-        self.params: Mapping[str, Any] = module.params
+    def __init__(
+        self, module: AnsibleModule, params: Mapping[str, Any], connection: Connection
+    ) -> None:
+        self.params = params
         self.check_mode: bool = module.check_mode
         self.warn: Callable[[str], None] = module.warn
         self.ansible_version: str = module.ansible_version
@@ -54,7 +56,9 @@ class Task:
             if whole_account:
                 error.next_step = _WHOLE_ACCOUNT
             raise
-        return self.for_result(servers) if whole_account else servers
+        if whole_account:
+            return self.for_result(servers)
+        return servers
 
     def for_result(self, servers: list[Server]) -> list[Server]:
         """Return servers as a result can have them, and warn about fields that they lack.
@@ -65,12 +69,13 @@ class Task:
         for message in describe_unusable(servers):
             self.warn(message)
         reserved: set[str] = set()
-        servers = [
-            server._replace(fields=_without_reserved(server.fields, reserved)) for server in servers
-        ]
+        kept = []
+        for server in servers:
+            fields = _without_reserved(server.fields, reserved)
+            kept.append(server._replace(fields=fields))
         if reserved:
             self.warn(f"Fields whose names Ansible reserves are left out: {summarise(reserved)}.")
-        return servers
+        return kept
 
 
 def _without_reserved(value: Any, reserved: set[str]) -> Any:
@@ -79,10 +84,13 @@ def _without_reserved(value: Any, reserved: set[str]) -> Any:
         return [_without_reserved(item, reserved) for item in value]
     if not isinstance(value, Mapping):
         return value
-    reserved.update(filter(_is_reserved, value))
-    return {
-        key: _without_reserved(item, reserved) for key, item in value.items() if key not in reserved
-    }
+    kept = {}
+    for key, item in value.items():
+        if _is_reserved(key):
+            reserved.add(key)
+        else:
+            kept[key] = _without_reserved(item, reserved)
+    return kept
 
 
 def run(
@@ -100,12 +108,12 @@ def run(
     # In module.params, an option that is left out is null, too.
     params = {**module.params, **null_token_options(_load_params())}
     try:
-        _check_not_empty(module.params, options)
+        params.update(_stripped(params, options))
         connection = connection_from(params.__getitem__, module.ansible_version)
         # Until ansible-core 2.22, Ansible masks only the option, and not a token from elsewhere.
         if len(connection.api_token) >= SECRET_LENGTH:
             module.no_log_values.add(connection.api_token)
-        result = execute(Task(module, connection))
+        result = execute(Task(module, params, connection))
     except CloudError as error:
         module.fail_json(**failure(error))
     module.exit_json(**result)
@@ -126,9 +134,18 @@ def failure(error: CloudError) -> dict[str, Any]:
     return result
 
 
-def _check_not_empty(params: Mapping[str, Any], options: Mapping[str, Any]) -> None:
-    """Raise OptionError for an empty text, which is usually a template that rendered to nothing."""
+def _stripped(params: Mapping[str, Any], options: Iterable[str]) -> dict[str, str]:
+    """Return the texts among these options without white space around them.
+
+    A block of YAML and the output of a command end with a line break. Raises OptionError for an
+    empty text, which is usually a template that rendered to nothing.
+    """
+    texts = {}
     for option in options:
         value = params[option]
-        if isinstance(value, str) and not value.strip():
+        if not isinstance(value, str):
+            continue
+        texts[option] = value.strip()
+        if not texts[option]:
             raise OptionError(f"{option}: must not be empty.")
+    return texts

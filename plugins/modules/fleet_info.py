@@ -34,8 +34,9 @@ options:
       - The declared fleet. Each entry declares one server, by exactly one of O(servers[].name) and
         O(servers[].id).
       - Only the fields that an entry declares are compared.
-      - Values are text. Quote those that YAML reads as a number or boolean. An empty value, an
-        unknown key and a server that is declared twice are errors that name the entry.
+      - Values are text. Quote those that YAML reads as a number or boolean. White space around a
+        value is ignored, as it is around the values of the API. An empty value, an unknown key and
+        a server that is declared twice are errors that name the entry.
     type: list
     elements: dict
     required: true

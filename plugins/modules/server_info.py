@@ -52,6 +52,8 @@ options:
 notes:
   - Ansible treats an option as not set if it is null, or, since ansible-core 2.19, if its template
     renders to C(none). All servers then match the option. An empty text or list is an error.
+  - White space around the values of O(id), O(name), O(statuses), O(regions) and O(plans) is
+    ignored, as it is around the values of the API.
 seealso:
   - module: server_management.cloud.fleet_info
   - plugin: server_management.cloud.servers

@@ -50,6 +50,8 @@ options:
     type: str
     choices: [present, absent]
     default: present
+notes:
+  - White space around O(name) and O(region) is ignored.
 seealso:
   - module: server_management.cloud.volume_attachment
 """

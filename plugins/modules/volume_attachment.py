@@ -42,6 +42,8 @@ options:
     type: str
     choices: [present, absent]
     default: present
+notes:
+  - White space around O(volume) and O(server) is ignored.
 seealso:
   - module: server_management.cloud.volume
 """

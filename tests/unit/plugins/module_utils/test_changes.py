@@ -23,6 +23,7 @@ SERVERS = [
     Server("s_2", {**TWIN, "id": "s_2"}),
     Server("s_3", {**TWIN, "id": "s_3"}),
     Server("s_4", {"id": "s_4", "name": "bare"}),
+    Server("s_5", {**TWIN, "id": "s_5", "name": "twin "}),
 ]
 
 
@@ -63,7 +64,7 @@ def test_a_predicted_server_has_the_options_and_unknown_values() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"name": "twin"}, "name: 2 servers are named twin: s_2, s_3. Use id"),
+        ({"name": "twin"}, "name: 3 servers are named twin: s_2, s_3, s_5. Use id"),
         ({"name": "web", "region": "us"}, "region: web is in eu and cannot be moved to us."),
         ({"name": "web", "region": "us", "state": "reinstalled"}, "region: web is in eu and"),
         ({"name": "web", "region": "us", "state": "absent"}, "region: web is in eu and"),
