@@ -320,6 +320,20 @@ def test_the_client_sends_the_described_requests() -> None:
     assert {r.scope for r in REQUESTS} == {row.scope for row in OPERATIONS if row.live}
 
 
+def test_documents_name_the_methods_of_all_requests() -> None:
+    methods = {request.method for request in REQUESTS}
+    naming = set()
+    for path in (REPOSITORY / "docs").rglob("*.rst"):
+        text = path.read_text(encoding="utf-8")
+        for names in re.findall(r"\b[Oo]nly\s((?:``[A-Z]+``\s(?:and\s)?)+)requests", text):
+            assert set(re.findall(r"[A-Z]+", names)) == methods, path
+            naming.add(path.stem)
+    assert "guide_trust" in naming
+    (live,) = re.findall(r"([^.]+) (?:is|are) live\.", DESCRIPTION["info"]["description"])
+    for row in OPERATIONS:
+        assert (row.title.lower() in live.lower()) is row.live
+
+
 def test_no_endpoint_is_invented() -> None:
     described = {path.split("/")[1] for path in DESCRIPTION["paths"]}
     methods = {method.upper() for path in DESCRIPTION["paths"].values() for method in path}
