@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ._errors import MalformedResponse, TooFewServers
-from ._text import brief, count_of
+from ._text import brief, count_of, first_of
 
 # The fields that the API documents for a server, in its order; their values are text.
 FIELDS = ("id", "name", "status", "plan", "region", "ipv4", "created_at")
@@ -77,9 +77,7 @@ def summarise_servers(servers: Iterable[Server], shown: int = 3) -> str:
         name = brief(server.text("name"))
         identifier = brief(server.id)
         labels.append(f"{name} ({identifier})" if name else identifier)
-    named = ", ".join(sorted(labels)[:shown])
-    more = len(labels) - shown
-    return f"{named} and {more:,} more" if more > 0 else named
+    return first_of(sorted(labels), shown)
 
 
 def describe_unusable(servers: Collection[Server], fields: Iterable[str] = FIELDS) -> list[str]:

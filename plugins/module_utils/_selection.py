@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from ._errors import OptionError
 from ._models import SELECTING_OPTIONS, Server
-from ._text import brief, summarise
+from ._text import brief, first_of, summarise
 
 
 def select(servers: Iterable[Server], wanted: Mapping[str, list[str] | None]) -> list[Server]:
@@ -87,6 +87,4 @@ def describe_values(servers: Iterable[Server], field: str, shown: int = 5) -> st
     if not counts:
         return "none"
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    named = ", ".join(f"{brief(value)} ({count})" for value, count in ordered[:shown])
-    more = len(ordered) - shown
-    return f"{named} and {more} more" if more > 0 else named
+    return first_of([f"{brief(value)} ({count})" for value, count in ordered], shown)
