@@ -14,7 +14,6 @@ from ansible_collections.server_management.cloud.plugins.module_utils import _er
 from ansible_collections.server_management.cloud.plugins.module_utils._models import (
     FIELDS,
     Server,
-    check_min_servers,
     describe_unusable,
     merge,
     server_from_api,
@@ -74,27 +73,6 @@ def test_an_undocumented_field_is_kept(value: Any) -> None:
 def test_a_field_that_cannot_be_encoded_is_dropped(field: dict[str, Any]) -> None:
     server = server_from_api({**SERVER, **field}, 0)
     assert server.fields == {key: text for key, text in SERVER.items() if key not in field}
-
-
-def test_each_unusable_field_is_reported_once_with_the_first_servers() -> None:
-    usable = {field: "x" for field in FIELDS if field not in ("plan", "region")}
-    servers = [Server(f"s_{n}", {**usable, "name": f"web-{n}"}) for n in range(4)]
-    servers[0] = Server("s_0", {**servers[0].fields, "plan": "small"})
-    assert describe_unusable(servers) == [
-        "The field plan is missing or not text for 3 servers: web-1 (s_1), web-2 (s_2), "
-        "web-3 (s_3).",
-        "The field region is missing or not text for 4 servers: web-0 (s_0), web-1 (s_1), "
-        "web-2 (s_2) and 1 more.",
-    ]
-    assert describe_unusable(servers[:1], ["plan"]) == []
-
-
-def test_an_account_with_too_few_servers_is_an_error_but_never_a_failing_api() -> None:
-    servers = [Server("a", {}), Server("b", {})]
-    check_min_servers(servers, 2)
-    with pytest.raises(_errors.TooFewServers, match="3 or more expected, but the account") as error:
-        check_min_servers(servers, 3)
-    assert (error.value.code, error.value.api_down) == ("too_few_servers", False)
 
 
 DUPLICATES = st.lists(
