@@ -120,13 +120,15 @@ class _Comparison:
         findings = list(self._findings)
         if not allow_unexpected:
             findings += [(*_order(s), f"{_label(s)} is not declared") for s in unexpected]
+        self._different.sort(key=lambda found: (found["name"] or found["id"], found["id"]))
+        self._ambiguous.sort(key=lambda found: found["name"])
         return {
             "in_sync": not findings,
             "report": [line for _name, _id, line in sorted(findings)],
             "missing": self._missing,
-            "different": sorted(self._different, key=lambda s: (s["name"] or s["id"], s["id"])),
+            "different": self._different,
             "unexpected": [dict(server.fields) for server in unexpected],
-            "ambiguous": sorted(self._ambiguous, key=lambda finding: finding["name"]),
+            "ambiguous": self._ambiguous,
         }
 
 

@@ -208,11 +208,13 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 def execute(task: Task) -> dict[str, Any]:
     """Compare the fleet with the account."""
-    entries, allow_unexpected = task.params["servers"], task.params["allow_unexpected"]
+    entries = task.params["servers"]
+    allow_unexpected = task.params["allow_unexpected"]
     check_entries(entries)
     if not entries and allow_unexpected:
         task.warn("servers: the list is empty and allow_unexpected is set: nothing is compared.")
-    return compare(entries, task.list_servers(whole_account=True), allow_unexpected)
+    servers = task.list_servers(whole_account=True)
+    return compare(entries, servers, allow_unexpected)
 
 
 def main() -> None:

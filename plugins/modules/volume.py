@@ -115,7 +115,8 @@ def execute(task: Task) -> NoReturn:
     size = task.params["size"]
     if size is not None and size < 1:
         raise OptionError(f"size: must be at least 1, but is {size}.")
-    operation("volume", "provision" if task.params["state"] == "present" else "delete").refuse()
+    name = "provision" if task.params["state"] == "present" else "delete"
+    operation("volume", name).refuse()
 
 
 def main() -> None:

@@ -49,10 +49,10 @@ class Snapshot:
 
     def __init__(self, servers: Mapping[str, Server], hosts: str) -> None:
         self.servers = servers
-        preferences = {
-            server.id: [server.id if hosts == "id" else server.text("name")]
-            for server in servers.values()
-        }
+        preferences = {}
+        for server in servers.values():
+            preferred = server.id if hosts == "id" else server.text("name")
+            preferences[server.id] = [preferred]
         self.names = assign_names(preferences, _DefaultGroups(), lambda _name, _id: False).names
 
     def with_events(self) -> list[Server]:
