@@ -18,12 +18,13 @@ from ansible_collections.server_management.cloud.plugins.module_utils._models im
 from support.modules import WEB
 
 TWIN = {**WEB, "name": "twin"}
+SPACED = {**TWIN, "id": "s_5", "name": "twin ", "plan": "small\n"}
 SERVERS = [
     Server("s_1", WEB),
     Server("s_2", {**TWIN, "id": "s_2"}),
     Server("s_3", {**TWIN, "id": "s_3"}),
     Server("s_4", {"id": "s_4", "name": "bare"}),
-    Server("s_5", {**TWIN, "id": "s_5", "name": "twin "}),
+    Server("s_5", SPACED),
 ]
 
 
@@ -39,6 +40,7 @@ def decided(**options: Any) -> Change:
         ({"name": "web"}, "", WEB),
         ({"id": "s_1"}, "", WEB),
         ({"id": "s_4"}, "", {"id": "s_4", "name": "bare"}),
+        ({"id": "s_5", "plan": "small"}, "", SPACED),
         ({"name": "web", "plan": "large"}, "resize", {**WEB, "plan": "large"}),
         ({"name": "web", "state": "absent"}, "delete", {}),
         ({"name": "gone", "state": "absent"}, "", {}),

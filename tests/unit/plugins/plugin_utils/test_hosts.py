@@ -97,7 +97,7 @@ def test_an_unusable_address_is_replaced_with_a_warning(address: Any) -> None:
 @pytest.mark.promise("silent")
 def test_each_kind_of_warning_names_the_first_servers_on_one_line() -> None:
     changes = [{"region": number, "plan": ..., "a-b": 1} for number in range(5)]
-    hosts, warnings = _hosts(*changes, {"ipv4": "x\ny", "name": None}, {"ipv4": "", "b c": 2})
+    hosts, warnings = _hosts(*changes, {"ipv4": "x\ny", "name": None}, {"ipv4": ..., "b c": 2})
     assert len(hosts) == 7
     name = SERVER["name"]
     first = f"{name} (srv_0), {name} (srv_1), {name} (srv_2)"
