@@ -100,6 +100,8 @@ notes:
   - A relative O(api_token_file) or O(ca_path), also in the environment, is relative to the working
     directory of the module. On localhost, this is the directory of the playbook, and the current
     directory for an ad-hoc command. Use absolute paths in the environment.
+  - In a play for other hosts, the task usually runs on the control node, with
+    C(delegate_to=localhost). Otherwise each host needs the Python library and gets the token.
 """
 
     # For plugins: ansible-doc shows these variables in a table.

@@ -241,7 +241,7 @@ from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructa
 from ansible.release import __version__ as ansible_version
 
 from ..module_utils._errors import CloudError, OptionError
-from ..module_utils._models import GROUP_OPTIONS, Server
+from ..module_utils._models import SELECTING_OPTIONS, Server, check_min_servers
 from ..module_utils._options import TOKEN_OPTIONS, Connection, connection_from
 from ..module_utils._text import count_of, redact
 from ..module_utils._url import is_loopback, origin
@@ -390,17 +390,21 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             hosts = [host for host in hosts if expressions.is_kept(host)]
             if servers and not hosts:
                 self._warn(f"filters: no host is left; the account has {count}.")
-        used = [option for option in (*GROUP_OPTIONS, "filters") if self.get_option(option)]
+        used = [option for option in (*SELECTING_OPTIONS, "filters") if self.get_option(option)]
         after = f" after {' and '.join(used)}" if used else ""
         self._show(1, f"{count} {listing.obtained}; {count_of(len(hosts), 'host')}{after}")
-        found = f"the number of hosts is {len(hosts)}; the account has {count}"
-        advice = "Check statuses, regions, plans and filters."
-        self._check_least("min_hosts", len(hosts), found, advice)
+        least = self.get_option("min_hosts")
+        if len(hosts) < least:
+            raise OptionError(
+                f"min_hosts: {least} or more expected, but the number of hosts is {len(hosts)}; "
+                f"the account has {count}.",
+                "Check statuses, regions, plans and filters.",
+            )
         return hosts
 
     def _select(self, account: list[Server]) -> list[Server]:
         """Return the servers that the options keep; warn if none is left."""
-        given = {option: self.get_option(option) for option in GROUP_OPTIONS}
+        given = {option: self.get_option(option) for option in SELECTING_OPTIONS}
         wanted = {option: values for option, values in given.items() if values is not None}
         if not wanted:
             return account
@@ -415,12 +419,6 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         for message in unknown if servers else ():
             self._show(1, message)
         return servers
-
-    def _check_least(self, option: str, number: int, found: str, advice: str) -> None:
-        """Raise OptionError if a number is smaller than the option requires."""
-        least = self.get_option(option)
-        if number < least:
-            raise OptionError(f"{option}: {least} or more expected, but {found}.", advice)
 
     def _listing(self, connection: Connection, use_cache: bool) -> Listing:
         """Return all servers of the account, from a fresh cache entry if that is allowed."""
@@ -447,9 +445,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
     def _complete(self, listing: Listing) -> Listing:
         """Return a listing that has enough servers; another one must not be cached or used."""
-        number = len(listing.servers)
-        advice = "Check whether the token is for the right account."
-        self._check_least("min_servers", number, f"the account has {number}", advice)
+        check_min_servers(listing.servers, self.get_option("min_servers"))
         return listing
 
     def _name_and_compose(

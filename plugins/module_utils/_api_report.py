@@ -21,7 +21,7 @@ from ._client import LIST_SERVERS, Client
 from ._envelope import parse_listing, read_json
 from ._errors import CloudError, Forbidden, MalformedResponse, Unauthorized
 from ._http import Http, Response, next_link
-from ._models import FIELDS, GROUP_OPTIONS, OPTION_FIELDS
+from ._models import FIELDS, SELECTING_OPTIONS
 from ._options import VERSION, Connection
 from ._text import brief
 from ._url import Request, resolve
@@ -123,8 +123,8 @@ def _describe_servers(servers: list[dict[str, Any]], show_values: bool) -> dict[
         deviations.update(_deviations(server))
         further.update(key for key in server if key not in FIELDS)
     values: dict[str, Counter[str]] = {}
-    for option in GROUP_OPTIONS:
-        found = [server.get(OPTION_FIELDS[option]) for server in servers]
+    for option, field in SELECTING_OPTIONS.items():
+        found = [server.get(field) for server in servers]
         values[option] = Counter(value for value in found if isinstance(value, str))
     report: dict[str, Any] = {
         "as_documented": not deviations,

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -15,24 +17,25 @@ from ._text import excerpt, summarise
 
 UNKNOWN = "unknown"  # in a prediction: a value that only the API can set
 MAX_IDS = 20  # of servers with the same name, in a message
+_is_one_word = re.compile(r"[\w.:/@+-]+").fullmatch
 
 
 class ServerIndex:
-    """The servers of an account, found by id or by name."""
+    """The servers of an account, found by id or by name without white space around it."""
 
     def __init__(self, servers: Iterable[Server]) -> None:
         self._by_id: dict[str, Server] = {}
         self._by_name: dict[str, list[Server]] = {}
         for server in servers:
             self._by_id[server.id] = server
-            self._by_name.setdefault(server.text("name"), []).append(server)
+            self._by_name.setdefault(server.text("name").strip(), []).append(server)
 
     def find(self, declared: Mapping[str, Any]) -> list[Server]:
         """Return the server with the declared id, or all servers with the declared name."""
-        if declared.get("id"):
-            server = self._by_id.get(declared["id"])
-            return [server] if server else []
-        return self._by_name.get(declared["name"], [])
+        if declared.get("name"):
+            return self._by_name.get(declared["name"], [])
+        server = self._by_id.get(declared["id"])
+        return [server] if server else []
 
 
 def differences(
@@ -41,13 +44,30 @@ def differences(
     """Return the declared fields whose value differs from the server's.
 
     Each is mapped to ``expected`` and ``actual``, which is None if the API gives no such field. A
-    field that is not declared is not compared.
+    field that is not declared is not compared, nor is white space around a value of the API.
     """
-    return {
-        field: {"expected": declared[field], "actual": server.fields.get(field)}
-        for field in fields
-        if declared.get(field) and server.fields.get(field) != declared[field]
-    }
+    found = {}
+    for field in fields:
+        expected = declared.get(field)
+        if expected and server.text(field).strip() != expected:
+            found[field] = {"expected": expected, "actual": server.fields.get(field)}
+    return found
+
+
+def quote(text: str) -> str:
+    """Return a text on one line for a message, in quotation marks unless it is one word.
+
+    With them, a server's name can't look like a part of the message.
+    """
+    shown = excerpt(text)
+    if _is_one_word(text):
+        return shown
+    return json.dumps(shown, ensure_ascii=False)
+
+
+def quote_label(declared: Mapping[str, Any]) -> str:
+    """Return the name or id by which a server is declared, for a message."""
+    return quote(declared.get("name") or declared["id"])
 
 
 class Change(NamedTuple):
@@ -71,11 +91,13 @@ def decide(params: Mapping[str, Any], servers: Iterable[Server]) -> Change:
     server = _find_one(params, servers)
     state = params["state"]
     if server is None:
-        return Change("", {}, {}) if state == "absent" else _create(params)
+        if state == "absent":
+            return Change("", {}, {})
+        return _create(params)
     if _differs(server, params, "region"):
         raise OptionError(
-            f"region: {_name(params)} is in {excerpt(server.text('region'))} and cannot be moved "
-            f"to {excerpt(params['region'])}.",
+            f"region: {quote_label(params)} is in {quote(server.text('region'))} and cannot be "
+            f"moved to {quote(params['region'])}.",
             "The API has not announced a way to move a server.",
         )
     before = dict(server.fields)
@@ -85,7 +107,7 @@ def decide(params: Mapping[str, Any], servers: Iterable[Server]) -> Change:
     if state == "reinstalled":
         if is_resized:
             raise OptionError(
-                f"plan: {_name(params)} has the plan {excerpt(server.text('plan'))}.",
+                f"plan: {quote_label(params)} has the plan {quote(server.text('plan'))}.",
                 "Reinstalling does not resize: omit plan, or resize the server first.",
             )
         return Change("reinstall", before, {**before, "status": UNKNOWN})
@@ -96,34 +118,37 @@ def decide(params: Mapping[str, Any], servers: Iterable[Server]) -> Change:
 
 def _find_one(params: Mapping[str, Any], servers: Iterable[Server]) -> Server | None:
     found = ServerIndex(servers).find(params)
+    if not found:
+        return None
     if len(found) > 1:
         ids = summarise((server.id for server in found), MAX_IDS)
         raise OptionError(
-            f"name: {len(found)} servers are named {_name(params)}: {ids}.",
+            f"name: {len(found)} servers are named {quote_label(params)}: {ids}.",
             "Use id to select one of them.",
         )
-    return found[0] if found else None
+    return found[0]
 
 
 def _create(params: Mapping[str, Any]) -> Change:
     """Decide on a server that the account does not have."""
     if params["id"]:
         raise OptionError(
-            f"id: the account has no server with the id {_name(params)}.",
+            f"id: the account has no server with the id {quote_label(params)}.",
             "To create a server, set name, plan and region instead of id.",
         )
     if params["state"] == "reinstalled":
         raise OptionError(
-            f"name: the account has no server named {_name(params)} to reinstall.",
+            f"name: the account has no server named {quote_label(params)} to reinstall.",
             "Check the name, or use state=present to create the server.",
         )
     missing = [option for option in ("plan", "region") if not params[option]]
     if missing:
         raise OptionError(
             f"{' and '.join(missing)}: required, because the account has no server named "
-            f"{_name(params)}."
+            f"{quote_label(params)}."
         )
-    return Change("create", {}, {field: params.get(field) or UNKNOWN for field in FIELDS})
+    predicted = {field: params.get(field) or UNKNOWN for field in FIELDS}
+    return Change("create", {}, predicted)
 
 
 def _differs(server: Server, params: Mapping[str, Any], field: str) -> bool:
@@ -131,11 +156,7 @@ def _differs(server: Server, params: Mapping[str, Any], field: str) -> bool:
     found = differences(server, params, [field])
     if found and not found[field]["actual"]:
         raise MalformedResponse(
-            f"The API gives no usable {field} for the server {excerpt(server.id)}.",
+            f"The API gives no usable {field} for the server {quote(server.id)}.",
             f"Omit {field} to continue without comparing it.",
         )
     return bool(found)
-
-
-def _name(params: Mapping[str, Any]) -> str:
-    return excerpt(params["name"] or params["id"])

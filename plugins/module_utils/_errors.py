@@ -21,8 +21,9 @@ The errors with ``api_down`` allow the use of a stale cache entry.
     │   ├── RateLimited        429                                             (api_down)
     │   ├── Redirected         3xx
     │   └── ServerFailed       5xx                                             (api_down)
-    └── MalformedResponse      not the documented envelope
-        └── IncompleteListing  has_more, and no way to continue
+    ├── MalformedResponse      not the documented envelope
+    │   └── IncompleteListing  has_more, and no way to continue
+    └── TooFewServers          fewer servers than min_servers requires
 """
 
 from __future__ import annotations
@@ -185,3 +186,9 @@ class IncompleteListing(MalformedResponse):
     """The API reports more servers, but not how to request them."""
 
     code = "incomplete_listing"
+
+
+class TooFewServers(CloudError):
+    """The account has fewer servers than the option ``min_servers`` requires."""
+
+    code = "too_few_servers"

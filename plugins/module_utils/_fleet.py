@@ -6,19 +6,16 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ._changes import MAX_IDS, ServerIndex, differences
+from ._changes import MAX_IDS, ServerIndex, differences, quote, quote_label
 from ._errors import OptionError
 from ._models import Server
-from ._text import excerpt, summarise
+from ._text import summarise
 
 _FIELDS = ("plan", "region", "status")
 KEYS = ("name", "id", *_FIELDS)
-_is_one_word = re.compile(r"[\w.:/@+-]+").fullmatch
 
 
 def check_entries(entries: Sequence[Mapping[Any, Any]]) -> None:
@@ -27,26 +24,30 @@ def check_entries(entries: Sequence[Mapping[Any, Any]]) -> None:
     for position, entry in enumerate(entries, start=1):
         where = f"servers: {_describe(entry, position)}"
         for key, value in entry.items():
-            if key not in KEYS:
-                raise OptionError(
-                    f"{where} has the unknown key {_quote(str(key))}.",
-                    f"The keys of an entry are {', '.join(KEYS)}.",
-                )
-            if value is None or (isinstance(value, str) and not value.strip()):
-                raise OptionError(
-                    f"{where}: {key} must not be empty.", "Set a value or remove the key."
-                )
-            if not isinstance(value, str):
-                raise OptionError(f"{where}: {key} must be text.", "Quote the value.")
-        if ("name" in entry) == ("id" in entry):
-            problem = "both name and id" if "name" in entry else "neither name nor id"
-            raise OptionError(f"{where} has {problem}.", "Set exactly one of them.")
+            _check_value(where, key, value)
+        if "name" in entry and "id" in entry:
+            raise OptionError(f"{where} has both name and id.", "Set exactly one of them.")
+        if "name" not in entry and "id" not in entry:
+            raise OptionError(f"{where} has neither name nor id.", "Set exactly one of them.")
         key = "name" if "name" in entry else "id"
-        earlier = first.setdefault((key, entry[key]), position)
+        earlier = first.setdefault((key, entry[key].strip()), position)
         if earlier != position:
             raise OptionError(
                 f"{where} declares the same {key} as entry {earlier}.", "Remove one of them."
             )
+
+
+def _check_value(where: str, key: object, value: object) -> None:
+    if key not in KEYS:
+        raise OptionError(
+            f"{where} has the unknown key {quote(str(key))}.",
+            f"The keys of an entry are {', '.join(KEYS)}.",
+        )
+    is_blank = isinstance(value, str) and not value.strip()
+    if value is None or is_blank:
+        raise OptionError(f"{where}: {key} must not be empty.", "Set a value or remove the key.")
+    if not isinstance(value, str):
+        raise OptionError(f"{where}: {key} must be text.", "Quote the value.")
 
 
 def compare(
@@ -78,49 +79,56 @@ class _Comparison:
 
     def add(self, entry: Mapping[str, str], position: int) -> None:
         """Compare one entry; raise OptionError if an earlier entry declares the same server."""
-        found = self._index.find(entry)
-        wanted = entry.get("name") or entry["id"]
+        declared = {key: value.strip() for key, value in entry.items()}
+        found = self._index.find(declared)
+        wanted = declared.get("name") or declared["id"]
         if not found:
             self._missing.append(entry)
-            self._findings.append((wanted, "", f"{_quote(wanted)} is missing"))
+            self._findings.append((wanted, "", f"{quote(wanted)} is missing"))
         elif len(found) > 1:
             ids = sorted(server.id for server in found)
             self._ambiguous_ids.update(ids)
             self._ambiguous.append({"name": wanted, "ids": ids})
-            line = f"{_quote(wanted)} is the name of {len(ids)} servers ({summarise(ids, MAX_IDS)})"
+            line = f"{quote(wanted)} is the name of {len(ids)} servers ({summarise(ids, MAX_IDS)})"
             self._findings.append((wanted, "", line))
         else:
-            self._add_server(found[0], entry, position)
+            self._add_server(found[0], declared, position)
 
-    def _add_server(self, server: Server, entry: Mapping[str, str], position: int) -> None:
-        earlier = self._entries.setdefault(server.id, (entry, position))
+    def _add_server(self, server: Server, declared: Mapping[str, str], position: int) -> None:
+        earlier = self._entries.setdefault(server.id, (declared, position))
         if earlier[1] != position:
             raise OptionError(
-                f"servers: {_describe(entry, position)} declares the same server as "
+                f"servers: {_describe(declared, position)} declares the same server as "
                 f"{_describe(*earlier)}.",
                 "Remove one of them.",
             )
-        fields = differences(server, entry, _FIELDS)
-        if fields:
-            name = server.fields.get("name")
-            self._different.append({"id": server.id, "name": name, "differences": fields})
-            label = _label(server) if "id" in entry else _quote(entry["name"])
-            self._findings.append((*_order(server), f"{label} has {_list_differences(fields)}"))
+        fields = differences(server, declared, _FIELDS)
+        if not fields:
+            return
+        name = server.fields.get("name")
+        self._different.append({"id": server.id, "name": name, "differences": fields})
+        label = quote_label(declared)
+        if "id" in declared:
+            label = _label(server)
+        self._findings.append((*_order(server), f"{label} has {_list_differences(fields)}"))
 
     def result(self, allow_unexpected: bool) -> dict[str, Any]:
         """Return the result of the module, with all findings."""
         declared = self._entries.keys() | self._ambiguous_ids
-        unexpected = sorted((s for s in self._servers if s.id not in declared), key=_order)
+        others = [server for server in self._servers if server.id not in declared]
+        unexpected = sorted(others, key=_order)
         findings = list(self._findings)
         if not allow_unexpected:
             findings += [(*_order(s), f"{_label(s)} is not declared") for s in unexpected]
+        self._different.sort(key=lambda found: (found["name"] or found["id"], found["id"]))
+        self._ambiguous.sort(key=lambda found: found["name"])
         return {
             "in_sync": not findings,
             "report": [line for _name, _id, line in sorted(findings)],
             "missing": self._missing,
-            "different": sorted(self._different, key=lambda s: (s["name"] or s["id"], s["id"])),
+            "different": self._different,
             "unexpected": [dict(server.fields) for server in unexpected],
-            "ambiguous": sorted(self._ambiguous, key=lambda finding: finding["name"]),
+            "ambiguous": self._ambiguous,
         }
 
 
@@ -130,27 +138,30 @@ def _order(server: Server) -> tuple[str, str]:
 
 def _label(server: Server) -> str:
     name = server.text("name")
-    return f"{_quote(name)} ({_quote(server.id)})" if name else _quote(server.id)
+    if not name:
+        return quote(server.id)
+    return f"{quote(name)} ({quote(server.id)})"
 
 
 def _list_differences(fields: Mapping[str, Mapping[str, Any]]) -> str:
     """List the fields that differ, as a part of a sentence."""
-    parts = [
-        f"the {field} {_quote(values['actual'])} instead of {_quote(values['expected'])}"
-        if values["actual"]
-        else f"no {field} (expected {_quote(values['expected'])})"
-        for field, values in fields.items()
-    ]
-    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
+    parts = []
+    for field, values in fields.items():
+        actual = values["actual"]
+        expected = quote(values["expected"])
+        if actual:
+            parts.append(f"the {field} {quote(actual)} instead of {expected}")
+        else:
+            parts.append(f"no {field} (expected {expected})")
+    *first, last = parts
+    if not first:
+        return last
+    return f"{', '.join(first)} and {last}"
 
 
 def _describe(entry: Mapping[Any, Any], position: int) -> str:
     """Return the position of an entry, with its name or id, for a message."""
     wanted = entry.get("name") or entry.get("id")
-    label = f" ({_quote(wanted)})" if isinstance(wanted, str) else ""
-    return f"entry {position}{label}"
-
-
-def _quote(text: str) -> str:
-    """Return a text on one line, quoted unless it is one word."""
-    return excerpt(text) if _is_one_word(text) else json.dumps(excerpt(text), ensure_ascii=False)
+    if not isinstance(wanted, str):
+        return f"entry {position}"
+    return f"entry {position} ({quote(wanted.strip())})"

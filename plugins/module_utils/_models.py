@@ -6,41 +6,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ._errors import MalformedResponse
-from ._text import brief
+from ._errors import MalformedResponse, TooFewServers
+from ._text import brief, count_of, first_of
 
-
-class Field(NamedTuple):
-    """A field that the API documents for a server; its value is text.
-
-    ``option`` is the option that selects servers by it, and ``group`` the prefix of the groups that
-    its values make; empty if there are none.
-    """
-
-    name: str
-    option: str = ""
-    group: str = ""
-
-
-# In the order of the API's documentation.
-DOCUMENTED = (
-    Field("id", option="id"),
-    Field("name", option="name"),
-    Field("status", option="statuses", group="status_"),
-    Field("plan", option="plans", group="plan_"),
-    Field("region", option="regions", group="region_"),
-    Field("ipv4"),
-    Field("created_at"),
-)
-FIELDS = tuple(field.name for field in DOCUMENTED)
-GROUP_FIELDS = {field.name: field.group for field in DOCUMENTED if field.group}
-OPTION_FIELDS = {field.option: field.name for field in DOCUMENTED if field.option}
-# The options with a list of values.
-GROUP_OPTIONS = tuple(option for option, name in OPTION_FIELDS.items() if name in GROUP_FIELDS)
+# The fields that the API documents for a server, in its order; their values are text.
+FIELDS = ("id", "name", "status", "plan", "region", "ipv4", "created_at")
+# The fields whose values make groups of hosts, with the prefixes of these groups.
+GROUP_FIELDS = {"status": "status_", "plan": "plan_", "region": "region_"}
+# The options that keep only the servers with one of their values, with the field of these values.
+SELECTING_OPTIONS = {"statuses": "status", "plans": "plan", "regions": "region"}
 
 _REPORT = "The API does not document such a response: check base_url, then ask the provider."
 
@@ -55,11 +32,6 @@ class Server(NamedTuple):
         """Return a documented field, or an empty text if the API gave none."""
         text: str = self.fields.get(field, "")
         return text
-
-    @property
-    def unusable(self) -> list[str]:
-        """Return the documented fields that were missing or not text."""
-        return [field for field in FIELDS if field not in self.fields]
 
 
 def server_from_api(element: Any, position: int) -> Server:
@@ -96,23 +68,35 @@ def summarise_servers(servers: Iterable[Server], shown: int = 3) -> str:
 
     For example: web-01 (srv_1), web-02 (srv_2), db-01 (srv_3) and 4 more.
     """
-    labels = sorted(map(_label, servers))
-    more = len(labels) - shown
-    return ", ".join(labels[:shown]) + (f" and {more:,} more" if more > 0 else "")
+    labels = []
+    for server in servers:
+        name = brief(server.text("name"))
+        identifier = brief(server.id)
+        labels.append(f"{name} ({identifier})" if name else identifier)
+    return first_of(sorted(labels), shown)
 
 
-def _label(server: Server) -> str:
-    name, identifier = brief(server.text("name")), brief(server.id)
-    return f"{name} ({identifier})" if name else identifier
+def describe_unusable(servers: Collection[Server], fields: Iterable[str] = FIELDS) -> list[str]:
+    """Return one message for each documented field that was missing or not text."""
+    messages = []
+    for field in fields:
+        lacking = [server for server in servers if field not in server.fields]
+        if lacking:
+            count = count_of(len(lacking), "server")
+            messages.append(
+                f"The field {field} is missing or not text for {count}: "
+                f"{summarise_servers(lacking)}."
+            )
+    return messages
 
 
-def describe_unusable(servers: Iterable[Server]) -> str:
-    """Name the documented fields that servers lack, each with the number of servers; "" if none."""
-    counts = Counter(field for server in servers for field in server.unusable)
-    if not counts:
-        return ""
-    named = ", ".join(f"{field} ({counts[field]})" for field in FIELDS if counts[field])
-    return f"Fields that are missing or not text, with the number of servers: {named}."
+def check_min_servers(servers: Collection[Server], least: int) -> None:
+    """Raise TooFewServers if the account has fewer servers than the option min_servers requires."""
+    if len(servers) < least:
+        raise TooFewServers(
+            f"min_servers: {least} or more expected, but the account has {len(servers)}.",
+            "Check whether the token is for the right account.",
+        )
 
 
 def _can_be_encoded(value: Any) -> bool:

@@ -7,18 +7,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ansible.module_utils.basic import AnsibleModule, missing_required_lib
+from ansible.module_utils.basic import AnsibleModule, _load_params, missing_required_lib
 
 from ._client import Client
 from ._errors import CloudError, IncompleteListing, MissingLibrary, NotYetLive, OptionError
 from ._models import Server, describe_unusable
-from ._options import TOKEN_OPTIONS, Connection, connection_argument_spec, connection_from
+from ._options import Connection, connection_argument_spec, connection_from, null_token_options
 from ._text import SECRET_LENGTH, summarise
 
 _is_reserved = re.compile(r"__?ansible_").match
+_ON_CONTROL_NODE = (
+    "The task usually runs on the control node, with `delegate_to: localhost`: then other hosts "
+    "neither need the library nor get the token."
+)
 _WHOLE_ACCOUNT = (
     "Set pagination to the method that the API uses. This module must see the whole account, so "
     "it ignores allow_partial."
@@ -28,8 +32,10 @@ _WHOLE_ACCOUNT = (
 class Task:
     """One task: its checked options, and access to the account."""
 
-    def __init__(self, module: AnsibleModule, connection: Connection) -> None:
-        self.params: Mapping[str, Any] = module.params
+    def __init__(
+        self, module: AnsibleModule, params: Mapping[str, Any], connection: Connection
+    ) -> None:
+        self.params = params
         self.check_mode: bool = module.check_mode
         self.warn: Callable[[str], None] = module.warn
         self.ansible_version: str = module.ansible_version
@@ -50,7 +56,9 @@ class Task:
             if whole_account:
                 error.next_step = _WHOLE_ACCOUNT
             raise
-        return self.for_result(servers) if whole_account else servers
+        if whole_account:
+            return self.for_result(servers)
+        return servers
 
     def for_result(self, servers: list[Server]) -> list[Server]:
         """Return servers as a result can have them, and warn about fields that they lack.
@@ -58,15 +66,16 @@ class Task:
         Ansible gives a meaning to some keys in the result of a module, at any depth: it drops those
         with _ansible_ (2.16), and fails for __ansible_type (2.19 and later).
         """
-        if unusable := describe_unusable(servers):
-            self.warn(unusable)
+        for message in describe_unusable(servers):
+            self.warn(message)
         reserved: set[str] = set()
-        servers = [
-            server._replace(fields=_without_reserved(server.fields, reserved)) for server in servers
-        ]
+        kept = []
+        for server in servers:
+            fields = _without_reserved(server.fields, reserved)
+            kept.append(server._replace(fields=fields))
         if reserved:
             self.warn(f"Fields whose names Ansible reserves are left out: {summarise(reserved)}.")
-        return servers
+        return kept
 
 
 def _without_reserved(value: Any, reserved: set[str]) -> Any:
@@ -75,10 +84,13 @@ def _without_reserved(value: Any, reserved: set[str]) -> Any:
         return [_without_reserved(item, reserved) for item in value]
     if not isinstance(value, Mapping):
         return value
-    reserved.update(filter(_is_reserved, value))
-    return {
-        key: _without_reserved(item, reserved) for key, item in value.items() if key not in reserved
-    }
+    kept = {}
+    for key, item in value.items():
+        if _is_reserved(key):
+            reserved.add(key)
+        else:
+            kept[key] = _without_reserved(item, reserved)
+    return kept
 
 
 def run(
@@ -89,24 +101,19 @@ def run(
     ``options`` are those that the module adds to the connection's; ``rules`` are AnsibleModule's,
     such as ``required_one_of``. Any CloudError becomes a failed task.
     """
-    absent: set[str] = set()
-    spec = {**connection_argument_spec(absent.add), **options}
+    spec = {**connection_argument_spec(), **options}
     module = AnsibleModule(argument_spec=spec, supports_check_mode=True, **rules)
     # Before ansible-core 2.22, a token of white space would mask all white space in messages.
     module.no_log_values = {value for value in module.no_log_values if value.strip()}
-
-    def get_option(option: str) -> Any:
-        value = module.params[option]
-        # Null in the task is an empty value, too: only an option that is absent is None.
-        return "" if option in TOKEN_OPTIONS and option not in absent and value is None else value
-
+    # In module.params, an option that is left out is null, too.
+    params = {**module.params, **null_token_options(_load_params())}
     try:
-        _check_not_empty(module.params, options)
-        connection = connection_from(get_option, module.ansible_version)
+        params.update(_stripped(params, options))
+        connection = connection_from(params.__getitem__, module.ansible_version)
         # Until ansible-core 2.22, Ansible masks only the option, and not a token from elsewhere.
         if len(connection.api_token) >= SECRET_LENGTH:
             module.no_log_values.add(connection.api_token)
-        result = execute(Task(module, connection))
+        result = execute(Task(module, params, connection))
     except CloudError as error:
         module.fail_json(**failure(error))
     module.exit_json(**result)
@@ -114,10 +121,12 @@ def run(
 
 def failure(error: CloudError) -> dict[str, Any]:
     """Return the result of a task that fails."""
-    is_missing = isinstance(error, MissingLibrary) and error.library == "requests"
+    message = str(error)
+    if isinstance(error, MissingLibrary) and error.library == "requests":
+        message = f"{missing_required_lib('requests')}. {_ON_CONTROL_NODE}"
     result: dict[str, Any] = {
         "changed": False,
-        "msg": missing_required_lib("requests") if is_missing else str(error),
+        "msg": message,
         "error": error.as_result(),
     }
     if isinstance(error, NotYetLive):
@@ -125,9 +134,18 @@ def failure(error: CloudError) -> dict[str, Any]:
     return result
 
 
-def _check_not_empty(params: Mapping[str, Any], options: Mapping[str, Any]) -> None:
-    """Raise OptionError for an empty text, which is usually a template that rendered to nothing."""
+def _stripped(params: Mapping[str, Any], options: Iterable[str]) -> dict[str, str]:
+    """Return the texts among these options without white space around them.
+
+    A block of YAML and the output of a command end with a line break. Raises OptionError for an
+    empty text, which is usually a template that rendered to nothing.
+    """
+    texts = {}
     for option in options:
         value = params[option]
-        if isinstance(value, str) and not value.strip():
+        if not isinstance(value, str):
+            continue
+        texts[option] = value.strip()
+        if not texts[option]:
             raise OptionError(f"{option}: must not be empty.")
+    return texts

@@ -10,7 +10,7 @@ import codecs
 import math
 import os
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -89,20 +89,20 @@ RULES = {**_IN_ENVIRONMENT, **_OF_LISTINGS}
 VARIABLES = {option: variable(option) for option in _IN_ENVIRONMENT if option not in TOKEN_OPTIONS}
 
 
-def connection_argument_spec(
-    note_absent: Callable[[str], None] = lambda option: None,
-) -> dict[str, dict[str, Any]]:
-    """Return the argument spec that every module shares.
-
-    ``note_absent`` is called with each option of the token that the task does not have. Ansible
-    returns null for these, as for options that are null in the task.
-    """
+def connection_argument_spec() -> dict[str, dict[str, Any]]:
+    """Return the argument spec that every module shares."""
     spec = {option: dict(rules) for option, rules in RULES.items()}
     for option, name in VARIABLES.items():
         spec[option]["fallback"] = environment_or_default, [name]
-    for option in TOKEN_OPTIONS:
-        spec[option]["fallback"] = note_absent, [option]
     return spec
+
+
+def null_token_options(given: Mapping[Any, Any]) -> dict[str, str]:
+    """Return an empty text for each option of the token that is null in what a user has written.
+
+    Usually a template has rendered to nothing, which is not the same as an option that is left out.
+    """
+    return {name: "" for name in TOKEN_OPTIONS if name in given and given[name] is None}
 
 
 def from_environment(name: str) -> str | None:

@@ -10,36 +10,30 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
 from ._errors import OptionError
-from ._models import GROUP_OPTIONS, OPTION_FIELDS, Server
-from ._text import brief, summarise
+from ._models import SELECTING_OPTIONS, Server
+from ._text import brief, first_of, summarise
 
 
 def select(servers: Iterable[Server], wanted: Mapping[str, list[str] | None]) -> list[Server]:
     """Keep the servers that match every option of ``wanted``.
 
-    ``wanted`` maps options of OPTION_FIELDS to the values to keep, or to None for any value. White
-    space around values of groups is ignored: Ansible splits "eu-1, eu-2" only at the comma. Raises
-    OptionError for an empty list or value: usually a template has rendered to nothing.
+    ``wanted`` maps SELECTING_OPTIONS to the values to keep, or to None for any value. White space
+    around values is ignored, in the options and in the API: Ansible splits "eu-1, eu-2" only at the
+    comma. Raises OptionError for an empty list or value: usually a template has rendered to
+    nothing.
     """
-    choices: dict[str, frozenset[str]] = {}
+    selected = list(servers)
     for option, values in wanted.items():
         if values is None:
             continue
         if not values:
             raise OptionError(f"{option}: the list is empty.", "Leave the option out to keep all.")
-        if not all(value.strip() for value in values):
+        kept = {value.strip() for value in values}
+        if "" in kept:
             raise OptionError(f"{option}: has an empty value.", "Leave it out.")
-        choices[OPTION_FIELDS[option]] = _spellings(option, values)
-    return [
-        server
-        for server in servers
-        if all(server.text(field) in values for field, values in choices.items())
-    ]
-
-
-def _spellings(option: str, values: Collection[str]) -> frozenset[str]:
-    """Return the values of an option, those of a group also without white space around them."""
-    return frozenset(values).union(map(str.strip, values) if option in GROUP_OPTIONS else ())
+        field = SELECTING_OPTIONS[option]
+        selected = [server for server in selected if server.text(field).strip() in kept]
+    return selected
 
 
 def explain_empty(servers: Collection[Server], wanted: Mapping[str, list[str] | None]) -> list[str]:
@@ -48,20 +42,19 @@ def explain_empty(servers: Collection[Server], wanted: Mapping[str, list[str] | 
     If each option matches some servers, but no server matches all of them, there is one message for
     all options. The list is empty if ``select`` keeps servers, or if the account has none.
     """
-    used = {option: values for option, values in wanted.items() if values is not None}
-    if not servers or select(servers, used):
+    if not servers or select(servers, wanted):
         return []
-    alone = [option for option in used if not select(servers, {option: used[option]})]
-    messages = [_no_server_has(option, used[option] or (), servers) for option in alone]
-    if not alone:
-        fields = "; ".join(
-            f"{OPTION_FIELDS[option]}: {describe_values(servers, OPTION_FIELDS[option])}"
-            for option in used
-        )
-        messages.append(
-            f"{', '.join(used)}: no server matches all of these options; the account has {fields}."
-        )
-    return messages
+    used = {option: values for option, values in wanted.items() if values is not None}
+    messages = []
+    for option, values in used.items():
+        if not select(servers, {option: values}):
+            messages.append(_no_server_has(option, values, servers))
+    if messages:
+        return messages
+    fields = [SELECTING_OPTIONS[option] for option in used]
+    known = "; ".join(f"{field}: {describe_values(servers, field)}" for field in fields)
+    options = ", ".join(used)
+    return [f"{options}: no server matches all of these options; the account has {known}."]
 
 
 def explain_unknown(
@@ -71,24 +64,27 @@ def explain_unknown(
 
     The list is empty if the account has no servers.
     """
+    if not servers:
+        return []
     messages = []
     for option, values in wanted.items():
-        known = {server.text(OPTION_FIELDS[option]) for server in servers}
-        unknown = [value for value in values or () if known.isdisjoint(_spellings(option, [value]))]
-        if unknown and servers:
+        known = {server.text(SELECTING_OPTIONS[option]).strip() for server in servers}
+        unknown = [value for value in values or () if value.strip() not in known]
+        if unknown:
             messages.append(_no_server_has(option, unknown, servers))
     return messages
 
 
 def _no_server_has(option: str, values: Iterable[str], servers: Iterable[Server]) -> str:
-    known = describe_values(servers, OPTION_FIELDS[option])
+    known = describe_values(servers, SELECTING_OPTIONS[option])
     return f"{option}: no server has {summarise(values)}; the account has {known}."
 
 
 def describe_values(servers: Iterable[Server], field: str, shown: int = 5) -> str:
     """Name the most frequent values of a field on one line, each with its number of servers."""
-    counts = Counter(text for server in servers if (text := server.text(field)))
+    counts = Counter(server.text(field) for server in servers)
+    del counts[""]
+    if not counts:
+        return "none"
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    named = [f"{brief(value)} ({count})" for value, count in ordered[:shown]]
-    more = len(ordered) - shown
-    return (", ".join(named) or "none") + (f" and {more} more" if more > 0 else "")
+    return first_of([f"{brief(value)} ({count})" for value, count in ordered], shown)

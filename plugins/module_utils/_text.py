@@ -21,7 +21,7 @@ Function                Text in a message
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
 Quote = Callable[[str], str]  # returns text from the API for a message, without the token
@@ -79,11 +79,14 @@ def count_of(number: int, noun: str) -> str:
 
 def summarise(texts: Iterable[str], shown: int = 3) -> str:
     """Name the first few of some texts, sorted, on one line, and count the others."""
-    ordered = sorted({brief(text) for text in texts})
-    line = ", ".join(ordered[:shown])
-    if len(ordered) > shown:
-        line += f" and {len(ordered) - shown} more"
-    return line
+    return first_of(sorted({brief(text) for text in texts}), shown)
+
+
+def first_of(texts: Sequence[str], shown: int) -> str:
+    """Name the first few of some texts in their order, and count the others."""
+    named = ", ".join(texts[:shown])
+    more = len(texts) - shown
+    return f"{named} and {more:,} more" if more > 0 else named
 
 
 def header_text(value: str) -> str:

@@ -192,8 +192,10 @@ def execute(task: Task) -> dict[str, Any]:
     report, error = check(
         task.connection, task.warn, task.ansible_version, task.params["show_values"]
     )
-    result = {"works": error is None, "report": report}
-    return {**result, **failure(error)} if error else result
+    result: dict[str, Any] = {"works": error is None, "report": report}
+    if error:
+        result.update(failure(error))
+    return result
 
 
 def main() -> None:

@@ -34,8 +34,9 @@ options:
       - The declared fleet. Each entry declares one server, by exactly one of O(servers[].name) and
         O(servers[].id).
       - Only the fields that an entry declares are compared.
-      - Values are text. Quote those that YAML reads as a number or boolean. An empty value, an
-        unknown key and a server that is declared twice are errors that name the entry.
+      - Values are text. Quote those that YAML reads as a number or boolean. White space around a
+        value is ignored, as it is around the values of the API. An empty value, an unknown key and
+        a server that is declared twice are errors that name the entry.
     type: list
     elements: dict
     required: true
@@ -207,11 +208,13 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 def execute(task: Task) -> dict[str, Any]:
     """Compare the fleet with the account."""
-    entries, allow_unexpected = task.params["servers"], task.params["allow_unexpected"]
+    entries = task.params["servers"]
+    allow_unexpected = task.params["allow_unexpected"]
     check_entries(entries)
     if not entries and allow_unexpected:
         task.warn("servers: the list is empty and allow_unexpected is set: nothing is compared.")
-    return compare(entries, task.list_servers(whole_account=True), allow_unexpected)
+    servers = task.list_servers(whole_account=True)
+    return compare(entries, servers, allow_unexpected)
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: invoice_info
-short_description: Lists the invoices of an account (not yet live)
+short_description: "Not yet live: lists the invoices of an account"
 version_added: 1.0.0
 description:
   - Not yet live. The API has announced reading the invoices, but has not released it.

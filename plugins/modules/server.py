@@ -6,7 +6,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: server
-short_description: Creates, resizes, reinstalls or deletes a server (not yet live)
+short_description: "Not yet live: creates, resizes, reinstalls or deletes a server"
 version_added: 1.0.0
 description:
   - Not yet live. The API has announced creating, resizing, reinstalling and deleting servers, but
@@ -70,6 +70,9 @@ options:
     type: str
     choices: [present, absent, reinstalled]
     default: present
+notes:
+  - White space around O(name), O(id), O(plan) and O(region) is ignored, as it is around the values
+    of the API. Two servers whose names differ only in it have the same name here.
 seealso:
   - module: server_management.cloud.fleet_info
   - module: server_management.cloud.server_info
@@ -146,10 +149,9 @@ error:
 
 from typing import Any
 
-from ..module_utils._changes import decide
+from ..module_utils._changes import decide, quote_label
 from ..module_utils._module import Task, run
 from ..module_utils._operations import operation
-from ..module_utils._text import excerpt
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "id": {"type": "str"},
@@ -163,7 +165,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
 def execute(task: Task) -> dict[str, Any]:
     """Find the server, and predict or refuse the change that the options require."""
     change = decide(task.params, task.list_servers(whole_account=True))
-    result: dict[str, Any] = {"server": change.before} if change.before else {}
+    result: dict[str, Any] = {}
+    if change.before:
+        result["server"] = change.before
     if not change.operation:
         return result
     wanted = operation("server", change.operation)
@@ -171,7 +175,7 @@ def execute(task: Task) -> dict[str, Any]:
         wanted.refuse()
     if not wanted.live:
         task.warn(f"{wanted.not_yet_live}; without check mode, this task fails.")
-    header = excerpt(task.params["name"] or task.params["id"])
+    header = quote_label(task.params)
     return {
         **result,
         "changed": True,

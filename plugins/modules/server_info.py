@@ -52,6 +52,8 @@ options:
 notes:
   - Ansible treats an option as not set if it is null, or, since ansible-core 2.19, if its template
     renders to C(none). All servers then match the option. An empty text or list is an error.
+  - White space around the values of O(id), O(name), O(statuses), O(regions) and O(plans) is
+    ignored, as it is around the values of the API.
 seealso:
   - module: server_management.cloud.fleet_info
   - plugin: server_management.cloud.servers
@@ -158,27 +160,31 @@ error:
 
 from typing import Any
 
-from ..module_utils._models import GROUP_OPTIONS, OPTION_FIELDS
 from ..module_utils._module import Task, run
 from ..module_utils._selection import explain_empty, select
 
 OPTIONS: dict[str, dict[str, Any]] = {
-    option: {"type": "list", "elements": "str"} if option in GROUP_OPTIONS else {"type": "str"}
-    for option in OPTION_FIELDS
+    "id": {"type": "str"},
+    "name": {"type": "str"},
+    "statuses": {"type": "list", "elements": "str"},
+    "regions": {"type": "list", "elements": "str"},
+    "plans": {"type": "list", "elements": "str"},
 }
 
 
 def execute(task: Task) -> dict[str, Any]:
     """List the servers that match the options."""
     params = task.params
-    one = {option: [params[option]] for option in ("id", "name") if params[option]}
-    several = {option: params[option] for option in GROUP_OPTIONS}
+    places = {option: params[option] for option in ("plans", "regions")}
     servers = task.list_servers()
-    selected = select(servers, {**one, **several})
+    selected = select(servers, {"statuses": params["statuses"], **places})
+    for field in ("id", "name"):
+        wanted = params[field]
+        if wanted is not None:
+            selected = [server for server in selected if server.text(field).strip() == wanted]
     # A loop that waits for a server selects it by name, id or status: no match is normal there.
-    if not one:
-        del several["statuses"]
-        for message in explain_empty(servers, several):
+    if params["id"] is None and params["name"] is None:
+        for message in explain_empty(servers, places):
             task.warn(message)
     return {"servers": [server.fields for server in task.for_result(selected)]}
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: usage_info
-short_description: Reads the usage of an account (not yet live)
+short_description: "Not yet live: reads the usage of an account"
 version_added: 1.0.0
 description:
   - Not yet live. The API has announced reading the usage, but has not released it.

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: volume
-short_description: Provisions a block-storage volume (not yet live)
+short_description: "Not yet live: provisions a block-storage volume"
 version_added: 1.0.0
 description:
   - Not yet live. The API has announced provisioning volumes, but has not released it.
@@ -50,6 +50,8 @@ options:
     type: str
     choices: [present, absent]
     default: present
+notes:
+  - White space around O(name) and O(region) is ignored.
 seealso:
   - module: server_management.cloud.volume_attachment
 """
@@ -113,7 +115,8 @@ def execute(task: Task) -> NoReturn:
     size = task.params["size"]
     if size is not None and size < 1:
         raise OptionError(f"size: must be at least 1, but is {size}.")
-    operation("volume", "provision" if task.params["state"] == "present" else "delete").refuse()
+    name = "provision" if task.params["state"] == "present" else "delete"
+    operation("volume", name).refuse()
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: volume_attachment
-short_description: Attaches or detaches a block-storage volume (not yet live)
+short_description: "Not yet live: attaches or detaches a block-storage volume"
 version_added: 1.0.0
 description:
   - Not yet live. The API has announced attaching and detaching volumes, but has not released it.
@@ -42,6 +42,8 @@ options:
     type: str
     choices: [present, absent]
     default: present
+notes:
+  - White space around O(volume) and O(server) is ignored.
 seealso:
   - module: server_management.cloud.volume
 """

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: wallet_info
-short_description: Reads the balance of the account's wallet (not yet live)
+short_description: "Not yet live: reads the balance of the account's wallet"
 version_added: 1.0.0
 description:
   - Not yet live. The API has announced reading the balance of the wallet, but has not released it.

@@ -14,7 +14,7 @@ from typing import Any
 from ansible.parsing.quoting import unquote
 
 from ..module_utils._errors import OptionError
-from ..module_utils._models import GROUP_OPTIONS
+from ..module_utils._models import SELECTING_OPTIONS
 from ..module_utils._options import (
     TYPES,
     VARIABLES,
@@ -147,7 +147,7 @@ def convert_values(config: Mapping[str, Any], definitions: Mapping[str, Any]) ->
             value = environment_or_default(VARIABLES[option])
         if value is not None:
             converted[option] = _converted(label, definition, value)
-        elif option in config and option in GROUP_OPTIONS:
+        elif option in config and option in SELECTING_OPTIONS:
             raise OptionError(f"{option}: is null.", "Leave the option out to keep all.")
     return converted
 

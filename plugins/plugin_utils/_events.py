@@ -41,7 +41,7 @@ class _DefaultGroups:
         return name in _GROUPS or (isinstance(name, str) and name.startswith(_GROUP_PREFIXES))
 
 
-class Listing:
+class Snapshot:
     """The servers of the account by id, and the name that the inventory gives to each of them.
 
     ``hosts`` is how the inventory names hosts: by ``name`` or by ``id``.
@@ -49,10 +49,10 @@ class Listing:
 
     def __init__(self, servers: Mapping[str, Server], hosts: str) -> None:
         self.servers = servers
-        preferences = {
-            server.id: [server.id if hosts == "id" else server.text("name")]
-            for server in servers.values()
-        }
+        preferences = {}
+        for server in servers.values():
+            preferred = server.id if hosts == "id" else server.text("name")
+            preferences[server.id] = [preferred]
         self.names = assign_names(preferences, _DefaultGroups(), lambda _name, _id: False).names
 
     def with_events(self) -> list[Server]:
@@ -61,19 +61,19 @@ class Listing:
         An id with other characters can't be in an event: with these replaced, it could be the id of
         another server.
         """
-        servers = (server for server in self.servers.values() if is_plain(server.id))
+        servers = [server for server in self.servers.values() if is_plain(server.id)]
         return sorted(servers, key=lambda server: self.names[server.id])
 
 
 class History:
-    """What the last polls found: the listing, and whether the API is failing.
+    """What the last polls found: the servers, and whether the API is failing.
 
     With ``initial``, the servers of the first listing appear.
     """
 
     def __init__(self, hosts: str, initial: bool) -> None:
         self._hosts = hosts
-        self._listing = Listing({}, hosts) if initial else None
+        self._last = Snapshot({}, hosts) if initial else None
         self._is_failing = False
 
     def fail(self, error: CloudError) -> list[Event]:
@@ -85,22 +85,26 @@ class History:
         return [{"server_management": {"event": "failed", "error": content}}]
 
     def update(self, servers: Iterable[Server], is_partial: bool = False) -> list[Event]:
-        """Return the end of a failure, then the differences from the last listing.
+        """Return the end of a failure, then the differences from the last snapshot.
 
         Servers that a partial listing does not have may still exist.
         """
-        kept = self._listing.servers if is_partial and self._listing else {}
-        now = Listing({**kept, **{server.id: server for server in servers}}, self._hosts)
+        found: dict[str, Server] = {}
+        if is_partial and self._last:
+            found.update(self._last.servers)
+        found.update({server.id: server for server in servers})
+        now = Snapshot(found, self._hosts)
         events: list[Event] = []
         if self._is_failing:
             events.append({"server_management": {"event": "recovered"}})
-        if self._listing is not None:
-            events += compare_listings(self._listing, now)
-        self._listing, self._is_failing = now, False
+        if self._last is not None:
+            events += compare_snapshots(self._last, now)
+        self._last = now
+        self._is_failing = False
         return events
 
 
-def compare_listings(before: Listing, now: Listing) -> Iterator[Event]:
+def compare_snapshots(before: Snapshot, now: Snapshot) -> Iterator[Event]:
     """Yield the events of servers that are gone, then of those that changed, then of new ones.
 
     Each kind is in the order of the host names. Servers that are gone come first, because another
@@ -118,27 +122,32 @@ def compare_listings(before: Listing, now: Listing) -> Iterator[Event]:
             yield _event("appeared", now.names[server.id], server)
 
 
-def _changes(before: Listing, now: Listing, server: Server) -> Iterator[Event]:
+def _changes(before: Snapshot, now: Snapshot, server: Server) -> Iterator[Event]:
     """Yield an event if fields of a server or its host name changed."""
     known = before.servers[server.id]
-    old_name, name = before.names[server.id], now.names[server.id]
-    changed = {
-        plain(field)
-        for field in known.fields.keys() | server.fields.keys()
-        if known.fields.get(field, _ABSENT) != server.fields.get(field, _ABSENT)
-    }
-    if changed or old_name != name:
-        earlier = plain_value(known.fields)
-        if old_name != name:
-            changed.add(HOSTNAME)
-            earlier[HOSTNAME] = old_name
-        yield _event("changed", name, server, known, before=earlier, changed=sorted(changed))
+    old_name = before.names[server.id]
+    name = now.names[server.id]
+    changed = set()
+    for field in known.fields.keys() | server.fields.keys():
+        if known.fields.get(field, _ABSENT) != server.fields.get(field, _ABSENT):
+            changed.add(plain(field))
+    if old_name != name:
+        changed.add(HOSTNAME)
+    if not changed:
+        return
+    earlier = plain_value(known.fields)
+    if old_name != name:
+        earlier[HOSTNAME] = old_name
+    yield _event("changed", name, server, known, before=earlier, changed=sorted(changed))
 
 
 def _event(kind: str, host: str, server: Server, *others: Server, **content: Any) -> Event:
     """Return an event about a server; ``others`` are further records in it."""
     content.update(event=kind, server=plain_value(server.fields))
-    if replaced := {field for record in (server, *others) for field in _replaced(record.fields)}:
+    replaced = _replaced(server.fields)
+    for record in others:
+        replaced |= _replaced(record.fields)
+    if replaced:
         content["replaced"] = sorted(replaced)
     return {"server_management": content, "meta": {"hosts": host}}
 

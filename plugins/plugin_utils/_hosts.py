@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..module_utils._errors import OptionError
-from ..module_utils._models import Server, describe_unusable, summarise_servers
+from ..module_utils._models import FIELDS, Server, describe_unusable, summarise_servers
 from ..module_utils._text import count_of, summarise
 from ._ansible import is_identifier, mark, setting, trust
 from ._names import Naming, assign_names
@@ -118,8 +118,9 @@ def _can_be_variable(name: str) -> bool:
 def report_servers(hosts: Collection[Host], prefix: str, warn: Callable[[str], None]) -> None:
     """Warn of fields that the servers of hosts lack or that were left out, and of addresses."""
     servers = [host.server for host in hosts]
-    if unusable := describe_unusable(servers):
-        warn(unusable)
+    # A missing ipv4 is reported below, with the other addresses that can't be used.
+    for message in describe_unusable(servers, [name for name in FIELDS if name != "ipv4"]):
+        warn(message)
     if left_out := {key for key in _keys(servers) if not _can_be_variable(f"{prefix}{key}")}:
         owners = [server for server in servers if not left_out.isdisjoint(server.fields)]
         count = count_of(len(owners), "server")

@@ -21,14 +21,14 @@ from typing import Any
 
 from ..module_utils._client import Client
 from ..module_utils._errors import CloudError, MissingLibrary, OptionError, TokenFileUnusable
-from ..module_utils._models import Server
+from ..module_utils._models import Server, check_min_servers
 from ..module_utils._options import (
     RULES,
-    TOKEN_OPTIONS,
     TYPES,
     VARIABLES,
     connection_from,
     from_environment,
+    null_token_options,
     unknown_option,
 )
 from ..module_utils._text import count_of, is_plain, summarise
@@ -38,6 +38,7 @@ from ._events import Event, History
 ARGUMENTS: dict[str, dict[str, Any]] = {
     **RULES,
     "interval": {"type": "float", "default": 60.0},
+    "min_servers": {"type": "int", "default": 0},
     "hosts": {"type": "str", "default": "name", "choices": ["name", "id"]},
     "initial": {"type": "bool", "default": False},
 }
@@ -88,10 +89,14 @@ def read_arguments(given: Mapping[Any, Any]) -> dict[str, Any]:
     for name in given:
         if name not in ARGUMENTS:
             raise unknown_option(name, ARGUMENTS, "is not an argument of this event source.")
-    given = {**given, **{name: "" for name in TOKEN_OPTIONS if given.get(name, "") is None}}
-    values = {name: _value(name, given.get(name), rules) for name, rules in ARGUMENTS.items()}
+    given = {**given, **null_token_options(given)}
+    values = {}
+    for name, rules in ARGUMENTS.items():
+        values[name] = _value(name, given.get(name), rules)
     if not 1 <= values["interval"] < math.inf:
         raise OptionError("interval: must be a number of seconds, at least 1.")
+    if values["min_servers"] < 0:
+        raise OptionError("min_servers: must be 0 or more.")
     return values
 
 
@@ -126,7 +131,9 @@ class _Poll:
             trace=_logger.debug,
         )
         servers = client.list_servers()
-        if ids := [server.id for server in servers if not is_plain(server.id)]:
+        check_min_servers(servers, self._options["min_servers"])
+        ids = [server.id for server in servers if not is_plain(server.id)]
+        if ids:
             self._warn(
                 f"No events are sent for {count_of(len(ids), 'server')} with characters in the id "
                 f"that events can't have: {summarise(ids)}."

@@ -84,7 +84,7 @@ def test_each_server_is_a_host_with_its_data_in_any_order(account: Source) -> No
         " servers are not named as preferred, because other servers have the same name: ",
         "because a host can't have such a name: ",
         "so ansible_host is no-usable-ipv4.invalid.",
-        "Fields that are missing or not text",
+        " is missing or not text for ",
         "Fields that can't become variables",
     )
     assert "\x1b" not in result.output

@@ -100,7 +100,7 @@ def test_an_api_that_fails_for_several_polls_and_a_rotated_token(
     rulebooks: Rulebooks, sandbox: Sandbox, polls: Callable[[int], None]
 ) -> None:
     token = rulebooks.folder / "token"
-    with rulebooks.run(timeout=3600) as rulebook:
+    with rulebooks.run(timeout=3600, min_servers=1) as rulebook:
         polls(1)
         sandbox.fail(Fault(status=503), times=3)
         assert rulebook.event("failed")["server_management"]["error"]["status"] == 503
@@ -113,6 +113,13 @@ def test_an_api_that_fails_for_several_polls_and_a_rotated_token(
         token.write_text(sandbox.token)
         rulebook.event("recovered")
         rulebook.event("gone")
+        servers = list(sandbox.servers)
+        sandbox.servers.clear()
+        failed = rulebook.event("failed")
+        assert failed["server_management"]["error"]["code"] == "too_few_servers"
+        polls(2)
+        sandbox.servers.extend(servers)
+        rulebook.event("recovered")
         # It ends within the test's limit, although the request has an hour.
         sandbox.fail(Fault.hang(), times=None)
         polls(1)

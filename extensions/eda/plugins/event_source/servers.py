@@ -24,7 +24,8 @@ description:
     on the rulebook's queue for each difference. The API itself has no events.
   - A failing API never ends the rulebook and never looks like servers that are gone. There is one
     event C(failed), and when the API works again one event C(recovered), which comes before the
-    differences that were found.
+    differences that were found. Set O(min_servers), so that the same holds for an account that is
+    suddenly empty, wherever a rule deletes or disables something.
   - An invalid argument or a missing O(base_url) ends the rulebook before any request, with an error
     that names it. So does a missing token or Python library.
   - The token file is read at each poll, so that a token can be rotated without a restart. A file
@@ -48,6 +49,15 @@ options:
         rulebook has accepted all events of the last poll.
     type: float
     default: 60
+  min_servers:
+    description:
+      - The minimum number of servers in the account. A listing with fewer is a failure, with the
+        C(code) V(too_few_servers), so that its missing servers are not reported as gone.
+      - With the default, an account that is emptied, or a token for another account, looks as if
+        every server were gone. Set at least V(1), and better the number of servers that you never
+        go below, wherever a rule destroys something for a server that is gone.
+    type: int
+    default: 0
   hosts:
     description:
       - How the inventory names hosts, for C(meta.hosts) of the events.
@@ -98,6 +108,7 @@ EXAMPLES = r"""
   sources:
     - server_management.cloud.servers:
         base_url: https://api.example.com
+        min_servers: 1
         api_token_file: ~/.config/server_management/token
         hosts: id
         initial: true

@@ -18,11 +18,13 @@ from ansible_collections.server_management.cloud.plugins.module_utils._models im
 from support.modules import WEB
 
 TWIN = {**WEB, "name": "twin"}
+SPACED = {**TWIN, "id": "s_5", "name": "twin ", "plan": "small\n"}
 SERVERS = [
     Server("s_1", WEB),
     Server("s_2", {**TWIN, "id": "s_2"}),
     Server("s_3", {**TWIN, "id": "s_3"}),
     Server("s_4", {"id": "s_4", "name": "bare"}),
+    Server("s_5", SPACED),
 ]
 
 
@@ -38,9 +40,11 @@ def decided(**options: Any) -> Change:
         ({"name": "web"}, "", WEB),
         ({"id": "s_1"}, "", WEB),
         ({"id": "s_4"}, "", {"id": "s_4", "name": "bare"}),
+        ({"id": "s_5", "plan": "small"}, "", SPACED),
         ({"name": "web", "plan": "large"}, "resize", {**WEB, "plan": "large"}),
         ({"name": "web", "state": "absent"}, "delete", {}),
         ({"name": "gone", "state": "absent"}, "", {}),
+        ({"id": "s_9", "state": "absent"}, "", {}),
         ({"name": "web", "state": "reinstalled"}, "reinstall", {**WEB, "status": "unknown"}),
     ],
 )
@@ -62,9 +66,10 @@ def test_a_predicted_server_has_the_options_and_unknown_values() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"name": "twin"}, "name: 2 servers are named twin: s_2, s_3. Use id"),
+        ({"name": "twin"}, "name: 3 servers are named twin: s_2, s_3, s_5. Use id"),
         ({"name": "web", "region": "us"}, "region: web is in eu and cannot be moved to us."),
         ({"name": "web", "region": "us", "state": "reinstalled"}, "region: web is in eu and"),
+        ({"name": "web", "region": "us", "state": "absent"}, "region: web is in eu and"),
         ({"name": "new"}, "plan and region: required, because the account has no server named"),
         ({"name": "new", "plan": "small"}, "region: required, because"),
         ({"id": "s_9", "plan": "s", "region": "eu"}, "id: the account has no server with the id"),

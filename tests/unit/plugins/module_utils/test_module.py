@@ -58,13 +58,15 @@ def test_a_long_wait_causes_a_warning(
     assert warning.startswith("retry 1 of 1 in 40.")
 
 
-def test_unusable_fields_cause_one_warning(sandbox: Sandbox) -> None:
+def test_each_unusable_field_causes_one_warning(sandbox: Sandbox) -> None:
     sandbox.servers[0]["plan"] = None
     del sandbox.servers[1]["plan"]
     sandbox.servers[2]["status"] = 7
     outcome = run_module("server_info", connection(sandbox))
+    names = [f"{server['name']} ({server['id']})" for server in sandbox.servers]
     assert outcome.warnings == [
-        "Fields that are missing or not text, with the number of servers: status (1), plan (2)."
+        f"The field status is missing or not text for 1 server: {names[2]}.",
+        f"The field plan is missing or not text for 2 servers: {', '.join(sorted(names[:2]))}.",
     ]
     dropped = [SERVER.keys() - server.keys() for server in outcome.result["servers"]]
     assert dropped == [{"plan"}, {"plan"}, {"status"}]

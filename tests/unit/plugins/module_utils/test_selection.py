@@ -35,8 +35,7 @@ ACCOUNT = [
         ({"statuses": ["stopped", " running "]}, "123"),
         ({"plans": ["small"]}, ""),
         ({"regions": [" ap "]}, "5"),
-        ({"id": ["2"]}, "2"),
-        ({"id": [" 2"]}, ""),
+        ({"regions": ["ap\n"]}, "5"),
     ],
 )
 def test_select_keeps_the_servers_that_match_every_option(

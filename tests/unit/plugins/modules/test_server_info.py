@@ -14,7 +14,7 @@ from support.modules import WEB, Outcome, run_module
 
 SERVERS = [
     {**WEB, "id": "s_1", "name": "web", "region": "eu", "plan": "small"},
-    {**WEB, "id": "s_2", "name": "web", "status": "stopped", "region": "us", "plan": "large"},
+    {**WEB, "id": "s_2", "name": "web ", "status": "stopped", "region": "us", "plan": "large"},
     {**WEB, "id": "s_3", "name": "db", "region": "us", "plan": "large", "x_undocumented": "blue"},
 ]
 
@@ -35,7 +35,8 @@ def run(sandbox: Sandbox, *, check_mode: bool = False, **options: Any) -> Outcom
     [
         ({}, ["s_1", "s_2", "s_3"]),
         ({"id": "s_2"}, ["s_2"]),
-        ({"name": "web"}, ["s_1", "s_2"]),
+        ({"id": " s_2"}, ["s_2"]),
+        ({"name": "web\n"}, ["s_1", "s_2"]),
         ({"statuses": ["running"]}, ["s_1", "s_3"]),
         ({"regions": ["us", "eu"]}, ["s_1", "s_2", "s_3"]),
         ({"name": "web", "regions": ["us"]}, ["s_2"]),
@@ -67,7 +68,7 @@ def test_keys_that_ansible_reserves_are_left_out_with_one_warning() -> None:
 
 
 def test_only_servers_in_the_result_cause_warnings() -> None:
-    servers = [WEB, {"id": "s_2", "name": "new", "_ansible_a": 1}]
+    servers = [WEB, {**WEB, "id": "s_2", "name": "new", "plan": 5, "_ansible_a": 1}]
     with Sandbox(servers=servers) as sandbox:
         assert run(sandbox, name="web").warnings == run(sandbox, id="s_1").warnings == []
         assert len(run(sandbox, name="new").warnings) == len(run(sandbox).warnings) == 2

@@ -14,7 +14,9 @@ from ansible.parsing.vault import VaultLib, VaultSecret
 from ansible.template import Templar
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
-from ansible_collections.server_management.cloud.plugins.module_utils._models import GROUP_OPTIONS
+from ansible_collections.server_management.cloud.plugins.module_utils._models import (
+    SELECTING_OPTIONS,
+)
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
     HAS_EXPRESSIONS,
 )
@@ -136,7 +138,7 @@ DEFINITIONS = {
     "hostnames": {"type": "list", "elements": "str"},
     "filters": {"type": "list", "elements": "dict"},
     "compose": {"type": "dict"},
-    **{option: {"type": "list", "elements": "str"} for option in GROUP_OPTIONS},
+    **{option: {"type": "list", "elements": "str"} for option in SELECTING_OPTIONS},
 }
 
 
@@ -192,7 +194,7 @@ def test_a_valid_value_is_converted(option: str, value: Any, expected: Any) -> N
         ("api_token", {SECRET: SECRET}, "must be text, not a list or a mapping."),
         ("api_token", 42798, QUOTES),
         ("ca_path", 5, QUOTES),
-        *((name, None, "is null. Leave the option out to keep all.") for name in GROUP_OPTIONS),
+        *((name, None, "is null. Leave the option out to keep all.") for name in SELECTING_OPTIONS),
     ],
 )
 def test_an_invalid_value_names_its_option(option: str, value: Any, message: str) -> None:

@@ -87,6 +87,19 @@ def test_a_failing_api_causes_one_event_and_no_gone_servers(api: Sandbox) -> Non
     assert "meta" not in rulebook.events[0]
 
 
+def test_an_emptied_account_is_a_failure_and_not_gone_servers(api: Sandbox) -> None:
+    servers = list(api.servers)
+    steps = [api.servers.clear, nothing, lambda: api.servers.extend(servers[:2])]
+    rulebook = Rulebook(api, *steps)
+    assert rulebook.run(min_servers="2") == ["failed", "recovered", "gone"]
+    assert rulebook.events[0]["server_management"]["error"] == {
+        "code": "too_few_servers",
+        "message": "min_servers: 2 or more expected, but the account has 0. "
+        "Check whether the token is for the right account.",
+        "status": None,
+    }
+
+
 def test_the_source_sleeps_when_the_queue_has_all_events(api: Sandbox) -> None:
     numbers: list[int] = []
     rulebook = Rulebook(api, lambda: numbers.append(len(rulebook.events)))
@@ -194,6 +207,7 @@ def test_the_connection_has_the_defaults_of_the_modules() -> None:
     assert read_arguments({}) == {
         **{name: rules.get("default") for name, rules in connection_argument_spec().items()},
         "interval": 60.0,
+        "min_servers": 0,
         "hosts": "name",
         "initial": False,
     }
@@ -220,6 +234,7 @@ def test_values_are_converted(name: str, given: object, value: object) -> None:
         ({"interval": 0.5}, "interval: must be a number of seconds, at least 1"),
         ({"interval": 10**400}, "interval: must be a number"),
         ({"interval": "soon"}, "interval: must be a number"),
+        ({"min_servers": -1}, "min_servers: must be 0 or more."),
         ({"initial": "maybe"}, "initial: must be true or false"),
         ({"hosts": "ip"}, "hosts: must be one of name, id"),
         ({"base_url": 5}, "base_url: must be text"),
