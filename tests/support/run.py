@@ -98,6 +98,8 @@ def clean_environment(home: Path, python: Path = Path(sys.executable)) -> dict[s
         "TMPDIR": str(temporary),
         "LC_ALL": "C.UTF-8",
         "ANSIBLE_HOME": str(home / ".ansible"),
+        # Its default, ~/.ansible/tmp, is in the user's home, whatever HOME is.
+        "ANSIBLE_REMOTE_TMP": str(home / ".ansible" / "tmp"),
         "ANSIBLE_NOCOLOR": "1",
         # Interpreter discovery may find a version manager's shim that fails.
         "ANSIBLE_PYTHON_INTERPRETER": str(python.absolute()),
