@@ -62,7 +62,6 @@ def play(source: Source, tasks: dict[str, dict[str, Any]]) -> tuple[dict[str, An
     if version("ansible-core") >= "2.19":
         environment["ANSIBLE_DISPLAY_TRACEBACK"] = "always"
     result = source.runner.playbook(path, "-vvvvvv", "--diff", env=environment).ok()
-    assert {request.method for request in api.requests} == {"GET"}
     return json.loads(kept.read_text(encoding="utf-8")), result
 
 
@@ -121,7 +120,7 @@ def test_modules_read_predict_or_fail_and_change_nothing(source: Source) -> None
     ):
         assert lines in shown.stdout
     # Nothing is requested for what is not yet live, unless the task needs the listing.
-    assert len(source.sandbox.requests) == 7
+    assert [request.method for request in source.sandbox.requests] == ["GET"] * 7
 
 
 @pytest.mark.promise("data")
