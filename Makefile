@@ -12,7 +12,7 @@ CHECKS := demo check
 
 # Where to look for a Python that runs nox, which finds the others itself. The shell expands it.
 PYTHONS := $(or $(PYTHON),python3 python3.14 python3.13 python3.12 python3.11 python3.10 \
-	/usr/bin/python3 "$$HOME"/.pyenv/versions/*/bin/python3)
+	/usr/bin/python3 "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/*/bin/python3)
 SUITABLE := import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 10))
 
 .PHONY: help clean release $(SESSIONS)
