@@ -6,17 +6,16 @@
 
 TOOLS := .venv-tools
 NOX := $(TOOLS)/bin/python -m nox
-SESSIONS := demo test lint docs devel bench live picture
-PARALLEL := matrix gates check
+SESSIONS := demo test matrix lint gates docs check devel bench live picture
 # What `make release` runs before it builds anything.
-CHECKS := demo test check
+CHECKS := demo check
 
-# Where to look for a Python that runs nox, which finds the others itself.
+# Where to look for a Python that runs nox, which finds the others itself. The shell expands it.
 PYTHONS := $(or $(PYTHON),python3 python3.14 python3.13 python3.12 python3.11 python3.10 \
-	/usr/bin/python3 $(wildcard $(HOME)/.pyenv/versions/*/bin/python3))
+	/usr/bin/python3 "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/*/bin/python3)
 SUITABLE := import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 10))
 
-.PHONY: help clean release $(SESSIONS) $(PARALLEL)
+.PHONY: help clean release $(SESSIONS)
 
 help:
 	@echo "make demo      1 min  list and reach the servers of a sandbox"
@@ -40,9 +39,6 @@ demo live: export NOX_QUIET := 1
 $(SESSIONS): $(TOOLS)/ready
 	@$(NOX) --session $@ -- $(ARGS)
 
-$(PARALLEL): $(TOOLS)/ready
-	@$(TOOLS)/bin/python tools/side_by_side.py $@ $(ARGS)
-
 release: $(TOOLS)/ready
 	@$(TOOLS)/bin/python tools/release.py $(ARGS)
 	@$(if $(CHECKS),$(MAKE) --no-print-directory $(CHECKS) ARGS=)
@@ -55,7 +51,7 @@ $(TOOLS)/ready: tests/requirements-tools.txt
 	done; \
 	if [ -z "$$python" ]; then \
 		echo "Python 3.10 or later with venv and pip is required (Debian: python3-venv)." >&2; \
-		echo "None of these is one: $(PYTHONS)" >&2; \
+		echo "None of these is one:" $(PYTHONS) >&2; \
 		echo "To use another: make PYTHON=/path/to/python3 ..." >&2; \
 		exit 1; \
 	fi; \

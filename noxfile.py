@@ -21,7 +21,7 @@ REPOSITORY = Path(__file__).resolve().parent
 sys.path[:0] = [str(REPOSITORY), str(REPOSITORY / "tests")]
 
 from support.collection import PLACE, link_collection
-from tools import containerless, galaxy_import
+from tools import containerless, galaxy_import, side_by_side
 from tools.pythons import choose, find_pythons, newest_core
 
 # The supported versions of ansible-core, and all Pythons of each. The first Python that the machine
@@ -40,7 +40,7 @@ PRE_RELEASES = ("2.22",)
 OLD_REQUESTS = ("2.20", "2.18", "2.16")
 OLDEST_REQUESTS = ("requests==2.28.0", "urllib3~=1.26.0")
 TEST_REQUIREMENTS = ("-r", "tests/requirements.txt")
-# The tests that run on each version: all but those of the sandbox and of the tools.
+# The tests of each version; one version of `make matrix` runs all, `make test` all but slow ones.
 TESTS = (
     *("tests/unit/plugins", "tests/unit/extensions", "tests/unit/test_consistency.py"),
     *("tests/e2e", "--hypothesis-profile=quick"),
@@ -51,14 +51,13 @@ PROGRAMS = {
     **{f"neighbours-{core}": core for core in ("2.21", "2.16")},
     **{f"rulebook-{core}": core for core in ("2.22", "2.16")},
 }
-MATRIX = (*(f"matrix_test-{core}" for core in CORES), *PROGRAMS, "load")
 # What ansible-test runs on each version. There are no ignore files. pylint takes half of the time
 # of all sanity tests, so it runs only on the newest one.
 SANITY = "sanity --skip-test pylint"
 ANSIBLE_TESTS = {
     **dict.fromkeys(CORES, (SANITY,)),
     "2.22": ("sanity", "integration"),
-    "2.21": (SANITY, "units"),
+    "2.20": (SANITY, "units"),
     "2.16": (SANITY, "integration"),
 }
 
@@ -87,13 +86,15 @@ DOCS = (
     ".nox/site/rst .nox/site/html",
 )
 
-# The sessions of `make gates`, long ones first: tools/side_by_side.py runs them.
-GATES = (
-    "galaxy",
-    *(f"ansible_test-{core}" for core in ANSIBLE_TESTS),
-    *("lint", "importer", "packaging", "license-check", "extra-checks", "docs"),
-)
-
+# The sessions that run others side by side, long ones first.
+PARALLEL: dict[str, tuple[str, ...]] = {
+    "matrix": (*(f"matrix_test-{core}" for core in CORES), *PROGRAMS),
+    "gates": (
+        *("galaxy", *(f"ansible_test-{core}" for core in ANSIBLE_TESTS)),
+        *("lint", "importer", "packaging", "license-check", "extra-checks", "docs"),
+    ),
+}
+PARALLEL["check"] = PARALLEL["matrix"] + PARALLEL["gates"]
 
 find_pythons()
 CORE, PYTHON = newest_core({core: CORES[core] for core in CORES if core not in PRE_RELEASES})
@@ -135,7 +136,6 @@ def run_all(session: nox.Session, commands: Iterable[str], env: Mapping[str, str
 def test(session: nox.Session) -> None:
     """Run the tests on the newest ansible-core for which this machine has a Python."""
     install(session, CORE, *TEST_REQUIREMENTS)
-    # Most tests wait for an Ansible command.
     parallel = ("--numprocesses=auto", "--maxprocesses=8", "--dist=worksteal")
     session.run("pytest", *(session.posargs or parallel))
 
@@ -147,24 +147,28 @@ for _core, _pythons in CORES.items():
         """Run the tests on one ansible-core, on some with the oldest requests."""
         requests = OLDEST_REQUESTS if core in OLD_REQUESTS else ()
         install(session, core, *TEST_REQUIREMENTS, *requests)
-        session.run("pytest", *(session.posargs or TESTS), env={"FUZZ_CASES": "500"})
+        tests = ("-m", "") if core == CORE else TESTS
+        session.run("pytest", *(session.posargs or tests), env={"FUZZ_CASES": "500"})
+
+
+for _kind in PARALLEL:
+
+    @nox.session(name=_kind, python=False)
+    def parallel(session: nox.Session, kind: str = _kind) -> None:
+        """Run sessions side by side; a version of ansible-core stands for its session."""
+        each = "ansible_test" if kind == "gates" else "matrix_test"
+        chosen = [f"{each}-{name}" if name in CORES else name for name in session.posargs]
+        if failed := side_by_side.run(chosen or PARALLEL[kind]):
+            session.error(f"not passed: {', '.join(failed)}")
 
 
 @nox.session(python=[choose(("3.15", "3.14", "3.13"))])
 def devel(session: nox.Session) -> None:
     """Run the tests and ansible-test on the newest pre-release of ansible-core."""
-    newest = f"ansible-core>={next(iter(CORES))}.0a1"
-    session.install(newest, "-r", "requirements.txt", *TEST_REQUIREMENTS)
-    session.install(*containerless.REQUIREMENTS)
+    session.install(f"ansible-core>={next(iter(CORES))}.0a1", "-r", "requirements.txt")
+    session.install(*TEST_REQUIREMENTS, *containerless.REQUIREMENTS)
     session.run("pytest", *(session.posargs or TESTS))
     run_ansible_test(session, "sanity")
-
-
-@nox.session(python=[PYTHON])
-def load(session: nox.Session) -> None:
-    """Run the tests with many servers, or with many commands at once."""
-    install(session, CORE, *TEST_REQUIREMENTS)
-    session.run("pytest", "-m", "slow", *(session.posargs or ("tests/e2e/test_load.py",)))
 
 
 for _name, _core in {**PROGRAMS, "packaging": CORE, "galaxy": CORE}.items():
@@ -244,12 +248,9 @@ def demo(session: nox.Session) -> None:
 def live(session: nox.Session) -> None:
     """Check a real account, read-only, and print a report without anything private."""
     install(session, CORE)
-    env = {
-        "ANSIBLE_COLLECTIONS_PATH": str(link_collection(Path(session.create_tmp()))),
-        "ANSIBLE_INVENTORY_UNPARSED_WARNING": "false",
-        "ANSIBLE_LOCALHOST_WARNING": "false",
-    }
-    session.run("ansible-playbook", "server_management.cloud.check_api", *session.posargs, env=env)
+    env = {"ANSIBLE_COLLECTIONS_PATH": str(link_collection(Path(session.create_tmp())))}
+    play = ("-i", "localhost,", "server_management.cloud.check_api")
+    session.run("ansible-playbook", *play, *session.posargs, env=env)
 
 
 @nox.session(python=[PYTHON])

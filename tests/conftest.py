@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # for `tools`
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # for `sandbox` and `support`
@@ -24,10 +24,21 @@ from support.collection import link_collection
 
 pytest_plugins = ["support.fixtures"]
 
-# The machine may be busy, so that an example can take any time.
-settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-# For runs that repeat on another ansible-core what one run did with more examples.
-settings.register_profile("quick", settings.get_profile("default"), max_examples=10)
+# The machine may be busy, so that an example can take any time. A failing example is kept in
+# .hypothesis, and printed in a form that repeats it elsewhere.
+settings.register_profile(
+    "default",
+    settings.get_profile("default"),
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+# For runs that repeat on another ansible-core what one run did with more examples. Looking for a
+# shorter example can take five minutes.
+QUICK = [phase for phase in Phase if phase not in (Phase.shrink, Phase.explain)]
+settings.register_profile("quick", settings.get_profile("default"), max_examples=10, phases=QUICK)
+# With CI=true, Hypothesis would choose a profile that always tries the same examples.
+settings.load_profile("default")
 
 FOREIGN = ("ANSIBLE_", "SERVER_MANAGEMENT_")
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")

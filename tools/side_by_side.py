@@ -2,12 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Run sessions of noxfile.py in parallel, each with a separate log.
-
-python tools/side_by_side.py matrix|gates|check [SESSION ...]
-
-A version of ansible-core stands for the session of matrix or gates that tests this version.
-"""
+"""Run sessions of nox in parallel, each with a separate log."""
 
 from __future__ import annotations
 
@@ -20,8 +15,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
-REPOSITORY = Path(__file__).resolve().parents[1]
-LOGS = REPOSITORY / ".nox" / "logs"
+LOGS = Path(__file__).resolve().parents[1] / ".nox" / "logs"
 NOX = (sys.executable, "-m", "nox", "--session")
 AT_ONCE = (os.cpu_count() or 1) + 1  # one of them is usually waiting
 # Runs before the others: files that they create for a moment would count as unlicensed.
@@ -29,44 +23,28 @@ FIRST = "license-check"
 _COUNTS = re.compile(r"^=* ?(\d+ (?:passed|failed|error).*? in [\d.]+s)", re.MULTILINE)
 
 
-def main(kind: str, *chosen: str) -> int:
-    """Run the sessions of this kind, or the chosen ones, and return the exit status."""
-    sys.path[0] = str(REPOSITORY)
-    from noxfile import CORES, GATES, MATRIX
-
-    names = {"matrix": MATRIX, "gates": GATES, "check": (*MATRIX, *GATES)}[kind]
-    each = "ansible_test" if kind == "gates" else "matrix_test"
-    if chosen:
-        names = tuple(f"{each}-{name}" if name in CORES else name for name in chosen)
-    failed = run([name for name in names if name == FIRST])
-    failed += run([name for name in names if name != FIRST])
-    if failed:
-        print(f"not passed: {', '.join(failed)}", file=sys.stderr)
-    return bool(failed)
-
-
-def run(
-    names: Sequence[str],
-    command: Sequence[str] = NOX,
-    logs: Path = LOGS,
-    at_once: int = AT_ONCE,
-) -> list[str]:
+def run(names: Sequence[str], command: Sequence[str] = NOX, logs: Path = LOGS) -> list[str]:
     """Run a command with each of the names, print the logs of failures, return their names."""
     logs.mkdir(parents=True, exist_ok=True)
     failed = set()
-    with ThreadPoolExecutor(at_once) as pool:
-        runs = {pool.submit(_run, [*command, name], logs / f"{name}.log"): name for name in names}
-        for run_ in as_completed(runs):
-            name = runs[run_]
-            log = logs / f"{name}.log"
-            status, seconds = run_.result()
-            text = log.read_text(encoding="utf-8", errors="replace")
-            if status != 0:
-                failed.add(name)
-                print(f"--- {name}\n{text}--- {name}")
-            verdict = "passed" if status == 0 else f"FAILED with status {status}"
-            counts = "".join(f": {found}" for found in _COUNTS.findall(text))
-            print(f"{name}: {verdict} in {seconds:.0f} s{counts} ({log})", flush=True)
+    first = [name for name in names if name == FIRST]
+    others = [name for name in names if name != FIRST]
+    for group in (first, others):
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            runs = {
+                pool.submit(_run, [*command, name], logs / f"{name}.log"): name for name in group
+            }
+            for run_ in as_completed(runs):
+                name = runs[run_]
+                log = logs / f"{name}.log"
+                status, seconds = run_.result()
+                text = log.read_text(encoding="utf-8", errors="replace")
+                if status != 0:
+                    failed.add(name)
+                    print(f"--- {name}\n{text}--- {name}")
+                verdict = "passed" if status == 0 else f"FAILED with status {status}"
+                counts = "".join(f": {found}" for found in _COUNTS.findall(text))
+                print(f"{name}: {verdict} in {seconds:.0f} s{counts} ({log})", flush=True)
     return [name for name in names if name in failed]
 
 
@@ -78,7 +56,3 @@ def _run(command: Sequence[str], log: Path) -> tuple[int, float]:
             command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, check=False
         )
     return done.returncode, time.monotonic() - start
-
-
-if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))

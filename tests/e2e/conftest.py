@@ -98,7 +98,7 @@ class Source:
 
 
 @dataclass
-class Case:
+class Expected:
     """A source, and what a command must make of it.
 
     ``hosts`` are those of the group with the name of the case, None for any. Each of ``warns`` is
@@ -121,7 +121,7 @@ class Case:
         for texts, shown in ((self.warns, "".join(warnings)), (self.fails, error)):
             for text in texts:
                 if squeeze(text) not in shown:
-                    yield f"does not show: {text}"
+                    yield f"does not show: {text}\n  but: {shown}"
 
 
 class Cases:
@@ -134,7 +134,7 @@ class Cases:
     def __init__(self, runner: Runner, folder: Path, stack: ExitStack) -> None:
         self.runner = runner
         self.folder = folder
-        self.all: dict[str, Case] = {}
+        self.all: dict[str, Expected] = {}
         self._stack = stack
 
     def serve(self, *names: str, **account: Any) -> Sandbox:
@@ -164,7 +164,7 @@ class Cases:
         api = api or self.serve(f"{case}-1")
         source = Source(self.runner, api, self.folder)
         path = source.file(f"{case}{ENDING}", **{"group": case, **options})
-        self.all[case] = Case(path, hosts, as_tuple(warns), as_tuple(fails))
+        self.all[case] = Expected(path, hosts, as_tuple(warns), as_tuple(fails))
         return api
 
     def share(self, case: str, api: Sandbox, **options: Any) -> None:
@@ -175,10 +175,11 @@ class Cases:
     def write(self, case: str, content: str, fails: str | Sequence[str]) -> None:
         """Add a source with this content, which fails."""
         path = write_inventory(self.folder, content, f"{case}{ENDING}")
-        self.all[case] = Case(path, [], (), as_tuple(fails))
+        self.all[case] = Expected(path, [], (), as_tuple(fails))
 
     def run(self, *arguments: str | Path, env: Mapping[str, str] | None = None) -> Result:
         """List all sources by one command, and check each case."""
+        __tracebackhide__ = True
         paths = as_arguments(case.path for case in self.all.values())
         result = self.runner.inventory(*arguments, *paths, "--list", env=env).ok()
         listing, warned, failed = result.json(), warnings(result), failures(result)
@@ -191,9 +192,9 @@ class Cases:
         ]
         is_quiet = not any(case.warns or case.fails for case in self.all.values())
         if "Traceback" in result.output or (is_quiet and not arguments and result.stderr):
-            problems.append("there are other messages")
+            problems.append(f"there are other messages\n{result}")
         if problems:
-            raise CommandError("\n".join([*problems, str(result)]))
+            raise CommandError("\n".join(problems))
         return result
 
 

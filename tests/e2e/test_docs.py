@@ -132,7 +132,9 @@ class Reader:
         elif command == "python3 -m pip install requests":
             command = "python3 -c 'import requests'"
         elif command.startswith("ansible-galaxy collection install "):
-            command = _ORIGIN.sub(str(self.tarball), command) + " --offline -p collections"
+            command = (
+                _ORIGIN.sub(shlex.quote(str(self.tarball)), command) + " --offline -p collections"
+            )
         if command in self.installs:
             return self.installs[command]
         shell = ("sh", "-c", self.translate(command))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -198,12 +199,14 @@ def test_a_forged_cache_entry_is_a_miss_or_data(cases: Cases, tmp_path: Path) ->
     paths = as_arguments(case.path for case in cases.all.values())
     result = cases.runner.inventory(*paths, "--list").ok()
     hostvars, warned = result.json()["_meta"]["hostvars"], warnings(result)
-    # In some, Ansible's own decoding removes the marks before the plugin sees them.
+    # Ansible's own decoding removes the mark of its version before the plugin sees it.
+    data = {"listing", "trusted" if version("ansible-core") >= "2.19" else "unsafe"}
+    assert set(warned) == cases.all.keys() - data
     assert plain(hostvars["listing-1"]["joined"]) == f"{EXECUTE}listing-1"
     for title in cases.all:
         region = hostvars[f"{title}-1"]["server_region"]
-        if title in warned:
-            assert (region, "isdamaged" in warned[title][0]) == ("eu-1", True), title
-        else:
+        if title in data:
             assert region == {"__ansible_unsafe": EXECUTE}, title
+        else:
+            assert (region, "isdamaged" in warned[title][0]) == ("eu-1", True), title
     assert executed(cases.runner) == []

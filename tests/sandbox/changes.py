@@ -39,7 +39,7 @@ class Change:
             raise ValueError("change: expected at to be 0 or more seconds")
         if not self.server:
             raise ValueError(f"change: {self.kind} needs the name of a server")
-        if bool(self.fields) < (self.kind == "change"):
+        if self.kind == "change" and not self.fields:
             raise ValueError(f"change: {self.server}: nothing is to be changed")
         if self.fields and self.kind == "disappear":
             raise ValueError(f"change: {self.server}: a server that disappears has no new values")

@@ -26,6 +26,9 @@ from support.secrets import find_secret
 
 TIME_LIMIT = 300.0  # seconds; generous, since the machine may be shared
 _GRACE = 5.0  # seconds
+# Of a long output, a failure shows the first and the last lines.
+_FIRST_LINES = 10
+_LAST_LINES = 40
 
 
 class CommandError(AssertionError):
@@ -56,12 +59,14 @@ class Result:
 
     def shows(self, *texts: str) -> Result:
         """Return the result itself; raise CommandError if it does not contain all these texts."""
+        __tracebackhide__ = True
         if missing := [text for text in texts if not self.says(text)]:
             raise CommandError(f"does not show {missing}\n{self}")
         return self
 
     def json(self) -> Any:
         """Parse standard output; raise CommandError if it is not JSON."""
+        __tracebackhide__ = True
         try:
             return json.loads(self.stdout)
         except ValueError as error:
@@ -69,6 +74,7 @@ class Result:
 
     def ok(self) -> Result:
         """Return the result itself; raise CommandError if the command failed."""
+        __tracebackhide__ = True
         if self.rc != 0:
             raise CommandError(f"failed\n{self}")
         return self
@@ -76,8 +82,16 @@ class Result:
     def __str__(self) -> str:
         return (
             f"$ {' '.join(self.command)}\nexit status {self.rc}\n"
-            f"--- stdout\n{self.stdout}\n--- stderr\n{self.stderr}"
+            f"--- stdout\n{_shorten(self.stdout)}\n--- stderr\n{_shorten(self.stderr)}"
         )
+
+
+def _shorten(text: str) -> str:
+    lines = text.splitlines()
+    left_out = len(lines) - _FIRST_LINES - _LAST_LINES
+    if left_out <= 0:
+        return text
+    return "\n".join([*lines[:_FIRST_LINES], f"[{left_out} lines]", *lines[-_LAST_LINES:]])
 
 
 def search_path(python: Path) -> str:
@@ -98,6 +112,8 @@ def clean_environment(home: Path, python: Path = Path(sys.executable)) -> dict[s
         "TMPDIR": str(temporary),
         "LC_ALL": "C.UTF-8",
         "ANSIBLE_HOME": str(home / ".ansible"),
+        # Its default, ~/.ansible/tmp, is in the user's home, whatever HOME is.
+        "ANSIBLE_REMOTE_TMP": str(home / ".ansible" / "tmp"),
         "ANSIBLE_NOCOLOR": "1",
         # Interpreter discovery may find a version manager's shim that fails.
         "ANSIBLE_PYTHON_INTERPRETER": str(python.absolute()),

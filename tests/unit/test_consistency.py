@@ -33,7 +33,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._options i
 from ansible_collections.server_management.cloud.plugins.module_utils._url import Request
 from sandbox import Fault, Sandbox
 from support import status_page
-from support.collection import REPOSITORY
+from support.collection import REPOSITORY, sources
 from support.modules import MODULES as PACKAGE
 from support.modules import REQUIRED, Outcome, run_module
 
@@ -46,7 +46,7 @@ PLUGIN_NAMES = [("inventory", "servers"), *(("modules", name) for name in MODULE
 BORROWED = ("ansible.builtin.constructed", "ansible.builtin.inventory_cache")
 
 COMMON = ("changed", "msg")  # what Ansible documents for every module
-TYPES = {"str": str, "int": int, "bool": bool, "dict": dict, "list": list}
+TYPES = {"str": str, "int": int, "float": float, "bool": bool, "dict": dict, "list": list}
 
 
 @lru_cache
@@ -120,30 +120,31 @@ def unborrowed(folder: str, name: str) -> set[str]:
     return set(documentation(folder, name)[0]["options"]) - borrowed
 
 
-def test_the_inventory_plugin_reads_the_options_that_it_documents() -> None:
-    files = [*PLUGINS.glob("inventory/*.py"), *PLUGINS.glob("*_utils/*.py")]
-    source = "\n".join(path.read_text(encoding="utf-8") for path in files)
-    options = unborrowed("inventory", "servers")
-    unread = {option for option in options if f'"{option}"' not in source}
-    assert unread == {"plugin"}
+def test_the_inventory_plugin_groups_by_the_documented_fields() -> None:
     documented = documentation("inventory", "servers")[0]["options"]
     assert set(documented["group_by"]["choices"]) == set(GROUP_FIELDS)
     assert set(SELECTING_OPTIONS) <= documented.keys()
 
 
 @lru_cache
-def words(pattern: str) -> set[str]:
-    """Return all words of these files, but not of this one."""
+def words_with(pattern: str, markup: str) -> set[str]:
+    """Return the words with this markup in these files, but not in this one."""
     paths = [path for path in REPOSITORY.glob(pattern) if path.name != Path(__file__).name]
-    texts = [path.read_text(encoding="utf-8") for path in paths]
-    return {word for text in texts for word in re.findall(r"\w+", text)}
+    text = "\n".join(path.read_text(encoding="utf-8") for path in paths)
+    return {match[1] for match in re.finditer(markup, text, re.MULTILINE)}
 
 
 @pytest.mark.parametrize(("folder", "name"), PLUGIN_NAMES)
 def test_each_option_has_a_test_and_a_mention_in_a_guide(folder: str, name: str) -> None:
     options = unborrowed(folder, name)
-    assert not options - words("tests/**/test_*.py"), "no test names these options"
-    assert not options - words("docs/docsite/rst/guide_*.rst"), "no guide names these options"
+    arguments = words_with("tests/**/test_*.py", r"[(,{ ](\w+)=")
+    keys = words_with("tests/**/test_*.py", r"\"(\w+)\":")
+    assert not options - arguments - keys, "no test uses these options"
+    shown = words_with("docs/docsite/rst/guide_*.rst", r"``(\w+)[`:]")
+    used = words_with("docs/docsite/rst/guide_*.rst", r"^[ -]*(\w+):")
+    if folder == "modules":
+        used |= set(re.findall(r"(\w+):", documentation(folder, name)[1]))
+    assert not options - shown - used, "no guide and no example names these options"
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -311,7 +312,7 @@ def test_the_client_sends_the_described_requests() -> None:
             method.upper(),
             path,
             *operation.get("security", DESCRIPTION["security"])[0]["bearer"],
-            *(operation["responses"].keys() - {"default"}),
+            *(status for status in operation["responses"] if status.startswith("2")),
         )
         for path, methods in DESCRIPTION["paths"].items()
         for method, operation in methods.items()
@@ -337,17 +338,16 @@ def test_documents_name_the_methods_of_all_requests() -> None:
 def test_no_endpoint_is_invented() -> None:
     described = {path.split("/")[1] for path in DESCRIPTION["paths"]}
     methods = {method.upper() for path in DESCRIPTION["paths"].values() for method in path}
-    # What users read or run: code, documentation and the sandbox.
-    files = [
-        path
-        for place in ("plugins", "docs", "tests/sandbox")
-        for path in (REPOSITORY / place).rglob("*")
+    # What users read or run: everything but tests and tools; also the sandbox.
+    published = [
+        name for name in sources() if not name.startswith(("tests/", "tools/", ".", "LIC"))
     ]
-    published = [path for path in files if path.suffix in (".py", ".rst", ".md", ".yml", ".yaml")]
-    for path in [REPOSITORY / "README.md", *published]:
-        text = path.read_text(encoding="utf-8")
-        assert set(re.findall(r"/api/v1/(\w+)", text)) <= described, path
-        assert set(re.findall(r"\b(?:POST|PUT|PATCH|DELETE)\b", text)) <= methods, path
+    sandbox = [name for name in sources() if name.startswith("tests/sandbox/")]
+    assert {"README.md", "playbooks/check_api.yml"} < set(published)
+    for name in [*published, *sandbox]:
+        text = (REPOSITORY / name).read_text(encoding="utf-8")
+        assert set(re.findall(r"/api/v1/(\w+)", text)) <= described, name
+        assert set(re.findall(r"\b(?:POST|PUT|PATCH|DELETE)\b", text)) <= methods, name
 
 
 def test_each_promise_of_the_development_guide_has_tests() -> None:

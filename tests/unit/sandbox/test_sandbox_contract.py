@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import requests
@@ -23,11 +24,12 @@ from .conftest import call
 
 DESCRIPTION = Path(__file__).resolve().parents[3] / "docs" / "openapi.yaml"
 PROTOCOL = yaml.safe_load(DESCRIPTION.read_text(encoding="utf-8"))
-SERVER = PROTOCOL["components"]["schemas"]["Server"]
+SCHEMAS = PROTOCOL["components"]["schemas"]
+SERVER = SCHEMAS["Server"]
 
 
 @pytest.fixture
-def sandbox() -> Iterator[Sandbox]:
+def paged() -> Iterator[Sandbox]:
     """Serve an account of 300 servers in two pages."""
     with Sandbox(servers=300, pagination="link", page_size=150) as running:
         yield running
@@ -43,35 +45,45 @@ def check(sandbox: Sandbox, response: requests.Response) -> None:
     description.validate_response(request, RequestsOpenAPIResponse(response))
 
 
-def test_the_listing_is_as_described(sandbox: Sandbox) -> None:
+def test_the_listing_is_as_described(paged: Sandbox) -> None:
     OpenAPI.from_dict(PROTOCOL).check_spec()
     for start in (0, 150):
-        response = call(sandbox, params={"resume": start})
-        check(sandbox, response)
+        response = call(paged, params={"resume": start})
+        check(paged, response)
         assert response.json()["has_more"] is (start == 0)
 
 
-def test_only_described_fields_are_served(sandbox: Sandbox) -> None:
-    content = call(sandbox).json()
-    envelope = PROTOCOL["components"]["schemas"]["ServerList"]
+def described(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema that a reference names."""
+    found: dict[str, Any] = SCHEMAS[schema["$ref"].rpartition("/")[2]]
+    return found
+
+
+@pytest.mark.parametrize("path", [path for path in PROTOCOL["paths"] if "{" not in path])
+def test_only_described_fields_are_served(paged: Sandbox, path: str) -> None:
+    response = PROTOCOL["paths"][path]["get"]["responses"]["200"]
+    envelope = described(response["content"]["application/json"]["schema"])
+    content = call(paged, path).json()
     assert set(envelope["required"]) <= content.keys() <= envelope["properties"].keys()
-    for server in content["data"]:
-        assert sorted(server) == sorted(SERVER["properties"]) == sorted(SERVER["required"])
+    element = described(envelope["properties"]["data"]["items"])
+    assert content["data"]
+    for served in content["data"]:
+        assert sorted(served) == sorted(element["properties"]) == sorted(element["required"])
 
 
-def test_the_body_of_an_error_is_not_described(sandbox: Sandbox) -> None:
-    sandbox.fail(Fault(status=503))
-    check(sandbox, call(sandbox))
+def test_the_body_of_an_error_is_not_described(paged: Sandbox) -> None:
+    paged.fail(Fault(status=503))
+    check(paged, call(paged))
 
 
-def test_the_token_is_required_as_described(sandbox: Sandbox) -> None:
-    response = call(sandbox, headers={})
+def test_the_token_is_required_as_described(paged: Sandbox) -> None:
+    response = call(paged, headers={})
     assert response.status_code == 401
     with pytest.raises(OpenAPIError):
-        check(sandbox, response)
+        check(paged, response)
 
 
-def test_only_the_described_operations_are_served(sandbox: Sandbox) -> None:
+def test_only_the_described_operations_are_served(paged: Sandbox) -> None:
     described = {
         (method.upper(), path, *operation.get("security", PROTOCOL["security"])[0]["bearer"])
         for path, methods in PROTOCOL["paths"].items()
@@ -81,10 +93,10 @@ def test_only_the_described_operations_are_served(sandbox: Sandbox) -> None:
     for path in PROTOCOL["paths"]:
         allowed = {route.method for route in ROUTES if route.path == path}
         for method in {"GET", "POST", "PUT", "PATCH", "DELETE"} - allowed:
-            response = call(sandbox, path, method)
+            response = call(paged, path, method)
             assert response.status_code == 405
             assert response.headers["Allow"] == ", ".join(sorted(allowed))
-    assert call(sandbox, "/not/described").status_code == 404
+    assert call(paged, "/not/described").status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -99,8 +111,8 @@ def test_only_the_described_operations_are_served(sandbox: Sandbox) -> None:
         ("created_at", "2024-02-30T00:00:00Z"),
     ],
 )
-def test_a_missing_or_wrong_value_is_detected(sandbox: Sandbox, field: str, value: object) -> None:
-    fields = {**sandbox.servers[0], field: value}
-    sandbox.servers[0] = {name: given for name, given in fields.items() if given is not ...}
+def test_a_missing_or_wrong_value_is_detected(paged: Sandbox, field: str, value: object) -> None:
+    fields = {**paged.servers[0], field: value}
+    paged.servers[0] = {name: given for name, given in fields.items() if given is not ...}
     with pytest.raises(OpenAPIError):
-        check(sandbox, call(sandbox))
+        check(paged, call(paged))

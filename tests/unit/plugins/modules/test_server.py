@@ -57,6 +57,7 @@ def test_check_mode_predicts_and_warns(
     sandbox: Sandbox, operation: str, title: str, options: dict[str, Any]
 ) -> None:
     outcome = run(sandbox, check_mode=True, **options)
+    assert {request.method for request in sandbox.requests} == {"GET"}
     assert not outcome.failed
     result = outcome.result
     assert (result["changed"], result["operation"]) == (True, operation)

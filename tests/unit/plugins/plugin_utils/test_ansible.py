@@ -104,7 +104,6 @@ SUSPECT = [
 ]
 LITERALS = {"[1, 2]": [1, 2], "{'a': 1}": {"a": 1}}
 TEXTS = st.text(alphabet="{}%#[]()|'\".:-_ abj2n7*\n\\é") | st.text()
-TEXTS = st.text(alphabet="{}%#[]()|'\".:-_ abj2n7*\n\\é") | st.text()
 
 
 def _variable(value: Any) -> Any:
