@@ -145,8 +145,10 @@ def connection_from(
     )
 
 
-def unknown_option(key: object, known: Collection[str], problem: str) -> OptionError:
-    """Make the error for a key that is not an option, with the option that is most similar.
+def unknown_option(
+    key: object, known: Collection[str], problem: str, advice: str = ""
+) -> OptionError:
+    """Make the error for a key that is not an option, with the most similar one, or ``advice``.
 
     Only the start of the key is shown: without a space after the colon, a value is part of it.
     """
@@ -156,7 +158,9 @@ def unknown_option(key: object, known: Collection[str], problem: str) -> OptionE
     if name in known:
         return OptionError(f"{name}: must be followed by a colon and a space.")
     near = difflib.get_close_matches(name, known, n=1)
-    return OptionError(f"{name}: {problem}", f"Did you mean {near[0]}?" if near else "")
+    if near:
+        advice = f"Did you mean {near[0]}?"
+    return OptionError(f"{name}: {problem}", advice)
 
 
 def _token(get_option: Callable[[str], Any], folder: str) -> tuple[str, str, str]:
