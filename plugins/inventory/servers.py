@@ -272,10 +272,10 @@ from ..plugin_utils._inventory import (
     leave_out_groups,
     taken_names,
 )
-from ..plugin_utils._listing import Listing
 from ..plugin_utils._names import Naming, assign_names
 
 if TYPE_CHECKING:
+    from ..plugin_utils._cache import Listing
     from ..plugin_utils._expressions import Expressions
 
 _DETAILS = 2  # the verbosity (-vv) that shows requests, retries and decisions of the cache
@@ -451,6 +451,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
     def _fetch(self, connection: Connection) -> Listing:
         from ..module_utils._client import Client
+        from ..plugin_utils._cache import Listing
 
         show = partial(self._show, 0)
         trace = partial(self._show, _DETAILS) if self.display.verbosity >= _DETAILS else None

@@ -22,9 +22,9 @@ from ansible_collections.server_management.cloud.plugins.module_utils._models im
 from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
 from ansible_collections.server_management.cloud.plugins.plugin_utils._cache import (
     CacheEntry,
+    Listing,
     open_entry,
 )
-from ansible_collections.server_management.cloud.plugins.plugin_utils._listing import Listing
 from sandbox.account import make_servers
 
 pytestmark = pytest.mark.promise("cache")
