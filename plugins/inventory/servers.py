@@ -38,8 +38,12 @@ notes:
   - A server without a usable IPv4 address gets C(no-usable-ipv4.invalid.) as C(ansible_host), which
     never resolves, so that Ansible does not connect to whatever the server's name resolves to.
     O(compose) can set another address.
+  - Servers with the same IPv4 address cause a warning, because a task for one of them can change
+    another one.
   - No field of the API becomes a variable that starts with C(ansible_) or that has a meaning for
-    Ansible, such as C(name) or C(environment). This matters if O(hostvars_prefix) is empty.
+    Ansible, such as C(name) or C(environment). This matters if O(hostvars_prefix) is empty. With
+    C(-v), the fields that can't become variables are named.
+  - The hosts of a file are in the order of their names, in its groups and in C(all).
 options:
   plugin:
     description: The name of this plugin.
@@ -69,8 +73,9 @@ options:
         can't have become underscores, and so does the last dot of a name that ends like a file of
         variables, such as C(db1.yml).
       - A name can't be used if it is longer than 253 characters, starts with a hyphen or a dot, is
-        a loopback name or address, or is the name of a group. This includes names that start like a
-        group that this source could make, such as C(status_stopped).
+        a loopback name or address, is an IPv4 address that no field of the server but its name has,
+        or is the name of a group. This includes names that start like a group that this source
+        could make, such as C(status_stopped).
       - The name of another account's server is not used, nor that of a host for which another
         source sets an address, a connection plugin or a password.
       - There is one warning for each reason why hosts do not have their first name, or an error if
@@ -102,7 +107,9 @@ options:
   filters:
     description:
       - Conditions that select servers. The first condition that is true decides. Servers that match
-        no condition are kept.
+        no condition are kept, so an C(include) that no C(exclude) follows would have no effect and
+        is an error. To keep no other servers, end the list with C(exclude) and the condition
+        V(true).
       - Conditions are evaluated before hosts have names. A condition that fails is an error.
       - If no host is left, there is a warning. O(min_hosts) makes this an error.
     type: list
@@ -231,9 +238,9 @@ plugin: server_management.cloud.servers
 
 import os
 import time
-from collections.abc import Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 from ansible import context
 from ansible.errors import AnsibleParserError
@@ -243,8 +250,9 @@ from ansible.release import __version__ as ansible_version
 from ..module_utils._errors import CloudError, OptionError
 from ..module_utils._models import SELECTING_OPTIONS, Server, check_min_servers
 from ..module_utils._options import TOKEN_OPTIONS, Connection, connection_from
-from ..module_utils._text import count_of, redact
+from ..module_utils._text import count_of, redact, summarise
 from ..module_utils._url import is_loopback, origin
+from ..plugin_utils._ansible import setting
 from ..plugin_utils._config import (
     EXPRESSION_OPTIONS,
     PLUGIN,
@@ -256,36 +264,24 @@ from ..plugin_utils._config import (
     source_label,
 )
 from ..plugin_utils._groups import ReservedNames, group_hosts
-from ..plugin_utils._hosts import (
-    Host,
-    Listing,
-    hosts_from,
-    name_and_compose,
-    report_names,
-    report_servers,
-    set_host_key_aliases,
-)
+from ..plugin_utils._hosts import Host, hosts_from, report_servers, set_host_key_aliases
 from ..plugin_utils._inventory import (
     add_groups,
     add_hosts,
     add_parents,
     leave_out_groups,
-    release,
     taken_names,
 )
+from ..plugin_utils._names import Naming, assign_names
+
+if TYPE_CHECKING:
+    from ..plugin_utils._cache import Listing
+    from ..plugin_utils._expressions import Expressions
 
 _DETAILS = 2  # the verbosity (-vv) that shows requests, retries and decisions of the cache
-
-
-class _File(NamedTuple):
-    """What the file gives, if Ansible's options do not have it.
-
-    ``raw`` has the options that may come from the environment later, with paths as they are in the
-    file: null if the file does not have them.
-    """
-
-    raw: Mapping[str, str | None]
-    uses_cache: bool
+# Options of which only the value in the file is used: Ansible replaces a missing one by that of the
+# environment, and makes paths relative to the working directory.
+_OF_FILE = (*TOKEN_OPTIONS, "ca_path")
 
 
 class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
@@ -338,36 +334,36 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         direct = convert_values(direct, definitions)
         super().set_options(task_keys=task_keys, var_options=var_options, direct=direct)
         check_options(self.get_option)
-        # Null in the file is an empty token.
-        raw = {name: (direct[name] or "") if name in direct else None for name in TOKEN_OPTIONS}
-        raw["ca_path"] = direct.get("ca_path")
-        self._file = _File(raw, self.get_option("cache"))
+        self._in_file = {option: direct.get(option) for option in _OF_FILE}
+        self._uses_cache = self.get_option("cache")
         # Otherwise, Ansible would load the cache plugin next, without an explanation of its errors.
         self.set_option("cache", False)
 
     def _connection_option(self, option: str) -> Any:
-        return self._file.raw[option] if option in self._file.raw else self.get_option(option)
+        if option in _OF_FILE:
+            return self._in_file[option]
+        return self.get_option(option)
 
     def _add(self, connection: Connection, use_cache: bool) -> None:
         """Prepare all hosts and groups, then add them; adding can't fail."""
         check_token_file(connection, context.CLIARGS.get("inventory") or (), self._warn)
-        expressions = self._expressions()
         inventory = self.inventory
+        expressions = self._expressions()
         reserved = ReservedNames(self.get_option, inventory.groups)
         reserved.check(inventory.hosts, self._warn)
         hosts = self._hosts(connection, use_cache, expressions)
         group_hosts(hosts, reserved.common_group, self.get_option("group_by"), self._warn)
-        self._name_and_compose(hosts, reserved, expressions, connection.base_url)
-        report_servers(hosts, self.get_option("hostvars_prefix"), self._warn)
+        naming = self._name_and_compose(hosts, reserved, expressions, connection.root_url)
+        self._report(hosts, naming, expressions)
         if self.get_option("host_key_alias"):
             set_host_key_aliases(hosts)
-        parents = list(expressions.parents) if expressions else []
-        parents = leave_out_groups(hosts, parents, inventory.hosts, self._warn)
+        parents = expressions.parents if expressions else ()
+        kept_parents = leave_out_groups(hosts, parents, inventory.hosts, self._warn)
         add_groups(inventory, hosts, reserved.common_group)
-        add_hosts(inventory, release(hosts), connection.base_url)
-        add_parents(inventory, parents)
+        add_hosts(inventory, hosts, connection.root_url)
+        add_parents(inventory, kept_parents)
 
-    def _expressions(self) -> Any:
+    def _expressions(self) -> Expressions | None:
         """Return the evaluator of the file's expressions, or None if it has no expressions.
 
         Imports here and below are made only if needed, because Ansible compiles the code of
@@ -379,20 +375,24 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
         return Expressions(self.get_option, self.templar, self._vars, self._warn)
 
-    def _hosts(self, connection: Connection, use_cache: bool, expressions: Any) -> list[Host]:
+    def _hosts(
+        self, connection: Connection, use_cache: bool, expressions: Expressions | None
+    ) -> list[Host]:
         """Return a host, without name and groups, for each server that the options select."""
         listing = self._listing(connection, use_cache)
-        account, count = listing.servers, count_of(len(listing.servers), "server")
+        account = listing.servers
+        count = count_of(len(account), "server")
         servers = self._select(account)
         has_loopback = is_loopback(origin(connection.base_url)[1])
-        hosts = hosts_from(servers, self.get_option("hostvars_prefix"), has_loopback)
-        if self.get_option("filters"):
+        show = partial(self._show, 1)
+        hosts = hosts_from(servers, self.get_option("hostvars_prefix"), has_loopback, show)
+        if expressions and self.get_option("filters"):
             hosts = [host for host in hosts if expressions.is_kept(host)]
             if servers and not hosts:
                 self._warn(f"filters: no host is left; the account has {count}.")
         used = [option for option in (*SELECTING_OPTIONS, "filters") if self.get_option(option)]
         after = f" after {' and '.join(used)}" if used else ""
-        self._show(1, f"{count} {listing.obtained}; {count_of(len(hosts), 'host')}{after}")
+        show(f"{count} {listing.obtained}; {count_of(len(hosts), 'host')}{after}")
         least = self.get_option("min_hosts")
         if len(hosts) < least:
             raise OptionError(
@@ -400,12 +400,28 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
                 f"the account has {count}.",
                 "Check statuses, regions, plans and filters.",
             )
+        if expressions and self.get_option("hostnames"):
+            self._set_preferences(hosts, expressions)
         return hosts
+
+    def _set_preferences(self, hosts: list[Host], expressions: Expressions) -> None:
+        """Evaluate hostnames; the failures alone explain why a host has no preference."""
+        for host in hosts:
+            host.preferences = expressions.preferences(host)
+        failed = set[str]()
+        for servers, _reason in expressions.failures.values():  # until now, all of hostnames
+            failed.update(servers)
+        for host in hosts:
+            if host.server.id in failed and not any(host.preferences):
+                host.preferences = []
 
     def _select(self, account: list[Server]) -> list[Server]:
         """Return the servers that the options keep; warn if none is left."""
-        given = {option: self.get_option(option) for option in SELECTING_OPTIONS}
-        wanted = {option: values for option, values in given.items() if values is not None}
+        wanted = {}
+        for option in SELECTING_OPTIONS:
+            values = self.get_option(option)
+            if values is not None:
+                wanted[option] = values
         if not wanted:
             return account
         from ..module_utils._selection import explain_empty, explain_unknown, select
@@ -416,14 +432,15 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             raise OptionError(unknown[0])
         for message in explain_empty(account, wanted):
             self._warn(message)
-        for message in unknown if servers else ():
-            self._show(1, message)
+        if servers:
+            for message in unknown:
+                self._show(1, message)
         return servers
 
     def _listing(self, connection: Connection, use_cache: bool) -> Listing:
         """Return all servers of the account, from a fresh cache entry if that is allowed."""
         fetch = partial(self._fetch, connection)
-        if not self._file.uses_cache:
+        if not self._uses_cache:
             return fetch()
         from ..plugin_utils._cache import open_entry
 
@@ -432,6 +449,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
     def _fetch(self, connection: Connection) -> Listing:
         from ..module_utils._client import Client
+        from ..plugin_utils._cache import Listing
 
         show = partial(self._show, 0)
         trace = partial(self._show, _DETAILS) if self.display.verbosity >= _DETAILS else None
@@ -449,20 +467,56 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         return listing
 
     def _name_and_compose(
-        self, hosts: list[Host], reserved: ReservedNames, expressions: Any, base_url: str
-    ) -> None:
-        """Name and sort the hosts, and evaluate the file's expressions for them."""
-        is_taken = taken_names(self.inventory, base_url, hosts)
-        if self.get_option("hostnames") is not None:
+        self,
+        hosts: list[Host],
+        reserved: ReservedNames,
+        expressions: Expressions | None,
+        root_url: str,
+    ) -> Naming:
+        """Name the hosts, sort them, and add what the expressions of the file, if any, give.
+
+        Not all groups are known before the hosts are composed. If a host turns out to have the name
+        of a group, naming and composing are repeated without that name. Other names can make
+        expressions return other groups, so the number of attempts is limited.
+        """
+        preferences = [(host.server, host.preferences) for host in hosts]
+        is_taken = taken_names(self.inventory, root_url)
+        variable_files = setting("YAML_FILENAME_EXTENSIONS") or ()
+        clashing = set[str]()
+        for _attempt in range(3):
+            naming = assign_names(preferences, reserved, is_taken, variable_files)
             for host in hosts:
-                host.preferences = expressions.preferences(host)
-        naming = name_and_compose(hosts, expressions, reserved, is_taken, self.inventory)
-        report_names(naming, hosts, self.get_option("strict"), self._warn)
+                host.name = naming.names[host.server.id]
+            hosts.sort(key=lambda host: host.name)
+            if expressions is None:
+                return naming
+            composed = expressions.compose_all(hosts, self.inventory)
+            made = set(chain.from_iterable(expressions.parents))
+            made.update(*(added.groups for added in composed))
+            clashing = made.intersection(naming.names.values())
+            if not clashing:
+                for host, added in zip(hosts, composed, strict=True):
+                    host.variables.update(added.variables)
+                    host.groups += added.groups
+                return naming
+            reserved.add(made)
+        raise OptionError(
+            f"keyed_groups: creates groups with the names of hosts: {summarise(clashing)}.",
+            "Set prefix.",
+        )
+
+    def _report(self, hosts: list[Host], naming: Naming, expressions: Expressions | None) -> None:
+        """Warn of problems with single hosts, once for each kind."""
+        for problem in naming.problems():
+            if self.get_option("strict"):
+                raise OptionError(f"hostnames: {problem}")
+            self._warn(problem)
         failures = expressions.failures if expressions else {}
         for label, (servers, reason) in failures.items():
             first = ", first with" if len(servers) > 1 else ""
             total = count_of(len(hosts), "host")
             self._warn(f"{label}: failed for {len(servers):,} of {total}{first}: {reason}")
+        report_servers(hosts, self._warn)
 
     def _warn(self, text: str) -> None:
         self.display.warning(self._line(text))

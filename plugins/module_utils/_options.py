@@ -152,8 +152,10 @@ def connection_from(
     )
 
 
-def unknown_option(key: object, known: Collection[str], problem: str) -> OptionError:
-    """Make the error for a key that is not an option, with the option that is most similar.
+def unknown_option(
+    key: object, known: Collection[str], problem: str, advice: str = ""
+) -> OptionError:
+    """Make the error for a key that is not an option, with the most similar one, or ``advice``.
 
     Only the start of the key is shown: without a space after the colon, a value is part of it.
     """
@@ -162,10 +164,10 @@ def unknown_option(key: object, known: Collection[str], problem: str) -> OptionE
     name = re.split(r"[:=\s]", one_line(str(key)), maxsplit=1)[0]
     if name in known:
         return OptionError(f"{name}: must be followed by a colon and a space.")
-    error = OptionError(f"{name}: {problem}")
-    for near in difflib.get_close_matches(name, known, n=1):
-        error.next_step = f"Did you mean {near}?"
-    return error
+    near = difflib.get_close_matches(name, known, n=1)
+    if near:
+        advice = f"Did you mean {near[0]}?"
+    return OptionError(f"{name}: {problem}", advice)
 
 
 def _token(get_option: Callable[[str], Any], folder: str) -> tuple[str, str, str]:

@@ -12,31 +12,46 @@ import math
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ansible.errors import AnsibleError
+from ansible.plugins.inventory import Cacheable
 
 from ..module_utils._envelope import parse_listing, read_json
-from ..module_utils._errors import CloudError, MalformedResponse, OptionError
+from ..module_utils._errors import CloudError, MalformedResponse
 from ..module_utils._models import Server, merge
 from ..module_utils._options import Connection
 from ..module_utils._text import one_line
-from ._hosts import Listing
 
 _FORMAT = 1
 # Exceptions raised by reading a damaged entry, in the cache plugin or in Ansible's decoder.
 _DAMAGED = (AnsibleError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
+class Listing(NamedTuple):
+    """The servers of the account, and how they were obtained.
+
+    ``age`` is in seconds, and not 0 only if the listing is from the cache.
+    """
+
+    servers: list[Server]
+    obtained: str
+    is_partial: bool = False
+    age: float = 0.0
+
+
 def open_entry(
-    source: Any, connection: Connection, warn: Callable[[str], None], trace: Callable[[str], None]
+    source: Cacheable,
+    connection: Connection,
+    warn: Callable[[str], None],
+    trace: Callable[[str], None],
 ) -> CacheEntry | None:
     """Load the cache plugin of an inventory plugin, and return the entry of the account.
 
-    Warn and return None if the system does not allow it. Raises OptionError if the plugin does not
-    work with its options.
+    Warn and return None if the plugin can't be used.
     """
-    plugin, fresh = source.get_option("cache_plugin"), source.get_option("cache_timeout")
+    plugin = source.get_option("cache_plugin")
+    fresh = source.get_option("cache_timeout")
     grace = source.get_option("stale_cache_timeout")
     if fresh and grace:
         # The cache plugin has to keep entries for longer than they are fresh.
@@ -44,15 +59,10 @@ def open_entry(
     try:
         source.load_cache_plugin()
     except Exception as error:  # noqa: BLE001  # a cache plugin may raise anything
-        reason = _reason(error)
-        # Ansible checks the permissions of a directory itself.
-        cause = error.__cause__ or error.__context__
-        if not (isinstance(cause, OSError) or "permission" in reason):
-            raise OptionError(
-                f"cache_plugin: {plugin} can't be used: {reason}.",
-                "Check cache_plugin and cache_connection.",
-            ) from None
-        warn(f"The cache {plugin} can't be used: {reason}.")
+        warn(
+            f"The cache {plugin} can't be used: {_reason(error)}. Check cache_plugin and "
+            "cache_connection."
+        )
         return None
     if plugin.rpartition(".")[2] == "memory":
         warn(
@@ -111,7 +121,7 @@ class CacheEntry:
             listing = fetch()
         except CloudError as error:
             stale = self._stale() if self.grace and error.api_down else None
-            if stale is None:
+            if not stale:
                 raise
             self.warn(f"Using a stale listing, {stale.age:.0f} s old. {error.message}")
             return stale
@@ -123,11 +133,11 @@ class CacheEntry:
         found = self._read()
         if found is None:
             self.trace("cache: no entry for this base_url, token and pagination, or an expired one")
-        elif _is_within(found.age, self.fresh):
+            return None
+        if _is_within(found.age, self.fresh):
             return found
-        else:
-            age = f"{found.age:,.0f} s old"
-            self.trace(f"cache: not fresh, {age}; cache_timeout is {self.fresh:,} s")
+        age = f"{found.age:,.0f} s old"
+        self.trace(f"cache: not fresh, {age}; cache_timeout is {self.fresh:,} s")
         return None
 
     def _stale(self) -> Listing | None:
@@ -160,7 +170,8 @@ class CacheEntry:
             return None
         try:
             entry = self.cache.get(self.key)
-            return None if entry is None else self._parse(entry)
+            if entry is not None:
+                return self._parse(entry)
         except _DAMAGED as error:
             self.warn(f"The cache entry is damaged and not used: {_reason(error)}.")
         except Exception as error:  # noqa: BLE001  # a cache plugin may raise anything
@@ -175,7 +186,8 @@ class CacheEntry:
         """
         if not isinstance(entry, dict) or entry.get("format") != _FORMAT:
             raise ValueError("it is not in the format of this version")
-        fetched, text = entry.get("fetched"), entry.get("servers")
+        fetched = entry.get("fetched")
+        text = entry.get("servers")
         if not (isinstance(fetched, float) and math.isfinite(fetched) and isinstance(text, str)):
             raise ValueError("its time or its servers are missing")
         servers: dict[str, Server] = {}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from ansible.parsing.quoting import unquote
@@ -16,6 +16,7 @@ from ansible.parsing.quoting import unquote
 from ..module_utils._errors import OptionError
 from ..module_utils._models import SELECTING_OPTIONS
 from ..module_utils._options import (
+    TOKEN_OPTIONS,
     TYPES,
     VARIABLES,
     Connection,
@@ -35,6 +36,9 @@ EXPRESSION_OPTIONS = frozenset({"compose", "groups", "keyed_groups", "hostnames"
 _KEYED_GROUP = (
     "key", "prefix", "separator", "default_value", "trailing_separator", "parent_group"
 )  # fmt: skip
+# For these options, null is an empty value, which is an error. For the others, it stands for the
+# environment or the default.
+_NULL_IS_EMPTY = (*TOKEN_OPTIONS, *SELECTING_OPTIONS)
 # Options whose environment variables are read here, because Ansible would use an empty one as a
 # value: as false, or as the working directory. Another utility reads that of ca_path.
 _FROM_ENVIRONMENT = VARIABLES.keys() - {"ca_path"}
@@ -70,10 +74,12 @@ def check_token_file(
 
     Ansible reads each such file as a source: one that contains a word is a list with one host.
     """
+    if not connection.token_path:
+        return
     folder, name = os.path.split(connection.token_path)
     # The file itself can be a link: Ansible reads it where the link is.
     path = os.path.join(os.path.realpath(folder), name)
-    for source in sources if connection.token_path else ():
+    for source in sources:
         parts = os.path.relpath(path, os.path.realpath(source)).split(os.sep)
         if parts[0] not in (os.curdir, os.pardir) and not any(map(is_ignored, parts)):
             warn(
@@ -83,7 +89,7 @@ def check_token_file(
 
 
 def read_options(
-    config: Mapping[str, Any], known: Iterable[str], templar: Any, extra_vars: Mapping[str, Any]
+    config: Mapping[str, Any], known: Collection[str], templar: Any, extra_vars: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the options in the content of a file, as ``render`` does."""
     config = without_origin(config)
@@ -91,64 +97,71 @@ def read_options(
     return render(config, templar, extra_vars)
 
 
-def check_keys(config: Mapping[str, Any], known: Iterable[str]) -> None:
+def check_keys(config: Mapping[str, Any], known: Collection[str]) -> None:
     """Raise OptionError at the first key that is not an option."""
-    known = list(known)
+    # For options of other collections.
+    advice = f"`ansible-doc -t inventory {PLUGIN}` shows all options."
     for key in config:
         if key not in known:
-            raise unknown_option(key, known, "there is no such option.")
+            raise unknown_option(key, known, "there is no such option.", advice)
 
 
 def render(
     config: Mapping[str, Any], templar: Any, extra_vars: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the configuration with its templates rendered and its vault values decrypted.
-
-    A template whose result is null gives an empty text, so that the option is not replaced by its
-    default or by the environment.
-    """
+    """Return the configuration with its templates rendered and its vault values decrypted."""
     templar.available_variables = extra_vars
     rendered = {}
     for key, value in config.items():
         if key in EXPRESSION_OPTIONS:
-            # A single expression can have commas, where Ansible would split a text.
-            rendered[key] = [value] if key == "hostnames" and isinstance(value, str) else value
-            continue
-        try:
-            rendered[key] = templar.template(value)
-            if rendered[key] is None and value is not None:
-                rendered[key] = ""  # as up to 2.18: not the same as an option without a value
-            if getattr(value, "__ENCRYPTED__", False):  # up to 2.18 a vault value is decrypted late
-                rendered[key] = str(value)
-        except Exception as error:  # noqa: BLE001  # a lookup or a filter may raise anything
-            # Ansible up to 2.18 quotes the template, and a secret may be written into it.
-            reason = str(error)
-            if isinstance(value, str):
-                reason = reason.replace(value, "the template")
-            reason = reason_text(reason) or type(error).__name__
-            raise OptionError(f"{key}: {reason}") from None
+            rendered[key] = value
+        elif value is None:
+            rendered[key] = "" if key in _NULL_IS_EMPTY else None
+        else:
+            rendered[key] = _render_value(key, value, templar)
+    if isinstance(rendered.get("hostnames"), str):
+        # A single expression can have commas, where Ansible would split a text.
+        rendered["hostnames"] = [rendered["hostnames"]]
     return rendered
+
+
+def _render_value(key: str, value: Any, templar: Any) -> Any:
+    """Return the value of an option; an empty text for a template whose result is null.
+
+    That option is not replaced by its default or by the environment.
+    """
+    try:
+        result = templar.template(value)
+        if getattr(value, "__ENCRYPTED__", False):  # up to 2.18 a vault value is decrypted late
+            result = str(value)
+    except Exception as error:  # noqa: BLE001  # a lookup or a filter may raise anything
+        # Ansible up to 2.18 quotes the template, and a secret may be written into it.
+        reason = str(error)
+        if isinstance(value, str):
+            reason = reason.replace(value, "the template")
+        reason = reason_text(reason) or type(error).__name__
+        raise OptionError(f"{key}: {reason}") from None
+    return "" if result is None else result
 
 
 def convert_values(config: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
     """Return the configuration with numbers, booleans and lists of text converted.
 
     Options of the connection that the file does not give are taken from the environment. Raises
-    OptionError at a value that its option can't have. Ansible up to
-    2.18 reads most texts as false, which would turn validate_certs off, and the messages of all
-    versions can show the value, which may be a token. Before ansible-core 2.19, the result of the
-    template "{{ 6 / 2 }}" is text, which Ansible refuses as a whole number.
+    OptionError at a value that its option can't have. Ansible up to 2.18 reads most texts as false,
+    which would turn validate_certs off, and the messages of all versions can show the value, which
+    may be a token. Before ansible-core 2.19, the result of the template "{{ 6 / 2 }}" is text,
+    which Ansible refuses as a whole number.
     """
     converted = dict(config)
     for option, definition in definitions.items():
-        label, value = option, config.get(option)
+        label = option
+        value = config.get(option)
         if value is None and option in _FROM_ENVIRONMENT:
             label = f"{option} ({VARIABLES[option]})"
             value = environment_or_default(VARIABLES[option])
         if value is not None:
             converted[option] = _converted(label, definition, value)
-        elif option in config and option in SELECTING_OPTIONS:
-            raise OptionError(f"{option}: is null.", "Leave the option out to keep all.")
     return converted
 
 
@@ -158,10 +171,10 @@ def _converted(option: str, definition: Mapping[str, Any], value: Any) -> Any:
     if kind in ("bool", "int", "float"):
         convert, expected = TYPES[kind]
         converted = convert(value)
-        if converted is None:
-            shown = "" if kind == "bool" else f", but is {_shown(value)}"
-            raise OptionError(f"{option}: must be {expected}{shown}.")
-        return converted
+        if converted is not None:
+            return converted
+        shown = "" if kind == "bool" else f", but is {_shown(value)}"
+        raise OptionError(f"{option}: must be {expected}{shown}.")
     if kind == "list":
         return _converted_list(option, definition, value)
     if kind == "dict":
@@ -239,12 +252,23 @@ def _check_expressions(get_option: Callable[[str], Any]) -> None:
             raise OptionError("groups: a group must have a name.")
     for entry in get_option("keyed_groups") or []:
         _check_keyed_group(entry)
-    for entry in get_option("filters") or []:
+    _check_filters(get_option("filters") or [])
+
+
+def _check_filters(entries: Iterable[Any]) -> None:
+    last = ""
+    for entry in entries:
         if not isinstance(entry, Mapping) or list(entry) not in (["include"], ["exclude"]):
             raise OptionError("filters: each entry must have one key, include or exclude.")
-        ((verb, condition),) = entry.items()
+        ((last, condition),) = entry.items()
         if _is_blank(condition) or isinstance(condition, (list, Mapping)):
-            raise OptionError(f"filters: {verb}: must be a condition that is not empty.")
+            raise OptionError(f"filters: {last}: must be a condition that is not empty.")
+    if last == "include":
+        raise OptionError(
+            "filters: an include that no exclude follows has no effect, because servers that match "
+            "no condition are kept.",
+            "To leave out all other servers, end the list with `exclude: true`.",
+        )
 
 
 def _check_keyed_group(entry: Any) -> None:

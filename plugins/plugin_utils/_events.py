@@ -49,11 +49,11 @@ class Snapshot:
 
     def __init__(self, servers: Mapping[str, Server], hosts: str) -> None:
         self.servers = servers
-        preferences = {}
+        preferences = []
         for server in servers.values():
-            preferred = server.id if hosts == "id" else server.text("name")
-            preferences[server.id] = [preferred]
-        self.names = assign_names(preferences, _DefaultGroups(), lambda _name, _id: False).names
+            name = server.id if hosts == "id" else server.text("name")
+            preferences.append((server, [name]))
+        self.names = assign_names(preferences, _DefaultGroups(), lambda _name, _server: False).names
 
     def with_events(self) -> list[Server]:
         """Return the servers that have events, in the order of their host names.

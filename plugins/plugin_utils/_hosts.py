@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Container, Iterable
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
-from ..module_utils._errors import OptionError
 from ..module_utils._models import FIELDS, Server, describe_unusable, summarise_servers
 from ..module_utils._text import count_of, summarise
-from ._ansible import is_identifier, mark, setting, trust
-from ._names import Naming, assign_names
+from ._ansible import is_identifier, mark, trust
 
 # Unicast addresses as dotted quads: neither 0.0.0.0/8 nor 224.0.0.0 and above.
 _OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
@@ -30,13 +29,6 @@ NO_ADDRESS = "no-usable-ipv4.invalid."
 # One for each program that Ansible runs. `ansible_ssh_common_args`, which all three read, is left
 # to users: that is where they configure a jump host.
 _SSH_VARIABLES = ("ansible_ssh_extra_args", "ansible_sftp_extra_args", "ansible_scp_extra_args")
-
-# Why servers do not have their first name, for each list of Naming.
-_REASONS = {
-    "not_unique": "other servers have the same name",
-    "taken": "hosts of other sources have the same name",
-    "changed": "a host can't have such a name",
-}
 
 # Names that have a meaning in some version of Ansible: keywords of plays, roles, blocks and tasks,
 # magic variables, and globals of templates.
@@ -61,52 +53,43 @@ RESERVED_VARIABLES = frozenset(
 )  # fmt: skip
 
 
-class Listing(NamedTuple):
-    """The servers of the account, and how they were obtained.
-
-    ``age`` is in seconds, and not 0 only if the listing is from the cache.
-    """
-
-    servers: list[Server]
-    obtained: str
-    is_partial: bool = False
-    age: float = 0.0
-
-
 @dataclass
 class Host:
     """The host that will be added to the inventory for a server, under ``name``.
 
-    ``preferences`` are the names that it should have, the best one first; unusable ones are empty.
+    ``address`` is the API's, or empty if that is not usable. ``preferences`` are the names that the
+    host should have, the best one first; unusable ones are empty.
     """
 
     server: Server
     variables: dict[str, Any]
     groups: list[str] = field(default_factory=list)
     name: str = ""
+    address: str = ""
     preferences: list[str] = field(default_factory=list)
 
 
-def hosts_from(servers: Collection[Server], prefix: str, has_loopback: bool) -> list[Host]:
-    """Turn servers into hosts with variables; fields that Ansible reserves are left out.
+def hosts_from(
+    servers: Iterable[Server], prefix: str, has_loopback: bool, show: Callable[[str], None]
+) -> list[Host]:
+    """Turn servers into hosts with variables; ``show`` fields that Ansible reserves, if any.
 
     ``has_loopback``: the API is on this machine, so that its servers can be, too.
     """
-    keys = _keys(servers)
+    servers = list(servers)
+    keys = set[str]().union(*(server.fields for server in servers))
     names = {key: f"{prefix}{key}" for key in keys if _can_be_variable(f"{prefix}{key}")}
+    if left_out := keys.difference(names):
+        show(f"Fields that can't become variables: {summarise(left_out)}.")
     hosts = []
     for server in servers:
         fields = server.fields.items()
         variables = {names[key]: mark(value) for key, value in fields if key in names}
-        address = server.text("ipv4")
-        is_usable = _is_unicast_ipv4(address) and (has_loopback or not address.startswith("127."))
-        variables["ansible_host"] = address if is_usable else NO_ADDRESS
-        hosts.append(Host(server, variables, preferences=[server.text("name")]))
+        address = _usable_address(server, has_loopback)
+        variables["ansible_host"] = address or NO_ADDRESS
+        name = server.text("name")
+        hosts.append(Host(server, variables, address=address, preferences=[name]))
     return hosts
-
-
-def _keys(servers: Iterable[Server]) -> set[str]:
-    return set().union(*(server.fields for server in servers))
 
 
 def _can_be_variable(name: str) -> bool:
@@ -115,92 +98,51 @@ def _can_be_variable(name: str) -> bool:
     return is_identifier(name) and not is_of_ansible
 
 
-def report_servers(hosts: Collection[Host], prefix: str, warn: Callable[[str], None]) -> None:
-    """Warn of fields that the servers of hosts lack or that were left out, and of addresses."""
+def _usable_address(server: Server, has_loopback: bool) -> str:
+    """Return the address of a server, or an empty text if Ansible can't use it."""
+    address = server.text("ipv4")
+    if not _is_unicast_ipv4(address):
+        return ""
+    if address.startswith("127.") and not has_loopback:
+        return ""
+    return address
+
+
+def report_servers(hosts: Collection[Host], warn: Callable[[str], None]) -> None:
+    """Warn of fields that the servers of hosts lack, and of addresses."""
     servers = [host.server for host in hosts]
     # A missing ipv4 is reported below, with the other addresses that can't be used.
-    for message in describe_unusable(servers, [name for name in FIELDS if name != "ipv4"]):
+    fields = [name for name in FIELDS if name != "ipv4"]
+    for message in describe_unusable(servers, fields):
         warn(message)
-    if left_out := {key for key in _keys(servers) if not _can_be_variable(f"{prefix}{key}")}:
-        owners = [server for server in servers if not left_out.isdisjoint(server.fields)]
-        count = count_of(len(owners), "server")
-        warn(
-            f"Fields that can't become variables: {summarise(left_out)}; of {count}: "
-            f"{summarise_servers(owners)}."
-        )
-    unreachable = [host.server for host in hosts if host.variables["ansible_host"] == NO_ADDRESS]
+    unreachable = [
+        host.server
+        for host in hosts
+        if not host.address and host.variables["ansible_host"] == NO_ADDRESS
+    ]
     if unreachable:
         count = count_of(len(unreachable), "server")
         warn(
             f"No usable IPv4 address for {count}: {summarise_servers(unreachable)}, so "
             f"ansible_host is {NO_ADDRESS}"
         )
+    _report_shared_addresses(hosts, warn)
 
 
-def report_names(
-    naming: Naming, hosts: Iterable[Host], strict: bool, warn: Callable[[str], None]
-) -> None:
-    """Warn of servers without their first name, or raise OptionError if ``strict``."""
-    servers = {host.server.id: host.server for host in hosts}
-    for kind, reason in _REASONS.items():
-        if renamed := [servers[server_id] for server_id in getattr(naming, kind)]:
-            count, verb = count_of(len(renamed), "server"), "is" if len(renamed) == 1 else "are"
-            problem = (
-                f"{count} {verb} not named as preferred, because {reason}: "
-                f"{summarise_servers(renamed)}."
-            )
-            if strict:
-                raise OptionError(f"hostnames: {problem}")
-            warn(problem)
-
-
-def name_hosts(
-    hosts: list[Host], reserved: Container[str], is_taken: Callable[[str, str], bool]
-) -> Naming:
-    """Name the hosts with ``assign_names``, and sort them by name."""
-    preferences = {host.server.id: host.preferences for host in hosts}
-    naming = assign_names(
-        preferences, reserved, is_taken, setting("YAML_FILENAME_EXTENSIONS") or ()
+def _report_shared_addresses(hosts: Iterable[Host], warn: Callable[[str], None]) -> None:
+    """Warn of servers with the same address, unless ``compose`` has set another one."""
+    reached = [host for host in hosts if host.variables["ansible_host"] == host.address]
+    uses = Counter(host.address for host in reached)
+    if len(uses) == len(reached):
+        return
+    sharing = [host for host in reached if uses[host.address] > 1]
+    servers = summarise_servers(host.server for host in sharing)
+    addresses = summarise(host.address for host in sharing)
+    warn(
+        f"{len(sharing):,} servers do not have an IPv4 address of their own: {servers}, with "
+        f"{addresses}. A task for one of them can change another one. Leave servers out with "
+        "statuses or filters, or set ansible_host with compose."
     )
-    for host in hosts:
-        host.name = naming.names[host.server.id]
-    hosts.sort(key=lambda host: host.name)
-    return naming
-
-
-def name_and_compose(
-    hosts: list[Host],
-    expressions: Any,
-    reserved: Any,
-    is_taken: Callable[[str, str], bool],
-    inventory: Any,
-) -> Naming:
-    """Name the hosts, sort them, and add what the expressions of the file, if any, give to them.
-
-    Not all groups are known before the hosts are composed. If a host turns out to have the name of
-    a group, naming and composing are repeated without that name. Other names can make expressions
-    return other groups, so the number of attempts is limited.
-    """
-    for _attempt in range(3):
-        naming = name_hosts(hosts, reserved, is_taken)
-        if not expressions:
-            return naming
-        composed = expressions.compose_all(hosts, inventory)
-        made = {group for added in composed for group in added.groups}
-        made.update(name for pair in expressions.parents for name in pair)
-        clashing = made.intersection(host.name for host in hosts)
-        if not clashing:
-            break
-        reserved.add(made)
-    else:
-        raise OptionError(
-            f"keyed_groups: creates groups with the names of hosts: {summarise(clashing)}.",
-            "Set prefix.",
-        )
-    for host, added in zip(hosts, composed, strict=True):
-        host.variables.update(added.variables)
-        host.groups += added.groups
-    return naming
 
 
 def set_host_key_aliases(hosts: Iterable[Host]) -> None:

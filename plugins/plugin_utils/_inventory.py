@@ -10,7 +10,8 @@ Only the functions that add something change the inventory; everything that can 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
+from itertools import chain
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -18,12 +19,12 @@ from ..module_utils._models import Server
 from ..module_utils._text import is_plain, summarise
 from ._ansible import tagger, trust_plain
 from ._hosts import Host
-from ._names import is_localhost, packed_address
+from ._names import is_localhost
 
 # ansible_ssh_host, ansible_become_password and the like: each connection plugin has its own names.
-_OF_CONNECTION = r"ansible_(?:connection|(?:\w+_)?(?:host|pass|password))"
-# What makes a server different from all others: its base URL, its id, and the time of its creation
-# (empty if it is not known), because two accounts at one base URL can number their servers alike.
+_is_of_connection = re.compile(r"ansible_(?:connection|(?:\w+_)?(?:host|pass|password))").fullmatch
+# What makes a server different from all others: its root URL, its id, and the time of its creation
+# (empty if it is not known), because two accounts at one URL can number their servers alike.
 Identity = tuple[str, str, str]
 
 # For each inventory: the server of each host, from all inventory files. The variables of a host
@@ -31,8 +32,8 @@ Identity = tuple[str, str, str]
 _known_servers: WeakKeyDictionary[Any, dict[str, Identity]] = WeakKeyDictionary()
 
 
-def _identity(base_url: str, server: Server) -> Identity:
-    return base_url, server.id, server.text("created_at")
+def _identity(root_url: str, server: Server) -> Identity:
+    return root_url, server.id, server.text("created_at")
 
 
 def _is_same(one: Identity, other: Identity) -> bool:
@@ -40,25 +41,20 @@ def _is_same(one: Identity, other: Identity) -> bool:
     return one[:2] == other[:2] and (one[2] == other[2] or "" in (one[2], other[2]))
 
 
-def taken_names(inventory: Any, base_url: str, hosts: Iterable[Host]) -> Callable[[str, str], bool]:
-    """Return a function that returns whether a name is taken for the server with an id.
+def taken_names(inventory: Any, root_url: str) -> Callable[[str, Server], bool]:
+    """Return a function that returns whether a name is taken for a server.
 
     It is if a server of another file has it, or another source's host with an address, a connection
     plugin or a password, which a server must not get or replace. Any other host of another source
-    is merged with the server, unless its name is an address, and not that of the server. ``hosts``
-    are those of the servers, without names.
+    is merged with the server.
     """
-    known, others = _servers_in(inventory), inventory.hosts
-    by_id = {host.server.id: host for host in hosts}
+    known = _servers_in(inventory)
+    others = inventory.hosts
 
-    def is_taken(name: str, server_id: str) -> bool:
-        host = by_id[server_id]
+    def is_taken(name: str, server: Server) -> bool:
         if name in known:
-            return not _is_same(known[name], _identity(base_url, host.server))
-        if name not in others:
-            return False
-        is_other = bool(packed_address(name)) and name != host.variables["ansible_host"]
-        return is_other or _has_connection(others[name])
+            return not _is_same(known[name], _identity(root_url, server))
+        return name in others and _has_connection(others[name])
 
     return is_taken
 
@@ -73,10 +69,11 @@ def _has_connection(host: Any) -> bool:
 
     The variables of the group all are not those of the host: every server has them, too.
     """
-    groups = [group.vars for group in host.get_groups() if group.name != "all"]
-    return any(
-        re.fullmatch(_OF_CONNECTION, name) for found in (host.vars, *groups) for name in found
-    )
+    names = set(host.vars)
+    for group in host.get_groups():
+        if group.name != "all":
+            names.update(group.vars)
+    return any(_is_of_connection(name) for name in names)
 
 
 def leave_out_groups(
@@ -91,8 +88,9 @@ def leave_out_groups(
     host, and the host would get the variables of the group.
     """
     pairs = list(parents)
-    made = {group for host in hosts for group in host.groups}
-    made.update(name for pair in pairs for name in pair)
+    made = set(chain.from_iterable(pairs))
+    for host in hosts:
+        made.update(host.groups)
     left_out = {name for name in made if name in other_hosts or is_localhost(name)}
     if not left_out:
         return pairs
@@ -105,29 +103,32 @@ def leave_out_groups(
     return [pair for pair in pairs if not left_out.intersection(pair)]
 
 
-def release(hosts: list[Host]) -> Iterator[Host]:
-    """Take the hosts from a list, so that memory never holds all of them twice."""
-    hosts.reverse()
-    while hosts:
-        yield hosts.pop()
-
-
 def add_groups(inventory: Any, hosts: Iterable[Host], common_group: str) -> None:
     """Add the group of all hosts, and the groups of each host."""
-    for group in sorted({common_group, *(group for host in hosts for group in host.groups)}):
+    groups = {common_group}
+    for host in hosts:
+        groups.update(host.groups)
+    for group in sorted(groups):
         inventory.add_group(group)
 
 
-def add_hosts(inventory: Any, hosts: Iterable[Host], base_url: str) -> None:
-    """Add hosts to their groups, which the inventory already has."""
+def add_hosts(inventory: Any, hosts: Iterable[Host], root_url: str) -> None:
+    """Add hosts to their groups, which the inventory already has.
+
+    They are also added to ``all`` itself: plays for it would otherwise address them in the order of
+    its child groups, plan by plan.
+    """
     known = _servers_in(inventory)
     # Read only once: from ansible-core 2.19 on, a proxy makes each access slow.
-    add_host, add_child, added = inventory.add_host, inventory.add_child, inventory.hosts
+    add_host = inventory.add_host
+    add_child = inventory.add_child
+    added = inventory.hosts
     variables = _Variables(inventory)
     for host in hosts:
         add_host(host.name)
-        known[host.name] = _identity(base_url, host.server)
+        known[host.name] = _identity(root_url, host.server)
         variables.add(host, added[host.name])
+        add_child("all", host.name)
         for group in host.groups:
             add_child(group, host.name)
 
@@ -148,7 +149,8 @@ class _Variables:
 
     def add(self, host: Host, added: Any) -> None:
         """Set the variables of a host, which Ansible has added."""
-        accepted, taggers = self._accepted, self._taggers
+        accepted = self._accepted
+        taggers = self._taggers
         for name, value in host.variables.items():
             is_text = value.__class__ is str
             if is_text and name in accepted and (tag := taggers.get(not is_plain(value))):

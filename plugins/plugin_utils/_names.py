@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 import socket
 from collections import Counter
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ..module_utils._errors import OptionError
-from ..module_utils._text import brief
+from ..module_utils._models import Server, summarise_servers
+from ..module_utils._text import brief, count_of
 
 _LOCALHOSTS = {
     "localhost", "localhost.localdomain", "localhost4", "localhost4.localdomain4", "localhost6",
@@ -27,30 +28,46 @@ _VARIABLE_FILES = (".yml", ".yaml", ".json")
 
 @dataclass
 class Naming:
-    """The host name of each server by its id, and the ids of servers without their first name.
+    """The host name of each server by its id, and the servers without their first name.
 
     The first name is the first preference that is not empty. ``not_unique``: another server of the
     account wants or has it; ``taken``: another host has it; ``changed``: characters were replaced,
-    no host can have it, or all preferences are empty.
+    the host can't have it, or all preferences are empty. A server that has no preferences at all is
+    in none of the lists.
     """
 
     names: dict[str, str] = field(default_factory=dict)
-    not_unique: list[str] = field(default_factory=list)
-    taken: list[str] = field(default_factory=list)
-    changed: list[str] = field(default_factory=list)
+    not_unique: list[Server] = field(default_factory=list)
+    taken: list[Server] = field(default_factory=list)
+    changed: list[Server] = field(default_factory=list)
+
+    def problems(self) -> Iterator[str]:
+        """Yield one message for each reason why servers do not have their first name."""
+        for reason, servers in (
+            ("other servers have the same name", self.not_unique),
+            ("hosts of other sources have the same name", self.taken),
+            ("a host can't have such a name", self.changed),
+        ):
+            if servers:
+                verb = "is" if len(servers) == 1 else "are"
+                yield (
+                    f"{count_of(len(servers), 'server')} {verb} not named as preferred, because "
+                    f"{reason}: {summarise_servers(servers)}."
+                )
 
 
 def assign_names(
-    preferences: Mapping[str, list[str]],
+    preferences: Collection[tuple[Server, list[str]]],
     reserved: Container[str],
-    is_taken: Callable[[str, str], bool],
-    variable_files: Collection[str] = (),
+    is_taken: Callable[[str, Server], bool],
+    variable_files: Iterable[str] = (),
 ) -> Naming:
     """Give each server the first of its candidates that is usable and that no other server has.
 
-    ``preferences`` has those of each server by its id. ``reserved`` are names that groups have or
-    may get; ``is_taken`` returns whether a name is taken for the server with an id;
-    ``variable_files`` are further extensions of the files in which Ansible looks for variables.
+    ``preferences`` has each server with the names that it should have, the best one first.
+    ``reserved`` are names that groups have or may get; ``is_taken`` returns whether a name is taken
+    for a server; ``variable_files`` are further extensions of the files in which Ansible looks for
+    variables.
 
     In each round, all servers without a name propose their next candidate. A name that several
     servers propose goes to none of them, and a name that was proposed before is not given any more,
@@ -60,59 +77,65 @@ def assign_names(
     """
     rules = _Rules(reserved, (*_VARIABLE_FILES, *variable_files))
     naming = Naming()
-    unnamed = {
-        server_id: _candidates(server_id, preferred, rules)
-        for server_id, preferred in preferences.items()
-    }
+    unnamed = [(server, _candidates(server, texts, rules)) for server, texts in preferences]
     used: set[str] = set()
     while unnamed:
-        proposed = {server_id: _next(server_id, names) for server_id, names in unnamed.items()}
-        uses = Counter(proposed.values())
-        for server_id, name in proposed.items():
+        proposals = [(_next(server, names), server, names) for server, names in unnamed]
+        uses = Counter(name for name, _server, _names in proposals)
+        unnamed = []
+        for name, server, names in proposals:
             is_free = name and uses[name] == 1 and name not in used
-            if is_free and not is_taken(name, server_id):
-                naming.names[server_id] = name
-                del unnamed[server_id]
+            if is_free and not is_taken(name, server):
+                naming.names[server.id] = name
+            else:
+                unnamed.append((server, names))
         used.update(uses)
-    for server_id, preferred in preferences.items():
-        first = next(filter(None, preferred), "")
-        if naming.names[server_id] != first:
-            _note(naming, server_id, rules.host_name(first), is_taken)
+    for server, texts in preferences:
+        first = _first(texts)
+        if texts and naming.names[server.id] != first:
+            _note(naming, server, rules.host_name(first, server), is_taken)
     return naming
 
 
-def _candidates(server_id: str, preferred: Iterable[str], rules: _Rules) -> Iterator[str]:
-    """Yield the names to try for a server; an empty text is one that no host can have.
+def _first(preferences: Iterable[str]) -> str:
+    """Return the first preference that is not empty; an empty text if there is none."""
+    return next(filter(None, preferences), "")
+
+
+def _candidates(server: Server, preferences: list[str], rules: _Rules) -> Iterator[str]:
+    """Yield the names to try for a server; an empty text is one that its host can't have.
 
     For example, those of the server srv_1 with the preferences "", "all" and "www" are "", "",
     "www", "all_srv_1" and "srv_1".
     """
-    preferred = list(preferred)
-    yield from map(rules.host_name, preferred)
-    if first := next(filter(None, preferred), ""):
-        yield rules.host_name(f"{rules.safe(first)}_{server_id}")
-    yield rules.host_name(server_id)
+    for text in preferences:
+        yield rules.host_name(text, server)
+    if first := _first(preferences):
+        yield rules.host_name(f"{rules.safe(first)}_{server.id}", server)
+    yield rules.host_name(server.id, server)
 
 
-def _next(server_id: str, names: Iterator[str]) -> str:
+def _next(server: Server, names: Iterator[str]) -> str:
     name = next(names, None)
     if name is None:
         raise OptionError(
-            f"hostnames: no name is left for the server {brief(server_id)}: no host can have its "
+            f"hostnames: no name is left for the server {brief(server.id)}: no host can have its "
             "names and its id, or other hosts or groups have them.",
             "Set hostnames to other expressions, or prefix in keyed_groups.",
         )
     return name
 
 
-def _note(naming: Naming, server_id: str, first: str, is_taken: Callable[[str, str], bool]) -> None:
-    """Note why a server does not have its first name, which is empty if no host can have it."""
-    if naming.names[server_id] == first or not first:
-        naming.changed.append(server_id)
-    elif is_taken(first, server_id):
-        naming.taken.append(server_id)
+def _note(
+    naming: Naming, server: Server, first: str, is_taken: Callable[[str, Server], bool]
+) -> None:
+    """Note why a server does not have its first name, which is empty if its host can't have it."""
+    if naming.names[server.id] == first or not first:
+        naming.changed.append(server)
+    elif is_taken(first, server):
+        naming.taken.append(server)
     else:
-        naming.not_unique.append(server_id)
+        naming.not_unique.append(server)
 
 
 class _Rules:
@@ -134,16 +157,27 @@ class _Rules:
             name = f"{start}_{end}"
         return name
 
-    def host_name(self, text: str) -> str:
-        """Return a text as a host name, or an empty text if it can't be one."""
+    def host_name(self, text: str, server: Server) -> str:
+        """Return a text as the name of a server's host, or an empty text if it can't be one."""
         name = self.safe(text)
         is_usable = (
             0 < len(name) <= 253  # the longest name in DNS
             and name[0] not in "-."
             and name not in self._reserved
             and not is_localhost(name)
+            and not _is_address_of_another(name, server)
         )
         return name if is_usable else ""
+
+
+def _is_address_of_another(name: str, server: Server) -> bool:
+    """Return whether a name is a dotted quad that no field of the server but its name has.
+
+    A pattern with this address would address the server instead of the machine that has it.
+    """
+    if name.count(".") != 3 or not _packed_address(name):
+        return False
+    return all(value != name for field, value in server.fields.items() if field != "name")
 
 
 def is_localhost(name: str) -> bool:
@@ -151,11 +185,11 @@ def is_localhost(name: str) -> bool:
     lowered = name.lower().rstrip(".")
     if lowered in _LOCALHOSTS or lowered.endswith(".localhost"):
         return True
-    packed = packed_address(lowered)
+    packed = _packed_address(lowered)
     return packed[:1] == b"\x7f" or packed == bytes(4)
 
 
-def packed_address(name: str) -> bytes:
+def _packed_address(name: str) -> bytes:
     """Return the four bytes of a name that ssh takes for an IPv4 address, or nothing.
 
     For example, 127.1 and 0x7f000001 are addresses of this machine.

@@ -141,7 +141,7 @@ class Cases:
         """Serve an account until the test ends, with one server for each name."""
         if names:
             account["servers"] = [
-                {**KNOWN[0], "id": f"srv_{number}", "name": name}
+                {**KNOWN[0], "id": f"srv_{number}", "name": name, "ipv4": f"203.0.113.{number}"}
                 for number, name in enumerate(names, start=1)
             ]
         return self._stack.enter_context(Sandbox(**account))

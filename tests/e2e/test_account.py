@@ -163,6 +163,7 @@ def test_failing_expressions_and_changed_names_are_warnings_or_with_strict_error
 # One case for each place that checks options; the unit tests of _options and _config have the rest.
 BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"regoins": ["eu-1"]}, "regoins: there is no such option. Did you mean regions?"),
+    ({"network": "lan"}, "network: there is no such option. `ansible-doc -t inventory server_"),
     ({"api_token": None}, "SERVER_MANAGEMENT_API_TOKEN"),
     ({"timeout": "t0ken-of-the-sandbox"}, "timeout: must be a number, but is ********."),
     ({"hostvars_prefix": "ansible_"}, "hostvars_prefix: 'ansible_' does not make usable"),
@@ -189,6 +190,7 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
         "keyed_groups: the group _small would be inside itself.",
     ),
     ({"filters": [{"exclude": "server_name =="}]}, "filters: exclude: server_name ==: "),
+    ({"filters": [{"include": "true"}]}, "end the list with `exclude: true`."),
 ]
 
 

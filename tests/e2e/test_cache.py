@@ -141,6 +141,10 @@ def test_a_cache_that_does_not_work_is_named_and_not_needed(
     (tmp_path / "a_file").write_text("")
     choices: dict[str, tuple[str, dict[str, Any]]] = {
         "file": ("The cache ansible.builtin.jsonfile can't be used", cached(tmp_path / "a_file")),
+        "missing": (
+            "The cache no.such.one can't be used",
+            {"cache": True, "cache_plugin": "no.such.one"},
+        ),
         # This one is lost with the command.
         "memory": ("the cache plugin memory keeps nothing between two commands", {"cache": True}),
     }

@@ -86,7 +86,7 @@ def test_each_server_is_a_host_with_its_data_in_any_order(account: Source) -> No
         "because a host can't have such a name: ",
         "so ansible_host is no-usable-ipv4.invalid.",
         " is missing or not text for ",
-        "Fields that can't become variables",
+        " servers do not have an IPv4 address of their own: ",
     )
     assert "\x1b" not in result.output
     assert "Traceback" not in result.output

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import KNOWN, Cases, Source, hosts, members
+from .conftest import KNOWN, Cases, Source, as_arguments, hosts, members
 
 pytestmark = pytest.mark.promise("misdirected")
 
@@ -77,9 +77,10 @@ def test_a_server_does_not_replace_the_host_of_another_source(source: Source, ca
     addresses = ("198.51.100.20", "203.0.113.6")  # only the second is that of its server
     servers = named("db-prod", "merged", "router", "pc", *addresses, "files")
     source.sandbox.servers = servers
-    text = "4 servers are not named as preferred, because hosts of other sources have the same name"
+    text = "3 servers are not named as preferred, because hosts of other sources have the same name"
     cases.add("strict", source.sandbox, strict=True, fails=f"hostnames: {text}")
-    cases.add("lenient", source.sandbox, warns=text)
+    address = "because a host can't have such a name: 198.51.100.20 (srv_5)."
+    cases.add("lenient", source.sandbox, warns=(text, address))
     result = cases.run("-i", static)
     hostvars = result.json()["_meta"]["hostvars"]
     assert {name: values.get("ansible_host") for name, values in hostvars.items()} == {
@@ -143,8 +144,8 @@ def test_a_server_without_a_usable_address_is_not_reached_by_its_name(
 ) -> None:
     source.sandbox.servers = named("gitlab.internal", "192.168.77.5", "web-1", ipv4="")
     source.sandbox.servers[2]["ipv4"] = "::1"
-    unusable = "so ansible_host is no-usable-ipv4.invalid."
-    cases.add("unusable", source.sandbox, warns=unusable, compose={"ansible_port": 2222})
+    warns = ("such a name: 192.168.77.5 (srv_2).", "so ansible_host is no-usable-ipv4.invalid.")
+    cases.add("unusable", source.sandbox, warns=warns, compose={"ansible_port": 2222})
     chosen = cases.serve(servers=named("web-2", ipv4=""))
     cases.add("chosen", chosen, compose={"ansible_host": "server_name ~ '.example.com'"})
     # A server that the file leaves out causes no warning.
@@ -157,6 +158,20 @@ def test_a_server_without_a_usable_address_is_not_reached_by_its_name(
     assert addresses.pop("web-4") == "203.0.113.4"
     assert addresses.pop("web-2") == "web-2.example.com"
     assert list(addresses.values()) == ["no-usable-ipv4.invalid."] * 3
+
+
+def test_all_addresses_the_hosts_of_each_file_in_the_order_of_their_names(
+    source: Source, cases: Cases
+) -> None:
+    source.sandbox.servers = named("d", "c", "b", "a")
+    other = cases.add("second", cases.serve("h", "g", "f", "e"))
+    for servers in (source.sandbox.servers, other.servers):
+        for server, plan in zip(servers, ("small", "large", "small", "large"), strict=True):
+            server["plan"] = plan
+    sources = as_arguments([source.file(), cases.all["second"].path])
+    # A playbook shows them in any order.
+    shown = source.runner.ansible(*sources, "all", "--list-hosts").ok().stdout
+    assert shown.split()[2:] == [*"abcdefgh"]
 
 
 # Ansible looks for these files by the name of a host, first without an extension.

@@ -17,6 +17,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
 from ansible_collections.server_management.cloud.plugins.module_utils._models import (
     SELECTING_OPTIONS,
 )
+from ansible_collections.server_management.cloud.plugins.module_utils._options import TOKEN_OPTIONS
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
     HAS_EXPRESSIONS,
 )
@@ -30,6 +31,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._config im
 )
 
 SECRET = "sekret-t0ken"
+ALL_OPTIONS = "`ansible-doc -t inventory server_management.cloud.servers` shows all options."
 KNOWN = ["plugin", "base_url", "api_token", "hostnames", "validate_certs", "keyed_groups"]
 
 
@@ -39,8 +41,10 @@ KNOWN = ["plugin", "base_url", "api_token", "hostnames", "validate_certs", "keye
     [
         ("base-url", "base-url: there is no such option. Did you mean base_url?"),
         ("Base_Url", "Base_Url: there is no such option. Did you mean base_url?"),
-        (5, "5: there is no such option."),
-        ("zz\x1b[1m", "zz: there is no such option."),
+        (5, f"5: there is no such option. {ALL_OPTIONS}"),
+        ("zz\x1b[1m", f"zz: there is no such option. {ALL_OPTIONS}"),
+        # Options of other collections.
+        *((key, f"{key}: there is no such option. {ALL_OPTIONS}") for key in ("network", "query")),
         (f"api_token:{SECRET}", "api_token: must be followed by a colon and a space."),
         (f"api_tokn:{SECRET}", "api_tokn: there is no such option. Did you mean api_token?"),
         (f"api_token {SECRET}", "api_token: must be followed by a colon and a space."),
@@ -76,7 +80,6 @@ def rendered(tmp_path: Path) -> Callable[..., dict[str, Any]]:
         ("'{{ token }}'", SECRET),
         ("\"{{ lookup('ansible.builtin.env', 'NO_SUCH_VARIABLE') }}\"", ""),
         ("'{{ none }}'", ""),
-        ("null", None),
         ("5", 5),
         ("[a, '{{ token }}']", ["a", SECRET]),
     ],
@@ -84,7 +87,14 @@ def rendered(tmp_path: Path) -> Callable[..., dict[str, Any]]:
 def test_templates_are_rendered_with_the_extra_vars(
     rendered: Any, template: str, value: Any
 ) -> None:
-    assert rendered(f"api_token: {template}", token=SECRET) == {"api_token": value}
+    assert rendered(f"timeout: {template}", token=SECRET) == {"timeout": value}
+
+
+def test_null_is_an_empty_value_only_where_no_default_may_replace_it(rendered: Any) -> None:
+    empty = dict.fromkeys((*TOKEN_OPTIONS, *SELECTING_OPTIONS), "")
+    absent = dict.fromkeys(("base_url", "ca_path", "timeout", "filters"))
+    text = "".join(f"{option}:\n" for option in (*empty, *absent))
+    assert rendered(text) == {**empty, **absent}
 
 
 @pytest.mark.parametrize("option", ["compose", "groups", "keyed_groups", "hostnames", "filters"])
@@ -194,7 +204,6 @@ def test_a_valid_value_is_converted(option: str, value: Any, expected: Any) -> N
         ("api_token", {SECRET: SECRET}, "must be text, not a list or a mapping."),
         ("api_token", 42798, QUOTES),
         ("ca_path", 5, QUOTES),
-        *((name, None, "is null. Leave the option out to keep all.") for name in SELECTING_OPTIONS),
     ],
 )
 def test_an_invalid_value_names_its_option(option: str, value: Any, message: str) -> None:
@@ -236,6 +245,13 @@ def test_the_environment_is_used_if_the_file_sets_nothing(
         ({"filters": [{"inclde": "x"}]}, "filters: each entry must have one key"),
         ({"filters": [{"exclude": " "}]}, "filters: exclude: must be a condition"),
         ({"filters": [{"exclude": ["x"]}]}, "filters: exclude: must be a condition"),
+        ({"filters": [{"include": "x"}]}, "filters: an include that no exclude follows has no"),
+        (
+            {"filters": [{"exclude": "x"}, {"include": "y"}]},
+            "filters: an include that no exclude follows has no effect, because servers that match "
+            "no condition are kept. To leave out all other servers, end the list with `exclude: "
+            "true`.",
+        ),
         ({"compose": {5: "x"}}, "compose: 5 can't be the name of a variable."),
         ({"compose": {"class": "x"}}, "compose: class can't be the name of a variable."),
         ({"groups": {"": "x"}}, "groups: a group must have a name."),
@@ -268,7 +284,8 @@ def test_an_unusable_option_is_named(options: dict[str, Any], message: str) -> N
 def test_a_file_with_another_name_is_not_used_and_named(tmp_path: Path) -> None:
     warnings: list[str] = []
     path = tmp_path / "fleet.yml"
-    path.write_text("plugin: server_management.cloud.servers\n")
+    # The key need not be at the beginning.
+    path.write_text("# A comment\n" * 100 + "plugin: server_management.cloud.servers\n")
     assert is_ours(str(path), warnings.append) is False
     path.write_text("plugin: amazon.aws.aws_ec2\n")
     assert is_ours(str(path), warnings.append) is False

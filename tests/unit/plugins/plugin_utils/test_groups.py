@@ -109,6 +109,7 @@ def test_options_reserve_names(
     [
         ({"group": "web"}, "group"),
         ({"group": "all"}, "group"),
+        ({"group": "ungrouped"}, "group"),
         ({"groups": {"web": True}}, "groups"),
         ({"groups": {"localhost": True}}, "groups"),
         ({"keyed_groups": [{"key": "x", "parent_group": "web"}]}, "keyed_groups"),

@@ -7,7 +7,6 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Collection
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
+from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
 from ansible_collections.server_management.cloud.plugins.plugin_utils._names import (
     Naming,
     assign_names,
@@ -31,15 +31,28 @@ LOCAL = [
 
 
 def _name(
-    account: dict[str, Any], reserved: Collection[str] = GROUPS, taken: Collection[str] = ()
+    account: dict[str, Any],
+    reserved: Collection[str] = GROUPS,
+    taken: Collection[str] = (),
+    **fields: Any,
 ) -> Naming:
     """Name servers given as id: name, or id: [first preference, second, ...]."""
-    preferences = {
-        identifier: [preferred] if isinstance(preferred, str) else preferred
+    preferences = [
+        (
+            Server(identifier, {"id": identifier, **fields}),
+            [preferred] if isinstance(preferred, str) else preferred,
+        )
         for identifier, preferred in account.items()
-    }
+    ]
     files = [".yml", ".vars", "ini", ""]
-    return assign_names(preferences, reserved, lambda name, _identifier: name in taken, files)
+    return assign_names(preferences, reserved, lambda name, _server: name in taken, files)
+
+
+def _noted(naming: Naming) -> dict[str, list[str]]:
+    """Return the ids of the servers without their first name."""
+    kinds = ("not_unique", "taken", "changed")
+    ids = {kind: [server.id for server in getattr(naming, kind)] for kind in kinds}
+    return {kind: found for kind, found in ids.items() if found}
 
 
 @pytest.mark.parametrize(
@@ -64,7 +77,9 @@ def _name(
     ],
 )
 def test_only_characters_that_are_not_allowed_are_replaced(name: str, safe: str) -> None:
-    assert _name({"a": name}) == Naming({"a": safe}, changed=["a"] if safe != name else [])
+    naming = _name({"a": name}, ipv4="128.0.0.1")
+    assert naming.names == {"a": safe}
+    assert _noted(naming) == ({"changed": ["a"]} if safe != name else {})
 
 
 UNUSABLE = ["-web", "--option", ".", "..", ".hidden", "../../etc", "a" * 254, *sorted(GROUPS)]
@@ -73,7 +88,31 @@ UNUSABLE = ["-web", "--option", ".", "..", ".hidden", "../../etc", "a" * 254, *s
 @pytest.mark.promise("misdirected")
 @pytest.mark.parametrize("name", [*UNUSABLE, *LOCAL])
 def test_an_unusable_name_falls_back_to_the_next_preference_with_a_report(name: str) -> None:
-    assert _name({"a": [name, "second"]}) == Naming({"a": "second"}, changed=["a"])
+    naming = _name({"a": [name, "second"]})
+    assert (naming.names, _noted(naming)) == ({"a": "second"}, {"changed": ["a"]})
+
+
+@pytest.mark.promise("misdirected")
+@pytest.mark.parametrize(
+    ("name", "fields", "is_usable"),
+    [
+        ("192.0.2.2", {"name": "192.0.2.2", "ipv4": "192.0.2.1"}, False),
+        ("192.0.2.2", {}, False),
+        ("192.0.2.2", {"ips": ["192.0.2.2"]}, False),
+        ("010.0x2.3.4", {"ipv4": "10.2.3.4"}, False),
+        ("192.0.2.2", {"ipv4": "192.0.2.2"}, True),
+        ("10.0.0.5", {"ipv4": "192.0.2.1", "private_ip": "10.0.0.5"}, True),
+        *((name, {}, True) for name in ("3", "2024", "10.5", "1.2.3", "1.2.3.4.5", "1.2.3.256")),
+    ],
+)
+def test_a_name_is_no_address_of_another_machine(
+    name: str, fields: dict[str, Any], is_usable: bool
+) -> None:
+    naming = _name({"a": name}, **fields)
+    if is_usable:
+        assert (naming.names, _noted(naming)) == ({"a": name}, {})
+    else:
+        assert (naming.names, _noted(naming)) == ({"a": f"{name}_a"}, {"changed": ["a"]})
 
 
 @pytest.mark.promise("misdirected")
@@ -92,7 +131,13 @@ def test_an_unusable_name_falls_back_to_the_next_preference_with_a_report(name: 
     ids=str,
 )
 def test_without_a_usable_name_the_id_is_added_or_used(preferences: list[str], name: str) -> None:
-    assert _name({"srv_1": preferences}) == Naming({"srv_1": name}, changed=["srv_1"])
+    naming = _name({"srv_1": preferences})
+    assert (naming.names, _noted(naming)) == ({"srv_1": name}, {"changed": ["srv_1"]})
+
+
+@pytest.mark.promise("silent")
+def test_a_server_without_preferences_has_its_id_without_a_report() -> None:
+    assert _name({"srv_1": []}) == Naming({"srv_1": "srv_1"})
 
 
 @pytest.mark.promise("lost")
@@ -129,30 +174,44 @@ def test_an_account_gets_these_names_in_any_order(account: list[Any], names: lis
 
 @pytest.mark.promise("misdirected")
 def test_a_name_of_another_source_is_not_used() -> None:
-    assert _name({"a": "web"}, taken=["web"]) == Naming({"a": "web_a"}, taken=["a"])
+    naming = _name({"a": "web"}, taken=["web"])
+    assert (naming.names, _noted(naming)) == ({"a": "web_a"}, {"taken": ["a"]})
     assert _name({"a": "web"}, taken=["web", "web_a"]).names == {"a": "a"}
     with pytest.raises(OptionError, match="no name is left for the server a: "):
         _name({"a": "web"}, taken=["web", "web_a", "a"])
 
 
 @pytest.mark.parametrize(
-    ("first", "expected"),
+    ("first", "kind"),
     [
-        ("web", Naming(not_unique=["a"])),
-        ("other", Naming(taken=["a"])),
-        ("all", Naming(changed=["a"])),
-        ("", Naming()),
-        ("eu", Naming()),
-        ("mine", Naming()),
+        ("web", "not_unique"),
+        ("other", "taken"),
+        ("all", "changed"),
+        ("", None),
+        ("eu", None),
+        ("mine", None),
     ],
 )
 def test_a_first_preference_that_is_not_used_is_reported_unless_it_is_empty(
-    first: str, expected: Naming
+    first: str, kind: str | None
 ) -> None:
     naming = _name({"a": [first, "eu"], "b": ["web", "b1"], "c": ["web", "c1"]}, taken=["other"])
     assert naming.names["a"] == (first if first == "mine" else "eu")
-    expected.not_unique += ["b", "c"]
-    assert replace(naming, names={}) == expected
+    noted = _noted(naming)
+    assert [kind for kind, ids in noted.items() if "a" in ids] == ([kind] if kind else [])
+    assert {"b", "c"} <= set(noted["not_unique"])
+
+
+@pytest.mark.promise("silent")
+@pytest.mark.parametrize("kind", ["not_unique", "taken", "changed"])
+def test_a_problem_is_described_for_one_server_and_for_several(kind: str) -> None:
+    servers = [Server(f"s{number}", {"name": name}) for number, name in enumerate("dcba")]
+    (one,) = Naming(**{kind: servers[3:]}).problems()
+    assert one.startswith("1 server is not named as preferred, because ")
+    assert one.endswith(": a (s3).")
+    (several,) = Naming(**{kind: servers}).problems()
+    assert several.startswith("4 servers are not named as preferred, because ")
+    assert several.endswith(": a (s3), b (s2), c (s1) and 1 more.")
 
 
 def test_ids_that_become_equal_belong_to_no_server() -> None:
@@ -193,7 +252,7 @@ def test_any_account_gets_unique_usable_names_in_any_order(
         assert not name.lower().endswith((".yml", ".yaml", ".json", ".vars", ".ini"))
         assert re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,252}", name)
     assert _name(backwards, reserved, taken).names == names
-    reported = {*naming.not_unique, *naming.taken, *naming.changed}
+    reported = set().union(*_noted(naming).values())
     first = {identifier: next(filter(None, texts), "") for identifier, texts in account.items()}
     assert reported == {
         identifier for identifier in account if names[identifier] != first[identifier]
