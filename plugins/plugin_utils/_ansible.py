@@ -103,7 +103,7 @@ try:
 except ImportError:  # ansible-core before 2.19
     from ansible.module_utils.common.text.converters import to_text
     from ansible.utils.native_jinja import NativeJinjaText
-    from ansible.utils.unsafe_proxy import AnsibleUnsafeText, wrap_var
+    from ansible.utils.unsafe_proxy import AnsibleUnsafeText
 
     def is_trusted(value: object) -> bool:
         """Return whether Ansible would render a text."""
@@ -115,14 +115,14 @@ except ImportError:  # ansible-core before 2.19
         # The result of a filter such as string: a playbook must not turn "42" into a number.
         return NativeJinjaText(unmarked) if isinstance(text, NativeJinjaText) else unmarked
 
-    def mark(value: Any) -> Any:
+    def mark(value: Any, is_safe: Callable[[str], Any] = is_plain) -> Any:
         """Return a JSON value with all text that could be a template marked unsafe."""
         if isinstance(value, str):
-            return value if is_plain(value) else AnsibleUnsafeText(value)
+            return value if is_safe(value) else AnsibleUnsafeText(value)
         if isinstance(value, list):
-            return [mark(item) for item in value]
+            return [mark(item, is_safe) for item in value]
         if isinstance(value, dict):
-            return {mark(key): mark(item) for key, item in value.items()}
+            return {mark(key, is_safe): mark(item, is_safe) for key, item in value.items()}
         return value
 
     def as_data(value: Any) -> Any:
@@ -130,16 +130,7 @@ except ImportError:  # ansible-core before 2.19
 
         An expression can decode a template from text that is not one; Ansible would then render it.
         """
-        return wrap_var(value)
-
-    def text_of(value: Any) -> str | None:
-        """Return text without its mark; None for other values, and for text that must stay text."""
-        is_text = isinstance(value, str) and not isinstance(value, NativeJinjaText)
-        return str.__str__(value) if is_text else None
-
-    def is_data(text: str) -> bool:
-        """Return whether Ansible treats text, and what is made of it, as text of the API."""
-        return hasattr(text, "__UNSAFE__")
+        return mark(value, lambda _text: False)
 
     def keep_text(templar: Any) -> None:
         """Make a templar return text as text if it contains text from the API.
@@ -178,14 +169,6 @@ else:
     def as_data(value: Any) -> Any:
         """Return the value unchanged: Ansible doesn't trust the results of expressions."""
         return value
-
-    def text_of(value: Any) -> str | None:
-        """Return text without its mark; None for other values."""
-        return str.__str__(value) if isinstance(value, str) else None
-
-    def is_data(text: str) -> bool:
-        """Return True: Ansible makes no difference between such text and other text."""
-        return True
 
     def keep_text(templar: Any) -> None:
         """Do nothing: Ansible doesn't convert text."""

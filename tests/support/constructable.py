@@ -283,7 +283,9 @@ def _our_outcome(expressions: Expressions, case: Case) -> Outcome:
         for parent, child in expressions.parents:
             _add_child(outcome.inventory, parent, child)
     except Exception as error:  # noqa: BLE001  # with strict, or a group inside itself
-        outcome.error = re.sub(r" \((did you mean|text needs) [^()]*\)$", "", str(error))
+        outcome.error = re.sub(
+            r" \((did you mean|text needs|expressions have|only some) [^()]*\)$", "", str(error)
+        )
     outcome.is_failure_counted = bool(expressions.failures)
     return outcome
 
