@@ -386,6 +386,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         servers = self._select(account)
         has_loopback = is_loopback(origin(connection.base_url)[1])
         hosts = hosts_from(servers, self.get_option("hostvars_prefix"), has_loopback)
+        if expressions:
+            expressions.hosts = hosts
         if self.get_option("filters"):
             hosts = [host for host in hosts if expressions.is_kept(host)]
             if servers and not hosts:
@@ -462,11 +464,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
                 host.preferences = expressions.preferences(host)
         naming = name_and_compose(hosts, expressions, reserved, is_taken, self.inventory)
         report_names(naming, hosts, self.get_option("strict"), self._warn)
-        failures = expressions.failures if expressions else {}
-        for label, (servers, reason) in failures.items():
-            first = ", first with" if len(servers) > 1 else ""
-            total = count_of(len(hosts), "host")
-            self._warn(f"{label}: failed for {len(servers):,} of {total}{first}: {reason}")
+        if expressions:
+            expressions.report(hosts)
 
     def _warn(self, text: str) -> None:
         self.display.warning(self._line(text))

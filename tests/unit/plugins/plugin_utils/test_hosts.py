@@ -23,7 +23,6 @@ from ansible_collections.server_management.cloud.plugins.module_utils._models im
     Server,
     merge,
 )
-from ansible_collections.server_management.cloud.plugins.plugin_utils._expressions import Added
 from ansible_collections.server_management.cloud.plugins.plugin_utils._groups import ReservedNames
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import (
     NO_ADDRESS,
@@ -153,7 +152,7 @@ def test_a_host_gets_another_name_if_an_expression_makes_a_group_with_its_name()
         made = SimpleNamespace(
             parents=[("above", "web")],
             compose_all=lambda hosts, _inventory: [
-                Added({"a": host.name}, [make(host)], []) for host in hosts
+                SimpleNamespace(variables={"a": host.name}, groups=[make(host)]) for host in hosts
             ],
         )
         reserved = ReservedNames({"group": "g"}.get, [])
