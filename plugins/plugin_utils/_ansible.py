@@ -7,10 +7,24 @@
 Names that some version does not have are read only here. Without one of them, a source is slower or
 lacks a rare feature, but works.
 
-Text from the API is never rendered, and text from a file never shows its line. Ansible up to 2.18
-renders every text that is not marked unsafe. Later versions render only text that is marked as
-trusted, and ansible-inventory prints other text wrapped in __ansible_unsafe. Text that can't be a
-template is treated as ordinary text, so that it is printed without the wrapping.
+Text from the API is never rendered, and text from a file never shows its line. "Plain" is text that
+can't be a template.
+
+=============  ====================================  =========================================
+Text           before ansible-core 2.19, which       since 2.19, which renders only text that
+               renders all text but unsafe text      is trusted
+=============  ====================================  =========================================
+from the API   ``mark``: unsafe, if it is not plain  unchanged
+   for an      ``mark_all``: unsafe, because an      unchanged: results are not trusted
+   expression  expression can decode a template
+from the file  unchanged                             ``without_origin``: trusted as before,
+                                                     but without its line
+of a result    ``keep_text``: stays text if it       unchanged
+               contains text from the API
+of a variable  ``trust_plain``: without any mark,    ``trust_plain``: trusted, if it is plain;
+               if it is plain                        ansible-inventory prints other text
+                                                     wrapped in __ansible_unsafe
+=============  ====================================  =========================================
 """
 
 from __future__ import annotations
@@ -125,7 +139,7 @@ except ImportError:  # ansible-core before 2.19
             return {mark(key, is_safe): mark(item, is_safe) for key, item in value.items()}
         return value
 
-    def as_data(value: Any) -> Any:
+    def mark_all(value: Any) -> Any:
         """Return the API's variables or text for an expression, with all text marked unsafe.
 
         An expression can decode a template from text that is not one; Ansible would then render it.
@@ -166,7 +180,7 @@ else:
         """Return the value unchanged: Ansible renders only text that is trusted."""
         return value
 
-    def as_data(value: Any) -> Any:
+    def mark_all(value: Any) -> Any:
         """Return the value unchanged: Ansible doesn't trust the results of expressions."""
         return value
 

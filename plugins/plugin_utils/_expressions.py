@@ -32,7 +32,7 @@ from ansible.utils.vars import combine_vars
 from ..module_utils._errors import OptionError
 from ..module_utils._models import Server, summarise_servers
 from ..module_utils._text import count_of, is_plain, one_line
-from ._ansible import as_data, compile_once, is_omission, keep_text, reason_text, trust
+from ._ansible import compile_once, is_omission, keep_text, mark_all, reason_text, trust
 from ._groups import GROUPS_OF_ANSIBLE, label_keyed_groups, safe_group_name
 from ._hosts import NO_ADDRESS, Host
 from ._pure import Expression
@@ -121,7 +121,7 @@ class ComposedHost:
     @cached_property
     def all_variables(self) -> dict[str, Any]:
         """The variables that Ansible's Host.get_vars() would return for the host."""
-        variables: dict[str, Any] = as_data(self.host.variables)
+        variables: dict[str, Any] = mark_all(self.host.variables)
         if self.inventory is None:
             return variables
         others = self.inventory.variables
@@ -131,7 +131,7 @@ class ComposedHost:
         magic = AnsibleHost(self.host.name, gen_uuid=False).get_magic_vars()
         magic["group_names"] = self.group_names(self.inventory)
         # The name and the groups can be text from the API.
-        variables.update(as_data(magic))
+        variables.update(mark_all(magic))
         return variables
 
     def group_names(self, inventory: KnownInventory) -> list[str]:

@@ -48,9 +48,9 @@ from ansible_collections.server_management.cloud.plugins.module_utils._text impo
 from ansible_collections.server_management.cloud.plugins.plugin_utils import _pure
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
     HAS_EXPRESSIONS,
-    as_data,
     is_trusted,
     mark,
+    mark_all,
     reason_text,
     trust,
     trust_plain,
@@ -189,7 +189,7 @@ class Reference(BaseInventoryPlugin, Constructable):
         hosts = hosts_of(case.servers)
         for host in hosts:
             # As expressions see them.
-            host.variables = as_data(trust_plain(host.variables))
+            host.variables = mark_all(trust_plain(host.variables))
             outcome.names.append([self.name(it, host) for it in self.options["hostnames"]])
             outcome.kept.append(self.is_kept(host))
         try:
@@ -247,7 +247,7 @@ class Reference(BaseInventoryPlugin, Constructable):
         """Return the variables of a host; its name and its groups can be text from the API."""
         known: dict[str, Any] = self.inventory.get_host(name).get_vars()
         magic = ("inventory_hostname", "inventory_hostname_short", "group_names")
-        return {**known, **as_data({key: known[key] for key in magic})}
+        return {**known, **mark_all({key: known[key] for key in magic})}
 
     def _compose(self, template: Any, variables: Any, *args: Any, **kwargs: Any) -> Any:
         value = super()._compose(template, variables, *args, **kwargs)
