@@ -129,22 +129,25 @@ except ImportError:  # ansible-core before 2.19
         # The result of a filter such as string: a playbook must not turn "42" into a number.
         return NativeJinjaText(unmarked) if isinstance(text, NativeJinjaText) else unmarked
 
-    def mark(value: Any, is_safe: Callable[[str], Any] = is_plain) -> Any:
-        """Return a JSON value with all text that could be a template marked unsafe."""
+    def _mark(value: Any, is_safe: Callable[[str], Any]) -> Any:
         if isinstance(value, str):
             return value if is_safe(value) else AnsibleUnsafeText(value)
         if isinstance(value, list):
-            return [mark(item, is_safe) for item in value]
+            return [_mark(item, is_safe) for item in value]
         if isinstance(value, dict):
-            return {mark(key, is_safe): mark(item, is_safe) for key, item in value.items()}
+            return {_mark(key, is_safe): _mark(item, is_safe) for key, item in value.items()}
         return value
+
+    def mark(value: Any) -> Any:
+        """Return a JSON value with all text that could be a template marked unsafe."""
+        return _mark(value, is_plain)
 
     def mark_all(value: Any) -> Any:
         """Return the API's variables or text for an expression, with all text marked unsafe.
 
         An expression can decode a template from text that is not one; Ansible would then render it.
         """
-        return mark(value, lambda _text: False)
+        return _mark(value, lambda _text: False)
 
     def keep_text(templar: Any) -> None:
         """Make a templar return text as text if it contains text from the API.

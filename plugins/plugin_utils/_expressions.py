@@ -252,15 +252,12 @@ class Expressions(BaseInventoryPlugin, Constructable):
     def report(self, hosts: Collection[Host]) -> None:
         """Warn of what expressions did not give to hosts, and of braces in expressions."""
         total = count_of(len(hosts), "host")
-        for label, (servers, reason) in self.failures.items():
-            first = ", first with" if len(servers) > 1 else ""
-            self._warn(f"{label}: failed for {len(servers):,} of {total}{first}: {reason}")
+        for label, (failed, reason) in self.failures.items():
+            first = ", first with" if len(failed) > 1 else ""
+            self._warn(f"{label}: failed for {len(failed):,} of {total}{first}: {reason}")
         for name, without in self._without_address.items():
-            self._warn(
-                f"compose: {name}: the result is not an address for "
-                f"{count_of(len(without), 'server')}: {summarise_servers(without)}, so it is "
-                f"{NO_ADDRESS}"
-            )
+            servers = f"{count_of(len(without), 'server')}: {summarise_servers(without)}"
+            self._warn(f"compose: {name}: not an address for {servers}, so it is {NO_ADDRESS}")
         conditions = [condition for _name, condition in (*self._filters, *self._groups)]
         others = [*self._hostnames, *self._compositions.values(), *self._keyed_groups]
         for expression in (*conditions, *others):
@@ -365,10 +362,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
         """Return whether a condition is true."""
         if isinstance(condition, _NUMBERS):
             return bool(condition)
-        # Unlike its other helpers, Ansible's helper for groups does not add extra vars.
-        variables = combine_vars(host.all_variables, self._vars)
-        groups = {"it": condition}
-        made = self._ask(self._add_host_to_composed_groups, groups, variables, host)
+        made = self._ask(self._add_host_to_composed_groups, {"it": condition}, host)
         return "it" in made.groups
 
     def _groups_of(self, entry: dict[str, Any], host: ComposedHost) -> KeyedGroups:
@@ -376,27 +370,24 @@ class Expressions(BaseInventoryPlugin, Constructable):
         if isinstance(entry["key"], _NUMBERS):
             # As text, which Ansible up to 2.18 would convert back if it were not in a list.
             entry = {**entry, "key": trust(f"['{entry['key']}']")}
-        variables = host.all_variables
         try:
-            made = self._ask(self._add_host_to_keyed_groups, [entry], variables, host)
+            made = self._ask(self._add_host_to_keyed_groups, [entry], host)
         except AnsibleParserError:
             # For the helper, an empty key is always an error; here, only with strict.
-            if self.get_option("strict") or self._compose(entry["key"], variables):
+            if self.get_option("strict") or self._compose(entry["key"], host.all_variables):
                 raise
             return _NO_GROUPS
         groups = [group.name for group in made.groups.values() if group.hosts]
         return KeyedGroups(groups, made.parents)
 
     def _ask(
-        self,
-        helper: Callable[..., None],
-        entries: Any,
-        variables: dict[str, Any],
-        host: ComposedHost,
+        self, helper: Callable[..., None], entries: Any, host: ComposedHost
     ) -> ScratchInventory:
         """Let a helper of Ansible add groups to a host; return the inventory with them."""
         name = host.host.name or "host"
         self.inventory = ScratchInventory(name)
+        # Not all helpers add extra vars themselves.
+        variables = combine_vars(host.all_variables, self._vars)
         try:
             helper(entries, variables, name, strict=True, fetch_hostvars=False)
         except AnsibleParserError as error:

@@ -18,6 +18,7 @@ variable is absent.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ansible.inventory.host import Host as AnsibleHost
@@ -63,6 +64,7 @@ _METHODS = {
 }  # fmt: skip
 
 
+@dataclass(eq=False)
 class Expression:
     """An expression of the file, and its remembered results.
 
@@ -70,22 +72,17 @@ class Expression:
     extra vars have their names. ``failed`` is the result for hosts for which the expression fails.
     """
 
-    def __init__(
-        self,
-        label: str,
-        source: Any,
-        evaluate: Callable[[ComposedHost], Any],
-        hidden: Collection[str] = (),
-        failed: Any = False,
-        is_pure: bool = True,
-    ) -> None:
-        self.label = label
-        self.source = source
-        self.failed = failed
-        self._evaluate = evaluate
-        self._names = variables_in(source) if IS_USED and is_pure else None
+    label: str
+    source: Any
+    evaluate: Callable[[ComposedHost], Any]
+    hidden: Collection[str] = ()
+    failed: Any = False
+    is_pure: bool = True
+
+    def __post_init__(self) -> None:
+        self._names = variables_in(self.source) if IS_USED and self.is_pure else None
         # An extra var can be a template that has another value each time.
-        if self._names and any(name in hidden for name in self._names):
+        if self._names and any(name in self.hidden for name in self._names):
             self._names = None
         self._results: dict[_Key, Any] = {}
 
@@ -93,10 +90,10 @@ class Expression:
         """Return the result for a host."""
         key = None if self._names is None else _key(host, self._names)
         if key is None:
-            return self._evaluate(host)
+            return self.evaluate(host)
         result = self._results.get(key, _UNKNOWN)
         if result is _UNKNOWN:
-            result = self._evaluate(host)
+            result = self.evaluate(host)
             if len(self._results) < _MOST_REMEMBERED and isinstance(result, _REMEMBERED):
                 self._results[key] = result
         return result

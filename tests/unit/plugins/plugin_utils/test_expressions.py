@@ -264,7 +264,7 @@ def test_a_result_that_is_no_address_is_replaced_with_one_warning(
     assert [composed.groups for composed in found][5:] == [["unreachable"]] * (len(unusable) + 1)
     expressions.report(hosts)
     (warning,) = warnings
-    assert warning.startswith(f"compose: {variable}: the result is not an address for 10 servers: ")
+    assert warning.startswith(f"compose: {variable}: not an address for 10 servers: ")
     assert warning.endswith(f" and 7 more, so it is {NO_ADDRESS}")
 
 
