@@ -97,7 +97,7 @@ def test_failures_are_counted_for_each_expression_with_the_first_reason() -> Non
         "groups": {"b": "server_nope == 1"},
         "keyed_groups": [
             *({"key": "server_nope"}, {"key": "server_nope", "prefix": "x"}),
-            *({"key": "1 / 0"}, {"key": "server_name"}),
+            *({"key": "1 / 0"}, {"key": "server_name"}, {"key": "server_name is defined"}),
         ],
         "hostnames": ["server_nope", "server_nope | default('')", *OMITTED, "server_name"],
     }
@@ -114,6 +114,7 @@ def test_failures_are_counted_for_each_expression_with_the_first_reason() -> Non
         "keyed_groups: server_nope (entry 1)": some,
         "keyed_groups: server_nope (entry 2)": some,
         "keyed_groups: 1 / 0": every,
+        "keyed_groups: server_name is defined": every,  # neither text nor a list
     }
     _ids, reason = expressions.failures["compose: a"]
     assert "'server_nope' is undefined" in reason
@@ -290,10 +291,15 @@ def test_an_extra_var_hides_a_variable_whose_values_are_remembered(
     use_extra_vars: bool, expected: list[str]
 ) -> None:
     extra = {"server_region": "{{ server_name }}"}
-    options = {"compose": {"a": "server_region"}, "use_extra_vars": use_extra_vars}
+    options = {
+        "compose": {"a": "server_region"},
+        "groups": {"is_extra": "server_region == server_name"},
+        "use_extra_vars": use_extra_vars,
+    }
     expressions = expressions_with(options, extra_vars=load(extra))
     composed = compose(expressions, [{"name": name, "region": "eu-1"} for name in ("1", "2")])
     assert [host.variables["a"] for host in composed] == expected
+    assert [host.groups for host in composed] == [["is_extra"] * use_extra_vars] * 2
 
 
 def test_the_name_of_a_host_and_of_a_group_stay_text() -> None:
