@@ -17,14 +17,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import date
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 from ansible.errors import AnsibleParserError
 from ansible.inventory.data import InventoryData
-from ansible.inventory.host import Host as AnsibleHost
 from ansible.plugins.inventory import BaseInventoryPlugin, Constructable
 from ansible.template import Templar
 from ansible.utils.vars import combine_vars
@@ -32,10 +31,10 @@ from ansible.utils.vars import combine_vars
 from ..module_utils._errors import OptionError
 from ..module_utils._models import Server, summarise_servers
 from ..module_utils._text import count_of, is_plain, one_line
-from ._ansible import compile_once, is_omission, keep_text, mark_all, reason_text, trust
-from ._groups import GROUPS_OF_ANSIBLE, label_keyed_groups, safe_group_name
+from ._ansible import compile_once, is_omission, keep_text, reason_text, trust
+from ._groups import label_keyed_groups, safe_group_name
 from ._hosts import NO_ADDRESS, Host
-from ._pure import Expression
+from ._pure import ComposedHost, Expression, KnownInventory
 
 _NUMBERS = (bool, int, float)  # as expressions, they stand for themselves
 _ADDRESSES = ("ansible_host", "ansible_ssh_host")
@@ -56,90 +55,6 @@ class KeyedGroups(NamedTuple):
 
 
 _NO_GROUPS = KeyedGroups([], [])
-
-
-class KnownInventory:
-    """What an inventory has from other sources, and which groups are inside which.
-
-    ``variables`` are those that each host of this source has.
-    """
-
-    def __init__(self, inventory: InventoryData) -> None:
-        self.hosts: Mapping[str, AnsibleHost] = inventory.hosts
-        example = InventoryData()
-        example.current_source = inventory.current_source
-        example.add_host("host")
-        self.variables: dict[str, Any] = example.hosts["host"].vars
-        self._parents: dict[str, set[str]] = {}
-        for group in inventory.groups.values():
-            self._parents[group.name] = {parent.name for parent in group.parent_groups}
-
-    def with_ancestors(self, groups: Iterable[str]) -> set[str]:
-        """Return groups, and the groups that they are in."""
-        found: set[str] = set()
-        remaining = list(groups)
-        while remaining:
-            name = remaining.pop()
-            if name not in found:
-                found.add(name)
-                remaining += self._parents.get(name, ())
-        return found
-
-    def put_into(self, parent: str, child: str) -> None:
-        """Put a group into another one. Raises OptionError if Ansible can't do that."""
-        parents = self._parents.setdefault(child, set())
-        if parent in parents:
-            return
-        if child in GROUPS_OF_ANSIBLE:
-            problem = f"keyed_groups: the group {child} can't be inside another group."
-            raise OptionError(problem, "Set prefix.")
-        if child in self.with_ancestors([parent]):
-            raise OptionError(f"keyed_groups: the group {child} would be inside itself.")
-        parents.add(parent)
-
-
-class ComposedHost:
-    """A host, with the variables and groups that expressions have added to it so far.
-
-    Without ``inventory``, the host has no name yet.
-    """
-
-    def __init__(self, host: Host, inventory: KnownInventory | None = None) -> None:
-        self.host = host
-        self.inventory = inventory
-        self.variables: dict[str, Any] = {}
-        self.groups: list[str] = []
-        # Whether other sources say something about the host.
-        self.is_known = inventory is not None and host.name in inventory.hosts
-
-    def add(self, variables: Mapping[str, Any], groups: Iterable[str]) -> None:
-        """Add variables and groups, which the next expressions see."""
-        self.variables.update(variables)
-        self.groups += groups
-        self.__dict__.pop("all_variables", None)
-
-    @cached_property
-    def all_variables(self) -> dict[str, Any]:
-        """The variables that Ansible's Host.get_vars() would return for the host."""
-        variables: dict[str, Any] = mark_all(self.host.variables)
-        if self.inventory is None:
-            return variables
-        others = self.inventory.variables
-        if self.is_known:
-            others = {**others, **self.inventory.hosts[self.host.name].vars}
-        variables = combine_vars(combine_vars(others, variables), self.variables)
-        magic = AnsibleHost(self.host.name, gen_uuid=False).get_magic_vars()
-        magic["group_names"] = self.group_names(self.inventory)
-        # The name and the groups can be text from the API.
-        variables.update(mark_all(magic))
-        return variables
-
-    def group_names(self, inventory: KnownInventory) -> list[str]:
-        """Return the names of all groups of the host, as Ansible's variable has them."""
-        groups = [*self.host.groups, *self.groups]
-        if self.is_known:
-            groups += [group.name for group in inventory.hosts[self.host.name].groups]
-        return sorted(inventory.with_ancestors(groups) - {"all"})
 
 
 class ScratchInventory(InventoryData):

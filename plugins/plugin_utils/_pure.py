@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Remember the results of expressions, so that Ansible is asked only once for the same values.
+"""What an expression sees of a host, and results that are remembered for equal values.
 
 Ansible needs 0.1 to 1 ms for each host and expression. Most expressions are pure: they consist of
 variables, constants, operators, methods of text, and filters and tests that depend on their
@@ -17,20 +17,23 @@ variable is absent.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import Any
 
+from ansible.inventory.data import InventoryData
 from ansible.inventory.host import Host as AnsibleHost
 from ansible.plugins.loader import filter_loader, test_loader
+from ansible.utils.vars import combine_vars
 from jinja2 import Environment, nodes
 from jinja2.parser import Parser
 
+from ..module_utils._errors import OptionError
 from ..module_utils._text import is_plain
-from ._hosts import RESERVED_VARIABLES
-
-if TYPE_CHECKING:
-    from ._expressions import ComposedHost
+from ._ansible import mark_all
+from ._groups import GROUPS_OF_ANSIBLE
+from ._hosts import RESERVED_VARIABLES, Host
 
 IS_USED = True  # False: Ansible evaluates each expression for each host, with the same results
 
@@ -62,6 +65,90 @@ _METHODS = {
     "rpartition", "rsplit", "rstrip", "split", "startswith", "strip", "swapcase", "title", "upper",
     "zfill",
 }  # fmt: skip
+
+
+class KnownInventory:
+    """What an inventory has from other sources, and which groups are inside which.
+
+    ``variables`` are those that each host of this source has.
+    """
+
+    def __init__(self, inventory: InventoryData) -> None:
+        self.hosts: Mapping[str, AnsibleHost] = inventory.hosts
+        example = InventoryData()
+        example.current_source = inventory.current_source
+        example.add_host("host")
+        self.variables: dict[str, Any] = example.hosts["host"].vars
+        self._parents: dict[str, set[str]] = {}
+        for group in inventory.groups.values():
+            self._parents[group.name] = {parent.name for parent in group.parent_groups}
+
+    def with_ancestors(self, groups: Iterable[str]) -> set[str]:
+        """Return groups, and the groups that they are in."""
+        found: set[str] = set()
+        remaining = list(groups)
+        while remaining:
+            name = remaining.pop()
+            if name not in found:
+                found.add(name)
+                remaining += self._parents.get(name, ())
+        return found
+
+    def put_into(self, parent: str, child: str) -> None:
+        """Put a group into another one. Raises OptionError if Ansible can't do that."""
+        parents = self._parents.setdefault(child, set())
+        if parent in parents:
+            return
+        if child in GROUPS_OF_ANSIBLE:
+            problem = f"keyed_groups: the group {child} can't be inside another group."
+            raise OptionError(problem, "Set prefix.")
+        if child in self.with_ancestors([parent]):
+            raise OptionError(f"keyed_groups: the group {child} would be inside itself.")
+        parents.add(parent)
+
+
+class ComposedHost:
+    """A host, with the variables and groups that expressions have added to it so far.
+
+    Without ``inventory``, the host has no name yet.
+    """
+
+    def __init__(self, host: Host, inventory: KnownInventory | None = None) -> None:
+        self.host = host
+        self.inventory = inventory
+        self.variables: dict[str, Any] = {}
+        self.groups: list[str] = []
+        # Whether other sources say something about the host.
+        self.is_known = inventory is not None and host.name in inventory.hosts
+
+    def add(self, variables: Mapping[str, Any], groups: Iterable[str]) -> None:
+        """Add variables and groups, which the next expressions see."""
+        self.variables.update(variables)
+        self.groups += groups
+        self.__dict__.pop("all_variables", None)
+
+    @cached_property
+    def all_variables(self) -> dict[str, Any]:
+        """The variables that Ansible's Host.get_vars() would return for the host."""
+        variables: dict[str, Any] = mark_all(self.host.variables)
+        if self.inventory is None:
+            return variables
+        others = self.inventory.variables
+        if self.is_known:
+            others = {**others, **self.inventory.hosts[self.host.name].vars}
+        variables = combine_vars(combine_vars(others, variables), self.variables)
+        magic = AnsibleHost(self.host.name, gen_uuid=False).get_magic_vars()
+        magic["group_names"] = self.group_names(self.inventory)
+        # The name and the groups can be text from the API.
+        variables.update(mark_all(magic))
+        return variables
+
+    def group_names(self, inventory: KnownInventory) -> list[str]:
+        """Return the names of all groups of the host, as Ansible's variable has them."""
+        groups = [*self.host.groups, *self.groups]
+        if self.is_known:
+            groups += [group.name for group in inventory.hosts[self.host.name].groups]
+        return sorted(inventory.with_ancestors(groups) - {"all"})
 
 
 @dataclass(eq=False)

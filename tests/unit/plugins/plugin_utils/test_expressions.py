@@ -24,10 +24,10 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils import _pu
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
     HAS_EXPRESSIONS,
 )
-from ansible_collections.server_management.cloud.plugins.plugin_utils._expressions import (
+from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import NO_ADDRESS
+from ansible_collections.server_management.cloud.plugins.plugin_utils._pure import (
     KnownInventory,
 )
-from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import NO_ADDRESS
 from support import constructable
 from support.constructable import WEB, hosts_of, hosts_with, load
 

@@ -14,12 +14,10 @@ import pytest
 from ansible.inventory.data import InventoryData
 
 from ansible_collections.server_management.cloud.plugins.plugin_utils import _pure
-from ansible_collections.server_management.cloud.plugins.plugin_utils._expressions import (
-    ComposedHost,
-    KnownInventory,
-)
 from ansible_collections.server_management.cloud.plugins.plugin_utils._pure import (
+    ComposedHost,
     Expression,
+    KnownInventory,
     variables_in,
 )
 from support.constructable import WEB, hosts_with, load
