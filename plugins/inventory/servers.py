@@ -386,6 +386,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         has_loopback = is_loopback(origin(connection.base_url)[1])
         show = partial(self._show, 1)
         hosts = hosts_from(servers, self.get_option("hostvars_prefix"), has_loopback, show)
+        if expressions:
+            expressions.hosts = hosts
         if expressions and self.get_option("filters"):
             hosts = [host for host in hosts if expressions.is_kept(host)]
             if servers and not hosts:
@@ -511,11 +513,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             if self.get_option("strict"):
                 raise OptionError(f"hostnames: {problem}")
             self._warn(problem)
-        failures = expressions.failures if expressions else {}
-        for label, (servers, reason) in failures.items():
-            first = ", first with" if len(servers) > 1 else ""
-            total = count_of(len(hosts), "host")
-            self._warn(f"{label}: failed for {len(servers):,} of {total}{first}: {reason}")
+        if expressions:
+            expressions.report(hosts)
         report_servers(hosts, self._warn)
 
     def _warn(self, text: str) -> None:

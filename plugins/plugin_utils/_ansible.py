@@ -7,10 +7,24 @@
 Names that some version does not have are read only here. Without one of them, a source is slower or
 lacks a rare feature, but works.
 
-Text from the API is never rendered, and text from a file never shows its line. Ansible up to 2.18
-renders every text that is not marked unsafe. Later versions render only text that is marked as
-trusted, and ansible-inventory prints other text wrapped in __ansible_unsafe. Text that can't be a
-template is treated as ordinary text, so that it is printed without the wrapping.
+Text from the API is never rendered, and text from a file never shows its line. "Plain" is text that
+can't be a template.
+
+=============  ====================================  =========================================
+Text           before ansible-core 2.19, which       since 2.19, which renders only text that
+               renders all text but unsafe text      is trusted
+=============  ====================================  =========================================
+from the API   ``mark``: unsafe, if it is not plain  unchanged
+   for an      ``mark_all``: unsafe, because an      unchanged: results are not trusted
+   expression  expression can decode a template
+from the file  unchanged                             ``without_origin``: trusted as before,
+                                                     but without its line
+of a result    ``keep_text``: stays text if it       unchanged
+               contains text from the API
+of a variable  ``trust_plain``: without any mark,    ``trust_plain``: trusted, if it is plain;
+               if it is plain                        ansible-inventory prints other text
+                                                     wrapped in __ansible_unsafe
+=============  ====================================  =========================================
 """
 
 from __future__ import annotations
@@ -103,7 +117,7 @@ try:
 except ImportError:  # ansible-core before 2.19
     from ansible.module_utils.common.text.converters import to_text
     from ansible.utils.native_jinja import NativeJinjaText
-    from ansible.utils.unsafe_proxy import AnsibleUnsafeText, wrap_var
+    from ansible.utils.unsafe_proxy import AnsibleUnsafeText
 
     def is_trusted(value: object) -> bool:
         """Return whether Ansible would render a text."""
@@ -115,31 +129,25 @@ except ImportError:  # ansible-core before 2.19
         # The result of a filter such as string: a playbook must not turn "42" into a number.
         return NativeJinjaText(unmarked) if isinstance(text, NativeJinjaText) else unmarked
 
-    def mark(value: Any) -> Any:
-        """Return a JSON value with all text that could be a template marked unsafe."""
+    def _mark(value: Any, is_safe: Callable[[str], Any]) -> Any:
         if isinstance(value, str):
-            return value if is_plain(value) else AnsibleUnsafeText(value)
+            return value if is_safe(value) else AnsibleUnsafeText(value)
         if isinstance(value, list):
-            return [mark(item) for item in value]
+            return [_mark(item, is_safe) for item in value]
         if isinstance(value, dict):
-            return {mark(key): mark(item) for key, item in value.items()}
+            return {_mark(key, is_safe): _mark(item, is_safe) for key, item in value.items()}
         return value
 
-    def as_data(value: Any) -> Any:
+    def mark(value: Any) -> Any:
+        """Return a JSON value with all text that could be a template marked unsafe."""
+        return _mark(value, is_plain)
+
+    def mark_all(value: Any) -> Any:
         """Return the API's variables or text for an expression, with all text marked unsafe.
 
         An expression can decode a template from text that is not one; Ansible would then render it.
         """
-        return wrap_var(value)
-
-    def text_of(value: Any) -> str | None:
-        """Return text without its mark; None for other values, and for text that must stay text."""
-        is_text = isinstance(value, str) and not isinstance(value, NativeJinjaText)
-        return str.__str__(value) if is_text else None
-
-    def is_data(text: str) -> bool:
-        """Return whether Ansible treats text, and what is made of it, as text of the API."""
-        return hasattr(text, "__UNSAFE__")
+        return _mark(value, lambda _text: False)
 
     def keep_text(templar: Any) -> None:
         """Make a templar return text as text if it contains text from the API.
@@ -175,17 +183,9 @@ else:
         """Return the value unchanged: Ansible renders only text that is trusted."""
         return value
 
-    def as_data(value: Any) -> Any:
+    def mark_all(value: Any) -> Any:
         """Return the value unchanged: Ansible doesn't trust the results of expressions."""
         return value
-
-    def text_of(value: Any) -> str | None:
-        """Return text without its mark; None for other values."""
-        return str.__str__(value) if isinstance(value, str) else None
-
-    def is_data(text: str) -> bool:
-        """Return True: Ansible makes no difference between such text and other text."""
-        return True
 
     def keep_text(templar: Any) -> None:
         """Do nothing: Ansible doesn't convert text."""

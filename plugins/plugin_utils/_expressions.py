@@ -4,9 +4,10 @@
 
 """The expressions of an inventory file, and what they add to hosts.
 
-Nothing is added to Ansible's inventory before all expressions of all hosts have been evaluated. An
-expression sees the variables that its host has in a scratch inventory, with what other sources say
-about the host and what the expressions before it have added. Ansible's own helpers evaluate it.
+Ansible's own helpers evaluate every expression, one at a time, for a host of a scratch inventory.
+Nothing is added to the real inventory before all expressions of all hosts have been evaluated. An
+expression sees the variables that its host would have, with what other sources say about the host
+and what the expressions before it have added.
 
 The utility _pure remembers results, so that Ansible is asked less often; they would be the same
 without it.
@@ -16,110 +17,56 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import date
 from functools import partial
 from typing import Any, NamedTuple
 
 from ansible.errors import AnsibleParserError
 from ansible.inventory.data import InventoryData
-from ansible.inventory.host import Host as AnsibleHost
 from ansible.plugins.inventory import BaseInventoryPlugin, Constructable
 from ansible.template import Templar
 from ansible.utils.vars import combine_vars
 
 from ..module_utils._errors import OptionError
-from ..module_utils._text import is_plain, one_line
-from ._ansible import HAS_EXPRESSIONS, as_data, compile_once, is_omission, keep_text, reason_text
-from ._groups import GROUPS_OF_ANSIBLE, label_keyed_groups, safe_group_name
-from ._hosts import Host
-from ._pure import Expression, View
+from ..module_utils._models import Server, summarise_servers
+from ..module_utils._text import count_of, is_plain, one_line
+from ._ansible import compile_once, is_omission, keep_text, reason_text, trust
+from ._groups import label_keyed_groups, safe_group_name
+from ._hosts import NO_ADDRESS, Host
+from ._pure import ComposedHost, Expression, KnownInventory
 
 _NUMBERS = (bool, int, float)  # as expressions, they stand for themselves
-_MAGIC = ("inventory_hostname", "inventory_hostname_short", "group_names")
+_ADDRESSES = ("ansible_host", "ansible_ssh_host")
+# Neither white space nor control characters, and nothing that ssh reads as an option.
+_address = re.compile(r"(?!-)[^\s\x00-\x1f\x7f-\x9f]+").fullmatch
+_FAILED = object()
 _undefined_name = re.compile(r"'(\w+)' is undefined").search
-_template_in_text = re.compile(r"""(['"])[^'"]*\{\{[^'"]*\}\}[^'"]*\1""").search
+# A template, or a part of one in a text; not the braces of replace('{{', '').
+_has_braces = re.compile(r"""^\s*\{[{%]|\{\{[^'"]*\}\}""").search
+_NO_BRACES = "expressions have no braces: write server_name instead of {{ server_name }}"
 
 
-class Added(NamedTuple):
-    """What expressions add to one host; ``parents`` are (parent, child) pairs of groups."""
+class KeyedGroups(NamedTuple):
+    """What an entry of keyed_groups adds: groups of the host, and (parent, child) pairs."""
 
-    variables: dict[str, Any]
     groups: list[str]
     parents: list[tuple[str, str]]
 
 
-_NOTHING = Added({}, [], [])
-_FAILED = object()
+_NO_GROUPS = KeyedGroups([], [])
 
 
-class Scratch(InventoryData):
-    """A copy of the groups of an inventory, in which a host has the variables that it would have.
+class ScratchInventory(InventoryData):
+    """An inventory with one host, to which one of Ansible's helpers adds groups.
 
-    Hosts don't stay in it: they would need the memory of a second inventory.
-    """
-
-    def __init__(self, inventory: Any) -> None:
-        super().__init__()
-        self.current_source = inventory.current_source
-        self.add_host("host")
-        self._vars_of_each = self.hosts.pop("host").vars  # the source
-        self.others: Mapping[str, Any] = inventory.hosts
-        self.parents: set[tuple[str, str]] = set()
-        for group in inventory.groups.values():
-            for parent in group.parent_groups:
-                self._link(parent.name, group.name)
-
-    def add_parents(self, pairs: Iterable[tuple[str, str]]) -> None:
-        """Put groups into others, given as (parent, child) pairs.
-
-        Raises OptionError if Ansible can't do that.
-        """
-        for parent, child in pairs:
-            if (parent, child) in self.parents:
-                continue
-            if child in GROUPS_OF_ANSIBLE:
-                problem = f"keyed_groups: the group {child} can't be inside another group."
-                raise OptionError(problem, "Set prefix.")
-            try:
-                self._link(parent, child)
-            except Exception:  # noqa: BLE001  # Ansible raises a plain one for a group in itself
-                problem = f"keyed_groups: the group {child} would be inside itself."
-                raise OptionError(problem) from None
-
-    def _link(self, parent: str, child: str) -> None:
-        self.parents.add((parent, child))
-        self.add_group(parent)
-        self.add_group(child)
-        self.add_child(parent, child)
-
-    def variables(self, view: View) -> dict[str, Any]:
-        """Return the variables of a host, as Ansible's Host.get_vars() does."""
-        host = AnsibleHost(view.host.name, gen_uuid=False)
-        host.vars, groups = self._vars_of_each, view.groups
-        if known := self.others.get(host.name):
-            host.vars = {**host.vars, **known.vars}
-            groups = [*(group.name for group in known.groups), *groups]
-        for added in (as_data(view.host.variables), view.composed):
-            host.vars = combine_vars(host.vars, added)
-        for group in groups:
-            host.add_group(self.groups[self.add_group(group)])
-        variables: dict[str, Any] = host.get_vars()
-        # The name and the groups can be text from the API.
-        variables.update(as_data({magic: variables[magic] for magic in _MAGIC}))
-        return variables
-
-
-class Made(InventoryData):
-    """An inventory in which one of Ansible's helpers makes groups of a host.
-
-    ``parents`` has the (parent, child) pairs, which are not linked: one can be inside itself.
+    Groups are not put into others, since one can be inside itself; ``parents`` has the pairs.
     """
 
     def __init__(self, host: str) -> None:
         self.parents: list[tuple[str, str]] = []
         super().__init__()
-        self.parents.clear()
+        self.parents.clear()  # of "ungrouped"
         self.add_host(host)
 
     def add_child(self, group: str, child: str) -> bool:
@@ -127,23 +74,12 @@ class Made(InventoryData):
         return True
 
 
-class _Value:
-    """The value of a key, for Ansible's helper for keyed_groups, which expects an expression."""
-
-    def __init__(self, expression: Any, value: Any) -> None:
-        self._expression = expression
-        self.value = value
-
-    def __str__(self) -> str:
-        """Return the expression, for messages."""
-        return str(self._expression)
-
-
 class Expressions(BaseInventoryPlugin, Constructable):
-    """The expressions of an inventory file, which Ansible's own helpers evaluate.
+    """The expressions of an inventory file.
 
-    ``failures`` has, for each expression, the ids of the servers for which it failed, and the first
-    reason. ``parents`` has the (parent, child) pairs of groups that keyed_groups require, in order.
+    ``hosts`` are those of all servers, for hints. ``failures`` has, for each expression, the ids of
+    the servers for which it failed, and the first reason. ``parents`` has the (parent, child) pairs
+    of groups that keyed_groups require, in order.
     """
 
     NAME = "server_management.cloud.servers"
@@ -159,43 +95,54 @@ class Expressions(BaseInventoryPlugin, Constructable):
         self.get_option = get_option
         self.templar = templar
         self._vars = extra_vars if get_option("use_extra_vars") else {}
+        self._warn = warn
         keep_text(templar)
         compile_once(templar)
+        self.hosts: list[Host] = []
         self.failures: dict[str, tuple[set[str], str]] = {}
         self.parents: dict[tuple[str, str], None] = {}
-        condition = partial(Expression, self._holds, self._vars, is_condition=True)
-        value = partial(Expression, self._value, self._vars)
-        self._filters = [
-            (verb, condition(f"filters: {verb}: {source}", source))
-            for entry in get_option("filters") or []
-            for verb, source in entry.items()
-        ]
-        self._hostnames = [
-            value(f"hostnames: {one_line(str(source))}", source, _name_text, "")
-            for source in get_option("hostnames") or []
-        ]
-        self._composed = {
-            name: value(f"compose: {name}", source, _checked, _FAILED)
-            for name, source in (get_option("compose") or {}).items()
-        }
-        self._groups = [  # not a mapping: a-b and a_b are the same group
-            (safe_group_name(str(name)), condition(f"groups: {name}", source))
-            for name, source in (get_option("groups") or {}).items()
-        ]
+        self._without_address: dict[str, list[Server]] = {}
+        self._read_options()
+
+    def _read_options(self) -> None:
+        """Create the expressions of each option."""
+        expression = partial(Expression, hidden=self._vars)
+        self._filters = []
+        for entry in self.get_option("filters") or []:
+            for verb, source in entry.items():
+                label = f"filters: {verb}: {source}"
+                condition = expression(label, source, partial(self._holds, source))
+                self._filters.append((verb, condition))
+        self._hostnames = []
+        for source in self.get_option("hostnames") or []:
+            label = f"hostnames: {one_line(str(source))}"
+            name = expression(label, source, partial(self._name_text, source), failed="")
+            self._hostnames.append(name)
+        self._compositions = {}
+        for name, source in (self.get_option("compose") or {}).items():
+            value = partial(self._variable, source)
+            self._compositions[name] = expression(f"compose: {name}", source, value, failed=_FAILED)
+        self._groups = []  # not a mapping: a-b and a_b are the same group
+        for name, source in (self.get_option("groups") or {}).items():
+            condition = expression(f"groups: {name}", source, partial(self._holds, source))
+            self._groups.append((safe_group_name(str(name)), condition))
         self._keyed_groups = []
-        for label, entry in label_keyed_groups(get_option("keyed_groups") or []).items():
-            make, is_pure = partial(self._make_groups, entry), not _has_template(entry)
-            self._keyed_groups.append(value(label, entry["key"], make, _NOTHING, is_pure=is_pure))
-        warn_of_templates(self._composed.values(), warn)
+        for label, entry in label_keyed_groups(self.get_option("keyed_groups") or []).items():
+            groups = partial(self._groups_of, entry)
+            # The parent of keyed_groups is a template, which can depend on the host.
+            is_pure = bool(is_plain(str(entry.get("parent_group", ""))))
+            self._keyed_groups.append(
+                expression(label, entry["key"], groups, failed=_NO_GROUPS, is_pure=is_pure)
+            )
 
     def is_kept(self, host: Host) -> bool:
         """Return whether the first condition that is true, if any, includes the host.
 
         Raises OptionError if a condition fails: a host must not be kept by accident.
         """
-        view = View(host)
+        unnamed = ComposedHost(host)
         for verb, condition in self._filters:
-            if self._result(condition, view, strict=True):
+            if self._result(condition, unnamed, strict=True):
                 return bool(verb == "include")
         return True
 
@@ -204,145 +151,169 @@ class Expressions(BaseInventoryPlugin, Constructable):
 
         With strict, the first failure raises OptionError. Without it, ``failures`` counts.
         """
-        view = View(host)
-        return [self._result(expression, view) for expression in self._hostnames]
+        unnamed = ComposedHost(host)
+        return [self._result(expression, unnamed) for expression in self._hostnames]
 
-    def compose_all(self, hosts: list[Host], inventory: Any) -> list[Added]:
+    def compose_all(self, hosts: list[Host], inventory: InventoryData) -> list[ComposedHost]:
         """Evaluate compose, groups and keyed_groups for hosts that have their names.
 
         With strict, the first failure raises OptionError. Without it, ``failures`` counts.
         """
         self.parents.clear()
-        scratch = Scratch(inventory)
-        return [self._compose_host(View(host, scratch), scratch) for host in hosts]
+        self._without_address.clear()
+        known = KnownInventory(inventory)
+        return [self._compose_host(host, known) for host in hosts]
 
-    def _compose_host(self, view: View, scratch: Scratch) -> Added:
+    def report(self, hosts: Collection[Host]) -> None:
+        """Warn of what expressions did not give to hosts, and of braces in expressions."""
+        total = count_of(len(hosts), "host")
+        for label, (failed, reason) in self.failures.items():
+            first = ", first with" if len(failed) > 1 else ""
+            self._warn(f"{label}: failed for {len(failed):,} of {total}{first}: {reason}")
+        for name, without in self._without_address.items():
+            servers = f"{count_of(len(without), 'server')}: {summarise_servers(without)}"
+            self._warn(f"compose: {name}: not an address for {servers}, so it is {NO_ADDRESS}")
+        conditions = [condition for _name, condition in (*self._filters, *self._groups)]
+        others = [*self._hostnames, *self._compositions.values(), *self._keyed_groups]
+        for expression in (*conditions, *others):
+            if _has_braces(str(expression.source)) and expression.label not in self.failures:
+                self._warn(f"{expression.label}: {_NO_BRACES}.")
+
+    def _compose_host(self, host: Host, inventory: KnownInventory) -> ComposedHost:
         """Evaluate the options in Ansible's order: each sees the results of those before it.
 
         Entries of compose don't see each other's results, and neither do those of groups.
         """
-        values = {name: self._result(it, view) for name, it in self._composed.items()}
-        variables = {name: value for name, value in values.items() if value is not _FAILED}
-        view.add(variables, [])
-        view.add({}, [name for name, it in self._groups if self._result(it, view)])
+        composed = ComposedHost(host, inventory)
+        variables = {}
+        for name, expression in self._compositions.items():
+            value = self._result(expression, composed)
+            if value is not _FAILED:
+                variables[name] = value
+        for name in _ADDRESSES:
+            if name in variables and not _is_address(variables[name]):
+                variables[name] = NO_ADDRESS
+                self._without_address.setdefault(name, []).append(host.server)
+        composed.add(variables, [])
+        composed.add({}, [name for name, it in self._groups if self._result(it, composed)])
         for entry in self._keyed_groups:
-            added = self._result(entry, view)
-            view.add({}, added.groups)
-            if added.parents:
-                scratch.add_parents(added.parents)
-                self.parents.update(dict.fromkeys(added.parents))
-        return Added(variables, view.groups[len(view.host.groups) :], [])
+            added = self._result(entry, composed)
+            composed.add({}, added.groups)
+            for parent, child in added.parents:
+                inventory.put_into(parent, child)
+                self.parents[parent, child] = None
+        return composed
 
-    def _result(self, expression: Expression, view: View, strict: bool = False) -> Any:
+    def _result(self, expression: Expression, host: ComposedHost, strict: bool = False) -> Any:
         """Return the result of an expression for a host."""
         try:
-            return expression.result(view)
+            return expression.result(host)
         except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
-            label, server = expression.label, view.host.server.id
-            is_empty_name = is_omission(error) and not view.scratch
-            if strict or (self.get_option("strict") and not is_empty_name):
-                reason = self._reason(error, expression, view)
-                message = f"{label}: failed for {one_line(view.host.name or server)}: {reason}"
+            is_omitted = is_omission(error)
+            is_name = host.inventory is None
+            server_id = host.host.server.id
+            if strict or (self.get_option("strict") and not (is_omitted and is_name)):
+                name = one_line(host.host.name or server_id)
+                reason = self._reason(error, expression, host.host)
+                message = f"{expression.label}: failed for {name}: {reason}"
                 raise OptionError(message) from None  # with the cause, the reason is printed twice
-            if not is_omission(error):
-                if label not in self.failures:
-                    self.failures[label] = set(), self._reason(error, expression, view)
-                self.failures[label][0].add(server)
+            if not is_omitted:
+                if expression.label not in self.failures:
+                    reason = self._reason(error, expression, host.host)
+                    self.failures[expression.label] = set(), reason
+                self.failures[expression.label][0].add(server_id)
             return expression.failed
 
-    def _reason(self, error: Exception, expression: Expression, view: View) -> str:
+    def _reason(self, error: Exception, expression: Expression, host: Host) -> str:
         """Return the reason of an error, and what is probably meant."""
         reason = reason_text(str(error))
+        hint = self._hint(reason, expression, host)
+        return f"{reason} ({hint})" if hint else reason
+
+    def _hint(self, reason: str, expression: Expression, host: Host) -> str:
+        """Return what is probably meant by an expression that failed, or an empty text."""
+        if _has_braces(str(expression.source)):
+            return _NO_BRACES
         undefined = _undefined_name(reason)
         if not undefined:
-            return reason
+            return ""
         import difflib  # only here: most files have no failing expression
 
-        name, variables = undefined[1], view.host.variables
+        name = undefined[1]
+        known = set(host.variables).union(*(other.variables for other in self.hosts))
+        if name in known:
+            return "only some servers have this field: add the filter default"
         prefixed = f"{self.get_option('hostvars_prefix')}{name}"
-        near = [prefixed] if prefixed in variables else []
-        near += difflib.get_close_matches(name, variables, n=1, cutoff=0.8)  # as server_nmae
+        near = [prefixed] if prefixed in known else []
+        near += difflib.get_close_matches(name, known, n=1, cutoff=0.8)  # as server_nmae
         if near:
-            return f"{reason} (did you mean {near[0]}?)"
+            return f"did you mean {near[0]}?"
         is_text = str(expression.source).strip() == name
-        quoted = f""" (text needs quotes inside the quotes: "'{name}'")"""
-        return reason + (quoted if is_text else "")
+        if is_text and expression in self._compositions.values():
+            return f"""text needs quotes inside the quotes: "'{name}'\""""
+        return ""
 
-    def _value(self, expression: Any, view: View) -> Any:
+    def _value(self, source: Any, host: ComposedHost) -> Any:
         """Return the value of an expression."""
-        if isinstance(expression, _NUMBERS):
-            return expression
-        return self._compose(expression, view.variables)
+        if isinstance(source, _NUMBERS):
+            return source
+        return self._compose(source, host.all_variables)
 
-    def _holds(self, condition: Any, view: View) -> bool:
+    def _variable(self, source: Any, host: ComposedHost) -> Any:
+        """Return a value that ansible-inventory can list; other values raise an error."""
+        value = self._value(source, host)
+        if not isinstance(value, str):
+            json.dumps(value, allow_nan=False, default=_date_text)
+        return value
+
+    def _name_text(self, source: Any, host: ComposedHost) -> str:
+        """Return a value as the name of a host; an empty text if it can't be one."""
+        value = self._value(source, host)
+        if isinstance(value, str):
+            return str.__str__(value)  # without any mark
+        return str(value) if isinstance(value, _NUMBERS) else ""
+
+    def _holds(self, condition: Any, host: ComposedHost) -> bool:
         """Return whether a condition is true."""
         if isinstance(condition, _NUMBERS):
             return bool(condition)
-        variables = combine_vars(view.variables, self._vars)
-        try:
-            made = self._made(self._add_host_to_composed_groups, {"it": condition}, variables, view)
-        except AnsibleParserError as error:
-            cause = error.__context__ or error  # without the name of the group
-            raise cause from cause.__cause__
+        made = self._ask(self._add_host_to_composed_groups, {"it": condition}, host)
         return "it" in made.groups
 
-    def _make_groups(self, entry: dict[str, Any], value: Any, view: View) -> Added:
-        """Return what an entry of keyed_groups makes of the value of its key."""
-        text = str(value) if isinstance(entry["key"], _NUMBERS) else value
-        entry = {**entry, "key": _Value(entry["key"], text)}
-        variables = view.variables if _has_template(entry) else {}
+    def _groups_of(self, entry: dict[str, Any], host: ComposedHost) -> KeyedGroups:
+        """Return what an entry of keyed_groups adds to a host."""
+        if isinstance(entry["key"], _NUMBERS):
+            # As text, which Ansible up to 2.18 would convert back if it were not in a list.
+            entry = {**entry, "key": trust(f"['{entry['key']}']")}
         try:
-            made = self._made(self._add_host_to_keyed_groups, [entry], variables, view)
-        except AnsibleParserError as error:
+            made = self._ask(self._add_host_to_keyed_groups, [entry], host)
+        except AnsibleParserError:
             # For the helper, an empty key is always an error; here, only with strict.
-            if self.get_option("strict") or text or error.__context__:
+            if self.get_option("strict") or self._compose(entry["key"], host.all_variables):
                 raise
-            return _NOTHING
+            return _NO_GROUPS
         groups = [group.name for group in made.groups.values() if group.hosts]
-        return Added({}, groups, made.parents)
+        return KeyedGroups(groups, made.parents)
 
-    def _made(
-        self, helper: Callable[..., None], entries: Any, variables: dict[str, Any], view: View
-    ) -> Made:
-        host = view.host.name or "host"
-        self.inventory = made = Made(host)
-        helper(entries, variables, host, strict=True, fetch_hostvars=False)
-        return made
-
-    def _compose(self, template: Any, variables: Any, *args: Any, **kwargs: Any) -> Any:
-        if isinstance(template, _Value):  # of a helper for keyed_groups, which reads variables next
-            self.templar.available_variables = combine_vars(variables, self._vars)
-            return template.value
-        return super()._compose(template, variables, *args, **kwargs)
-
-
-def warn_of_templates(expressions: Iterable[Expression], warn: Callable[[str], None]) -> None:
-    """Warn of braces in text that an expression contains, which Ansible up to 2.18 renders."""
-    for expression in expressions:
-        if HAS_EXPRESSIONS and _template_in_text(str(expression.source)):
-            warn(
-                f"{expression.label}: Ansible doesn't render braces inside the text of an "
-                "expression. Write the variable without braces and quotes."
-            )
+    def _ask(
+        self, helper: Callable[..., None], entries: Any, host: ComposedHost
+    ) -> ScratchInventory:
+        """Let a helper of Ansible add groups to a host; return the inventory with them."""
+        name = host.host.name or "host"
+        self.inventory = ScratchInventory(name)
+        # Not all helpers add extra vars themselves.
+        variables = combine_vars(host.all_variables, self._vars)
+        try:
+            helper(entries, variables, name, strict=True, fetch_hostvars=False)
+        except AnsibleParserError as error:
+            cause = error.__context__ or error  # without the names of the host and the group
+            raise cause from cause.__cause__
+        return self.inventory
 
 
-def _has_template(entry: Mapping[str, Any]) -> bool:
-    """Return whether the parent of keyed_groups can depend on the host."""
-    return not is_plain(str(entry.get("parent_group", "")))
-
-
-def _name_text(value: Any, _view: View) -> str:
-    """Return a result as the name of a host; an empty text if it can't be one."""
-    if isinstance(value, str):
-        return str.__str__(value)  # without any mark
-    return str(value) if isinstance(value, _NUMBERS) else ""
-
-
-def _checked(value: Any, _view: View) -> Any:
-    """Return a result that ansible-inventory can list; other results raise an error."""
-    if not isinstance(value, str):
-        json.dumps(value, allow_nan=False, default=_date_text)
-    return value
+def _is_address(value: Any) -> bool:
+    """Return whether a value can be the address or the name of a server."""
+    return isinstance(value, str) and bool(_address(value))
 
 
 def _date_text(value: Any) -> str:

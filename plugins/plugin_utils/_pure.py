@@ -2,48 +2,37 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Remember the results of expressions, so that Ansible is asked only once for the same values.
+"""What an expression sees of a host, and results that are remembered for equal values.
 
-Ansible's helpers cost about a millisecond for each host and expression. The result of most
-expressions depends on the values of the variables in them alone:
+Ansible needs 0.1 to 1 ms for each host and expression. Most expressions are pure: they consist of
+variables, constants, operators, methods of text, and filters and tests that depend on their
+arguments alone. The result of a pure expression is the same for all hosts in which its variables
+have the same values, and is remembered for them. Every other expression, and each value that could
+be a template, is left to Ansible for each host.
 
-pure
-    An expression that consists of variables, operators, methods of text, and filters and tests of
-    Jinja or Ansible that depend on their arguments alone. Its result is remembered for the key of
-    its variables.
-portable
-    A pure expression whose parts Ansible and Jinja treat alike, if all its variables are text that
-    can't be a template: Jinja evaluates it, which pays off for values that differ for each host.
-    Portable expressions exclude what differs between Ansible's environments: constant folding,
-    tests and attributes of undefined values, and filters and tests that a user's plugin replaces.
-
-Both are allow-lists over the parsed expression. If Jinja raises anything, or returns an unexpected
-type, Ansible evaluates the expression. A test compares random expressions with Ansible's results.
-
-A key keeps what an expression could observe: the types of values (``1`` is not ``true``), the order
-of mappings, and that a variable is absent.
-
-In this utility, None instead of a pure expression, a key or a value means that Ansible must be
-asked.
+Three allow-lists say which methods, filters and tests are pure. A key keeps what an expression
+could observe: the types of values (``1`` is not ``true``), the order of mappings, and that a
+variable is absent.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
+from ansible.inventory.data import InventoryData
 from ansible.inventory.host import Host as AnsibleHost
 from ansible.plugins.loader import filter_loader, test_loader
-from jinja2 import StrictUndefined, Template, nodes
+from ansible.utils.vars import combine_vars
+from jinja2 import Environment, nodes
 from jinja2.parser import Parser
-from jinja2.runtime import Context
-from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from ..module_utils._errors import OptionError
 from ..module_utils._text import is_plain
-from ._ansible import HAS_EXPRESSIONS, as_data, is_data, is_trusted, setting, text_of
+from ._ansible import mark_all
+from ._groups import GROUPS_OF_ANSIBLE
 from ._hosts import RESERVED_VARIABLES, Host
 
 IS_USED = True  # False: Ansible evaluates each expression for each host, with the same results
@@ -55,26 +44,20 @@ _HOST_NAMES = ("inventory_hostname", "inventory_hostname_short")
 _MOST_REMEMBERED = 1024  # results of one expression
 # Lists and mappings are copied when they become variables, and when an expression reads them.
 _REMEMBERED = (str, int, float, type(None), list, tuple, dict)
-# Braces and number signs can end an expression inside a template, and Ansible and Jinja treat
-# backslashes differently.
-_TEMPLATE_SIGNS = ("\\", "{", "}", "#")
-_PORTABLE_FILTERS = {
-    "capitalize", "default", "d", "first", "join", "last", "length", "lower", "replace", "title",
-    "trim", "upper",
+# Braces can end an expression inside a template, and Ansible up to 2.18 renders those in its text.
+# Ansible and Jinja treat backslashes differently.
+_TEMPLATE_SIGNS = ("{", "}", "\\")
+_FILTERS = {
+    "b64decode", "b64encode", "basename", "bool", "capitalize", "combine", "d", "default",
+    "dict2items", "dirname", "first", "flatten", "float", "hash", "int", "items2dict", "join",
+    "last", "length", "list", "lower", "md5", "regex_escape", "regex_findall", "regex_replace",
+    "regex_search", "replace", "reverse", "sha1", "sort", "split", "splitext", "string", "ternary",
+    "title", "to_json", "trim", "union", "unique", "upper",
 }  # fmt: skip
-_PORTABLE_TESTS = {
-    "defined", "undefined", "eq", "equalto", "==", "ne", "!=", "in", "none", "string",
-}  # fmt: skip
-_PURE_FILTERS = _PORTABLE_FILTERS | {
-    "b64decode", "b64encode", "basename", "bool", "combine", "dict2items", "dirname", "flatten",
-    "float", "hash", "int", "items2dict", "list", "md5", "regex_escape", "regex_findall",
-    "regex_replace", "regex_search", "reverse", "sha1", "sort", "split", "splitext", "string",
-    "ternary", "to_json", "union", "unique",
-}  # fmt: skip
-_PURE_TESTS = _PORTABLE_TESTS | {
-    "boolean", "contains", "even", "false", "falsy", "ge", "gt", "iterable", "le", "lt", "mapping",
-    "match", "number", "odd", "regex", "search", "sequence", "subset", "superset", "true", "truthy",
-    "version",
+_TESTS = {
+    "!=", "==", "boolean", "contains", "defined", "eq", "equalto", "even", "false", "falsy", "ge",
+    "gt", "in", "iterable", "le", "lt", "mapping", "match", "ne", "none", "number", "odd", "regex",
+    "search", "sequence", "string", "subset", "superset", "true", "truthy", "undefined", "version",
 }  # fmt: skip
 _METHODS = {
     "capitalize", "count", "endswith", "find", "isalnum", "isalpha", "isdigit", "islower",
@@ -82,140 +65,146 @@ _METHODS = {
     "rpartition", "rsplit", "rstrip", "split", "startswith", "strip", "swapcase", "title", "upper",
     "zfill",
 }  # fmt: skip
-_TYPES = (str, int, float, list, tuple, dict)
-_LEAVES = (nodes.Name, nodes.Const, nodes.Keyword, nodes.Operand)
-_OPERATORS = (
-    nodes.Concat, nodes.Add, nodes.Compare, nodes.And, nodes.Or, nodes.Not, nodes.CondExpr,
-)  # fmt: skip
-_COLLECTIONS = (nodes.List, nodes.Tuple)
-_OTHERS = (nodes.Neg, nodes.Getitem, nodes.Slice)
 
 
-class _Environment(ImmutableSandboxedEnvironment):
-    """A sandbox whose only attributes are the methods of the list above."""
+class KnownInventory:
+    """What an inventory has from other sources, and which groups are inside which.
 
-    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-        return attr in _METHODS
-
-
-_environment = _Environment(undefined=StrictUndefined, optimized=False)
-
-
-class View:
-    """A host as its expressions see it; without ``scratch``, a server that has no name yet.
-
-    ``scratch`` is the inventory that Ansible would ask; see the utility _expressions.
+    ``variables`` are those that each host of this source has.
     """
 
-    def __init__(self, host: Host, scratch: Any = None) -> None:
-        self.host = host
-        self.scratch = scratch
-        # Whether other sources say something about the host.
-        self.is_known = scratch is not None and host.name in scratch.others
-        # What expressions have added so far.
-        self.composed: dict[str, Any] = {}
-        self.groups = list(host.groups)
+    def __init__(self, inventory: InventoryData) -> None:
+        self.hosts: Mapping[str, AnsibleHost] = inventory.hosts
+        example = InventoryData()
+        example.current_source = inventory.current_source
+        example.add_host("host")
+        self.variables: dict[str, Any] = example.hosts["host"].vars
+        self._parents: dict[str, set[str]] = {}
+        for group in inventory.groups.values():
+            self._parents[group.name] = {parent.name for parent in group.parent_groups}
 
-    @cached_property
-    def variables(self) -> dict[str, Any]:
-        """All variables of the host, for Ansible."""
-        variables: dict[str, Any] = (
-            self.scratch.variables(self) if self.scratch else as_data(self.host.variables)
-        )
-        return variables
+    def with_ancestors(self, groups: Iterable[str]) -> set[str]:
+        """Return groups, and the groups that they are in."""
+        found: set[str] = set()
+        remaining = list(groups)
+        while remaining:
+            name = remaining.pop()
+            if name not in found:
+                found.add(name)
+                remaining += self._parents.get(name, ())
+        return found
+
+    def put_into(self, parent: str, child: str) -> None:
+        """Put a group into another one. Raises OptionError if Ansible can't do that."""
+        parents = self._parents.setdefault(child, set())
+        if parent in parents:
+            return
+        if child in GROUPS_OF_ANSIBLE:
+            problem = f"keyed_groups: the group {child} can't be inside another group."
+            raise OptionError(problem, "Set prefix.")
+        if child in self.with_ancestors([parent]):
+            raise OptionError(f"keyed_groups: the group {child} would be inside itself.")
+        parents.add(parent)
+
+
+class ComposedHost:
+    """A host, with the variables and groups that expressions have added to it so far.
+
+    Without ``inventory``, the host has no name yet.
+    """
+
+    def __init__(self, host: Host, inventory: KnownInventory | None = None) -> None:
+        self.host = host
+        self.inventory = inventory
+        self.variables: dict[str, Any] = {}
+        self.groups: list[str] = []
+        # Whether other sources say something about the host.
+        self.is_known = inventory is not None and host.name in inventory.hosts
 
     def add(self, variables: Mapping[str, Any], groups: Iterable[str]) -> None:
-        """Add variables and groups for the next expressions."""
-        self.composed.update(variables)
+        """Add variables and groups, which the next expressions see."""
+        self.variables.update(variables)
         self.groups += groups
-        self.__dict__.pop("variables", None)
+        self.__dict__.pop("all_variables", None)
+
+    @cached_property
+    def all_variables(self) -> dict[str, Any]:
+        """The variables that Ansible's Host.get_vars() would return for the host."""
+        variables: dict[str, Any] = mark_all(self.host.variables)
+        if self.inventory is None:
+            return variables
+        others = self.inventory.variables
+        if self.is_known:
+            others = {**others, **self.inventory.hosts[self.host.name].vars}
+        variables = combine_vars(combine_vars(others, variables), self.variables)
+        magic = AnsibleHost(self.host.name, gen_uuid=False).get_magic_vars()
+        magic["group_names"] = self.group_names(self.inventory)
+        # The name and the groups can be text from the API.
+        variables.update(mark_all(magic))
+        return variables
+
+    def group_names(self, inventory: KnownInventory) -> list[str]:
+        """Return the names of all groups of the host, as Ansible's variable has them."""
+        groups = [*self.host.groups, *self.groups]
+        if self.is_known:
+            groups += [group.name for group in inventory.hosts[self.host.name].groups]
+        return sorted(inventory.with_ancestors(groups) - {"all"})
 
 
-class Pure(NamedTuple):
-    """A pure expression, which reads the variables in ``names``; ``compiled`` if it is portable."""
-
-    names: tuple[str, ...]
-    compiled: Template | None
-
-
-@dataclass
+@dataclass(eq=False)
 class Expression:
     """An expression of the file, and its remembered results.
 
-    Ansible is asked by ``ask(source, view)``; the result is ``finish(value, view)``. ``hidden`` has
-    the variables that can't be read, because extra vars have their names. ``failed`` is the result
-    for hosts for which the expression fails.
+    Ansible is asked by ``evaluate``. ``hidden`` are variables whose values are not known, because
+    extra vars have their names. ``failed`` is the result for hosts for which the expression fails.
     """
 
-    ask: Callable[[Any, View], Any]
-    hidden: Collection[str]
     label: str
     source: Any
-    finish: Callable[[Any, View], Any] = lambda value, view: value
+    evaluate: Callable[[ComposedHost], Any]
+    hidden: Collection[str] = ()
     failed: Any = False
-    is_condition: bool = False
     is_pure: bool = True
 
     def __post_init__(self) -> None:
-        pure = analyse(self.source, self.is_condition) if IS_USED and self.is_pure else None
+        self._names = variables_in(self.source) if IS_USED and self.is_pure else None
         # An extra var can be a template that has another value each time.
-        self._pure = None if pure and any(name in self.hidden for name in pure.names) else pure
-        self._results: dict[_Key | None, Any] = {}
-        # Created only once: Template.render and similar functions create one each time.
-        self._variables: dict[str, Any] = {}
-        self._context = Context(_environment, self._variables, None, {})
+        if self._names and any(name in self.hidden for name in self._names):
+            self._names = None
+        self._results: dict[_Key, Any] = {}
 
-    def result(self, view: View) -> Any:
+    def result(self, host: ComposedHost) -> Any:
         """Return the result for a host."""
-        key = _key(view, self._pure.names) if self._pure else None
+        key = None if self._names is None else _key(host, self._names)
+        if key is None:
+            return self.evaluate(host)
         result = self._results.get(key, _UNKNOWN)
         if result is _UNKNOWN:
-            value = self._by_jinja(key)
-            result = self.finish(self.ask(self.source, view) if value is None else value, view)
-            is_new = key is not None and len(self._results) < _MOST_REMEMBERED
-            if is_new and isinstance(result, _REMEMBERED):
+            result = self.evaluate(host)
+            if len(self._results) < _MOST_REMEMBERED and isinstance(result, _REMEMBERED):
                 self._results[key] = result
         return result
 
-    def _by_jinja(self, key: _Key | None) -> Any:
-        """Return the value that Jinja computes from texts, which are their own keys."""
-        compiled = self._pure and self._pure.compiled
-        if key is None or not self._pure or not compiled or not set(map(type, key)) <= {str}:
-            return None
-        self._variables.update(zip(self._pure.names, key, strict=True))
-        try:
-            deque(compiled.root_render_func(self._context), maxlen=0)
-        except Exception:  # noqa: BLE001  # a user's expression; Ansible then reports the error
-            return None
-        value: Any = self._context.vars.pop("value")
-        if self.is_condition or value.__class__ is not str:
-            return value if self.is_condition and value.__class__ is bool else None
-        if HAS_EXPRESSIONS:
-            return value
-        if not is_plain(value) or value.startswith(("True", "False")):  # Ansible converts these
-            return None
-        return as_data(value) if key else value
 
-
-def _key(view: View, names: tuple[str, ...]) -> _Key | None:
-    """Return a key for the values of these variables."""
-    if view.is_known:  # other sources can set any of them
+def _key(host: ComposedHost, names: tuple[str, ...]) -> _Key | None:
+    """Return a key for the values of these variables; None if the result can't be remembered."""
+    if host.is_known:  # other sources can set any of them
         return None
-    keys = tuple([_key_of_variable(view, name) for name in names])
+    keys = tuple([_key_of_variable(host, name) for name in names])
     return None if None in keys else keys
 
 
-def _key_of_variable(view: View, name: str) -> Hashable | None:
-    if view.scratch:
+def _key_of_variable(composed: ComposedHost, name: str) -> Hashable | None:
+    if composed.inventory:
         if name in _HOST_NAMES:
-            magic = AnsibleHost(view.host.name, gen_uuid=False).get_magic_vars()
+            magic = AnsibleHost(composed.host.name, gen_uuid=False).get_magic_vars()
             return _key_of(magic[name], is_api=True)
-        if name == "group_names":  # includes the groups that they are in
-            return tuple(view.groups), len(view.scratch.parents)
-        if name in view.composed:
-            return _key_of(view.composed[name], is_api=False)
-    if name in view.host.variables:
-        return _key_of(view.host.variables[name], is_api=True)
+        if name == "group_names":
+            return _key_of(composed.group_names(composed.inventory), is_api=True)
+        if name in composed.variables:
+            return _key_of(composed.variables[name], is_api=False)
+    if name in composed.host.variables:
+        return _key_of(composed.host.variables[name], is_api=True)
     # A reserved name can be a function of Jinja, or a variable of Ansible.
     return None if name in RESERVED_VARIABLES else _ABSENT
 
@@ -223,15 +212,13 @@ def _key_of_variable(view: View, name: str) -> Hashable | None:
 def _key_of(value: Any, is_api: bool) -> Hashable | None:
     """Return a key for a value, which is from the API if ``is_api``.
 
-    The key of text that can't be a template, and that Ansible treats like text from the API, is the
-    text itself.
+    Ansible distinguishes text from the API, and other text by its marks.
     """
-    if isinstance(value, str):
-        text = value if value.__class__ is str else text_of(value)
-        if text is None or not is_plain(text):
-            return None
-        return text if is_api or is_data(value) else (str, text)
     kind = value.__class__
+    if isinstance(value, str):
+        if not is_plain(value):  # Ansible up to 2.18 could render it
+            return None
+        return value if is_api else (kind, str.__str__(value))
     if value is None or isinstance(value, (int, float)):
         return kind, repr(value)  # 0.0 is not -0.0
     if isinstance(value, dict):
@@ -242,65 +229,30 @@ def _key_of(value: Any, is_api: bool) -> Hashable | None:
     return None if None in keys else (kind, keys)
 
 
-def analyse(expression: Any, is_condition: bool) -> Pure | None:
-    """Return a pure expression."""
-    if not isinstance(expression, str) or not is_trusted(expression) or _is_ambiguous(expression):
+def variables_in(expression: Any) -> tuple[str, ...] | None:
+    """Return the names of the variables in a pure expression, or None for any other one."""
+    if not isinstance(expression, str) or any(sign in expression for sign in _TEMPLATE_SIGNS):
         return None
     try:
-        parser = Parser(_environment, str(expression), state="variable")
+        parser = Parser(Environment(autoescape=True), str(expression), state="variable")
         tree = parser.parse_expression()
-        parts = _parts(tree)
-        if not parser.stream.eos or not all(map(_is_pure, parts)):
-            return None
-        # Before ansible-core 2.19, "if a if b else c" is a syntax error.
-        if is_condition and not HAS_EXPRESSIONS and _find(tree, nodes.CondExpr):
-            return None
-        compiled = _compile(tree) if all(map(_is_portable, parts)) else None
+        parts = [tree, *tree.find_all(nodes.Node)]
     except Exception:  # noqa: BLE001  # a user's expression; Ansible reports what is wrong
         return None
-    return Pure(tuple(sorted({node.name for node in _find(tree, nodes.Name)})), compiled)
-
-
-def _is_ambiguous(expression: str) -> bool:
-    """Return whether Ansible may parse an expression differently from Jinja."""
-    return bool(
-        setting("DEFAULT_JINJA2_EXTENSIONS")  # which may change the language
-        or any(sign in expression for sign in _TEMPLATE_SIGNS)
-        # Between the braces of a template, a leading sign controls white space.
-        or (not HAS_EXPRESSIONS and expression.strip()[:1] in ("-", "+"))
-    )
-
-
-def _compile(tree: nodes.Expr) -> Template | None:
-    if setting("DEFAULT_JINJA2_NATIVE") and not HAS_EXPRESSIONS:  # text can become a number
+    if not parser.stream.eos or not all(map(_is_pure, parts)):
         return None
-    body = [nodes.Assign(nodes.Name("value", "store", lineno=1), tree, lineno=1)]
-    return _environment.from_string(nodes.Template(body, lineno=1))
-
-
-def _find(tree: nodes.Node, kind: type[nodes.Node]) -> list[Any]:
-    return [node for node in (tree, *tree.find_all(kind)) if isinstance(node, kind)]
-
-
-def _parts(tree: nodes.Node) -> list[nodes.Node]:
-    """Return all nodes, without names of methods, which are checked with their calls."""
-    called = [call.node for call in _find(tree, nodes.Call)]
-    return [node for node in _find(tree, nodes.Node) if not any(node is name for name in called)]
+    return tuple(sorted({part.name for part in parts if isinstance(part, nodes.Name)}))
 
 
 def _is_pure(node: nodes.Node) -> bool:
-    if isinstance(node, nodes.Name):
-        return node.name != "self"  # the template, for Jinja
+    """Return whether a part of an expression depends on its own parts alone."""
     if isinstance(node, nodes.Filter):
-        return _is_builtin(node.name, _PURE_FILTERS, filter_loader)
+        return _is_builtin(node.name, _FILTERS, filter_loader)
     if isinstance(node, nodes.Test):
-        return _is_builtin(node.name, _PURE_TESTS, test_loader)
+        return _is_builtin(node.name, _TESTS, test_loader)
     if isinstance(node, nodes.Call):
         return isinstance(node.node, nodes.Getattr) and node.node.attr in _METHODS
-    if isinstance(node, nodes.Getattr):
-        # The item of a mapping; an attribute could be a method.
-        return not any(hasattr(kind, node.attr) for kind in _TYPES)
-    return isinstance(node, (*_LEAVES, *_OPERATORS, *_COLLECTIONS, *_OTHERS))
+    return True  # a variable, a constant or an operator
 
 
 def _is_builtin(name: str, names: set[str], loader: Any) -> bool:
@@ -310,33 +262,5 @@ def _is_builtin(name: str, names: set[str], loader: Any) -> bool:
     try:
         plugin = loader.get(name)
     except KeyError:  # not the name of a plugin, as "=="
-        plugin = None
-    return plugin is None or plugin.ansible_name.startswith("ansible.builtin.")
-
-
-def _is_portable(node: nodes.Node) -> bool:
-    """Return whether a node of a pure expression is also portable."""
-    if isinstance(node, _LEAVES) or _is_index(node):
         return True
-    if isinstance(node, _COLLECTIONS):
-        return all(isinstance(item, nodes.Const) for item in node.items)
-    # Ansible may compute a part without variables earlier, and handle its errors differently.
-    return bool(_find(node, nodes.Name)) and (
-        isinstance(node, (*_OPERATORS, nodes.Call))
-        or (isinstance(node, nodes.Filter) and node.name in _PORTABLE_FILTERS)
-        or (
-            isinstance(node, nodes.Test)
-            and node.name in _PORTABLE_TESTS
-            and isinstance(node.node, (nodes.Name, nodes.Const))
-        )
-        or (isinstance(node, nodes.Getitem) and _is_index(node.arg))
-    )
-
-
-def _is_index(node: nodes.Node) -> bool:
-    """Return whether a node is a whole number, or a slice of whole numbers."""
-    return all(
-        isinstance(part, (nodes.Neg, nodes.Slice))
-        or (isinstance(part, nodes.Const) and part.value.__class__ is int)
-        for part in _find(node, nodes.Node)
-    )
+    return plugin is None or plugin.ansible_name.startswith("ansible.builtin.")

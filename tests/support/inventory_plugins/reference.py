@@ -15,8 +15,8 @@ from ansible.plugins.loader import inventory_loader
 from ansible.utils.vars import combine_vars
 
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
-    as_data,
     keep_text,
+    mark_all,
 )
 
 DOCUMENTATION = """
@@ -43,7 +43,7 @@ class InventoryModule(Constructed):
         """Before ansible-core 2.19, treat a host's name and groups as text from the API, too."""
         known = super().get_all_host_vars(host, *args)
         magic = ("inventory_hostname", "inventory_hostname_short", "group_names")
-        return {**known, **as_data({name: known[name] for name in magic})}
+        return {**known, **mark_all({name: known[name] for name in magic})}
 
     def _compose(self, *args: Any, **options: Any) -> Any:
         """Refuse results that a listing can't contain."""

@@ -22,12 +22,12 @@ from hypothesis import strategies as st
 
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
     HAS_EXPRESSIONS,
-    as_data,
     compile_once,
     is_identifier,
     is_ignored,
     is_trusted,
     mark,
+    mark_all,
     reason_text,
     setting,
     tagger,
@@ -120,7 +120,7 @@ def _rendered(template: Any, **variables: Any) -> Any:
 @pytest.mark.promise("data")
 @pytest.mark.parametrize("text", PLAIN, ids=lambda text: text[:20])
 def test_text_that_cannot_be_a_template_stays_plain(text: str) -> None:
-    for variable in (_variable(text), trust_plain(as_data(text))):
+    for variable in (_variable(text), trust_plain(mark_all(text))):
         assert variable == text
         assert is_trusted(variable)
         assert HAS_EXPRESSIONS or variable.__class__ is str
@@ -129,7 +129,7 @@ def test_text_that_cannot_be_a_template_stays_plain(text: str) -> None:
 @pytest.mark.promise("data")
 @pytest.mark.parametrize("text", SUSPECT, ids=ascii)
 def test_any_other_text_is_never_rendered(text: str) -> None:
-    for variable in (_variable(text), trust_plain({"a": [as_data(text)]})["a"][0]):
+    for variable in (_variable(text), trust_plain({"a": [mark_all(text)]})["a"][0]):
         assert variable == text
         assert not is_trusted(variable)
         assert _rendered(variable) == text

@@ -24,7 +24,10 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils import _pu
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
     HAS_EXPRESSIONS,
 )
-from ansible_collections.server_management.cloud.plugins.plugin_utils._expressions import Scratch
+from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import NO_ADDRESS
+from ansible_collections.server_management.cloud.plugins.plugin_utils._pure import (
+    KnownInventory,
+)
 from support.expressions import WEB, expressions_with, hosts_of, hosts_with, load
 
 OMITTED = ["server_nope | default(omit)"] if HAS_EXPRESSIONS else []
@@ -89,7 +92,7 @@ def test_failures_are_counted_for_each_expression_with_the_first_reason() -> Non
         "groups": {"b": "server_nope == 1"},
         "keyed_groups": [
             *({"key": "server_nope"}, {"key": "server_nope", "prefix": "x"}),
-            *({"key": "1 / 0"}, {"key": "server_name"}),
+            *({"key": "1 / 0"}, {"key": "server_name"}, {"key": "server_name is defined"}),
         ],
         "hostnames": ["server_nope", "server_nope | default('')", *OMITTED, "server_name"],
     }
@@ -106,6 +109,7 @@ def test_failures_are_counted_for_each_expression_with_the_first_reason() -> Non
         "keyed_groups: server_nope (entry 1)": some,
         "keyed_groups: server_nope (entry 2)": some,
         "keyed_groups: 1 / 0": every,
+        "keyed_groups: server_name is defined": every,  # neither text nor a list
     }
     _ids, reason = expressions.failures["compose: a"]
     assert "'server_nope' is undefined" in reason
@@ -123,10 +127,10 @@ def test_an_empty_key_is_not_a_failure_without_strict(key: str) -> None:
 def test_composing_twice_gives_the_same_result() -> None:
     entry = {"key": "server_region", "prefix": "dc", "parent_group": "datacenters"}
     expressions = expressions_with({"keyed_groups": [entry], "groups": {"a": "server_nope"}})
-    first = compose(expressions, WEB[:2])
+    first = [composed.groups for composed in compose(expressions, WEB[:2])]
     found = dict(expressions.parents), dict(expressions.failures)
     assert list(expressions.parents) == [("datacenters", "dc_eu_0"), ("datacenters", "dc_eu_1")]
-    assert compose(expressions, WEB[:2]) == first
+    assert [composed.groups for composed in compose(expressions, WEB[:2])] == first
     assert (expressions.parents, expressions.failures) == found
 
 
@@ -172,6 +176,11 @@ def test_a_failing_filter_names_the_server_and_what_is_probably_meant() -> None:
     assert str(found.value).endswith("(did you mean server_region?)")
 
 
+QUOTES = """(text needs quotes inside the quotes: "'admin'")"""
+BRACES = "(expressions have no braces: write server_name instead of {{ server_name }})"
+SOME = "(only some servers have this field: add the filter default)"
+
+
 @pytest.mark.parametrize(
     ("options", "hint"),
     [
@@ -179,14 +188,24 @@ def test_a_failing_filter_names_the_server_and_what_is_probably_meant() -> None:
         ({"keyed_groups": [{"key": "region"}]}, "(did you mean server_region?)"),
         ({"groups": {"a": "name == 'x'"}}, "(did you mean server_name?)"),
         ({"compose": {"a": "server_nmae"}}, "(did you mean server_name?)"),
-        ({"compose": {"a": "admin"}}, """(text needs quotes inside the quotes: "'admin'")"""),
+        ({"compose": {"a": "backup"}}, "(did you mean server_backup?)"),
+        ({"compose": {"a": "server_backup"}}, SOME),
+        ({"keyed_groups": [{"key": "server_backup"}]}, SOME),
+        ({"compose": {"a": "admin"}}, QUOTES),
         ({"compose": {"a": "admin ~ 'x'"}}, "'admin' is undefined"),
+        ({"keyed_groups": [{"key": "admin"}]}, "'admin' is undefined"),
+        ({"groups": {"a": "admin"}}, "'admin' is undefined"),
+        ({"compose": {"a": "{{ server_name }}"}}, BRACES),
+        ({"groups": {"a": "{{ server_name }} == 'x'"}}, BRACES),
+        ({"keyed_groups": [{"key": "x{{ server_name }}"}]}, BRACES),
         ({"compose": {"a": "1 / 0"}}, "zero"),
     ],
 )
 def test_a_failure_says_what_is_probably_meant(options: dict[str, Any], hint: str) -> None:
     expressions = expressions_with(options)
-    compose(expressions, [{"name": "x", "region": "eu-1"}])
+    servers = [{"name": "x", "region": "eu-1"}, {"name": "y", "backup": True, "backups": 1}]
+    expressions.hosts = hosts_with(servers)
+    compose(expressions, servers)
     ((_servers, reason),) = expressions.failures.values()
     assert reason.endswith(hint)
 
@@ -194,21 +213,88 @@ def test_a_failure_says_what_is_probably_meant(options: dict[str, Any], hint: st
 @pytest.mark.parametrize(
     ("expression", "is_warned"),
     [
-        ("'{{ server_ipv4 }}'", HAS_EXPRESSIONS),
-        ("\"ssh {{ server_ipv4 }}\" ~ 'x'", HAS_EXPRESSIONS),
-        ("server_name | replace('{{', '')", False),
+        ("'{{ server_ipv4 }}'", True),
+        ("\"ssh {{ server_ipv4 }}\" ~ 'x'", True),
+        ("{{ server_name }}", True),
+        ("server_name | replace('{{', '') | replace('}}', '')", False),
         ("{'a': {'b': server_name}}", False),
         ("server_name", False),
         (22, False),
     ],
 )
-def test_braces_inside_text_cause_a_warning_if_ansible_does_not_render_them(
-    expression: Any, is_warned: bool
+def test_braces_are_reported_once(expression: Any, is_warned: bool) -> None:
+    for options in (
+        {"compose": {"a": expression}},
+        {"keyed_groups": [{"key": expression}]},
+        {"hostnames": [expression]},
+    ):
+        warnings: list[str] = []
+        expressions = expressions_with(options, warn=warnings.append)
+        hosts = hosts_with([{"name": "x", "ipv4": "y"}])
+        expressions.preferences(hosts[0])
+        expressions.compose_all(hosts, InventoryData())
+        expressions.report(hosts)
+        found = [warning for warning in warnings if "expressions have no braces" in warning]
+        assert len(found) == is_warned, warnings
+
+
+@pytest.mark.promise("misdirected")
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("variable", ["ansible_host", "ansible_ssh_host"])
+def test_a_result_that_is_no_address_is_replaced_with_one_warning(
+    variable: str, strict: bool
 ) -> None:
+    usable = ["web-1", "10.0.0.1", "2001:db8::1", "[2001:db8::1]", "fe80::1%eth0", NO_ADDRESS]
+    unusable = [None, "", 5, ["a"], "-oProxyCommand=id", " 10.0.0.1", "a b", "a\n", "a\x00", "\x9b"]
     warnings: list[str] = []
-    expressions_with({"compose": {"ansible_host": expression}}, warn=warnings.append)
-    expected = "compose: ansible_host: Ansible doesn't render braces inside the text of an "
-    assert [warning.partition("expression")[0] for warning in warnings] == [expected] * is_warned
+    options = {
+        "compose": {variable: "server_value"},
+        "groups": {"unreachable": f"{variable} == '{NO_ADDRESS}'"},
+        "strict": strict,
+    }
+    expressions = expressions_with(options, warn=warnings.append)
+    hosts = hosts_with([{"name": "x", "value": value} for value in (*usable, *unusable)])
+    found = expressions.compose_all(hosts, InventoryData())
+    addresses = [composed.variables[variable] for composed in found]
+    assert addresses == usable + [NO_ADDRESS] * len(unusable)
+    assert [composed.groups for composed in found][5:] == [["unreachable"]] * (len(unusable) + 1)
+    expressions.report(hosts)
+    (warning,) = warnings
+    assert warning.startswith(f"compose: {variable}: not an address for 10 servers: ")
+    assert warning.endswith(f" and 7 more, so it is {NO_ADDRESS}")
+
+
+@pytest.mark.promise("misdirected")
+@pytest.mark.parametrize("expression", ["server_nope", *OMITTED])
+def test_a_failing_or_omitted_address_leaves_that_of_the_api(expression: str) -> None:
+    warnings: list[str] = []
+    expressions = expressions_with({"compose": {"ansible_host": expression}}, warn=warnings.append)
+    hosts = hosts_with([{"name": "x"}])
+    (composed,) = expressions.compose_all(hosts, InventoryData())
+    assert composed.variables == {}
+    expressions.report(hosts)
+    failed = "compose: ansible_host: failed for 1 of 1 host: "
+    assert [warning[: len(failed)] for warning in warnings] == [failed] * (
+        expression == "server_nope"
+    )
+
+
+@pytest.mark.parametrize(
+    ("use_extra_vars", "expected"), [(True, ["1", "2"]), (False, ["eu-1", "eu-1"])]
+)
+def test_an_extra_var_hides_a_variable_whose_values_are_remembered(
+    use_extra_vars: bool, expected: list[str]
+) -> None:
+    extra = {"server_region": "{{ server_name }}"}
+    options = {
+        "compose": {"a": "server_region"},
+        "groups": {"is_extra": "server_region == server_name"},
+        "use_extra_vars": use_extra_vars,
+    }
+    expressions = expressions_with(options, extra_vars=load(extra))
+    composed = compose(expressions, [{"name": name, "region": "eu-1"} for name in ("1", "2")])
+    assert [host.variables["a"] for host in composed] == expected
+    assert [host.groups for host in composed] == [["is_extra"] * use_extra_vars] * 2
 
 
 def test_the_name_of_a_host_and_of_a_group_stay_text() -> None:
@@ -245,7 +331,8 @@ def test_a_group_may_have_several_parents_but_not_itself(
     for parent, group in (("all", "a"), ("a", "b")):
         inventory.add_group(group)
         inventory.add_child(parent, group)
-    scratch = Scratch(inventory)
+    known = KnownInventory(inventory)
     refused = pytest.raises(OptionError, match=f"^{problem.format(child)}")
     with refused if problem else nullcontext():
-        scratch.add_parents(parents)
+        for pair in parents:
+            known.put_into(*pair)
