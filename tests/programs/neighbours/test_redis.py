@@ -112,7 +112,7 @@ def test_the_requests_of_several_nodes(
 ) -> None:
     """Count what the API receives from two nodes that update twice, as the AWX guide says."""
     page = REPOSITORY / "docs" / "docsite" / "rst" / "guide_awx.rst"
-    files = {block.caption: block.text for block in read_blocks(page)}
+    files = {block.name: block.text for block in read_blocks(page)}
     token = tmp_path / "token"
     token.write_text(source.sandbox.token, encoding="utf-8")
     nodes = [Runner(tmp_path / f"node_{number}", installed) for number in range(2)]
