@@ -19,6 +19,7 @@ import yaml
 from ansible.release import __version__ as ansible_version
 from packaging.specifiers import SpecifierSet
 
+from ansible_collections.server_management.cloud.plugins.inventory import servers
 from sandbox import Sandbox
 from sandbox.account import example_servers
 from sandbox.cli import parse_fault
@@ -215,6 +216,14 @@ def test_the_quick_start_works_without_an_account(runner: Runner, tarball: Path)
             del runner.environment[name]
         for block in blocks:
             reader.follow(inventory if block.name == inventory.name else block)
+
+
+def test_the_examples_of_the_inventory_plugin_work(runner: Runner, tarball: Path) -> None:
+    texts = servers.EXAMPLES.split("---\n")[1:]
+    assert len(texts) == len([*yaml.safe_load_all(servers.EXAMPLES)])
+    with Sandbox(servers=example_servers("documentation")) as api:
+        reader = Reader(runner, api, tarball)
+        reader.try_all([Block(line, "yaml", text) for line, text in enumerate(texts)])
 
 
 def test_the_picture_is_what_the_quick_start_shows() -> None:
