@@ -13,23 +13,17 @@ from typing import Any
 
 import pytest
 import trustme
-import yaml
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from support.collection import REPOSITORY
-from support.guides import read_blocks
+from support.guides import read_blocks, read_tasks
 from support.run import Result, Runner
 
 from .conftest import KNOWN, THREE, Source, hosts
 
 GUIDE = REPOSITORY / "docs" / "docsite" / "rst" / "guide_awx.rst"
 BLOCKS = {block.name: block.text for block in read_blocks(GUIDE)}
-# The tasks of the playbook, without what keeps the templates of AWX from Ansible.
-TASKS = {
-    name: task[name]
-    for task in yaml.safe_load(re.sub("{% (end)?raw %}", "", BLOCKS["set_up_awx.yml"]))[0]["tasks"]
-    for name in task
-}
+TASKS = read_tasks(GUIDE, "set_up_awx.yml")
 SOURCE_VARIABLES: dict[str, str] = TASKS["awx.awx.inventory_source"]["source_vars"]
 ENABLED = {"ANSIBLE_INVENTORY_ENABLED": SOURCE_VARIABLES["ANSIBLE_INVENTORY_ENABLED"]}
 # STANDARD_INVENTORY_UPDATE_ENV in awx/main/constants.py

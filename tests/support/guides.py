@@ -11,6 +11,9 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 _DIRECTIVE = re.compile(r"( *)\.\. code-block:: (\w+)\n")
 _OPTION = re.compile(r" +:(\w+): (.+)")
@@ -52,6 +55,13 @@ def read_blocks(page: Path) -> list[Block]:
     """Return the blocks of a page, in order."""
     text = page.read_text(encoding="utf-8")
     return list(_in_markdown(text) if page.suffix == ".md" else _in_rst(text))
+
+
+def read_tasks(page: Path, name: str) -> dict[str, Any]:
+    """Return the tasks of a playbook by module, as AWX gets them: without ``{% raw %}``."""
+    (text,) = (block.text for block in read_blocks(page) if block.name == name)
+    plays = yaml.safe_load(re.sub("{% (end)?raw %}", "", text))
+    return {module: task[module] for task in plays[0]["tasks"] for module in task}
 
 
 def _in_rst(text: str) -> Iterator[Block]:

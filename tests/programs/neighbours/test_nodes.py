@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 import sysconfig
@@ -23,7 +22,7 @@ from e2e.conftest import Source
 from jinja2 import Template
 
 from support.collection import REPOSITORY
-from support.guides import read_blocks
+from support.guides import read_blocks, read_tasks
 from support.run import Result, Runner
 from support.secrets import find_in_files, find_secret
 
@@ -128,7 +127,8 @@ def start(installed: Path, tmp_path: Path, temporary: str, source: Source) -> Ca
             "base_url": source.sandbox.url,
             "api_token": source.sandbox.token,
         }
-        injectors = read_injectors()
+        tasks = read_tasks(GUIDE, "set_up_awx.yml")
+        injectors = tasks["awx.awx.credential_type"]["injectors"]
         files = {key.partition(".")[2]: text for key, text in injectors["file"].items()}
         for name, text in files.items():
             nodes.write(f"env/{name}", Template(text).render(values))
@@ -141,18 +141,6 @@ def start(installed: Path, tmp_path: Path, temporary: str, source: Source) -> Ca
         return nodes
 
     return make
-
-
-def read_injectors() -> dict[str, dict[str, str]]:
-    """Return the injectors of the credential type that the guide's playbook creates."""
-    playbook = re.sub("{% (end)?raw %}", "", blocks()["set_up_awx.yml"])
-    (made,) = (
-        task["awx.awx.credential_type"]
-        for task in yaml.safe_load(playbook)[0]["tasks"]
-        if "awx.awx.credential_type" in task
-    )
-    injectors: dict[str, dict[str, str]] = made["injectors"]
-    return injectors
 
 
 @pytest.mark.promise("secret")
