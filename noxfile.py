@@ -277,4 +277,5 @@ def release(session: nox.Session) -> None:
     session.run("rm", "-rf", tree, output, external=True)
     session.run("git", "archive", f"--output={tree}.tar", "HEAD", external=True)
     shutil.unpack_archive(f"{tree}.tar", tree)
+    session.run("python", "tools/release.py", "readme", tree)
     session.run("ansible-galaxy", "collection", "build", tree, "--output-path", output)

@@ -2,9 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Find obstacles to a release before the long checks run.
+"""Find obstacles to a release before the long checks run, and prepare its README for Galaxy.
 
 python tools/release.py [final]
+python tools/release.py readme TREE
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ PLACEHOLDER = "example.com"
 _CODE = Path("plugins", "module_utils", "_options.py")
 _VERSION = re.compile(r'^VERSION = "(.+)"$', re.MULTILINE)
 _TAG = re.compile(r"v?\d+\.\d+\.\d+\S*")
+_RELATIVE_LINK = re.compile(r"(!?)(\[[^]]*\])\((?!\w+:|#)([^)]+)\)")
 
 
 def find_obstacles(repository: Path, *, final: bool) -> list[str]:
@@ -58,6 +60,22 @@ def _address(repository: Path, final: bool) -> Iterator[str]:
         yield f"repository in galaxy.yml is a placeholder under {PLACEHOLDER}"
 
 
+def link_readme(tree: Path) -> None:
+    """Make the links of a tree's README absolute, for its version.
+
+    Galaxy shows the README under another address (ansible/galaxy issue 2869).
+    """
+    galaxy = _galaxy(tree)
+
+    def link(match: re.Match[str]) -> str:
+        mark, text, path = match.groups()
+        view = "raw" if mark else "blob"
+        return f"{mark}{text}({galaxy['repository']}/{view}/{galaxy['version']}/{path})"
+
+    readme = tree / "README.md"
+    readme.write_text(_RELATIVE_LINK.sub(link, _read(readme)), encoding="utf-8")
+
+
 def _galaxy(repository: Path) -> dict[str, object]:
     content: dict[str, object] = yaml.safe_load(_read(repository / "galaxy.yml"))
     return content
@@ -80,9 +98,15 @@ def _git(repository: Path, *arguments: str) -> list[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Print the obstacles to a release of this checkout, and return the exit status."""
+    """Print the obstacles to a release of this checkout, or prepare the README of a tree.
+
+    Return the exit status.
+    """
+    if arguments[:1] == ["readme"]:
+        link_readme(Path(arguments[1]))
+        return 0
     if arguments not in ([], ["final"]):
-        sys.exit("the only possible argument is final")
+        sys.exit("the only possible arguments are final, and readme with a folder")
     obstacles = find_obstacles(Path(__file__).resolve().parents[1], final=bool(arguments))
     print("\n".join(["not released:", *obstacles]) if obstacles else "No obstacle to a release")
     return bool(obstacles)

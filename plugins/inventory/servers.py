@@ -156,84 +156,98 @@ options:
 """
 
 EXAMPLES = r"""
-# fmt: code
 ---
-# A file whose name ends with server_management.yml. The environment provides the
-# rest: SERVER_MANAGEMENT_BASE_URL and SERVER_MANAGEMENT_API_TOKEN.
+# Each example is a file whose name ends with server_management.yml. In this one, the
+# environment has the rest: SERVER_MANAGEMENT_BASE_URL and SERVER_MANAGEMENT_API_TOKEN_FILE.
 plugin: server_management.cloud.servers
 
+---
 # A Jinja template can read the token from a vault, a variable or a command.
-# ---
-# plugin: server_management.cloud.servers
-# base_url: https://api.example.com
-# api_token: "{{ lookup('ansible.builtin.env', 'PROD_API_TOKEN') }}"
+plugin: server_management.cloud.servers
+base_url: https://api.example.com
+api_token: "{{ lookup('ansible.builtin.env', 'PROD_API_TOKEN') }}"
 
+---
 # Only the running servers of two regions, grouped by plan. With strict, a region or
 # status that no server has is an error.
-# ---
-# plugin: server_management.cloud.servers
-# base_url: https://api.example.com
-# api_token_file: ~/.config/server_management/token
-# statuses: [running]
-# regions: [eu-1, eu-2]
-# strict: true
-# group: web_fleet
-# group_by: [plan]
+plugin: server_management.cloud.servers
+base_url: https://api.example.com
+api_token_file: ~/.config/server_management/token
+statuses: [running]
+regions: [eu-1, eu-2]
+strict: true
+group: production
+group_by: [plan]
 
-# Your own variables and groups.
-# ---
-# plugin: server_management.cloud.servers
-# base_url: https://api.example.com
-# compose:
-#   ansible_user: "'admin'"
-#   ansible_port: 2222
-#   rack: server_region ~ '/' ~ server_plan
-# groups:
-#   webservers: inventory_hostname.startswith('web')
-# keyed_groups:
-#   - key: server_created_at[:4]
-#     prefix: created
+---
+# Your own variables and groups. The last groups are for names without their numbers.
+plugin: server_management.cloud.servers
+base_url: https://api.example.com
+api_token_file: ~/.config/server_management/token
+compose:
+  ansible_user: "'admin'"
+  ansible_port: 2222
+  rack: server_region ~ '/' ~ server_plan
+groups:
+  webservers: inventory_hostname.startswith('web')
+keyed_groups:
+  - key: server_name | regex_replace('-\d+$', '')
+    prefix: role
 
+---
 # Leave out servers that are not running, and all test servers except one.
-# ---
-# plugin: server_management.cloud.servers
-# base_url: https://api.example.com
-# filters:
-#   - include: server_name == 'test-keep'
-#   - exclude: server_name.startswith('test')
-#   - exclude: server_status != 'running'
+plugin: server_management.cloud.servers
+base_url: https://api.example.com
+api_token_file: ~/.config/server_management/token
+filters:
+  - include: server_name == 'test-keep'
+  - exclude: server_name.startswith('test')
+  - exclude: server_status != 'running'
 
+---
+# Keep only the web servers.
+plugin: server_management.cloud.servers
+base_url: https://api.example.com
+api_token_file: ~/.config/server_management/token
+filters:
+  - include: server_name.startswith('web')
+  - exclude: true
+
+---
 # Remember SSH host keys per server, since addresses are reused.
-# ---
-# plugin: server_management.cloud.servers
-# base_url: https://api.example.com
-# host_key_alias: true
+plugin: server_management.cloud.servers
+base_url: https://api.example.com
+api_token_file: ~/.config/server_management/token
+host_key_alias: true
 
+---
 # Host names with the region. Names that are not unique get the server's id.
-# ---
-# plugin: server_management.cloud.servers
-# base_url: https://api.example.com
-# hostnames:
-#   - server_name ~ '.' ~ server_region
+plugin: server_management.cloud.servers
+base_url: https://api.example.com
+api_token_file: ~/.config/server_management/token
+hostnames:
+  - server_name ~ '.' ~ server_region
 
+---
 # Cache the listing for ten minutes. Use an old one for up to a day while the API
 # is down.
-# ---
-# plugin: server_management.cloud.servers
-# base_url: https://api.example.com
-# cache: true
-# cache_plugin: ansible.builtin.jsonfile
-# cache_connection: ~/.cache/server_management
-# cache_timeout: 600
-# stale_cache_timeout: 86400
+plugin: server_management.cloud.servers
+base_url: https://api.example.com
+api_token_file: ~/.config/server_management/token
+cache: true
+cache_plugin: ansible.builtin.jsonfile
+cache_connection: ~/.cache/server_management
+cache_timeout: 600
+stale_cache_timeout: 86400
 
+---
 # An account with more servers than one response has. An empty account is an error.
-# ---
-# plugin: server_management.cloud.servers
-# base_url: https://api.example.com
-# pagination: cursor
-# pagination_parameter: starting_after
-# min_servers: 1
+plugin: server_management.cloud.servers
+base_url: https://api.example.com
+api_token_file: ~/.config/server_management/token
+pagination: cursor
+pagination_parameter: starting_after
+min_servers: 1
 """
 
 import os

@@ -19,6 +19,7 @@ import yaml
 from ansible.release import __version__ as ansible_version
 from packaging.specifiers import SpecifierSet
 
+from ansible_collections.server_management.cloud.plugins.inventory import servers
 from sandbox import Sandbox
 from sandbox.account import example_servers
 from sandbox.cli import parse_fault
@@ -94,8 +95,8 @@ class Reader:
 
     def follow(self, block: Block) -> None:
         """Write the file of a block, or enter its commands."""
-        if "." in block.caption:
-            self.write(block.caption, block.text)
+        if block.name:
+            self.write(block.name, block.text)
         elif block.language == "console" and is_for_this_core(block):
             self.type(block)
 
@@ -204,9 +205,7 @@ def test_a_page_shows_what_happens(page: Path, runner: Runner, tarball: Path) ->
         for block in blocks:
             reader.follow(block)
         api.recover()
-        reader.try_all(
-            [block for block in blocks if block.language == "yaml" and not block.caption]
-        )
+        reader.try_all([block for block in blocks if block.language == "yaml" and not block.name])
 
 
 def test_the_quick_start_works_without_an_account(runner: Runner, tarball: Path) -> None:
@@ -218,7 +217,15 @@ def test_the_quick_start_works_without_an_account(runner: Runner, tarball: Path)
         for name in ("ANSIBLE_TRANSPORT", "ANSIBLE_PYTHON_INTERPRETER"):
             del runner.environment[name]
         for block in blocks:
-            reader.follow(inventory if block.caption == inventory.caption else block)
+            reader.follow(inventory if block.name == inventory.name else block)
+
+
+def test_the_examples_of_the_inventory_plugin_work(runner: Runner, tarball: Path) -> None:
+    texts = servers.EXAMPLES.split("---\n")[1:]
+    assert len(texts) == len([*yaml.safe_load_all(servers.EXAMPLES)])
+    with Sandbox(servers=example_servers("documentation")) as api:
+        reader = Reader(runner, api, tarball)
+        reader.try_all([Block(line, "yaml", text) for line, text in enumerate(texts)])
 
 
 def test_the_picture_is_what_the_quick_start_shows() -> None:

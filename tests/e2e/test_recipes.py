@@ -27,7 +27,7 @@ VERBOSE = "[defaults]\nverbosity = 1\n"
 
 def recipe(caption: str) -> str:
     """Return the file of the page with this name."""
-    (text,) = [block.text for block in read_blocks(PAGE) if block.caption == caption]
+    (text,) = [block.text for block in read_blocks(PAGE) if block.name == caption]
     return text
 
 

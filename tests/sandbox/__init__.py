@@ -11,8 +11,8 @@ In a test:     with Sandbox(servers=12) as sandbox: ... sandbox.url, sandbox.tok
 The account can change while it is served: tests change `sandbox.servers`, the command line takes a
 schedule, --change at=30,appear=web-99 --change at=60,change=web-99,status=made-up-stopped.
 
-The documentation of the API describes one endpoint, `GET /api/v1/servers`, and this package serves
-no other. The following is not documented: the real API may differ from the sandbox:
+This package serves what `docs/openapi.yaml` describes, and nothing else. The following is not
+documented: the real API may differ from the sandbox:
 
 - the responses to invalid requests: 400 for an invalid paging parameter, 401 for a missing or
   wrong token, 403 for one without the scope `servers:read`, 404 for another path, 405 for another

@@ -11,33 +11,38 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 _DIRECTIVE = re.compile(r"( *)\.\. code-block:: (\w+)\n")
 _OPTION = re.compile(r" +:(\w+): (.+)")
 _COMMENT = re.compile(r"\.\. (sandbox|ansible-core): (.+)")
-# In Markdown a block is fenced, or indented after an empty line; its first line may name a file.
-_MARKDOWN = re.compile(
-    r"^```(?P<language>\w+)\n(?P<fenced>.*?)^```$|(?<=\n\n)(?P<indented>(?:(?: {4}[^\n]*)?\n)+)",
-    re.MULTILINE | re.DOTALL,
-)
-_FILE_NAME = re.compile(r"# (\S+\.\w+)\n")
+_MARKDOWN = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# The first line of a file is its name, after the line of a script that names its interpreter.
+_FILE_NAME = re.compile(r"(?:#!.+\n)?# (\S+\.\w+)\n")
 
 
 @dataclass(frozen=True)
 class Block:
     """One block of code.
 
-    ``caption`` names a file, ``fault`` is the sandbox's fault during the block, and ``cores``
-    are the versions of ansible-core that print the shown output, such as ``<2.19``.
+    ``fault`` is the sandbox's fault during the block, and ``cores`` are the versions of
+    ansible-core that print the shown output, such as ``<2.19``.
     """
 
     line: int
     language: str
     text: str
-    caption: str = ""
     fault: str = ""
     fails: bool = False
     cores: str = ""
+
+    @property
+    def name(self) -> str:
+        """Return the name of the file that the block shows, or an empty text."""
+        match = _FILE_NAME.match(self.text)
+        return match[1] if match else ""
 
     def commands(self) -> Iterator[tuple[str, str]]:
         """Yield each command of a console block, and the output that follows it."""
@@ -50,6 +55,13 @@ def read_blocks(page: Path) -> list[Block]:
     """Return the blocks of a page, in order."""
     text = page.read_text(encoding="utf-8")
     return list(_in_markdown(text) if page.suffix == ".md" else _in_rst(text))
+
+
+def read_tasks(page: Path, name: str) -> dict[str, Any]:
+    """Return the tasks of a playbook by module, as AWX gets them: without ``{% raw %}``."""
+    (text,) = (block.text for block in read_blocks(page) if block.name == name)
+    plays = yaml.safe_load(re.sub("{% (end)?raw %}", "", text))
+    return {module: task[module] for task in plays[0]["tasks"] for module in task}
 
 
 def _in_rst(text: str) -> Iterator[Block]:
@@ -66,7 +78,6 @@ def _in_rst(text: str) -> Iterator[Block]:
                 line=number + 1,
                 language=match[2],
                 text=content,
-                caption=options.get("caption", ""),
                 fault=comments.pop("sandbox", ""),
                 fails=options.get("class") == "fails",
                 cores=comments.pop("ansible-core", ""),
@@ -90,13 +101,5 @@ def _options(body: list[str]) -> Iterator[tuple[str, str]]:
 
 def _in_markdown(text: str) -> Iterator[Block]:
     for match in _MARKDOWN.finditer(text):
-        if not (match["fenced"] or match["indented"].strip()):
-            continue
         line = text.count("\n", 0, match.start()) + 1
-        content = match["fenced"] or textwrap.dedent(match["indented"]).strip("\n") + "\n"
-        if named := _FILE_NAME.match(content):
-            yield Block(line, "file", content[named.end() :], named[1])
-        elif match["fenced"] or content.startswith("$ "):
-            yield Block(line, match["language"] or "console", content)
-        else:
-            yield Block(line, "console", textwrap.indent(content, "$ "))
+        yield Block(line, language=match[1], text=match[2])

@@ -143,7 +143,9 @@ def test_a_release_is_published_installed_upgraded_and_verified(
     for each in (user, new_user):
         assert each.version() == galaxy["version"]
         assert not list(each.collections.rglob("private.txt"))
-        assert (each.collections / PLACE / "README.md").stat().st_size > 1000
+        readme = (each.collections / PLACE / "README.md").read_text(encoding="utf-8")
+        assert f"/blob/{galaxy['version']}/docs/" in readme
+        assert "](docs/" not in readme
         assert each.galaxy("verify", NAME).ok().says("match the remote collection")
 
     with Sandbox(servers=3) as sandbox:

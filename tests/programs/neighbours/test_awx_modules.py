@@ -22,7 +22,7 @@ NAME = "set_up_awx.yml"
 
 @pytest.fixture
 def playbook(tmp_path: Path) -> Path:
-    (text,) = [block.text for block in read_blocks(GUIDE) if block.caption == NAME]
+    (text,) = [block.text for block in read_blocks(GUIDE) if block.name == NAME]
     path = tmp_path / NAME
     path.write_text(f"---\n{text}")
     return path

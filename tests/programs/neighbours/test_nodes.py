@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 import sysconfig
@@ -20,9 +19,10 @@ from typing import Any
 import pytest
 import yaml
 from e2e.conftest import Source
+from jinja2 import Template
 
 from support.collection import REPOSITORY
-from support.guides import read_blocks
+from support.guides import read_blocks, read_tasks
 from support.run import Result, Runner
 from support.secrets import find_in_files, find_secret
 
@@ -45,7 +45,7 @@ PLAYBOOK = """\
 
 def blocks() -> dict[str, str]:
     """Return the files of the guide, by name."""
-    return {block.caption: block.text for block in read_blocks(GUIDE) if block.caption}
+    return {block.name: block.text for block in read_blocks(GUIDE) if block.name}
 
 
 def make_environment(folder: Path, *missing: str) -> Path:
@@ -123,16 +123,17 @@ def start(installed: Path, tmp_path: Path, temporary: str, source: Source) -> Ca
             runner.environment["TMPDIR"] = temporary
         nodes = Nodes(control, node, tmp_path)
         # AWX keeps the files of credentials in this folder of the job.
-        fields = {"base_url": source.sandbox.url, "api_token": source.sandbox.token}
-        injectors = yaml.safe_load(blocks()["Injector configuration"])
-        files = {key.partition(".")[2]: text for key, text in injectors["file"].items()}
-        paths = {name: str(nodes.worker / "env" / name) for name in files}
-        for name, text in files.items():
-            nodes.write(f"env/{name}", fill(text, fields))
-        paths = {f"tower.filename.{name}": path for name, path in paths.items()}
-        variables = {
-            name: fill(text, {**fields, **paths}) for name, text in injectors["env"].items()
+        values: dict[str, Any] = {
+            "base_url": source.sandbox.url,
+            "api_token": source.sandbox.token,
         }
+        tasks = read_tasks(GUIDE, "set_up_awx.yml")
+        injectors = tasks["awx.awx.credential_type"]["injectors"]
+        files = {key.partition(".")[2]: text for key, text in injectors["file"].items()}
+        for name, text in files.items():
+            nodes.write(f"env/{name}", Template(text).render(values))
+        values["tower"] = {"filename": {name: str(nodes.worker / "env" / name) for name in files}}
+        variables = {name: Template(text).render(values) for name, text in injectors["env"].items()}
         variables |= {"ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED": "true", "WITNESS": WITNESS}
         nodes.write("env/envvars", variables)
         nodes.write("project/site.yml", PLAYBOOK)
@@ -140,11 +141,6 @@ def start(installed: Path, tmp_path: Path, temporary: str, source: Source) -> Ca
         return nodes
 
     return make
-
-
-def fill(template: str, values: dict[str, str]) -> str:
-    """Fill in a template of a credential type, as AWX does."""
-    return re.sub(r"\{\{ ([\w.]+) \}\}", lambda field: values[field[1]], template)
 
 
 @pytest.mark.promise("secret")

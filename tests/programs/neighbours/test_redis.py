@@ -110,9 +110,9 @@ def test_without_redis_the_listing_is_read_from_the_api(
 def test_the_requests_of_several_nodes(
     source: Source, redis: Redis, installed: Path, tmp_path: Path
 ) -> None:
-    """Count what the API receives from two nodes that update twice, as the AWX guide says."""
-    page = REPOSITORY / "docs" / "docsite" / "rst" / "guide_awx.rst"
-    files = {block.caption: block.text for block in read_blocks(page)}
+    """Count what the API receives from two nodes that update twice, as the guides say."""
+    pages = [REPOSITORY / f"docs/docsite/rst/guide_{name}.rst" for name in ("awx", "inventory")]
+    files = {block.name: block.text for page in pages for block in read_blocks(page)}
     token = tmp_path / "token"
     token.write_text(source.sandbox.token, encoding="utf-8")
     nodes = [Runner(tmp_path / f"node_{number}", installed) for number in range(2)]

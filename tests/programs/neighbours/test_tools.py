@@ -30,7 +30,7 @@ def test_a_server(host):
 
 def recipe(caption: str) -> str:
     """Return the file of the page with this name."""
-    (text,) = [block.text for block in read_blocks(PAGE) if block.caption == caption]
+    (text,) = [block.text for block in read_blocks(PAGE) if block.name == caption]
     return text
 
 

@@ -26,7 +26,7 @@ ADDRESS = "127.0.0.31"
 def playbook(source: Source, tmp_path: Path) -> Path:
     """Return the playbook, for the sandbox instead of the API."""
     page = REPOSITORY / "docs/docsite/rst/guide_connecting.rst"
-    (text,) = (block.text for block in read_blocks(page) if block.caption == NAME)
+    (text,) = (block.text for block in read_blocks(page) if block.name == NAME)
     token = tmp_path / "token"
     token.write_text(source.sandbox.token, encoding="utf-8")
     text = text.replace("https://api.example.com", source.sandbox.url)

@@ -19,7 +19,7 @@ REPOSITORY_URL = "https://git.example.com/server_management/cloud.git"
 GALAXY = {"collections": [{"name": REPOSITORY_URL, "type": "git"}]}
 NAME = "execution-environment.yml"
 GUIDE = REPOSITORY / "docs" / "docsite" / "rst" / "guide_awx.rst"
-(DEFINITION,) = (block.text for block in read_blocks(GUIDE) if block.caption == NAME)
+(DEFINITION,) = (block.text for block in read_blocks(GUIDE) if block.name == NAME)
 
 
 @pytest.fixture

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -13,7 +15,7 @@ import pytest
 import yaml
 
 from support.collection import REPOSITORY
-from tools.release import find_obstacles
+from tools.release import find_obstacles, link_readme
 
 READY = {
     "galaxy.yml": "version: 1.2.3\nrepository: https://git.invalid/cloud\n",
@@ -75,6 +77,19 @@ def test_uncommitted_changes_are_refused(tmp_path: Path) -> None:
     (tmp_path / "new.txt").touch()
     (obstacle,) = find_obstacles(tmp_path, final=False)
     assert obstacle == "the working tree has changes: galaxy.yml, new.txt"
+
+
+def test_the_links_of_the_readme_become_absolute(tmp_path: Path) -> None:
+    for name in ("README.md", "galaxy.yml"):
+        shutil.copy(REPOSITORY / name, tmp_path)
+    link_readme(tmp_path)
+    galaxy = yaml.safe_load((tmp_path / "galaxy.yml").read_text())
+    text = (tmp_path / "README.md").read_text()
+    assert re.findall(r"\]\((?!https://|#).*", text) == []
+    place = re.escape(f"({galaxy['repository']}/") + rf"(blob|raw)/{galaxy['version']}/([^)#]+)"
+    ours = re.findall(place, text)
+    assert ("raw", "docs/graph.svg") in ours
+    assert all((REPOSITORY / path).is_file() for _view, path in ours)
 
 
 def test_only_the_step_that_publishes_has_a_secret() -> None:
