@@ -262,7 +262,7 @@ from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructa
 from ansible.release import __version__ as ansible_version
 
 from ..module_utils._errors import CloudError, OptionError
-from ..module_utils._models import SELECTING_OPTIONS, Server, check_min_servers
+from ..module_utils._models import SELECTING_OPTIONS, Listing, Server, check_min_servers
 from ..module_utils._options import TOKEN_OPTIONS, Connection, connection_from
 from ..module_utils._text import count_of, redact, summarise
 from ..module_utils._url import is_loopback, origin
@@ -289,7 +289,6 @@ from ..plugin_utils._inventory import (
 from ..plugin_utils._names import Naming, assign_names
 
 if TYPE_CHECKING:
-    from ..plugin_utils._cache import Listing
     from ..plugin_utils._expressions import Expressions
 
 _DETAILS = 2  # the verbosity (-vv) that shows requests, retries and decisions of the cache
@@ -465,7 +464,6 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
     def _fetch(self, connection: Connection) -> Listing:
         from ..module_utils._client import Client
-        from ..plugin_utils._cache import Listing
 
         show = partial(self._show, 0)
         trace = partial(self._show, _DETAILS) if self.display.verbosity >= _DETAILS else None

@@ -34,6 +34,18 @@ class Server(NamedTuple):
         return text
 
 
+class Listing(NamedTuple):
+    """The servers of the account, and how they were obtained.
+
+    ``age`` is in seconds, and not 0 only if the listing is from the cache.
+    """
+
+    servers: list[Server]
+    obtained: str
+    is_partial: bool = False
+    age: float = 0.0
+
+
 def server_from_api(element: Any, position: int) -> Server:
     """Validate one element of a listing; ``position`` (from 0) is only for the message.
 

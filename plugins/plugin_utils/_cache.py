@@ -12,32 +12,20 @@ import math
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from ansible.errors import AnsibleError
 from ansible.plugins.inventory import Cacheable
 
 from ..module_utils._envelope import parse_listing, read_json
 from ..module_utils._errors import CloudError, MalformedResponse
-from ..module_utils._models import Server, merge
+from ..module_utils._models import Listing, Server, merge
 from ..module_utils._options import Connection
 from ..module_utils._text import one_line
 
 _FORMAT = 1
 # Exceptions raised by reading a damaged entry, in the cache plugin or in Ansible's decoder.
 _DAMAGED = (AnsibleError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-
-
-class Listing(NamedTuple):
-    """The servers of the account, and how they were obtained.
-
-    ``age`` is in seconds, and not 0 only if the listing is from the cache.
-    """
-
-    servers: list[Server]
-    obtained: str
-    is_partial: bool = False
-    age: float = 0.0
 
 
 def open_entry(

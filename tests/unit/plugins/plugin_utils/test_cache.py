@@ -18,11 +18,14 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
     Unauthorized,
     Unreachable,
 )
-from ansible_collections.server_management.cloud.plugins.module_utils._models import Server, merge
+from ansible_collections.server_management.cloud.plugins.module_utils._models import (
+    Listing,
+    Server,
+    merge,
+)
 from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
 from ansible_collections.server_management.cloud.plugins.plugin_utils._cache import (
     CacheEntry,
-    Listing,
     open_entry,
 )
 from sandbox.account import make_servers
