@@ -6,12 +6,9 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from .conftest import KNOWN, THREE, Cases, Source, as_arguments, hosts, members
 
@@ -266,27 +263,3 @@ def test_probable_mistakes_cause_warnings(source: Source, cases: Cases) -> None:
     text = f"The name of an inventory file for {name} must end with server_management.yml or"
     reported = [file for file in named if result.says(f"/{file}: {text}")]
     assert reported == ["hosts", "json.yml", "fleet.yml"]
-
-
-def test_every_example_of_the_documentation_works(cases: Cases, tmp_path: Path) -> None:
-    name = "server_management.cloud.servers"
-    doc = cases.runner.doc("-t", "inventory", "-j", name).ok().json()[name]
-    # Catalogs read one document, so all examples but the first are comments, each after "# ---".
-    first, *others = doc["examples"].split("\n# ---\n")
-    texts = [first, *(re.sub("^# ?", "", text.partition("\n\n")[0], flags=re.M) for text in others)]
-    assert len(texts) >= 8
-    token = tmp_path / "token"
-    token.write_text("sandbox-token")
-    paths = {"api_token_file": str(token), "cache_connection": str(tmp_path / "cache")}
-    for number, text in enumerate(texts):
-        case, options = f"example_{number}", yaml.safe_load(text)
-        api = cases.serve(
-            servers=[{**server, "name": f"{case}-{server['name']}"} for server in KNOWN]
-        )
-        replaced = {"base_url": api.url, **paths}
-        options.update({key: value for key, value in replaced.items() if key in options})
-        cases.add(case, api, **{"group": None, "api_token": None, "retries": None, **options})
-    names = ("SERVER_MANAGEMENT_API_TOKEN", "PROD_API_TOKEN")
-    listing = cases.run(env=dict.fromkeys(names, "sandbox-token")).json()
-    for case in cases.all:
-        assert [name for name in hosts(listing) if name.startswith(f"{case}-")], case

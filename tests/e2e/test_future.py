@@ -82,7 +82,7 @@ asyncio.run(main(Queue(), json.loads(sys.argv[2])))
 OPTIONS = {
     "strict": True,
     "hostnames": ["server_name ~ '-x'"],
-    "filters": [{"include": "server_status is defined"}],
+    "filters": [{"exclude": "server_status is undefined"}],
     "compose": {"digest": "server_name | hash('md5')"},
     "groups": {"all_of_them": "server_id is truthy"},
     "keyed_groups": [{"key": "server_plan", "prefix": "p", "parent_group": "plans"}],
