@@ -21,7 +21,7 @@ from ._url import Request, is_loopback, origin, resolve
 
 # All requests of the collection, as the API documents them.
 LIST_SERVERS = Request(
-    "GET", "/servers", scope="servers:read", subject="list of servers", not_found=CHECK_URL
+    "GET", "/servers", scope="servers:read", subject="list of servers", next_step=CHECK_URL
 )
 
 _MAX_PAGES = 10_000
@@ -92,6 +92,9 @@ class Client:
             if error.attempts > 1:
                 error.message += f" Tried {error.attempts} times."
             raise
+        except RecursionError:
+            problem = "The response is nested too deeply."
+            raise MalformedResponse(problem, CHECK_URL) from None
         finally:
             self._http.close()
 
@@ -127,12 +130,8 @@ class Client:
 
     def _add_page(self, servers: dict[str, Server], response: Response) -> Page:
         content_type = header_text(response.headers.get("Content-Type", "none given"))
-        try:
-            page = parse_listing(read_json(response.body, self._connection.quote(content_type)))
-            merge(servers, page.data)
-        except RecursionError:
-            problem = "The response is nested too deeply."
-            raise MalformedResponse(problem, CHECK_URL) from None
+        page = parse_listing(read_json(response.body, self._connection.quote(content_type)))
+        merge(servers, page.data)
         return page
 
     def _next_page(

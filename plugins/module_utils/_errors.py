@@ -14,7 +14,7 @@ The errors with ``api_down`` allow the use of a stale cache entry.
     ├── Unreachable            no connection, or one that was interrupted      (api_down)
     │   └── TimedOut           no connection, or no response, within the timeout
     ├── TLSFailed              the certificate or the handshake was refused
-    ├── StatusError            a response with a status other than 200
+    ├── StatusError            a response with another status than that of success
     │   ├── Unauthorized       401
     │   ├── Forbidden          403
     │   ├── NotFound           404
@@ -128,7 +128,7 @@ class TLSFailed(CloudError):
 
 
 class StatusError(CloudError):
-    """The API returned a status other than 200."""
+    """The API returned another status than that of success."""
 
     code = "unexpected_status"
 

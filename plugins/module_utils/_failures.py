@@ -54,7 +54,7 @@ _STATUS = {
         "The API refuses the request (HTTP 403); the token may lack the scope {scope}",
         "Check the scopes of the token from {source} in the dashboard, and any firewall.",
     ),
-    404: (NotFound, "The API has no {subject} at {url} (HTTP 404)", "{not_found}"),
+    404: (NotFound, "The API has no {subject} at {url} (HTTP 404)", "{next_step}"),
     407: (
         StatusError,
         "The proxy{proxy} requires a user and a password (HTTP 407)",
@@ -74,7 +74,11 @@ _OTHERS = {
     ),
     5: (ServerFailed, "The API is failing (HTTP {status})", "Run again later."),
 }
-_UNEXPECTED = (StatusError, "The API returned an unexpected status (HTTP {status})", CHECK_URL)
+_UNEXPECTED = (
+    StatusError,
+    "The API returned an unexpected status (HTTP {status})",
+    "{next_step}",
+)
 
 _SET_CA_PATH = "If the certificate is from a private CA, set ca_path to a PEM bundle."
 # Values of verify_code, which OpenSSL calls X509_V_ERR_CERT_NOT_YET_VALID and so on.
@@ -101,7 +105,7 @@ def status_error(
     route: Route,
     connection: Connection,
 ) -> StatusError:
-    """Make the error for a status other than 200; it quotes a body that is not HTML."""
+    """Make the error for a status but that of success; it quotes a body that is not HTML."""
     quote = connection.quote
     kind, message, next_step = _STATUS.get(status) or _OTHERS.get(status // 100, _UNEXPECTED)
     if status == 400 and connection.base_url.startswith("http:") and _mentions_tls(body):
@@ -113,7 +117,7 @@ def status_error(
         "url": shown_url(request, connection),
         "source": connection.source,
         "target": f'"{location}"' if location else "nowhere",
-        "not_found": request.not_found,
+        "next_step": request.next_step,
         "proxy": f" {route.proxy}" if route.proxy else "",
     }
     message = f"{message.format(status=status, **names)}."

@@ -25,14 +25,14 @@ class Request(NamedTuple):
 
     ``link`` replaces ``path`` for a page whose URL the API has sent. ``success`` is the only status
     that is not an error. The others are for messages: ``subject`` is what is requested, and
-    ``not_found`` the next step after a 404.
+    ``next_step`` what to do after a 404 or a status that is not expected.
     """
 
     method: str
     path: str
     scope: str
     subject: str
-    not_found: str
+    next_step: str
     success: int = 200
     query: tuple[tuple[str, str], ...] = ()
     link: str = ""

@@ -120,7 +120,7 @@ def test_retry_after_is_seconds_or_a_date(
         time.tzset()
 
 
-REQUEST = Request("GET", "/things", "things:read", "list of things", not_found="Look elsewhere.")
+REQUEST = Request("GET", "/things", "things:read", "list of things", next_step="Look elsewhere.")
 TOKEN = 'sk/live+"7\\q%&<>~aZ_longer-token=='
 
 
@@ -135,9 +135,9 @@ def status_error(
 
 
 STATUSES = [
-    (101, "unexpected_status", "The API returned an unexpected status (HTTP 101).", "base_url"),
+    (101, "unexpected_status", "The API returned an unexpected status (HTTP 101).", "elsewhere."),
     (300, "redirected", "The API redirects to nowhere, which is not followed", "base_url"),
-    (400, "unexpected_status", "The API returned an unexpected status (HTTP 400).", "base_url"),
+    (400, "unexpected_status", "The API returned an unexpected status (HTTP 400).", "elsewhere."),
     (401, "unauthorized", "The API rejected the token (HTTP 401).", "api_token_file (/token)"),
     (403, "forbidden", "(HTTP 403); the token may lack the scope things:read.", "(/token)"),
     (404, "not_found", "has no list of things at https://h/things (HTTP 404).", "Look elsewhere."),
