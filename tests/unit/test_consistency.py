@@ -321,15 +321,27 @@ def test_the_client_sends_the_described_requests() -> None:
     assert {r.scope for r in REQUESTS} == {row.scope for row in OPERATIONS if row.live}
 
 
-def test_documents_name_the_methods_of_all_requests() -> None:
-    methods = {request.method for request in REQUESTS}
+def test_documents_name_what_is_live() -> None:
+    methods = r"\b[Oo]nly\s((?:``[A-Z]+``\s(?:and\s)?)+)requests"
+    statuses = r"\bstatus\sother\sthan\s(\d+(?:\sor\s\d+)*)"
+    facts = {
+        methods: {request.method for request in REQUESTS},
+        statuses: {str(request.success) for request in REQUESTS},
+    }
+    titles = "|".join(row.title for row in OPERATIONS if row.live)
     naming = set()
-    for path in (REPOSITORY / "docs").rglob("*.rst"):
+    outdated = []
+    for path in [*(REPOSITORY / "docs").rglob("*.rst"), REPOSITORY / "README.md"]:
         text = path.read_text(encoding="utf-8")
-        for names in re.findall(r"\b[Oo]nly\s((?:``[A-Z]+``\s(?:and\s)?)+)requests", text):
-            assert set(re.findall(r"[A-Z]+", names)) == methods, path
-            naming.add(path.stem)
-    assert "guide_trust" in naming
+        for sentence, expected in facts.items():
+            for found in re.finditer(sentence, text):
+                naming.add((path.stem, sentence))
+                if set(re.findall("[A-Z]+|[0-9]+", found[1])) != expected:
+                    outdated.append((path.name, found[0]))
+        refused = re.findall(rf"(?:{titles}) is not yet live", text)
+        outdated += [(path.name, message) for message in refused]
+    assert ("guide_trust", methods) in naming
+    assert not outdated
     (live,) = re.findall(r"([^.]+) (?:is|are) live\.", DESCRIPTION["info"]["description"])
     for row in OPERATIONS:
         assert (row.title.lower() in live.lower()) is row.live
