@@ -81,7 +81,7 @@ def check(
         "versions": _versions(ansible),
         "tls": _tls(connection),
         "token": _token(more is not None, failure),
-        "status": None,
+        "status": recorder.status,
         "error_code": None,
         "requests": recorder.requests,
         "milliseconds": recorder.milliseconds,
@@ -96,11 +96,9 @@ def check(
     if more is None:  # without a list of servers, 0 would look like an empty account
         report.update(servers=None, distinct=None, as_documented=None)
     if failure:
-        report.update(status=failure.status, error_code=failure.code)
+        report["error_code"] = failure.code
         if failure.code == MalformedResponse.code:
             report["as_documented"] = False
-    if recorder.bodies:
-        report["status"] = 200
     return report, failure
 
 
