@@ -89,8 +89,10 @@ def check_base_url(text: str | None) -> str:
         raise OptionError("base_url: must not contain a user or a password.", "Use api_token.")
     if "?" in text or "#" in text:
         raise OptionError("base_url: must not contain a query or a fragment.", expected)
-    path = parts.path.rstrip("/")
-    return text.rstrip("/") + ("" if path.endswith(_API_PATH) else _API_PATH)
+    url = parts.geturl().rstrip("/")  # the scheme in lower case
+    if parts.path.rstrip("/").endswith(_API_PATH):
+        return url
+    return url + _API_PATH
 
 
 def origin(url: str) -> tuple[str, str, int | None]:
