@@ -58,7 +58,8 @@ _STATUS = {
     407: (
         StatusError,
         "The proxy{proxy} requires a user and a password (HTTP 407)",
-        "Check the environment variable http_proxy, as in http://user:password@host:port.",
+        "Check the environment variables http_proxy and all_proxy: the form is "
+        "http://user:password@host:port.",
     ),
     429: (
         RateLimited,
