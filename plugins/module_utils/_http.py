@@ -202,14 +202,14 @@ class Http:
         """Describe a request and its response on one line."""
         from ._failures import shown_url
 
+        url = shown_url(request, self._connection)
         outcome = f"HTTP {self.status}" if self.status else "no response"
-        parts = [outcome, f"{seconds * 1000:,.0f} ms", f"{size:,} bytes"]
+        line = f"{request.method} {url}: {outcome}, {seconds * 1000:,.0f} ms, {size:,} bytes"
         for name in _REQUEST_IDS:
             if name in self.headers:
                 identifier = self._connection.quote(header_text(self.headers[name]))
-                parts.append(f"request id {identifier}")
-                break
-        return f"{request.method} {shown_url(request, self._connection)}: {', '.join(parts)}"
+                return f"{line}, request id {identifier}"
+        return line
 
 
 def _pieces(raw: Any) -> Iterator[bytes]:

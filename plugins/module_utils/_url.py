@@ -105,12 +105,15 @@ def origin(url: str) -> tuple[str, str, int | None]:
 
 def resolve(url: str, reference: str) -> str | None:
     """Return the absolute URL of a reference on the page ``url``; None for another origin."""
+    if is_ambiguous(reference):
+        return None
     try:
         target = urljoin(url, reference)
-        same_origin = origin(target) == origin(url) and not is_ambiguous(reference)
+        if origin(target) == origin(url):
+            return target
     except ValueError:
-        return None
-    return target if same_origin else None
+        pass
+    return None
 
 
 def is_loopback(host: str) -> bool:
