@@ -265,12 +265,13 @@ def _read(
     try:
         with open(path, "rb") as file:
             return path, file.read()
-    except (OSError, ValueError) as error:
-        reason = (getattr(error, "strerror", None) or "not a path").lower()
-        if _is_like_a_path(given, path):
-            raise error_class(f"{name}: {one_line(path)}: {reason}.") from None
-        next_step = "The value is not shown, because it may be a token."
-        raise error_class(f"{name}: {reason}.", next_step) from None
+    except OSError as error:
+        reason = str(error.strerror).lower()
+    except ValueError:  # a null character
+        reason = "not a path"
+    if _is_like_a_path(given, path):
+        raise error_class(f"{name}: {one_line(path)}: {reason}.")
+    raise error_class(f"{name}: {reason}.", "The value is not shown, because it may be a token.")
 
 
 def _is_like_a_path(given: str, path: str) -> bool:
@@ -286,15 +287,15 @@ _FLAGS = dict.fromkeys(("yes", "on", "1", "true", "t", "y", "1.0"), True)
 _FLAGS |= dict.fromkeys(("no", "off", "0", "false", "f", "n", "0.0"), False)
 
 
-def _text(given: Any) -> str | None:
+def _to_text(given: Any) -> str | None:
     return given if isinstance(given, str) else None
 
 
-def _flag(given: Any) -> bool | None:
+def _to_flag(given: Any) -> bool | None:
     return _FLAGS.get(str(given).strip().lower())
 
 
-def _number(given: Any) -> float | None:
+def _to_number(given: Any) -> float | None:
     if isinstance(given, bool) or not isinstance(given, (int, float, str)):
         return None
     try:
@@ -303,8 +304,8 @@ def _number(given: Any) -> float | None:
         return None
 
 
-def _whole_number(given: Any) -> int | None:
-    number = _number(given)
+def _to_whole_number(given: Any) -> int | None:
+    number = _to_number(given)
     if number is None or not number.is_integer():
         return None
     return int(number)
@@ -313,9 +314,9 @@ def _whole_number(given: Any) -> int | None:
 # For each type of an option: a function that converts a value as Ansible does, or returns None for
 # a wrong one, and the values that are expected.
 TYPES: dict[str, tuple[Callable[[Any], Any], str]] = {
-    "str": (_text, "text; quote a value that looks like a number or a boolean"),
-    "path": (_text, "text, the path of a file"),
-    "bool": (_flag, "true or false"),
-    "float": (_number, "a number"),
-    "int": (_whole_number, "a whole number"),
+    "str": (_to_text, "text; quote a value that looks like a number or a boolean"),
+    "path": (_to_text, "text, the path of a file"),
+    "bool": (_to_flag, "true or false"),
+    "float": (_to_number, "a number"),
+    "int": (_to_whole_number, "a whole number"),
 }
