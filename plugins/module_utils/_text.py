@@ -17,6 +17,8 @@ Function                Text in a message
 ``reason_of``           what an exception says
 ``excerpt``             other text that may be long, at most 160 characters
 ``one_line``            text whose end is important, such as a path
+``redact``              text that may contain the token
+``header_text``         a header, before any of these
 ``plain``               text of an event, in which nothing can be a template
 ======================  ==============================================================
 """
