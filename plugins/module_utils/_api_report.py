@@ -77,11 +77,15 @@ def check(
         failure = error
     servers, more = _received(recorder.bodies)
     headers = recorder.headers
+    shown_headers = {}
+    for name in _HEADERS:
+        if name in headers:
+            shown_headers[name] = brief(connection.quote(headers[name]))
     report = {
         "versions": _versions(ansible),
         "tls": _tls(connection),
         "token": _token(more is not None, failure),
-        "status": None,
+        "status": recorder.status,
         "error_code": None,
         "requests": recorder.requests,
         "milliseconds": recorder.milliseconds,
@@ -89,18 +93,14 @@ def check(
         **_describe_servers(servers, show_values),
         "has_more": more,
         "link": _link(headers.get("Link", ""), connection.base_url),
-        "headers": {
-            name: brief(connection.quote(headers[name])) for name in _HEADERS if name in headers
-        },
+        "headers": shown_headers,
     }
     if more is None:  # without a list of servers, 0 would look like an empty account
         report.update(servers=None, distinct=None, as_documented=None)
     if failure:
-        report.update(status=failure.status, error_code=failure.code)
+        report["error_code"] = failure.code
         if failure.code == MalformedResponse.code:
             report["as_documented"] = False
-    if recorder.bodies:
-        report["status"] = 200
     return report, failure
 
 
@@ -122,19 +122,22 @@ def _describe_servers(servers: list[dict[str, Any]], show_values: bool) -> dict[
     for server in servers:
         deviations.update(_deviations(server))
         further.update(key for key in server if key not in FIELDS)
-    values: dict[str, Counter[str]] = {}
+    distinct = {}
+    value_counts = {}
     for option, field in SELECTING_OPTIONS.items():
-        found = [server.get(field) for server in servers]
-        values[option] = Counter(value for value in found if isinstance(value, str))
+        values = [server.get(field) for server in servers]
+        counts = Counter(value for value in values if isinstance(value, str))
+        distinct[option] = len(counts)
+        value_counts[option] = _most_common(counts)
     report: dict[str, Any] = {
         "as_documented": not deviations,
         "deviations": [f"{text} ({count})" for text, count in sorted(deviations.items())],
         "further_fields": _most_common(further),
         "servers": len(servers),
-        "distinct": {option: len(counts) for option, counts in values.items()},
+        "distinct": distinct,
     }
     if show_values:
-        report["value_counts"] = {option: _most_common(counts) for option, counts in values.items()}
+        report["value_counts"] = value_counts
     return report
 
 
@@ -172,7 +175,9 @@ def _tls(connection: Connection) -> str:
         return "not used"
     if connection.verify is False:
         return "not verified"
-    return "verified" if connection.verify is True else "verified with ca_path"
+    if connection.verify is True:
+        return "verified"
+    return "verified with ca_path"
 
 
 def _token(is_listed: bool, failure: CloudError | None) -> str:
@@ -200,5 +205,6 @@ def _link(header: str, base_url: str) -> str:
     target = next_link(header)
     if not target:
         return 'without rel="next"'
-    is_same = resolve(LIST_SERVERS.url(base_url), target) is not None
-    return f'rel="next" to {"the same" if is_same else "another"} origin'
+    if resolve(LIST_SERVERS.url(base_url), target) is None:
+        return 'rel="next" to another origin'
+    return 'rel="next" to the same origin'

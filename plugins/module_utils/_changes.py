@@ -6,18 +6,15 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ._errors import MalformedResponse, OptionError
 from ._models import FIELDS, Server
-from ._text import excerpt, summarise
+from ._text import in_quotes, summarise
 
 UNKNOWN = "unknown"  # in a prediction: a value that only the API can set
 MAX_IDS = 20  # of servers with the same name, in a message
-_is_one_word = re.compile(r"[\w.:/@+-]+").fullmatch
 
 
 class ServerIndex:
@@ -54,20 +51,9 @@ def differences(
     return found
 
 
-def quote(text: str) -> str:
-    """Return a text on one line for a message, in quotation marks unless it is one word.
-
-    With them, a server's name can't look like a part of the message.
-    """
-    shown = excerpt(text)
-    if _is_one_word(text):
-        return shown
-    return json.dumps(shown, ensure_ascii=False)
-
-
-def quote_label(declared: Mapping[str, Any]) -> str:
+def label_of(declared: Mapping[str, Any]) -> str:
     """Return the name or id by which a server is declared, for a message."""
-    return quote(declared.get("name") or declared["id"])
+    return in_quotes(declared.get("name") or declared["id"])
 
 
 class Change(NamedTuple):
@@ -94,10 +80,11 @@ def decide(params: Mapping[str, Any], servers: Iterable[Server]) -> Change:
         if state == "absent":
             return Change("", {}, {})
         return _create(params)
+    label = label_of(params)
     if _differs(server, params, "region"):
+        actual = in_quotes(server.text("region"))
         raise OptionError(
-            f"region: {quote_label(params)} is in {quote(server.text('region'))} and cannot be "
-            f"moved to {quote(params['region'])}.",
+            f"region: {label} is in {actual} and cannot be moved to {in_quotes(params['region'])}.",
             "The API has not announced a way to move a server.",
         )
     before = dict(server.fields)
@@ -107,7 +94,7 @@ def decide(params: Mapping[str, Any], servers: Iterable[Server]) -> Change:
     if state == "reinstalled":
         if is_resized:
             raise OptionError(
-                f"plan: {quote_label(params)} has the plan {quote(server.text('plan'))}.",
+                f"plan: {label} has the plan {in_quotes(server.text('plan'))}.",
                 "Reinstalling does not resize: omit plan, or resize the server first.",
             )
         return Change("reinstall", before, {**before, "status": UNKNOWN})
@@ -123,7 +110,7 @@ def _find_one(params: Mapping[str, Any], servers: Iterable[Server]) -> Server | 
     if len(found) > 1:
         ids = summarise((server.id for server in found), MAX_IDS)
         raise OptionError(
-            f"name: {len(found)} servers are named {quote_label(params)}: {ids}.",
+            f"name: {len(found)} servers are named {label_of(params)}: {ids}.",
             "Use id to select one of them.",
         )
     return found[0]
@@ -131,21 +118,21 @@ def _find_one(params: Mapping[str, Any], servers: Iterable[Server]) -> Server | 
 
 def _create(params: Mapping[str, Any]) -> Change:
     """Decide on a server that the account does not have."""
+    label = label_of(params)
     if params["id"]:
         raise OptionError(
-            f"id: the account has no server with the id {quote_label(params)}.",
+            f"id: the account has no server with the id {label}.",
             "To create a server, set name, plan and region instead of id.",
         )
     if params["state"] == "reinstalled":
         raise OptionError(
-            f"name: the account has no server named {quote_label(params)} to reinstall.",
+            f"name: the account has no server named {label} to reinstall.",
             "Check the name, or use state=present to create the server.",
         )
     missing = [option for option in ("plan", "region") if not params[option]]
     if missing:
         raise OptionError(
-            f"{' and '.join(missing)}: required, because the account has no server named "
-            f"{quote_label(params)}."
+            f"{' and '.join(missing)}: required, because the account has no server named {label}."
         )
     predicted = {field: params.get(field) or UNKNOWN for field in FIELDS}
     return Change("create", {}, predicted)
@@ -156,7 +143,7 @@ def _differs(server: Server, params: Mapping[str, Any], field: str) -> bool:
     found = differences(server, params, [field])
     if found and not found[field]["actual"]:
         raise MalformedResponse(
-            f"The API gives no usable {field} for the server {quote(server.id)}.",
+            f"The API gives no usable {field} for the server {in_quotes(server.id)}.",
             f"Omit {field} to continue without comparing it.",
         )
     return bool(found)

@@ -217,8 +217,9 @@ def _delay(error: CloudError, attempt: int) -> float | None:
     if not error.transient:
         return None
     if error.retry_after is not None:
+        if error.retry_after > _LONGEST_WAIT:
+            return None
         # The jitter prevents many clients from returning at the same moment.
-        wait = error.retry_after + _random.uniform(0, 0.25)
-        return wait if error.retry_after <= _LONGEST_WAIT else None
+        return error.retry_after + _random.uniform(0, 0.25)
     doublings = min(attempt - 1, 10)  # a large number of retries would overflow a float
     return min(_LONGEST_WAIT, _FIRST_WAIT * 2.0**doublings) * _random.uniform(0.5, 1)

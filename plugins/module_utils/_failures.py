@@ -58,7 +58,8 @@ _STATUS = {
     407: (
         StatusError,
         "The proxy{proxy} requires a user and a password (HTTP 407)",
-        "Check the environment variable http_proxy, as in http://user:password@host:port.",
+        "Check the environment variables http_proxy and all_proxy: the form is "
+        "http://user:password@host:port.",
     ),
     429: (
         RateLimited,
@@ -89,12 +90,14 @@ _OTHER_HOST = (62, 64)  # another name, another address
 def shown_url(request: Request, connection: Connection) -> str:
     """Return the URL of a request for a message; of its query, only the parameters that we add."""
     url, mark, _query = request.url(connection.base_url).partition("?")
-    shown = [(name, connection.quote(value)) for name, value in request.query]
-    query = urlencode(shown, safe="*")  # MASK stays readable
-    if mark and not query:
-        query = "..."
-    text = redact(one_line(url), connection.api_token)
-    return f"{text}?{query}" if query else text
+    shown = redact(one_line(url), connection.api_token)
+    if request.query:
+        parameters = [(name, connection.quote(value)) for name, value in request.query]
+        query = urlencode(parameters, safe="*")  # MASK stays readable
+        return f"{shown}?{query}"
+    if mark:
+        return f"{shown}?..."
+    return shown
 
 
 def status_error(
@@ -111,14 +114,16 @@ def status_error(
     if status == 400 and connection.base_url.startswith("http:") and _mentions_tls(body):
         next_step = _USE_HTTPS
     location = quote(header_text(headers.get("Location", "")))
+    target = f'"{location}"' if location else "nowhere"
+    proxy = f" {route.proxy}" if route.proxy else ""
     names = {
         "scope": request.scope,
         "subject": request.subject,
         "url": shown_url(request, connection),
         "source": connection.source,
-        "target": f'"{location}"' if location else "nowhere",
+        "target": target,
         "next_step": request.next_step,
-        "proxy": f" {route.proxy}" if route.proxy else "",
+        "proxy": proxy,
     }
     message = f"{message.format(status=status, **names)}."
     wait = retry_after(headers.get("Retry-After", ""))
@@ -209,10 +214,11 @@ def _refusal(causes: list[BaseException], is_tls: bool) -> BaseException | None:
     """Return the cause that is a failure of TLS, if there is one."""
     if any(isinstance(cause, (ssl.SSLEOFError, ssl.SSLZeroReturnError)) for cause in causes):
         return None  # the connection was closed
-    # If urllib3 before 2 checks the host name itself, a wrong one is a ValueError.
-    kinds = (ssl.SSLError, ValueError) if is_tls else ssl.SSLError
     for cause in causes:
-        if isinstance(cause, kinds):
+        if isinstance(cause, ssl.SSLError):
+            return cause
+        # If urllib3 before 2 checks the host name itself, a wrong one is a ValueError.
+        if is_tls and isinstance(cause, ValueError):
             return cause
     return None
 

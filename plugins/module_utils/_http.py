@@ -44,8 +44,8 @@ class Response(NamedTuple):
 class Http:
     """Send requests, one after the other, over one connection that is kept open.
 
-    ``trace``, if there is one, receives one line for each request. ``headers`` are those of the
-    last response, whatever its status.
+    ``trace``, if there is one, receives one line for each request. ``status`` and ``headers`` are
+    those of the response to the last request, if there was one.
     """
 
     def __init__(self, connection: Connection, trace: Callable[[str], None] | None = None) -> None:
@@ -53,6 +53,7 @@ class Http:
         self._trace = trace
         self._session: requests.Session | None = None
         self.requests = 0
+        self.status: int | None = None
         self.headers: Mapping[str, str] = {}
 
     def send(self, request: Request, limit: int) -> Response:
@@ -60,21 +61,21 @@ class Http:
         if self._session is None:
             self._session = _new_session(self._connection)
         self.requests += 1
+        self.status = None
         self.headers = {}
-        status: int | None = None
         body = bytearray()
         started = time.monotonic()
         try:
             with self._open(self._session, request) as (response, route):
-                status = response.status_code
+                self.status = response.status_code
                 self.headers = response.headers
-                if status != request.success:
+                if self.status != request.success:
                     raise self._status_error(response, request, route, body)
                 self._read(response, limit, body)
         finally:
             if self._trace:
                 seconds = time.monotonic() - started
-                self._trace(self._describe(request, status, len(body), seconds))
+                self._trace(self._describe(request, len(body), seconds))
         return Response(bytes(body), self.headers)
 
     def close(self) -> None:
@@ -197,18 +198,18 @@ class Http:
         if _is_cut(response.raw):
             raise urllib3.exceptions.ProtocolError
 
-    def _describe(self, request: Request, status: int | None, size: int, seconds: float) -> str:
+    def _describe(self, request: Request, size: int, seconds: float) -> str:
         """Describe a request and its response on one line."""
         from ._failures import shown_url
 
-        outcome = f"HTTP {status}" if status else "no response"
-        parts = [outcome, f"{seconds * 1000:,.0f} ms", f"{size:,} bytes"]
+        url = shown_url(request, self._connection)
+        outcome = f"HTTP {self.status}" if self.status else "no response"
+        line = f"{request.method} {url}: {outcome}, {seconds * 1000:,.0f} ms, {size:,} bytes"
         for name in _REQUEST_IDS:
             if name in self.headers:
                 identifier = self._connection.quote(header_text(self.headers[name]))
-                parts.append(f"request id {identifier}")
-                break
-        return f"{request.method} {shown_url(request, self._connection)}: {', '.join(parts)}"
+                return f"{line}, request id {identifier}"
+        return line
 
 
 def _pieces(raw: Any) -> Iterator[bytes]:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ._errors import MalformedResponse, TooFewServers
-from ._text import brief, count_of, first_of
+from ._text import count_of, first_of, in_quotes
 
 # The fields that the API documents for a server, in its order; their values are text.
 FIELDS = ("id", "name", "status", "plan", "region", "ipv4", "created_at")
@@ -32,6 +32,14 @@ class Server(NamedTuple):
         """Return a documented field, or an empty text if the API gave none."""
         text: str = self.fields.get(field, "")
         return text
+
+    @property
+    def label(self) -> str:
+        """The name, if there is one, and the id, for a message."""
+        name = self.text("name")
+        if not name:
+            return in_quotes(self.id)
+        return f"{in_quotes(name)} ({in_quotes(self.id)})"
 
 
 class Listing(NamedTuple):
@@ -55,11 +63,11 @@ def server_from_api(element: Any, position: int) -> Server:
     """
     if not isinstance(element, dict):
         raise MalformedResponse(f"Element {position} of data is not an object.", _REPORT)
-    fields = {
-        key: value for key, value in element.items() if isinstance(value, str) or key not in FIELDS
-    }
-    if not _can_be_encoded(fields):
-        fields = {key: value for key, value in fields.items() if _can_be_encoded({key: value})}
+    fields = {}
+    for key, value in element.items():
+        has_type = isinstance(value, str) or key not in FIELDS
+        if has_type and _can_be_encoded(key) and _can_be_encoded(value):
+            fields[key] = value
     if not fields.get("id"):
         raise MalformedResponse(f"Element {position} of data has no text id.", _REPORT)
     return Server(fields["id"], fields)
@@ -75,17 +83,12 @@ def merge(servers: dict[str, Server], elements: Iterable[Any]) -> None:
         servers[server.id] = server
 
 
-def summarise_servers(servers: Iterable[Server], shown: int = 3) -> str:
-    """Name the first few servers by name and id on one line, and count the others.
+def summarise_servers(servers: Iterable[Server]) -> str:
+    """Name the first three servers by name and id, and count the others.
 
-    For example: web-01 (srv_1), web-02 (srv_2), db-01 (srv_3) and 4 more.
+    For example: db-01 (srv_3), web-01 (srv_1), web-02 (srv_2) and 4 more.
     """
-    labels = []
-    for server in servers:
-        name = brief(server.text("name"))
-        identifier = brief(server.id)
-        labels.append(f"{name} ({identifier})" if name else identifier)
-    return first_of(sorted(labels), shown)
+    return first_of(sorted(server.label for server in servers), 3)
 
 
 def describe_unusable(servers: Collection[Server], fields: Iterable[str] = FIELDS) -> list[str]:

@@ -113,10 +113,13 @@ def from_environment(name: str) -> str | None:
 
 def environment_or_default(name: str) -> Any:
     """Return the value of an option that is not given, by the name of its environment variable."""
+    given = from_environment(name)
+    if given is not None:
+        return given
+    if name == VARIABLES["base_url"]:
+        return ""  # Ansible's own message for a missing option does not name its variable
     option = name.removeprefix(variable("")).lower()
-    # Ansible's own message for a missing base_url does not name the environment variable.
-    default = "" if option == "base_url" else RULES[option].get("default")
-    return from_environment(name) or default
+    return RULES[option].get("default")
 
 
 def connection_from(
@@ -204,14 +207,16 @@ def _token(get_option: Callable[[str], Any], folder: str) -> tuple[str, str, str
 
 def _token_in_file(name: str, given: str, folder: str) -> tuple[str, str, str]:
     path, content = _read(name, given, folder, TokenFileUnusable)
-    label = f"{name}: {one_line(path)}"
+    shown = one_line(path)
+    label = f"{name}: {shown}"
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise TokenFileUnusable(f"{label}: the file is encoded in UTF-16.", "Save it as UTF-8.")
-    token = content.removeprefix(codecs.BOM_UTF8).decode("latin-1").strip()
+    content = content.removeprefix(codecs.BOM_UTF8)
+    token = content.decode("latin-1").strip()
     if not token:
         raise TokenFileUnusable(f"{label}: the file is empty.")
     _check_token(token, label, TokenFileUnusable, _ONLY_IN_FILE)
-    return token, f"{name} ({one_line(path)})", path
+    return token, f"{name} ({shown})", path
 
 
 def _check_token(token: str, label: str, error_class: type[OptionError], only: str) -> None:
@@ -246,23 +251,27 @@ def _verify(validate_certs: bool, ca_path: str | None, folder: str) -> bool | st
             "(-----BEGIN CERTIFICATE-----).",
             "To trust the usual certificate authorities, leave ca_path out.",
         )
-    return path if validate_certs else False
+    if not validate_certs:
+        return False
+    return path
 
 
 def _read(
     name: str, given: str, folder: str, error_class: type[OptionError] = OptionError
 ) -> tuple[str, bytes]:
     """Return the path of the file that an option or variable gives, and its content."""
-    path = os.path.join(folder, os.path.expanduser(os.path.expandvars(given)))
+    expanded = os.path.expanduser(os.path.expandvars(given))
+    path = os.path.join(folder, expanded)
     try:
         with open(path, "rb") as file:
             return path, file.read()
-    except (OSError, ValueError) as error:
-        reason = (getattr(error, "strerror", None) or "not a path").lower()
-        if _is_like_a_path(given, path):
-            raise error_class(f"{name}: {one_line(path)}: {reason}.") from None
-        next_step = "The value is not shown, because it may be a token."
-        raise error_class(f"{name}: {reason}.", next_step) from None
+    except OSError as error:
+        reason = str(error.strerror).lower()
+    except ValueError:  # a null character
+        reason = "not a path"
+    if _is_like_a_path(given, path):
+        raise error_class(f"{name}: {one_line(path)}: {reason}.")
+    raise error_class(f"{name}: {reason}.", "The value is not shown, because it may be a token.")
 
 
 def _is_like_a_path(given: str, path: str) -> bool:
@@ -278,15 +287,15 @@ _FLAGS = dict.fromkeys(("yes", "on", "1", "true", "t", "y", "1.0"), True)
 _FLAGS |= dict.fromkeys(("no", "off", "0", "false", "f", "n", "0.0"), False)
 
 
-def _text(given: Any) -> str | None:
+def _to_text(given: Any) -> str | None:
     return given if isinstance(given, str) else None
 
 
-def _flag(given: Any) -> bool | None:
+def _to_flag(given: Any) -> bool | None:
     return _FLAGS.get(str(given).strip().lower())
 
 
-def _number(given: Any) -> float | None:
+def _to_number(given: Any) -> float | None:
     if isinstance(given, bool) or not isinstance(given, (int, float, str)):
         return None
     try:
@@ -295,17 +304,19 @@ def _number(given: Any) -> float | None:
         return None
 
 
-def _whole_number(given: Any) -> int | None:
-    number = _number(given)
-    return int(number) if number is not None and number.is_integer() else None
+def _to_whole_number(given: Any) -> int | None:
+    number = _to_number(given)
+    if number is None or not number.is_integer():
+        return None
+    return int(number)
 
 
 # For each type of an option: a function that converts a value as Ansible does, or returns None for
 # a wrong one, and the values that are expected.
 TYPES: dict[str, tuple[Callable[[Any], Any], str]] = {
-    "str": (_text, "text; quote a value that looks like a number or a boolean"),
-    "path": (_text, "text, the path of a file"),
-    "bool": (_flag, "true or false"),
-    "float": (_number, "a number"),
-    "int": (_whole_number, "a whole number"),
+    "str": (_to_text, "text; quote a value that looks like a number or a boolean"),
+    "path": (_to_text, "text, the path of a file"),
+    "bool": (_to_flag, "true or false"),
+    "float": (_to_number, "a number"),
+    "int": (_to_whole_number, "a whole number"),
 }

@@ -51,9 +51,12 @@ def explain_empty(servers: Collection[Server], wanted: Mapping[str, list[str] | 
             messages.append(_no_server_has(option, values, servers))
     if messages:
         return messages
-    fields = [SELECTING_OPTIONS[option] for option in used]
-    known = "; ".join(f"{field}: {describe_values(servers, field)}" for field in fields)
+    parts = []
+    for option in used:
+        field = SELECTING_OPTIONS[option]
+        parts.append(f"{field}: {_known_values(servers, field)}")
     options = ", ".join(used)
+    known = "; ".join(parts)
     return [f"{options}: no server matches all of these options; the account has {known}."]
 
 
@@ -76,15 +79,15 @@ def explain_unknown(
 
 
 def _no_server_has(option: str, values: Iterable[str], servers: Iterable[Server]) -> str:
-    known = describe_values(servers, SELECTING_OPTIONS[option])
+    known = _known_values(servers, SELECTING_OPTIONS[option])
     return f"{option}: no server has {summarise(values)}; the account has {known}."
 
 
-def describe_values(servers: Iterable[Server], field: str, shown: int = 5) -> str:
-    """Name the most frequent values of a field on one line, each with its number of servers."""
-    counts = Counter(server.text(field) for server in servers)
-    del counts[""]
+def _known_values(servers: Iterable[Server], field: str) -> str:
+    """Name the five most frequent values of a field, each with its number of servers."""
+    texts = sorted(server.text(field) for server in servers)
+    counts = Counter(text for text in texts if text)
     if not counts:
         return "none"
-    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return first_of([f"{brief(value)} ({count})" for value, count in ordered], shown)
+    named = [f"{brief(text)} ({count})" for text, count in counts.most_common()]
+    return first_of(named, 5)

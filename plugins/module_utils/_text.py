@@ -7,24 +7,28 @@
 ======================  ==============================================================
 Function                Text in a message
 ======================  ==============================================================
-``Connection.quote``    text from the API: ``redact``, then ``excerpt``
-``excerpt``             other text that may be long, at most 160 characters
-``brief``               a value among others, at most 60 characters
-``one_line``            text whose end is important, such as a path
+``Connection.quote``    a part of a response: ``redact``, then ``excerpt``
+``Server.label``        a server: its name and id, each with ``in_quotes``
+``in_quotes``           a name or value in a sentence
+``brief``               a value in a list, at most 60 characters
 ``summarise``           several values: the first three, and the number of the others
-``reason_of``           what an exception says
+``first_of``            the same for texts that are in order and short
 ``count_of``            a number with its noun
+``reason_of``           what an exception says
+``excerpt``             other text that may be long, at most 160 characters
+``one_line``            text whose end is important, such as a path
+``redact``              text that may contain the token
+``header_text``         a header, before any of these
 ``plain``               text of an event, in which nothing can be a template
 ======================  ==============================================================
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
-
-Quote = Callable[[str], str]  # returns text from the API for a message, without the token
 
 MASK = "********"
 SECRET_LENGTH = 16  # characters; a shorter token may be a part of ordinary text
@@ -37,6 +41,7 @@ _MAX_BRIEF = 60  # characters
 _PLAIN = r"\w .:/@+,-"
 is_plain = re.compile(f"[{_PLAIN}]*").fullmatch
 _not_plain = re.compile(f"[^{_PLAIN}]")
+_is_one_word = re.compile(r"[\w.:/@+-]+").fullmatch
 
 
 def plain(text: str) -> str:
@@ -61,6 +66,17 @@ def excerpt(text: str) -> str:
 def brief(text: str) -> str:
     """Return the beginning of a text as one line of at most 60 characters, to name a value."""
     return one_line(text)[:_MAX_BRIEF]
+
+
+def in_quotes(text: str) -> str:
+    """Return an excerpt, in quotation marks unless the text is one word.
+
+    With them, a server's name can't look like a part of the message.
+    """
+    shown = excerpt(text)
+    if _is_one_word(text):
+        return shown
+    return json.dumps(shown, ensure_ascii=False)
 
 
 def reason_of(error: BaseException) -> str:

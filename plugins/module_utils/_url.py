@@ -89,8 +89,10 @@ def check_base_url(text: str | None) -> str:
         raise OptionError("base_url: must not contain a user or a password.", "Use api_token.")
     if "?" in text or "#" in text:
         raise OptionError("base_url: must not contain a query or a fragment.", expected)
-    path = parts.path.rstrip("/")
-    return text.rstrip("/") + ("" if path.endswith(_API_PATH) else _API_PATH)
+    url = parts.geturl().rstrip("/")  # the scheme in lower case
+    if parts.path.rstrip("/").endswith(_API_PATH):
+        return url
+    return url + _API_PATH
 
 
 def origin(url: str) -> tuple[str, str, int | None]:
@@ -103,12 +105,15 @@ def origin(url: str) -> tuple[str, str, int | None]:
 
 def resolve(url: str, reference: str) -> str | None:
     """Return the absolute URL of a reference on the page ``url``; None for another origin."""
+    if is_ambiguous(reference):
+        return None
     try:
         target = urljoin(url, reference)
-        same_origin = origin(target) == origin(url) and not is_ambiguous(reference)
+        if origin(target) == origin(url):
+            return target
     except ValueError:
-        return None
-    return target if same_origin else None
+        pass
+    return None
 
 
 def is_loopback(host: str) -> bool:

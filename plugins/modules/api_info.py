@@ -87,7 +87,7 @@ report:
       type: str
       sample: accepted
     status:
-      description: The HTTP status, or null if there was no response.
+      description: The HTTP status of the last response, or null if the last request had none.
       returned: always
       type: int
       sample: 200
@@ -112,7 +112,7 @@ report:
       type: int
       sample: 0
     as_documented:
-      description: Whether the servers are as documented, or null if none could be compared.
+      description: Whether the list of servers is as documented, or null if none was received.
       returned: always
       type: bool
       sample: true

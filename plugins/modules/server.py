@@ -149,7 +149,7 @@ error:
 
 from typing import Any
 
-from ..module_utils._changes import decide, quote_label
+from ..module_utils._changes import decide, label_of
 from ..module_utils._module import Task, run
 from ..module_utils._operations import operation
 
@@ -175,7 +175,7 @@ def execute(task: Task) -> dict[str, Any]:
         wanted.refuse()
     if not wanted.live:
         task.warn(f"{wanted.not_yet_live}; without check mode, this task fails.")
-    header = quote_label(task.params)
+    header = label_of(task.params)
     return {
         **result,
         "changed": True,

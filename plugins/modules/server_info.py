@@ -175,7 +175,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 def execute(task: Task) -> dict[str, Any]:
     """List the servers that match the options."""
     params = task.params
-    places = {option: params[option] for option in ("plans", "regions")}
+    places = {"plans": params["plans"], "regions": params["regions"]}
     servers = task.list_servers()
     selected = select(servers, {"statuses": params["statuses"], **places})
     for field in ("id", "name"):
@@ -186,7 +186,8 @@ def execute(task: Task) -> dict[str, Any]:
     if params["id"] is None and params["name"] is None:
         for message in explain_empty(servers, places):
             task.warn(message)
-    return {"servers": [server.fields for server in task.for_result(selected)]}
+    selected = task.for_result(selected)
+    return {"servers": [server.fields for server in selected]}
 
 
 def main() -> None:

@@ -63,6 +63,7 @@ EXAMPLES = r"""
     name: data-01
     size: 50
     region: eu-1
+    state: present
   register: volume
   # Not a failure while the operation is not yet live.
   failed_when: volume is failed and volume.live | default(true)

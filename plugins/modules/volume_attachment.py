@@ -54,6 +54,7 @@ EXAMPLES = r"""
   server_management.cloud.volume_attachment:
     volume: data-01
     server: web-01
+    state: present
   register: attachment
   # Not a failure while the operation is not yet live.
   failed_when: attachment is failed and attachment.live | default(true)

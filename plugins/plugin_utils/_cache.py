@@ -21,7 +21,7 @@ from ..module_utils._envelope import parse_listing, read_json
 from ..module_utils._errors import CloudError, MalformedResponse
 from ..module_utils._models import Listing, Server, merge
 from ..module_utils._options import Connection
-from ..module_utils._text import one_line
+from ..module_utils._text import reason_of
 
 _FORMAT = 1
 # Exceptions raised by reading a damaged entry, in the cache plugin or in Ansible's decoder.
@@ -48,7 +48,7 @@ def open_entry(
         source.load_cache_plugin()
     except Exception as error:  # noqa: BLE001  # a cache plugin may raise anything
         warn(
-            f"The cache {plugin} can't be used: {_reason(error)}. Check cache_plugin and "
+            f"The cache {plugin} can't be used: {reason_of(error)}. Check cache_plugin and "
             "cache_connection."
         )
         return None
@@ -150,7 +150,7 @@ class CacheEntry:
         except Exception as error:  # noqa: BLE001  # a cache plugin may raise anything
             # Otherwise, Ansible tries again after the source, and reports that the source failed.
             self.cache.pop(self.key, None)
-            self.warn(f"The cache {self.plugin} can't be written: {_reason(error)}.")
+            self.warn(f"The cache {self.plugin} can't be written: {reason_of(error)}.")
 
     def _read(self) -> Listing | None:
         """Return the entry, if it can be used at all."""
@@ -161,10 +161,10 @@ class CacheEntry:
             if entry is not None:
                 return self._parse(entry)
         except _DAMAGED as error:
-            self.warn(f"The cache entry is damaged and not used: {_reason(error)}.")
+            self.warn(f"The cache entry is damaged and not used: {reason_of(error)}.")
         except Exception as error:  # noqa: BLE001  # a cache plugin may raise anything
             self._is_down = True
-            self.warn(f"The cache {self.plugin} can't be read: {_reason(error)}.")
+            self.warn(f"The cache {self.plugin} can't be read: {reason_of(error)}.")
         return None
 
     def _parse(self, entry: Any) -> Listing:
@@ -189,10 +189,6 @@ class CacheEntry:
         age = time.time() - fetched
         obtained = f"of {self.connection.root_url} from the cache, {age:,.0f} s old"
         return Listing(list(servers.values()), obtained, age=age)
-
-
-def _reason(error: Exception) -> str:
-    return one_line(str(error)).rstrip(".") or type(error).__name__
 
 
 def _is_within(age: float, longest: int) -> bool:

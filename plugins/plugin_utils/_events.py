@@ -44,15 +44,12 @@ class _DefaultGroups:
 class Snapshot:
     """The servers of the account by id, and the name that the inventory gives to each of them.
 
-    ``hosts`` is how the inventory names hosts: by ``name`` or by ``id``.
+    ``hosts`` is the field by which the inventory names hosts: ``name`` or ``id``.
     """
 
     def __init__(self, servers: Mapping[str, Server], hosts: str) -> None:
         self.servers = servers
-        preferences = []
-        for server in servers.values():
-            name = server.id if hosts == "id" else server.text("name")
-            preferences.append((server, [name]))
+        preferences = [(server, [server.text(hosts)]) for server in servers.values()]
         self.names = assign_names(preferences, _DefaultGroups(), lambda _name, _server: False).names
 
     def with_events(self) -> list[Server]:

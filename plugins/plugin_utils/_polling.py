@@ -109,8 +109,9 @@ def _value(name: str, given: Any, rules: Mapping[str, Any]) -> Any:
     value = convert(given)
     if value is None:
         raise OptionError(f"{name}: must be {expected}.")
-    if value not in rules.get("choices", (value,)):
-        raise OptionError(f"{name}: must be one of {', '.join(rules['choices'])}.")
+    choices = rules.get("choices")
+    if choices and value not in choices:
+        raise OptionError(f"{name}: must be one of {', '.join(choices)}.")
     return value
 
 

@@ -127,11 +127,11 @@ def test_the_inventory_plugin_groups_by_the_documented_fields() -> None:
 
 
 @lru_cache
-def words_with(pattern: str, markup: str) -> set[str]:
+def words_with(pattern: str, markup: str) -> frozenset[str]:
     """Return the words with this markup in these files, but not in this one."""
     paths = [path for path in REPOSITORY.glob(pattern) if path.name != Path(__file__).name]
     text = "\n".join(path.read_text(encoding="utf-8") for path in paths)
-    return {match[1] for match in re.finditer(markup, text, re.MULTILINE)}
+    return frozenset(match[1] for match in re.finditer(markup, text, re.MULTILINE))
 
 
 @pytest.mark.parametrize(("folder", "name"), PLUGIN_NAMES)

@@ -107,6 +107,16 @@ def test_three_pages_are_read_if_pagination_is_set(style: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("fault", "status"), [(Fault(status=500), 500), (Fault.reset(), None), (Fault.html(), 200)]
+)
+def test_the_status_is_the_one_of_the_last_response(fault: Fault, status: int | None) -> None:
+    with Sandbox(servers=3, token=TOKEN, pagination="link", page_size=2) as api:
+        api.fail(fault, page=2)
+        report = run(api, pagination="link")["report"]
+    assert (report["requests"], report["status"]) == (2, status)
+
+
+@pytest.mark.parametrize(
     ("fault", "code", "expected"),
     [
         (Fault(status=401), "unauthorized", {"status": 401, "token": "rejected"}),

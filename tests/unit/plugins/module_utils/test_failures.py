@@ -141,7 +141,7 @@ STATUSES = [
     (401, "unauthorized", "The API rejected the token (HTTP 401).", "api_token_file (/token)"),
     (403, "forbidden", "(HTTP 403); the token may lack the scope things:read.", "(/token)"),
     (404, "not_found", "has no list of things at https://h/things (HTTP 404).", "Look elsewhere."),
-    (407, "unexpected_status", "The proxy proxy:80 requires a user", "variable http_proxy"),
+    (407, "unexpected_status", "The proxy proxy:80 requires a user", "http_proxy and all_proxy"),
     (429, "rate_limited", "The API is throttling requests (HTTP 429).", "Run again later"),
     (500, "server_error", "The API is failing (HTTP 500).", "Run again later"),
     (599, "server_error", "The API is failing (HTTP 599).", "Run again later"),

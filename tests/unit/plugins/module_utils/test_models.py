@@ -15,6 +15,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._models im
     describe_unusable,
     merge,
     server_from_api,
+    summarise_servers,
 )
 from sandbox.account import SERVER
 
@@ -80,3 +81,18 @@ def test_each_id_is_kept_once_with_its_last_element() -> None:
     merge(servers, [{"id": "b", "plan": "1"}, {"id": "c"}, {"id": "a", "plan": "1"}])
     plans = [(server.id, server.text("plan")) for server in servers.values()]
     assert plans == [("a", "1"), ("b", "1"), ("c", "")]
+
+
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [
+        (["web", ""], "srv_1, web (srv_0)"),
+        (["a (srv_9), b", 'x"\n'], '"a (srv_9), b" (srv_0), "x\\"" (srv_1)'),
+        (["d", "c", "b", "a"], "a (srv_3), b (srv_2), c (srv_1) and 1 more"),
+    ],
+)
+def test_messages_name_servers_so_that_no_name_looks_like_several(
+    names: list[str], shown: str
+) -> None:
+    servers = [Server(f"srv_{i}", {"name": name}) for i, name in enumerate(names)]
+    assert summarise_servers(servers) == shown

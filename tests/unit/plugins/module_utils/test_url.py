@@ -44,6 +44,7 @@ PAGE = "http://h/api/v1/servers?page=1"
     [
         ("https://h", "https://h/api/v1"),
         ("https://h///", "https://h/api/v1"),
+        ("HTTPS://h", "https://h/api/v1"),
         ("https://h/api/v1/", "https://h/api/v1"),
         ("http://h:8080/prefix/", "http://h:8080/prefix/api/v1"),
         ("http://h/prefix/api/v1", "http://h/prefix/api/v1"),

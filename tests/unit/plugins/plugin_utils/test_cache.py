@@ -204,7 +204,7 @@ def test_a_damaged_entry_is_refused(name: str) -> None:
         (
             "update_cache_if_changed",
             OSError(28, "No space left on device"),
-            "The cache x at h:1 can't be written: [Errno 28] No space left on device.",
+            "The cache x at h:1 can't be written: no space left on device.",
         ),
     ],
 )

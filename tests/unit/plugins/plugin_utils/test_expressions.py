@@ -203,7 +203,8 @@ SOME = "(only some servers have this field: add the filter default)"
 )
 def test_a_failure_says_what_is_probably_meant(options: dict[str, Any], hint: str) -> None:
     expressions = expressions_with(options)
-    servers = [{"name": "x", "region": "eu-1"}, {"name": "y", "backup": True, "backups": 1}]
+    other: dict[str, Any] = {"name": "y", "backup": True, "backups": 1}
+    servers = [{"name": "x", "region": "eu-1"}, other]
     expressions.hosts = hosts_with(servers)
     compose(expressions, servers)
     ((_servers, reason),) = expressions.failures.values()

@@ -206,10 +206,13 @@ def test_a_first_preference_that_is_not_used_is_reported_unless_it_is_empty(
 @pytest.mark.parametrize("kind", ["not_unique", "taken", "changed"])
 def test_a_problem_is_described_for_one_server_and_for_several(kind: str) -> None:
     servers = [Server(f"s{number}", {"name": name}) for number, name in enumerate("dcba")]
-    (one,) = Naming(**{kind: servers[3:]}).problems()
+    naming = Naming()
+    getattr(naming, kind).append(servers[3])
+    (one,) = naming.problems()
     assert one.startswith("1 server is not named as preferred, because ")
     assert one.endswith(": a (s3).")
-    (several,) = Naming(**{kind: servers}).problems()
+    getattr(naming, kind).extend(servers[:3])
+    (several,) = naming.problems()
     assert several.startswith("4 servers are not named as preferred, because ")
     assert several.endswith(": a (s3), b (s2), c (s1) and 1 more.")
 
