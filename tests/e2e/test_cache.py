@@ -77,7 +77,7 @@ def test_it_holds_whole_listings_of_one_account(
     # Neither a partial listing nor one that is too short is cached.
     more = cases.serve("more-1")
     more.fail(Fault(has_more=True), times=2)
-    text = "The API has more servers than the 1"
+    text = "The API has more servers than the 1 that was received."
     for case in ("more", "more_again"):
         cases.add(case, more, **options, hosts=["more-1"], warns=text, allow_partial=True)
     short = cases.serve(servers=[])

@@ -95,13 +95,6 @@ def test_more_results_without_a_way_to_request_them_are_an_error_unless_allowed(
     assert warning.endswith("because allow_partial is set.")
 
 
-def test_a_single_server_that_was_received_is_counted_correctly(read: Any) -> None:
-    with Sandbox(servers=1) as sandbox:
-        sandbox.fail(Fault(has_more=True))
-        with pytest.raises(_errors.IncompleteListing, match="than the 1 that was received"):
-            read(sandbox)
-
-
 @pytest.mark.promise("whole")
 @pytest.mark.parametrize(
     ("style", "page"), [("none", 1), ("link", 1), ("link", 2), ("cursor", 1), ("cursor", 2)]
