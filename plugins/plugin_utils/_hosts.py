@@ -70,13 +70,12 @@ class Host:
 
 
 def hosts_from(
-    servers: Iterable[Server], prefix: str, has_loopback: bool, show: Callable[[str], None]
+    servers: Collection[Server], prefix: str, has_loopback: bool, show: Callable[[str], None]
 ) -> list[Host]:
     """Turn servers into hosts with variables; ``show`` fields that Ansible reserves, if any.
 
     ``has_loopback``: the API is on this machine, so that its servers can be, too.
     """
-    servers = list(servers)
     keys = set[str]().union(*(server.fields for server in servers))
     names = {key: f"{prefix}{key}" for key in keys if _can_be_variable(f"{prefix}{key}")}
     if left_out := keys.difference(names):

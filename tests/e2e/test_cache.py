@@ -77,7 +77,7 @@ def test_it_holds_whole_listings_of_one_account(
     # Neither a partial listing nor one that is too short is cached.
     more = cases.serve("more-1")
     more.fail(Fault(has_more=True), times=2)
-    text = "The API has more servers than the 1"
+    text = "The API has more servers than the 1 that was received."
     for case in ("more", "more_again"):
         cases.add(case, more, **options, hosts=["more-1"], warns=text, allow_partial=True)
     short = cases.serve(servers=[])
@@ -91,13 +91,7 @@ def test_it_holds_whole_listings_of_one_account(
 
 
 def test_a_stale_entry_is_used_while_the_api_is_down(cases: Cases, tmp_path: Path) -> None:
-    faults = {
-        "works": Fault(),
-        "failing": Fault(status=503),
-        "reset": Fault.reset(),
-        "denied": Fault(status=401),
-        "damaged": Fault(status=503),
-    }
+    faults = {"works": Fault(), "failing": Fault(status=503), "denied": Fault(status=401)}
     apis = {
         case: cases.add(case, **cached(tmp_path / case), cache_timeout=60, stale_cache_timeout=600)
         for case in faults
@@ -107,13 +101,10 @@ def test_a_stale_entry_is_used_while_the_api_is_down(cases: Cases, tmp_path: Pat
         apis[case].fail(fault, times=None)
         (entry,) = (tmp_path / case).iterdir()
         rewrite(entry, lambda content: {**content, "fetched": content["fetched"] - 100})
-        if case == "damaged":
-            entry.write_text(entry.read_text().replace("has_more", "has_less"))
-    for case in ("failing", "reset"):
-        cases.all[case].warns = ["Using a stale listing, 1"]
-    for case, texts in (("denied", ["HTTP 401"]), ("damaged", ["HTTP 503"])):
-        cases.all[case].hosts, cases.all[case].fails = [], texts
-    cases.run().shows("damaged.server_management.yml: The cache entry is damaged and not used")
+    cases.all["failing"].warns = ["Using a stale listing, 1"]
+    denied = cases.all["denied"]
+    denied.hosts, denied.fails = [], ["HTTP 401"]
+    cases.run()
     assert len(apis["works"].requests) == 2
 
 

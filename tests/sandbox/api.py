@@ -46,7 +46,8 @@ class Request:
             path, query = (target, "") if method == "CONNECT" else urlsplit(target)[2:4]
         except ValueError:  # not a URL: nothing is served there
             path, query = target, ""
-        pairs = dict(parse_qsl(query, keep_blank_values=True))
+        # Of a repeated parameter the first value counts, so that a client that repeats one fails.
+        pairs = dict(reversed(parse_qsl(query, keep_blank_values=True)))
         return cls(method, path, pairs, headers, body, connection)
 
 

@@ -39,21 +39,17 @@ def test_a_documented_field_that_is_missing_or_not_text_is_dropped(field: str, v
     assert server.text(field) == ""
 
 
+NO_OBJECTS: list[Any] = [None, 1, "text", [], [SERVER]]
+NO_IDS: list[Any] = [None, 1, True, [], {}, "", ["srv_1"], "\ud800", "a\udfffb"]
+
+
 @pytest.mark.promise("whole")
-@pytest.mark.parametrize("value", [None, 1, True, [], {}, "", ["srv_1"], "\ud800", "a\udfffb"])
-def test_an_element_without_a_text_id_is_refused(value: Any) -> None:
-    with pytest.raises(
-        _errors.MalformedResponse, match="Element 7 of data has no text id"
-    ) as caught:
-        server_from_api({**SERVER, "id": value}, 7)
+@pytest.mark.parametrize("element", [*NO_OBJECTS, *({**SERVER, "id": value} for value in NO_IDS)])
+def test_an_element_that_is_not_an_object_with_a_text_id_is_refused(element: Any) -> None:
+    problem = "has no text id" if isinstance(element, dict) else "is not an object"
+    with pytest.raises(_errors.MalformedResponse, match=f"Element 7 of data {problem}") as caught:
+        server_from_api(element, 7)
     assert caught.value.next_step
-
-
-@pytest.mark.promise("whole")
-@pytest.mark.parametrize("element", [None, 1, "text", [], [SERVER]])
-def test_an_element_that_is_not_an_object_is_refused(element: Any) -> None:
-    with pytest.raises(_errors.MalformedResponse, match="Element 3 of data is not an object"):
-        server_from_api(element, 3)
 
 
 @pytest.mark.parametrize("value", [None, 5, True, "é", [1, {"é": None}]])

@@ -263,6 +263,7 @@ def test_a_bundle_must_have_a_certificate_and_is_used_for_validation(
     bundle.write_bytes(content)
     error = _refusal(validate_certs=validate, ca_path=str(bundle))
     assert error.startswith(f"ca_path: {bundle}: the file has no certificate in PEM format")
+    assert error.endswith("To trust the usual certificate authorities, leave ca_path out.")
     bundle.write_text(f"# A comment\n{PEM}", encoding="ascii")
     connection = _connect(validate_certs=validate, ca_path=str(bundle))
     assert connection.verify == (str(bundle) if validate else False)

@@ -22,10 +22,10 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible i
     HAS_EXPRESSIONS,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._config import (
-    check_keys,
     check_options,
     convert_values,
     is_ours,
+    read_options,
     render,
     source_label,
 )
@@ -52,7 +52,7 @@ KNOWN = ["plugin", "base_url", "api_token", "hostnames", "validate_certs", "keye
 )
 def test_an_unknown_key_is_named_with_the_nearest_option(key: Any, message: str) -> None:
     with pytest.raises(OptionError) as caught:
-        check_keys({"plugin": "x", key: SECRET}, KNOWN)
+        read_options({"plugin": "x", key: SECRET}, KNOWN, None, {})
     assert str(caught.value) == message
 
 
@@ -241,7 +241,7 @@ def test_the_environment_is_used_if_the_file_sets_nothing(
         ({"stale_cache_timeout": 5}, "stale_cache_timeout: requires cache: true."),
         ({"hostnames": []}, "hostnames: must not be empty"),
         ({"hostnames": ["x", " "]}, "hostnames: must not be empty"),
-        ({"filters": [None]}, "filters: each entry must have one key"),
+        ({"filters": [None]}, "filters: each entry must have one key, include or exclude."),
         ({"filters": [{"inclde": "x"}]}, "filters: each entry must have one key"),
         ({"filters": [{"exclude": " "}]}, "filters: exclude: must be a condition"),
         ({"filters": [{"exclude": ["x"]}]}, "filters: exclude: must be a condition"),
@@ -292,6 +292,7 @@ def test_a_file_with_another_name_is_not_used_and_named(tmp_path: Path) -> None:
     assert is_ours(str(tmp_path / "prod.server_management.yml"), warnings.append)
     (warning,) = warnings
     assert "fleet.yml: The name of an inventory file for" in warning
+    assert "server_management.yml or server_management.yaml; the file is not used." in warning
 
 
 @pytest.mark.promise("silent")

@@ -70,16 +70,26 @@ def test_decoded_text_of_the_api_is_not_a_template(expression: str) -> None:
         assert "{{ 7*7 }}" in str(templar.template(load("{{ decoded }}")))
 
 
+@pytest.mark.promise("data")
+def test_text_of_the_api_stays_text() -> None:
+    texts = ["{0}", "{'a': 1}", "[1]", "True", "1"]
+    expressions = expressions_with({"compose": {"a": "server_name", "b": "server_name ~ ''"}})
+    composed = compose(expressions, [{"name": text} for text in texts])
+    assert [extra.variables for extra in composed] == [{"a": text, "b": text} for text in texts]
+
+
 @pytest.mark.parametrize("value", [22, 2.5, True, False])
 def test_a_number_or_boolean_is_its_own_value(value: Any) -> None:
     options = {
         "compose": {"ansible_port": value},
         "groups": {"chosen": value},
         "keyed_groups": [{"key": value, "prefix": "is"}],
+        "hostnames": [value, "1 + 1", "[1]"],
     }
     expressions = expressions_with(options)
     (composed,) = compose(expressions, [{"name": "web-1"}])
     assert composed.variables == {"ansible_port": value}
+    assert expressions.preferences(composed.host) == [str(value), "2", ""]
     expected = ["is_" + str(value).replace(".", "_")]
     assert composed.groups == (["chosen"] if value else []) + expected
     assert not expressions.failures
@@ -255,7 +265,8 @@ def test_a_result_that_is_no_address_is_replaced_with_one_warning(
     }
     expressions = expressions_with(options, warn=warnings.append)
     hosts = hosts_with([{"name": "x", "value": value} for value in (*usable, *unusable)])
-    found = expressions.compose_all(hosts, InventoryData())
+    for _attempt in range(2):  # the plugin repeats it with other host names
+        found = expressions.compose_all(hosts, InventoryData())
     addresses = [composed.variables[variable] for composed in found]
     assert addresses == usable + [NO_ADDRESS] * len(unusable)
     assert [composed.groups for composed in found][5:] == [["unreachable"]] * (len(unusable) + 1)
