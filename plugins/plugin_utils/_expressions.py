@@ -193,7 +193,9 @@ class Expressions(BaseInventoryPlugin, Constructable):
         for name in _ADDRESSES:
             if name in variables and not _is_address(variables[name]):
                 variables[name] = NO_ADDRESS
-                self._without_address.setdefault(name, []).append(host.server)
+                # The API's address can be unusable, too, which is reported with all such servers.
+                if host.variables.get(name) != NO_ADDRESS:
+                    self._without_address.setdefault(name, []).append(host.server)
         composed.add(variables, [])
         composed.add({}, [name for name, it in self._groups if self._result(it, composed)])
         for entry in self._keyed_groups:
