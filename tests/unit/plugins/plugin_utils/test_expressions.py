@@ -52,11 +52,6 @@ def test_values_of_other_types_and_orders_are_different() -> None:
     assert [extra.variables["a"] for extra in composed] == [json.dumps(value) for value in values]
 
 
-def test_results_that_change_are_computed_for_each_host() -> None:
-    expressions = expressions_with({"compose": {"a": "1000000 | random ~ server_name[:1]"}})
-    assert len({extra.variables["a"] for extra in compose(expressions, WEB[:5])}) == 5
-
-
 @pytest.mark.promise("data")
 @pytest.mark.parametrize(
     "expression", ["server_name | b64decode", "[{'a': server_name | b64decode}]"]
@@ -158,13 +153,6 @@ def test_with_strict_a_failing_hostname_is_an_error_and_an_omitted_one_is_not() 
     assert omitting.preferences(host) == [""] * len(OMITTED) + ["x"]
     with pytest.raises(OptionError, match=r"^hostnames: server_nope: failed for h0.example: "):
         expressions_with({"hostnames": ["server_nope"], "strict": True}).preferences(host)
-
-
-@pytest.mark.parametrize(("name", "is_kept"), [("a", True), ("b", False), ("c", True)])
-def test_the_first_filter_that_is_true_includes_or_excludes(name: str, is_kept: bool) -> None:
-    filters = [{"include": "server_name == 'a'"}, {"exclude": "server_name in ['a', 'b']"}]
-    (host,) = hosts_with([{"name": name}])
-    assert expressions_with({"filters": filters}).is_kept(host) == is_kept
 
 
 def test_a_failing_filter_names_the_server_and_what_is_probably_meant() -> None:
@@ -277,24 +265,6 @@ def test_a_failing_or_omitted_address_leaves_that_of_the_api(expression: str) ->
     assert [warning[: len(failed)] for warning in warnings] == [failed] * (
         expression == "server_nope"
     )
-
-
-@pytest.mark.parametrize(
-    ("use_extra_vars", "expected"), [(True, ["1", "2"]), (False, ["eu-1", "eu-1"])]
-)
-def test_an_extra_var_hides_a_variable_whose_values_are_remembered(
-    use_extra_vars: bool, expected: list[str]
-) -> None:
-    extra = {"server_region": "{{ server_name }}"}
-    options = {
-        "compose": {"a": "server_region"},
-        "groups": {"is_extra": "server_region == server_name"},
-        "use_extra_vars": use_extra_vars,
-    }
-    expressions = expressions_with(options, extra_vars=load(extra))
-    composed = compose(expressions, [{"name": name, "region": "eu-1"} for name in ("1", "2")])
-    assert [host.variables["a"] for host in composed] == expected
-    assert [host.groups for host in composed] == [["is_extra"] * use_extra_vars] * 2
 
 
 def test_the_name_of_a_host_and_of_a_group_stay_text() -> None:
