@@ -181,6 +181,7 @@ SOME = "(only some servers have this field: add the filter default)"
         ({"keyed_groups": [{"key": "server_backup"}]}, SOME),
         ({"compose": {"a": "admin"}}, QUOTES),
         ({"compose": {"a": "admin ~ 'x'"}}, "'admin' is undefined"),
+        ({"compose": {"a": "hostvars"}}, "'hostvars' is undefined"),
         ({"keyed_groups": [{"key": "admin"}]}, "'admin' is undefined"),
         ({"groups": {"a": "admin"}}, "'admin' is undefined"),
         ({"compose": {"a": "{{ server_name }}"}}, BRACES),
