@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import base64
 import json
-from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -283,19 +282,15 @@ OTHER = "keyed_groups: the group {} can't be inside another group."
 @pytest.mark.parametrize(
     ("parents", "problem", "child"),
     [
-        ([], "", ""),
-        ([("a", "b")], "", ""),
-        ([("x", "y"), ("y", "z"), ("x", "z"), ("x", "y")], "", ""),
-        ([("b", "c"), ("all", "c")], "", ""),
         ([("x", "x")], ITSELF, "x"),
         ([("b", "a")], ITSELF, "a"),
-        ([("x", "y"), ("y", "x")], ITSELF, "x"),
-        ([("b", "c"), ("c", "d"), ("d", "a")], ITSELF, "a"),
+        ([("x", "y"), ("x", "z"), ("x", "y"), ("y", "x")], ITSELF, "x"),
+        ([("b", "c"), ("all", "c"), ("c", "d"), ("d", "a")], ITSELF, "a"),
         ([("x", "all")], OTHER, "all"),
         ([("x", "ungrouped")], OTHER, "ungrouped"),
     ],
 )
-def test_a_group_may_have_several_parents_but_not_itself(
+def test_a_group_is_never_inside_itself(
     parents: list[tuple[str, str]], problem: str, child: str
 ) -> None:
     inventory = InventoryData()
@@ -303,7 +298,8 @@ def test_a_group_may_have_several_parents_but_not_itself(
         inventory.add_group(group)
         inventory.add_child(parent, group)
     known = KnownInventory(inventory)
-    refused = pytest.raises(OptionError, match=f"^{problem.format(child)}")
-    with refused if problem else nullcontext():
-        for pair in parents:
-            known.put_into(*pair)
+    *earlier, last = parents
+    for pair in earlier:
+        known.put_into(*pair)
+    with pytest.raises(OptionError, match=f"^{problem.format(child)}"):
+        known.put_into(*last)
