@@ -416,19 +416,9 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
                 "Check statuses, regions, plans and filters.",
             )
         if expressions and self.get_option("hostnames"):
-            self._set_preferences(hosts, expressions)
+            for host in hosts:
+                host.preferences = expressions.preferences(host)
         return hosts
-
-    def _set_preferences(self, hosts: list[Host], expressions: Expressions) -> None:
-        """Evaluate hostnames; the failures alone explain why a host has no preference."""
-        for host in hosts:
-            host.preferences = expressions.preferences(host)
-        failed = set[str]()
-        for servers, _reason in expressions.failures.values():  # until now, all of hostnames
-            failed.update(servers)
-        for host in hosts:
-            if host.server.id in failed and not any(host.preferences):
-                host.preferences = []
 
     def _select(self, account: list[Server]) -> list[Server]:
         """Return the servers that the options keep; warn if none is left."""

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date
 from functools import partial
 from typing import Any, NamedTuple
@@ -33,7 +33,7 @@ from ..module_utils._models import Server, summarise_servers
 from ..module_utils._text import count_of, is_plain, one_line
 from ._ansible import compile_once, is_omission, keep_text, reason_text, trust
 from ._groups import label_keyed_groups, safe_group_name
-from ._hosts import NO_ADDRESS, Host
+from ._hosts import NO_ADDRESS, RESERVED_VARIABLES, Host
 from ._pure import ComposedHost, Expression, KnownInventory
 
 _NUMBERS = (bool, int, float)  # as expressions, they stand for themselves
@@ -50,11 +50,8 @@ _NO_BRACES = "expressions have no braces: write server_name instead of {{ server
 class KeyedGroups(NamedTuple):
     """What an entry of keyed_groups adds: groups of the host, and (parent, child) pairs."""
 
-    groups: list[str]
-    parents: list[tuple[str, str]]
-
-
-_NO_GROUPS = KeyedGroups([], [])
+    groups: Sequence[str] = ()
+    parents: Sequence[tuple[str, str]] = ()
 
 
 class ScratchInventory(InventoryData):
@@ -132,7 +129,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
             # The parent of keyed_groups is a template, which can depend on the host.
             is_pure = bool(is_plain(str(entry.get("parent_group", ""))))
             self._keyed_groups.append(
-                expression(label, entry["key"], groups, failed=_NO_GROUPS, is_pure=is_pure)
+                expression(label, entry["key"], groups, failed=KeyedGroups(), is_pure=is_pure)
             )
 
     def is_kept(self, host: Host) -> bool:
@@ -149,10 +146,15 @@ class Expressions(BaseInventoryPlugin, Constructable):
     def preferences(self, host: Host) -> list[str]:
         """Return the result of each expression of hostnames; an empty text if it is not usable.
 
-        With strict, the first failure raises OptionError. Without it, ``failures`` counts.
+        If no result is usable because an expression failed, there are none, and the failure alone
+        explains the name. With strict, the first failure raises OptionError.
         """
         unnamed = ComposedHost(host)
-        return [self._result(expression, unnamed) for expression in self._hostnames]
+        names = [self._result(expression, unnamed) for expression in self._hostnames]
+        has_failed = any(host.server.id in servers for servers, _reason in self.failures.values())
+        if has_failed and not any(names):
+            return []
+        return names
 
     def compose_all(self, hosts: list[Host], inventory: InventoryData) -> list[ComposedHost]:
         """Evaluate compose, groups and keyed_groups for hosts that have their names.
@@ -193,7 +195,9 @@ class Expressions(BaseInventoryPlugin, Constructable):
         for name in _ADDRESSES:
             if name in variables and not _is_address(variables[name]):
                 variables[name] = NO_ADDRESS
-                self._without_address.setdefault(name, []).append(host.server)
+                # The API's address can be unusable, too, which is reported with all such servers.
+                if host.variables.get(name) != NO_ADDRESS:
+                    self._without_address.setdefault(name, []).append(host.server)
         composed.add(variables, [])
         composed.add({}, [name for name, it in self._groups if self._result(it, composed)])
         for entry in self._keyed_groups:
@@ -210,18 +214,20 @@ class Expressions(BaseInventoryPlugin, Constructable):
             return expression.result(host)
         except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
             is_omitted = is_omission(error)
-            is_name = host.inventory is None
+            if is_omitted and expression in self._hostnames:
+                return expression.failed  # the next preference is used, also with strict
             server_id = host.host.server.id
-            if strict or (self.get_option("strict") and not (is_omitted and is_name)):
+            if strict or self.get_option("strict"):
                 name = one_line(host.host.name or server_id)
                 reason = self._reason(error, expression, host.host)
                 message = f"{expression.label}: failed for {name}: {reason}"
                 raise OptionError(message) from None  # with the cause, the reason is printed twice
-            if not is_omitted:
-                if expression.label not in self.failures:
-                    reason = self._reason(error, expression, host.host)
-                    self.failures[expression.label] = set(), reason
-                self.failures[expression.label][0].add(server_id)
+            if is_omitted:
+                return expression.failed
+            if expression.label not in self.failures:
+                reason = self._reason(error, expression, host.host)
+                self.failures[expression.label] = set(), reason
+            self.failures[expression.label][0].add(server_id)
             return expression.failed
 
     def _reason(self, error: Exception, expression: Expression, host: Host) -> str:
@@ -248,7 +254,8 @@ class Expressions(BaseInventoryPlugin, Constructable):
         near += difflib.get_close_matches(name, known, n=1, cutoff=0.8)  # as server_nmae
         if near:
             return f"did you mean {near[0]}?"
-        is_text = str(expression.source).strip() == name
+        # A variable that Ansible has only in plays, such as hostvars, is not meant as text.
+        is_text = str(expression.source).strip() == name and name not in RESERVED_VARIABLES
         if is_text and expression in self._compositions.values():
             return f"""text needs quotes inside the quotes: "'{name}'\""""
         return ""
@@ -291,7 +298,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
             # For the helper, an empty key is always an error; here, only with strict.
             if self.get_option("strict") or self._compose(entry["key"], host.all_variables):
                 raise
-            return _NO_GROUPS
+            return KeyedGroups()
         groups = [group.name for group in made.groups.values() if group.hosts]
         return KeyedGroups(groups, made.parents)
 

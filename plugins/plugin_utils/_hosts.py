@@ -86,8 +86,9 @@ def hosts_from(
         variables = {names[key]: mark(value) for key, value in fields if key in names}
         address = _usable_address(server, has_loopback)
         variables["ansible_host"] = address or NO_ADDRESS
-        name = server.text("name")
-        hosts.append(Host(server, variables, address=address, preferences=[name]))
+        # A missing name is reported with the other fields that are missing.
+        preferences = [server.text("name")] if "name" in server.fields else []
+        hosts.append(Host(server, variables, address=address, preferences=preferences))
     return hosts
 
 

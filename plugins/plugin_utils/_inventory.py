@@ -125,10 +125,9 @@ def add_hosts(inventory: Any, hosts: Iterable[Host], root_url: str) -> None:
     added = inventory.hosts
     variables = _Variables(inventory)
     for host in hosts:
-        add_host(host.name)
+        add_host(host.name, "all")
         known[host.name] = _identity(root_url, host.server)
         variables.add(host, added[host.name])
-        add_child("all", host.name)
         for group in host.groups:
             add_child(group, host.name)
 

@@ -35,8 +35,7 @@ OPTIONS: list[Callable[[Any], dict[str, Any]]] = [
     lambda text: {"keyed_groups": [{"key": "''", "default_value": text}]},
     lambda text: {"keyed_groups": [{"key": "server_plan", "prefix": text}]},
     lambda text: {"hostnames": [text]},
-    lambda text: {"filters": [{"include": text}]},
-    lambda text: {"filters": [{"exclude": text}]},
+    lambda text: {"filters": [{"include": text}, {"exclude": "true"}]},
 ]
 
 

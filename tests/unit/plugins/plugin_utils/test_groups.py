@@ -8,15 +8,12 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server, merge
 from ansible_collections.server_management.cloud.plugins.plugin_utils._groups import (
     ReservedNames,
     group_hosts,
-    safe_group_name,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
 from sandbox.account import SERVER
@@ -58,13 +55,6 @@ def test_values_that_become_the_same_group_cause_a_warning() -> None:
     groups, warnings = _groups(*({"region": region} for region in ("eu-1", "eu_1", "eu-1", "us")))
     assert [host[1] for host in groups] == ["region_eu_1"] * 3 + ["region_us"]
     assert warnings == ["Several values become the group region_eu_1: region eu-1, region eu_1."]
-
-
-@given(st.text(min_size=1))
-def test_any_value_makes_a_valid_group_name(value: str) -> None:
-    ((_common_group, group),), _warnings = _groups({"region": value}, by=["region"])
-    assert group == safe_group_name(group)
-    assert group.startswith("region_")
 
 
 def _names(**options: Any) -> ReservedNames:
