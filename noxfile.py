@@ -148,7 +148,7 @@ for _core, _pythons in CORES.items():
         requests = OLDEST_REQUESTS if core in OLD_REQUESTS else ()
         install(session, core, *TEST_REQUIREMENTS, *requests)
         tests = ("-m", "") if core == CORE else TESTS
-        session.run("pytest", *(session.posargs or tests), env={"FUZZ_CASES": "200"})
+        session.run("pytest", *(session.posargs or tests))
 
 
 for _kind in PARALLEL:
