@@ -262,13 +262,14 @@ def _read(
     """Return the path of the file that an option or variable gives, and its content."""
     expanded = os.path.expanduser(os.path.expandvars(given))
     path = os.path.join(folder, expanded)
+    reason = "not a path"  # if it contains a null character
     try:
         with open(path, "rb") as file:
             return path, file.read()
     except OSError as error:
         reason = str(error.strerror).lower()
-    except ValueError:  # a null character
-        reason = "not a path"
+    except ValueError:
+        pass
     if _is_like_a_path(given, path):
         raise error_class(f"{name}: {one_line(path)}: {reason}.")
     raise error_class(f"{name}: {reason}.", "The value is not shown, because it may be a token.")
