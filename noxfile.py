@@ -58,7 +58,8 @@ ANSIBLE_TESTS = {
     **dict.fromkeys(CORES, (SANITY,)),
     "2.22": ("sanity", "integration"),
     "2.20": (SANITY, "units"),
-    "2.16": (SANITY, "integration"),
+    # yamllint of 2.16 accepts only one document in EXAMPLES.
+    "2.16": (f"{SANITY} --skip-test yamllint", "integration"),
 }
 
 # The last two are the linters with which Galaxy's importer checks event sources, as it sets them.
