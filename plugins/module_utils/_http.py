@@ -15,7 +15,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._envelope import CHECK_URL
@@ -44,8 +44,9 @@ class Response(NamedTuple):
 class Http:
     """Send requests, one after the other, over one connection that is kept open.
 
-    ``trace``, if there is one, receives one line for each request. ``status`` and ``headers`` are
-    those of the response to the last request, if there was one.
+    ``trace``, if there is one, receives one line for each request. ``status``, ``headers`` and
+    ``size``, the bytes of the body, are those of the response to the last request, if there was
+    one.
     """
 
     def __init__(self, connection: Connection, trace: Callable[[str], None] | None = None) -> None:
@@ -55,6 +56,7 @@ class Http:
         self.requests = 0
         self.status: int | None = None
         self.headers: Mapping[str, str] = {}
+        self.size = 0
 
     def send(self, request: Request, limit: int) -> Response:
         """Return the response, with a body of at most ``limit`` bytes, or raise CloudError."""
@@ -63,20 +65,14 @@ class Http:
         self.requests += 1
         self.status = None
         self.headers = {}
-        body = bytearray()
+        self.size = 0
         started = time.monotonic()
         try:
-            with self._open(self._session, request) as (response, route):
-                self.status = response.status_code
-                self.headers = response.headers
-                if self.status != request.success:
-                    raise self._status_error(response, request, route, body)
-                self._read(response, limit, body)
+            body = self._exchange(self._session, request, limit)
         finally:
             if self._trace:
-                seconds = time.monotonic() - started
-                self._trace(self._describe(request, len(body), seconds))
-        return Response(bytes(body), self.headers)
+                self._trace(self._describe(request, time.monotonic() - started))
+        return Response(body, self.headers)
 
     def close(self) -> None:
         """Close the connection, if one is open."""
@@ -84,14 +80,8 @@ class Http:
             self._session.close()
             self._session = None
 
-    @contextmanager
-    def _open(
-        self, session: requests.Session, request: Request
-    ) -> Iterator[tuple[requests.Response, Route]]:
-        """Send a request, and give the response, of which only the headers are read.
-
-        An exception of requests, urllib3 or a socket, also in the block, becomes a CloudError.
-        """
+    def _exchange(self, session: requests.Session, request: Request, limit: int) -> bytes:
+        """Send a request, and return the body of its response."""
         import requests
         import urllib3
 
@@ -117,7 +107,11 @@ class Http:
             with session.get_adapter(url).send(
                 prepared, timeout=(connecting, timeout), **settings
             ) as response:
-                yield response, route
+                self.status = response.status_code
+                self.headers = response.headers
+                if self.status != request.success:
+                    raise self._status_error(response, request, route)
+                return self._read(response, limit)
         except (OSError, urllib3.exceptions.HTTPError, ValueError) as error:
             seconds = time.monotonic() - started
             raise self._error(error, route, settings["verify"], connecting, seconds) from None
@@ -142,31 +136,29 @@ class Http:
             return _failures.no_bundle(route, verify)
         timeout = self._connection.timeout
         # The TLS handshake has the limit of the connection, too.
-        if isinstance(error, known.ConnectTimeout):
-            return _failures.no_connection(route, connecting)
-        if isinstance(error, known.Timeout) and seconds < timeout:
+        is_early = isinstance(error, known.Timeout) and seconds < timeout
+        if is_early or isinstance(error, known.ConnectTimeout):
             return _failures.no_connection(route, connecting)
         is_tls = isinstance(error, known.SSLError)
         return _failures.transport_error(error, route, timeout, is_tls)
 
     def _status_error(
-        self, response: requests.Response, request: Request, route: Route, body: bytearray
+        self, response: requests.Response, request: Request, route: Route
     ) -> CloudError:
         import urllib3
 
         from ._failures import status_error
 
-        shown = b""  # not a part of the body, which could end within the token
+        body = b""  # not a part of the body, which could end within the token
         # The status is more useful than an error of its body.
         with suppress(CloudError, OSError, urllib3.exceptions.HTTPError, ValueError):
-            self._read(response, _ERROR_LIMIT, body)
-            shown = bytes(body)
+            body = self._read(response, _ERROR_LIMIT)
         return status_error(
-            response.status_code, response.headers, shown, request, route, self._connection
+            response.status_code, response.headers, body, request, route, self._connection
         )
 
-    def _read(self, response: requests.Response, limit: int, body: bytearray) -> None:
-        """Add the pieces of a body to ``body``, decompressed.
+    def _read(self, response: requests.Response, limit: int) -> bytes:
+        """Return the decompressed body.
 
         Raises MalformedResponse if it is longer than ``limit`` bytes, or not in an encoding that
         was requested, and TimeoutError if it takes longer than ``timeout``.
@@ -182,10 +174,12 @@ class Http:
             )
         deadline = time.monotonic() + self._connection.timeout
         response.raw.enforce_content_length = True  # urllib3 1 would accept a short body
+        body = bytearray()
         try:
             for piece in _pieces(response.raw):
                 body += piece
-                if len(body) > limit:
+                self.size = len(body)
+                if self.size > limit:
                     raise MalformedResponse(
                         f"The listing is larger than {LIMIT // 2**20} MiB, the limit.", CHECK_URL
                     )
@@ -197,14 +191,15 @@ class Http:
             ) from None
         if _is_cut(response.raw):
             raise urllib3.exceptions.ProtocolError
+        return bytes(body)
 
-    def _describe(self, request: Request, size: int, seconds: float) -> str:
+    def _describe(self, request: Request, seconds: float) -> str:
         """Describe a request and its response on one line."""
         from ._failures import shown_url
 
         url = shown_url(request, self._connection)
         outcome = f"HTTP {self.status}" if self.status else "no response"
-        line = f"{request.method} {url}: {outcome}, {seconds * 1000:,.0f} ms, {size:,} bytes"
+        line = f"{request.method} {url}: {outcome}, {seconds * 1000:,.0f} ms, {self.size:,} bytes"
         for name in _REQUEST_IDS:
             if name in self.headers:
                 identifier = self._connection.quote(header_text(self.headers[name]))
@@ -217,11 +212,11 @@ def _pieces(raw: Any) -> Iterator[bytes]:
 
     urllib3 before 2.6 decompresses all that it has read, to a thousand times as many bytes at most.
     """
-    if not hasattr(raw, "read1"):
+    if hasattr(raw, "read1"):
+        while piece := raw.read1(8 * 2**10, decode_content=True):
+            yield piece
+    else:
         yield from raw.stream(2**10, decode_content=True)
-        return
-    while piece := raw.read1(8 * 2**10, decode_content=True):
-        yield piece
 
 
 def _is_cut(raw: Any) -> bool:
@@ -231,7 +226,8 @@ def _is_cut(raw: Any) -> bool:
     uses HTTP/1.0, in which that is how a body ends.
     """
     decoder = getattr(raw, "_decoder", None)
-    return not getattr(getattr(decoder, "_obj", None), "eof", True)
+    decompressor = getattr(decoder, "_obj", None)
+    return not getattr(decompressor, "eof", True)
 
 
 def _new_session(connection: Connection) -> requests.Session:
@@ -261,8 +257,10 @@ def _new_session(connection: Connection) -> requests.Session:
 
 def _proxies(url: str) -> dict[str, str]:
     """Return proxies that take precedence over the environment: none for a loopback address."""
-    scheme, host = origin(url)[:2]
-    return {f"{scheme}://{host}": ""} if is_loopback(host) else {}
+    scheme, host, _port = origin(url)
+    if is_loopback(host):
+        return {f"{scheme}://{host}": ""}
+    return {}
 
 
 def next_link(header: str) -> str:
