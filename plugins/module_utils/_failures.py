@@ -12,7 +12,7 @@ import socket
 import ssl
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import timezone
 from email.utils import parsedate_to_datetime
 from urllib.parse import urlencode
@@ -193,34 +193,26 @@ def transport_error(error: Exception, route: Route, timeout: float, is_tls: bool
 
     ``timeout`` is the option; ``is_tls``: TLS failed.
     """
-    causes = list(_causes(error))
-    if refusal := _refusal(causes, is_tls):
-        return _tls_failed(refusal, route.place)
-    if any(isinstance(cause, TimeoutError) for cause in causes):
+    causes = _causes(error)
+    # These two mean that the connection was closed.
+    if not _find(causes, ssl.SSLEOFError, ssl.SSLZeroReturnError):
+        refusal = _find(causes, ssl.SSLError)
+        if is_tls and not refusal:
+            # If urllib3 before 2 checks the host name itself, a wrong one is a ValueError.
+            refusal = _find(causes, ValueError)
+        if refusal:
+            return _tls_failed(refusal, route.place)
+    if _find(causes, TimeoutError):
         return TimedOut(
             f"No complete response from {route.place} within {timeout:.3g} s.",
             "Raise timeout, or check the network and any proxy.",
         )
     next_step = "Check base_url, the network and any proxy."
-    if not route.is_encrypted and route.proxy is None:
-        # What servers do with plain HTTP on such a port: they send an alert of TLS, or nothing.
-        ended = (ConnectionResetError, http.client.BadStatusLine)
-        if any(isinstance(cause, ended) for cause in causes):
-            next_step += " If the port requires TLS, write https in base_url."
+    # What servers do with plain HTTP on a port for TLS: they send an alert of TLS, or nothing.
+    ended = _find(causes, ConnectionResetError, http.client.BadStatusLine)
+    if ended and route.proxy is None and not route.is_encrypted:
+        next_step += " If the port requires TLS, write https in base_url."
     return Unreachable(f"Cannot reach {route.place}: {_what_failed(causes)}.", next_step)
-
-
-def _refusal(causes: list[BaseException], is_tls: bool) -> BaseException | None:
-    """Return the cause that is a failure of TLS, if there is one."""
-    if any(isinstance(cause, (ssl.SSLEOFError, ssl.SSLZeroReturnError)) for cause in causes):
-        return None  # the connection was closed
-    for cause in causes:
-        if isinstance(cause, ssl.SSLError):
-            return cause
-        # If urllib3 before 2 checks the host name itself, a wrong one is a ValueError.
-        if is_tls and isinstance(cause, ValueError):
-            return cause
-    return None
 
 
 def _tls_failed(error: BaseException, place: str) -> TLSFailed:
@@ -241,17 +233,25 @@ def _tls_failed(error: BaseException, place: str) -> TLSFailed:
     return TLSFailed(f"TLS with {place} failed: {excerpt(reason).rstrip('.')}.", next_step)
 
 
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield an exception and all that it wraps; requests and urllib3 also use args and reason."""
+def _causes(error: BaseException) -> list[BaseException]:
+    """Return an exception and all that it wraps; requests and urllib3 also use args and reason."""
+    causes: list[BaseException] = []
     pending: list[object] = [error]
-    seen: set[int] = set()
     while pending:
         cause = pending.pop(0)
-        if isinstance(cause, BaseException) and id(cause) not in seen:
-            seen.add(id(cause))
-            yield cause
+        if isinstance(cause, BaseException) and cause not in causes:
+            causes.append(cause)
             inner = getattr(cause, "reason", None)
             pending += [*cause.args, inner, cause.__cause__, cause.__context__]
+    return causes
+
+
+def _find(causes: list[BaseException], *kinds: type[BaseException]) -> BaseException | None:
+    """Return the first cause of one of these kinds."""
+    for cause in causes:
+        if isinstance(cause, kinds):
+            return cause
+    return None
 
 
 def _what_failed(causes: list[BaseException]) -> str:
