@@ -14,18 +14,16 @@ from ._models import SELECTING_OPTIONS, Server
 from ._text import brief, first_of, summarise
 
 
-def select(servers: Iterable[Server], wanted: Mapping[str, list[str] | None]) -> list[Server]:
+def select(servers: Iterable[Server], wanted: Mapping[str, list[str]]) -> list[Server]:
     """Keep the servers that match every option of ``wanted``.
 
-    ``wanted`` maps SELECTING_OPTIONS to the values to keep, or to None for any value. White space
+    ``wanted`` maps those of SELECTING_OPTIONS that are given to the values to keep. White space
     around values is ignored, in the options and in the API: Ansible splits "eu-1, eu-2" only at the
     comma. Raises OptionError for an empty list or value: usually a template has rendered to
     nothing.
     """
     selected = list(servers)
     for option, values in wanted.items():
-        if values is None:
-            continue
         if not values:
             raise OptionError(f"{option}: the list is empty.", "Leave the option out to keep all.")
         kept = {value.strip() for value in values}
@@ -36,7 +34,7 @@ def select(servers: Iterable[Server], wanted: Mapping[str, list[str] | None]) ->
     return selected
 
 
-def explain_empty(servers: Collection[Server], wanted: Mapping[str, list[str] | None]) -> list[str]:
+def explain_empty(servers: Collection[Server], wanted: Mapping[str, list[str]]) -> list[str]:
     """Return one message for each option of ``wanted`` that matches no server of the account.
 
     If each option matches some servers, but no server matches all of them, there is one message for
@@ -44,25 +42,22 @@ def explain_empty(servers: Collection[Server], wanted: Mapping[str, list[str] | 
     """
     if not servers or select(servers, wanted):
         return []
-    used = {option: values for option, values in wanted.items() if values is not None}
     messages = []
-    for option, values in used.items():
+    for option, values in wanted.items():
         if not select(servers, {option: values}):
             messages.append(_no_server_has(option, values, servers))
     if messages:
         return messages
     parts = []
-    for option in used:
+    for option in wanted:
         field = SELECTING_OPTIONS[option]
         parts.append(f"{field}: {_known_values(servers, field)}")
-    options = ", ".join(used)
+    options = ", ".join(wanted)
     known = "; ".join(parts)
     return [f"{options}: no server matches all of these options; the account has {known}."]
 
 
-def explain_unknown(
-    servers: Collection[Server], wanted: Mapping[str, list[str] | None]
-) -> list[str]:
+def explain_unknown(servers: Collection[Server], wanted: Mapping[str, list[str]]) -> list[str]:
     """Return one message for each option of ``wanted`` with values that no server has.
 
     The list is empty if the account has no servers.
@@ -71,8 +66,9 @@ def explain_unknown(
         return []
     messages = []
     for option, values in wanted.items():
-        known = {server.text(SELECTING_OPTIONS[option]).strip() for server in servers}
-        unknown = [value for value in values or () if value.strip() not in known]
+        field = SELECTING_OPTIONS[option]
+        known = {server.text(field).strip() for server in servers}
+        unknown = [value for value in values if value.strip() not in known]
         if unknown:
             messages.append(_no_server_has(option, unknown, servers))
     return messages

@@ -160,6 +160,7 @@ error:
 
 from typing import Any
 
+from ..module_utils._models import SELECTING_OPTIONS
 from ..module_utils._module import Task, run
 from ..module_utils._selection import explain_empty, select
 
@@ -175,16 +176,20 @@ OPTIONS: dict[str, dict[str, Any]] = {
 def execute(task: Task) -> dict[str, Any]:
     """List the servers that match the options."""
     params = task.params
-    places = {"plans": params["plans"], "regions": params["regions"]}
+    wanted = {}
+    for option in SELECTING_OPTIONS:
+        if params[option] is not None:
+            wanted[option] = params[option]
     servers = task.list_servers()
-    selected = select(servers, {"statuses": params["statuses"], **places})
+    selected = select(servers, wanted)
     for field in ("id", "name"):
-        wanted = params[field]
-        if wanted is not None:
-            selected = [server for server in selected if server.text(field).strip() == wanted]
+        value = params[field]
+        if value is not None:
+            selected = [server for server in selected if server.text(field).strip() == value]
     # A loop that waits for a server selects it by name, id or status: no match is normal there.
     if params["id"] is None and params["name"] is None:
-        for message in explain_empty(servers, places):
+        wanted.pop("statuses", None)
+        for message in explain_empty(servers, wanted):
             task.warn(message)
     selected = task.for_result(selected)
     return {"servers": [server.fields for server in selected]}
