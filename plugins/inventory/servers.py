@@ -488,7 +488,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         variable_files = setting("YAML_FILENAME_EXTENSIONS") or ()
         clashing = set[str]()
         for _attempt in range(3):
-            naming = assign_names(preferences, reserved, is_taken, variable_files)
+            naming = assign_names(preferences, reserved.includes, is_taken, variable_files)
             for host in hosts:
                 host.name = naming.names[host.server.id]
             hosts.sort(key=lambda host: host.name)

@@ -34,11 +34,13 @@ _in_parentheses = re.compile(r" \(([^()]*)\)")
 _PUNCTUATION = str.maketrans(";=", ", ", "\"'`[]!")
 
 
-class _DefaultGroups:
-    """The names that the groups of an inventory file with default options have or can get."""
+def _is_group(name: str) -> bool:
+    """Return whether a group of an inventory file with default options has or can get a name."""
+    return name in _GROUPS or name.startswith(_GROUP_PREFIXES)
 
-    def __contains__(self, name: object) -> bool:
-        return name in _GROUPS or (isinstance(name, str) and name.startswith(_GROUP_PREFIXES))
+
+def _is_taken(_name: str, _server: Server) -> bool:
+    return False  # nothing is known about the hosts of other sources
 
 
 class Snapshot:
@@ -50,7 +52,7 @@ class Snapshot:
     def __init__(self, servers: Mapping[str, Server], hosts: str) -> None:
         self.servers = servers
         preferences = [(server, [server.text(hosts)]) for server in servers.values()]
-        self.names = assign_names(preferences, _DefaultGroups(), lambda _name, _server: False).names
+        self.names = assign_names(preferences, _is_group, _is_taken).names
 
     def with_events(self) -> list[Server]:
         """Return the servers that have events, in the order of their host names.
@@ -58,8 +60,9 @@ class Snapshot:
         An id with other characters can't be in an event: with these replaced, it could be the id of
         another server.
         """
-        servers = [server for server in self.servers.values() if is_plain(server.id)]
-        return sorted(servers, key=lambda server: self.names[server.id])
+        ids = [identifier for identifier in self.servers if is_plain(identifier)]
+        ids.sort(key=self.names.__getitem__)
+        return [self.servers[identifier] for identifier in ids]
 
 
 class History:
@@ -109,41 +112,47 @@ def compare_snapshots(before: Snapshot, now: Snapshot) -> Iterator[Event]:
     """
     for server in before.with_events():
         if server.id not in now.servers:
-            yield _event("gone", before.names[server.id], server)
+            yield _event("gone", before.names[server.id], server=server.fields)
     servers = now.with_events()
     for server in servers:
         if server.id in before.servers:
             yield from _changes(before, now, server)
     for server in servers:
         if server.id not in before.servers:
-            yield _event("appeared", now.names[server.id], server)
+            yield _event("appeared", now.names[server.id], server=server.fields)
 
 
 def _changes(before: Snapshot, now: Snapshot, server: Server) -> Iterator[Event]:
     """Yield an event if fields of a server or its host name changed."""
-    known = before.servers[server.id]
+    old = before.servers[server.id].fields
+    new = server.fields
     old_name = before.names[server.id]
     name = now.names[server.id]
     changed = set()
-    for field in known.fields.keys() | server.fields.keys():
-        if known.fields.get(field, _ABSENT) != server.fields.get(field, _ABSENT):
+    for field in old.keys() | new.keys():
+        if old.get(field, _ABSENT) != new.get(field, _ABSENT):
             changed.add(plain(field))
     if old_name != name:
         changed.add(HOSTNAME)
-    if not changed:
-        return
-    earlier = plain_value(known.fields)
-    if old_name != name:
-        earlier[HOSTNAME] = old_name
-    yield _event("changed", name, server, known, before=earlier, changed=sorted(changed))
+    if changed:
+        event = _event("changed", name, server=new, before=old)
+        content = event["server_management"]
+        content["changed"] = sorted(changed)
+        if old_name != name:
+            content["before"][HOSTNAME] = old_name
+        yield event
 
 
-def _event(kind: str, host: str, server: Server, *others: Server, **content: Any) -> Event:
-    """Return an event about a server; ``others`` are further records in it."""
-    content.update(event=kind, server=plain_value(server.fields))
-    replaced = _replaced(server.fields)
-    for record in others:
-        replaced |= _replaced(record.fields)
+def _event(kind: str, host: str, **records: Mapping[str, Any]) -> Event:
+    """Return an event about a server, with its fields in each of ``records``."""
+    content: Event = {"event": kind}
+    replaced = set()
+    for key, fields in records.items():
+        shown = plain_value(fields)
+        content[key] = shown
+        for field, value in fields.items():
+            if shown.get(field, _ABSENT) != value:
+                replaced.add(plain(field))
     if replaced:
         content["replaced"] = sorted(replaced)
     return {"server_management": content, "meta": {"hosts": host}}
@@ -151,7 +160,8 @@ def _event(kind: str, host: str, server: Server, *others: Server, **content: Any
 
 def plain_message(text: str) -> str:
     """Return a message as plain text, with commas instead of parentheses and without quotes."""
-    return plain(_in_parentheses.sub(r", \1", text).translate(_PUNCTUATION))
+    text = _in_parentheses.sub(r", \1", text)
+    return plain(text.translate(_PUNCTUATION))
 
 
 def plain_value(value: Any) -> Any:
@@ -167,9 +177,3 @@ def plain_value(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: plain_value(item) for key, item in value.items() if key and is_plain(key)}
     return value
-
-
-def _replaced(fields: Mapping[str, Any]) -> set[str]:
-    """Return the names of the fields that are altered or dropped in an event, as plain text."""
-    kept = plain_value(fields)
-    return {plain(name) for name, value in fields.items() if kept.get(name, _ABSENT) != value}

@@ -62,8 +62,9 @@ class ReservedNames:
         """Add the names of groups that were created from values."""
         self._names.update(names)
 
-    def __contains__(self, name: object) -> bool:
-        return name in self._names or (isinstance(name, str) and name.startswith(self._prefixes))
+    def includes(self, name: str) -> bool:
+        """Return whether a group has or could get a name."""
+        return name in self._names or name.startswith(self._prefixes)
 
     def check(self, other_hosts: Collection[str], warn: Callable[[str], None]) -> None:
         """Raise OptionError if a group in the inventory file can't have its name.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import socket
 from collections import Counter
-from collections.abc import Callable, Collection, Container, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ..module_utils._errors import OptionError
@@ -58,16 +58,16 @@ class Naming:
 
 def assign_names(
     preferences: Collection[tuple[Server, list[str]]],
-    reserved: Container[str],
+    is_reserved: Callable[[str], bool],
     is_taken: Callable[[str, Server], bool],
     variable_files: Iterable[str] = (),
 ) -> Naming:
     """Give each server the first of its candidates that is usable and that no other server has.
 
     ``preferences`` has each server with the names that it should have, the best one first.
-    ``reserved`` are names that groups have or may get; ``is_taken`` returns whether a name is taken
-    for a server; ``variable_files`` are further extensions of the files in which Ansible looks for
-    variables.
+    ``is_reserved`` returns whether a group has or may get a name; ``is_taken`` whether a name is
+    taken for a server; ``variable_files`` are further extensions of the files in which Ansible
+    looks for variables.
 
     In each round, all servers without a name propose their next candidate. A name that several
     servers propose goes to none of them, and a name that was proposed before is not given any more,
@@ -75,7 +75,7 @@ def assign_names(
     and srv_3 is named "web_srv_1": the hosts are srv_1, web_srv_2 and web_srv_1. Raises OptionError
     if a server has no candidate left.
     """
-    rules = _Rules(reserved, (*_VARIABLE_FILES, *variable_files))
+    rules = _Rules(is_reserved, (*_VARIABLE_FILES, *variable_files))
     naming = Naming()
     unnamed = [(server, _candidates(server, texts, rules)) for server, texts in preferences]
     used: set[str] = set()
@@ -141,8 +141,8 @@ def _note(
 class _Rules:
     """Rules for host names, which depend on the names of groups and the extensions of files."""
 
-    def __init__(self, reserved: Container[str], variable_files: Iterable[str]) -> None:
-        self._reserved = reserved
+    def __init__(self, is_reserved: Callable[[str], bool], variable_files: Iterable[str]) -> None:
+        self._is_reserved = is_reserved
         # Ansible adds a dot to an extension without one.
         self._extensions = tuple(f".{name.lstrip('.')}".lower() for name in variable_files if name)
 
@@ -163,7 +163,7 @@ class _Rules:
         is_usable = (
             0 < len(name) <= 253  # the longest name in DNS
             and name[0] not in "-."
-            and name not in self._reserved
+            and not self._is_reserved(name)
             and not is_localhost(name)
             and not _is_address_of_another(name, server)
         )

@@ -89,8 +89,8 @@ def test_options_reserve_names(
     options: dict[str, Any], reserved: list[str], free: list[str]
 ) -> None:
     names = _names(**options)
-    assert [name for name in reserved if name not in names] == []
-    assert [name for name in free if name in names] == []
+    assert [name for name in reserved if not names.includes(name)] == []
+    assert [name for name in free if names.includes(name)] == []
 
 
 @pytest.mark.promise("misdirected")

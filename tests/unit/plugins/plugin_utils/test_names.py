@@ -45,7 +45,9 @@ def _name(
         for identifier, preferred in account.items()
     ]
     files = [".yml", ".vars", "ini", ""]
-    return assign_names(preferences, reserved, lambda name, _server: name in taken, files)
+    return assign_names(
+        preferences, reserved.__contains__, lambda name, _server: name in taken, files
+    )
 
 
 def _noted(naming: Naming) -> dict[str, list[str]]:
