@@ -15,7 +15,13 @@ from ansible.module_utils.basic import AnsibleModule, _load_params, missing_requ
 from ._client import Client
 from ._errors import CloudError, IncompleteListing, MissingLibrary, NotYetLive, OptionError
 from ._models import Server, describe_unusable
-from ._options import Connection, connection_argument_spec, connection_from, null_token_options
+from ._options import (
+    TOKEN_OPTIONS,
+    Connection,
+    connection_argument_spec,
+    connection_from,
+    null_as_empty,
+)
 from ._text import SECRET_LENGTH, summarise
 
 _is_reserved = re.compile(r"__?ansible_").match
@@ -106,7 +112,7 @@ def run(
     # Before ansible-core 2.22, a token of white space would mask all white space in messages.
     module.no_log_values = {value for value in module.no_log_values if value.strip()}
     # In module.params, an option that is left out is null, too.
-    params = {**module.params, **null_token_options(_load_params())}
+    params = {**module.params, **null_as_empty(_load_params(), TOKEN_OPTIONS)}
     try:
         params.update(_stripped(params, options))
         connection = connection_from(params.__getitem__, module.ansible_version)

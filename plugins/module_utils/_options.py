@@ -10,7 +10,7 @@ import codecs
 import math
 import os
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -23,12 +23,6 @@ VERSION = "1.0.0"
 # Argument specs and Ansible's configuration do not read the variables of these two: a variable for
 # one of them must neither replace the other one, which the task or the file gives, nor join it.
 TOKEN_OPTIONS = ("api_token", "api_token_file")
-
-
-_ONLY = "Give only the token, without the word Bearer."
-_ONLY_IN_FILE = (
-    "The file must contain only the token: no comment, no second line, and not the word Bearer."
-)
 
 
 class Connection(NamedTuple):
@@ -92,33 +86,38 @@ VARIABLES = {option: variable(option) for option in _IN_ENVIRONMENT if option no
 def connection_argument_spec() -> dict[str, dict[str, Any]]:
     """Return the argument spec that every module shares."""
     spec = {option: dict(rules) for option, rules in RULES.items()}
-    for option, name in VARIABLES.items():
-        spec[option]["fallback"] = environment_or_default, [name]
+    for option in VARIABLES:
+        spec[option]["fallback"] = (environment_or_default, [option])
     return spec
 
 
-def null_token_options(given: Mapping[Any, Any]) -> dict[str, str]:
-    """Return an empty text for each option of the token that is null in what a user has written.
+def null_as_empty(given: Mapping[Any, Any], options: Iterable[str]) -> dict[str, str]:
+    """Return an empty text for each of these options that is null in what a user has written.
 
     Usually a template has rendered to nothing, which is not the same as an option that is left out.
     """
-    return {name: "" for name in TOKEN_OPTIONS if name in given and given[name] is None}
+    empty = {}
+    for option in options:
+        if option in given and given[option] is None:
+            empty[option] = ""
+    return empty
 
 
 def from_environment(name: str) -> str | None:
     """Return the value of an environment variable; None if it is not set or empty."""
     value = os.environ.get(name, "")
-    return value if value.strip() else None
+    if value.strip():
+        return value
+    return None
 
 
-def environment_or_default(name: str) -> Any:
-    """Return the value of an option that is not given, by the name of its environment variable."""
-    given = from_environment(name)
+def environment_or_default(option: str) -> Any:
+    """Return the value of an option that is not given, but has an environment variable."""
+    given = from_environment(VARIABLES[option])
     if given is not None:
         return given
-    if name == VARIABLES["base_url"]:
+    if option == "base_url":
         return ""  # Ansible's own message for a missing option does not name its variable
-    option = name.removeprefix(variable("")).lower()
     return RULES[option].get("default")
 
 
@@ -175,12 +174,11 @@ def unknown_option(
 
 def _token(get_option: Callable[[str], Any], folder: str) -> tuple[str, str, str]:
     """Return the token of the most specific source, the name of that source, and any path."""
-    names = TOKEN_OPTIONS
-    for name in names:
-        given = get_option(name)
+    for option in TOKEN_OPTIONS:
+        given = get_option(option)
         if given is not None and not given.strip():
             raise OptionError(
-                f"{name}: is empty.",
+                f"{option}: is empty.",
                 "Check the template that it comes from, or remove the option to use the "
                 "environment.",
             )
@@ -188,21 +186,29 @@ def _token(get_option: Callable[[str], Any], folder: str) -> tuple[str, str, str
     path = get_option("api_token_file")
     if token is not None and path is not None:
         raise OptionError("api_token and api_token_file: both are set.", "Set only one of them.")
-    if token is None and path is None:
-        names = variable("api_token"), variable("api_token_file")
-        token = from_environment(names[0])
-        path = from_environment(names[1])
-        folder = ""
     if token is not None:
-        token = token.strip()
-        _check_token(token, names[0], OptionError, _ONLY)
-        return token, names[0], ""
+        return _token_in_text("api_token", token)
     if path is not None:
-        return _token_in_file(names[1], path, folder)
+        return _token_in_file("api_token_file", path, folder)
+    token_variable = variable("api_token")
+    token = from_environment(token_variable)
+    if token is not None:
+        return _token_in_text(token_variable, token)
+    file_variable = variable("api_token_file")
+    path = from_environment(file_variable)
+    if path is not None:
+        return _token_in_file(file_variable, path, "")
     raise OptionError(
         "api_token: is required.",
-        f"Set it or api_token_file, or one of the environment variables {names[0]} and {names[1]}.",
+        "Set it or api_token_file, or one of the environment variables "
+        f"{token_variable} and {file_variable}.",
     )
+
+
+def _token_in_text(name: str, given: str) -> tuple[str, str, str]:
+    token = given.strip()
+    _check_token(token, name, OptionError, "Give only the token, without the word Bearer.")
+    return token, name, ""
 
 
 def _token_in_file(name: str, given: str, folder: str) -> tuple[str, str, str]:
@@ -215,15 +221,18 @@ def _token_in_file(name: str, given: str, folder: str) -> tuple[str, str, str]:
     token = content.decode("latin-1").strip()
     if not token:
         raise TokenFileUnusable(f"{label}: the file is empty.")
-    _check_token(token, label, TokenFileUnusable, _ONLY_IN_FILE)
+    advice = (
+        "The file must contain only the token: no comment, no second line, and not the word Bearer."
+    )
+    _check_token(token, label, TokenFileUnusable, advice)
     return token, f"{name} ({shown})", path
 
 
-def _check_token(token: str, label: str, error_class: type[OptionError], only: str) -> None:
+def _check_token(token: str, label: str, error_class: type[OptionError], advice: str) -> None:
     if token.startswith("$ANSIBLE_VAULT;"):
         raise error_class(f"{label}: encrypted with Ansible Vault: use `api_token: !vault`.")
     if not re.fullmatch(r"[\x21-\x7e]+", token):
-        raise error_class(f"{label}: the token must be visible ASCII without spaces.", only)
+        raise error_class(f"{label}: the token must be visible ASCII without spaces.", advice)
 
 
 def _register(token: str) -> None:
@@ -280,8 +289,13 @@ def _is_like_a_path(given: str, path: str) -> bool:
 
     A token can contain slashes, but is unlikely to begin with the name of a folder.
     """
-    in_folder = given.startswith(("/", "~", ".", "$")) or os.path.isdir(os.path.dirname(path))
-    return os.path.lexists(path) or (in_folder and os.path.dirname(given) not in ("", "/"))
+    if os.path.lexists(path):
+        return True
+    if os.path.dirname(given) in ("", "/"):
+        return False
+    if given.startswith(("/", "~", ".", "$")):
+        return True
+    return os.path.isdir(os.path.dirname(path))
 
 
 _FLAGS = dict.fromkeys(("yes", "on", "1", "true", "t", "y", "1.0"), True)

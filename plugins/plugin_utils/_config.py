@@ -21,6 +21,7 @@ from ..module_utils._options import (
     VARIABLES,
     Connection,
     environment_or_default,
+    null_as_empty,
     unknown_option,
 )
 from ..module_utils._text import brief, one_line
@@ -111,13 +112,9 @@ def render(
 ) -> dict[str, Any]:
     """Return the configuration with its templates rendered and its vault values decrypted."""
     templar.available_variables = extra_vars
-    rendered = {}
+    rendered = {**config, **null_as_empty(config, _NULL_IS_EMPTY)}
     for key, value in config.items():
-        if key in EXPRESSION_OPTIONS:
-            rendered[key] = value
-        elif value is None:
-            rendered[key] = "" if key in _NULL_IS_EMPTY else None
-        else:
+        if value is not None and key not in EXPRESSION_OPTIONS:
             rendered[key] = _render_value(key, value, templar)
     if isinstance(rendered.get("hostnames"), str):
         # A single expression can have commas, where Ansible would split a text.
@@ -159,7 +156,7 @@ def convert_values(config: Mapping[str, Any], definitions: Mapping[str, Any]) ->
         value = config.get(option)
         if value is None and option in _FROM_ENVIRONMENT:
             label = f"{option} ({VARIABLES[option]})"
-            value = environment_or_default(VARIABLES[option])
+            value = environment_or_default(option)
         if value is not None:
             converted[option] = _converted(label, definition, value)
     return converted

@@ -24,11 +24,12 @@ from ..module_utils._errors import CloudError, MissingLibrary, OptionError, Toke
 from ..module_utils._models import Server, check_min_servers
 from ..module_utils._options import (
     RULES,
+    TOKEN_OPTIONS,
     TYPES,
     VARIABLES,
     connection_from,
     from_environment,
-    null_token_options,
+    null_as_empty,
     unknown_option,
 )
 from ..module_utils._text import count_of, is_plain, summarise
@@ -89,7 +90,7 @@ def read_arguments(given: Mapping[Any, Any]) -> dict[str, Any]:
     for name in given:
         if name not in ARGUMENTS:
             raise unknown_option(name, ARGUMENTS, "is not an argument of this event source.")
-    given = {**given, **null_token_options(given)}
+    given = {**given, **null_as_empty(given, TOKEN_OPTIONS)}
     values = {}
     for name, rules in ARGUMENTS.items():
         values[name] = _value(name, given.get(name), rules)

@@ -90,9 +90,9 @@ def test_the_options_of_a_module_are_documented(name: str) -> None:
     assert {option: rules(text) for option, text in documented.items()} == {
         option: rules(rule) for option, rule in spec.items()
     }
-    variables = {option: rule["fallback"][1] for option, rule in spec.items() if "fallback" in rule}
-    variables |= {option: [variable(option)] for option in TOKEN_OPTIONS}
-    assert variables == {option: [name] for option, name in environment_of(name).items()}
+    in_environment = {option for option, rule in spec.items() if "fallback" in rule}
+    in_environment.update(TOKEN_OPTIONS)
+    assert {option: variable(option) for option in in_environment} == environment_of(name)
     (python, library) = documentation("modules", name)[0]["requirements"]
     assert python.startswith("python >= 3.10")
     assert library.startswith("requests >= 2.28")
