@@ -130,7 +130,8 @@ class Client:
 
     def _add_page(self, servers: dict[str, Server], response: Response) -> Page:
         content_type = header_text(response.headers.get("Content-Type", "none given"))
-        page = parse_listing(read_json(response.body, self._connection.quote(content_type)))
+        content = read_json(response.body, self._connection.quote(content_type))
+        page = parse_listing(content)
         merge(servers, page.data)
         return page
 

@@ -88,7 +88,8 @@ def summarise_servers(servers: Iterable[Server]) -> str:
 
     For example: db-01 (srv_3), web-01 (srv_1), web-02 (srv_2) and 4 more.
     """
-    return first_of(sorted(server.label for server in servers), 3)
+    labels = sorted(server.label for server in servers)
+    return first_of(labels, 3)
 
 
 def describe_unusable(servers: Collection[Server], fields: Iterable[str] = FIELDS) -> list[str]:
@@ -123,4 +124,6 @@ def _can_be_encoded(value: Any) -> bool:
         return value.isascii() or value.encode(errors="ignore").decode() == value
     if isinstance(value, dict):
         value = [*value, *value.values()]
-    return not isinstance(value, list) or all(map(_can_be_encoded, value))
+    if isinstance(value, list):
+        return all(map(_can_be_encoded, value))
+    return True

@@ -75,15 +75,16 @@ def explain_unknown(servers: Collection[Server], wanted: Mapping[str, list[str]]
 
 
 def _no_server_has(option: str, values: Iterable[str], servers: Iterable[Server]) -> str:
-    known = _known_values(servers, SELECTING_OPTIONS[option])
+    field = SELECTING_OPTIONS[option]
+    known = _known_values(servers, field)
     return f"{option}: no server has {summarise(values)}; the account has {known}."
 
 
 def _known_values(servers: Iterable[Server], field: str) -> str:
     """Name the five most frequent values of a field, each with its number of servers."""
-    texts = sorted(server.text(field) for server in servers)
-    counts = Counter(text for text in texts if text)
-    if not counts:
+    texts = [server.text(field) for server in servers if server.text(field)]
+    if not texts:
         return "none"
+    counts = Counter(sorted(texts))
     named = [f"{brief(text)} ({count})" for text, count in counts.most_common()]
     return first_of(named, 5)

@@ -46,13 +46,14 @@ _is_one_word = re.compile(r"[\w.:/@+-]+").fullmatch
 
 def plain(text: str) -> str:
     """Replace each character that plain text can't have by an underscore."""
-    return text if is_plain(text) else _not_plain.sub("_", text)
+    return _not_plain.sub("_", text)
 
 
 def one_line(text: str) -> str:
     """Replace line breaks and other characters that a terminal would act on by single spaces."""
-    printable = [character if character.isprintable() else " " for character in text]
-    return " ".join("".join(printable).split())
+    characters = [character if character.isprintable() else " " for character in text]
+    words = "".join(characters).split()
+    return " ".join(words)
 
 
 def excerpt(text: str) -> str:
@@ -89,20 +90,24 @@ def reason_of(error: BaseException) -> str:
 
 def count_of(number: int, noun: str) -> str:
     """Return a number with its noun, as in "1 server" and "1,204 servers"."""
-    ending = "" if number == 1 else "s"
-    return f"{number:,} {noun}{ending}"
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number:,} {noun}s"
 
 
 def summarise(texts: Iterable[str], shown: int = 3) -> str:
     """Name the first few of some texts, sorted, on one line, and count the others."""
-    return first_of(sorted({brief(text) for text in texts}), shown)
+    names = {brief(text) for text in texts}
+    return first_of(sorted(names), shown)
 
 
 def first_of(texts: Sequence[str], shown: int) -> str:
     """Name the first few of some texts in their order, and count the others."""
     named = ", ".join(texts[:shown])
     more = len(texts) - shown
-    return f"{named} and {more:,} more" if more > 0 else named
+    if more > 0:
+        return f"{named} and {more:,} more"
+    return named
 
 
 def header_text(value: str) -> str:

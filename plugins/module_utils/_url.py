@@ -14,6 +14,7 @@ from urllib.parse import urljoin, urlsplit
 from ._errors import OptionError
 
 _API_PATH = "/api/v1"
+_DEFAULT_PORTS = {"http": 80, "https": 443}
 
 # Parsers find different hosts in URLs with these characters. For example, a backslash is a slash
 # in the URL Standard of WHATWG, but not in RFC 3986.
@@ -51,13 +52,15 @@ class Route(NamedTuple):
     @property
     def is_encrypted(self) -> bool:
         """Whether the URL is of https."""
-        return origin(self.url)[0] == "https"
+        return urlsplit(self.url).scheme == "https"
 
     @property
     def place(self) -> str:
         """The host and the port, and the proxy, for a message."""
-        host, port = origin(self.url)[1:]
-        place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        _scheme, host, port = origin(self.url)
+        if ":" in host:
+            host = f"[{host}]"
+        place = f"{host}:{port}"
         if self.proxy is None:
             return place
         return f"{place} through the proxy {self.proxy}".rstrip()
@@ -98,9 +101,11 @@ def check_base_url(text: str | None) -> str:
 def origin(url: str) -> tuple[str, str, int | None]:
     """Return the scheme, host and port of a URL; user information makes it a different origin."""
     parts = urlsplit(url)
-    default = {"http": 80, "https": 443}.get(parts.scheme)
-    host = (parts.hostname or "") if parts.username is None else parts.netloc
-    return parts.scheme, host, parts.port or default
+    host = parts.hostname or ""
+    if parts.username is not None:
+        host = parts.netloc
+    port = parts.port or _DEFAULT_PORTS.get(parts.scheme)
+    return parts.scheme, host, port
 
 
 def resolve(url: str, reference: str) -> str | None:
@@ -109,11 +114,10 @@ def resolve(url: str, reference: str) -> str | None:
         return None
     try:
         target = urljoin(url, reference)
-        if origin(target) == origin(url):
-            return target
+        is_same = origin(target) == origin(url)
     except ValueError:
-        pass
-    return None
+        return None
+    return target if is_same else None
 
 
 def is_loopback(host: str) -> bool:
@@ -128,4 +132,6 @@ def is_loopback(host: str) -> bool:
 
 def proxy_address(proxy: str) -> str:
     """Return the host and the port of a proxy's URL, without user information."""
-    return proxy.rpartition("://")[2].rpartition("@")[2].partition("/")[0]
+    _scheme, _mark, rest = proxy.rpartition("://")
+    _user, _mark, address = rest.rpartition("@")
+    return address.partition("/")[0]

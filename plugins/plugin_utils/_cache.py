@@ -108,8 +108,10 @@ class CacheEntry:
         try:
             listing = fetch()
         except CloudError as error:
-            stale = self._stale() if self.grace and error.api_down else None
-            if not stale:
+            if not self.grace or not error.api_down:
+                raise
+            stale = self._stale()
+            if stale is None:
                 raise
             self.warn(f"Using a stale listing, {stale.age:.0f} s old. {error.message}")
             return stale
@@ -122,7 +124,7 @@ class CacheEntry:
         if found is None:
             self.trace("cache: no entry for this base_url, token and pagination, or an expired one")
             return None
-        if _is_within(found.age, self.fresh):
+        if self._is_within(found, self.fresh):
             return found
         age = f"{found.age:,.0f} s old"
         self.trace(f"cache: not fresh, {age}; cache_timeout is {self.fresh:,} s")
@@ -130,10 +132,19 @@ class CacheEntry:
 
     def _stale(self) -> Listing | None:
         found = self._read()
-        if found and _is_within(found.age, self.fresh and self.fresh + self.grace):
+        if found and self._is_within(found, self.fresh + self.grace):
             return found
         self.trace("cache: no entry that is young enough for stale_cache_timeout")
         return None
+
+    def _is_within(self, listing: Listing, seconds: int) -> bool:
+        """Return whether a listing is at most so old; if ``fresh`` is 0, there is no limit.
+
+        A negative age means that the entry was written with another clock, or by somebody else.
+        """
+        if not self.fresh:
+            return True
+        return 0 <= listing.age <= seconds
 
     def write(self, servers: Iterable[Server]) -> None:
         """Replace the entry by a listing that was fetched now, and warn if that fails.
@@ -189,11 +200,3 @@ class CacheEntry:
         age = time.time() - fetched
         obtained = f"of {self.connection.root_url} from the cache, {age:,.0f} s old"
         return Listing(list(servers.values()), obtained, age=age)
-
-
-def _is_within(age: float, longest: int) -> bool:
-    """Return whether an entry is young enough; ``longest`` is in seconds, and 0 is no limit.
-
-    A negative age means that the entry was written with another clock, or by somebody else.
-    """
-    return not longest or 0 <= age <= longest

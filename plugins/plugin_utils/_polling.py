@@ -68,7 +68,8 @@ async def watch(
     while True:
         pause = options["interval"]
         try:
-            events = history.update(*await _in_thread(poll))
+            servers, is_partial = await _in_thread(poll)
+            events = history.update(servers, is_partial)
         except MissingLibrary:
             raise
         except CloudError as error:
