@@ -33,7 +33,12 @@ _HEADERS = (
     "Retry-After",
     "RateLimit",
     "RateLimit-Policy",
-    *(f"{prefix}RateLimit-{of}" for prefix in ("", "X-") for of in ("Limit", "Remaining", "Reset")),
+    "RateLimit-Limit",
+    "RateLimit-Remaining",
+    "RateLimit-Reset",
+    "X-RateLimit-Limit",
+    "X-RateLimit-Remaining",
+    "X-RateLimit-Reset",
     "Deprecation",
     "Sunset",
 )
@@ -44,22 +49,18 @@ _FORMS = {
 
 
 class _Recorder(Http):
-    """Keep what is received."""
+    """Keep the bodies that are received, and the time of the last response."""
 
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
         self.bodies: list[bytes] = []
-        self.milliseconds: int | None = None  # of the last request
-        self.received = 0.0  # the time of the last response
+        self.received = 0.0
 
     def send(self, request: Request, limit: int) -> Response:
-        started = time.monotonic()
         try:
             response = super().send(request, limit)
         finally:
-            if self.requests:  # none if the library is missing
-                self.milliseconds = round(1000 * (time.monotonic() - started))
-                self.received = time.time()
+            self.received = time.time()
         self.bodies.append(response.body)
         return response
 
@@ -88,7 +89,7 @@ def check(
         "status": recorder.status,
         "error_code": None,
         "requests": recorder.requests,
-        "milliseconds": recorder.milliseconds,
+        "milliseconds": round(1000 * recorder.seconds) if recorder.requests else None,
         "clock_skew": _clock_skew(recorder),
         **_describe_servers(servers, show_values),
         "has_more": more,

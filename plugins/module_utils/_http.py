@@ -46,7 +46,7 @@ class Http:
 
     ``trace``, if there is one, receives one line for each request. ``status``, ``headers`` and
     ``size``, the bytes of the body, are those of the response to the last request, if there was
-    one.
+    one; ``seconds`` is how long that request took.
     """
 
     def __init__(self, connection: Connection, trace: Callable[[str], None] | None = None) -> None:
@@ -57,6 +57,7 @@ class Http:
         self.status: int | None = None
         self.headers: Mapping[str, str] = {}
         self.size = 0
+        self.seconds = 0.0
 
     def send(self, request: Request, limit: int) -> Response:
         """Return the response, with a body of at most ``limit`` bytes, or raise CloudError."""
@@ -70,8 +71,9 @@ class Http:
         try:
             body = self._exchange(self._session, request, limit)
         finally:
+            self.seconds = time.monotonic() - started
             if self._trace:
-                self._trace(self._describe(request, time.monotonic() - started))
+                self._trace(self._describe(request))
         return Response(body, self.headers)
 
     def close(self) -> None:
@@ -193,13 +195,14 @@ class Http:
             raise urllib3.exceptions.ProtocolError
         return bytes(body)
 
-    def _describe(self, request: Request, seconds: float) -> str:
+    def _describe(self, request: Request) -> str:
         """Describe a request and its response on one line."""
         from ._failures import shown_url
 
         url = shown_url(request, self._connection)
         outcome = f"HTTP {self.status}" if self.status else "no response"
-        line = f"{request.method} {url}: {outcome}, {seconds * 1000:,.0f} ms, {self.size:,} bytes"
+        took = f"{self.seconds * 1000:,.0f} ms"
+        line = f"{request.method} {url}: {outcome}, {took}, {self.size:,} bytes"
         for name in _REQUEST_IDS:
             if name in self.headers:
                 identifier = self._connection.quote(header_text(self.headers[name]))
