@@ -25,11 +25,12 @@ def check_entries(entries: Sequence[Mapping[Any, Any]]) -> None:
         where = f"servers: {_entry_label(entry, position)}"
         for key, value in entry.items():
             _check_value(where, key, value)
-        if "name" in entry and "id" in entry:
+        keys = [key for key in ("name", "id") if key in entry]
+        if len(keys) == 2:
             raise OptionError(f"{where} has both name and id.", "Set exactly one of them.")
-        if "name" not in entry and "id" not in entry:
+        if not keys:
             raise OptionError(f"{where} has neither name nor id.", "Set exactly one of them.")
-        key = "name" if "name" in entry else "id"
+        key = keys[0]
         value = entry[key].strip()
         earlier = positions.setdefault((key, value), position)
         if earlier != position:
@@ -44,11 +45,10 @@ def _check_value(where: str, key: object, value: object) -> None:
             f"{where} has the unknown key {in_quotes(str(key))}.",
             f"The keys of an entry are {', '.join(_KEYS)}.",
         )
-    is_blank = isinstance(value, str) and not value.strip()
-    if value is None or is_blank:
-        raise OptionError(f"{where}: {key} must not be empty.", "Set a value or remove the key.")
-    if not isinstance(value, str):
+    if value is not None and not isinstance(value, str):
         raise OptionError(f"{where}: {key} must be text.", "Quote the value.")
+    if not value or not value.strip():
+        raise OptionError(f"{where}: {key} must not be empty.", "Set a value or remove the key.")
 
 
 def compare(
@@ -61,78 +61,85 @@ def compare(
     comparison = _Comparison(servers)
     for position, entry in enumerate(entries, start=1):
         comparison.add_entry(entry, position)
-    comparison.add_unexpected(servers, allow_unexpected)
+    for server in sorted(servers, key=_order):
+        comparison.add_server(server, allow_unexpected)
     return comparison.result()
 
 
 class _Comparison:
-    """The findings about one account, collected entry by entry."""
+    """The findings about one account, collected first by entry and then by server."""
 
     def __init__(self, servers: Sequence[Server]) -> None:
         self._index = ServerIndex(servers)
-        self._declared: dict[str, str] = {}  # the label of the entry for each server, by its id
+        # The entry that declares a server, with its position, by the id of the server.
+        self._entries: dict[str, tuple[Mapping[str, str], int]] = {}
         self._ambiguous_ids: set[str] = set()
         self._missing: list[Mapping[str, str]] = []
         self._different: list[dict[str, Any]] = []
         self._unexpected: list[Mapping[str, Any]] = []
         self._ambiguous: list[dict[str, Any]] = []
         # Lines of the report, each after the name and the id by which they are sorted.
-        self._findings: list[tuple[str, str, str]] = []
+        self._lines: list[tuple[str, str, str]] = []
 
     def add_entry(self, entry: Mapping[str, str], position: int) -> None:
-        """Compare one entry; raise OptionError if an earlier entry declares the same server."""
+        """Find the server of an entry; raise OptionError if an earlier entry declares it, too."""
         declared = {key: value.strip() for key, value in entry.items()}
         wanted = declared.get("name") or declared["id"]
         found = self._index.find(declared)
         if not found:
             self._missing.append(entry)
-            self._findings.append((wanted, "", f"{in_quotes(wanted)} is missing"))
-        elif len(found) > 1:
-            self._add_ambiguous(wanted, found)
-        else:
-            self._add_server(found[0], declared, position)
-
-    def _add_ambiguous(self, name: str, servers: list[Server]) -> None:
-        ids = sorted(server.id for server in servers)
-        self._ambiguous_ids.update(ids)
-        self._ambiguous.append({"name": name, "ids": ids})
-        shown = summarise(ids, MAX_IDS)
-        line = f"{in_quotes(name)} is the name of {len(ids)} servers ({shown})"
-        self._findings.append((name, "", line))
-
-    def _add_server(self, server: Server, declared: Mapping[str, str], position: int) -> None:
-        entry = _entry_label(declared, position)
-        earlier = self._declared.setdefault(server.id, entry)
-        if earlier != entry:
+            self._lines.append((wanted, "", f"{in_quotes(wanted)} is missing"))
+            return
+        if len(found) > 1:
+            ids = sorted(server.id for server in found)
+            shown = summarise(ids, MAX_IDS)
+            self._ambiguous_ids.update(ids)
+            self._ambiguous.append({"name": wanted, "ids": ids})
+            line = f"{in_quotes(wanted)} is the name of {len(ids)} servers ({shown})"
+            self._lines.append((wanted, "", line))
+            return
+        server = found[0]
+        earlier = self._entries.get(server.id)
+        if earlier:
             raise OptionError(
-                f"servers: {entry} declares the same server as {earlier}.", "Remove one of them."
+                f"servers: {_entry_label(declared, position)} declares the same server as "
+                f"{_entry_label(*earlier)}.",
+                "Remove one of them.",
             )
+        self._entries[server.id] = (declared, position)
+
+    def add_server(self, server: Server, may_be_unexpected: bool) -> None:
+        """Compare a server with the entry that declares it; without one, it is unexpected."""
+        if server.id in self._entries:
+            declared, _position = self._entries[server.id]
+            self._add_differences(server, declared)
+        elif server.id not in self._ambiguous_ids:
+            self._unexpected.append(server.fields)
+            if not may_be_unexpected:
+                self._add_line(server, f"{server.label} is not declared")
+
+    def _add_differences(self, server: Server, declared: Mapping[str, str]) -> None:
         fields = differences(server, declared, _FIELDS)
         if not fields:
             return
         name = server.fields.get("name")
         self._different.append({"id": server.id, "name": name, "differences": fields})
-        label = label_of(declared)
-        if "id" in declared:
-            label = server.label
-        self._findings.append((*_order(server), f"{label} has {_list_differences(fields)}"))
+        label = server.label
+        if "name" in declared:
+            label = label_of(declared)
+        self._add_line(server, f"{label} has {_list_differences(fields)}")
 
-    def add_unexpected(self, servers: Sequence[Server], are_allowed: bool) -> None:
-        """Add the servers that no entry declares; those that are allowed are not in the report."""
-        for server in sorted(servers, key=_order):
-            if server.id in self._declared or server.id in self._ambiguous_ids:
-                continue
-            self._unexpected.append(server.fields)
-            if not are_allowed:
-                self._findings.append((*_order(server), f"{server.label} is not declared"))
+    def _add_line(self, server: Server, line: str) -> None:
+        name, identifier = _order(server)
+        self._lines.append((name, identifier, line))
 
     def result(self) -> dict[str, Any]:
         """Return the result of the module, with all findings."""
-        self._different.sort(key=lambda found: (found["name"] or found["id"], found["id"]))
-        self._ambiguous.sort(key=lambda found: found["name"])
+        self._ambiguous.sort(key=lambda finding: finding["name"])
+        self._lines.sort()
         return {
-            "in_sync": not self._findings,
-            "report": [line for _name, _id, line in sorted(self._findings)],
+            "in_sync": not self._lines,
+            "report": [line for _name, _id, line in self._lines],
             "missing": self._missing,
             "different": self._different,
             "unexpected": self._unexpected,

@@ -97,9 +97,16 @@ def test_a_matching_account_is_in_sync_after_one_request(
             ["db (s_4) is not declared", "twin (s_3) is not declared"],
         ),
         (
-            [{"name": "twin", "plan": "other"}, {"id": "s_2"}, {"name": "web"}, {"id": "s_4"}],
-            {"ambiguous": [{"name": "twin", "ids": ["s_2", "s_3"]}]},
-            ["twin is the name of 2 servers (s_2, s_3)"],
+            # A server of the ambiguous name that is also declared by its id is compared.
+            [{"name": "twin", "plan": "l"}, {"id": "s_2", "plan": "l"}, {"name": "web"}, ALL[0]],
+            {
+                "ambiguous": [{"name": "twin", "ids": ["s_2", "s_3"]}],
+                "different": [different(SERVERS[2], plan=("l", "small"))],
+            },
+            [
+                "twin is the name of 2 servers (s_2, s_3)",
+                "twin (s_2) has the plan small instead of l",
+            ],
         ),
     ],
 )
