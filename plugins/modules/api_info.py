@@ -184,7 +184,7 @@ from typing import Any
 from ..module_utils._api_report import check
 from ..module_utils._module import Task, failure, run
 
-OPTIONS: dict[str, dict[str, Any]] = {"show_values": {"type": "bool", "default": False}}
+OPTIONS = {"show_values": {"type": "bool", "default": False}}
 
 
 def execute(task: Task) -> dict[str, Any]:

@@ -200,7 +200,7 @@ from ..module_utils._fleet import check_entries, compare
 from ..module_utils._module import Task, run
 
 # Ansible does not check the keys of an entry, so that the error can name the entry.
-OPTIONS: dict[str, dict[str, Any]] = {
+OPTIONS = {
     "servers": {"type": "list", "elements": "dict", "required": True},
     "allow_unexpected": {"type": "bool", "default": False},
 }

@@ -69,8 +69,6 @@ from typing import NoReturn
 from ..module_utils._module import Task, run
 from ..module_utils._operations import operation
 
-OPTIONS: dict[str, dict[str, object]] = {}
-
 
 def execute(task: Task) -> NoReturn:
     """Raise the error of an operation that is not yet live."""
@@ -78,7 +76,7 @@ def execute(task: Task) -> NoReturn:
 
 
 def main() -> None:
-    run(OPTIONS, execute)
+    run({}, execute)
 
 
 if __name__ == "__main__":

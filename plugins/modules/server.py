@@ -153,7 +153,7 @@ from ..module_utils._changes import decide, label_of
 from ..module_utils._module import Task, run
 from ..module_utils._operations import operation
 
-OPTIONS: dict[str, dict[str, Any]] = {
+OPTIONS = {
     "id": {"type": "str"},
     "name": {"type": "str"},
     "plan": {"type": "str"},

@@ -164,7 +164,7 @@ from ..module_utils._models import SELECTING_OPTIONS
 from ..module_utils._module import Task, run
 from ..module_utils._selection import explain_empty, select
 
-OPTIONS: dict[str, dict[str, Any]] = {
+OPTIONS = {
     "id": {"type": "str"},
     "name": {"type": "str"},
     "statuses": {"type": "list", "elements": "str"},

@@ -97,13 +97,13 @@ error:
       and the API has announced but not released this operation; nothing was changed.
 """
 
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from ..module_utils._errors import OptionError
 from ..module_utils._module import Task, run
 from ..module_utils._operations import operation
 
-OPTIONS: dict[str, dict[str, Any]] = {
+OPTIONS = {
     "name": {"type": "str", "required": True},
     "size": {"type": "int"},
     "region": {"type": "str"},

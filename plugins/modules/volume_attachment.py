@@ -88,12 +88,12 @@ error:
       and the API has announced but not released this operation; nothing was changed.
 """
 
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from ..module_utils._module import Task, run
 from ..module_utils._operations import operation
 
-OPTIONS: dict[str, dict[str, Any]] = {
+OPTIONS = {
     "volume": {"type": "str", "required": True},
     "server": {"type": "str", "required": True},
     "state": {"type": "str", "default": "present", "choices": ["present", "absent"]},

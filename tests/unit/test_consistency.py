@@ -62,7 +62,8 @@ def documentation(folder: str, name: str) -> tuple[dict[str, Any], str, dict[str
 
 
 def own_options(name: str) -> dict[str, dict[str, Any]]:
-    options: dict[str, dict[str, Any]] = import_module(f"{PACKAGE}.{name}").OPTIONS
+    module = import_module(f"{PACKAGE}.{name}")
+    options: dict[str, dict[str, Any]] = getattr(module, "OPTIONS", {})  # some have none
     return options
 
 
