@@ -21,18 +21,18 @@ class ServerIndex:
     """The servers of an account, found by id or by name without white space around it."""
 
     def __init__(self, servers: Iterable[Server]) -> None:
-        self._by_id: dict[str, Server] = {}
+        self._by_id: dict[str, list[Server]] = {}
         self._by_name: dict[str, list[Server]] = {}
         for server in servers:
-            self._by_id[server.id] = server
-            self._by_name.setdefault(server.text("name").strip(), []).append(server)
+            name = server.text("name").strip()
+            self._by_id[server.id] = [server]
+            self._by_name.setdefault(name, []).append(server)
 
     def find(self, declared: Mapping[str, Any]) -> list[Server]:
         """Return the server with the declared id, or all servers with the declared name."""
         if declared.get("name"):
             return self._by_name.get(declared["name"], [])
-        server = self._by_id.get(declared["id"])
-        return [server] if server else []
+        return self._by_id.get(declared["id"], [])
 
 
 def differences(
@@ -140,10 +140,13 @@ def _create(params: Mapping[str, Any]) -> Change:
 
 def _differs(server: Server, params: Mapping[str, Any], field: str) -> bool:
     """Return whether an option requires another value than the server has."""
-    found = differences(server, params, [field])
-    if found and not found[field]["actual"]:
+    expected = params[field]
+    actual = server.text(field)
+    if not expected or actual.strip() == expected:
+        return False
+    if not actual:
         raise MalformedResponse(
             f"The API gives no usable {field} for the server {in_quotes(server.id)}.",
             f"Omit {field} to continue without comparing it.",
         )
-    return bool(found)
+    return True
