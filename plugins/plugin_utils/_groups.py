@@ -6,8 +6,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -15,7 +14,8 @@ from ansible.inventory.group import to_safe_group_name
 
 from ..module_utils._errors import OptionError
 from ..module_utils._models import GROUP_FIELDS
-from ..module_utils._text import brief, summarise
+from ..module_utils._options import GetOption
+from ..module_utils._text import Show, brief, summarise
 from ._hosts import Host
 from ._names import is_localhost
 
@@ -34,29 +34,35 @@ class ReservedNames:
     ``common_group`` is the group of all hosts.
     """
 
-    def __init__(self, get_option: Callable[[str], Any], existing: Iterable[str]) -> None:
+    def __init__(self, get_option: GetOption, existing: Iterable[str]) -> None:
         self.common_group = safe_group_name(get_option("group"))
+        self._names = {*GROUPS_OF_ANSIBLE, *existing}
+        # Not only those of group_by: another account's file may make the other groups.
+        self._prefixes = tuple(GROUP_FIELDS.values())
         # The groups that are in the inventory file itself, each with its option.
         self._written = [("group", get_option("group"))]
-        # Not only those of group_by: another account's file may make the other groups.
-        prefixes = list(GROUP_FIELDS.values())
-        names = {*GROUPS_OF_ANSIBLE, *existing}
         for name in get_option("groups") or {}:
             self._written.append(("groups", str(name)))
         for entry in get_option("keyed_groups") or []:
-            prefix, separator = entry.get("prefix", ""), entry.get("separator", "_")
-            if prefix == "" and get_option("leading_separator") is False:
-                separator = ""
-            start = f"{prefix}{separator}"
-            if start:
-                prefixes.append(safe_group_name(start))
-            elif entry.get("default_value"):
-                names.add(safe_group_name(str(entry["default_value"])))
-            parent = entry.get("parent_group")
-            if parent and "{" not in str(parent):
-                self._written.append(("keyed_groups", str(parent)))
-        self._names = names.union(safe_group_name(name) for _option, name in self._written)
-        self._prefixes = tuple(prefixes)
+            self._add_entry(entry, get_option("leading_separator"))
+        for _option, name in self._written:
+            self._names.add(safe_group_name(name))
+
+    def _add_entry(self, entry: Mapping[str, Any], leading_separator: bool) -> None:
+        """Add what is known of the groups that an entry of keyed_groups makes."""
+        prefix = entry.get("prefix", "")
+        separator = entry.get("separator", "_")
+        if prefix == "" and leading_separator is False:
+            separator = ""
+        start = safe_group_name(f"{prefix}{separator}")
+        default = entry.get("default_value")
+        if start:
+            self._prefixes += (start,)
+        elif default:
+            self._names.add(safe_group_name(str(default)))
+        parent = str(entry.get("parent_group") or "")
+        if parent and "{" not in parent:
+            self._written.append(("keyed_groups", parent))
 
     def add(self, names: Iterable[str]) -> None:
         """Add the names of groups that were created from values."""
@@ -66,7 +72,7 @@ class ReservedNames:
         """Return whether a group has or could get a name."""
         return name in self._names or name.startswith(self._prefixes)
 
-    def check(self, other_hosts: Collection[str], warn: Callable[[str], None]) -> None:
+    def check(self, other_hosts: Collection[str], warn: Show) -> None:
         """Raise OptionError if a group in the inventory file can't have its name.
 
         Warn of names that differ from those in the file.
@@ -89,28 +95,19 @@ class ReservedNames:
 
 
 def group_hosts(
-    hosts: Iterable[Host], common_group: str, fields: Collection[str], warn: Callable[[str], None]
+    hosts: Iterable[Host], common_group: str, fields: Collection[str], warn: Show
 ) -> None:
     """Put each host into the group of all hosts, and into those of its region, plan and status."""
-    merged: dict[str, set[str]] = {}
+    sources: dict[str, set[str]] = {}  # the values that became each group
     for host in hosts:
         host.groups.append(common_group)
         for key in fields:
-            if value := host.server.text(key):
-                name = safe_group_name(f"{GROUP_FIELDS[key]}{value}")
-                host.groups.append(name)
-                merged.setdefault(name, set()).add(f"{key} {value}")
-    for name, values in sorted(merged.items()):
+            value = host.server.text(key)
+            if not value:
+                continue
+            name = safe_group_name(f"{GROUP_FIELDS[key]}{value}")
+            host.groups.append(name)
+            sources.setdefault(name, set()).add(f"{key} {value}")
+    for name, values in sorted(sources.items()):
         if len(values) > 1:
             warn(f"Several values become the group {name}: {summarise(values)}.")
-
-
-def label_keyed_groups(entries: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Return the entries of keyed_groups by labels for messages, which are all different."""
-    uses = Counter(str(entry["key"]) for entry in entries)
-    labelled = {}
-    for number, entry in enumerate(entries, 1):
-        key = str(entry["key"])
-        suffix = f" (entry {number})" if uses[key] > 1 else ""
-        labelled[f"keyed_groups: {key}{suffix}"] = entry
-    return labelled

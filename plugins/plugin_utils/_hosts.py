@@ -9,12 +9,12 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..module_utils._models import FIELDS, Server, describe_unusable, summarise_servers
-from ..module_utils._text import count_of, summarise
+from ..module_utils._text import Show, count_of, summarise
 from ._ansible import is_identifier, mark, trust
 
 # Unicast addresses as dotted quads: neither 0.0.0.0/8 nor 224.0.0.0 and above.
@@ -25,6 +25,10 @@ _is_unicast_ipv4 = re.compile(
 # It never resolves (RFC 6761); the final dot keeps search domains away. Without ansible_host,
 # Ansible would connect to whatever the server's name resolves to.
 NO_ADDRESS = "no-usable-ipv4.invalid."
+# The variables by which Ansible finds a host.
+ADDRESSES = ("ansible_host", "ansible_ssh_host")
+# Neither white space nor control characters, and nothing that ssh reads as an option.
+_address = re.compile(r"(?!-)[^\s\x00-\x1f\x7f-\x9f]+").fullmatch
 
 # One for each program that Ansible runs. `ansible_ssh_common_args`, which all three read, is left
 # to users: that is where they configure a jump host.
@@ -58,7 +62,8 @@ class Host:
     """The host that will be added to the inventory for a server, under ``name``.
 
     ``address`` is the API's, or empty if that is not usable. ``preferences`` are the names that the
-    host should have, the best one first; unusable ones are empty.
+    host should have, the best one first; unusable ones are empty. ``replaced`` are the variables
+    that ``compose`` has set to something that is not an address.
     """
 
     server: Server
@@ -67,35 +72,52 @@ class Host:
     name: str = ""
     address: str = ""
     preferences: list[str] = field(default_factory=list)
+    replaced: set[str] = field(default_factory=set)
 
 
 def hosts_from(
-    servers: Collection[Server], prefix: str, has_loopback: bool, show: Callable[[str], None]
+    servers: Collection[Server], prefix: str, has_loopback: bool, show: Show
 ) -> list[Host]:
     """Turn servers into hosts with variables; ``show`` fields that Ansible reserves, if any.
 
     ``has_loopback``: the API is on this machine, so that its servers can be, too.
     """
-    keys = set[str]().union(*(server.fields for server in servers))
-    names = {key: f"{prefix}{key}" for key in keys if _can_be_variable(f"{prefix}{key}")}
-    if left_out := keys.difference(names):
-        show(f"Fields that can't become variables: {summarise(left_out)}.")
+    names = _variable_names(servers, prefix, show)
     hosts = []
     for server in servers:
-        fields = server.fields.items()
-        variables = {names[key]: mark(value) for key, value in fields if key in names}
+        variables = {}
+        for key, value in server.fields.items():
+            if key in names:
+                variables[names[key]] = mark(value)
         address = _usable_address(server, has_loopback)
         variables["ansible_host"] = address or NO_ADDRESS
+        host = Host(server, variables, address=address)
         # A missing name is reported with the other fields that are missing.
-        preferences = [server.text("name")] if "name" in server.fields else []
-        hosts.append(Host(server, variables, address=address, preferences=preferences))
+        if "name" in server.fields:
+            host.preferences.append(server.text("name"))
+        hosts.append(host)
     return hosts
 
 
+def _variable_names(servers: Iterable[Server], prefix: str, show: Show) -> dict[str, str]:
+    """Return the variable of each field that can become one; ``show`` the others."""
+    fields = set[str]().union(*(server.fields for server in servers))
+    names = {}
+    for field_name in fields:
+        variable = f"{prefix}{field_name}"
+        if _can_be_variable(variable):
+            names[field_name] = variable
+    left_out = fields.difference(names)
+    if left_out:
+        show(f"Fields that can't become variables: {summarise(left_out)}.")
+    return names
+
+
 def _can_be_variable(name: str) -> bool:
+    if not is_identifier(name) or name in RESERVED_VARIABLES:
+        return False
     # In JSON, Ansible gives keys such as __ansible_vault a meaning.
-    is_of_ansible = name.lstrip("_").startswith("ansible_") or name in RESERVED_VARIABLES
-    return is_identifier(name) and not is_of_ansible
+    return not name.lstrip("_").startswith("ansible_")
 
 
 def _usable_address(server: Server, has_loopback: bool) -> str:
@@ -108,34 +130,50 @@ def _usable_address(server: Server, has_loopback: bool) -> str:
     return address
 
 
-def report_servers(hosts: Collection[Host], warn: Callable[[str], None]) -> None:
+def is_address(value: object) -> bool:
+    """Return whether a value can be the address or the name of a server."""
+    return isinstance(value, str) and bool(_address(value))
+
+
+def report_servers(hosts: Collection[Host], warn: Show) -> None:
     """Warn of fields that the servers of hosts lack, and of addresses."""
     servers = [host.server for host in hosts]
     # A missing ipv4 is reported below, with the other addresses that can't be used.
     fields = [name for name in FIELDS if name != "ipv4"]
     for message in describe_unusable(servers, fields):
         warn(message)
-    unreachable = [
-        host.server
-        for host in hosts
-        if not host.address and host.variables["ansible_host"] == NO_ADDRESS
-    ]
-    if unreachable:
-        count = count_of(len(unreachable), "server")
-        warn(
-            f"No usable IPv4 address for {count}: {summarise_servers(unreachable)}, so "
-            f"ansible_host is {NO_ADDRESS}"
-        )
+    _report_missing_addresses(hosts, warn)
     _report_shared_addresses(hosts, warn)
 
 
-def _report_shared_addresses(hosts: Iterable[Host], warn: Callable[[str], None]) -> None:
+def _report_missing_addresses(hosts: Iterable[Host], warn: Show) -> None:
+    """Warn of servers that can't be reached, because of the API or of ``compose``."""
+    without_ipv4 = []
+    composed: dict[str, list[Server]] = {name: [] for name in ADDRESSES}
+    for host in hosts:
+        for name in host.replaced:
+            composed[name].append(host.server)
+        if not host.address and host.variables["ansible_host"] == NO_ADDRESS:
+            without_ipv4.append(host.server)
+    if without_ipv4:
+        count = count_of(len(without_ipv4), "server")
+        warn(
+            f"No usable IPv4 address for {count}: {summarise_servers(without_ipv4)}, so "
+            f"ansible_host is {NO_ADDRESS}"
+        )
+    for name, servers in composed.items():
+        if servers:
+            shown = f"{count_of(len(servers), 'server')}: {summarise_servers(servers)}"
+            warn(f"compose: {name}: not an address for {shown}, so it is {NO_ADDRESS}")
+
+
+def _report_shared_addresses(hosts: Iterable[Host], warn: Show) -> None:
     """Warn of servers with the same address, unless ``compose`` has set another one."""
     reached = [host for host in hosts if host.variables["ansible_host"] == host.address]
     uses = Counter(host.address for host in reached)
-    if len(uses) == len(reached):
-        return
     sharing = [host for host in reached if uses[host.address] > 1]
+    if not sharing:
+        return
     servers = summarise_servers(host.server for host in sharing)
     addresses = summarise(host.address for host in sharing)
     warn(

@@ -16,7 +16,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from ..module_utils._models import Server
-from ..module_utils._text import is_plain, summarise
+from ..module_utils._text import Show, is_plain, summarise
 from ._ansible import tagger, trust_plain
 from ._hosts import Host
 from ._names import is_localhost
@@ -38,7 +38,10 @@ def _identity(root_url: str, server: Server) -> Identity:
 
 def _is_same(one: Identity, other: Identity) -> bool:
     """Return whether two identities are of one server; an unknown time equals any other."""
-    return one[:2] == other[:2] and (one[2] == other[2] or "" in (one[2], other[2]))
+    if one[:2] != other[:2]:
+        return False
+    times = {one[2], other[2]}
+    return len(times) == 1 or "" in times
 
 
 def taken_names(inventory: Any, root_url: str) -> Callable[[str, Server], bool]:
@@ -53,8 +56,11 @@ def taken_names(inventory: Any, root_url: str) -> Callable[[str, Server], bool]:
 
     def is_taken(name: str, server: Server) -> bool:
         if name in known:
-            return not _is_same(known[name], _identity(root_url, server))
-        return name in others and _has_connection(others[name])
+            identity = _identity(root_url, server)
+            return not _is_same(known[name], identity)
+        if name in others:
+            return _has_connection(others[name])
+        return False
 
     return is_taken
 
@@ -80,7 +86,7 @@ def leave_out_groups(
     hosts: Collection[Host],
     parents: Iterable[tuple[str, str]],
     other_hosts: Collection[str],
-    warn: Callable[[str], None],
+    warn: Show,
 ) -> list[tuple[str, str]]:
     """Leave out groups that must not be added, with a warning; return the other parents.
 

@@ -6,8 +6,6 @@
 
 from __future__ import annotations
 
-import json
-from datetime import date
 from typing import Any
 
 from ansible.errors import AnsibleParserError
@@ -44,12 +42,6 @@ class InventoryModule(Constructed):
         known = super().get_all_host_vars(host, *args)
         magic = ("inventory_hostname", "inventory_hostname_short", "group_names")
         return {**known, **mark_all({name: known[name] for name in magic})}
-
-    def _compose(self, *args: Any, **options: Any) -> Any:
-        """Refuse results that a listing can't contain."""
-        value = super()._compose(*args, **options)
-        json.dumps(value, allow_nan=False, default=date.isoformat)
-        return value
 
     def _add_host_to_composed_groups(
         self, groups: Any, known: Any, *args: Any, **more: Any

@@ -117,6 +117,23 @@ def test_servers_left_out_and_addresses_of_compose_cause_no_warning() -> None:
 
 
 @pytest.mark.promise("misdirected")
+def test_an_address_that_compose_made_unusable_causes_another_warning() -> None:
+    hosts, _warnings_of_all, _lines = _hosts(
+        {"name": "n0"}, {"name": "n1", "ipv4": ""}, {"name": "n2"}
+    )
+    for host in hosts:
+        host.variables["ansible_host"] = NO_ADDRESS
+    hosts[0].replaced.add("ansible_host")
+    hosts[2].replaced.update(["ansible_host", "ansible_ssh_host"])
+    *_others, of_api, composed, of_ssh = _warnings(hosts)
+    assert "No usable IPv4 address for 1 server: n1 (srv_1), so ansible_host is " in of_api
+    start = "compose: ansible_host: not an address for 2 servers: n0 (srv_0), n2 (srv_2), so it is "
+    assert composed == start + NO_ADDRESS
+    start = "compose: ansible_ssh_host: not an address for 1 server: n2 (srv_2), so it is "
+    assert of_ssh == start + NO_ADDRESS
+
+
+@pytest.mark.promise("misdirected")
 def test_hosts_with_the_same_address_of_the_api_cause_one_warning() -> None:
     addresses = ["192.0.2.9", "192.0.2.8", "192.0.2.9", "192.0.2.8", "192.0.2.7", "", None]
     changes = [{"name": f"n{number}", "ipv4": ipv4} for number, ipv4 in enumerate(addresses)]

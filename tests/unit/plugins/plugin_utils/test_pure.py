@@ -15,10 +15,12 @@ from ansible.inventory.data import InventoryData
 
 from ansible_collections.server_management.cloud.plugins.plugin_utils import _pure
 from ansible_collections.server_management.cloud.plugins.plugin_utils._pure import (
-    ComposedHost,
     Expression,
-    KnownInventory,
     variables_in,
+)
+from ansible_collections.server_management.cloud.plugins.plugin_utils._scratch import (
+    ComposedHost,
+    ScratchInventory,
 )
 from support.expressions import WEB, hosts_with, load
 
@@ -70,7 +72,7 @@ def test_a_filter_or_test_replaced_by_a_user_is_left_to_ansible(
 def test_ansible_evaluates_each_different_input_once(expression: str, number: int) -> None:
     evaluate = Mock(return_value="x")
     asking = Expression("compose: a", load(expression), evaluate)
-    known = KnownInventory(InventoryData())
+    known = ScratchInventory(InventoryData())
     for host in hosts_with(WEB):
         asking.result(ComposedHost(host, known))
     assert evaluate.call_count == number
@@ -82,5 +84,15 @@ def test_a_value_that_could_be_a_template_or_change_is_not_remembered(value: obj
     asking = Expression("compose: a", load("server_name"), evaluate)
     (host,) = hosts_with([{"name": value if isinstance(value, str) else "web"}])
     for _time in range(2):
-        asking.result(ComposedHost(host))
+        asking.result(ComposedHost(host, ScratchInventory(InventoryData())))
+    assert evaluate.call_count == 2
+
+
+def test_a_variable_that_can_be_merged_with_one_of_the_api_is_not_remembered() -> None:
+    evaluate = Mock(return_value="x")
+    asking = Expression("groups: a", load("server_extra.team"), evaluate)
+    for host in hosts_with([{"extra": {"team": team}} for team in "ab"]):
+        composed = ComposedHost(host, ScratchInventory(InventoryData()))
+        composed.add({"server_extra": {"a": 1}}, [])
+        asking.result(composed)
     assert evaluate.call_count == 2
