@@ -393,26 +393,26 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     ) -> list[Host]:
         """Return a host, without name and groups, for each server that the options select."""
         listing = self._listing(connection, use_cache)
-        account = listing.servers
-        count = count_of(len(account), "server")
-        servers = self._select(account)
+        servers = self._select(listing.servers)
         has_loopback = is_loopback(origin(connection.base_url)[1])
         show = partial(self._show, 1)
         hosts = hosts_from(servers, self.get_option("hostvars_prefix"), has_loopback, show)
+        account = count_of(len(listing.servers), "server")
         if expressions:
             expressions.hosts = hosts
-        if expressions and self.get_option("filters"):
             hosts = [host for host in hosts if expressions.is_kept(host)]
-            if servers and not hosts:
-                self._warn(f"filters: no host is left; the account has {count}.")
+        if servers and not hosts:
+            self._warn(f"filters: no host is left; the account has {account}.")
+        line = f"{account} {listing.obtained}; {count_of(len(hosts), 'host')}"
         used = [option for option in (*SELECTING_OPTIONS, "filters") if self.get_option(option)]
-        after = f" after {' and '.join(used)}" if used else ""
-        show(f"{count} {listing.obtained}; {count_of(len(hosts), 'host')}{after}")
+        if used:
+            line += f" after {' and '.join(used)}"
+        show(line)
         least = self.get_option("min_hosts")
         if len(hosts) < least:
             raise OptionError(
                 f"min_hosts: {least} or more expected, but the number of hosts is {len(hosts)}; "
-                f"the account has {count}.",
+                f"the account has {account}.",
                 "Check statuses, regions, plans and filters.",
             )
         if expressions and self.get_option("hostnames"):
@@ -450,20 +450,26 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         from ..plugin_utils._cache import open_entry
 
         entry = open_entry(self, connection, self._warn, partial(self._show, _DETAILS))
-        return self._complete(entry.listing(fetch, use_cache)) if entry else fetch()
+        if not entry:
+            return fetch()
+        listing = entry.listing(fetch, use_cache)
+        return self._complete(listing)
 
     def _fetch(self, connection: Connection) -> Listing:
         from ..module_utils._client import Client
 
         show = partial(self._show, 0)
-        trace = partial(self._show, _DETAILS) if self.display.verbosity >= _DETAILS else None
+        trace = None
+        if self.display.verbosity >= _DETAILS:
+            trace = partial(self._show, _DETAILS)
         client = Client(connection, self._warn, wait=show, progress=show, trace=trace)
         started = time.monotonic()
         servers = client.list_servers()
-        requests = count_of(client.requests, "request")
         seconds = time.monotonic() - started
+        requests = count_of(client.requests, "request")
         obtained = f"from {connection.root_url} in {seconds:.1f} s ({requests})"
-        return self._complete(Listing(servers, obtained, client.is_partial))
+        listing = Listing(servers, obtained, client.is_partial)
+        return self._complete(listing)
 
     def _complete(self, listing: Listing) -> Listing:
         """Return a listing that has enough servers; another one must not be cached or used."""

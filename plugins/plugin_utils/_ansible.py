@@ -46,8 +46,9 @@ from ..module_utils._text import is_plain, one_line
 # template, between braces or into an "if".
 HAS_EXPRESSIONS = hasattr(Templar, "evaluate_expression")
 
-# No class before ansible-core 2.19, where omit is not known to inventories.
-_OMISSION = getattr(errors, "AnsibleValueOmittedError", ())
+# Raised by an expression that omits its result on purpose. No class before ansible-core 2.19, where
+# omit is not known to inventories.
+OMISSION = getattr(errors, "AnsibleValueOmittedError", ())
 
 
 def setting(name: str) -> Any:
@@ -61,11 +62,6 @@ def is_ignored(name: str) -> bool:
     return ignored is None or bool(ignored.search(os.fsencode(name)))
 
 
-def is_omission(error: BaseException | None) -> bool:
-    """Return whether an expression failed because it omits its result on purpose."""
-    return isinstance(error, _OMISSION)
-
-
 def reason_text(text: str) -> str:
     """Return the text of an error of a template as one line that says everything once.
 
@@ -73,14 +69,19 @@ def reason_text(text: str) -> str:
     """
     text = one_line(text)
     start, _dot, end = text.rpartition(". ")
-    return start if end and start.endswith(end) else text
+    if end and start.endswith(end):
+        return start
+    return text
 
 
 def is_identifier(text: str) -> bool:
     """Return whether a text can be the name of a variable, by the rule of all versions."""
-    is_name = text.isascii() and text.isidentifier() and not keyword.iskeyword(text)
+    if not text.isascii() or keyword.iskeyword(text):
+        return False
     # Jinja reads these as values; ansible-core 2.19 and later do not accept them as names.
-    return is_name and text not in ("false", "none", "true")
+    if text in ("false", "none", "true"):
+        return False
+    return text.isidentifier()
 
 
 def compile_once(templar: Any) -> None:
@@ -89,10 +90,13 @@ def compile_once(templar: Any) -> None:
     Not before ansible-core 2.19: there, Jinja computes constants such as ``1000000 | random`` when
     it compiles, so that all hosts would get the same number.
     """
+    if not HAS_EXPRESSIONS:
+        return
     engine = getattr(templar, "_engine", None)
     environment: Any = getattr(engine, "environment", None)
     compile_expression = getattr(environment, "compile_expression", None)
-    if HAS_EXPRESSIONS and compile_expression and not hasattr(compile_expression, "cache_info"):
+    is_cached = hasattr(compile_expression, "cache_info")
+    if compile_expression and not is_cached:
         environment.compile_expression = lru_cache(1024)(compile_expression)
 
 
@@ -127,11 +131,15 @@ except ImportError:  # ansible-core before 2.19
         """Return text that can't be a template as ordinary text."""
         unmarked = str.__str__(text)  # str(text) would keep the mark
         # The result of a filter such as string: a playbook must not turn "42" into a number.
-        return NativeJinjaText(unmarked) if isinstance(text, NativeJinjaText) else unmarked
+        if isinstance(text, NativeJinjaText):
+            return NativeJinjaText(unmarked)
+        return unmarked
 
     def _mark(value: Any, is_safe: Callable[[str], Any]) -> Any:
         if isinstance(value, str):
-            return value if is_safe(value) else AnsibleUnsafeText(value)
+            if is_safe(value):
+                return value
+            return AnsibleUnsafeText(value)
         if isinstance(value, list):
             return [_mark(item, is_safe) for item in value]
         if isinstance(value, dict):
@@ -161,11 +169,13 @@ except ImportError:  # ansible-core before 2.19
 
         def keep(value: Any) -> Any:
             value = finalize(value)
-            is_text = isinstance(value, str if templar.jinja2_native else (str, bytes))
-            if is_text and getattr(templar.cur_context, "unsafe", False):
-                text = to_text(value)
-                if templar.jinja2_native or text[:1] in ("{", "[") or text in ("True", "False"):
-                    return NativeJinjaText(text)
+            is_native = templar.jinja2_native
+            is_text = isinstance(value, str) or (isinstance(value, bytes) and not is_native)
+            if not is_text or not getattr(templar.cur_context, "unsafe", False):
+                return value
+            text = to_text(value)
+            if is_native or text.startswith(("{", "[")) or text in ("True", "False"):
+                return NativeJinjaText(text)
             return value
 
         keep.keeps_text = True  # type: ignore[attr-defined]
@@ -195,19 +205,24 @@ else:
 
         With an error or a deprecation, Ansible shows the lines around the value that caused it.
         """
-        if isinstance(value, str):
-            text = str.__str__(value)
-            return trust_as_template(text) if is_trusted(value) else text
         if isinstance(value, list):
             return [without_origin(item) for item in value]
         if isinstance(value, dict):
             return {without_origin(key): without_origin(item) for key, item in value.items()}
-        if isinstance(value, (datetime, date)):
-            kind = datetime if isinstance(value, datetime) else date
-            return kind.fromisoformat(value.isoformat())
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
-            return int(value) if isinstance(value, int) else float(value)
-        return value  # a vault value, for example
+        plain: Any = value  # a vault value, for example
+        if isinstance(value, str):
+            plain = str.__str__(value)
+            if is_trusted(value):
+                plain = trust_as_template(plain)
+        elif isinstance(value, datetime):
+            plain = datetime.fromisoformat(value.isoformat())
+        elif isinstance(value, date):
+            plain = date.fromisoformat(value.isoformat())
+        elif isinstance(value, float):
+            plain = float(value)
+        elif isinstance(value, int) and not isinstance(value, bool):
+            plain = int(value)
+        return plain
 
 
 def trust_plain(value: Any) -> Any:
@@ -216,7 +231,9 @@ def trust_plain(value: Any) -> Any:
     Other text and all keys keep their marks.
     """
     if isinstance(value, str):
-        return trust(value) if is_plain(value) else value
+        if is_plain(value):
+            return trust(value)
+        return value
     if isinstance(value, list):
         return [trust_plain(item) for item in value]
     if isinstance(value, tuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from ansible.parsing.quoting import unquote
@@ -20,11 +20,12 @@ from ..module_utils._options import (
     TYPES,
     VARIABLES,
     Connection,
+    GetOption,
     environment_or_default,
     null_as_empty,
     unknown_option,
 )
-from ..module_utils._text import brief, one_line
+from ..module_utils._text import Show, brief, one_line
 from ._ansible import is_identifier, is_ignored, reason_text, without_origin
 
 PLUGIN = "server_management.cloud.servers"
@@ -50,11 +51,12 @@ _TYPE_NAMES = {"boolean": "bool", "integer": "int", "dictionary": "dict"}
 def source_label(path: str) -> str:
     """Return the path of a source file for messages: relative if it is in the working directory."""
     relative = os.path.relpath(path)
-    is_outside = relative.split(os.sep, maxsplit=1)[0] == os.pardir
-    return os.path.abspath(path) if is_outside else relative
+    if relative.startswith(os.pardir + os.sep):
+        return os.path.abspath(path)
+    return relative
 
 
-def is_ours(path: str, warn: Callable[[str], None]) -> bool:
+def is_ours(path: str, warn: Show) -> bool:
     """Return whether a file has the name of a source file; warn if only its content is of one."""
     if path.endswith(_NAMES):
         return True
@@ -68,9 +70,7 @@ def is_ours(path: str, warn: Callable[[str], None]) -> bool:
     return False
 
 
-def check_token_file(
-    connection: Connection, sources: Iterable[str], warn: Callable[[str], None]
-) -> None:
+def check_token_file(connection: Connection, sources: Iterable[str], warn: Show) -> None:
     """Warn if the token is from a file in a directory among the sources, and not ignored there.
 
     Ansible reads each such file as a source: one that contains a word is a list with one host.
@@ -116,9 +116,10 @@ def render(
     for key, value in config.items():
         if value is not None and key not in EXPRESSION_OPTIONS:
             rendered[key] = _render_value(key, value, templar)
-    if isinstance(rendered.get("hostnames"), str):
+    hostnames = rendered.get("hostnames")
+    if isinstance(hostnames, str):
         # A single expression can have commas, where Ansible would split a text.
-        rendered["hostnames"] = [rendered["hostnames"]]
+        rendered["hostnames"] = [hostnames]
     return rendered
 
 
@@ -170,8 +171,10 @@ def _converted(option: str, definition: Mapping[str, Any], value: Any) -> Any:
         converted = convert(value)
         if converted is not None:
             return converted
-        shown = "" if kind == "bool" else f", but is {_shown(value)}"
-        raise OptionError(f"{option}: must be {expected}{shown}.")
+        problem = f"{option}: must be {expected}"
+        if kind != "bool":
+            problem += f", but is {_shown(value)}"
+        raise OptionError(f"{problem}.")
     if kind == "list":
         return _converted_list(option, definition, value)
     if kind == "dict":
@@ -198,10 +201,13 @@ def _converted_list(option: str, definition: Mapping[str, Any], value: Any) -> l
         raise OptionError(f"{option}: must be a list.")
     if not is_text:
         return value
-    kinds = (str, int, float) if option in EXPRESSION_OPTIONS else str
-    if not all(isinstance(element, kinds) for element in value):
-        advice = "Put each value in quotes."
-        raise OptionError(f"{option}: must be a list of text values.", advice)
+    kinds: tuple[type, ...] = (str,)
+    if option in EXPRESSION_OPTIONS:
+        kinds = (str, int, float)
+    for element in value:
+        if not isinstance(element, kinds):
+            advice = "Put each value in quotes."
+            raise OptionError(f"{option}: must be a list of text values.", advice)
     if "choices" not in definition:
         return value
     elements = [element.strip() for element in value]
@@ -210,13 +216,16 @@ def _converted_list(option: str, definition: Mapping[str, Any], value: Any) -> l
 
 
 def _check_choices(option: str, definition: Mapping[str, Any], values: Iterable[str]) -> None:
+    if "choices" not in definition:
+        return
+    choices = definition["choices"]
     for value in values:
-        if value not in definition.get("choices", (value,)):
-            expected = ", ".join(definition["choices"])
+        if value not in choices:
+            expected = ", ".join(choices)
             raise OptionError(f"{option}: must be one of {expected}, but is {_shown(value)}.")
 
 
-def check_options(get_option: Callable[[str], Any]) -> None:
+def check_options(get_option: GetOption) -> None:
     """Raise OptionError at an option of the inventory plugin that can't be used."""
     prefix = get_option("hostvars_prefix")
     if prefix.startswith("ansible_") or not is_identifier(f"{prefix}id"):
@@ -234,7 +243,7 @@ def check_options(get_option: Callable[[str], Any]) -> None:
     _check_expressions(get_option)
 
 
-def _check_expressions(get_option: Callable[[str], Any]) -> None:
+def _check_expressions(get_option: GetOption) -> None:
     hostnames = get_option("hostnames")
     if hostnames is not None and (not hostnames or any(_is_blank(name) for name in hostnames)):
         raise OptionError(

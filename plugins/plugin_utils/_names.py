@@ -144,7 +144,8 @@ class _Rules:
     def __init__(self, is_reserved: Callable[[str], bool], variable_files: Iterable[str]) -> None:
         self._is_reserved = is_reserved
         # Ansible adds a dot to an extension without one.
-        self._extensions = tuple(f".{name.lstrip('.')}".lower() for name in variable_files if name)
+        extensions = [name.lstrip(".").lower() for name in variable_files if name]
+        self._extensions = tuple(f".{extension}" for extension in extensions)
 
     def safe(self, text: str) -> str:
         """Replace each run of characters that a host name can't have by an underscore.
@@ -177,7 +178,8 @@ def _is_address_of_another(name: str, server: Server) -> bool:
     """
     if name.count(".") != 3 or not _packed_address(name):
         return False
-    return all(value != name for field, value in server.fields.items() if field != "name")
+    others = [value for field, value in server.fields.items() if field != "name"]
+    return name not in others
 
 
 def is_localhost(name: str) -> bool:
