@@ -11,7 +11,7 @@ import re
 import ssl
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from importlib import metadata
@@ -23,7 +23,7 @@ from ._errors import CloudError, Forbidden, MalformedResponse, Unauthorized
 from ._http import Http, Response, next_link
 from ._models import FIELDS, SELECTING_OPTIONS
 from ._options import VERSION, Connection
-from ._text import brief
+from ._text import Show, brief
 from ._url import Request, resolve
 
 _MAX_REQUESTS = 3
@@ -66,7 +66,7 @@ class _Recorder(Http):
 
 
 def check(
-    connection: Connection, warn: Callable[[str], None], ansible: str, show_values: bool
+    connection: Connection, warn: Show, ansible: str, show_values: bool
 ) -> tuple[dict[str, Any], CloudError | None]:
     """Read up to three pages, and return the report with the failure, if there was one."""
     recorder = _Recorder(connection)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from ._envelope import CHECK_URL, Page, parse_listing, read_json
@@ -16,7 +16,7 @@ from ._errors import CloudError, IncompleteListing, MalformedResponse
 from ._http import LIMIT, Http, Response, next_link
 from ._models import Server, merge
 from ._options import Connection
-from ._text import count_of, header_text, redact
+from ._text import Show, count_of, header_text, redact
 from ._url import Request, is_loopback, origin, resolve
 
 # All requests of the collection, as the API documents them.
@@ -51,11 +51,11 @@ class Client:
     def __init__(
         self,
         connection: Connection,
-        warn: Callable[[str], None],
+        warn: Show,
         *,
-        wait: Callable[[str], None] = _ignore,
-        progress: Callable[[str], None] = _ignore,
-        trace: Callable[[str], None] | None = None,
+        wait: Show = _ignore,
+        progress: Show = _ignore,
+        trace: Show | None = None,
         http: Http | None = None,
     ) -> None:
         self._connection = connection

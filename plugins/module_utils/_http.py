@@ -14,14 +14,14 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._envelope import CHECK_URL
 from ._errors import CloudError, MalformedResponse, MissingLibrary
 from ._options import Connection
-from ._text import header_text
+from ._text import Show, header_text
 from ._url import Request, Route, is_loopback, origin, proxy_address
 
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 LIMIT = 32 * 2**20  # bytes of all responses of one listing, decompressed
 _ERROR_LIMIT = 64 * 2**10  # bytes of an error's body; a longer one is not quoted
 _LONGEST_CONNECT = 10.0  # seconds for each address, so that the others of a name are tried, too
-# The support of an API finds a request by one of these headers; nothing is known about this API's.
-_REQUEST_IDS = ("X-Request-Id", "Request-Id", "X-Correlation-Id", "X-Trace-Id")
 
 
 class Response(NamedTuple):
@@ -49,7 +47,7 @@ class Http:
     one; ``seconds`` is how long that request took.
     """
 
-    def __init__(self, connection: Connection, trace: Callable[[str], None] | None = None) -> None:
+    def __init__(self, connection: Connection, trace: Show | None = None) -> None:
         self._connection = connection
         self._trace = trace
         self._session: requests.Session | None = None
@@ -58,6 +56,7 @@ class Http:
         self.headers: Mapping[str, str] = {}
         self.size = 0
         self.seconds = 0.0
+        self._started = 0.0  # of the last request, as time.monotonic()
 
     def send(self, request: Request, limit: int) -> Response:
         """Return the response, with a body of at most ``limit`` bytes, or raise CloudError."""
@@ -67,11 +66,11 @@ class Http:
         self.status = None
         self.headers = {}
         self.size = 0
-        started = time.monotonic()
+        self._started = time.monotonic()
         try:
             body = self._exchange(self._session, request, limit)
         finally:
-            self.seconds = time.monotonic() - started
+            self.seconds = time.monotonic() - self._started
             if self._trace:
                 self._trace(self._describe(request))
         return Response(body, self.headers)
@@ -96,7 +95,6 @@ class Http:
         route = Route(url, proxy_address(proxy) if proxy else None)
         # Through a proxy, urllib3 applies this timeout to the whole of its response, too.
         connecting = timeout if proxy else min(timeout, _LONGEST_CONNECT)
-        started = time.monotonic()
         if route.proxy == "":
             from ._failures import invalid_url
 
@@ -115,16 +113,10 @@ class Http:
                     raise self._status_error(response, request, route)
                 return self._read(response, limit)
         except (OSError, urllib3.exceptions.HTTPError, ValueError) as error:
-            seconds = time.monotonic() - started
-            raise self._error(error, route, settings["verify"], connecting, seconds) from None
+            raise self._error(error, route, settings["verify"], connecting) from None
 
-    def _error(
-        self, error: Exception, route: Route, verify: Any, connecting: float, seconds: float
-    ) -> CloudError:
-        """Make the error for an exception that was raised after some seconds.
-
-        ``connecting`` is the limit of the connection in seconds.
-        """
+    def _error(self, error: Exception, route: Route, verify: Any, connecting: float) -> CloudError:
+        """Make the error for an exception; ``connecting`` is the limit of the connection."""
         from requests import exceptions as known
         from urllib3.exceptions import LocationValueError
 
@@ -138,6 +130,7 @@ class Http:
             return _failures.no_bundle(route, verify)
         timeout = self._connection.timeout
         # The TLS handshake has the limit of the connection, too.
+        seconds = time.monotonic() - self._started
         is_early = isinstance(error, known.Timeout) and seconds < timeout
         if is_early or isinstance(error, known.ConnectTimeout):
             return _failures.no_connection(route, connecting)
@@ -202,12 +195,7 @@ class Http:
         url = shown_url(request, self._connection)
         outcome = f"HTTP {self.status}" if self.status else "no response"
         took = f"{self.seconds * 1000:,.0f} ms"
-        line = f"{request.method} {url}: {outcome}, {took}, {self.size:,} bytes"
-        for name in _REQUEST_IDS:
-            if name in self.headers:
-                identifier = self._connection.quote(header_text(self.headers[name]))
-                return f"{line}, request id {identifier}"
-        return line
+        return f"{request.method} {url}: {outcome}, {took}, {self.size:,} bytes"
 
 
 def _pieces(raw: Any) -> Iterator[bytes]:

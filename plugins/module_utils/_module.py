@@ -22,7 +22,7 @@ from ._options import (
     connection_from,
     null_as_empty,
 )
-from ._text import SECRET_LENGTH, summarise
+from ._text import SECRET_LENGTH, Show, summarise
 
 _is_reserved = re.compile(r"__?ansible_").match
 _ON_CONTROL_NODE = (
@@ -43,7 +43,7 @@ class Task:
     ) -> None:
         self.params = params
         self.check_mode: bool = module.check_mode
-        self.warn: Callable[[str], None] = module.warn
+        self.warn: Show = module.warn
         self.ansible_version: str = module.ansible_version
         self.connection = connection
 

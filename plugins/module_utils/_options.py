@@ -20,6 +20,9 @@ from ._url import check_base_url
 
 VERSION = "1.0.0"
 
+# Returns the value of an option by its name.
+GetOption = Callable[[str], Any]
+
 # Argument specs and Ansible's configuration do not read the variables of these two: a variable for
 # one of them must neither replace the other one, which the task or the file gives, nor join it.
 TOKEN_OPTIONS = ("api_token", "api_token_file")
@@ -121,9 +124,7 @@ def environment_or_default(option: str) -> Any:
     return RULES[option].get("default")
 
 
-def connection_from(
-    get_option: Callable[[str], Any], ansible_version: str, folder: str = ""
-) -> Connection:
+def connection_from(get_option: GetOption, ansible_version: str, folder: str = "") -> Connection:
     """Check the options that ``get_option`` returns; raise OptionError at the first bad one.
 
     For ``api_token`` and ``api_token_file``, ``get_option`` returns what the inventory file or the
@@ -172,7 +173,7 @@ def unknown_option(
     return OptionError(f"{name}: {problem}", advice)
 
 
-def _token(get_option: Callable[[str], Any], folder: str) -> tuple[str, str, str]:
+def _token(get_option: GetOption, folder: str) -> tuple[str, str, str]:
     """Return the token of the most specific source, the name of that source, and any path."""
     for option in TOKEN_OPTIONS:
         given = get_option(option)

@@ -27,8 +27,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+
+# Shows one line of text to the user, as a warning or otherwise.
+Show = Callable[[str], None]
 
 MASK = "********"
 SECRET_LENGTH = 16  # characters; a shorter token may be a part of ordinary text

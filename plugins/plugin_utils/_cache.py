@@ -21,7 +21,7 @@ from ..module_utils._envelope import parse_listing, read_json
 from ..module_utils._errors import CloudError, MalformedResponse
 from ..module_utils._models import Listing, Server, merge
 from ..module_utils._options import Connection
-from ..module_utils._text import reason_of
+from ..module_utils._text import Show, reason_of
 
 _FORMAT = 1
 # Exceptions raised by reading a damaged entry, in the cache plugin or in Ansible's decoder.
@@ -31,8 +31,8 @@ _DAMAGED = (AnsibleError, AttributeError, LookupError, RecursionError, TypeError
 def open_entry(
     source: Cacheable,
     connection: Connection,
-    warn: Callable[[str], None],
-    trace: Callable[[str], None],
+    warn: Show,
+    trace: Show,
 ) -> CacheEntry | None:
     """Load the cache plugin of an inventory plugin, and return the entry of the account.
 
@@ -73,8 +73,8 @@ class CacheEntry:
     connection: Connection
     fresh: int
     grace: int
-    warn: Callable[[str], None]
-    trace: Callable[[str], None]
+    warn: Show
+    trace: Show
     _is_down: bool = field(default=False, init=False)
 
     @property

@@ -54,12 +54,11 @@ def test_each_level_shows_more_and_always_on_standard_error(source: Source) -> N
 
 
 @pytest.mark.promise("secret")
-def test_retries_pages_and_request_ids_are_shown(cases: Cases) -> None:
-    hostile = {"X-Request-Id": f"req_1 {TOKEN} \x1b[1m"}
+def test_retries_and_pages_are_shown(cases: Cases) -> None:
     options: dict[str, Any] = {"pagination": "link", "api_token": TOKEN}
     api = cases.serve(*"abcde", pagination="link", page_size=4, token=TOKEN)
     cases.add("linked", api, retries=1, **options)
-    api.fail(Fault(status=503, headers=hostile), times=1)
+    api.fail(Fault(status=503), times=1)
     servers = [{**KNOWN[0], "id": f"srv#{name}", "name": name} for name in "fghij"]
     cursor = cases.serve(servers=servers, pagination="cursor", page_size=4)
     cases.add("cursor", cursor, pagination="cursor")
@@ -67,7 +66,6 @@ def test_retries_pages_and_request_ids_are_shown(cases: Cases) -> None:
     result = cases.runner.inventory(*paths, "--list", "-vv").ok()
     page = f"linked.server_management.yml: GET {api.url}/api/v1/servers"
     assert f"{page}: HTTP 503, " in result.stderr
-    assert re.search(r"request id req_1 (\[token\]|\*{8}) \[1m$", result.stderr, re.MULTILINE)
     assert re.search(r"retry 1 of 1 in \d\.\d s: The API is failing \(HTTP 503\)", result.stderr)
     assert f"{page}?...: HTTP 200, " in result.stderr  # its values can be secrets
     assert "resume=" not in result.output
