@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ._errors import MalformedResponse, OptionError
-from ._models import FIELDS, Server
+from ._models import FIELDS, Fields, Server
 from ._text import in_quotes, summarise
 
 UNKNOWN = "unknown"  # in a prediction: a value that only the API can set
@@ -64,8 +64,8 @@ class Change(NamedTuple):
     """
 
     operation: str
-    before: Mapping[str, Any]
-    after: Mapping[str, Any]
+    before: Fields
+    after: Fields
 
 
 def decide(params: Mapping[str, Any], servers: Iterable[Server]) -> Change:

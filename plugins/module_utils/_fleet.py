@@ -11,7 +11,7 @@ from typing import Any
 
 from ._changes import MAX_IDS, ServerIndex, differences, label_of
 from ._errors import OptionError
-from ._models import Server
+from ._models import Fields, Server
 from ._text import in_quotes, summarise
 
 _FIELDS = ("plan", "region", "status")
@@ -76,7 +76,7 @@ class _Comparison:
         self._ambiguous_ids: set[str] = set()
         self._missing: list[Mapping[str, str]] = []
         self._different: list[dict[str, Any]] = []
-        self._unexpected: list[Mapping[str, Any]] = []
+        self._unexpected: list[Fields] = []
         self._ambiguous: list[dict[str, Any]] = []
         # Lines of the report, each after the name and the id by which they are sorted.
         self._lines: list[tuple[str, str, str]] = []

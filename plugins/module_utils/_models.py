@@ -22,11 +22,15 @@ SELECTING_OPTIONS = {"statuses": "status", "plans": "plan", "regions": "region"}
 _REPORT = "The API does not document such a response: check base_url, then ask the provider."
 
 
+# The fields of a server, documented or not, with values of JSON.
+Fields = Mapping[str, Any]
+
+
 class Server(NamedTuple):
     """One server: ``fields`` has the documented fields that were usable, and all other fields."""
 
     id: str
-    fields: Mapping[str, Any]
+    fields: Fields
 
     def text(self, field: str) -> str:
         """Return a documented field, or an empty text if the API gave none."""

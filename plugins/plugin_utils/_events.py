@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..module_utils._errors import CloudError
-from ..module_utils._models import GROUP_FIELDS, Server
+from ..module_utils._models import GROUP_FIELDS, Fields, Server
 from ..module_utils._text import is_plain, plain
 from ._names import assign_names
 
@@ -143,7 +143,7 @@ def _changes(before: Snapshot, now: Snapshot, server: Server) -> Iterator[Event]
         yield event
 
 
-def _event(kind: str, host: str, **records: Mapping[str, Any]) -> Event:
+def _event(kind: str, host: str, **records: Fields) -> Event:
     """Return an event about a server, with its fields in each of ``records``."""
     content: Event = {"event": kind}
     replaced = set()
