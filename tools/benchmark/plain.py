@@ -6,9 +6,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
+import requests
 from ansible.plugins.inventory import BaseInventoryPlugin, Constructable
 
 DOCUMENTATION = r"""
@@ -17,7 +17,7 @@ short_description: Adds the servers with Ansible's own functions
 extends_documentation_fragment: constructed
 options:
   plugin: {description: The name of this plugin., required: true}
-  base_url: {description: The URL of the API., required: true}
+  base_url: {description: The URL of the API., env: [{name: SERVER_MANAGEMENT_BASE_URL}]}
 """
 
 
@@ -30,29 +30,23 @@ class InventoryModule(BaseInventoryPlugin, Constructable):
         """Add the servers with their variables and groups."""
         super().parse(inventory, loader, path, cache)
         self._read_config_data(path)
-        import requests
-
+        compose = self.get_option("compose")
+        keyed_groups = self.get_option("keyed_groups")
         url = f"{self.get_option('base_url')}/api/v1/servers"
         inventory.add_group("server_management")
-        for server in json.loads(requests.get(url, timeout=30).content)["data"]:
+        for server in requests.get(url, timeout=30).json()["data"]:
             name = server["name"]
             inventory.add_host(name)
             for field, value in server.items():
                 inventory.set_variable(name, f"server_{field}", value)
             inventory.set_variable(name, "ansible_host", server["ipv4"])
             inventory.add_child("server_management", name)
-            self._add_groups(server)
-
-    def _add_groups(self, server: dict[str, str]) -> None:
-        name, compose = server["name"], self.get_option("compose")
-        if compose:
-            variables = self.inventory.get_host(name).get_vars()
-            self._set_composite_vars(compose, variables, name, strict=True)
-            variables = self.inventory.get_host(name).get_vars()
-            keyed = self.get_option("keyed_groups")
-            self._add_host_to_keyed_groups(keyed, variables, name, strict=True)
-            return
-        for field in ("region", "plan", "status"):
-            group = self._sanitize_group_name(f"{field}_{server[field]}")
-            self.inventory.add_group(group)
-            self.inventory.add_child(group, name)
+            if compose:
+                host = inventory.get_host(name)
+                self._set_composite_vars(compose, host.get_vars(), name, strict=True)
+                self._add_host_to_keyed_groups(keyed_groups, host.get_vars(), name, strict=True)
+                continue
+            for field in ("region", "plan", "status"):
+                group = self._sanitize_group_name(f"{field}_{server[field]}")
+                inventory.add_group(group)
+                inventory.add_child(group, name)
