@@ -6,7 +6,7 @@
 
 TOOLS := .venv-tools
 NOX := $(TOOLS)/bin/python -m nox
-SESSIONS := demo test matrix lint gates docs check devel bench live picture
+SESSIONS := demo test matrix lint gates docs check devel bench live
 # What `make release` runs before it builds anything.
 CHECKS := demo check
 
@@ -28,7 +28,6 @@ help:
 	@echo "make devel    10 min  test with the newest pre-release of ansible-core"
 	@echo "make bench    15 min  measure the inventory beside its peers"
 	@echo "make live             check a real account, read-only, and print a report"
-	@echo "make picture   1 min  draw docs/graph.svg from the quick start"
 	@echo "make release  30 min  check everything, build the release from the commit"
 	@echo "make clean            remove what the other targets created"
 	@echo "The times are for two cores; the first run also downloads packages."

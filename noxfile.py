@@ -262,13 +262,6 @@ def bench(session: nox.Session) -> None:
 
 
 @nox.session(python=[PYTHON])
-def picture(session: nox.Session) -> None:
-    """Draw the picture of README.md from the quick start."""
-    install(session, CORE, "rich~=15.0")
-    session.run("python", "-B", "tools/picture.py")
-
-
-@nox.session(python=[PYTHON])
 def release(session: nox.Session) -> None:
     """Build the commit; ``ansible-galaxy`` would also pack ignored files of the working tree."""
     install(session, CORE)

@@ -1,8 +1,12 @@
 # Copyright (c) 2026 The server_management.cloud contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
+#
+# /// script
+# dependencies = ["rich~=15.0"]
+# ///
 
-"""Draw the graph of the quick start as the terminal in README.md."""
+"""Draw the graph of the quick start as the terminal in README.md, by `uv run tools/picture.py`."""
 
 from __future__ import annotations
 
