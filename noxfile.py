@@ -36,9 +36,8 @@ CORES = {
     "2.16": ("3.10", "3.11", "3.12"),
 }
 PRE_RELEASES = ("2.22",)
-# The oldest supported requests, and the versions that are tested with it instead of the newest.
-OLD_REQUESTS = ("2.20", "2.18", "2.16")
-OLDEST_REQUESTS = ("requests==2.28.0", "urllib3~=1.26.0")
+# The versions that are tested with the oldest supported requests instead of the newest.
+OLD_REQUESTS = dict.fromkeys(("2.20", "2.18", "2.16"), ("requests==2.28.0", "urllib3~=1.26.0"))
 TEST_REQUIREMENTS = ("-r", "tests/requirements.txt")
 # The tests of each version; one version of `make matrix` runs all, `make test` all but slow ones.
 TESTS = (
@@ -87,15 +86,13 @@ DOCS = (
     ".nox/site/rst .nox/site/html",
 )
 
+MATRIX = (*(f"matrix_test-{core}" for core in CORES), *PROGRAMS)
+GATES = (
+    *("galaxy", *(f"ansible_test-{core}" for core in ANSIBLE_TESTS)),
+    *("lint", "importer", "packaging", "license-check", "extra-checks", "docs"),
+)
 # The sessions that run others side by side, long ones first.
-PARALLEL: dict[str, tuple[str, ...]] = {
-    "matrix": (*(f"matrix_test-{core}" for core in CORES), *PROGRAMS),
-    "gates": (
-        *("galaxy", *(f"ansible_test-{core}" for core in ANSIBLE_TESTS)),
-        *("lint", "importer", "packaging", "license-check", "extra-checks", "docs"),
-    ),
-}
-PARALLEL["check"] = PARALLEL["matrix"] + PARALLEL["gates"]
+PARALLEL = {"matrix": MATRIX, "gates": GATES, "check": MATRIX + GATES}
 
 find_pythons()
 CORE, PYTHON = newest_core({core: CORES[core] for core in CORES if core not in PRE_RELEASES})
@@ -146,8 +143,7 @@ for _core, _pythons in CORES.items():
     @nox.session(name=f"matrix_test-{_core}", python=[choose(_pythons)])
     def matrix_test(session: nox.Session, core: str = _core) -> None:
         """Run the tests on one ansible-core, on some with the oldest requests."""
-        requests = OLDEST_REQUESTS if core in OLD_REQUESTS else ()
-        install(session, core, *TEST_REQUIREMENTS, *requests)
+        install(session, core, *TEST_REQUIREMENTS, *OLD_REQUESTS.get(core, ()))
         tests = ("-m", "") if core == CORE else TESTS
         session.run("pytest", *(session.posargs or tests))
 
@@ -209,15 +205,13 @@ def docs(session: nox.Session) -> None:
     session.log(f"The site is at {site.as_uri()}/html/index.html")
 
 
-for _core, _kinds in ANSIBLE_TESTS.items():
+for _core in ANSIBLE_TESTS:
 
     @nox.session(name=f"ansible_test-{_core}", python=[choose(CORES[_core])])
-    def ansible_test(
-        session: nox.Session, core: str = _core, kinds: tuple[str, ...] = _kinds
-    ) -> None:
+    def ansible_test(session: nox.Session, core: str = _core) -> None:
         """Run ansible-test on one ansible-core."""
         install(session, core, *TEST_REQUIREMENTS, *containerless.REQUIREMENTS)
-        run_ansible_test(session, *kinds)
+        run_ansible_test(session, *ANSIBLE_TESTS[core])
 
 
 def run_ansible_test(session: nox.Session, *kinds: str) -> None:
