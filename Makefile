@@ -26,7 +26,7 @@ help:
 	@echo "make docs      1 min  check the documentation and build it as a web site"
 	@echo "make check    20 min  run matrix and gates together, which takes less time"
 	@echo "make devel    10 min  test with the newest pre-release of ansible-core"
-	@echo "make bench    15 min  measure the inventory beside its peers"
+	@echo "make bench    25 min  measure the inventory beside its peers"
 	@echo "make live             check a real account, read-only, and print a report"
 	@echo "make release  30 min  check everything, build the release from the commit"
 	@echo "make clean            remove what the other targets created"
