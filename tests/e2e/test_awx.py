@@ -15,15 +15,13 @@ import pytest
 import trustme
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from support.collection import REPOSITORY
-from support.guides import read_blocks, read_tasks
+from support.guides import GUIDES, read_files, read_tasks
 from support.run import Result, Runner
 
 from .conftest import KNOWN, THREE, Source, hosts
 
-GUIDE = REPOSITORY / "docs" / "docsite" / "rst" / "guide_awx.rst"
-BLOCKS = {block.name: block.text for block in read_blocks(GUIDE)}
-TASKS = read_tasks(GUIDE, "set_up_awx.yml")
+FILES = read_files("awx")
+TASKS = read_tasks(FILES["set_up_awx.yml"])
 SOURCE_VARIABLES: dict[str, str] = TASKS["awx.awx.inventory_source"]["source_vars"]
 ENABLED = {"ANSIBLE_INVENTORY_ENABLED": SOURCE_VARIABLES["ANSIBLE_INVENTORY_ENABLED"]}
 # STANDARD_INVENTORY_UPDATE_ENV in awx/main/constants.py
@@ -98,11 +96,8 @@ def test_the_variables_of_the_guide_are_in_what_awx_reads(source: Source) -> Non
 def test_an_update_finds_collections_of_the_project_only_by_the_variable(
     source: Source, installed: Path, tmp_path: Path
 ) -> None:
-    found_path = re.search(
-        r"``ANSIBLE_COLLECTIONS_PATH: (\S+)``", GUIDE.read_text(encoding="utf-8")
-    )
-    assert found_path
-    mounted = found_path[1]
+    guide = (GUIDES / "guide_awx.rst").read_text(encoding="utf-8")
+    (mounted,) = re.findall(r"``ANSIBLE_COLLECTIONS_PATH: (\S+)``", guide)
     runner = Runner(tmp_path / "other_home")
     path = source.file()
     missing, found = update(runner, path, **ENABLED)
@@ -132,5 +127,5 @@ def test_a_credential_opens_the_account(source: Source, ca: str) -> None:
     }
     assert variables["SERVER_MANAGEMENT_CA_PATH"] == (names["ca"] if ca else "")
     path = source.folder / "awx.server_management.yml"
-    path.write_text(BLOCKS[path.name])
+    path.write_text(FILES[path.name])
     assert update(source.runner, path, **variables)[1] == THREE

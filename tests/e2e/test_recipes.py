@@ -14,21 +14,14 @@ from pathlib import Path
 import yaml
 
 from sandbox import Fault
-from support.collection import REPOSITORY
-from support.guides import read_blocks
+from support.guides import read_files
 
 from .conftest import THREE, Source, hosts
 
-PAGE = REPOSITORY / "docs" / "docsite" / "rst" / "guide_recipes.rst"
+RECIPES = read_files("recipes")
 
 # Adds a line before the JSON of ansible-inventory.
 VERBOSE = "[defaults]\nverbosity = 1\n"
-
-
-def recipe(caption: str) -> str:
-    """Return the file of the page with this name."""
-    (text,) = [block.text for block in read_blocks(PAGE) if block.name == caption]
-    return text
 
 
 def test_prometheus_targets_are_complete_and_survive_a_failure(
@@ -38,7 +31,7 @@ def test_prometheus_targets_are_complete_and_survive_a_failure(
     source.sandbox.servers[1]["ipv4"] = None
     path, targets = source.file(), tmp_path / "servers.json"
     (tmp_path / "ansible.cfg").write_text(VERBOSE)
-    (tmp_path / "file_sd.py").write_text(recipe("file_sd.py"), encoding="utf-8")
+    (tmp_path / "file_sd.py").write_text(RECIPES["file_sd.py"], encoding="utf-8")
     arguments = ("file_sd.py", path, targets)
     source.runner.run("python3", *arguments, cwd=tmp_path).ok()
     found = json.loads(targets.read_text(encoding="utf-8"))
@@ -50,7 +43,7 @@ def test_prometheus_targets_are_complete_and_survive_a_failure(
         "server_plan": "{{ 1 + 1 }}",
         "server_status": "running",
     }
-    (tmp_path / "prometheus.yml").write_text(recipe("prometheus.yml"), encoding="utf-8")
+    (tmp_path / "prometheus.yml").write_text(RECIPES["prometheus.yml"], encoding="utf-8")
     if shutil.which("promtool"):  # Debian has it in the package prometheus
         source.runner.run("promtool", "check", "config", "prometheus.yml", cwd=tmp_path).ok()
 
@@ -65,8 +58,8 @@ def test_prometheus_targets_are_complete_and_survive_a_failure(
 def test_a_pipeline_fails_with_the_findings_or_with_the_error(
     source: Source, tmp_path: Path
 ) -> None:
-    github = yaml.safe_load(recipe(".github/workflows/fleet.yml"))["jobs"]["check"]
-    gitlab = yaml.safe_load(recipe(".gitlab-ci.yml"))["check fleet"]
+    github = yaml.safe_load(RECIPES[".github/workflows/fleet.yml"])["jobs"]["check"]
+    gitlab = yaml.safe_load(RECIPES[".gitlab-ci.yml"])["check fleet"]
     command = github["steps"][-1]["run"]
     assert gitlab["script"][-1] == command
     for settings in (github["env"], gitlab["variables"]):
@@ -105,7 +98,7 @@ def test_an_exported_inventory_is_trusted_but_a_script_is_not(
     script, playbook, frozen = (
         tmp_path / name for name in ("servers.sh", "show.yml", "frozen.yml")
     )
-    script.write_text(recipe("servers.sh"))
+    script.write_text(RECIPES["servers.sh"])
     script.chmod(0o755)
     playbook.write_text(SHOW)
     exported = source.runner.inventory("-i", file, "--list", "--export", "--yaml").ok().stdout
@@ -117,7 +110,7 @@ def test_an_exported_inventory_is_trusted_but_a_script_is_not(
 def test_a_script_whose_source_fails_has_no_hosts(source: Source, tmp_path: Path) -> None:
     source.file("prod.server_management.yml")
     script = tmp_path / "servers.sh"
-    script.write_text(recipe("servers.sh"))
+    script.write_text(RECIPES["servers.sh"])
     script.chmod(0o755)
     (tmp_path / "ansible.cfg").write_text(VERBOSE)
     assert hosts(source.runner.run(str(script), cwd=tmp_path).ok().json()) == THREE

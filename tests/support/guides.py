@@ -15,6 +15,9 @@ from typing import Any
 
 import yaml
 
+from support.collection import REPOSITORY
+
+GUIDES = REPOSITORY / "docs" / "docsite" / "rst"
 _DIRECTIVE = re.compile(r"( *)\.\. code-block:: (\w+)\n")
 _OPTION = re.compile(r" +:(\w+): (.+)")
 _COMMENT = re.compile(r"\.\. (sandbox|ansible-core): (.+)")
@@ -57,9 +60,14 @@ def read_blocks(page: Path) -> list[Block]:
     return list(_in_markdown(text) if page.suffix == ".md" else _in_rst(text))
 
 
-def read_tasks(page: Path, name: str) -> dict[str, Any]:
+def read_files(page: str) -> dict[str, str]:
+    """Return the files that a guide shows, by name."""
+    blocks = read_blocks(GUIDES / f"guide_{page}.rst")
+    return {block.name: block.text for block in blocks if block.name}
+
+
+def read_tasks(text: str) -> dict[str, Any]:
     """Return the tasks of a playbook by module, as AWX gets them: without ``{% raw %}``."""
-    (text,) = (block.text for block in read_blocks(page) if block.name == name)
     plays = yaml.safe_load(re.sub("{% (end)?raw %}", "", text))
     return {module: task[module] for task in plays[0]["tasks"] for module in task}
 

@@ -12,19 +12,16 @@ from typing import Any
 import pytest
 import yaml
 
-from support.collection import REPOSITORY
-from support.guides import read_blocks
+from support.guides import read_files
 from support.run import Runner
 
-GUIDE = REPOSITORY / "docs" / "docsite" / "rst" / "guide_awx.rst"
 NAME = "set_up_awx.yml"
 
 
 @pytest.fixture
 def playbook(tmp_path: Path) -> Path:
-    (text,) = [block.text for block in read_blocks(GUIDE) if block.name == NAME]
     path = tmp_path / NAME
-    path.write_text(f"---\n{text}")
+    path.write_text(f"---\n{read_files('awx')[NAME]}")
     return path
 
 

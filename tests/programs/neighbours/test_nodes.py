@@ -21,12 +21,11 @@ import yaml
 from e2e.conftest import Source
 from jinja2 import Template
 
-from support.collection import REPOSITORY
-from support.guides import read_blocks, read_tasks
+from support.guides import read_files, read_tasks
 from support.run import Result, Runner
 from support.secrets import find_in_files, find_secret
 
-GUIDE = REPOSITORY / "docs" / "docsite" / "rst" / "guide_awx.rst"
+FILES = read_files("awx")
 PROGRAMS = ("ansible", "ansible-inventory", "ansible-playbook", "ansible-runner")
 WITNESS = "seen-in-the-environment"
 PLAYBOOK = """\
@@ -41,11 +40,6 @@ PLAYBOOK = """\
         msg: "the account has {{ account.servers | length }} servers"
       run_once: true
 """
-
-
-def blocks() -> dict[str, str]:
-    """Return the files of the guide, by name."""
-    return {block.name: block.text for block in read_blocks(GUIDE) if block.name}
 
 
 def make_environment(folder: Path, *missing: str) -> Path:
@@ -127,8 +121,7 @@ def start(installed: Path, tmp_path: Path, temporary: str, source: Source) -> Ca
             "base_url": source.sandbox.url,
             "api_token": source.sandbox.token,
         }
-        tasks = read_tasks(GUIDE, "set_up_awx.yml")
-        injectors = tasks["awx.awx.credential_type"]["injectors"]
+        injectors = read_tasks(FILES["set_up_awx.yml"])["awx.awx.credential_type"]["injectors"]
         files = {key.partition(".")[2]: text for key, text in injectors["file"].items()}
         for name, text in files.items():
             nodes.write(f"env/{name}", Template(text).render(values))
@@ -137,7 +130,7 @@ def start(installed: Path, tmp_path: Path, temporary: str, source: Source) -> Ca
         variables |= {"ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED": "true", "WITNESS": WITNESS}
         nodes.write("env/envvars", variables)
         nodes.write("project/site.yml", PLAYBOOK)
-        nodes.write("inventory/awx.server_management.yml", blocks()["awx.server_management.yml"])
+        nodes.write("inventory/awx.server_management.yml", FILES["awx.server_management.yml"])
         return nodes
 
     return make

@@ -17,8 +17,7 @@ from typing import Any
 import pytest
 from e2e.conftest import Source, hosts
 
-from support.collection import REPOSITORY
-from support.guides import read_blocks
+from support.guides import read_files
 from support.run import Runner, write_inventory
 
 THREE = ["db-1", "web-1", "web-2"]
@@ -111,8 +110,7 @@ def test_the_requests_of_several_nodes(
     source: Source, redis: Redis, installed: Path, tmp_path: Path
 ) -> None:
     """Count what the API receives from two nodes that update twice, as the guides say."""
-    pages = [REPOSITORY / f"docs/docsite/rst/guide_{name}.rst" for name in ("awx", "inventory")]
-    files = {block.name: block.text for page in pages for block in read_blocks(page)}
+    files = {**read_files("awx"), **read_files("inventory")}
     token = tmp_path / "token"
     token.write_text(source.sandbox.token, encoding="utf-8")
     nodes = [Runner(tmp_path / f"node_{number}", installed) for number in range(2)]

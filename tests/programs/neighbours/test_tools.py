@@ -11,10 +11,9 @@ import shutil
 import pytest
 from e2e.conftest import Source
 
-from support.collection import REPOSITORY
-from support.guides import read_blocks
+from support.guides import read_files
 
-PAGE = REPOSITORY / "docs" / "docsite" / "rst" / "guide_recipes.rst"
+RECIPES = read_files("recipes")
 NAME = "prod.server_management.yml"
 LOCAL = {"ansible_connection": "'local'"}
 CONVERGE = """\
@@ -28,18 +27,12 @@ def test_a_server(host):
 """
 
 
-def recipe(caption: str) -> str:
-    """Return the file of the page with this name."""
-    (text,) = [block.text for block in read_blocks(PAGE) if block.name == caption]
-    return text
-
-
 @pytest.mark.skipif(not shutil.which("jq"), reason="jq is not installed")
 def test_jq_reads_servers_with_odd_fields(source: Source) -> None:
     source.sandbox.servers[0].update(plan="{{ 1 + 1 }}", region="{% eu\t1 %}")
     source.sandbox.servers[2]["region"] = None
     source.file(NAME)
-    (source.folder / "hosts.jq").write_text(recipe("hosts.jq"))
+    (source.folder / "hosts.jq").write_text(RECIPES["hosts.jq"])
     command = f"ansible-inventory -i {NAME} --list"
     read = source.runner.run("sh", "-c", f"{command} | jq -r -f hosts.jq", cwd=source.folder).ok()
     assert read.stdout.splitlines() == [
@@ -58,7 +51,7 @@ def test_molecule_uses_a_linked_directory(source: Source) -> None:
     for name in ("inventory", "molecule/default"):
         (folder / name).mkdir(parents=True)
     source.file(NAME, compose=LOCAL).rename(folder / "inventory" / NAME)
-    (folder / "molecule/default/molecule.yml").write_text(recipe("molecule/default/molecule.yml"))
+    (folder / "molecule/default/molecule.yml").write_text(RECIPES["molecule/default/molecule.yml"])
     (folder / "molecule/default/converge.yml").write_text(CONVERGE)
     converged = source.runner.run("molecule", "converge", cwd=folder).ok()
     assert converged.says("this is srv_1")

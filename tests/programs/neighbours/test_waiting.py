@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 from e2e.conftest import KNOWN, Source
 
-from support.collection import REPOSITORY
-from support.guides import read_blocks
+from support.guides import read_files
 from support.sshd import SshServer
 
 NAME = "wait_for_server.yml"
@@ -25,11 +24,9 @@ ADDRESS = "127.0.0.31"
 @pytest.fixture
 def playbook(source: Source, tmp_path: Path) -> Path:
     """Return the playbook, for the sandbox instead of the API."""
-    page = REPOSITORY / "docs/docsite/rst/guide_connecting.rst"
-    (text,) = (block.text for block in read_blocks(page) if block.name == NAME)
     token = tmp_path / "token"
     token.write_text(source.sandbox.token, encoding="utf-8")
-    text = text.replace("https://api.example.com", source.sandbox.url)
+    text = read_files("connecting")[NAME].replace("https://api.example.com", source.sandbox.url)
     path = tmp_path / NAME
     path.write_text(text.replace("~/.config/server_management/token", str(token)), encoding="utf-8")
     return path

@@ -11,15 +11,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from support.collection import REPOSITORY
-from support.guides import read_blocks
+from support.guides import read_files
 from support.run import Runner
 
 REPOSITORY_URL = "https://git.example.com/server_management/cloud.git"
 GALAXY = {"collections": [{"name": REPOSITORY_URL, "type": "git"}]}
 NAME = "execution-environment.yml"
-GUIDE = REPOSITORY / "docs" / "docsite" / "rst" / "guide_awx.rst"
-(DEFINITION,) = (block.text for block in read_blocks(GUIDE) if block.name == NAME)
 
 
 @pytest.fixture
@@ -38,7 +35,7 @@ def test_a_build_context_asks_for_the_collection_and_what_it_needs(
     runner: Runner, installed: Path, requirements: list[str], tmp_path: Path
 ) -> None:
     definition = tmp_path / NAME
-    definition.write_text(DEFINITION, encoding="utf-8")
+    definition.write_text(read_files("awx")[NAME], encoding="utf-8")
     context = tmp_path / "context"
     runner.run("ansible-builder", "create", "-f", definition, "-c", context).ok()
     galaxy = yaml.safe_load((context / "_build" / "requirements.yml").read_text("utf-8"))
