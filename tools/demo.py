@@ -90,10 +90,7 @@ def reach(demo: Demo, stack: ExitStack, sandbox: Sandbox) -> list[str]:
         "Host key checking is on. The first contact stores the key of each server by its",
         "id, not its address: that is what host_key_alias does.",
     )
-    # One connection for each module instead of six: transfers failed at times on a busy machine.
-    demo.runner.environment.update(
-        server.environment, ANSIBLE_PIPELINING="true", ANSIBLE_TIMEOUT="60"
-    )
+    demo.runner.environment.update(server.environment, ANSIBLE_TIMEOUT="60")
     return []
 
 

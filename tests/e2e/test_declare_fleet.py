@@ -28,13 +28,8 @@ NAMES += ["web", "web", "Web"]
 
 
 def run(playbook: str, runner: Runner, api: Sandbox, *arguments: str | Path) -> Result:
-    environment = {
-        "SERVER_MANAGEMENT_BASE_URL": api.url,
-        "SERVER_MANAGEMENT_API_TOKEN": api.token,
-        "ANSIBLE_PIPELINING": "true",  # fewer processes
-    }
     name = f"server_management.cloud.{playbook}"
-    return runner.playbook(name, *arguments, env=environment)
+    return runner.playbook(name, *arguments, env=api.environment)
 
 
 declare = partial(run, "declare_fleet")

@@ -76,7 +76,6 @@ class Reader:
             self.accounts,
             ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED="true",
             ANSIBLE_TRANSPORT="local",
-            ANSIBLE_PIPELINING="true",
         )
 
     def translate(self, text: str) -> str:
@@ -148,10 +147,7 @@ class Reader:
 
     def try_all(self, blocks: list[Block]) -> None:
         """Run all YAML blocks without a name: one command for inventory files, one for tasks."""
-        env = {
-            "SERVER_MANAGEMENT_BASE_URL": self.sandbox.url,
-            "SERVER_MANAGEMENT_API_TOKEN": self.sandbox.token,
-        }
+        env = self.sandbox.environment
         plays: list[Any] = []
         sources: list[str] = []
         for block in blocks:

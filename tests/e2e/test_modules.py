@@ -55,10 +55,7 @@ def play(source: Source, tasks: dict[str, dict[str, Any]]) -> tuple[dict[str, An
     }
     path = source.folder / "site.yml"
     path.write_text(yaml.safe_dump([book]), encoding="utf-8")
-    environment = {
-        "ANSIBLE_PIPELINING": "true",  # one process less for each task
-        "ANSIBLE_LOG_PATH": str(source.folder / "ansible.log"),
-    }
+    environment = {"ANSIBLE_LOG_PATH": str(source.folder / "ansible.log")}
     if version("ansible-core") >= "2.19":
         environment["ANSIBLE_DISPLAY_TRACEBACK"] = "always"
     result = source.runner.playbook(path, "-vvvvvv", "--diff", env=environment).ok()
@@ -184,9 +181,7 @@ def test_every_example_runs(runner: Runner, tmp_path: Path) -> None:
     tasks = [task for name in names for task in yaml.safe_load(found[name]["examples"])]
     book = yaml.safe_dump([{"hosts": "localhost", "gather_facts": False, "tasks": tasks}])
     with Sandbox(servers=example_servers("documentation")) as sandbox:
-        runner.environment["SERVER_MANAGEMENT_BASE_URL"] = sandbox.url
-        runner.environment["SERVER_MANAGEMENT_API_TOKEN"] = sandbox.token
-        runner.environment["ANSIBLE_PIPELINING"] = "true"
+        runner.environment |= sandbox.environment
         path = tmp_path / "site.yml"
         path.write_text(book.replace("https://api.example.com", sandbox.url), encoding="utf-8")
         result = runner.playbook(path, "--check", "--diff", "-e", f"api_token={sandbox.token}").ok()

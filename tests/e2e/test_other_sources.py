@@ -59,10 +59,7 @@ def test_playbooks_for_this_machine_ignore_how_others_are_reached(source: Source
     source.runner.playbook(
         *("-i", source.file(), "-i", "localhost,", "-e", "check_fleet_file=known.yml"),
         *(f"server_management.cloud.{playbook}" for playbook in playbooks),
-        env={
-            "SERVER_MANAGEMENT_BASE_URL": source.sandbox.url,
-            "SERVER_MANAGEMENT_API_TOKEN": source.sandbox.token,
-        },
+        env=source.sandbox.environment,
     ).ok()
 
 
@@ -86,8 +83,7 @@ def test_the_servers_that_run_are_reached_over_ssh(
         server["ipv4"] = address
     playbook = source.folder / "site.yml"
     playbook.write_text(PLAYBOOK)
-    environment = ssh_server(addresses).environment
-    source.runner.environment.update(environment, ANSIBLE_PIPELINING="true")
+    source.runner.environment |= ssh_server(addresses).environment
     played = source.runner.playbook("-i", source.file(), playbook, "-v").ok()
     assert re.fullmatch(
         r"\S*/test\.server_management\.yml: .*; 3 hosts\n", played.stderr

@@ -16,17 +16,11 @@ from support.run import Result
 
 from .conftest import Source
 
-COLLECTION = "server_management.cloud"
-
 
 def run(source: Source, playbook: str, *arguments: str | Path) -> Result:
     """Run a playbook of the collection, with the connection in the environment."""
-    environment = {
-        "SERVER_MANAGEMENT_BASE_URL": source.sandbox.url,
-        "SERVER_MANAGEMENT_API_TOKEN": source.sandbox.token,
-        "ANSIBLE_PIPELINING": "true",  # fewer processes
-    }
-    return source.runner.playbook(f"{COLLECTION}.{playbook}", *arguments, env=environment)
+    name = f"server_management.cloud.{playbook}"
+    return source.runner.playbook(name, *arguments, env=source.sandbox.environment)
 
 
 @pytest.mark.promise("misdirected")

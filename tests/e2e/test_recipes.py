@@ -64,11 +64,8 @@ def test_a_pipeline_fails_with_the_findings_or_with_the_error(
     assert gitlab["script"][-1] == command
     for settings in (github["env"], gitlab["variables"]):
         assert "SERVER_MANAGEMENT_BASE_URL" in settings
-    account = {
-        "SERVER_MANAGEMENT_BASE_URL": source.sandbox.url,
-        "SERVER_MANAGEMENT_API_TOKEN": source.sandbox.token,
-    }
     (tmp_path / "fleet.yml").write_text(f"fleet: {[{'name': name} for name in THREE]}\n")
+    account = source.sandbox.environment
     run = partial(source.runner.run, "sh", "-c", command, cwd=tmp_path, env=account)
     run().ok()
     source.sandbox.servers.pop()

@@ -38,11 +38,7 @@ def test_every_way_to_give_a_token(source: Source, cases: Cases, tmp_path: Path)
     cases.share("vault", source.sandbox, api_token=None)
     with cases.all["vault"].path.open("a") as file:
         file.write(f"\napi_token: !vault |\n{textwrap.indent(encrypted, '  ')}")
-    variables = {
-        "SERVER_MANAGEMENT_API_TOKEN": environment.token,
-        "SERVER_MANAGEMENT_BASE_URL": environment.url,
-        "PROD": source.sandbox.token,
-    }
+    variables = {**environment.environment, "PROD": source.sandbox.token}
     given = ("-e", f"token={extra.token} url={extra.url}")
     vault = ("--vault-password-file", tmp_path / "password")
     result = cases.run(*given, *vault, env=variables)
@@ -133,11 +129,7 @@ def test_a_task_and_its_defaults_take_precedence_over_the_environment(
     playbook = tmp_path / "play.yml"
     play = {"hosts": "localhost", "gather_facts": False, "tasks": tasks}
     playbook.write_text(yaml.safe_dump([play]))
-    environment = {
-        **EMPTY_VARIABLES,
-        "SERVER_MANAGEMENT_API_TOKEN": "of-another-account",
-        "ANSIBLE_PIPELINING": "true",
-    }
+    environment = {**EMPTY_VARIABLES, "SERVER_MANAGEMENT_API_TOKEN": "of-another-account"}
     source.runner.playbook(playbook, env=environment).ok().shows("ignored=2")
     sent = [request.headers["Authorization"] for request in sandbox.requests]
     assert sent == [f"Bearer {sandbox.token}"] * 2 + ["Bearer of-another-account"]

@@ -88,6 +88,14 @@ class Sandbox:
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{scheme}://{host}:{self.port}{self.prefix}"
 
+    @property
+    def environment(self) -> dict[str, str]:
+        """Return the variables with which inventory files and modules find the account."""
+        return {
+            "SERVER_MANAGEMENT_BASE_URL": self.url,
+            "SERVER_MANAGEMENT_API_TOKEN": self.token,
+        }
+
     def fail(
         self, fault: Fault, *, times: int | None = 1, page: int | None = None, after: int = 0
     ) -> None:

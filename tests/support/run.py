@@ -115,6 +115,8 @@ def clean_environment(home: Path, python: Path = Path(sys.executable)) -> dict[s
         # Its default, ~/.ansible/tmp, is in the user's home, whatever HOME is.
         "ANSIBLE_REMOTE_TMP": str(home / ".ansible" / "tmp"),
         "ANSIBLE_NOCOLOR": "1",
+        # Fewer processes for each task, and over SSH one connection for each module instead of six.
+        "ANSIBLE_PIPELINING": "true",
         # Interpreter discovery may find a version manager's shim that fails.
         "ANSIBLE_PYTHON_INTERPRETER": str(python.absolute()),
     }

@@ -62,8 +62,7 @@ class Fleet:
         self.source = source
         self.ssh = ssh
         self.become(*ids)
-        # Without pipelining, each module opens many connections to its server.
-        source.runner.environment.update(ssh.environment, ANSIBLE_PIPELINING="true")
+        source.runner.environment |= ssh.environment
 
     def become(self, *ids: str) -> None:
         """Let the account have other servers, at the same addresses."""
