@@ -22,26 +22,17 @@ from sandbox.account import SERVER
 from support.run import CommandError, Result, Runner, write_inventory
 
 KNOWN = [
+    {**SERVER, "ipv4": "203.0.113.1"},
     {
         **SERVER,
-        "id": f"srv_{number}",
-        "name": name,
-        "status": status,
-        "plan": plan,
-        "region": region,
-        "ipv4": f"203.0.113.{number}",
-        "created_at": f"2026-0{number}-01T00:00:00Z",
-    }
-    for number, (name, status, plan, region) in enumerate(
-        [
-            ("web-1", "running", "small", "eu-1"),
-            ("web-2", "stopped", "small", "eu-2"),
-            ("db-1", "running", "large", "eu-1"),
-        ],
-        start=1,
-    )
+        "id": "srv_2",
+        "name": "web-2",
+        "status": "stopped",
+        "region": "eu-2",
+        "ipv4": "203.0.113.2",
+    },
+    {**SERVER, "id": "srv_3", "name": "db-1", "plan": "large", "ipv4": "203.0.113.3"},
 ]
-
 THREE = ["db-1", "web-1", "web-2"]
 ENDING = ".server_management.yml"
 

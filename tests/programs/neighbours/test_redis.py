@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from e2e.conftest import Source, hosts
+from e2e.conftest import THREE, Source, hosts
 
 from support.guides import read_files
 from support.run import Runner, write_inventory
 
-THREE = ["db-1", "web-1", "web-2"]
 START_LIMIT = 60.0  # seconds
 
 PROGRAM = shutil.which("redis-server") or ""

@@ -9,9 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from e2e.conftest import Source, cached, hosts
-
-THREE = ["db-1", "web-1", "web-2"]
+from e2e.conftest import THREE, Source, cached, hosts
 
 # What AWX does: ask for the inventory, then run something on it.
 LIST = """\
