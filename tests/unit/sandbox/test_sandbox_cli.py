@@ -92,10 +92,8 @@ def test_it_prints_its_url_and_stops_although_a_client_waits(number: signal.Sign
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--host", "0.0.0.0"], "host: expected an address in 127.0.0.0/8 or ::1, not '0.0.0.0'"),
         (["--certfile", "none.pem"], "tls: can't use none.pem"),
         (["--data", "none.json"], "can't read none.json"),
-        (["--fault", "status=high"], "can't use 'status=high'"),
         (["--port", "70000"], "expected 0 to 65535"),
         (["--change", "disappear=web-99"], "change: no server is named 'web-99' after 0 s"),
     ],
@@ -156,14 +154,11 @@ def test_a_fault_or_change_is_parsed(spec: str, expected: object) -> None:
 @pytest.mark.parametrize(
     ("parse", "spec", "message"),
     [
-        (parse_fault, "", "can't use ''"),
         (parse_fault, "boom", "can't use 'boom'"),
-        (parse_fault, "status=", "can't use 'status='"),
+        (parse_fault, "status=high", "can't use 'status=high'"),
         (parse_fault, "colour=red", "can't use 'colour=red'"),
         (parse_fault, "chunked=1", "can't use 'chunked=1'"),
         (parse_fault, "cut=late", "cut: expected start, headers or body, not 'late'"),
-        (parse_fault, "end=late", "end: expected close, reset or hang, not 'late'"),
-        (parse_change, "", "can't use ''"),
         (parse_change, "at=soon,appear=a", "can't use 'at=soon'"),
         (parse_change, "at=-1,appear=a", "expected at to be 0 or more"),
         (parse_change, "appear=a,disappear=b", "exactly one of"),

@@ -25,7 +25,6 @@ from .conftest import call
 DESCRIPTION = Path(__file__).resolve().parents[3] / "docs" / "openapi.yaml"
 PROTOCOL = yaml.safe_load(DESCRIPTION.read_text(encoding="utf-8"))
 SCHEMAS = PROTOCOL["components"]["schemas"]
-SERVER = SCHEMAS["Server"]
 
 
 @pytest.fixture
@@ -102,7 +101,6 @@ def test_only_the_described_operations_are_served(paged: Sandbox) -> None:
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        *((field, ...) for field in SERVER["required"]),
         ("id", "without"),
         ("id", 7),
         ("ipv4", "192.0.2.256"),
@@ -111,8 +109,7 @@ def test_only_the_described_operations_are_served(paged: Sandbox) -> None:
         ("created_at", "2024-02-30T00:00:00Z"),
     ],
 )
-def test_a_missing_or_wrong_value_is_detected(paged: Sandbox, field: str, value: object) -> None:
-    fields = {**paged.servers[0], field: value}
-    paged.servers[0] = {name: given for name, given in fields.items() if given is not ...}
+def test_a_wrong_value_is_detected(paged: Sandbox, field: str, value: object) -> None:
+    paged.servers[0] = {**paged.servers[0], field: value}
     with pytest.raises(OpenAPIError):
         check(paged, call(paged))
