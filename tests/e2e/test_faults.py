@@ -73,25 +73,6 @@ def test_each_fault_has_its_message_and_adds_nothing(cases: Cases) -> None:
     assert [len(api.requests) for api in (*apis, paged)] == [1] * len(apis) + [3]
 
 
-@pytest.mark.promise("whole")
-def test_paging_gives_the_whole_account(cases: Cases) -> None:
-    expected = {}
-    for case, style, count, pages in (
-        ("empty", "link", 0, 1),
-        ("link", "link", 9, 3),
-        ("full", "cursor", 4, 1),
-        ("cursor", "cursor", 9, 3),
-    ):
-        names = [f"{case}-{number}" for number in range(count)]
-        api = cases.serve(*names, servers=[], pagination=style, page_size=4)
-        cases.add(case, api, hosts=names, pagination=style)
-        expected[case] = (api, pages)
-    cases.run()
-    for case, (api, pages) in expected.items():
-        assert len(api.requests) == pages, case
-        assert len({request.connection for request in api.requests}) == 1, case
-
-
 def _objects() -> Fault:
     body = b'{"data":[' + b"{}," * 2**22 + b'0],"has_more":false}'
     return Fault(body=gzip.compress(body, 1), headers={"Content-Encoding": "gzip"})

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import KNOWN, Cases, Source, as_arguments, hosts, members
+from .conftest import KNOWN, Cases, Source, hosts, members
 
 pytestmark = pytest.mark.promise("misdirected")
 
@@ -159,20 +159,6 @@ def test_a_server_without_a_usable_address_is_not_reached_by_its_name(
     assert addresses.pop("web-4") == "203.0.113.4"
     assert addresses.pop("web-2") == "web-2.example.com"
     assert list(addresses.values()) == ["no-usable-ipv4.invalid."] * 3
-
-
-def test_all_addresses_the_hosts_of_each_file_in_the_order_of_their_names(
-    source: Source, cases: Cases
-) -> None:
-    source.sandbox.servers = named("d", "c", "b", "a")
-    other = cases.add("second", cases.serve("h", "g", "f", "e"))
-    for servers in (source.sandbox.servers, other.servers):
-        for server, plan in zip(servers, ("small", "large", "small", "large"), strict=True):
-            server["plan"] = plan
-    sources = as_arguments([source.file(), cases.all["second"].path])
-    # A playbook shows them in any order.
-    shown = source.runner.ansible(*sources, "all", "--list-hosts").ok().stdout
-    assert shown.split()[2:] == [*"abcdefgh"]
 
 
 # Ansible looks for these files by the name of a host, first without an extension.

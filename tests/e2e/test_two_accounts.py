@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import KNOWN, THREE, Cases, Source, cached, members
+from .conftest import KNOWN, THREE, Cases, Source, members
 
 # The second account has a server named as one of the first, and one of its own.
 OTHERS = [
@@ -54,20 +54,3 @@ def test_no_host_is_lost(source: Source, cases: Cases) -> None:
     ):
         sent = [request.headers["Authorization"] for request in api.requests]
         assert sent == [f"Bearer {token}" for token in tokens]
-
-
-@pytest.mark.promise("lost")
-def test_accounts_that_number_their_servers_alike_are_different(
-    source: Source, cases: Cases
-) -> None:
-    source.sandbox.servers = [dict(KNOWN[0])]
-    # The first source reads its account from the cache; then the same URL has another account.
-    options = cached(source.folder / "cache")
-    cases.add("first", source.sandbox, hosts=["web-1"], **options)
-    cases.run()
-    source.sandbox.servers[0].update(created_at="2026-09-09T00:00:00Z", ipv4="198.51.100.9")
-    text = "1 server is not named as preferred"
-    cases.add("second", source.sandbox, hosts=["web-1_srv_1"], warns=text)
-    hostvars = cases.run().json()["_meta"]["hostvars"]
-    assert hostvars["web-1"]["ansible_host"] == KNOWN[0]["ipv4"]
-    assert hostvars["web-1_srv_1"]["ansible_host"] == "198.51.100.9"
