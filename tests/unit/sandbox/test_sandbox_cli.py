@@ -135,16 +135,13 @@ def test_the_account_of_the_documents_is_served_and_changes_on_schedule() -> Non
     [
         ("status=503,times=2,retry_after=1", (Fault(status=503, retry_after="1"), {"times": 2})),
         ("hang,times=always", (Fault.hang(), {"times": None})),
-        ("reset,page=2,after=1", (Fault.reset(), {"page": 2, "after": 1})),
         (
             "cut=body,drip_body=0.1,chunked=true",
             (Fault(cut="body", drip_body=0.1, chunked=True), {}),
         ),
         ("location=/?a=b,status=302", (Fault(location="/?a=b", status=302), {})),
-        ("appear=web-99", Change("appear", "web-99")),
         ("at=1.5,appear=web-99,plan=a=b", Change("appear", "web-99", 1.5, {"plan": "a=b"})),
         ("change=srv_1,name=new,at=2", Change("change", "srv_1", 2, {"name": "new"})),
-        ("disappear=web-99,at=9", Change("disappear", "web-99", 9)),
     ],
 )
 def test_a_fault_or_change_is_parsed(spec: str, expected: object) -> None:
@@ -155,12 +152,9 @@ def test_a_fault_or_change_is_parsed(spec: str, expected: object) -> None:
     ("parse", "spec", "message"),
     [
         (parse_fault, "boom", "can't use 'boom'"),
-        (parse_fault, "status=high", "can't use 'status=high'"),
         (parse_fault, "colour=red", "can't use 'colour=red'"),
-        (parse_fault, "chunked=1", "can't use 'chunked=1'"),
         (parse_fault, "cut=late", "cut: expected start, headers or body, not 'late'"),
         (parse_change, "at=soon,appear=a", "can't use 'at=soon'"),
-        (parse_change, "at=-1,appear=a", "expected at to be 0 or more"),
         (parse_change, "appear=a,disappear=b", "exactly one of"),
         (parse_change, "appear=", "needs the name of a server"),
         (parse_change, "change=a", "a: nothing is to be changed"),
