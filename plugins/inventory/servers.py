@@ -262,7 +262,13 @@ from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructa
 from ansible.release import __version__ as ansible_version
 
 from ..module_utils._errors import CloudError, OptionError
-from ..module_utils._models import SELECTING_OPTIONS, Listing, Server, check_min_servers
+from ..module_utils._models import (
+    SELECTING_OPTIONS,
+    Listing,
+    Server,
+    check_min_servers,
+    wanted_values,
+)
 from ..module_utils._options import TOKEN_OPTIONS, Connection, connection_from
 from ..module_utils._text import count_of, redact, summarise
 from ..module_utils._url import is_loopback, origin
@@ -397,13 +403,13 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         has_loopback = is_loopback(origin(connection.base_url)[1])
         show = partial(self._show, 1)
         hosts = hosts_from(servers, self.get_option("hostvars_prefix"), has_loopback, show)
-        account = count_of(len(listing.servers), "server")
+        count = count_of(len(listing.servers), "server")
         if expressions:
             expressions.hosts = hosts
             hosts = [host for host in hosts if expressions.is_kept(host)]
         if servers and not hosts:
-            self._warn(f"filters: no host is left; the account has {account}.")
-        line = f"{account} {listing.obtained}; {count_of(len(hosts), 'host')}"
+            self._warn(f"filters: no host is left; the account has {count}.")
+        line = f"{count} {listing.obtained}; {count_of(len(hosts), 'host')}"
         used = [option for option in (*SELECTING_OPTIONS, "filters") if self.get_option(option)]
         if used:
             line += f" after {' and '.join(used)}"
@@ -412,7 +418,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         if len(hosts) < least:
             raise OptionError(
                 f"min_hosts: {least} or more expected, but the number of hosts is {len(hosts)}; "
-                f"the account has {account}.",
+                f"the account has {count}.",
                 "Check statuses, regions, plans and filters.",
             )
         if expressions and self.get_option("hostnames"):
@@ -422,11 +428,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
     def _select(self, account: list[Server]) -> list[Server]:
         """Return the servers that the options keep; warn if none is left."""
-        wanted = {}
-        for option in SELECTING_OPTIONS:
-            values = self.get_option(option)
-            if values is not None:
-                wanted[option] = values
+        wanted = wanted_values(self.get_option)
         if not wanted:
             return account
         from ..module_utils._selection import explain_empty, explain_unknown, select

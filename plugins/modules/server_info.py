@@ -160,7 +160,7 @@ error:
 
 from typing import Any
 
-from ..module_utils._models import SELECTING_OPTIONS
+from ..module_utils._models import wanted_values
 from ..module_utils._module import Task, run
 from ..module_utils._selection import explain_empty, select
 
@@ -176,10 +176,7 @@ OPTIONS = {
 def execute(task: Task) -> dict[str, Any]:
     """List the servers that match the options."""
     params = task.params
-    wanted = {}
-    for option in SELECTING_OPTIONS:
-        if params[option] is not None:
-            wanted[option] = params[option]
+    wanted = wanted_values(params.__getitem__)
     servers = task.list_servers()
     selected = select(servers, wanted)
     for field in ("id", "name"):
@@ -188,8 +185,8 @@ def execute(task: Task) -> dict[str, Any]:
             selected = [server for server in selected if server.text(field).strip() == value]
     # A loop that waits for a server selects it by name, id or status: no match is normal there.
     if params["id"] is None and params["name"] is None:
-        wanted.pop("statuses", None)
-        for message in explain_empty(servers, wanted):
+        places = {option: values for option, values in wanted.items() if option != "statuses"}
+        for message in explain_empty(servers, places):
             task.warn(message)
     selected = task.for_result(selected)
     return {"servers": [server.fields for server in selected]}
