@@ -49,7 +49,7 @@ _FORMS = {
 
 
 class _Recorder(Http):
-    """Keep the bodies that are received, and the time of the last response."""
+    """Keep the bodies that are received, and the time at which the last request ended."""
 
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
@@ -89,13 +89,15 @@ def check(
         "status": recorder.status,
         "error_code": None,
         "requests": recorder.requests,
-        "milliseconds": round(1000 * recorder.seconds) if recorder.requests else None,
+        "milliseconds": None,
         "clock_skew": _clock_skew(recorder),
         **_describe_servers(servers, show_values),
         "has_more": more,
         "link": _link(headers.get("Link", ""), connection.base_url),
         "headers": shown_headers,
     }
+    if recorder.requests:
+        report["milliseconds"] = round(1000 * recorder.seconds)
     if more is None:  # without a list of servers, 0 would look like an empty account
         report.update(servers=None, distinct=None, as_documented=None)
     if failure:

@@ -108,14 +108,14 @@ class _Comparison:
             )
         self._entries[server.id] = (declared, position)
 
-    def add_server(self, server: Server, may_be_unexpected: bool) -> None:
+    def add_server(self, server: Server, allow_unexpected: bool) -> None:
         """Compare a server with the entry that declares it; without one, it is unexpected."""
         if server.id in self._entries:
             declared, _position = self._entries[server.id]
             self._add_differences(server, declared)
         elif server.id not in self._ambiguous_ids:
             self._unexpected.append(server.fields)
-            if not may_be_unexpected:
+            if not allow_unexpected:
                 self._add_line(server, f"{server.label} is not declared")
 
     def _add_differences(self, server: Server, declared: Mapping[str, str]) -> None:

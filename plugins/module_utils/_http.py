@@ -43,8 +43,8 @@ class Http:
     """Send requests, one after the other, over one connection that is kept open.
 
     ``trace``, if there is one, receives one line for each request. ``status``, ``headers`` and
-    ``size``, the bytes of the body, are those of the response to the last request, if there was
-    one; ``seconds`` is how long that request took.
+    ``size``, the number of bytes of the body, are those of the response to the last request, if
+    there was one; ``seconds`` is how long that request took.
     """
 
     def __init__(self, connection: Connection, trace: Show | None = None) -> None:

@@ -209,20 +209,20 @@ else:
             return [without_origin(item) for item in value]
         if isinstance(value, dict):
             return {without_origin(key): without_origin(item) for key, item in value.items()}
-        plain: Any = value  # a vault value, for example
+        unmarked: Any = value  # a vault value, for example
         if isinstance(value, str):
-            plain = str.__str__(value)
+            unmarked = str.__str__(value)
             if is_trusted(value):
-                plain = trust_as_template(plain)
+                unmarked = trust_as_template(unmarked)
         elif isinstance(value, datetime):
-            plain = datetime.fromisoformat(value.isoformat())
+            unmarked = datetime.fromisoformat(value.isoformat())
         elif isinstance(value, date):
-            plain = date.fromisoformat(value.isoformat())
+            unmarked = date.fromisoformat(value.isoformat())
         elif isinstance(value, float):
-            plain = float(value)
+            unmarked = float(value)
         elif isinstance(value, int) and not isinstance(value, bool):
-            plain = int(value)
-        return plain
+            unmarked = int(value)
+        return unmarked
 
 
 def trust_plain(value: Any) -> Any:

@@ -138,7 +138,7 @@ class CacheEntry:
         return None
 
     def _is_within(self, listing: Listing, seconds: int) -> bool:
-        """Return whether a listing is at most so old; if ``fresh`` is 0, there is no limit.
+        """Return whether a listing is at most ``seconds`` old; if ``fresh`` is 0, it always is.
 
         A negative age means that the entry was written with another clock, or by somebody else.
         """

@@ -60,9 +60,8 @@ class Snapshot:
         An id with other characters can't be in an event: with these replaced, it could be the id of
         another server.
         """
-        ids = [identifier for identifier in self.servers if is_plain(identifier)]
-        ids.sort(key=self.names.__getitem__)
-        return [self.servers[identifier] for identifier in ids]
+        servers = [server for server in self.servers.values() if is_plain(server.id)]
+        return sorted(servers, key=lambda server: self.names[server.id])
 
 
 class History:
