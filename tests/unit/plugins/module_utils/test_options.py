@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+from ansible.module_utils.parsing.convert_bool import BOOLEANS_FALSE, BOOLEANS_TRUE
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._options import (
+    TYPES,
     VERSION,
     Connection,
     connection_argument_spec,
@@ -316,3 +318,11 @@ def test_ansible_hides_the_token_and_nothing_else() -> None:
     spec = connection_argument_spec()
     hidden = {option: rules["no_log"] for option, rules in spec.items() if "no_log" in rules}
     assert hidden == {"api_token": True, "api_token_file": False}
+
+
+def test_flags_are_those_of_ansible() -> None:
+    to_flag, _expected = TYPES["bool"]
+    for is_set, texts in ((True, BOOLEANS_TRUE), (False, BOOLEANS_FALSE)):
+        assert {to_flag(text) for text in texts} == {is_set}
+        assert to_flag(f" {is_set}\n") is is_set
+    assert to_flag("maybe") is None
