@@ -109,7 +109,8 @@ def test_options_reserve_names(
 def test_a_literal_group_with_a_name_that_it_cannot_have_is_an_error(
     options: dict[str, Any], option: str
 ) -> None:
-    with pytest.raises(OptionError, match=rf"^{option}: \w+ is a "):
+    message = rf"^{option}: \w+ is a .+\. Choose another name for the group\.$"
+    with pytest.raises(OptionError, match=message):
         _names(**options).check({"web"}, print)
     _names().check({"web"}, print)
 
