@@ -88,11 +88,15 @@ def test_a_value_that_could_be_a_template_or_change_is_not_remembered(value: obj
     assert evaluate.call_count == 2
 
 
-def test_a_variable_that_can_be_merged_with_one_of_the_api_is_not_remembered() -> None:
+@pytest.mark.parametrize(("variable", "number"), [("a", 1), ("server_extra", 2)])
+def test_a_composed_variable_is_remembered_if_the_api_has_none_with_its_name(
+    variable: str, number: int
+) -> None:
     evaluate = Mock(return_value="x")
-    asking = Expression("groups: a", load("server_extra.team"), evaluate)
+    asking = Expression("groups: a", load(f"{variable}.team"), evaluate)
     for host in hosts_with([{"extra": {"team": team}} for team in "ab"]):
         composed = ComposedHost(host, ScratchInventory(InventoryData()))
-        composed.add({"server_extra": {"a": 1}}, [])
+        composed.add({variable: {"a": 1}}, [])
         asking.result(composed)
-    assert evaluate.call_count == 2
+    # The setting hash_behaviour can merge a composed mapping with one of the API.
+    assert evaluate.call_count == number
