@@ -406,9 +406,10 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         count = count_of(len(listing.servers), "server")
         if expressions:
             expressions.hosts = hosts
+        if expressions and self.get_option("filters"):
             hosts = [host for host in hosts if expressions.is_kept(host)]
-        if servers and not hosts:
-            self._warn(f"filters: no host is left; the account has {count}.")
+            if servers and not hosts:
+                self._warn(f"filters: no host is left; the account has {count}.")
         line = f"{count} {listing.obtained}; {count_of(len(hosts), 'host')}"
         used = [option for option in (*SELECTING_OPTIONS, "filters") if self.get_option(option)]
         if used:

@@ -140,11 +140,10 @@ def _create(params: Mapping[str, Any]) -> Change:
 
 def _differs(server: Server, params: Mapping[str, Any], field: str) -> bool:
     """Return whether an option requires another value than the server has."""
-    expected = params[field]
-    actual = server.text(field)
-    if not expected or actual.strip() == expected:
+    found = differences(server, params, [field])
+    if not found:
         return False
-    if not actual:
+    if not found[field]["actual"]:
         raise MalformedResponse(
             f"The API gives no usable {field} for the server {in_quotes(server.id)}.",
             f"Omit {field} to continue without comparing it.",
