@@ -84,10 +84,13 @@ options:
     elements: str
   hostvars_prefix:
     description:
-      - The prefix of each field of the API in the name of its host variable, as in C(server_id) and
-        C(server_name). Fields that the API adds later also get it.
+      - The prefix of each field of the API in the name of its host variable, as in
+        C(server_management_id) and C(server_management_name). Fields that the API adds later also
+        get it.
+      - The default is long, because host variables of an inventory override C(group_vars) and the
+        defaults of roles, in which names such as C(server_name) are common.
     type: str
-    default: server_
+    default: server_management_
   statuses:
     description:
       - Keep only servers with one of these values. An empty list, an empty value and null are
@@ -187,11 +190,11 @@ api_token_file: ~/.config/server_management/token
 compose:
   ansible_user: "'admin'"
   ansible_port: 2222
-  rack: server_region ~ '/' ~ server_plan
+  rack: server_management_region ~ '/' ~ server_management_plan
 groups:
   webservers: inventory_hostname.startswith('web')
 keyed_groups:
-  - key: server_name | regex_replace('-\d+$', '')
+  - key: server_management_name | regex_replace('-\d+$', '')
     prefix: role
 
 ---
@@ -200,9 +203,9 @@ plugin: server_management.cloud.servers
 base_url: https://api.example.com
 api_token_file: ~/.config/server_management/token
 filters:
-  - include: server_name == 'test-keep'
-  - exclude: server_name.startswith('test')
-  - exclude: server_status != 'running'
+  - include: server_management_name == 'test-keep'
+  - exclude: server_management_name.startswith('test')
+  - exclude: server_management_status != 'running'
 
 ---
 # Keep only the web servers.
@@ -210,7 +213,7 @@ plugin: server_management.cloud.servers
 base_url: https://api.example.com
 api_token_file: ~/.config/server_management/token
 filters:
-  - include: server_name.startswith('web')
+  - include: server_management_name.startswith('web')
   - exclude: true
 
 ---
@@ -226,7 +229,7 @@ plugin: server_management.cloud.servers
 base_url: https://api.example.com
 api_token_file: ~/.config/server_management/token
 hostnames:
-  - server_name ~ '.' ~ server_region
+  - server_management_name ~ '.' ~ server_management_region
 
 ---
 # Cache the listing for ten minutes. Use an old one for up to a day while the API

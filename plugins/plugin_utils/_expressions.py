@@ -39,7 +39,10 @@ _NUMBERS = (bool, int, float)  # as expressions, they stand for themselves
 _FAILED = object()  # instead of the value of a variable
 # A template, or a part of one in a text; not the braces of replace('{{', '').
 _has_braces = re.compile(r"""^\s*\{[{%]|\{\{[^'"]*\}\}""").search
-_NO_BRACES = "expressions have no braces: write server_name instead of {{ server_name }}"
+_NO_BRACES = (
+    "expressions have no braces: "
+    "write server_management_name instead of {{ server_management_name }}"
+)
 
 
 class Expressions(BaseInventoryPlugin, Constructable):

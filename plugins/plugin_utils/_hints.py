@@ -31,7 +31,7 @@ def find_hint(
         return "only some servers have this field: add the filter default"
     if f"{prefix}{name}" in known:
         return f"did you mean {prefix}{name}?"
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.8)  # as server_nmae
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.8)  # as server_management_nmae
     if near:
         return f"did you mean {near[0]}?"
     # A variable that Ansible has only in plays, such as hostvars, is not meant as text.

@@ -161,7 +161,7 @@ class Cases:
     def share(self, case: str, api: Sandbox, **options: Any) -> None:
         """Add a source over the known servers, which others list too, with other host names."""
         expected = {"hosts": [f"{case}-{name}" for name in THREE], **options}
-        self.add(case, api, hostnames=[f"'{case}-' ~ server_name"], **expected)
+        self.add(case, api, hostnames=[f"'{case}-' ~ server_management_name"], **expected)
 
     def write(self, case: str, content: str, fails: str | Sequence[str]) -> None:
         """Add a source with this content, which fails."""

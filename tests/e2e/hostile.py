@@ -59,7 +59,7 @@ class Case:
     @property
     def host_vars(self) -> dict[str, Any]:
         """Return the variables that the host must have."""
-        variables = {f"server_{key}": value for key, value in self.fields.items()}
+        variables = {f"server_management_{key}": value for key, value in self.fields.items()}
         address = "no-usable-ipv4.invalid." if "ipv4" in self.change else SERVER["ipv4"]
         return {**variables, "ansible_host": address}
 

@@ -19,7 +19,7 @@ def test_the_whole_inventory_of_a_known_account(source: Source) -> None:
     assert hostvars == {
         server["name"]: {
             "ansible_host": server["ipv4"],
-            **{f"server_{key}": value for key, value in server.items()},
+            **{f"server_management_{key}": value for key, value in server.items()},
         }
         for server in KNOWN
     }
@@ -48,14 +48,19 @@ CHOICES: dict[str, tuple[dict[str, Any], dict[str, list[str]]]] = {
     "regions": ({"regions": ["eu-1"], "plans": ["small"]}, {"server_management": ["web-1"]}),
     "template": ({"regions": "{{ 'eu-2, eu-1'.split(',') }}"}, {"server_management": THREE}),
     "filters": (
-        {"filters": [{"include": "'web-2' in server_name"}, {"exclude": "'web' in server_name"}]},
+        {
+            "filters": [
+                {"include": "'web-2' in server_management_name"},
+                {"exclude": "'web' in server_management_name"},
+            ]
+        },
         {"server_management": ["db-1", "web-2"]},
     ),
     "hostnames": (
         {
             "hostnames": [
-                "'hostnames-' ~ server_region if server_region == 'eu-2' else ''",
-                "'hostnames-' ~ server_name",
+                "'hostnames-eu-2' if server_management_region == 'eu-2' else ''",
+                "'hostnames-' ~ server_management_name",
             ]
         },
         {"server_management": ["db-1", "eu-2", "web-1"]},
@@ -65,11 +70,15 @@ CHOICES: dict[str, tuple[dict[str, Any], dict[str, list[str]]]] = {
         {"web": ["web-1", "web-2"], "no": []},
     ),
     "parent_group": (
-        {"keyed_groups": [{"key": "server_region", "prefix": "in", "parent_group": "europe"}]},
+        {
+            "keyed_groups": [
+                {"key": "server_management_region", "prefix": "in", "parent_group": "europe"}
+            ]
+        },
         {"in_eu_1": ["db-1", "web-1"]},
     ),
     "separator": (
-        {"keyed_groups": [{"key": "server_plan"}], "leading_separator": False},
+        {"keyed_groups": [{"key": "server_management_plan"}], "leading_separator": False},
         {"large": ["db-1"]},
     ),
     "minimum": ({"min_servers": 3, "min_hosts": 3}, {"plan_large": ["db-1"]}),
@@ -83,7 +92,7 @@ CHOICES: dict[str, tuple[dict[str, Any], dict[str, list[str]]]] = {
 def test_an_option_chooses_names_or_groups(source: Source, cases: Cases) -> None:
     for case, (options, _expected) in CHOICES.items():
         # All sources share the groups, so that the names tell their hosts apart.
-        named = {"group": None, "hostnames": [f"'{case}-' ~ server_name"]}
+        named = {"group": None, "hostnames": [f"'{case}-' ~ server_management_name"]}
         cases.add(case, source.sandbox, **{**named, **options})
     listing = cases.run().json()
     for case, (_options, expected) in CHOICES.items():
@@ -103,13 +112,13 @@ def test_variables(source: Source) -> None:
     listing = source.list(
         "-e",
         "domain=example.com",
-        hostvars_prefix="vm_",
+        hostvars_prefix="server_",
         use_extra_vars=True,
         compose={
             "ansible_port": 2222,
             "ansible_user": "'admin'",
-            "fqdn": "vm_name ~ '.' ~ domain",
-            "ansible_host": "vm_name",
+            "fqdn": "server_name ~ '.' ~ domain",
+            "ansible_host": "server_name",
         },
         groups={"ours": "domain == 'example.com' and fqdn is defined"},
     )
@@ -120,7 +129,7 @@ def test_variables(source: Source) -> None:
         "ansible_port": 2222,
         "ansible_user": "admin",
         "fqdn": "web-1.example.com",
-        **{f"vm_{key}": value for key, value in KNOWN[0].items()},
+        **{f"server_{key}": value for key, value in KNOWN[0].items()},
     }
     assert members(listing, "ours") == ["db-1", "web-1", "web-2"]
 
@@ -130,22 +139,29 @@ def test_failing_expressions_and_changed_names_are_warnings_or_with_strict_error
     source: Source, cases: Cases
 ) -> None:
     options: dict[str, Any] = {
-        "compose": {"a": "server_nope"},
-        "groups": {"b": "server_nope == 1"},
-        "keyed_groups": [{"key": "server_nope"}],
-        "hostnames": ["server_nope", "server_name"],
+        "compose": {"a": "server_management_nope"},
+        "groups": {"b": "server_management_nope == 1"},
+        "keyed_groups": [{"key": "server_management_nope"}],
+        "hostnames": ["server_management_nope", "server_management_name"],
     }
-    undefined = "'server_nope' is undefined"
+    undefined = "'server_management_nope' is undefined"
     for name, value in options.items():
         fails = (f"{name}.server_management.yml: {name}: ", undefined)
         cases.add(name, source.sandbox, strict=True, fails=fails, **{name: value})
-    labels = ("compose: a", "groups: b", "keyed_groups: server_nope", "hostnames: server_nope")
+    labels = (
+        "compose: a",
+        "groups: b",
+        "keyed_groups: server_management_nope",
+        "hostnames: server_management_nope",
+    )
     each = [f"{label}: failed for 3 of 3 hosts, first with: " for label in labels]
     cases.add("lenient", source.sandbox, hosts=THREE, warns=each, **options)
     one = "compose: a: failed for 1 of 1 host: "
-    cases.add("single", warns=one, compose={"a": "server_nope"})
-    always = "filters: exclude: server_nope: failed"
-    cases.add("filters", source.sandbox, fails=always, filters=[{"exclude": "server_nope"}])
+    cases.add("single", warns=one, compose={"a": "server_management_nope"})
+    always = "filters: exclude: server_management_nope: failed"
+    cases.add(
+        "filters", source.sandbox, fails=always, filters=[{"exclude": "server_management_nope"}]
+    )
     other = cases.serve("w b", "v")
     other.servers[0]["region"] = "eu_1"
     same = "Several values become the group region_eu_1: region eu-1, region eu_1"
@@ -177,10 +193,13 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     # An exception of another library.
     ({"group": "{{ '[' | from_yaml }}"}, "group: "),
     (
-        {"keyed_groups": [{"key": "server_plan", "parent_group": "_small"}]},
+        {"keyed_groups": [{"key": "server_management_plan", "parent_group": "_small"}]},
         "keyed_groups: the group _small would be inside itself.",
     ),
-    ({"filters": [{"exclude": "server_name =="}]}, "filters: exclude: server_name ==: "),
+    (
+        {"filters": [{"exclude": "server_management_name =="}]},
+        "filters: exclude: server_management_name ==: ",
+    ),
 ]
 
 

@@ -52,7 +52,11 @@ def update(runner: Runner, path: Path, **variables: str) -> tuple[Result, list[s
         ({}, [], []),
         ({"min_servers": 1}, [], None),
         ({"regions": ["eu-1", "eu-11"], "strict": True}, KNOWN, None),
-        ({"hostnames": ["'acct-a-' ~ server_name"]}, KNOWN, [f"acct-a-{name}" for name in THREE]),
+        (
+            {"hostnames": ["'acct-a-' ~ server_management_name"]},
+            KNOWN,
+            [f"acct-a-{name}" for name in THREE],
+        ),
     ],
     ids=["wrong token", "no server", "too few servers", "unknown region", "other names"],
 )
@@ -85,12 +89,15 @@ def test_with_fewer_plugins_no_script_is_read(source: Source) -> None:
 
 
 def test_the_variables_of_the_guide_are_in_what_awx_reads(source: Source) -> None:
-    compose = {"_awx_description": "server_name"}
-    path = source.file(hostnames=["server_id"], hostvars_prefix="server_", compose=compose)
+    compose = {"_awx_description": "server_management_name"}
+    path = source.file(hostnames=["server_management_id"], compose=compose)
     update(source.runner, path)
     output = json.loads(path.with_name("output.json").read_text())
     variables = output["_meta"]["hostvars"]["srv_2"]
-    assert (variables["_awx_description"], variables["server_status"]) == ("web-2", "stopped")
+    assert (variables["_awx_description"], variables["server_management_status"]) == (
+        "web-2",
+        "stopped",
+    )
 
 
 def test_an_update_finds_collections_of_the_project_only_by_the_variable(

@@ -31,9 +31,9 @@ def test_no_view_of_an_inventory_has_warnings(source: Source) -> None:
         return result.stdout
 
     graph = shown("--graph", "--vars")
-    assert "{server_id = srv_1}\n" in graph
+    assert "{server_management_id = srv_1}\n" in graph
     assert "  |--@region_eu_2:\n  |  |--web-2\n" in graph
-    assert json.loads(shown("--host", "web-1"))["server_id"] == "srv_1"
+    assert json.loads(shown("--host", "web-1"))["server_management_id"] == "srv_1"
     tree = yaml.safe_load(shown("--list", "--yaml"))
     assert list(tree["all"]["children"]["plan_small"]["hosts"]) == ["web-1", "web-2"]
 
@@ -42,9 +42,9 @@ def test_no_view_of_an_inventory_has_warnings(source: Source) -> None:
 def test_python_has_no_warnings(source: Source) -> None:
     program = Path(source.runner.environment["PATH"].split(":")[0], "ansible-inventory")
     options: dict[str, Any] = {
-        "compose": {"a": "server_plan | upper"},
-        "keyed_groups": [{"key": "server_plan"}],
-        "filters": [{"exclude": "server_name == 'web-2'"}],
+        "compose": {"a": "server_management_plan | upper"},
+        "keyed_groups": [{"key": "server_management_plan"}],
+        "filters": [{"exclude": "server_management_name == 'web-2'"}],
     }
     command = ("python", "-W", "always", program, "-i", source.file(**options), "--list")
     result = source.runner.run(*command).ok()

@@ -81,11 +81,11 @@ asyncio.run(main(Queue(), json.loads(sys.argv[2])))
 # An expression in each option that takes one.
 OPTIONS = {
     "strict": True,
-    "hostnames": ["server_name ~ '-x'"],
-    "filters": [{"exclude": "server_status is undefined"}],
-    "compose": {"digest": "server_name | hash('md5')"},
-    "groups": {"all_of_them": "server_id is truthy"},
-    "keyed_groups": [{"key": "server_plan", "prefix": "p", "parent_group": "plans"}],
+    "hostnames": ["server_management_name ~ '-x'"],
+    "filters": [{"exclude": "server_management_status is undefined"}],
+    "compose": {"digest": "server_management_name | hash('md5')"},
+    "groups": {"all_of_them": "server_management_id is truthy"},
+    "keyed_groups": [{"key": "server_management_plan", "prefix": "p", "parent_group": "plans"}],
 }
 PLAY = [
     {

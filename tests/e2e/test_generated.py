@@ -69,11 +69,11 @@ def test_every_server_of_any_account_is_a_host_and_its_text_is_data(
             api.servers = servers
             found = read(path)
             assert len(found) == len(servers)
-            identifiers = {str(host["vars"]["server_id"]) for host in found.values()}
+            identifiers = {str(host["vars"]["server_management_id"]) for host in found.values()}
             assert identifiers == {server["id"] for server in servers}
             assert all(re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]*", name) for name in found)
             for host in found.values():
-                own = {key for key in host["vars"] if not key.startswith("server_")}
+                own = {key for key in host["vars"] if not key.startswith("server_management_")}
                 assert own <= {"ansible_host"}
                 trusted = filter(is_trusted, meanings.texts_in(list(host["vars"].values())))
                 assert not re.search(r"[{}#%\n]", "".join(trusted))

@@ -36,7 +36,7 @@ def test_each_host_has_its_own_alias_in_plain_text(source: Source, cases: Cases)
     other = cases.serve(servers=[{**KNOWN[0], "id": hostile, "name": "hostile"}])
     cases.add("template", other, host_key_alias=True)
     # An expression wins for the hosts for which it works.
-    compose = {SSH: "'-C' if server_name == 'db-1' else undefined_name", SCP: "'-O'"}
+    compose = {SSH: "'-C' if server_management_name == 'db-1' else undefined_name", SCP: "'-O'"}
     warns = f"compose: {SSH}"
     cases.share("composed", source.sandbox, warns=warns, host_key_alias=True, compose=compose)
     # A variable of a group is weaker, and what is common to all connections remains.

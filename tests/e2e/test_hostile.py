@@ -21,11 +21,13 @@ from .hostile import CANARY, CASES, CONTROL, EXECUTE, STATIC, Case
 
 CONSTRUCTED: dict[str, Any] = {
     "compose": {
-        "copied": "server_x_undocumented | default(server_region | default(''))",
-        "joined": "server_region | default('') ~ server_name | default('')",
+        "copied": (
+            "server_management_x_undocumented | default(server_management_region | default(''))"
+        ),
+        "joined": "server_management_region | default('') ~ server_management_name | default('')",
     },
     "keyed_groups": [
-        {"key": "server_region | default([])", "prefix": "key", "parent_group": "keys"}
+        {"key": "server_management_region | default([])", "prefix": "key", "parent_group": "keys"}
     ],
 }
 
@@ -133,7 +135,7 @@ SEEN = """{
 {% endfor %}
 }
 """
-WANTED = "^(server_(?!management)|(ansible_host|copied|joined|kept)$)"
+WANTED = "^(server_management_|(ansible_host|copied|joined|kept)$)"
 # A task takes a process for each host: one host for each form of text that Ansible could render.
 TARGETS = [
     case
@@ -204,7 +206,7 @@ def test_a_forged_cache_entry_is_a_miss_or_data(cases: Cases, tmp_path: Path) ->
     assert set(warned) == cases.all.keys() - data
     assert plain(hostvars["listing-1"]["joined"]) == f"{EXECUTE}listing-1"
     for title in cases.all:
-        region = hostvars[f"{title}-1"]["server_region"]
+        region = hostvars[f"{title}-1"]["server_management_region"]
         if title in data:
             assert region == {"__ansible_unsafe": EXECUTE}, title
         else:

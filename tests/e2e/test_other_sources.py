@@ -23,16 +23,19 @@ def test_a_folder_of_sources(source: Source, tmp_path: Path) -> None:
         server["labels"] = {"team": "x"}
     source.file("10.server_management.yml", compose={"rack": "colour | default('none')"})
     # A mapping of another source is replaced, and nothing else.
-    other = "all: {hosts: {web-1: {colour: red, server_labels: {rack: 1}}, own-1: {own: 1}}}\n"
+    other = (
+        "all: {hosts: {web-1: {colour: red, server_management_labels: {rack: 1}}, "
+        "own-1: {own: 1}}}\n"
+    )
     (folder / "05-static.yml").write_text(other)
     (folder / "group_vars" / "region_eu_1.yml").write_text("zone: west\n")
     result = source.runner.inventory("-i", folder, "--list").ok()
     hostvars = result.json()["_meta"]["hostvars"]
     assert hosts(result.json()) == ["db-1", "own-1", "web-1", "web-2"]
     assert hostvars["web-1"] == {
-        **{f"server_{field}": value for field, value in KNOWN[0].items()},
+        **{f"server_management_{field}": value for field, value in KNOWN[0].items()},
         "ansible_host": KNOWN[0]["ipv4"],
-        "server_labels": {"team": "x"},
+        "server_management_labels": {"team": "x"},
         "colour": "red",
         "rack": "red",
         "zone": "west",
@@ -71,7 +74,7 @@ PLAYBOOK = """
 - hosts: plan_small:&status_running
   gather_facts: false
   tasks:
-    - ansible.builtin.command: echo reached {{ server_id }}
+    - ansible.builtin.command: echo reached {{ server_management_id }}
 """
 
 

@@ -27,10 +27,10 @@ def test_a_server_never_gets_the_name_of_a_possible_group(source: Source) -> Non
     names = ["status_stopped", "region_us_1", "plan_large", "created_2030", "web_x", "ours", "up"]
     source.sandbox.servers = named(*names, "web-1")
     path = source.file(
-        groups={"ours": "server_name == 'nobody'"},
+        groups={"ours": "server_management_name == 'nobody'"},
         keyed_groups=[
-            {"key": "server_created_at[:4]", "prefix": "created", "parent_group": "up"},
-            {"key": "server_plan", "prefix": "web", "separator": "-"},
+            {"key": "server_management_created_at[:4]", "prefix": "created", "parent_group": "up"},
+            {"key": "server_management_plan", "prefix": "web", "separator": "-"},
         ],
     )
     found = source.addressed([*names, "all:!status_stopped", "created_2026"], path)
@@ -111,7 +111,9 @@ def test_a_group_does_not_take_the_name_of_a_host_of_another_source(
     options: dict[str, dict[str, Any]] = {
         "group": {"group": "web"},
         "groups": {"groups": {"web": False}},
-        "keyed_groups": {"keyed_groups": [{"key": "server_plan", "parent_group": "web"}]},
+        "keyed_groups": {
+            "keyed_groups": [{"key": "server_management_plan", "parent_group": "web"}]
+        },
     }
     for case, chosen in options.items():
         fails = f"{case}: web is a host of another source"
@@ -133,7 +135,7 @@ def test_a_group_does_not_take_the_name_of_a_host_of_another_source(
 def test_no_server_is_addressed_as_this_machine(source: Source) -> None:
     source.sandbox.servers[0]["plan"] = "localhost"
     source.sandbox.servers[1]["name"] = "localhost"
-    path = source.file(keyed_groups=[{"key": "server_plan", "separator": ""}])
+    path = source.file(keyed_groups=[{"key": "server_management_plan", "separator": ""}])
     found = source.addressed(["localhost", "large"], path)
     assert found == {"localhost": ["localhost"], "large": ["db-1"]}
     source.runner.results[-1].shows("Groups left out")
@@ -148,12 +150,12 @@ def test_a_server_without_a_usable_address_is_not_reached_by_its_name(
     # One cause, one warning.
     cases.add("unusable", source.sandbox, warns=warns, compose={"ansible_host": "none"})
     chosen = cases.serve(servers=named("web-2", ipv4=""))
-    cases.add("chosen", chosen, compose={"ansible_host": "server_name ~ '.example.com'"})
+    cases.add("chosen", chosen, compose={"ansible_host": "server_management_name ~ '.example.com'"})
     # A server that the file leaves out causes no warning.
     left_out = cases.serve(servers=named("web-3", "web-3", "all", "web-4"))
     for server in left_out.servers[:3]:
         server.update({"ipv4": None, "a-b": 1, "status": "creating"})
-    cases.add("filtered", left_out, filters=[{"exclude": "server_status != 'running'"}])
+    cases.add("filtered", left_out, filters=[{"exclude": "server_management_status != 'running'"}])
     hostvars = cases.run().json()["_meta"]["hostvars"]
     addresses = {name: variables["ansible_host"] for name, variables in hostvars.items()}
     assert addresses.pop("web-4") == "203.0.113.4"

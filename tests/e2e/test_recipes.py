@@ -38,10 +38,10 @@ def test_prometheus_targets_are_complete_and_survive_a_failure(
     assert [group["targets"] for group in found] == [["203.0.113.3:9100"], ["203.0.113.1:9100"]]
     assert found[1]["labels"] == {
         "host": "web-1",
-        "server_id": "srv_1",
-        "server_region": "",
-        "server_plan": "{{ 1 + 1 }}",
-        "server_status": "running",
+        "server_management_id": "srv_1",
+        "server_management_region": "",
+        "server_management_plan": "{{ 1 + 1 }}",
+        "server_management_status": "running",
     }
     (tmp_path / "prometheus.yml").write_text(RECIPES["prometheus.yml"], encoding="utf-8")
     if shutil.which("promtool"):  # Debian has it in the package prometheus
@@ -82,7 +82,7 @@ SHOW = """\
 - hosts: all
   connection: local
   gather_facts: false
-  tasks: [{ansible.builtin.debug: {msg: "<{{ server_plan }}>"}}]
+  tasks: [{ansible.builtin.debug: {msg: "<{{ server_management_plan }}>"}}]
 """
 
 

@@ -19,21 +19,23 @@ from .conftest import Source, as_arguments, failures
 # At the end of each line of the files.
 MARK = "shown-line"
 EXPRESSIONS = {
-    "syntax": "server_name |",
-    "undefined": "server_nope.x",
-    "one_host": "none if server_name != 'web-1' else server_nope.x",
-    "filter": "server_plan | nope",
-    "braces": "{{ server_plan == 'small' }}",
-    "type": "server_plan | length",
+    "syntax": "server_management_name |",
+    "undefined": "server_management_nope.x",
+    "one_host": "none if server_management_name != 'web-1' else server_management_nope.x",
+    "filter": "server_management_plan | nope",
+    "braces": "{{ server_management_plan == 'small' }}",
+    "type": "server_management_plan | length",
     "date": None,
 }
 OPTIONS: list[Callable[[Any], dict[str, Any]]] = [
     lambda text: {"compose": {"a": text}},
     lambda text: {"groups": {"a": text}},
     lambda text: {"keyed_groups": [{"key": text}]},
-    lambda text: {"keyed_groups": [{"key": "server_plan", "parent_group": f"{{{{ {text} }}}}"}]},
+    lambda text: {
+        "keyed_groups": [{"key": "server_management_plan", "parent_group": f"{{{{ {text} }}}}"}]
+    },
     lambda text: {"keyed_groups": [{"key": "''", "default_value": text}]},
-    lambda text: {"keyed_groups": [{"key": "server_plan", "prefix": text}]},
+    lambda text: {"keyed_groups": [{"key": "server_management_plan", "prefix": text}]},
     lambda text: {"hostnames": [text]},
     lambda text: {"filters": [{"include": text}, {"exclude": "true"}]},
 ]

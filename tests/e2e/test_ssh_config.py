@@ -204,7 +204,7 @@ def test_arguments_of_ssh_are_copied_or_ignored_or_the_host_is_left_out(
         for number, text in enumerate(ARGUMENTS)
     ]
     config.options["host_key_alias"] = False
-    config.options["compose"] = {"ansible_ssh_common_args": "server_arguments"}
+    config.options["compose"] = {"ansible_ssh_common_args": "server_management_arguments"}
     config.write().ok()
     found: dict[str, str | list[str]] = {}
     for part in config.path.read_text().split("\n\n")[1:]:
@@ -254,7 +254,8 @@ def test_no_text_becomes_an_option_of_ssh(config: Config, source: Source) -> Non
     source.sandbox.servers[:] = [*servers, *hostile]
     config.options["compose"] = {
         variable: " ~ ".join(
-            f"(('{prefix}' ~ server_{keyword}) if server_{keyword} is defined else '')"
+            f"(('{prefix}' ~ server_management_{keyword}) "
+            f"if server_management_{keyword} is defined else '')"
             for keyword, (other, prefix) in VARIABLES.items()
             if other == variable
         )

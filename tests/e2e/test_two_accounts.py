@@ -46,7 +46,7 @@ def test_no_host_is_lost(source: Source, cases: Cases) -> None:
     }
     assert members(listing, "region_eu_1") == ["db-1", "web-1", "web-1_srv_1"]
     assert members(listing, "region_us_1") == ["web-1_srv_a"]
-    assert hostvars["web-1"]["server_id"] == hostvars["web-1"]["up_id"] == "srv_1"
+    assert hostvars["web-1"]["server_management_id"] == hostvars["web-1"]["up_id"] == "srv_1"
     assert hostvars["web-1_srv_a"]["vm_id"] == "srv_a"
     for api, tokens in (
         (source.sandbox, [source.sandbox.token] * 2),

@@ -42,7 +42,13 @@ FIELDS: list[dict[str, Any]] = [
     {"value": True, "note": "web-1", "tags": ["a", True], "region": "eu-1"},
     {"value": 1.0, "note": "True", "tags": {"a": "x", "team": ""}, "region": "eu-1"},
     {"value": "1", "note": "[1]", "tags": {"team": "", "a": "x"}, "region": "eu-2", "plan": "42"},
-    {"value": "", "note": "{{ server_plan }}", "tags": [], "region": "eu-2", "plan": "{% raw %}"},
+    {
+        "value": "",
+        "note": "{{ server_management_plan }}",
+        "tags": [],
+        "region": "eu-2",
+        "plan": "{% raw %}",
+    },
     {"value": None, "note": "{'a': 1}", "tags": ["", None, "b"], "region": "eu-2"},
     {"note": "#jinja2: x\nwéb", "region": ""},
 ]
@@ -52,7 +58,11 @@ SERVERS = [
 ]
 # Another source has the first server's host, and groups around the group of all servers. Nothing is
 # remembered for this host.
-_OF_HOST = {"other_text": "x", "other_template": "{{ server_region }}!", "server_plan": "other"}
+_OF_HOST = {
+    "other_text": "x",
+    "other_template": "{{ server_management_region }}!",
+    "server_management_plan": "other",
+}
 _WORLD: dict[str, Any] = {"children": {"whole": {"children": {"server_management": {}}}}}
 OTHERS = {"world": _WORLD, "static": {"hosts": {"app-1.example": _OF_HOST}}}
 
@@ -99,7 +109,7 @@ class Comparison:
         self._connection = {"base_url": sandbox.url, "api_token": sandbox.token, "retries": 0}
         hosts = {}
         for server in SERVERS:
-            fields = {f"server_{name}": value for name, value in server.items()}
+            fields = {f"server_management_{name}": value for name, value in server.items()}
             hosts[server["name"]] = _unsafe({**fields, "ansible_host": server["ipv4"]})
         self._write("1_others.yml", OTHERS)
         self._write("2_static.yml", {"server_management": {"hosts": hosts}})

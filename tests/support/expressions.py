@@ -45,7 +45,7 @@ def expressions_with(
     warn: Callable[[str], None] = print,
 ) -> Expressions:
     """Return the expressions of an inventory file with these options."""
-    options = {"hostvars_prefix": "server_", **load(options)}
+    options = {"hostvars_prefix": "server_management_", **load(options)}
     return Expressions(options.get, Templar(loader=DataLoader()), extra_vars or {}, warn)
 
 
@@ -53,7 +53,7 @@ def hosts_of(servers: list[dict[str, Any]], names: tuple[str, ...]) -> list[Host
     """Return the hosts of an account with the plugin's variables."""
     hosts = []
     for number, (fields, name) in enumerate(zip(servers, names, strict=True)):
-        variables = {f"server_{key}": mark(value) for key, value in fields.items()}
+        variables = {f"server_management_{key}": mark(value) for key, value in fields.items()}
         variables["ansible_host"] = mark(f"192.0.2.{number}")
         server = Server(f"srv_{number}", {"id": f"srv_{number}", **fields})
         hosts.append(Host(server, variables, ["common_group"], name))

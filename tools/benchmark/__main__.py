@@ -36,14 +36,14 @@ Cell = tuple[int, str]  # a size and a row
 
 KEYED = {
     "keyed_groups": [
-        {"key": "server_region", "prefix": "region"},
-        {"key": "server_plan", "prefix": "plan"},
-        {"key": "server_status", "prefix": "status"},
+        {"key": "server_management_region", "prefix": "region"},
+        {"key": "server_management_plan", "prefix": "plan"},
+        {"key": "server_management_status", "prefix": "status"},
     ],
-    "compose": {"ansible_host": "server_ipv4"},
+    "compose": {"ansible_host": "server_management_ipv4"},
 }
-FQDN = "server_name ~ '.' ~ server_region ~ '.example.com'"
-DIFFERENT = {**KEYED, "compose": {"ansible_host": "server_ipv4", "fqdn": FQDN}}
+FQDN = "server_management_name ~ '.' ~ server_management_region ~ '.example.com'"
+DIFFERENT = {**KEYED, "compose": {"ansible_host": "server_management_ipv4", "fqdn": FQDN}}
 OURS = {"plugin": "server_management.cloud.servers", "api_token": "token"}
 OURS_KEYED = {**OURS, "group_by": [], **KEYED}
 CACHE = {"cache": True, "cache_plugin": "ansible.builtin.jsonfile", "cache_connection": "~/cache"}
@@ -80,7 +80,7 @@ def hcloud(server: dict[str, str]) -> dict[str, Any]:
         "name": server["name"],
         "status": server["status"],
         "created": server["created_at"],
-        "server_type": {"id": 1, "name": server["plan"], "architecture": "x86"},
+        "server_management_type": {"id": 1, "name": server["plan"], "architecture": "x86"},
         "location": location,
         "datacenter": {"id": 1, "name": server["region"], "location": location},
         "public_net": {"ipv4": address, "ipv6": None, "floating_ips": []},

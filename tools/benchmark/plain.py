@@ -38,7 +38,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable):
             name = server["name"]
             inventory.add_host(name)
             for field, value in server.items():
-                inventory.set_variable(name, f"server_{field}", value)
+                inventory.set_variable(name, f"server_management_{field}", value)
             inventory.set_variable(name, "ansible_host", server["ipv4"])
             inventory.add_child("server_management", name)
             if compose:

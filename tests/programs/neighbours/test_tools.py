@@ -19,11 +19,12 @@ LOCAL = {"ansible_connection": "'local'"}
 CONVERGE = """\
 - hosts: status_running
   gather_facts: false
-  tasks: [{ansible.builtin.debug: {msg: "this is {{ server_id }}"}}]
+  tasks: [{ansible.builtin.debug: {msg: "this is {{ server_management_id }}"}}]
 """
 TEST_FILE = """\
 def test_a_server(host):
-    assert host.check_output("echo %s", host.ansible.get_variables()["server_id"]) == "srv_1"
+    server_id = host.ansible.get_variables()["server_management_id"]
+    assert host.check_output("echo %s", server_id) == "srv_1"
 """
 
 
@@ -41,7 +42,7 @@ def test_jq_reads_servers_with_odd_fields(source: Source) -> None:
         "web-2\t203.0.113.2\teu-2\tstopped",
     ]
     # Without the first line of the recipe, one such server is an error.
-    simple = "._meta.hostvars[] | [.server_region] | @tsv"
+    simple = "._meta.hostvars[] | [.server_management_region] | @tsv"
     failed = source.runner.run("sh", "-c", f"{command} | jq -r '{simple}'", cwd=source.folder)
     assert failed.says("is not valid in a csv row")
 
@@ -61,7 +62,9 @@ def test_molecule_uses_a_linked_directory(source: Source) -> None:
 
 def test_testinfra_tests_the_hosts_of_a_group(source: Source) -> None:
     (source.folder / "test_server.py").write_text(TEST_FILE)
-    path = source.file(NAME, compose=LOCAL, filters=[{"exclude": "server_id == 'srv_3'"}])
+    path = source.file(
+        NAME, compose=LOCAL, filters=[{"exclude": "server_management_id == 'srv_3'"}]
+    )
     arguments = ("--hosts=ansible://status_running", f"--ansible-inventory={path}")
     folder = source.folder
     tested = source.runner.run("pytest", "-p", "no:cacheprovider", "-v", *arguments, cwd=folder)

@@ -62,7 +62,7 @@ options:
     description:
       - How the inventory names hosts, for C(meta.hosts) of the events.
       - With V(name), as the inventory plugin does by default. With V(id), as it does with
-        C(hostnames=[server_id]).
+        C(hostnames=[server_management_id]).
     type: str
     choices: [name, id]
     default: name

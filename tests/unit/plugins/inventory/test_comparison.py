@@ -31,19 +31,23 @@ from support.comparison import SERVERS, Comparison
 FILES = yaml.safe_load(Path(__file__).with_name("comparison.yml").read_text(encoding="utf-8"))
 # What must be evaluated for each host, in any position.
 CHANGING = (
-    "range(9) | random", "server_region | random", "['a', server_region] | shuffle", "now()",
-    "server_region | map('random') | list", "server_region ~ now().year", "namespace(a=1).a",
-    "'x' if now() else server_region", "lookup('env', 'HOME')", "query('env', 'HOME')",
-    "server_region | default(lookup('env', 'HOME'))", "server_region is file",
-    "server_region is nope", "server_region | nope", "server_region | nope.nope.nope",
+    "range(9) | random", "server_management_region | random",
+    "['a', server_management_region] | shuffle", "now()",
+    "server_management_region | map('random') | list",
+    "server_management_region ~ now().year", "namespace(a=1).a",
+    "'x' if now() else server_management_region", "lookup('env', 'HOME')", "query('env', 'HOME')",
+    "server_management_region | default(lookup('env', 'HOME'))", "server_management_region is file",
+    "server_management_region is nope", "server_management_region | nope",
+    "server_management_region | nope.nope.nope",
 )  # fmt: skip
 
 # Parts of random expressions; {} is another expression.
 ATOMS = (
-    "server_name", "server_region", "server_note", "server_value", "server_tags", "server_nope",
-    "server_plan", "inventory_hostname", "inventory_hostname_short", "group_names", "ansible_host",
+    "server_management_name", "server_management_region", "server_management_note",
+    "server_management_value", "server_management_tags", "server_management_nope",
+    "server_management_plan", "inventory_hostname", "inventory_hostname_short", "group_names", "ansible_host",
     "other_text", "other_template", "extra", "composed", "omit", "'x'", "''", "1", "true", "none",
-    "[]", "'{1}'", "'a b'", "{'a': server_value}", "range(3)", "inventory_dir",
+    "[]", "'{1}'", "'a b'", "{'a': server_management_value}", "range(3)", "inventory_dir",
 )  # fmt: skip
 FILTERS = (
     "upper", "lower", "length", "first", "last", "join('-')", "replace('-', '_')", "default('x')",
@@ -69,11 +73,21 @@ SHAPES = (
     "{} and {}", "{} or {}", "not {}", "-{}", "{} if {} else {}", "({} if {})", "[{}, {}]",
     "{} | default({})", "{} }}}} {{{{ {}", "{} #",
 )  # fmt: skip
-PARENTS = ("above", "", "{{ server_region }}", "{{ extra }}", "{{ group_names | join('_') }}")
+PARENTS = (
+    "above",
+    "",
+    "{{ server_management_region }}",
+    "{{ extra }}",
+    "{{ group_names | join('_') }}",
+)
 EXTRA_VARS: list[dict[str, Any]] = [
     {},
-    {"extra": "x", "server_region": "{{ server_value }}"},
-    {"extra": "{{ server_name }}", "server_value": 1, "composed": "{{ server_note }}"},
+    {"extra": "x", "server_management_region": "{{ server_management_value }}"},
+    {
+        "extra": "{{ server_management_name }}",
+        "server_management_value": 1,
+        "composed": "{{ server_management_note }}",
+    },
 ]
 one_of = st.sampled_from
 PARTS = {"filter": one_of(FILTERS), "test": one_of(TESTS), "method": one_of(METHODS)}
@@ -93,7 +107,7 @@ KEYED_GROUPS = st.fixed_dictionaries(
         "default_value": st.just("none"),
     },
 )
-COMPOSED = one_of(["composed", "second", "server_region"])
+COMPOSED = one_of(["composed", "second", "server_management_region"])
 RANDOM_FILES = st.fixed_dictionaries(
     {
         "compose": st.dictionaries(COMPOSED, EXPRESSIONS, max_size=2),
@@ -137,8 +151,8 @@ def test_random_files_give_what_ansible_gives(comparison: Comparison, file: dict
 def test_extra_vars_reach_filters_as_they_reach_groups(
     comparison: Comparison, use_extra_vars: bool, number: int
 ) -> None:
-    condition = "extra is defined or server_region == 'eu-1'"
-    extra_vars = {"server_region": "{{ server_value | default('eu-1') }}"}
+    condition = "extra is defined or server_management_region == 'eu-1'"
+    extra_vars = {"server_management_region": "{{ server_management_value | default('eu-1') }}"}
     file = {"use_extra_vars": use_extra_vars, "extra_vars": extra_vars}
     theirs = comparison.theirs({"groups": {"kept": condition}, **file})
     ours = comparison.ours({"filters": [{"include": condition}, {"exclude": "true"}], **file})
@@ -148,7 +162,7 @@ def test_extra_vars_reach_filters_as_they_reach_groups(
 
 
 def test_a_result_that_may_change_is_never_remembered(comparison: Comparison) -> None:
-    stable = "server_region ~ ''"
+    stable = "server_management_region ~ ''"
     expressions = {f"a{number}": text for number, text in enumerate([*CHANGING, stable])}
     compose = Constructable._compose
     with patch.object(Constructable, "_compose", autospec=True, side_effect=compose) as ask:

@@ -29,7 +29,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts imp
 )
 from support.expressions import WEB, expressions_with, hosts_of, hosts_with, load
 
-OMITTED = ["server_nope | default(omit)"] if HAS_EXPRESSIONS else []
+OMITTED = ["server_management_nope | default(omit)"] if HAS_EXPRESSIONS else []
 
 
 @pytest.fixture(autouse=True, params=[True, False], ids=["with memory", "without memory"])
@@ -50,14 +50,15 @@ def test_values_of_other_types_and_orders_are_different() -> None:
         1, True, 1.0, "1", None, "", 0, False, 0.0, -0.0, [1], [True], {"a": 1}, [], {},
         ["a", 1], {"a": 1, "b": 2}, {"b": 2, "a": 1}, [[1], 2], [1, [2]],
     ]  # fmt: skip
-    expressions = expressions_with({"compose": {"a": "server_value | to_json"}})
+    expressions = expressions_with({"compose": {"a": "server_management_value | to_json"}})
     composed = compose(expressions, [{"name": "x", "value": value} for value in values])
     assert [extra.variables["a"] for extra in composed] == [json.dumps(value) for value in values]
 
 
 @pytest.mark.promise("data")
 @pytest.mark.parametrize(
-    "expression", ["server_name | b64decode", "[{'a': server_name | b64decode}]"]
+    "expression",
+    ["server_management_name | b64decode", "[{'a': server_management_name | b64decode}]"],
 )
 def test_decoded_text_of_the_api_is_not_a_template(expression: str) -> None:
     name = base64.b64encode(b"{{ 7*7 }}").decode()
@@ -71,7 +72,9 @@ def test_decoded_text_of_the_api_is_not_a_template(expression: str) -> None:
 @pytest.mark.promise("data")
 def test_text_of_the_api_stays_text() -> None:
     texts = ["{0}", "{'a': 1}", "[1]", "True", "1"]
-    expressions = expressions_with({"compose": {"a": "server_name", "b": "server_name ~ ''"}})
+    expressions = expressions_with(
+        {"compose": {"a": "server_management_name", "b": "server_management_name ~ ''"}}
+    )
     composed = compose(expressions, [{"name": text} for text in texts])
     assert [extra.variables for extra in composed] == [{"a": text, "b": text} for text in texts]
 
@@ -96,13 +99,22 @@ def test_a_number_or_boolean_is_its_own_value(value: Any) -> None:
 @pytest.mark.promise("silent")
 def test_failures_are_counted_for_each_expression_with_the_first_reason() -> None:
     options = {
-        "compose": {"a": "server_nope"},
-        "groups": {"b": "server_nope == 1"},
+        "compose": {"a": "server_management_nope"},
+        "groups": {"b": "server_management_nope == 1"},
         "keyed_groups": [
-            *({"key": "server_nope"}, {"key": "server_nope", "prefix": "x"}),
-            *({"key": "1 / 0"}, {"key": "server_name"}, {"key": "server_name is defined"}),
+            *({"key": "server_management_nope"}, {"key": "server_management_nope", "prefix": "x"}),
+            *(
+                {"key": "1 / 0"},
+                {"key": "server_management_name"},
+                {"key": "server_management_name is defined"},
+            ),
         ],
-        "hostnames": ["server_nope", "server_nope | default('')", *OMITTED, "server_name"],
+        "hostnames": [
+            "server_management_nope",
+            "server_management_nope | default('')",
+            *OMITTED,
+            "server_management_name",
+        ],
     }
     expressions = expressions_with(options)
     servers = [{"name": "x"}, {"name": "y", "nope": "1"}, {"name": "z"}]
@@ -111,20 +123,20 @@ def test_failures_are_counted_for_each_expression_with_the_first_reason() -> Non
     compose(expressions, servers)
     some, every = {"srv_0", "srv_2"}, {"srv_0", "srv_1", "srv_2"}
     assert failures_of(expressions) == [
-        ("hostnames: server_nope", some),
+        ("hostnames: server_management_nope", some),
         ("compose: a", some),
         ("groups: b", some),
-        ("keyed_groups: server_nope", some),
-        ("keyed_groups: server_nope", some),
+        ("keyed_groups: server_management_nope", some),
+        ("keyed_groups: server_management_nope", some),
         ("keyed_groups: 1 / 0", every),
-        ("keyed_groups: server_name is defined", every),  # neither text nor a list
+        ("keyed_groups: server_management_name is defined", every),  # neither text nor a list
     ]
     (expression,) = [it for it in expressions.all if it.label == "compose: a"]
-    assert "'server_nope' is undefined" in expression.reason
+    assert "'server_management_nope' is undefined" in expression.reason
 
 
 @pytest.mark.promise("silent")
-@pytest.mark.parametrize("key", ["server_region", "none", "[]", *OMITTED])
+@pytest.mark.parametrize("key", ["server_management_region", "none", "[]", *OMITTED])
 def test_an_empty_key_is_not_a_failure_without_strict(key: str) -> None:
     expressions = expressions_with({"keyed_groups": [{"key": key}]})
     (composed,) = compose(expressions, [{"name": "x", "region": ""}])
@@ -133,8 +145,10 @@ def test_an_empty_key_is_not_a_failure_without_strict(key: str) -> None:
 
 
 def test_composing_twice_gives_the_same_result() -> None:
-    entry = {"key": "server_region", "prefix": "dc", "parent_group": "datacenters"}
-    expressions = expressions_with({"keyed_groups": [entry], "groups": {"a": "server_nope"}})
+    entry = {"key": "server_management_region", "prefix": "dc", "parent_group": "datacenters"}
+    expressions = expressions_with(
+        {"keyed_groups": [entry], "groups": {"a": "server_management_nope"}}
+    )
     first = [composed.groups for composed in compose(expressions, WEB[:2])]
     found = dict(expressions.parents), failures_of(expressions)
     assert list(expressions.parents) == [("datacenters", "dc_eu_0"), ("datacenters", "dc_eu_1")]
@@ -145,9 +159,12 @@ def test_composing_twice_gives_the_same_result() -> None:
 @pytest.mark.parametrize(
     ("options", "label"),
     [
-        ({"compose": {"a": "server_nope"}}, "compose: a"),
-        ({"groups": {"b": "server_nope"}}, "groups: b"),
-        ({"keyed_groups": [{"key": "server_nope"}]}, "keyed_groups: server_nope"),
+        ({"compose": {"a": "server_management_nope"}}, "compose: a"),
+        ({"groups": {"b": "server_management_nope"}}, "groups: b"),
+        (
+            {"keyed_groups": [{"key": "server_management_nope"}]},
+            "keyed_groups: server_management_nope",
+        ),
     ],
 )
 def test_with_strict_an_error_names_its_option_and_the_host(
@@ -156,16 +173,20 @@ def test_with_strict_an_error_names_its_option_and_the_host(
     with pytest.raises(OptionError) as found:
         compose(expressions_with({**options, "strict": True}), [{"name": "x"}])
     assert str(found.value).startswith(f"{label}: failed for h0.example: ")
-    assert str(found.value).count("'server_nope' is undefined") == 1
+    assert str(found.value).count("'server_management_nope' is undefined") == 1
     assert found.value.__cause__ is None
 
 
 def test_with_strict_a_failing_hostname_is_an_error_and_an_omitted_one_is_not() -> None:
     (host,) = hosts_with([{"name": "x"}])
-    omitting = expressions_with({"hostnames": [*OMITTED, "server_name"], "strict": True})
+    omitting = expressions_with({"hostnames": [*OMITTED, "server_management_name"], "strict": True})
     assert omitting.preferences(host) == [""] * len(OMITTED) + ["x"]
-    with pytest.raises(OptionError, match=r"^hostnames: server_nope: failed for h0.example: "):
-        expressions_with({"hostnames": ["server_nope"], "strict": True}).preferences(host)
+    with pytest.raises(
+        OptionError, match=r"^hostnames: server_management_nope: failed for h0.example: "
+    ):
+        expressions_with({"hostnames": ["server_management_nope"], "strict": True}).preferences(
+            host
+        )
 
 
 def test_a_failing_filter_names_the_server_and_what_is_probably_meant() -> None:
@@ -174,24 +195,27 @@ def test_a_failing_filter_names_the_server_and_what_is_probably_meant() -> None:
     with pytest.raises(OptionError) as found:
         expressions.is_kept(host)
     assert str(found.value).startswith("filters: exclude: region == 'x': failed for srv_0: ")
-    assert str(found.value).endswith("(did you mean server_region?)")
+    assert str(found.value).endswith("(did you mean server_management_region?)")
 
 
-BRACES = "(expressions have no braces: write server_name instead of {{ server_name }})"
+BRACES = (
+    "(expressions have no braces: "
+    "write server_management_name instead of {{ server_management_name }})"
+)
 
 
 @pytest.mark.parametrize(
     ("options", "hint"),
     [
-        ({"compose": {"a": "region ~ '.x'"}}, "(did you mean server_region?)"),
-        ({"groups": {"a": "name == 'x'"}}, "(did you mean server_name?)"),
-        ({"keyed_groups": [{"key": "backup"}]}, "(did you mean server_backup?)"),
+        ({"compose": {"a": "region ~ '.x'"}}, "(did you mean server_management_region?)"),
+        ({"groups": {"a": "name == 'x'"}}, "(did you mean server_management_name?)"),
+        ({"keyed_groups": [{"key": "backup"}]}, "(did you mean server_management_backup?)"),
         ({"compose": {"a": "admin"}}, """(text needs quotes inside the quotes: "'admin'")"""),
         ({"keyed_groups": [{"key": "admin"}]}, "'admin' is undefined"),
         ({"groups": {"a": "admin"}}, "'admin' is undefined"),
-        ({"compose": {"a": "{{ server_name }}"}}, BRACES),
-        ({"groups": {"a": "{{ server_name }} == 'x'"}}, BRACES),
-        ({"keyed_groups": [{"key": "x{{ server_name }}"}]}, BRACES),
+        ({"compose": {"a": "{{ server_management_name }}"}}, BRACES),
+        ({"groups": {"a": "{{ server_management_name }} == 'x'"}}, BRACES),
+        ({"keyed_groups": [{"key": "x{{ server_management_name }}"}]}, BRACES),
         ({"compose": {"a": "1 / 0"}}, "zero"),
     ],
 )
@@ -208,12 +232,12 @@ def test_a_failure_says_what_is_probably_meant(options: dict[str, Any], hint: st
 @pytest.mark.parametrize(
     ("expression", "is_warned"),
     [
-        ("'{{ server_ipv4 }}'", True),
-        ("\"ssh {{ server_ipv4 }}\" ~ 'x'", True),
-        ("{{ server_name }}", True),
-        ("server_name | replace('{{', '') | replace('}}', '')", False),
-        ("{'a': {'b': server_name}}", False),
-        ("server_name", False),
+        ("'{{ server_management_ipv4 }}'", True),
+        ("\"ssh {{ server_management_ipv4 }}\" ~ 'x'", True),
+        ("{{ server_management_name }}", True),
+        ("server_management_name | replace('{{', '') | replace('}}', '')", False),
+        ("{'a': {'b': server_management_name}}", False),
+        ("server_management_name", False),
         (22, False),
     ],
 )
@@ -240,7 +264,7 @@ def test_a_result_that_is_no_address_is_replaced(variable: str, strict: bool) ->
     usable = ["web-1", "10.0.0.1", "2001:db8::1", "[2001:db8::1]", "fe80::1%eth0", NO_ADDRESS]
     unusable = [None, "", 5, ["a"], "-oProxyCommand=id", " 10.0.0.1", "a b", "a\n", "a\x00", "\x9b"]
     options = {
-        "compose": {variable: "server_value"},
+        "compose": {variable: "server_management_value"},
         "groups": {"unreachable": f"{variable} == '{NO_ADDRESS}'"},
         "strict": strict,
     }
@@ -255,7 +279,7 @@ def test_a_result_that_is_no_address_is_replaced(variable: str, strict: bool) ->
 
 
 @pytest.mark.promise("misdirected")
-@pytest.mark.parametrize("expression", ["server_nope", *OMITTED])
+@pytest.mark.parametrize("expression", ["server_management_nope", *OMITTED])
 def test_a_failing_or_omitted_address_leaves_that_of_the_api(expression: str) -> None:
     warnings: list[str] = []
     expressions = expressions_with({"compose": {"ansible_host": expression}}, warn=warnings.append)
@@ -265,7 +289,7 @@ def test_a_failing_or_omitted_address_leaves_that_of_the_api(expression: str) ->
     expressions.report(hosts)
     failed = "compose: ansible_host: failed for 1 of 1 host: "
     assert [warning[: len(failed)] for warning in warnings] == [failed] * (
-        expression == "server_nope"
+        expression == "server_management_nope"
     )
 
 

@@ -8,18 +8,28 @@ import pytest
 
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hints import find_hint
 
-KNOWN = {"ansible_host", "server_name", "server_region", "server_backup", "server_backups"}
+KNOWN = {
+    "ansible_host",
+    "server_management_name",
+    "server_management_region",
+    "server_management_backup",
+    "server_management_backups",
+}
 
 
 @pytest.mark.parametrize(
     ("source", "undefined", "hint"),
     [
-        ("region ~ '.x'", "region", "did you mean server_region?"),
-        ("server_nmae", "server_nmae", "did you mean server_name?"),
-        ("backup", "backup", "did you mean server_backup?"),
+        ("region ~ '.x'", "region", "did you mean server_management_region?"),
         (
-            "server_backup",
-            "server_backup",
+            "server_management_nmae",
+            "server_management_nmae",
+            "did you mean server_management_name?",
+        ),
+        ("backup", "backup", "did you mean server_management_backup?"),
+        (
+            "server_management_backup",
+            "server_management_backup",
             "only some servers have this field: add the filter default",
         ),
         ("admin", "admin", """text needs quotes inside the quotes: "'admin'\""""),
@@ -31,10 +41,10 @@ def test_a_hint_depends_on_the_name_that_is_undefined(
     source: str, undefined: str, hint: str
 ) -> None:
     reason = f"'{undefined}' is undefined"
-    assert find_hint(reason, KNOWN, "server_", source, can_be_text=True) == hint
-    assert not find_hint("division by zero", KNOWN, "server_", source, can_be_text=True)
+    assert find_hint(reason, KNOWN, "server_management_", source, can_be_text=True) == hint
+    assert not find_hint("division by zero", KNOWN, "server_management_", source, can_be_text=True)
 
 
 def test_only_where_text_makes_sense_quotes_are_suggested() -> None:
     reason = "'admin' is undefined"
-    assert not find_hint(reason, KNOWN, "server_", "admin", can_be_text=False)
+    assert not find_hint(reason, KNOWN, "server_management_", "admin", can_be_text=False)

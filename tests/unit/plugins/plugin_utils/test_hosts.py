@@ -31,7 +31,7 @@ from sandbox.account import SERVER
 
 
 def _hosts(
-    *changes: dict[str, Any], prefix: str = "server_", has_loopback: bool = False
+    *changes: dict[str, Any], prefix: str = "server_management_", has_loopback: bool = False
 ) -> tuple[list[Host], list[str], list[str]]:
     """Return hosts of servers that differ from a valid one, the warnings, and the lines of -v."""
     servers: dict[str, Server] = {}
@@ -53,7 +53,7 @@ def test_a_server_becomes_a_host_with_prefixed_variables() -> None:
     undocumented = {"x_undocumented": ["a", {"b": None}]}
     (host,), warnings, lines = _hosts(undocumented)
     fields = {**SERVER, **undocumented, "id": "srv_0", "ipv4": "192.0.2.0"}
-    expected = {f"server_{field}": value for field, value in fields.items()}
+    expected = {f"server_management_{field}": value for field, value in fields.items()}
     expected["ansible_host"] = "192.0.2.0"
     assert (host.variables, host.groups, host.name) == (expected, [], "")
     assert (host.preferences, host.server.id) == ([SERVER["name"]], "srv_0")
@@ -87,7 +87,7 @@ def test_an_unusable_address_is_replaced_with_a_warning(address: Any) -> None:
     (host,), warnings, _lines = _hosts({"ipv4": address})
     assert host.variables["ansible_host"] == NO_ADDRESS == "no-usable-ipv4.invalid."
     assert any(f"so ansible_host is {NO_ADDRESS}" in warning for warning in warnings)
-    assert ("server_ipv4" in host.variables) == isinstance(address, str)
+    assert ("server_management_ipv4" in host.variables) == isinstance(address, str)
 
 
 @pytest.mark.promise("silent")
@@ -154,9 +154,9 @@ def test_hosts_with_the_same_address_of_the_api_cause_one_warning() -> None:
 @pytest.mark.parametrize(
     ("prefix", "field"),
     [
-        ("server_", "a-b"),
-        ("server_", "é"),
-        ("server_", "a\n"),
+        ("server_management_", "a-b"),
+        ("server_management_", "é"),
+        ("server_management_", "a\n"),
         ("", ""),
         ("", "1a"),
         ("", "class"),

@@ -26,12 +26,35 @@ from support.expressions import WEB, hosts_with, load
 
 # test_comparison has expressions whose results change.
 OTHERS: list[Any] = [
-    *("range(3)", "namespace(a=1).a", "cycler('a', 'b').next()", "{'a': server_name}"),
-    *("server_name | nope", "server_name is nope", "server_name is file"),
-    *("server_name.format(1)", "server_extra.values()", "server_tags.pop()"),
-    *("server_name }} {{ server_plan", "server_name %} {% raw", "server_name # x"),
-    *("server_name, server_plan", "server_name |", "", 22, None, ["server_name"]),
-    *("'{{ server_name }}'", "'\\\\d'", "[" * 400 + "server_name" + "]" * 400),
+    *("range(3)", "namespace(a=1).a", "cycler('a', 'b').next()", "{'a': server_management_name}"),
+    *(
+        "server_management_name | nope",
+        "server_management_name is nope",
+        "server_management_name is file",
+    ),
+    *(
+        "server_management_name.format(1)",
+        "server_management_extra.values()",
+        "server_management_tags.pop()",
+    ),
+    *(
+        "server_management_name }} {{ server_management_plan",
+        "server_management_name %} {% raw",
+        "server_management_name # x",
+    ),
+    *(
+        "server_management_name, server_management_plan",
+        "server_management_name |",
+        "",
+        22,
+        None,
+        ["server_management_name"],
+    ),
+    *(
+        "'{{ server_management_name }}'",
+        "'\\\\d'",
+        "[" * 400 + "server_management_name" + "]" * 400,
+    ),
 ]
 
 
@@ -40,7 +63,9 @@ def test_other_expressions_are_left_to_ansible(expression: object) -> None:
     assert variables_in(load(expression)) is None
 
 
-@pytest.mark.parametrize("expression", ["server_name | upper", "server_name is match('a')"])
+@pytest.mark.parametrize(
+    "expression", ["server_management_name | upper", "server_management_name is match('a')"]
+)
 def test_a_filter_or_test_replaced_by_a_user_is_left_to_ansible(
     expression: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -53,20 +78,20 @@ def test_a_filter_or_test_replaced_by_a_user_is_left_to_ansible(
 @pytest.mark.parametrize(
     ("expression", "number"),
     [
-        ("server_name.upper() ~ '.' ~ server_region", 90),
-        ("server_region.split('-')", 3),
-        ("server_region[:2] | ansible.builtin.hash('sha1')", 3),
-        ("'a' if server_region in ['eu-1'] else server_number", 3),
-        ("server_name is defined and not server_name is match('x')", 90),
+        ("server_management_name.upper() ~ '.' ~ server_management_region", 90),
+        ("server_management_region.split('-')", 3),
+        ("server_management_region[:2] | ansible.builtin.hash('sha1')", 3),
+        ("'a' if server_management_region in ['eu-1'] else server_management_number", 3),
+        ("server_management_name is defined and not server_management_name is match('x')", 90),
         ("'admin'", 1),
         ("-1 ~ 'x'", 1),
-        ("server_number + 1", 3),
-        ("server_flag", 2),
-        ("[server_extra.team, server_tags]", 3),
-        ("server_nope | default('x')", 1),
+        ("server_management_number + 1", 3),
+        ("server_management_flag", 2),
+        ("[server_management_extra.team, server_management_tags]", 3),
+        ("server_management_nope | default('x')", 1),
         ("group_names | length", 1),
         ("lookup | default('x')", 90),
-        ("server_name ~ now().year", 90),
+        ("server_management_name ~ now().year", 90),
     ],
 )
 def test_ansible_evaluates_each_different_input_once(expression: str, number: int) -> None:
@@ -81,14 +106,14 @@ def test_ansible_evaluates_each_different_input_once(expression: str, number: in
 @pytest.mark.parametrize("value", ["{{ 1 }}", object()])
 def test_a_value_that_could_be_a_template_or_change_is_not_remembered(value: object) -> None:
     evaluate = Mock(return_value=value)
-    asking = Expression("compose: a", load("server_name"), evaluate)
+    asking = Expression("compose: a", load("server_management_name"), evaluate)
     (host,) = hosts_with([{"name": value if isinstance(value, str) else "web"}])
     for _time in range(2):
         asking.result(ComposedHost(host, ScratchInventory(InventoryData())))
     assert evaluate.call_count == 2
 
 
-@pytest.mark.parametrize(("variable", "number"), [("a", 1), ("server_extra", 2)])
+@pytest.mark.parametrize(("variable", "number"), [("a", 1), ("server_management_extra", 2)])
 def test_a_composed_variable_is_remembered_if_the_api_has_none_with_its_name(
     variable: str, number: int
 ) -> None:
