@@ -5,8 +5,7 @@
 """Send one request with the token, and read its response within a limit.
 
 The library requests is imported when the first request is sent, because an inventory from the
-cache does not need it, and the errors when a request fails, because Ansible compiles the code of
-collections at each start.
+cache does not need it.
 """
 
 from __future__ import annotations
@@ -20,6 +19,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._envelope import CHECK_URL
 from ._errors import CloudError, MalformedResponse, MissingLibrary
+from ._failures import (
+    invalid_url,
+    no_bundle,
+    no_connection,
+    no_socks,
+    shown_url,
+    status_error,
+    transport_error,
+)
 from ._options import Connection
 from ._text import Show, header_text
 from ._url import Request, Route, is_loopback, origin, proxy_address
@@ -96,8 +104,6 @@ class Http:
         # Through a proxy, urllib3 applies this timeout to the whole of its response, too.
         connecting = timeout if proxy else min(timeout, _LONGEST_CONNECT)
         if route.proxy == "":
-            from ._failures import invalid_url
-
             raise invalid_url(route)  # requests would raise a TypeError
         try:
             prepared = session.prepare_request(
@@ -120,29 +126,25 @@ class Http:
         from requests import exceptions as known
         from urllib3.exceptions import LocationValueError
 
-        from . import _failures
-
         if isinstance(error, known.InvalidSchema):
-            return _failures.no_socks(route)
+            return no_socks(route)
         if isinstance(error, (known.InvalidURL, LocationValueError)):
-            return _failures.invalid_url(route)
+            return invalid_url(route)
         if isinstance(verify, str) and not os.path.exists(verify) and route.is_encrypted:
-            return _failures.no_bundle(route, verify)
+            return no_bundle(route, verify)
         timeout = self._connection.timeout
         # The TLS handshake has the limit of the connection, too.
         seconds = time.monotonic() - self._started
         is_early = isinstance(error, known.Timeout) and seconds < timeout
         if is_early or isinstance(error, known.ConnectTimeout):
-            return _failures.no_connection(route, connecting)
+            return no_connection(route, connecting)
         is_tls = isinstance(error, known.SSLError)
-        return _failures.transport_error(error, route, timeout, is_tls)
+        return transport_error(error, route, timeout, is_tls)
 
     def _status_error(
         self, response: requests.Response, request: Request, route: Route
     ) -> CloudError:
         import urllib3
-
-        from ._failures import status_error
 
         body = b""  # not a part of the body, which could end within the token
         # The status is more useful than an error of its body.
@@ -190,8 +192,6 @@ class Http:
 
     def _describe(self, request: Request) -> str:
         """Describe a request and its response on one line."""
-        from ._failures import shown_url
-
         url = shown_url(request, self._connection)
         outcome = f"HTTP {self.status}" if self.status else "no response"
         took = f"{self.seconds * 1000:,.0f} ms"

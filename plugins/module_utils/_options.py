@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import codecs
+import difflib
 import math
 import os
 import re
@@ -162,8 +163,6 @@ def unknown_option(
 
     Only the start of the key is shown: without a space after the colon, a value is part of it.
     """
-    import difflib  # only here: this run ends with an error
-
     name = re.split(r"[:=\s]", one_line(str(key)), maxsplit=1)[0]
     if name in known:
         return OptionError(f"{name}: must be followed by a colon and a space.")
