@@ -45,9 +45,10 @@ CHANGING = (
 ATOMS = (
     "server_management_name", "server_management_region", "server_management_note",
     "server_management_value", "server_management_tags", "server_management_nope",
-    "server_management_plan", "inventory_hostname", "inventory_hostname_short", "group_names", "ansible_host",
-    "other_text", "other_template", "extra", "composed", "omit", "'x'", "''", "1", "true", "none",
-    "[]", "'{1}'", "'a b'", "{'a': server_management_value}", "range(3)", "inventory_dir",
+    "server_management_plan", "inventory_hostname", "inventory_hostname_short", "group_names",
+    "ansible_host", "other_text", "other_template", "extra", "composed", "omit", "'x'", "''", "1",
+    "true", "none", "[]", "'{1}'", "'a b'", "{'a': server_management_value}", "range(3)",
+    "inventory_dir",
 )  # fmt: skip
 FILTERS = (
     "upper", "lower", "length", "first", "last", "join('-')", "replace('-', '_')", "default('x')",
