@@ -33,6 +33,7 @@ class Fault:
                     requested, and `{next}` for the path and query of the next page
       shift         start the page this many servers earlier, so that some are repeated
     Sending:
+      raw           bytes instead of the whole response; the connection is closed after them
       delay         seconds before the response
       drip_body     seconds before each byte of the body
       chunked       in chunks, without `Content-Length`
@@ -50,6 +51,7 @@ class Fault:
     has_more: object = None
     link: str | None = None
     shift: int = 0
+    raw: bytes = b""
     delay: float = 0.0
     drip_body: float = 0.0
     chunked: bool = False

@@ -33,6 +33,9 @@ class Wire:
         headers = {name.lower(): value.lower() for name, value in response.headers.items()}
         chunked = "transfer-encoding" in headers
         self._wait(latency + fault.delay)
+        if fault.raw:
+            self._connection.sendall(fault.raw)
+            return False
         if fault.cut == "start":
             return self._end()
         self._connection.sendall(_head(response))

@@ -77,6 +77,33 @@ def test_every_kind_of_event_and_a_restart(
         assert about(rulebook.event("appeared")) == ("new",)
 
 
+def test_the_rulebook_continues_if_nothing_listens_at_first(
+    rulebooks: Rulebooks, sandbox: Sandbox
+) -> None:
+    sandbox.stop()
+    with rulebooks.run() as rulebook:
+        failed = rulebook.event("failed")
+        assert failed["server_management"]["error"]["code"] == "unreachable"
+        sandbox.start()
+        rulebook.event("recovered")
+
+
+# Each in a process, because what an earlier response has imported could hide a mistake.
+@pytest.mark.parametrize(
+    ("fault", "code"),
+    [(Fault.hang(), "timeout"), (Fault(cut="start"), "unreachable")],
+    ids=["timeout", "closed connection"],
+)
+def test_the_rulebook_continues_if_the_first_requests_fail(
+    rulebooks: Rulebooks, sandbox: Sandbox, fault: Fault, code: str
+) -> None:
+    sandbox.fail(fault, times=2)
+    with rulebooks.run(timeout=1) as rulebook:
+        failed = rulebook.event("failed")
+        assert failed["server_management"]["error"]["code"] == code
+        rulebook.event("recovered")
+
+
 def test_no_event_is_lost_or_altered_because_of_its_keys_and_values(
     rulebooks: Rulebooks, sandbox: Sandbox, polls: Callable[[int], None]
 ) -> None:

@@ -7,8 +7,8 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
-from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -134,11 +134,25 @@ def _polling() -> ModuleType:
     """Import the collection's code from the place of this file.
 
     ansible-rulebook runs this file by its path, without Ansible's loader, and the Python path may
-    have other collections or another version of this one.
+    have other collections or another version of this one. Raises RuntimeError for an older Python,
+    which ansible-rulebook allows, and for a copy of this file outside the collection.
     """
+    if sys.version_info < (3, 10):  # noqa: UP036
+        found = ".".join(map(str, sys.version_info[:2]))
+        raise RuntimeError(
+            "server_management.cloud requires Python 3.10 or later, but ansible-rulebook runs with "
+            f"{sys.executable}, which is {found}. Install ansible-rulebook with a later Python."
+        )
+    root = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../../.."))
+    if not os.path.exists(os.path.join(root, "plugins", "plugin_utils", "_polling.py")):
+        raise RuntimeError(
+            f"{os.path.abspath(__file__)} works only inside its collection, because it uses other "
+            "files of it. Install the collection, and write server_management.cloud.servers as the "
+            "source in the rulebook."
+        )
     if _COLLECTION not in sys.modules:
         collection = ModuleType(_COLLECTION)
-        collection.__path__ = [str(Path(__file__).absolute().parents[4])]
+        collection.__path__ = [root]
         sys.modules[_COLLECTION] = collection
     plugins = f"{_COLLECTION}.plugins"
     # First, because an import statement would look for the parents of a package that is not loaded.
