@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from ._errors import OptionError
 from ._models import SELECTING_OPTIONS, Server
-from ._text import brief, first_of, summarise
+from ._text import brief, first_of, in_quotes, summarise
 
 
 def select(servers: Iterable[Server], wanted: Mapping[str, list[str]]) -> list[Server]:
@@ -86,5 +86,5 @@ def _known_values(servers: Iterable[Server], field: str) -> str:
     if not texts:
         return "none"
     counts = Counter(sorted(texts))
-    named = [f"{brief(text)} ({count})" for text, count in counts.most_common()]
+    named = [f"{in_quotes(brief(text))} ({count})" for text, count in counts.most_common()]
     return first_of(named, 5)

@@ -11,7 +11,7 @@ Function                Text in a message
 ``Server.label``        a server: its name and id, each with ``in_quotes``
 ``in_quotes``           a name or value in a sentence
 ``brief``               a value in a list, at most 60 characters
-``summarise``           several values: the first three, and the number of the others
+``summarise``           several values in quotes: the first three, and how many more
 ``first_of``            the same for texts that are in order and short
 ``count_of``            a number with its noun
 ``reason_of``           what an exception says
@@ -99,8 +99,8 @@ def count_of(number: int, noun: str) -> str:
 
 
 def summarise(texts: Iterable[str], shown: int = 3) -> str:
-    """Name the first few of some texts, sorted, on one line, and count the others."""
-    names = {brief(text) for text in texts}
+    """Name the first few of some texts, sorted and in quotes, and count the others."""
+    names = {in_quotes(brief(text)) for text in texts}
     return first_of(sorted(names), shown)
 
 

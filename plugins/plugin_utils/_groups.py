@@ -15,7 +15,7 @@ from ansible.inventory.group import to_safe_group_name
 from ..module_utils._errors import OptionError
 from ..module_utils._models import GROUP_FIELDS
 from ..module_utils._options import GetOption
-from ..module_utils._text import Show, brief, summarise
+from ..module_utils._text import Show, brief, first_of, in_quotes
 from ._hosts import Host
 from ._names import is_localhost
 
@@ -107,7 +107,7 @@ def group_hosts(
                 continue
             name = safe_group_name(f"{GROUP_FIELDS[key]}{value}")
             host.groups.append(name)
-            sources.setdefault(name, set()).add(f"{key} {value}")
+            sources.setdefault(name, set()).add(f"{key} {in_quotes(brief(value))}")
     for name, values in sorted(sources.items()):
         if len(values) > 1:
-            warn(f"Several values become the group {name}: {summarise(values)}.")
+            warn(f"Several values become the group {name}: {first_of(sorted(values), 3)}.")

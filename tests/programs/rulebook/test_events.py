@@ -245,7 +245,7 @@ def test_the_shipped_rulebook_sets_up_new_servers_and_no_group_with_the_name_of_
         sandbox.servers.pop()
         rulebook.wait_for("new-02 is gone")
         sandbox.servers.append({**sandbox.servers[0], "id": "srv#5", "name": "new-03"})
-        rulebook.wait_for("with characters in the id that events can't have: srv#5.")
+        rulebook.wait_for('with characters in the id that events can\'t have: "srv#5".')
         sandbox.fail(Fault(status=403), times=2)
         rulebook.wait_for("The servers can't be listed: ")
         rulebook.wait_for("The servers can be listed again")

@@ -69,7 +69,7 @@ def test_one_line_removes_line_breaks_and_control_characters(text: str, line: st
         ([], ""),
         (["c", "b", "a", "b"], "a, b, c"),
         (["d", "c", "b", "a"], "a, b, c and 1 more"),
-        (["x\n\x1b[1my"], "x [1my"),
+        (["x\n\x1b[1my"], '"x [1my"'),
         (["z" * 100], "z" * 60),
     ],
 )

@@ -195,8 +195,8 @@ def test_each_warning_is_logged_once(api: Sandbox, caplog: pytest.LogCaptureFixt
     reason = "with characters in the id that events can't have"
     assert logged[0].startswith("The API has more servers")
     assert logged[1:] == [
-        f"No events are sent for 2 servers {reason}: srv 3, srv#2.",
-        f"No events are sent for 1 server {reason}: srv#2.",
+        f'No events are sent for 2 servers {reason}: "srv 3", "srv#2".',
+        f'No events are sent for 1 server {reason}: "srv#2".',
     ]
 
 
