@@ -19,24 +19,10 @@ import pytest
 
 from sandbox import Sandbox
 from sandbox.account import SERVER
-from support.run import CommandError, Result, Runner, write_inventory
+from support.fixtures import KNOWN_NAMES
+from support.run import CommandError, Result, Runner, without_white_space, write_inventory
 
-KNOWN = [
-    {**SERVER, "ipv4": "203.0.113.1"},
-    {
-        **SERVER,
-        "id": "srv_2",
-        "name": "web-2",
-        "status": "stopped",
-        "region": "eu-2",
-        "ipv4": "203.0.113.2",
-    },
-    {**SERVER, "id": "srv_3", "name": "db-1", "plan": "large", "ipv4": "203.0.113.3"},
-]
-THREE = ["db-1", "web-1", "web-2"]
 ENDING = ".server_management.yml"
-
-Hosts = dict[str, list[str]]  # not in the classes below, where `list` is a method
 
 
 class Source:
@@ -62,8 +48,8 @@ class Source:
         """List a source with these options."""
         return self.runner.inventory("-i", self.file(**options), "--list", *arguments)
 
-    def list(self, *arguments: str | Path, **options: Any) -> dict[str, Any]:
-        """Return the parsed list of a source that must work without a word on standard error."""
+    def list_silently(self, *arguments: str | Path, **options: Any) -> dict[str, Any]:
+        """Return the parsed list of a source that must not cause any message."""
         result = self.run(*arguments, **options).ok()
         assert result.stderr == ""
         listing: dict[str, Any] = result.json()
@@ -76,12 +62,12 @@ class Source:
         every = ("-i", path, "--flush-cache", "--list-hosts", *arguments)
         return self.runner.playbook(*every, playbook, **options)
 
-    def addressed(self, patterns: Iterable[str], *sources: Path) -> Hosts:
+    def addressed(self, patterns: Iterable[str], *sources: Path) -> dict[str, list[str]]:
         """Return the hosts that each pattern addresses in a command over these sources."""
         playbook = self.folder / "patterns.yml"
         playbook.write_text("".join(f"- hosts: {json.dumps(pattern)}\n" for pattern in patterns))
         shown = self.runner.playbook(*as_arguments(sources), "--list-hosts", playbook).ok().stdout
-        found: Hosts = {}
+        found: dict[str, list[str]] = {}
         for part in re.split(r"^ *play #\d+ ", shown, flags=re.MULTILINE)[1:]:
             pattern, _colon, rest = part[1:].partition("):")
             found[pattern] = re.findall(r"^      (\S+)$", rest, flags=re.MULTILINE)
@@ -105,21 +91,26 @@ class Expected:
         """Yield how the source differs from what is expected."""
         if self.hosts is not None and found != self.hosts:
             yield f"has the hosts {found} instead of {self.hosts}"
-        if bool(error) != bool(self.fails):
-            yield f"failed: {error}" if error else "did not fail"
-        elif len(warnings) != len(self.warns) and not error:
+        if error and not self.fails:
+            yield f"failed: {error}"
+        if self.fails and not error:
+            yield "did not fail"
+        if not error and len(warnings) != len(self.warns):
             yield f"has {len(warnings)} warnings instead of {len(self.warns)}: {warnings}"
-        for texts, shown in ((self.warns, "".join(warnings)), (self.fails, error)):
-            for text in texts:
-                if squeeze(text) not in shown:
-                    yield f"does not show: {text}\n  but: {shown}"
+        yield from _missing(self.warns, "".join(warnings))
+        yield from _missing(self.fails, error)
 
 
-class Cases:
-    """Sources that one command lists, so that many cases cost one process.
+def _missing(texts: Sequence[str], shown: str) -> Iterator[str]:
+    for text in texts:
+        if without_white_space(text) not in shown:
+            yield f"does not show: {text}\n  but: {shown}"
 
-    The file of a source and its group of all hosts have the name of its case. If a case is not as
-    expected, the error names it.
+
+class Sources:
+    """Sources that one command lists, because a process costs a second.
+
+    Each is a case with a name, which its inventory file and its group of all hosts have, too.
     """
 
     def __init__(self, runner: Runner, folder: Path, stack: ExitStack) -> None:
@@ -132,7 +123,7 @@ class Cases:
         """Serve an account until the test ends, with one server for each name."""
         if names:
             account["servers"] = [
-                {**KNOWN[0], "id": f"srv_{number}", "name": name, "ipv4": f"203.0.113.{number}"}
+                {**SERVER, "id": f"srv_{number}", "name": name, "ipv4": f"203.0.113.{number}"}
                 for number, name in enumerate(names, start=1)
             ]
         return self._stack.enter_context(Sandbox(**account))
@@ -147,42 +138,46 @@ class Cases:
         fails: str | Sequence[str] = (),
         **options: Any,
     ) -> Sandbox:
-        """Add a source over an account, by default over one server, ``case-1``."""
+        """Add a source over an account, by default over a new one with the server ``<case>-1``."""
+        if api is None:
+            api = self.serve(f"{case}-1")
+            hosts = [f"{case}-1"]
         if fails:
             hosts = []
-        elif api is None:
-            hosts = [f"{case}-1"]
-        api = api or self.serve(f"{case}-1")
         source = Source(self.runner, api, self.folder)
         path = source.file(f"{case}{ENDING}", **{"group": case, **options})
         self.all[case] = Expected(path, hosts, as_tuple(warns), as_tuple(fails))
         return api
 
-    def share(self, case: str, api: Sandbox, **options: Any) -> None:
-        """Add a source over the known servers, which others list too, with other host names."""
-        expected = {"hosts": [f"{case}-{name}" for name in THREE], **options}
-        self.add(case, api, hostnames=[f"'{case}-' ~ server_management_name"], **expected)
+    def add_with_prefix(self, case: str, api: Sandbox, **options: Any) -> None:
+        """Add a source over the known servers that names its hosts ``<case>-web-1`` and so on.
+
+        So several sources can list one account, and each has separate hosts.
+        """
+        hosts = [f"{case}-{name}" for name in KNOWN_NAMES]
+        prefixed = [f"'{case}-' ~ server_management_name"]
+        self.add(case, api, **{"hosts": hosts, "hostnames": prefixed, **options})
 
     def write(self, case: str, content: str, fails: str | Sequence[str]) -> None:
         """Add a source with this content, which fails."""
         path = write_inventory(self.folder, content, f"{case}{ENDING}")
         self.all[case] = Expected(path, [], (), as_tuple(fails))
 
-    def run(self, *arguments: str | Path, env: Mapping[str, str] | None = None) -> Result:
-        """List all sources by one command, and check each case."""
+    def check(self, *arguments: str | Path, env: Mapping[str, str] | None = None) -> Result:
+        """List all sources by one command; raise CommandError for those not as expected."""
         __tracebackhide__ = True
         paths = as_arguments(case.path for case in self.all.values())
         result = self.runner.inventory(*arguments, *paths, "--list", env=env).ok()
-        listing, warned, failed = result.json(), warnings(result), failures(result)
-        problems = [
-            f"{name}: {problem}"
-            for name, case in self.all.items()
-            for problem in case.problems(
-                members(listing, name), warned.get(name, []), failed.get(name, "")
-            )
-        ]
-        is_quiet = not any(case.warns or case.fails for case in self.all.values())
-        if "Traceback" in result.output or (is_quiet and not arguments and result.stderr):
+        listing = result.json()
+        warned = warnings(result)
+        failed = failures(result)
+        problems = []
+        for name, case in self.all.items():
+            found = members(listing, name)
+            differences = case.problems(found, warned.get(name, []), failed.get(name, ""))
+            problems += [f"{name}: {difference}" for difference in differences]
+        is_silent = not any(case.warns or case.fails for case in self.all.values())
+        if "Traceback" in result.output or (is_silent and not arguments and result.stderr):
             problems.append(f"there are other messages\n{result}")
         if problems:
             raise CommandError("\n".join(problems))
@@ -190,12 +185,10 @@ class Cases:
 
 
 def as_tuple(texts: str | Sequence[str]) -> Sequence[str]:
-    return (texts,) if isinstance(texts, str) else texts
-
-
-def squeeze(text: str) -> str:
-    """Return a text without white space, since Ansible breaks lines."""
-    return "".join(text.split())
+    """Return several texts as they are, and one text as a tuple."""
+    if isinstance(texts, str):
+        return (texts,)
+    return texts
 
 
 def cached(folder: Path) -> dict[str, Any]:
@@ -224,14 +217,16 @@ def as_arguments(sources: Iterable[Path]) -> list[str]:
 
 def failures(result: Result) -> dict[str, str]:
     """Return what was printed for each source that failed, by case, without white space."""
-    parts = re.split(rf"Unabletoparse\S*?([^/]+){ENDING}asaninventory", squeeze(result.stderr))
+    parts = re.split(
+        rf"Unabletoparse\S*?([^/]+){ENDING}asaninventory", without_white_space(result.stderr)
+    )
     return dict(zip(parts[1::2], parts[::2], strict=False))
 
 
 def warnings(result: Result) -> dict[str, list[str]]:
     """Return the warnings about each source, by case, without white space."""
     found: dict[str, list[str]] = {}
-    for text in squeeze(result.stderr).split("[WARNING]:"):
+    for text in without_white_space(result.stderr).split("[WARNING]:"):
         if match := re.match(rf"/[^:]*?([^/:]+){ENDING}:(.*)", text):
             found.setdefault(match[1], []).append(match[2])
     return found
@@ -249,23 +244,16 @@ def members(listing: dict[str, Any], group: str) -> list[str]:
 
 
 @pytest.fixture
-def sandbox() -> Generator[Sandbox, None, None]:
-    """Serve three known servers."""
-    with Sandbox(servers=[dict(server) for server in KNOWN], token="t0ken-of-the-sandbox") as api:
-        yield api
-
-
-@pytest.fixture
 def source(runner: Runner, sandbox: Sandbox, tmp_path: Path) -> Source:
     """Return a source over the known servers."""
     return Source(runner, sandbox, tmp_path)
 
 
 @pytest.fixture
-def cases(runner: Runner, tmp_path: Path) -> Generator[Cases, None, None]:
-    """Return an empty collection of cases, whose accounts are served until the test ends."""
+def sources(runner: Runner, tmp_path: Path) -> Generator[Sources, None, None]:
+    """Return no sources yet; the accounts of those that are added are served during the test."""
     with ExitStack() as stack:
-        yield Cases(runner, tmp_path, stack)
+        yield Sources(runner, tmp_path, stack)
 
 
 def need_ssh(runner: Runner) -> None:

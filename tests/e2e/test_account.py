@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 
-from .conftest import KNOWN, THREE, Cases, Source, as_arguments, hosts, members
+from support.fixtures import KNOWN, KNOWN_NAMES
+
+from .conftest import Source, Sources, as_arguments, hosts, members
 
 
 def test_the_whole_inventory_of_a_known_account(source: Source) -> None:
-    listing = source.list()
+    listing = source.list_silently()
     hostvars = listing.pop("_meta")["hostvars"]
     assert hostvars == {
         server["name"]: {
@@ -38,15 +40,15 @@ def test_the_whole_inventory_of_a_known_account(source: Source) -> None:
 
 # The options of a source, and the hosts of some of its groups.
 CHOICES: dict[str, tuple[dict[str, Any], dict[str, list[str]]]] = {
-    "group": ({"group": "my_fleet"}, {"my_fleet": THREE}),
+    "group": ({"group": "my_fleet"}, {"my_fleet": KNOWN_NAMES}),
     "group_by": (
         {"group_by": "{{ 'plan, status'.split(',') }}"},
         {"region_eu_1": [], "plan_large": ["db-1"], "status_stopped": ["web-2"]},
     ),
-    "no_group_by": ({"group_by": []}, {"region_eu_1": [], "server_management": THREE}),
+    "no_group_by": ({"group_by": []}, {"region_eu_1": [], "server_management": KNOWN_NAMES}),
     "statuses": ({"statuses": ["stopped"]}, {"server_management": ["web-2"]}),
     "regions": ({"regions": ["eu-1"], "plans": ["small"]}, {"server_management": ["web-1"]}),
-    "template": ({"regions": "{{ 'eu-2, eu-1'.split(',') }}"}, {"server_management": THREE}),
+    "template": ({"regions": "{{ 'eu-2, eu-1'.split(',') }}"}, {"server_management": KNOWN_NAMES}),
     "filters": (
         {
             "filters": [
@@ -89,12 +91,12 @@ CHOICES: dict[str, tuple[dict[str, Any], dict[str, list[str]]]] = {
 }
 
 
-def test_an_option_chooses_names_or_groups(source: Source, cases: Cases) -> None:
+def test_an_option_chooses_names_or_groups(source: Source, sources: Sources) -> None:
     for case, (options, _expected) in CHOICES.items():
         # All sources share the groups, so that the names tell their hosts apart.
         named = {"group": None, "hostnames": [f"'{case}-' ~ server_management_name"]}
-        cases.add(case, source.sandbox, **{**named, **options})
-    listing = cases.run().json()
+        sources.add(case, source.sandbox, **{**named, **options})
+    listing = sources.check().json()
     for case, (_options, expected) in CHOICES.items():
         start = f"{case}-"
         found = {
@@ -109,7 +111,7 @@ def test_an_option_chooses_names_or_groups(source: Source, cases: Cases) -> None
 
 
 def test_variables(source: Source) -> None:
-    listing = source.list(
+    listing = source.list_silently(
         "-e",
         "domain=example.com",
         hostvars_prefix="server_",
@@ -136,7 +138,7 @@ def test_variables(source: Source) -> None:
 
 @pytest.mark.promise("silent")
 def test_failing_expressions_and_changed_names_are_warnings_or_with_strict_errors(
-    source: Source, cases: Cases
+    source: Source, sources: Sources
 ) -> None:
     options: dict[str, Any] = {
         "compose": {"a": "server_management_nope"},
@@ -147,7 +149,7 @@ def test_failing_expressions_and_changed_names_are_warnings_or_with_strict_error
     undefined = "'server_management_nope' is undefined"
     for name, value in options.items():
         fails = (f"{name}.server_management.yml: {name}: ", undefined)
-        cases.add(name, source.sandbox, strict=True, fails=fails, **{name: value})
+        sources.add(name, source.sandbox, strict=True, fails=fails, **{name: value})
     labels = (
         "compose: a",
         "groups: b",
@@ -155,29 +157,29 @@ def test_failing_expressions_and_changed_names_are_warnings_or_with_strict_error
         "hostnames: server_management_nope",
     )
     each = [f"{label}: failed for 3 of 3 hosts, first with: " for label in labels]
-    cases.add("lenient", source.sandbox, hosts=THREE, warns=each, **options)
+    sources.add("lenient", source.sandbox, hosts=KNOWN_NAMES, warns=each, **options)
     one = "compose: a: failed for 1 of 1 host: "
-    cases.add("single", warns=one, compose={"a": "server_management_nope"})
+    sources.add("single", warns=one, compose={"a": "server_management_nope"})
     always = "filters: exclude: server_management_nope: failed"
-    cases.add(
+    sources.add(
         "filters", source.sandbox, fails=always, filters=[{"exclude": "server_management_nope"}]
     )
-    other = cases.serve("w b", "v")
+    other = sources.serve("w b", "v")
     other.servers[0]["region"] = "eu_1"
     same = "Several values become the group region_eu_1: region eu-1, region eu_1"
     name = 'because a host can\'t have such a name: "w b" (srv_1)'
-    cases.add("names", other, hosts=["v", "w_b"], warns=(same, name))
-    cases.add("strict_names", other, strict=True, fails=name)
-    result = cases.run()
+    sources.add("names", other, hosts=["v", "w_b"], warns=(same, name))
+    sources.add("strict_names", other, strict=True, fails=name)
+    result = sources.check()
     assert len(hosts(result.json())) == 6
-    assert not result.says(f"{undefined}. {undefined}")
+    assert not result.contains(f"{undefined}. {undefined}")
 
 
 # One case for each place that checks options; the unit tests of _options and _config have the rest.
 BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"regoins": ["eu-1"]}, "regoins: there is no such option. Did you mean regions?"),
     ({"api_token": None}, "SERVER_MANAGEMENT_API_TOKEN"),
-    ({"timeout": "t0ken-of-the-sandbox"}, "timeout: must be a number, but is ********."),
+    ({"timeout": "sandbox-token"}, "timeout: must be a number, but is ********."),
     ({"hostvars_prefix": "ansible_"}, "hostvars_prefix: 'ansible_' does not make usable"),
     ({"statuses": []}, "statuses: the list is empty."),
     ({"plans": "{{ none }}"}, "plans: has an empty value."),
@@ -205,12 +207,14 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.promise("silent")
 @pytest.mark.promise("atomic")
-def test_each_bad_option_is_named_and_its_source_adds_nothing(source: Source, cases: Cases) -> None:
+def test_each_bad_option_is_named_and_its_source_adds_nothing(
+    source: Source, sources: Sources
+) -> None:
     static = source.folder / "static.ini"
     static.write_text("static-1\n")
     for number, (options, text) in enumerate(BAD_OPTIONS):
-        cases.add(f"c{number}", source.sandbox, fails=text, **options)
-    listing = cases.run("-i", static).json()
+        sources.add(f"c{number}", source.sandbox, fails=text, **options)
+    listing = sources.check("-i", static).json()
     assert hosts(listing) == []
     assert members(listing, "ungrouped") == ["static-1"]
     # Elsewhere, empty groups are not printed.
@@ -218,7 +222,7 @@ def test_each_bad_option_is_named_and_its_source_adds_nothing(source: Source, ca
 
 
 @pytest.mark.promise("silent", "secret")
-def test_a_file_without_options_is_named_and_no_message_shows_its_content(cases: Cases) -> None:
+def test_a_file_without_options_is_named_and_no_message_shows_its_content(sources: Sources) -> None:
     start = "{plugin: server_management.cloud.servers, base_url: http://127.0.0.1:1, "
     no_mapping = "server_management.yml: must be a mapping of options to values."
     for case, content, text in (
@@ -228,15 +232,15 @@ def test_a_file_without_options_is_named_and_no_message_shows_its_content(cases:
         ("text", "just text\n", no_mapping),
         ("entries", "- plugin: server_management.cloud.servers\n", no_mapping),
     ):
-        cases.write(case, content, text)
+        sources.write(case, content, text)
     # Without other plugins, which Ansible tries afterwards and which show the content of a file.
-    result = cases.run(env={"ANSIBLE_INVENTORY_ENABLED": "server_management.cloud.servers"})
+    result = sources.check(env={"ANSIBLE_INVENTORY_ENABLED": "server_management.cloud.servers"})
     assert "SECRET" not in result.output
     assert "attribute" not in result.output
 
 
 @pytest.mark.promise("silent")
-def test_probable_mistakes_cause_warnings(source: Source, cases: Cases) -> None:
+def test_probable_mistakes_cause_warnings(source: Source, sources: Sources) -> None:
     for case, warns, options in (
         (
             "status",
@@ -250,7 +254,7 @@ def test_probable_mistakes_cause_warnings(source: Source, cases: Cases) -> None:
             {"statuses": ["stopped"], "plans": ["large"]},
         ),
     ):
-        cases.add(case, source.sandbox, hosts=[], warns=warns, **options)
+        sources.add(case, source.sandbox, hosts=[], warns=warns, **options)
     name = "server_management.cloud.servers"
     named = {
         "nested.yml": f"all: {{vars: {{a: 1}}}}\nx:\n  plugin: {name}\n",
@@ -264,9 +268,9 @@ def test_probable_mistakes_cause_warnings(source: Source, cases: Cases) -> None:
         (source.folder / file).write_text(content, encoding="latin-1")
     # Ansible's other plugins do not offer a file without an extension to this one.
     enabled = {"ANSIBLE_INVENTORY_ENABLED": f"{name},auto,ini,yaml"}
-    result = cases.run(*as_arguments(source.folder / file for file in named), env=enabled)
-    assert members(result.json(), "prod") == THREE
+    result = sources.check(*as_arguments(source.folder / file for file in named), env=enabled)
+    assert members(result.json(), "prod") == KNOWN_NAMES
     assert members(result.json(), "fleet") == []
     text = f"The name of an inventory file for {name} must end with server_management.yml or"
-    reported = [file for file in named if result.says(f"/{file}: {text}")]
+    reported = [file for file in named if result.contains(f"/{file}: {text}")]
     assert reported == ["hosts", "json.yml", "fleet.yml"]

@@ -15,10 +15,11 @@ import pytest
 import trustme
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from support.fixtures import KNOWN, KNOWN_NAMES
 from support.guides import GUIDES, read_files, read_tasks
 from support.run import Result, Runner
 
-from .conftest import KNOWN, THREE, Source, hosts
+from .conftest import Source, hosts
 
 FILES = read_files("awx")
 TASKS = read_tasks(FILES["set_up_awx.yml"])
@@ -55,7 +56,7 @@ def update(runner: Runner, path: Path, **variables: str) -> tuple[Result, list[s
         (
             {"hostnames": ["'acct-a-' ~ server_management_name"]},
             KNOWN,
-            [f"acct-a-{name}" for name in THREE],
+            [f"acct-a-{name}" for name in KNOWN_NAMES],
         ),
     ],
     ids=["wrong token", "no server", "too few servers", "unknown region", "other names"],
@@ -74,13 +75,13 @@ def test_a_directory_with_a_failing_file_needs_a_variable_to_fail(source: Source
     for name, options in (("a", {}), ("b", {"api_token": "wrong"})):
         path = source.file(f"{name}.server_management.yml", **options)
         path.rename(folder / path.name)
-    assert update(source.runner, folder)[1] == THREE
+    assert update(source.runner, folder)[1] == KNOWN_NAMES
     name = "ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED"
     assert update(source.runner, folder, **{name: SOURCE_VARIABLES[name]})[1] is None
 
 
 def test_with_fewer_plugins_no_script_is_read(source: Source) -> None:
-    assert update(source.runner, source.file(), **ENABLED)[1] == THREE
+    assert update(source.runner, source.file(), **ENABLED)[1] == KNOWN_NAMES
     # AWX gives jobs their inventory in this form.
     script = source.folder / "hosts"
     script.write_text('#! /usr/bin/env python3\nprint(\'{"all": {"hosts": ["web-1"]}}\')\n')
@@ -111,7 +112,7 @@ def test_an_update_finds_collections_of_the_project_only_by_the_variable(
     assert found is None
     missing.shows("Failed to load inventory plugin, skipping", "No inventory plugins available")
     variable = mounted.replace("/runner/requirements_collections", str(installed))
-    assert update(runner, path, ANSIBLE_COLLECTIONS_PATH=variable)[1] == THREE
+    assert update(runner, path, ANSIBLE_COLLECTIONS_PATH=variable)[1] == KNOWN_NAMES
 
 
 @pytest.mark.parametrize("ca", ["", "a CA"])
@@ -135,4 +136,4 @@ def test_a_credential_opens_the_account(source: Source, ca: str) -> None:
     assert variables["SERVER_MANAGEMENT_CA_PATH"] == (names["ca"] if ca else "")
     path = source.folder / "awx.server_management.yml"
     path.write_text(FILES[path.name])
-    assert update(source.runner, path, **variables)[1] == THREE
+    assert update(source.runner, path, **variables)[1] == KNOWN_NAMES

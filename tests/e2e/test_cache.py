@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from sandbox import Fault
+from support.fixtures import KNOWN_NAMES
 
-from .conftest import THREE, Cases, Source, cached, hosts, rewrite
+from .conftest import Source, Sources, cached, hosts, rewrite
 
 pytestmark = pytest.mark.promise("cache")
 
@@ -24,7 +25,7 @@ def test_a_hit_sends_no_request_and_imports_no_http(source: Source, tmp_path: Pa
     assert first.stderr == ""
     program = Path(source.runner.environment["PATH"].split(":")[0], "ansible-inventory")
     hit = source.runner.run("python", "-X", "importtime", program, "-i", path, "--list").ok()
-    assert hosts(hit.json()) == THREE
+    assert hosts(hit.json()) == KNOWN_NAMES
     assert first.json() == hit.json()
     assert len(source.sandbox.requests) == 1
     assert "plugins.plugin_utils._cache" in hit.stderr
@@ -49,7 +50,7 @@ def test_a_playbook_and_a_flush_rewrite_it(source: Source, tmp_path: Path) -> No
     path = source.file(**cached(tmp_path / "cache"))
     playbook = tmp_path / "refresh.yml"
     playbook.write_text(REFRESH)
-    assert hosts(source.list(**cached(tmp_path / "cache"))) == THREE
+    assert hosts(source.list_silently(**cached(tmp_path / "cache"))) == KNOWN_NAMES
     source.sandbox.servers.pop()
     played = source.runner.playbook("-i", path, playbook).ok()
     assert played.stdout.count("second") == 2
@@ -63,71 +64,73 @@ def test_a_playbook_and_a_flush_rewrite_it(source: Source, tmp_path: Path) -> No
 
 @pytest.mark.promise("whole")
 def test_it_holds_whole_listings_of_one_account(
-    source: Source, cases: Cases, tmp_path: Path
+    source: Source, sources: Sources, tmp_path: Path
 ) -> None:
     options = cached(tmp_path / "cache")
-    cases.share("first", source.sandbox, **options)
-    cases.share("hit", source.sandbox, **options, regions=["eu-1", "eu-2"], timeout=9)
+    sources.add_with_prefix("first", source.sandbox, **options)
+    sources.add_with_prefix("hit", source.sandbox, **options, regions=["eu-1", "eu-2"], timeout=9)
     minimum = "min_servers: 4 or more expected, but the account has 3."
-    cases.share("short_hit", source.sandbox, **options, fails=minimum, min_servers=4)
+    sources.add_with_prefix("short_hit", source.sandbox, **options, fails=minimum, min_servers=4)
     rejected = "rejected the token"
-    cases.share("denied", source.sandbox, **options, fails=rejected, api_token="another")
-    other = cases.serve("other-1", token=source.sandbox.token)
-    cases.add("other", other, **options, hosts=["other-1"])
+    sources.add_with_prefix(
+        "denied", source.sandbox, **options, fails=rejected, api_token="another"
+    )
+    other = sources.serve("other-1", token=source.sandbox.token)
+    sources.add("other", other, **options, hosts=["other-1"])
     # Neither a partial listing nor one that is too short is cached.
-    more = cases.serve("more-1")
+    more = sources.serve("more-1")
     more.fail(Fault(has_more=True), times=2)
     text = "The API has more servers than the 1 that was received."
     for case in ("more", "more_again"):
-        cases.add(case, more, **options, hosts=["more-1"], warns=text, allow_partial=True)
-    short = cases.serve(servers=[])
+        sources.add(case, more, **options, hosts=["more-1"], warns=text, allow_partial=True)
+    short = sources.serve(servers=[])
     minimum = "min_servers: 1 or more expected, but the account has 0."
     for case in ("short", "short_again"):
-        cases.add(case, short, **options, fails=minimum, min_servers=1)
-    cases.run()
+        sources.add(case, short, **options, fails=minimum, min_servers=1)
+    sources.check()
     requests = [len(api.requests) for api in (source.sandbox, other, more, short)]
     assert requests == [2, 1, 2, 2]
     assert len(list((tmp_path / "cache").iterdir())) == 2
 
 
-def test_a_stale_entry_is_used_while_the_api_is_down(cases: Cases, tmp_path: Path) -> None:
-    faults = {"works": Fault(), "failing": Fault(status=503), "denied": Fault(status=401)}
-    apis = {
-        case: cases.add(case, **cached(tmp_path / case), cache_timeout=60, stale_cache_timeout=600)
-        for case in faults
-    }
-    cases.run()
-    for case, fault in faults.items():
-        apis[case].fail(fault, times=None)
+def test_a_stale_entry_is_used_while_the_api_is_down(sources: Sources, tmp_path: Path) -> None:
+    lifetime = {"cache_timeout": 60, "stale_cache_timeout": 600}
+    working = sources.add("working", **cached(tmp_path / "working"), **lifetime)
+    failing = sources.add("failing", **cached(tmp_path / "failing"), **lifetime)
+    denied = sources.add("denied", **cached(tmp_path / "denied"), **lifetime)
+    sources.check()
+    for case in sources.all:
         (entry,) = (tmp_path / case).iterdir()
         rewrite(entry, lambda content: {**content, "fetched": content["fetched"] - 100})
-    cases.all["failing"].warns = ["Using a stale listing, 1"]
-    denied = cases.all["denied"]
-    denied.hosts, denied.fails = [], ["HTTP 401"]
-    cases.run()
-    assert len(apis["works"].requests) == 2
+    failing.fail(Fault(status=503), times=None)
+    denied.fail(Fault(status=401), times=None)
+    sources.all["failing"].warns = ["Using a stale listing, 1"]
+    sources.all["denied"].fails = ["HTTP 401"]
+    sources.all["denied"].hosts = []
+    sources.check()
+    assert len(working.requests) == 2
 
 
-def test_it_can_be_set_up_for_all_sources(source: Source, cases: Cases, tmp_path: Path) -> None:
+def test_it_can_be_set_up_for_all_sources(source: Source, sources: Sources, tmp_path: Path) -> None:
     folder = tmp_path / "cache"
-    cases.share("environment", source.sandbox)
+    sources.add_with_prefix("environment", source.sandbox)
     # The file takes precedence.
-    cases.share("off", source.sandbox, cache=False, cache_prefix="off_")
-    cases.share("prefix", source.sandbox, cache_prefix="own_")
+    sources.add_with_prefix("off", source.sandbox, cache=False, cache_prefix="off_")
+    sources.add_with_prefix("prefix", source.sandbox, cache_prefix="own_")
     variables = {
         "ANSIBLE_INVENTORY_CACHE": "true",
         "ANSIBLE_INVENTORY_CACHE_PLUGIN": "ansible.builtin.jsonfile",
         "ANSIBLE_INVENTORY_CACHE_CONNECTION": str(folder),
         "ANSIBLE_INVENTORY_CACHE_PLUGIN_PREFIX": "fleet_",
     }
-    cases.run(env=variables)
+    sources.check(env=variables)
     fleet, own = sorted(path.name for path in folder.iterdir())
     assert fleet.startswith("fleet_")
     assert own.startswith("own_")
 
 
 def test_a_cache_that_does_not_work_is_named_and_not_needed(
-    source: Source, cases: Cases, tmp_path: Path
+    source: Source, sources: Sources, tmp_path: Path
 ) -> None:
     (tmp_path / "a_file").write_text("")
     choices: dict[str, tuple[str, dict[str, Any]]] = {
@@ -140,5 +143,5 @@ def test_a_cache_that_does_not_work_is_named_and_not_needed(
         "memory": ("the cache plugin memory keeps nothing between two commands", {"cache": True}),
     }
     for case, (text, options) in choices.items():
-        cases.share(case, source.sandbox, warns=text, **options)
-    cases.run()
+        sources.add_with_prefix(case, source.sandbox, warns=text, **options)
+    sources.check()

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from sandbox import Sandbox
+from support.fixtures import KNOWN
 from support.run import Result, Runner
 
-from .conftest import KNOWN
 from .hostile import CANARY, CASES, EXECUTE
 
 FLEET = "fleet: [{name: db-1, plan: small}, {name: web-1}, {name: web-3}]\n"

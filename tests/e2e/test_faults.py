@@ -15,8 +15,10 @@ from collections.abc import Callable
 import pytest
 
 from sandbox import Fault
+from support.fixtures import KNOWN, KNOWN_NAMES
+from support.run import without_white_space
 
-from .conftest import KNOWN, THREE, Cases, as_arguments, failures, hosts, squeeze
+from .conftest import Sources, as_arguments, failures, hosts
 
 MOST_MEMORY = 600  # MiB; a listing may have 32 MiB
 
@@ -55,19 +57,19 @@ GROUPS = [
 
 
 @pytest.mark.promise("whole", "atomic")
-def test_each_fault_has_its_message_and_adds_nothing(cases: Cases) -> None:
-    apis = [cases.serve(servers=KNOWN) for _case in FAULTS]
+def test_each_fault_has_its_message_and_adds_nothing(sources: Sources) -> None:
+    apis = [sources.serve(servers=KNOWN) for _case in FAULTS]
     for api, (case, (fault, texts)) in zip(apis, FAULTS.items(), strict=True):
         api.fail(fault, times=None)
-        cases.add(case, api, fails=texts)
+        sources.add(case, api, fails=texts)
     # A later page fails, and an attempt is repeated.
-    paged = cases.serve(servers=KNOWN, page_size=2, pagination="cursor")
+    paged = sources.serve(servers=KNOWN, page_size=2, pagination="cursor")
     paged.fail(Fault(status=429, retry_after=0), times=None, page=2)
     texts = ("throttling", "HTTP 429", "Tried 2 times")
-    cases.add("throttled", paged, fails=texts, pagination="cursor", retries=1)
-    cases.add("good", cases.serve(servers=KNOWN), hosts=THREE)
-    listing = cases.run().json()
-    assert hosts(listing) == THREE
+    sources.add("throttled", paged, fails=texts, pagination="cursor", retries=1)
+    sources.add("good", sources.serve(servers=KNOWN), hosts=KNOWN_NAMES)
+    listing = sources.check().json()
+    assert hosts(listing) == KNOWN_NAMES
     # No group of a source that failed remains; elsewhere, empty groups are not printed.
     assert sorted(listing["all"]["children"]) == GROUPS
     assert [len(api.requests) for api in (*apis, paged)] == [1] * len(apis) + [3]
@@ -87,13 +89,13 @@ BOMBS: dict[str, tuple[Callable[[], Fault], str]] = {
 
 
 @pytest.mark.promise("bounded")
-def test_a_bomb_takes_little_memory(cases: Cases) -> None:
+def test_a_bomb_takes_little_memory(sources: Sources) -> None:
     for name, (fault, _text) in BOMBS.items():
-        cases.add(name).fail(fault(), times=None)
-    paths = as_arguments(case.path for case in cases.all.values())
+        sources.add(name).fail(fault(), times=None)
+    paths = as_arguments(case.path for case in sources.all.values())
     command = ("ansible-inventory", "--list", *paths)
-    result = cases.runner.run("python", "-c", MEASURED, *command).ok()
+    result = sources.runner.run("python", "-c", MEASURED, *command).ok()
     messages = failures(result)
     for name, (_fault, text) in BOMBS.items():
-        assert squeeze(text) in messages[name], name
+        assert without_white_space(text) in messages[name], name
     assert int(result.stdout) < MOST_MEMORY

@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
+from support.fixtures import KNOWN
 from support.run import write_inventory
 
-from .conftest import KNOWN, Cases, Source, cached
+from .conftest import Source, Sources, cached
 
 SSH, SFTP, SCP = (f"ansible_{program}_extra_args" for program in ("ssh", "sftp", "scp"))
 
@@ -28,21 +29,23 @@ def arguments(listing: dict[str, Any]) -> dict[str, list[Any]]:
 
 
 @pytest.mark.promise("data", "cache")
-def test_each_host_has_its_own_alias_in_plain_text(source: Source, cases: Cases) -> None:
+def test_each_host_has_its_own_alias_in_plain_text(source: Source, sources: Sources) -> None:
     hostile = "{{ 7 * 7 }} -o ProxyCommand=id\n%h"
     options = cached(source.folder / "cache")
-    api = cases.serve(servers=KNOWN)
-    cases.add("alias", api, host_key_alias=True, **options)
-    other = cases.serve(servers=[{**KNOWN[0], "id": hostile, "name": "hostile"}])
-    cases.add("template", other, host_key_alias=True)
+    api = sources.serve(servers=KNOWN)
+    sources.add("alias", api, host_key_alias=True, **options)
+    other = sources.serve(servers=[{**KNOWN[0], "id": hostile, "name": "hostile"}])
+    sources.add("template", other, host_key_alias=True)
     # An expression wins for the hosts for which it works.
     compose = {SSH: "'-C' if server_management_name == 'db-1' else undefined_name", SCP: "'-O'"}
     warns = f"compose: {SSH}"
-    cases.share("composed", source.sandbox, warns=warns, host_key_alias=True, compose=compose)
+    sources.add_with_prefix(
+        "composed", source.sandbox, warns=warns, host_key_alias=True, compose=compose
+    )
     # A variable of a group is weaker, and what is common to all connections remains.
     text = f"all:\n  vars:\n    {SSH}: -v\n    ansible_ssh_common_args: -J jump\n"
     groups = write_inventory(source.folder, text, "groups.yml")
-    listing = cases.run("-i", groups).json()
+    listing = sources.check("-i", groups).json()
     found = arguments(listing)
     last = found.pop("hostile")
     assert len(set(last)) == 1
@@ -58,7 +61,7 @@ def test_each_host_has_its_own_alias_in_plain_text(source: Source, cases: Cases)
     # It is off by default and not in the cache.
     (entry,) = (source.folder / "cache").iterdir()
     assert "HostKeyAlias" not in entry.read_text()
-    cases.all.clear()
-    cases.add("plain", api, **options)
-    assert arguments(cases.run().json())["web-1"] == [None] * 3
+    sources.all.clear()
+    sources.add("plain", api, **options)
+    assert arguments(sources.check().json())["web-1"] == [None] * 3
     assert len(api.requests) == 1

@@ -16,7 +16,7 @@ import pytest
 
 from support.run import Runner
 
-from .conftest import Cases, Source, as_arguments, cached, hosts, rewrite, warnings
+from .conftest import Source, Sources, as_arguments, cached, hosts, rewrite, warnings
 from .hostile import CANARY, CASES, CONTROL, EXECUTE, STATIC, Case
 
 CONSTRUCTED: dict[str, Any] = {
@@ -181,12 +181,12 @@ FILES = {"pickle": f"cos\nsystem\n(S'touch $HOME/{CANARY}'\ntR.", "deep": "[" * 
 
 
 @pytest.mark.promise("cache", "data")
-def test_a_forged_cache_entry_is_a_miss_or_data(cases: Cases, tmp_path: Path) -> None:
+def test_a_forged_cache_entry_is_a_miss_or_data(sources: Sources, tmp_path: Path) -> None:
     for title in (*FORGED, *FILES):
-        cases.add(title, **cached(tmp_path / title), **CONSTRUCTED)
-    cases.run()
+        sources.add(title, **cached(tmp_path / title), **CONSTRUCTED)
+    sources.check()
     change = {"region": EXECUTE, "x_undocumented": [EXECUTE, {EXECUTE: EXECUTE}]}
-    for title in cases.all:
+    for title in sources.all:
         (path,) = (tmp_path / title).iterdir()
 
         def forge(entry: dict[str, Any], title: str = title) -> dict[str, Any]:
@@ -198,17 +198,17 @@ def test_a_forged_cache_entry_is_a_miss_or_data(cases: Cases, tmp_path: Path) ->
             rewrite(path, forge)
         else:
             path.write_text(FILES[title])
-    paths = as_arguments(case.path for case in cases.all.values())
-    result = cases.runner.inventory(*paths, "--list").ok()
+    paths = as_arguments(case.path for case in sources.all.values())
+    result = sources.runner.inventory(*paths, "--list").ok()
     hostvars, warned = result.json()["_meta"]["hostvars"], warnings(result)
     # Ansible's own decoding removes the mark of its version before the plugin sees it.
     data = {"listing", "trusted" if version("ansible-core") >= "2.19" else "unsafe"}
-    assert set(warned) == cases.all.keys() - data
+    assert set(warned) == sources.all.keys() - data
     assert plain(hostvars["listing-1"]["joined"]) == f"{EXECUTE}listing-1"
-    for title in cases.all:
+    for title in sources.all:
         region = hostvars[f"{title}-1"]["server_management_region"]
         if title in data:
             assert region == {"__ansible_unsafe": EXECUTE}, title
         else:
             assert (region, "isdamaged" in warned[title][0]) == ("eu-1", True), title
-    assert executed(cases.runner) == []
+    assert executed(sources.runner) == []

@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from sandbox import Fault, Sandbox
+from support.fixtures import KNOWN
 from support.run import Runner
 
-from .conftest import KNOWN, Source, hosts, members
+from .conftest import Source, hosts, members
 
 pytestmark = [pytest.mark.slow, pytest.mark.promise("whole")]
 

@@ -19,10 +19,11 @@ import yaml
 from sandbox import Fault, Sandbox
 from sandbox.account import example_servers
 from support.collection import REPOSITORY
+from support.fixtures import KNOWN
 from support.modules import MODULES
 from support.run import Result, Runner
 
-from .conftest import KNOWN, Source
+from .conftest import Source
 
 COLLECTION = "server_management.cloud"
 ALL = sorted(path.stem for path in REPOSITORY.glob("plugins/modules/*.py"))

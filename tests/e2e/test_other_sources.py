@@ -11,9 +11,10 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from support.fixtures import KNOWN, KNOWN_NAMES
 from support.sshd import SshServer
 
-from .conftest import KNOWN, THREE, Source, hosts, need_ssh
+from .conftest import Source, hosts, need_ssh
 
 
 def test_a_folder_of_sources(source: Source, tmp_path: Path) -> None:
@@ -56,7 +57,9 @@ def test_playbooks_for_this_machine_ignore_how_others_are_reached(source: Source
     }
     (source.folder / "group_vars").mkdir()
     (source.folder / "group_vars" / "all.json").write_text(json.dumps(variables))
-    (source.runner.home / "known.yml").write_text(f"fleet: {[{'name': name} for name in THREE]}")
+    (source.runner.home / "known.yml").write_text(
+        f"fleet: {[{'name': name} for name in KNOWN_NAMES]}"
+    )
     playbooks = ("ssh_config", "declare_fleet", "check_fleet", "check_api")
     # A localhost that is written in an inventory has the variables of all hosts.
     source.runner.playbook(

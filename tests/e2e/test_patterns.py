@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
-from .conftest import KNOWN, Cases, Source, hosts, members
+from support.fixtures import KNOWN
+
+from .conftest import Source, Sources, hosts, members
 
 pytestmark = pytest.mark.promise("misdirected")
 
@@ -42,15 +44,15 @@ def test_a_server_never_gets_the_name_of_a_possible_group(source: Source) -> Non
 
 
 def test_a_server_of_one_account_is_not_addressed_as_a_group_of_another(
-    source: Source, cases: Cases
+    source: Source, sources: Sources
 ) -> None:
     source.sandbox.servers = named("region_us_1", "web-1")
-    other = cases.serve(servers=[{**KNOWN[0], "id": "srv_b", "name": "b-1", "region": "us-1"}])
-    cases.add("second", other)
+    other = sources.serve(servers=[{**KNOWN[0], "id": "srv_b", "name": "b-1", "region": "us-1"}])
+    sources.add("second", other)
     # The first file makes no groups of regions itself.
     first = source.file("first.server_management.yml", group_by=[])
     expected = {"region_us_1": ["b-1"], "srv_1": ["srv_1"]}
-    assert source.addressed(expected, first, cases.all["second"].path) == expected
+    assert source.addressed(expected, first, sources.all["second"].path) == expected
 
 
 # The unit tests have the other variables by which a host has its own connection.
@@ -71,17 +73,19 @@ ansible_become_password=secret
 """
 
 
-def test_a_server_does_not_replace_the_host_of_another_source(source: Source, cases: Cases) -> None:
+def test_a_server_does_not_replace_the_host_of_another_source(
+    source: Source, sources: Sources
+) -> None:
     static = source.folder / "static.ini"
     static.write_text(STATIC)
     addresses = ("198.51.100.20", "203.0.113.6")  # only the second is that of its server
     servers = named("db-prod", "merged", "router", "pc", *addresses, "files")
     source.sandbox.servers = servers
     text = "3 servers are not named as preferred, because hosts of other sources have the same name"
-    cases.add("strict", source.sandbox, strict=True, fails=f"hostnames: {text}")
+    sources.add("strict", source.sandbox, strict=True, fails=f"hostnames: {text}")
     address = "because a host can't have such a name: 198.51.100.20 (srv_5)."
-    cases.add("lenient", source.sandbox, warns=(text, address))
-    result = cases.run("-i", static)
+    sources.add("lenient", source.sandbox, warns=(text, address))
+    result = sources.check("-i", static)
     hostvars = result.json()["_meta"]["hostvars"]
     assert {name: values.get("ansible_host") for name, values in hostvars.items()} == {
         "db-prod": "198.51.100.7",
@@ -102,7 +106,7 @@ def test_a_server_does_not_replace_the_host_of_another_source(source: Source, ca
 
 
 def test_a_group_does_not_take_the_name_of_a_host_of_another_source(
-    source: Source, cases: Cases
+    source: Source, sources: Sources
 ) -> None:
     static = source.folder / "static.yml"
     static.write_text("all: {hosts: {region_eu_1: {own: 1}, web: {own: 2}}}\n")
@@ -117,12 +121,12 @@ def test_a_group_does_not_take_the_name_of_a_host_of_another_source(
     }
     for case, chosen in options.items():
         fails = f"{case}: web is a host of another source"
-        cases.add(case, source.sandbox, fails=fails, **chosen)
+        sources.add(case, source.sandbox, fails=fails, **chosen)
     # Groups that are made from values are left out.
     text = "Groups left out, because a host of another source or this machine has"
     keyed = [{"key": "'web'", "separator": ""}]
-    cases.add("values", source.sandbox, warns=text, keyed_groups=keyed)
-    result = cases.run("-i", static).shows("region_eu_1, web")
+    sources.add("values", source.sandbox, warns=text, keyed_groups=keyed)
+    result = sources.check("-i", static).shows("region_eu_1, web")
     listing = result.json()
     hostvars = listing["_meta"]["hostvars"]
     assert sorted(hostvars) == ["db-1", "region_eu_1", "web", "web-1", "web-2"]
@@ -142,21 +146,25 @@ def test_no_server_is_addressed_as_this_machine(source: Source) -> None:
 
 
 def test_a_server_without_a_usable_address_is_not_reached_by_its_name(
-    source: Source, cases: Cases
+    source: Source, sources: Sources
 ) -> None:
     source.sandbox.servers = named("gitlab.internal", "192.168.77.5", "web-1", ipv4="")
     source.sandbox.servers[2]["ipv4"] = "::1"
     warns = ("such a name: 192.168.77.5 (srv_2).", "so ansible_host is no-usable-ipv4.invalid.")
     # One cause, one warning.
-    cases.add("unusable", source.sandbox, warns=warns, compose={"ansible_host": "none"})
-    chosen = cases.serve(servers=named("web-2", ipv4=""))
-    cases.add("chosen", chosen, compose={"ansible_host": "server_management_name ~ '.example.com'"})
+    sources.add("unusable", source.sandbox, warns=warns, compose={"ansible_host": "none"})
+    chosen = sources.serve(servers=named("web-2", ipv4=""))
+    sources.add(
+        "chosen", chosen, compose={"ansible_host": "server_management_name ~ '.example.com'"}
+    )
     # A server that the file leaves out causes no warning.
-    left_out = cases.serve(servers=named("web-3", "web-3", "all", "web-4"))
+    left_out = sources.serve(servers=named("web-3", "web-3", "all", "web-4"))
     for server in left_out.servers[:3]:
         server.update({"ipv4": None, "a-b": 1, "status": "creating"})
-    cases.add("filtered", left_out, filters=[{"exclude": "server_management_status != 'running'"}])
-    hostvars = cases.run().json()["_meta"]["hostvars"]
+    sources.add(
+        "filtered", left_out, filters=[{"exclude": "server_management_status != 'running'"}]
+    )
+    hostvars = sources.check().json()["_meta"]["hostvars"]
     addresses = {name: variables["ansible_host"] for name, variables in hostvars.items()}
     assert addresses.pop("web-4") == "203.0.113.4"
     assert addresses.pop("web-2") == "web-2.example.com"

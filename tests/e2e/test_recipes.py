@@ -14,9 +14,10 @@ from pathlib import Path
 import yaml
 
 from sandbox import Fault
+from support.fixtures import KNOWN_NAMES
 from support.guides import read_files
 
-from .conftest import THREE, Source, hosts
+from .conftest import Source, hosts
 
 RECIPES = read_files("recipes")
 
@@ -64,7 +65,7 @@ def test_a_pipeline_fails_with_the_findings_or_with_the_error(
     assert gitlab["script"][-1] == command
     for settings in (github["env"], gitlab["variables"]):
         assert "SERVER_MANAGEMENT_BASE_URL" in settings
-    (tmp_path / "fleet.yml").write_text(f"fleet: {[{'name': name} for name in THREE]}\n")
+    (tmp_path / "fleet.yml").write_text(f"fleet: {[{'name': name} for name in KNOWN_NAMES]}\n")
     account = source.sandbox.environment
     run = partial(source.runner.run, "sh", "-c", command, cwd=tmp_path, env=account)
     run().ok()
@@ -73,7 +74,7 @@ def test_a_pipeline_fails_with_the_findings_or_with_the_error(
     # An account that can't be read has no missing servers.
     source.sandbox.fail(Fault(has_more=True))
     failed = run().shows("has more servers")
-    assert not failed.says("is missing")
+    assert not failed.contains("is missing")
     assert drifted.rc == failed.rc == 2
 
 
@@ -110,7 +111,7 @@ def test_a_script_whose_source_fails_has_no_hosts(source: Source, tmp_path: Path
     script.write_text(RECIPES["servers.sh"])
     script.chmod(0o755)
     (tmp_path / "ansible.cfg").write_text(VERBOSE)
-    assert hosts(source.runner.run(str(script), cwd=tmp_path).ok().json()) == THREE
+    assert hosts(source.runner.run(str(script), cwd=tmp_path).ok().json()) == KNOWN_NAMES
     source.sandbox.fail(Fault(status=401), times=None)
     strict = {"ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED": "true"}
     failed = source.runner.inventory("-i", script, "--list", env=strict)

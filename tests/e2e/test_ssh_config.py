@@ -16,10 +16,11 @@ from typing import Any
 
 import pytest
 
+from support.fixtures import KNOWN
 from support.run import Result
 from support.sshd import SshServer
 
-from .conftest import KNOWN, Source, hosts, need_ssh
+from .conftest import Source, hosts, need_ssh
 from .hostile import CANARY, CASES, EXECUTE
 
 PLAYBOOK = "server_management.cloud.ssh_config"

@@ -17,31 +17,34 @@ import yaml
 from ansible.parsing.vault import VaultLib, VaultSecret
 
 from sandbox import Fault
+from support.run import without_white_space
 from support.secrets import find_secret
 
-from .conftest import ENDING, Cases, Source, cached, squeeze
+from .conftest import ENDING, Source, Sources, cached
 
 
-def test_every_way_to_give_a_token(source: Source, cases: Cases, tmp_path: Path) -> None:
+def test_every_way_to_give_a_token(source: Source, sources: Sources, tmp_path: Path) -> None:
     # A token that the search for tokens does not know: Ansible lists every extra variable.
-    extra = cases.serve("extra-1", token="shown-as-every-extra-var-is")
-    cases.add("extra", extra, hosts=["extra-1"], api_token="{{ token }}", base_url="{{ url }}")
-    environment = cases.serve("environment-1", token="t0ken-of-the-environment")
+    extra = sources.serve("extra-1", token="shown-as-every-extra-var-is")
+    sources.add("extra", extra, hosts=["extra-1"], api_token="{{ token }}", base_url="{{ url }}")
+    environment = sources.serve("environment-1", token="t0ken-of-the-environment")
     expected = ["environment-1"]
-    cases.add("environment", environment, hosts=expected, api_token=None, base_url=None)
+    sources.add("environment", environment, hosts=expected, api_token=None, base_url=None)
     (tmp_path / "token").write_text(f"\n {source.sandbox.token} \n")
-    cases.share("file", source.sandbox, api_token=None, api_token_file=str(tmp_path / "token"))
+    sources.add_with_prefix(
+        "file", source.sandbox, api_token=None, api_token_file=str(tmp_path / "token")
+    )
     lookup = "{{ lookup('ansible.builtin.env', 'PROD') }}"
-    cases.share("template", source.sandbox, api_token=lookup)
+    sources.add_with_prefix("template", source.sandbox, api_token=lookup)
     (tmp_path / "password").write_text("secret")
     encrypted = VaultLib().encrypt(source.sandbox.token, VaultSecret(b"secret")).decode()
-    cases.share("vault", source.sandbox, api_token=None)
-    with cases.all["vault"].path.open("a") as file:
+    sources.add_with_prefix("vault", source.sandbox, api_token=None)
+    with sources.all["vault"].path.open("a") as file:
         file.write(f"\napi_token: !vault |\n{textwrap.indent(encrypted, '  ')}")
     variables = {**environment.environment, "PROD": source.sandbox.token}
     given = ("-e", f"token={extra.token} url={extra.url}")
     vault = ("--vault-password-file", tmp_path / "password")
-    result = cases.run(*given, *vault, env=variables)
+    result = sources.check(*given, *vault, env=variables)
     assert result.stderr == ""
     # Since 2.22, Ansible masks what the plugin registers.
     assert (extra.token in result.stdout) == (version("ansible-core") < "2.22")
@@ -56,24 +59,26 @@ UNSET = "{{ lookup('ansible.builtin.env', 'PROD_API_TOKEN') }}"
 
 @pytest.mark.promise("secret", "silent")
 def test_a_token_file_that_ansible_reads_as_a_list_of_hosts_is_reported(
-    cases: Cases, tmp_path: Path
+    sources: Sources, tmp_path: Path
 ) -> None:
     # A token that the search for tokens does not know: Ansible lists it as a host.
-    api = cases.serve("web-1", token="shown-as-the-name-of-a-host")
+    api = sources.serve("web-1", token="shown-as-the-name-of-a-host")
     folder = tmp_path / "inventory"
     (folder / "group_vars").mkdir(parents=True)
     for number, file in enumerate(("token", ".token", "group_vars/token", "../token")):
         (folder / file).write_text(api.token)
         name = f"inventory/{number}{ENDING}"
-        Source(cases.runner, api, tmp_path).file(name, api_token=None, api_token_file=file)
-    result = cases.runner.inventory("-i", folder, "--list").ok()
+        Source(sources.runner, api, tmp_path).file(name, api_token=None, api_token_file=file)
+    result = sources.runner.inventory("-i", folder, "--list").ok()
     label = r"(\d)\.server_management\.yml:api_token_file\((.+?)\):Ansiblereads"
-    assert re.findall(label, squeeze(result.stderr)) == [("0", squeeze(str(folder / "token")))]
+    assert re.findall(label, without_white_space(result.stderr)) == [
+        ("0", without_white_space(str(folder / "token")))
+    ]
 
 
 @pytest.mark.promise("home", "secret")
 def test_the_inventory_file_takes_precedence_over_the_environment(
-    source: Source, cases: Cases, tmp_path: Path
+    source: Source, sources: Sources, tmp_path: Path
 ) -> None:
     variables = {
         **EMPTY_VARIABLES,
@@ -83,7 +88,7 @@ def test_the_inventory_file_takes_precedence_over_the_environment(
     (tmp_path / "token").write_text(f"{source.sandbox.token}\n")
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "token").write_text("t0ken-of-the-other-account")
-    cases.share("relative", source.sandbox, api_token=None, api_token_file="token")
+    sources.add_with_prefix("relative", source.sandbox, api_token=None, api_token_file="token")
     rejected = f"Check api_token_file ({tmp_path}/other/token): the token may be"
     empty = "is empty. Check the template that it comes from, or remove the option"
     refused: dict[str, tuple[str, dict[str, Any]]] = {
@@ -96,10 +101,10 @@ def test_the_inventory_file_takes_precedence_over_the_environment(
         "null": (f"api_token: {empty}", {}),
     }
     for case, (text, chosen) in refused.items():
-        cases.add(case, source.sandbox, fails=text, **{"api_token": None, **chosen})
-    with cases.all["null"].path.open("a") as file:
+        sources.add(case, source.sandbox, fails=text, **{"api_token": None, **chosen})
+    with sources.all["null"].path.open("a") as file:
         file.write("api_token:\n")
-    cases.run(env=variables)
+    sources.check(env=variables)
     sent = {request.headers["Authorization"] for request in source.sandbox.requests}
     others = ("t0ken-of-the-other-account", "t0ken-of-the-wrong", "of-another-account")
     assert sent == {f"Bearer {token}" for token in (source.sandbox.token, *others)}

@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
-from .conftest import KNOWN, THREE, Cases, Source, members
+from support.fixtures import KNOWN, KNOWN_NAMES
+
+from .conftest import Source, Sources, members
 
 # The second account has a server named as one of the first, and one of its own.
 OTHERS = [
@@ -20,22 +22,24 @@ OTHERS = [
 
 
 @pytest.mark.promise("lost")
-def test_no_host_is_lost(source: Source, cases: Cases) -> None:
-    other = cases.serve(servers=OTHERS, token="t0ken-of-the-0ther")
+def test_no_host_is_lost(source: Source, sources: Sources) -> None:
+    other = sources.serve(servers=OTHERS, token="t0ken-of-the-0ther")
     # An API that gives the same id to another server with the same name.
-    again = cases.serve(servers=[{**KNOWN[0], "ipv4": "198.51.100.3"}])
-    cases.add("first", source.sandbox, hosts=THREE)
+    again = sources.serve(servers=[{**KNOWN[0], "ipv4": "198.51.100.3"}])
+    sources.add("first", source.sandbox, hosts=KNOWN_NAMES)
     # The same account in another file is the same fleet.
     url = f"{source.sandbox.url}/api/v1/"
     running: dict[str, Any] = {"statuses": ["running"], "hostvars_prefix": "up_"}
-    cases.add("running", source.sandbox, hosts=["db-1", "web-1"], base_url=url, **running)
+    sources.add("running", source.sandbox, hosts=["db-1", "web-1"], base_url=url, **running)
     text = "1 server is not named as preferred, because hosts of other sources have the same name: "
     warns = f"{text}web-1 (srv_a)."
-    cases.add("second", other, hosts=["cache-1", "web-1_srv_a"], warns=warns, hostvars_prefix="vm_")
-    cases.add("third", again, hosts=["web-1_srv_1"], warns=f"{text}web-1 (srv_1).")
+    sources.add(
+        "second", other, hosts=["cache-1", "web-1_srv_a"], warns=warns, hostvars_prefix="vm_"
+    )
+    sources.add("third", again, hosts=["web-1_srv_1"], warns=f"{text}web-1 (srv_1).")
     # Its faults and its options are only its own.
-    cases.add("denied", other, fails="rejected the token", api_token="wrong")
-    result = cases.run()
+    sources.add("denied", other, fails="rejected the token", api_token="wrong")
+    result = sources.check()
     listing = result.json()
     hostvars = listing["_meta"]["hostvars"]
     assert {name: variables["ansible_host"] for name, variables in hostvars.items()} == {

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from sandbox import Fault
+from support.fixtures import KNOWN
 
-from .conftest import KNOWN, Cases, Source, as_arguments, cached, hosts
+from .conftest import Source, Sources, as_arguments, cached, hosts
 
 TOKEN = "a-long-secret-token-of-an-account"
 
@@ -53,16 +54,16 @@ def test_each_level_shows_more_and_always_on_standard_error(source: Source) -> N
 
 
 @pytest.mark.promise("secret")
-def test_retries_pages_and_decisions_of_the_cache_are_shown(cases: Cases) -> None:
+def test_retries_pages_and_decisions_of_the_cache_are_shown(sources: Sources) -> None:
     options: dict[str, Any] = {"pagination": "link", "api_token": TOKEN}
-    api = cases.serve(*"abcde", pagination="link", page_size=4, token=TOKEN)
-    cases.add("linked", api, retries=1, **options)
+    api = sources.serve(*"abcde", pagination="link", page_size=4, token=TOKEN)
+    sources.add("linked", api, retries=1, **options)
     api.fail(Fault(status=503), times=1)
     servers = [{**KNOWN[0], "id": f"srv#{name}", "name": name} for name in "fghij"]
-    cursor = cases.serve(servers=servers, pagination="cursor", page_size=4)
-    cases.add("cursor", cursor, pagination="cursor", **cached(cases.folder / "cache"))
-    paths = as_arguments(case.path for case in cases.all.values())
-    result = cases.runner.inventory(*paths, "--list", "-vv").ok()
+    cursor = sources.serve(servers=servers, pagination="cursor", page_size=4)
+    sources.add("cursor", cursor, pagination="cursor", **cached(sources.folder / "cache"))
+    paths = as_arguments(case.path for case in sources.all.values())
+    result = sources.runner.inventory(*paths, "--list", "-vv").ok()
     page = f"linked.server_management.yml: GET {api.url}/api/v1/servers"
     assert f"{page}: HTTP 503, " in result.stderr
     assert re.search(r"retry 1 of 1 in \d\.\d s: The API is failing \(HTTP 503\)", result.stderr)

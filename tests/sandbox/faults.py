@@ -98,6 +98,9 @@ class Fault:
         return cls(body=partial(_padded_envelope, decoded, gzip.compress), headers=headers)
 
 
+NO_FAULT = Fault()
+
+
 def _padded_envelope(size: int | None, encode: Callable[[bytes], bytes] = bytes) -> Iterator[bytes]:
     """Yield an empty listing with white space up to `size` bytes, without end if None."""
     start, end = b'{"data": [], "has_more": false', b"}"
@@ -138,7 +141,7 @@ class PendingFaults:
             self._pending.clear()
 
     def take(self, page: int | None) -> Fault:
-        """Return the fault for a request of this page, or an empty fault."""
+        """Return the fault for a request of this page, NO_FAULT if there is none."""
         with self._lock:
             for pending in self._pending:
                 if pending.page is not None and pending.page != page:
@@ -151,4 +154,4 @@ class PendingFaults:
                     if not pending.times:
                         self._pending.remove(pending)
                 return pending.fault
-        return Fault()
+        return NO_FAULT

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The fixtures of the end-to-end tests."""
+"""The fixtures that tests of several folders use."""
 
 from __future__ import annotations
 
@@ -13,10 +13,34 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from sandbox import Sandbox
+from sandbox.account import SERVER
 from support.collection import build, copy_sources, install
 from support.run import Runner
 from support.secrets import find_in_files
 from support.sshd import SshError, SshServer
+
+# The account of most tests: two values of each field by which servers are grouped.
+KNOWN = [
+    {**SERVER, "ipv4": "203.0.113.1"},
+    {
+        **SERVER,
+        "id": "srv_2",
+        "name": "web-2",
+        "status": "stopped",
+        "region": "eu-2",
+        "ipv4": "203.0.113.2",
+    },
+    {**SERVER, "id": "srv_3", "name": "db-1", "plan": "large", "ipv4": "203.0.113.3"},
+]
+KNOWN_NAMES = ["db-1", "web-1", "web-2"]
+
+
+@pytest.fixture
+def sandbox() -> Generator[Sandbox, None, None]:
+    """Serve the three known servers."""
+    with Sandbox(servers=[dict(server) for server in KNOWN]) as api:
+        yield api
 
 
 @pytest.fixture(scope="session")

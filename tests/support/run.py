@@ -53,14 +53,14 @@ class Result:
         """Return standard output followed by standard error."""
         return self.stdout + self.stderr
 
-    def says(self, text: str) -> bool:
-        """Return whether the output contains this text, ignoring white space and line wrapping."""
-        return "".join(text.split()) in "".join(self.output.split())
+    def contains(self, text: str) -> bool:
+        """Return whether the output contains this text, ignoring white space."""
+        return without_white_space(text) in without_white_space(self.output)
 
     def shows(self, *texts: str) -> Result:
         """Return the result itself; raise CommandError if it does not contain all these texts."""
         __tracebackhide__ = True
-        if missing := [text for text in texts if not self.says(text)]:
+        if missing := [text for text in texts if not self.contains(text)]:
             raise CommandError(f"does not show {missing}\n{self}")
         return self
 
@@ -84,6 +84,11 @@ class Result:
             f"$ {' '.join(self.command)}\nexit status {self.rc}\n"
             f"--- stdout\n{_shorten(self.stdout)}\n--- stderr\n{_shorten(self.stderr)}"
         )
+
+
+def without_white_space(text: str) -> str:
+    """Return a text without white space, since Ansible breaks lines."""
+    return "".join(text.split())
 
 
 def _shorten(text: str) -> str:

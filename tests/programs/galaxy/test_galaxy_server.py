@@ -118,7 +118,7 @@ def test_a_release_is_published_installed_upgraded_and_verified(
     older = copy_sources(tmp_path / "older")
     (older / "galaxy.yml").write_text(yaml.safe_dump({**galaxy, "version": OLDER_VERSION}))
     published = user.galaxy("publish", build(user.runner, tmp_path / "older_tarball", older)).ok()
-    assert published.says("successfully published and imported")
+    assert published.contains("successfully published and imported")
     user.galaxy("install", NAME).ok()
     assert user.version() == OLDER_VERSION
 
@@ -133,7 +133,7 @@ def test_a_release_is_published_installed_upgraded_and_verified(
     (checkout / "README.md").write_text("not in the commit", encoding="utf-8")
     built = release(checkout)
     assert built.returncode == 0, built.stdout
-    assert publish(user, checkout).ok().says("successfully published and imported")
+    assert publish(user, checkout).ok().contains("successfully published and imported")
 
     user.galaxy("install", NAME).ok()
     assert user.version() == OLDER_VERSION
@@ -146,7 +146,7 @@ def test_a_release_is_published_installed_upgraded_and_verified(
         readme = (each.collections / PLACE / "README.md").read_text(encoding="utf-8")
         assert f"/blob/{galaxy['version']}/docs/" in readme
         assert "](docs/" not in readme
-        assert each.galaxy("verify", NAME).ok().says("match the remote collection")
+        assert each.galaxy("verify", NAME).ok().contains("match the remote collection")
 
     with Sandbox(servers=3) as sandbox:
         options = {"base_url": sandbox.url, "api_token": sandbox.token}
@@ -158,4 +158,4 @@ def test_a_release_is_published_installed_upgraded_and_verified(
     (plugin / "servers.py").write_text("changed", encoding="utf-8")
     changed = user.galaxy("verify", NAME)
     assert changed.rc != 0
-    assert changed.says("plugins/inventory/servers.py")
+    assert changed.contains("plugins/inventory/servers.py")

@@ -7,9 +7,9 @@
 from __future__ import annotations
 
 from ansible.release import __version__ as ansible_version
-from e2e.conftest import sandbox, source
+from e2e.conftest import source
 
-__all__ = ["sandbox", "source"]
+__all__ = ["source"]
 
 # Of the tested versions, only the package ansible for the oldest one has the collection awx.awx.
 collect_ignore = [] if ansible_version.startswith("2.16.") else ["test_awx_modules.py"]

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from e2e.conftest import KNOWN, Source
+from e2e.conftest import Source
 
+from support.fixtures import KNOWN
 from support.run import Result
 from support.sshd import SshServer
 

@@ -170,6 +170,6 @@ def test_a_token_that_a_node_has_travels_in_no_stream(
 def test_a_node_without_requests_is_reported(start: Callable[..., Nodes]) -> None:
     nodes = start("requests")
     result = nodes.run()
-    assert result.says("The Python library requests is not installed")
+    assert result.contains("The Python library requests is not installed")
     assert (nodes.private / "artifacts" / "job" / "rc").read_text() != "0"
     assert "Traceback" not in result.output

@@ -44,7 +44,7 @@ def test_jq_reads_servers_with_odd_fields(source: Source) -> None:
     # Without the first line of the recipe, one such server is an error.
     simple = "._meta.hostvars[] | [.server_management_region] | @tsv"
     failed = source.runner.run("sh", "-c", f"{command} | jq -r '{simple}'", cwd=source.folder)
-    assert failed.says("is not valid in a csv row")
+    assert failed.contains("is not valid in a csv row")
 
 
 def test_molecule_uses_a_linked_directory(source: Source) -> None:
@@ -55,9 +55,9 @@ def test_molecule_uses_a_linked_directory(source: Source) -> None:
     (folder / "molecule/default/molecule.yml").write_text(RECIPES["molecule/default/molecule.yml"])
     (folder / "molecule/default/converge.yml").write_text(CONVERGE)
     converged = source.runner.run("molecule", "converge", cwd=folder).ok()
-    assert converged.says("this is srv_1")
-    assert converged.says("this is srv_3")
-    assert not converged.says("this is srv_2")
+    assert converged.contains("this is srv_1")
+    assert converged.contains("this is srv_3")
+    assert not converged.contains("this is srv_2")
 
 
 def test_testinfra_tests_the_hosts_of_a_group(source: Source) -> None:
@@ -68,5 +68,5 @@ def test_testinfra_tests_the_hosts_of_a_group(source: Source) -> None:
     arguments = ("--hosts=ansible://status_running", f"--ansible-inventory={path}")
     folder = source.folder
     tested = source.runner.run("pytest", "-p", "no:cacheprovider", "-v", *arguments, cwd=folder)
-    assert tested.ok().says("test_a_server[ansible://web-1] PASSED")
-    assert tested.says("1 passed")
+    assert tested.ok().contains("test_a_server[ansible://web-1] PASSED")
+    assert tested.contains("1 passed")

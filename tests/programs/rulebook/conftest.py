@@ -26,7 +26,7 @@ from support.run import Runner
 from support.secrets import find_secret
 
 TIME_LIMIT = 180.0  # seconds; generous, because Java starts slowly on a busy machine
-TOKEN = "t0ken-of-the-sandbox"
+TOKEN = "t0ken-of-the-account"
 SOURCE = "server_management.cloud.servers"
 
 # Prints each event as one line of JSON.
@@ -142,34 +142,34 @@ def java() -> None:
 
 
 @pytest.fixture
-def sandbox() -> Generator[Sandbox, None, None]:
-    """Serve two servers."""
+def account() -> Generator[Sandbox, None, None]:
+    """Serve an account with two servers."""
     with Sandbox(servers=2, token=TOKEN, addresses="loopback") as api:
         yield api
 
 
 @pytest.fixture
-def rulebooks(runner: Runner, sandbox: Sandbox, tmp_path: Path) -> Rulebooks:
-    """Return what runs rulebooks over the sandbox, with the connection in the environment."""
+def rulebooks(runner: Runner, account: Sandbox, tmp_path: Path) -> Rulebooks:
+    """Return what runs rulebooks over the account, with the connection in the environment."""
     folder = tmp_path / "rulebooks"
     folder.mkdir()
-    runner.environment["SERVER_MANAGEMENT_BASE_URL"] = sandbox.url
+    runner.environment["SERVER_MANAGEMENT_BASE_URL"] = account.url
     # ansible-runner writes its environment into temporary files.
     token = folder / "token"
-    token.write_text(sandbox.token)
+    token.write_text(account.token)
     runner.environment["SERVER_MANAGEMENT_API_TOKEN_FILE"] = str(token)
     return Rulebooks(runner, folder)
 
 
 @pytest.fixture
-def polls(sandbox: Sandbox) -> Callable[[int], None]:
+def polls(account: Sandbox) -> Callable[[int], None]:
     """Return a function that waits for further requests."""
 
     def wait(count: int) -> None:
-        end = len(sandbox.requests) + count
+        end = len(account.requests) + count
         tick = threading.Event()
         for _tick in range(int(TIME_LIMIT * 20)):
-            if len(sandbox.requests) >= end:
+            if len(account.requests) >= end:
                 return
             tick.wait(0.05)
         raise AssertionError(f"fewer than {count} requests in {TIME_LIMIT:g} s")

@@ -51,40 +51,40 @@ def about(event: dict[str, Any]) -> tuple[str, ...]:
 
 
 def test_every_kind_of_event_and_a_restart(
-    rulebooks: Rulebooks, sandbox: Sandbox, polls: Callable[[int], None]
+    rulebooks: Rulebooks, account: Sandbox, polls: Callable[[int], None]
 ) -> None:
     with rulebooks.run(initial=True) as rulebook:
-        assert [about(rulebook.event("appeared")) for _server in sandbox.servers] == [
+        assert [about(rulebook.event("appeared")) for _server in account.servers] == [
             ("db-01",),
             ("web-01",),
         ]
-        sandbox.servers[0] = {**sandbox.servers[0], "status": "stopped", "later": [1, ATTACK]}
+        account.servers[0] = {**account.servers[0], "status": "stopped", "later": [1, ATTACK]}
         changed = rulebook.event("changed")
         assert about(changed) == ("web-01", "later", "status")
         assert changed["server_management"]["before"]["status"] == "running"
         assert changed["server_management"]["replaced"] == ["later"]
-        sandbox.servers.append({**sandbox.servers[1], "id": "srv_new"})
+        account.servers.append({**account.servers[1], "id": "srv_new"})
         assert about(rulebook.event("changed"))[1:] == ("inventory_hostname",)
         assert about(rulebook.event("appeared")) == ("db-01_srv_new",)
-        del sandbox.servers[1:]
+        del account.servers[1:]
         gone = [rulebook.event("gone") for _server in range(2)]
         assert [about(event) for event in gone] == [
             (f"db-01_{event['server_management']['server']['id']}",) for event in gone
         ]
     with rulebooks.run() as rulebook:
         polls(2)
-        sandbox.servers.append({**sandbox.servers[0], "id": "srv_2", "name": "new"})
+        account.servers.append({**account.servers[0], "id": "srv_2", "name": "new"})
         assert about(rulebook.event("appeared")) == ("new",)
 
 
 def test_the_rulebook_continues_if_nothing_listens_at_first(
-    rulebooks: Rulebooks, sandbox: Sandbox
+    rulebooks: Rulebooks, account: Sandbox
 ) -> None:
-    sandbox.stop()
+    account.stop()
     with rulebooks.run() as rulebook:
         failed = rulebook.event("failed")
         assert failed["server_management"]["error"]["code"] == "unreachable"
-        sandbox.start()
+        account.start()
         rulebook.event("recovered")
 
 
@@ -95,9 +95,9 @@ def test_the_rulebook_continues_if_nothing_listens_at_first(
     ids=["timeout", "closed connection"],
 )
 def test_the_rulebook_continues_if_the_first_requests_fail(
-    rulebooks: Rulebooks, sandbox: Sandbox, fault: Fault, code: str
+    rulebooks: Rulebooks, account: Sandbox, fault: Fault, code: str
 ) -> None:
-    sandbox.fail(fault, times=2)
+    account.fail(fault, times=2)
     with rulebooks.run(timeout=1) as rulebook:
         failed = rulebook.event("failed")
         assert failed["server_management"]["error"]["code"] == code
@@ -105,7 +105,7 @@ def test_the_rulebook_continues_if_the_first_requests_fail(
 
 
 def test_no_event_is_lost_or_altered_because_of_its_keys_and_values(
-    rulebooks: Rulebooks, sandbox: Sandbox, polls: Callable[[int], None]
+    rulebooks: Rulebooks, account: Sandbox, polls: Callable[[int], None]
 ) -> None:
     fields: dict[str, dict[str, Any]] = {
         "texts": {"texts": list(meanings.TEXTS), "keys": dict.fromkeys(meanings.TEXTS)},
@@ -116,44 +116,44 @@ def test_no_event_is_lost_or_altered_because_of_its_keys_and_values(
     with rulebooks.run() as rulebook:
         polls(1)
         for title, content in fields.items():
-            server = {**sandbox.servers[0], **content, "id": f"srv_{title}", "name": title}
-            sandbox.servers.append(server)
+            server = {**account.servers[0], **content, "id": f"srv_{title}", "name": title}
+            account.servers.append(server)
             found = rulebook.event("appeared")
             assert found["meta"]["hosts"] == title
             assert found["server_management"]["server"] == plain_value(server)
 
 
 def test_an_api_that_fails_for_several_polls_and_a_rotated_token(
-    rulebooks: Rulebooks, sandbox: Sandbox, polls: Callable[[int], None]
+    rulebooks: Rulebooks, account: Sandbox, polls: Callable[[int], None]
 ) -> None:
     token = rulebooks.folder / "token"
     with rulebooks.run(timeout=3600, min_servers=1) as rulebook:
         polls(1)
-        sandbox.fail(Fault(status=503), times=3)
+        account.fail(Fault(status=503), times=3)
         assert rulebook.event("failed")["server_management"]["error"]["status"] == 503
         rulebook.event("recovered")
-        sandbox.token = TOKEN[::-1]
+        account.token = TOKEN[::-1]
         failed = rulebook.event("failed")
         assert failed["server_management"]["error"]["code"] == "unauthorized"
         polls(2)
-        sandbox.servers.pop()
-        token.write_text(sandbox.token)
+        account.servers.pop()
+        token.write_text(account.token)
         rulebook.event("recovered")
         rulebook.event("gone")
-        servers = list(sandbox.servers)
-        sandbox.servers.clear()
+        servers = list(account.servers)
+        account.servers.clear()
         failed = rulebook.event("failed")
         assert failed["server_management"]["error"]["code"] == "too_few_servers"
         polls(2)
-        sandbox.servers.extend(servers)
+        account.servers.extend(servers)
         rulebook.event("recovered")
         # It ends within the test's limit, although the request has an hour.
-        sandbox.fail(Fault.hang(), times=None)
+        account.fail(Fault.hang(), times=None)
         polls(1)
 
 
 def test_hostile_text_of_an_event_is_not_executed(
-    rulebooks: Rulebooks, sandbox: Sandbox, polls: Callable[[int], None]
+    rulebooks: Rulebooks, account: Sandbox, polls: Callable[[int], None]
 ) -> None:
     marker = rulebooks.folder / "executed"
     attack = f"{{{{ lookup('pipe', 'touch {marker}') }}}}"
@@ -163,12 +163,12 @@ def test_hostile_text_of_an_event_is_not_executed(
     inventory.write_text("localhost ansible_connection=local\nnew ansible_connection=local\n")
     with rulebooks.run("-i", inventory, name=str(rulebooks.folder / "attacked.yml")) as rulebook:
         polls(1)
-        hostile = {**sandbox.servers[0], "id": "srv_2", "name": "new", "status": attack}
+        hostile = {**account.servers[0], "id": "srv_2", "name": "new", "status": attack}
         later = {"list": [attack], attack: attack}
-        sandbox.servers.append({**hostile, "ipv4": attack, "later": later, attack: 1})
+        account.servers.append({**hostile, "ipv4": attack, "later": later, attack: 1})
         rulebook.wait_for("USED")
         rulebook.wait_for("PLAY RECAP")
-        sandbox.fail(Fault(status=500, body=attack))
+        account.fail(Fault(status=500, body=attack))
         rulebook.wait_for("USED")
         rulebook.wait_for("PLAY RECAP")
     assert not marker.exists(), rulebook.output
@@ -189,7 +189,7 @@ def shipped_rulebook(folder: Path) -> str:
 
 
 def test_a_server_is_set_up_although_the_api_failed_while_the_playbook_read_it(
-    rulebooks: Rulebooks, sandbox: Sandbox, polls: Callable[[int], None]
+    rulebooks: Rulebooks, account: Sandbox, polls: Callable[[int], None]
 ) -> None:
     path = rulebooks.folder / "inventory.server_management.yml"
     local = "compose: {ansible_connection: \"'local'\"}"
@@ -200,16 +200,16 @@ def test_a_server_is_set_up_although_the_api_failed_while_the_playbook_read_it(
     with rulebooks.run("-i", path, "-e", variables, name=name) as rulebook:
         polls(1)
         # The next poll finds the server, and all requests after it fail.
-        sandbox.servers.append({**sandbox.servers[0], "id": "srv_2", "name": "new-01"})
-        sandbox.fail(Fault(status=429), times=None, after=1)
+        account.servers.append({**account.servers[0], "id": "srv_2", "name": "new-01"})
+        account.fail(Fault(status=429), times=None, after=1)
         rulebook.wait_for("The inventory has no host new-01, so nothing was set up.")
-        sandbox.recover()
+        account.recover()
         rulebook.wait_for("Previous run_playbook failed. Retry 1 of 1")
         rulebook.wait_for("new-01 (srv_2) is reachable")
 
 
 def test_the_shipped_rulebook_sets_up_new_servers_and_no_group_with_the_name_of_one(
-    rulebooks: Rulebooks, sandbox: Sandbox, polls: Callable[[int], None]
+    rulebooks: Rulebooks, account: Sandbox, polls: Callable[[int], None]
 ) -> None:
     inventory = rulebooks.folder / "inventory"
     inventory.mkdir()
@@ -223,30 +223,30 @@ def test_the_shipped_rulebook_sets_up_new_servers_and_no_group_with_the_name_of_
     name = shipped_rulebook(rulebooks.folder)
     with rulebooks.run("-i", inventory, "-e", variables, name=name) as rulebook:
         polls(2)
-        sandbox.servers.append({**sandbox.servers[0], "id": "srv_2", "name": "new-01"})
+        account.servers.append({**account.servers[0], "id": "srv_2", "name": "new-01"})
         rulebook.wait_for("new-01 is running, and is set up now")
         rulebook.wait_for("new-01 (srv_2) is reachable")
-        sandbox.servers.append({**sandbox.servers[0], "id": "srv_3", "name": "prod"})
+        account.servers.append({**account.servers[0], "id": "srv_3", "name": "prod"})
         rulebook.wait_for("prod is running, and is set up now")
-        address = sandbox.servers[0]["ipv4"]
-        starting = {**sandbox.servers[0], "id": "srv_4", "name": "new-02", "status": "starting"}
+        address = account.servers[0]["ipv4"]
+        starting = {**account.servers[0], "id": "srv_4", "name": "new-02", "status": "starting"}
         del starting["ipv4"]
-        sandbox.servers.append(starting)
+        account.servers.append(starting)
         rulebook.wait_for("new-02 appeared, and is set up when it is running and has an address")
-        sandbox.servers[-1] = {**starting, "status": "running"}
+        account.servers[-1] = {**starting, "status": "running"}
         rulebook.wait_for("new-02 changed: status")
-        sandbox.servers[-1] = {**starting, "status": "running", "ipv4": ""}
+        account.servers[-1] = {**starting, "status": "running", "ipv4": ""}
         rulebook.wait_for("new-02 changed: ipv4")
-        sandbox.servers[-1] = {**starting, "status": "running", "ipv4": address}
+        account.servers[-1] = {**starting, "status": "running", "ipv4": address}
         rulebook.wait_for("new-02 is running, and is set up now")
         rulebook.wait_for("new-02 (srv_4) is reachable")
-        sandbox.servers[-1] = {**sandbox.servers[-1], "plan": "large"}
+        account.servers[-1] = {**account.servers[-1], "plan": "large"}
         rulebook.wait_for("new-02 changed: plan")
-        sandbox.servers.pop()
+        account.servers.pop()
         rulebook.wait_for("new-02 is gone")
-        sandbox.servers.append({**sandbox.servers[0], "id": "srv#5", "name": "new-03"})
+        account.servers.append({**account.servers[0], "id": "srv#5", "name": "new-03"})
         rulebook.wait_for('with characters in the id that events can\'t have: "srv#5".')
-        sandbox.fail(Fault(status=403), times=2)
+        account.fail(Fault(status=403), times=2)
         rulebook.wait_for("The servers can't be listed: ")
         rulebook.wait_for("The servers can be listed again")
     results = lines_of(rulebook, "ok:", "changed:", "fatal:", "failed:", "unreachable:")
@@ -262,9 +262,9 @@ def test_the_shipped_rulebook_sets_up_new_servers_and_no_group_with_the_name_of_
     ],
 )
 def test_an_invalid_argument_ends_the_rulebook_before_any_request(
-    rulebooks: Rulebooks, sandbox: Sandbox, arguments: dict[str, Any], message: str
+    rulebooks: Rulebooks, account: Sandbox, arguments: dict[str, Any], message: str
 ) -> None:
     with rulebooks.run(**arguments) as rulebook:
         assert rulebook.end() == 1
     assert message in rulebook.output
-    assert sandbox.requests == []
+    assert account.requests == []

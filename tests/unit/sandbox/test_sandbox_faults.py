@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from sandbox import Fault, Sandbox
+from sandbox import Sandbox
+from sandbox.faults import NO_FAULT, Fault
 
 from .conftest import call
 
@@ -21,7 +22,7 @@ SERVERS = 500  # more than the buffers of a connection hold
 # For each fault, some of the bytes that a client receives, and some that it does not. Tests of the
 # client have other faults, and fail without them.
 RECEIVED: dict[str, tuple[Fault, list[bytes], list[bytes]]] = {
-    "none": (Fault(), [b"HTTP/1.1 200 OK\r\n", LISTING, b'"has_more": false}'], []),
+    "none": (NO_FAULT, [b"HTTP/1.1 200 OK\r\n", LISTING, b'"has_more": false}'], []),
     "2xx": (Fault(status=206), [b"HTTP/1.1 206 ", LISTING], []),
     "no header": (Fault(headers={"content-type": None}), [LISTING], [b"Content-Type"]),
     "no length": (Fault(headers={"Content-Length": None}), [LISTING], [b"Content-Length"]),

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Fixtures of the tests of module_utils: a sandbox, and a client with a clock that tests move.
+"""Fixtures of the tests of module_utils: a client with a clock that tests move.
 
 The collection is imported late: if pytest is started with this folder, it reads this file before
 the collection can be imported.
@@ -10,7 +10,6 @@ the collection can be imported.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -71,13 +70,6 @@ def _no_bundle_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def read() -> Reader:
     return Reader()
-
-
-@pytest.fixture
-def sandbox() -> Iterator[Sandbox]:
-    """Return a sandbox with three servers."""
-    with Sandbox(servers=3) as running:
-        yield running
 
 
 @pytest.fixture

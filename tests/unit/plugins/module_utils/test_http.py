@@ -48,7 +48,7 @@ METHODS = [name for name in ("read1", "stream") if hasattr(urllib3.HTTPResponse,
 
 
 @pytest.fixture(params=METHODS)
-def reads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+def read_method(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Read bodies with this method of urllib3, which has read1 since version 2.2."""
     name: str = request.param
     if name == "stream":
@@ -66,7 +66,7 @@ CODED = {
 }
 
 
-@pytest.mark.usefixtures("reads")
+@pytest.mark.usefixtures("read_method")
 @pytest.mark.promise("bounded")
 @pytest.mark.parametrize("framing", ["length", "chunks", "end"])
 @pytest.mark.parametrize("encoding", CODED)
@@ -95,7 +95,7 @@ UNUSABLE = [
 ]
 
 
-@pytest.mark.usefixtures("reads")
+@pytest.mark.usefixtures("read_method")
 @pytest.mark.promise("whole")
 @pytest.mark.parametrize(("encoding", "body", "code", "words"), UNUSABLE)
 def test_an_unusable_body_is_refused(
@@ -107,7 +107,7 @@ def test_an_unusable_body_is_refused(
     assert caught.value.code == code
 
 
-@pytest.mark.usefixtures("reads")
+@pytest.mark.usefixtures("read_method")
 @pytest.mark.promise("bounded")
 def test_a_compressed_body_is_never_held_in_full(sandbox: Sandbox) -> None:
     sandbox.fail(Fault.gzip_bomb(200 * 2**20))
@@ -177,14 +177,16 @@ def test_the_wait_for_the_next_bytes_is_limited(sandbox: Sandbox, cut: Any) -> N
 
 @pytest.mark.promise("bounded")
 @pytest.mark.parametrize("chunked", [False, True])
-def test_the_time_of_the_whole_body_is_limited(sandbox: Sandbox, reads: str, chunked: bool) -> None:
+def test_the_time_of_the_whole_body_is_limited(
+    sandbox: Sandbox, read_method: str, chunked: bool
+) -> None:
     sent = 0
 
     def stream() -> Iterator[bytes]:
         nonlocal sent
         while sent < 120:  # for much longer than the limit, and less than 64 KiB
             sent += 1
-            yield b" " * (1 if reads == "read1" or chunked else 2**9)
+            yield b" " * (1 if read_method == "read1" or chunked else 2**9)
             time.sleep(0.05)
 
     sandbox.fail(Fault(body=stream, headers={} if chunked else {"Transfer-Encoding": None}))

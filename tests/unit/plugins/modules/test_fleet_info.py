@@ -24,15 +24,15 @@ NONE: dict[str, list[Any]] = {"missing": [], "different": [], "unexpected": [], 
 
 
 @pytest.fixture
-def sandbox() -> Iterator[Sandbox]:
+def fleet() -> Iterator[Sandbox]:
     with Sandbox(servers=[dict(server) for server in SERVERS]) as running:
         yield running
         assert {request.method for request in running.requests} <= {"GET"}
 
 
-def run(sandbox: Sandbox, servers: list[Any], **options: Any) -> Outcome:
+def run(api: Sandbox, servers: list[Any], **options: Any) -> Outcome:
     """Compare the sandbox's account with declared servers."""
-    given = {"base_url": sandbox.url, "api_token": sandbox.token, **options}
+    given = {"base_url": api.url, "api_token": api.token, **options}
     return run_module("fleet_info", {**given, "servers": servers})
 
 
@@ -60,11 +60,11 @@ ALL = [{"id": server["id"]} for server in SERVERS]
     ],
 )
 def test_a_matching_account_is_in_sync_after_one_request(
-    sandbox: Sandbox, declared: list[Any]
+    fleet: Sandbox, declared: list[Any]
 ) -> None:
-    outcome = run(sandbox, declared)
+    outcome = run(fleet, declared)
     assert outcome == Outcome({"in_sync": True, "report": [], **NONE}, False, [])
-    assert len(sandbox.requests) == 1
+    assert len(fleet.requests) == 1
 
 
 @pytest.mark.parametrize(
@@ -111,16 +111,16 @@ def test_a_matching_account_is_in_sync_after_one_request(
     ],
 )
 def test_each_finding_is_returned_and_reported(
-    sandbox: Sandbox, declared: list[Any], expected: dict[str, Any], report: list[str]
+    fleet: Sandbox, declared: list[Any], expected: dict[str, Any], report: list[str]
 ) -> None:
     result = {"in_sync": False, "report": report, **NONE, **expected}
-    assert run(sandbox, declared) == Outcome(result, False, [])
+    assert run(fleet, declared) == Outcome(result, False, [])
 
 
-def test_the_report_is_sorted_by_name(sandbox: Sandbox) -> None:
+def test_the_report_is_sorted_by_name(fleet: Sandbox) -> None:
     declared = [{"name": "zoo"}, {"id": "s_1", "plan": "l"}, {"name": "twin"}, {"name": "abc"}]
-    sandbox.servers.reverse()
-    assert run(sandbox, declared).result["report"] == [
+    fleet.servers.reverse()
+    assert run(fleet, declared).result["report"] == [
         "abc is missing",
         "db (s_4) is not declared",
         "twin is the name of 2 servers (s_2, s_3)",
@@ -129,19 +129,19 @@ def test_the_report_is_sorted_by_name(sandbox: Sandbox) -> None:
     ]
 
 
-def test_unexpected_servers_can_be_allowed_and_are_still_listed(sandbox: Sandbox) -> None:
-    outcome = run(sandbox, [{"name": "web"}], allow_unexpected=True)
+def test_unexpected_servers_can_be_allowed_and_are_still_listed(fleet: Sandbox) -> None:
+    outcome = run(fleet, [{"name": "web"}], allow_unexpected=True)
     unexpected = records("s_4", "s_2", "s_3")
     assert outcome.result == {"in_sync": True, "report": [], **NONE, "unexpected": unexpected}
     assert outcome.warnings == []
-    (warning,) = run(sandbox, [], allow_unexpected=True).warnings
+    (warning,) = run(fleet, [], allow_unexpected=True).warnings
     assert warning.startswith("servers: the list is empty and allow_unexpected is set")
 
 
 def test_a_field_that_the_api_does_not_give_is_a_difference() -> None:
     declared = [{"id": "s_5", "plan": "small", "region": "eu", "status": "running"}]
-    with Sandbox(servers=[BARE, {"id": "s_7"}]) as sandbox:
-        outcome = run(sandbox, declared)
+    with Sandbox(servers=[BARE, {"id": "s_7"}]) as api:
+        outcome = run(api, declared)
     fields = {"plan": ("small", None), "region": ("eu", None), "status": ("running", None)}
     assert outcome.result["different"] == [different(BARE, **fields)]
     assert outcome.result["report"] == [
@@ -171,13 +171,13 @@ def test_a_field_that_the_api_does_not_give_is_a_difference() -> None:
     ],
 )
 def test_an_invalid_entry_is_an_error_before_any_request_if_possible(
-    sandbox: Sandbox, declared: list[Any], message: str
+    fleet: Sandbox, declared: list[Any], message: str
 ) -> None:
-    outcome = run(sandbox, declared)
+    outcome = run(fleet, declared)
     assert outcome.failed
     assert outcome.result["msg"].startswith(f"servers: {message}")
     assert outcome.result["error"]["code"] == "invalid_option"
-    assert len(sandbox.requests) == ("same server" in message)
+    assert len(fleet.requests) == ("same server" in message)
 
 
 @pytest.mark.promise("whole")
@@ -186,10 +186,10 @@ def test_an_invalid_entry_is_an_error_before_any_request_if_possible(
     [("fleet_info", {"servers": ALL}), ("server", {"name": "gone", "state": "absent"})],
 )
 def test_modules_that_need_the_whole_account_ignore_allow_partial(
-    sandbox: Sandbox, module: str, options: dict[str, Any]
+    fleet: Sandbox, module: str, options: dict[str, Any]
 ) -> None:
-    sandbox.fail(Fault(has_more=True))
-    connection = {"base_url": sandbox.url, "api_token": sandbox.token, "allow_partial": True}
+    fleet.fail(Fault(has_more=True))
+    connection = {"base_url": fleet.url, "api_token": fleet.token, "allow_partial": True}
     outcome = run_module(module, {**connection, **options})
     assert outcome.failed
     assert outcome.result["error"]["code"] == "incomplete_listing"
@@ -200,9 +200,9 @@ def test_modules_that_need_the_whole_account_ignore_allow_partial(
 def test_hostile_text_is_cleaned_in_the_report_and_kept_in_the_records() -> None:
     names = ["a\nb", "\x1b[31mred", "{{ 1 + 1 }}", "web is missing", "x" * 5000, "web "]
     servers = [{**WEB, "id": f"s\t{n}", "name": name} for n, name in enumerate(names)]
-    with Sandbox(servers=servers) as sandbox:
+    with Sandbox(servers=servers) as api:
         declared = [{"name": "a\nb", "plan": "l\nl"}, {"name": "no\nname"}, {"id": "s\t1"}]
-        result = run(sandbox, declared).result
+        result = run(api, declared).result
     assert all(line.isprintable() and len(line) < 400 for line in result["report"])
     assert {
         '"a b" has the plan small instead of "l l"',

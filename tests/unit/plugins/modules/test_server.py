@@ -17,28 +17,28 @@ NEW = {"name": "new", "plan": "s", "region": "eu"}
 
 
 @pytest.fixture
-def sandbox() -> Iterator[Sandbox]:
+def one_server() -> Iterator[Sandbox]:
     with Sandbox(servers=[WEB]) as running:
         yield running
 
 
-def run(sandbox: Sandbox, *, check_mode: bool = False, **options: Any) -> Outcome:
+def run(api: Sandbox, *, check_mode: bool = False, **options: Any) -> Outcome:
     """Run the module against the sandbox."""
-    given = {"base_url": sandbox.url, "api_token": sandbox.token, **options}
+    given = {"base_url": api.url, "api_token": api.token, **options}
     return run_module("server", given, check_mode=check_mode)
 
 
 @pytest.mark.parametrize("check_mode", [False, True])
-def test_nothing_to_do_is_ok(sandbox: Sandbox, check_mode: bool) -> None:
-    outcome = run(sandbox, name="web", plan="small", region="eu", check_mode=check_mode)
+def test_nothing_to_do_is_ok(one_server: Sandbox, check_mode: bool) -> None:
+    outcome = run(one_server, name="web", plan="small", region="eu", check_mode=check_mode)
     assert outcome == Outcome({"server": WEB}, False, [])
-    assert run(sandbox, name="gone", state="absent") == Outcome({}, False, [])
+    assert run(one_server, name="gone", state="absent") == Outcome({}, False, [])
 
 
-def test_white_space_around_options_is_ignored(sandbox: Sandbox) -> None:
-    found = run(sandbox, name="web \n", plan=" small", region="eu\n")
+def test_white_space_around_options_is_ignored(one_server: Sandbox) -> None:
+    found = run(one_server, name="web \n", plan=" small", region="eu\n")
     assert found == Outcome({"server": WEB}, False, [])
-    diff = run(sandbox, name="new\n", plan="s ", region="eu", check_mode=True).result["diff"]
+    diff = run(one_server, name="new\n", plan="s ", region="eu", check_mode=True).result["diff"]
     assert diff["after"] == {**dict.fromkeys(WEB, "unknown"), **NEW}
 
 
@@ -54,10 +54,10 @@ OPERATIONS = [case for case in CASES if not _operations.operation("server", case
 @pytest.mark.promise("honest")
 @pytest.mark.parametrize(("operation", "title", "options"), OPERATIONS)
 def test_check_mode_predicts_and_warns(
-    sandbox: Sandbox, operation: str, title: str, options: dict[str, Any]
+    one_server: Sandbox, operation: str, title: str, options: dict[str, Any]
 ) -> None:
-    outcome = run(sandbox, check_mode=True, **options)
-    assert {request.method for request in sandbox.requests} == {"GET"}
+    outcome = run(one_server, check_mode=True, **options)
+    assert {request.method for request in one_server.requests} == {"GET"}
     assert not outcome.failed
     result = outcome.result
     assert (result["changed"], result["operation"]) == (True, operation)
@@ -74,11 +74,11 @@ def test_check_mode_predicts_and_warns(
 @pytest.mark.promise("honest")
 @pytest.mark.parametrize("check_mode", [False, True])
 def test_a_live_operation_without_a_request_is_never_reported_as_done(
-    sandbox: Sandbox, check_mode: bool, monkeypatch: pytest.MonkeyPatch
+    one_server: Sandbox, check_mode: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = tuple(row._replace(live=True) for row in _operations.OPERATIONS)
     monkeypatch.setattr(_operations, "OPERATIONS", rows)
-    outcome = run(sandbox, name="web", plan="large", check_mode=check_mode)
+    outcome = run(one_server, name="web", plan="large", check_mode=check_mode)
     assert outcome.warnings == []
     assert outcome.failed is not check_mode
     assert outcome.result["changed"] is check_mode
