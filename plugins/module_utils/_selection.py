@@ -74,6 +74,20 @@ def explain_unknown(servers: Collection[Server], wanted: Mapping[str, list[str]]
     return messages
 
 
+def explain_case(servers: Collection[Server], statuses: Iterable[str]) -> list[str]:
+    """Return a message if some statuses differ only in case from those of the account.
+
+    Any other status may be one that no server has yet, for which a playbook waits.
+    """
+    wanted = {status.strip() for status in statuses}
+    known = {server.text("status").strip() for server in servers}
+    left_out = {status.casefold() for status in known - wanted}
+    misspelled = [status for status in wanted - known if status.casefold() in left_out]
+    if not misspelled:
+        return []
+    return [_no_server_has("statuses", misspelled, servers)]
+
+
 def _no_server_has(option: str, values: Iterable[str], servers: Iterable[Server]) -> str:
     field = SELECTING_OPTIONS[option]
     known = _known_values(servers, field)

@@ -35,7 +35,10 @@ options:
     description: Keep only the servers with this name. Several servers can have the same name.
     type: str
   statuses:
-    description: Keep only the servers with one of these statuses.
+    description:
+      - Keep only the servers with one of these statuses.
+      - The module warns of a status that differs only in case from one that the account has, such
+        as V(Running).
     type: list
     elements: str
   regions:
@@ -162,7 +165,7 @@ from typing import Any
 
 from ..module_utils._models import wanted_values
 from ..module_utils._module import Task, run
-from ..module_utils._selection import explain_empty, select
+from ..module_utils._selection import explain_case, explain_empty, select
 
 OPTIONS = {
     "id": {"type": "str"},
@@ -183,6 +186,8 @@ def execute(task: Task) -> dict[str, Any]:
         value = params[field]
         if value is not None:
             selected = [server for server in selected if server.text(field).strip() == value]
+    for message in explain_case(servers, wanted.get("statuses", [])):
+        task.warn(message)
     # A loop that waits for a server selects it by name, id or status: no match is normal there.
     if params["id"] is None and params["name"] is None:
         places = {option: values for option, values in wanted.items() if option != "statuses"}
