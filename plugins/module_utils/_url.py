@@ -58,9 +58,7 @@ class Route(NamedTuple):
     def place(self) -> str:
         """The host and the port, and the proxy, for a message."""
         _scheme, host, port = origin(self.url)
-        if ":" in host:
-            host = f"[{host}]"
-        place = f"{host}:{port}"
+        place = f"{_in_brackets(host)}:{port}"
         if self.proxy is None:
             return place
         return f"{place} through the proxy {self.proxy}".rstrip()
@@ -68,6 +66,9 @@ class Route(NamedTuple):
 
 def check_base_url(text: str | None) -> str:
     """Return the URL that endpoints are added to: without a trailing slash, ending in /api/v1.
+
+    Equivalent URLs become one: the host is in lower case, and a default port is left out
+    (RFC 3986, 3.2.2 and 6.2.3).
 
     Raises OptionError if the option ``base_url`` is missing or malformed.
     """
@@ -92,10 +93,20 @@ def check_base_url(text: str | None) -> str:
         raise OptionError("base_url: must not contain a user or a password.", "Use api_token.")
     if "?" in text or "#" in text:
         raise OptionError("base_url: must not contain a query or a fragment.", expected)
-    url = parts.geturl().rstrip("/")  # the scheme in lower case
-    if parts.path.rstrip("/").endswith(_API_PATH):
-        return url
-    return url + _API_PATH
+    scheme, host, port = origin(text)
+    path = parts.path.rstrip("/")
+    if not path.endswith(_API_PATH):
+        path += _API_PATH
+    if port == _DEFAULT_PORTS[scheme]:
+        return f"{scheme}://{_in_brackets(host)}{path}"
+    return f"{scheme}://{_in_brackets(host)}:{port}{path}"
+
+
+def _in_brackets(host: str) -> str:
+    """Return a host as in a URL, in which an IPv6 address has brackets."""
+    if ":" in host:
+        return f"[{host}]"
+    return host
 
 
 def origin(url: str) -> tuple[str, str, int | None]:

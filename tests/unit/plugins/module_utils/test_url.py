@@ -49,10 +49,27 @@ PAGE = "http://h/api/v1/servers?page=1"
         ("http://h:8080/prefix/", "http://h:8080/prefix/api/v1"),
         ("http://h/prefix/api/v1", "http://h/prefix/api/v1"),
         ("http://h/xapi/v1", "http://h/xapi/v1/api/v1"),
-        ("http://[::1]:80", "http://[::1]:80/api/v1"),
     ],
 )
 def test_the_path_of_the_api_is_added_if_it_is_missing(base_url: str, url: str) -> None:
+    assert check_base_url(base_url) == url
+
+
+@pytest.mark.parametrize(
+    ("base_url", "url"),
+    [
+        ("https://API.Example.com/Prefix", "https://api.example.com/Prefix/api/v1"),
+        ("https://h:443", "https://h/api/v1"),
+        ("http://h:80/api/v1", "http://h/api/v1"),
+        ("http://h:", "http://h/api/v1"),
+        ("http://h:443", "http://h:443/api/v1"),
+        ("https://h:80", "https://h:80/api/v1"),
+        ("http://[::A]:80", "http://[::a]/api/v1"),
+        ("http://[::1]:81", "http://[::1]:81/api/v1"),
+        ("http://[fe80::1%25Eth0]", "http://[fe80::1%25Eth0]/api/v1"),
+    ],
+)
+def test_equivalent_hosts_and_ports_are_one_base_url(base_url: str, url: str) -> None:
     assert check_base_url(base_url) == url
 
 
