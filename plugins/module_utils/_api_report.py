@@ -111,7 +111,7 @@ def _received(bodies: Iterable[bytes]) -> tuple[list[dict[str, Any]], bool | Non
     """Return the servers of the pages, and ``has_more`` of the last one; None without a page."""
     elements: list[Any] = []
     more: bool | None = None
-    with suppress(MalformedResponse, RecursionError):  # it is the failure
+    with suppress(MalformedResponse):  # it is the failure
         for body in bodies:
             page = parse_listing(read_json(body))
             elements += page.data

@@ -92,9 +92,6 @@ class Client:
             if error.attempts > 1:
                 error.message += f" Tried {error.attempts} times."
             raise
-        except RecursionError:
-            problem = "The response is nested too deeply."
-            raise MalformedResponse(problem, CHECK_URL) from None
         finally:
             self._http.close()
 

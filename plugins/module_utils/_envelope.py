@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any, NamedTuple, NoReturn
 
 from ._errors import MalformedResponse
@@ -23,12 +24,12 @@ class Page(NamedTuple):
 
 
 def read_json(body: bytes, content_type: str = "") -> Any:
-    """Parse a body, or raise MalformedResponse; RecursionError if it is nested too deeply.
-
-    ``content_type`` is for the message.
-    """
+    """Parse a body, or raise MalformedResponse; ``content_type`` is for the message."""
     try:
-        return json.loads(body.decode("utf-8-sig"), parse_constant=_refuse_constant)
+        text = body.decode("utf-8-sig")
+        return json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
+    except RecursionError:
+        raise MalformedResponse("The response is nested too deeply.", CHECK_URL) from None
     except ValueError as error:
         problem = f"The response is not JSON: {reason_of(error)}"
         if content_type:
@@ -47,6 +48,13 @@ def parse_listing(content: Any) -> Page:
     if not isinstance(has_more, bool):
         raise MalformedResponse('The response has no boolean "has_more".', CHECK_URL)
     return Page(data, has_more)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"{text} is too large")
+    return number
 
 
 def _refuse_constant(name: str) -> NoReturn:

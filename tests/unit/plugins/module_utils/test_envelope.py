@@ -37,6 +37,8 @@ REFUSED = [
     (ENVELOPE.decode().encode("utf-16"), "not JSON: 'utf-8' codec can't decode"),
     (b'{"data": [NaN], "has_more": false}', "NaN is not a JSON number"),
     (b'{"data": [-Infinity], "has_more": false}', "-Infinity is not a JSON number"),
+    (b'{"data": [-1e999], "has_more": false}', "-1e999 is too large"),
+    (b"[" * 100_000, "nested too deeply"),
     (b"null", "not an object"),
     (b"[]", "not an object"),
     (b'{"data": {}, "has_more": false}', 'no list "data"'),
