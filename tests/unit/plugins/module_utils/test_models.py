@@ -52,6 +52,17 @@ def test_an_element_that_is_not_an_object_with_a_text_id_is_refused(element: Any
     assert caught.value.next_step
 
 
+@pytest.mark.promise("atomic")
+def test_a_server_nested_deeper_than_100_levels_is_refused() -> None:
+    nested: Any = [1]
+    for _level in range(49):
+        nested = {"list": [nested]}
+    server = server_from_api({"id": "srv_1", "nested": nested}, 0)
+    assert server.fields["nested"] == nested
+    with pytest.raises(_errors.MalformedResponse, match="deeper than 100 levels"):
+        server_from_api({"id": "srv_1", "nested": [nested]}, 7)
+
+
 @pytest.mark.parametrize("value", [None, 5, True, "é", [1, {"é": None}]])
 def test_an_undocumented_field_is_kept(value: Any) -> None:
     element = {**SERVER, "region": "", "x_undocumented": value}
