@@ -289,11 +289,11 @@ from ..plugin_utils._config import (
 from ..plugin_utils._groups import ReservedNames, group_hosts
 from ..plugin_utils._hosts import Host, hosts_from, report_servers, set_host_key_aliases
 from ..plugin_utils._inventory import (
+    KnownServers,
     add_groups,
     add_hosts,
     add_parents,
     leave_out_groups,
-    taken_names,
 )
 from ..plugin_utils._names import Naming, assign_names
 
@@ -375,14 +375,18 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         reserved.check(inventory.hosts, self._warn)
         hosts = self._hosts(connection, use_cache, expressions)
         group_hosts(hosts, reserved.common_group, self.get_option("group_by"), self._warn)
-        naming = self._name_and_compose(hosts, reserved, expressions, connection.root_url)
-        self._report(hosts, naming, expressions)
+        composed = self.get_option("compose") or {}
+        known = KnownServers(inventory, connection.root_url, hosts, composed)
+        naming = self._name_and_compose(hosts, reserved, expressions, known)
+        for problem in naming.problems(known.obstacle):
+            self._complain(f"hostnames: {problem}")
+        self._report(hosts, expressions)
         if self.get_option("host_key_alias"):
             set_host_key_aliases(hosts)
         parents = expressions.parents if expressions else ()
-        kept_parents = leave_out_groups(hosts, parents, inventory.hosts, self._warn)
+        kept_parents = leave_out_groups(hosts, parents, inventory.hosts, self._complain)
         add_groups(inventory, hosts, reserved.common_group)
-        add_hosts(inventory, hosts, connection.root_url)
+        add_hosts(inventory, hosts, known)
         add_parents(inventory, kept_parents)
 
     def _expressions(self) -> Expressions | None:
@@ -487,7 +491,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         hosts: list[Host],
         reserved: ReservedNames,
         expressions: Expressions | None,
-        root_url: str,
+        known: KnownServers,
     ) -> Naming:
         """Name the hosts, sort them, and add what the expressions of the file, if any, give.
 
@@ -496,11 +500,10 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         expressions return other groups, so the number of attempts is limited.
         """
         preferences = [(host.server, host.preferences) for host in hosts]
-        is_taken = taken_names(self.inventory, root_url)
         variable_files = setting("YAML_FILENAME_EXTENSIONS") or ()
         clashing = set[str]()
         for _attempt in range(3):
-            naming = assign_names(preferences, reserved.includes, is_taken, variable_files)
+            naming = assign_names(preferences, reserved.includes, known.is_taken, variable_files)
             for host in hosts:
                 host.name = naming.names[host.server.id]
             hosts.sort(key=lambda host: host.name)
@@ -521,15 +524,17 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             "Set prefix.",
         )
 
-    def _report(self, hosts: list[Host], naming: Naming, expressions: Expressions | None) -> None:
+    def _report(self, hosts: list[Host], expressions: Expressions | None) -> None:
         """Warn of problems with single hosts, once for each kind."""
-        for problem in naming.problems():
-            if self.get_option("strict"):
-                raise OptionError(f"hostnames: {problem}")
-            self._warn(problem)
         if expressions:
             expressions.report(hosts)
         report_servers(hosts, self._warn)
+
+    def _complain(self, problem: str) -> None:
+        """Warn of a problem that is an error with strict."""
+        if self.get_option("strict"):
+            raise OptionError(problem)
+        self._warn(problem)
 
     def _warn(self, text: str) -> None:
         self.display.warning(self._line(text))

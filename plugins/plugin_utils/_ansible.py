@@ -84,6 +84,12 @@ def is_identifier(text: str) -> bool:
     return text.isidentifier()
 
 
+def was_encrypted(text: str) -> bool:
+    """Return whether a text was decrypted from a vault value, which is known from 2.19 on."""
+    tags = getattr(text, "_ansible_tags_mapping", ())
+    return any(tag.__name__ == "VaultedValue" for tag in tags)
+
+
 def compile_once(templar: Any) -> None:
     """Make a templar compile each expression once, and not again for each host.
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 import socket
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ..module_utils._errors import OptionError
-from ..module_utils._models import Server, summarise_servers
-from ..module_utils._text import brief, count_of
+from ..module_utils._models import Server
+from ..module_utils._text import brief, first_of
 
 _LOCALHOSTS = {
     "localhost", "localhost.localdomain", "localhost4", "localhost4.localdomain4", "localhost6",
@@ -25,44 +25,66 @@ _unsafe_run = re.compile(r"[^A-Za-z0-9._-]+")
 # Ansible reads the file host_vars/db1.yml for the hosts db1 and db1.yml.
 _VARIABLE_FILES = (".yml", ".yaml", ".json")
 
+_SHOWN = 3  # servers that a message names
+
+
+# Why a server does not have its first name, to follow "because".
+NOT_UNIQUE = "other servers have the same name"
+TAKEN = "hosts of other sources have the same name"
+CHANGED = "a host can't have such a name"
+
+
+class Renamed(NamedTuple):
+    """A server without its first name: ``first`` is empty if no host can have that name."""
+
+    server: Server
+    first: str
+    reason: str
+
 
 @dataclass
 class Naming:
-    """The host name of each server by its id, and the servers without their first name.
+    """The host name of each server, and the servers without their first name, both by id.
 
-    The first name is the first preference that is not empty. ``not_unique``: another server of the
-    account wants or has it; ``taken``: another host has it; ``changed``: characters were replaced,
-    the host can't have it, or all preferences are empty. A server that has no preferences at all is
-    in none of the lists.
+    The first name is the first preference that is not empty. CHANGED: characters were replaced, no
+    host can have the name, or all preferences are empty. A server that has no preferences at all is
+    not among those without their first name.
     """
 
     names: dict[str, str] = field(default_factory=dict)
-    not_unique: list[Server] = field(default_factory=list)
-    taken: list[Server] = field(default_factory=list)
-    changed: list[Server] = field(default_factory=list)
+    renamed: dict[str, Renamed] = field(default_factory=dict)
 
-    def problems(self) -> Iterator[str]:
-        """Yield one message for each reason why servers do not have their first name."""
-        for reason, servers in (
-            ("other servers have the same name", self.not_unique),
-            ("hosts of other sources have the same name", self.taken),
-            ("a host can't have such a name", self.changed),
-        ):
-            if servers:
-                verb = "is" if len(servers) == 1 else "are"
-                yield (
-                    f"{count_of(len(servers), 'server')} {verb} not named as preferred, because "
-                    f"{reason}: {summarise_servers(servers)}."
-                )
+    def problems(self, obstacle: Callable[[str, Server], str]) -> Iterator[str]:
+        """Yield one message for each reason why servers do not have their first name.
+
+        ``obstacle`` returns a sentence about the host that has the first name of a server.
+        """
+        for reason in (NOT_UNIQUE, TAKEN, CHANGED):
+            renamed = [each for each in self.renamed.values() if each.reason == reason]
+            if not renamed:
+                continue
+            renamed.sort(key=lambda each: each.server.label)
+            changes = [f"{each.server.label} is {self.names[each.server.id]}" for each in renamed]
+            message = f"{_start(len(renamed))}, because {reason}: {first_of(changes, _SHOWN)}."
+            if reason == TAKEN:
+                sentences = [obstacle(each.first, each.server) for each in renamed[:_SHOWN]]
+                message = " ".join([message, *sentences])
+            yield message
+
+
+def _start(number: int) -> str:
+    if number == 1:
+        return "1 server does not have its preferred name"
+    return f"{number:,} servers do not have their preferred names"
 
 
 def assign_names(
-    preferences: Collection[tuple[Server, list[str]]],
+    preferences: Iterable[tuple[Server, list[str]]],
     is_reserved: Callable[[str], bool],
     is_taken: Callable[[str, Server], bool],
     variable_files: Iterable[str] = (),
 ) -> Naming:
-    """Give each server the first of its candidates that is usable and that no other server has.
+    """Give each server the first of its candidates that is usable and that no other server wants.
 
     ``preferences`` has each server with the names that it should have, the best one first.
     ``is_reserved`` returns whether a group has or may get a name; ``is_taken`` whether a name is
@@ -70,72 +92,93 @@ def assign_names(
     looks for variables.
 
     In each round, all servers without a name propose their next candidate. A name that several
-    servers propose goes to none of them, and a name that was proposed before is not given any more,
-    so that the order of the servers does not matter. For example, srv_1 and srv_2 are named "web",
-    and srv_3 is named "web_srv_1": the hosts are srv_1, web_srv_2 and web_srv_1. Raises OptionError
-    if a server has no candidate left.
+    servers have proposed, in this round or before, goes to none of them, so that the order of the
+    servers does not matter. For example, srv_1 and srv_2 are named "web", and srv_3 is named
+    "web_srv_1": the hosts are srv_1, web_srv_2 and web_srv_1. Raises OptionError if a server has no
+    candidate left.
     """
     rules = _Rules(is_reserved, (*_VARIABLE_FILES, *variable_files))
     naming = Naming()
-    unnamed = [(server, _candidates(server, texts, rules)) for server, texts in preferences]
-    used: set[str] = set()
+    wanted: dict[str, list[Server]] = {}  # each name, with the servers that have proposed it
+    unnamed = [_Unnamed(server, texts, rules) for server, texts in preferences]
     while unnamed:
-        proposals = [(_next(server, names), server, names) for server, names in unnamed]
-        uses = Counter(name for name, _server, _names in proposals)
-        unnamed = []
-        for name, server, names in proposals:
-            is_free = name and uses[name] == 1 and name not in used
-            if is_free and not is_taken(name, server):
-                naming.names[server.id] = name
+        for each in unnamed:
+            each.propose()
+            wanted.setdefault(each.name, []).append(each.server)
+        refused = []
+        for each in unnamed:
+            refusal = _refusal(each, wanted[each.name], is_taken)
+            if refusal:
+                refused.append(each)
             else:
-                unnamed.append((server, names))
-        used.update(uses)
-    for server, texts in preferences:
-        first = _first(texts)
-        if texts and naming.names[server.id] != first:
-            _note(naming, server, rules.host_name(first, server), is_taken)
+                naming.names[each.server.id] = each.name
+            if each.text == each.first:
+                _note_first(naming, each, refusal)
+        unnamed = refused
     return naming
 
 
-def _first(preferences: Iterable[str]) -> str:
-    """Return the first preference that is not empty; an empty text if there is none."""
-    return next(filter(None, preferences), "")
+class _Unnamed:
+    """A server that has no name yet, and the candidate that it proposes.
 
-
-def _candidates(server: Server, preferences: list[str], rules: _Rules) -> Iterator[str]:
-    """Yield the names to try for a server; an empty text is one that its host can't have.
-
-    For example, those of the server srv_1 with the preferences "", "all" and "www" are "", "",
-    "www", "all_srv_1" and "srv_1".
+    ``first`` is its first preference that is not empty. ``text`` is the candidate, and ``name`` the
+    host name that it makes, empty if a host can't have it.
     """
-    for text in preferences:
-        yield rules.host_name(text, server)
-    if first := _first(preferences):
-        yield rules.host_name(f"{rules.safe(first)}_{server.id}", server)
-    yield rules.host_name(server.id, server)
+
+    def __init__(self, server: Server, preferences: list[str], rules: _Rules) -> None:
+        self.server = server
+        self.first = next(filter(None, preferences), "")
+        self.text = ""
+        self.name = ""
+        self._rules = rules
+        self._texts = self._candidates(preferences)
+
+    def _candidates(self, preferences: list[str]) -> Iterator[str]:
+        """Yield the preferences, the first one with the id, and the id.
+
+        For example, those of srv_1 with the preferences "", "all" and "www" are "", "all", "www",
+        "all_srv_1" and "srv_1".
+        """
+        yield from preferences
+        if self.first:
+            yield f"{self._rules.safe(self.first)}_{self.server.id}"
+        yield self.server.id
+
+    def propose(self) -> None:
+        """Propose the next candidate. Raises OptionError if there is none."""
+        text = next(self._texts, None)
+        if text is None:
+            raise OptionError(
+                f"hostnames: no name is left for the server {brief(self.server.id)}: no host can "
+                "have its names and its id, or other hosts or groups have them.",
+                "Set hostnames to other expressions, or prefix in keyed_groups.",
+            )
+        self.text = text
+        self.name = self._rules.host_name(text, self.server)
 
 
-def _next(server: Server, names: Iterator[str]) -> str:
-    name = next(names, None)
-    if name is None:
-        raise OptionError(
-            f"hostnames: no name is left for the server {brief(server.id)}: no host can have its "
-            "names and its id, or other hosts or groups have them.",
-            "Set hostnames to other expressions, or prefix in keyed_groups.",
-        )
-    return name
+def _refusal(
+    unnamed: _Unnamed, wanting: Collection[Server], is_taken: Callable[[str, Server], bool]
+) -> str:
+    """Return why a server does not get the name that it proposes; an empty text if it does."""
+    if not unnamed.name:
+        return CHANGED
+    if len(wanting) > 1:
+        return NOT_UNIQUE
+    if is_taken(unnamed.name, unnamed.server):
+        return TAKEN
+    return ""
 
 
-def _note(
-    naming: Naming, server: Server, first: str, is_taken: Callable[[str, Server], bool]
-) -> None:
-    """Note why a server does not have its first name, which is empty if its host can't have it."""
-    if naming.names[server.id] == first or not first:
-        naming.changed.append(server)
-    elif is_taken(first, server):
-        naming.taken.append(server)
-    else:
-        naming.not_unique.append(server)
+def _note_first(naming: Naming, unnamed: _Unnamed, refusal: str) -> None:
+    """Note the reason if a server does not get its first name, or not as it is."""
+    reason = refusal
+    if not refusal and unnamed.name != unnamed.text:
+        reason = CHANGED
+    if reason:
+        # Only the first time: several preferences can be equal.
+        renamed = Renamed(unnamed.server, unnamed.name, reason)
+        naming.renamed.setdefault(unnamed.server.id, renamed)
 
 
 class _Rules:

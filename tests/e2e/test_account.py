@@ -167,7 +167,7 @@ def test_failing_expressions_and_changed_names_are_warnings_or_with_strict_error
     other = sources.serve("w b", "v")
     other.servers[0]["region"] = "eu_1"
     same = "Several values become the group region_eu_1: region eu-1, region eu_1"
-    name = 'because a host can\'t have such a name: "w b" (srv_1)'
+    name = 'because a host can\'t have such a name: "w b" (srv_1) is w_b.'
     sources.add("names", other, hosts=["v", "w_b"], warns=(same, name))
     sources.add("strict_names", other, strict=True, fails=name)
     result = sources.check()

@@ -84,7 +84,7 @@ def test_each_server_is_a_host_with_its_data_in_any_order(account: Source) -> No
         keyed = {name.replace("region", "key", 1) for name in groups if name.startswith("region_")}
         assert groups == case.host_groups | keyed, case.title
     result.shows(
-        " servers are not named as preferred, because other servers have the same name: ",
+        " servers do not have their preferred names, because other servers have the same name: ",
         "because a host can't have such a name: ",
         "so ansible_host is no-usable-ipv4.invalid.",
         " is missing or not text for ",

@@ -81,9 +81,12 @@ def test_a_server_does_not_replace_the_host_of_another_source(
     addresses = ("198.51.100.20", "203.0.113.6")  # only the second is that of its server
     servers = named("db-prod", "merged", "router", "pc", *addresses, "files")
     source.sandbox.servers = servers
-    text = "3 servers are not named as preferred, because hosts of other sources have the same name"
-    sources.add("strict", source.sandbox, strict=True, fails=f"hostnames: {text}")
-    address = "because a host can't have such a name: 198.51.100.20 (srv_5)."
+    text = (
+        "hostnames: 3 servers do not have their preferred names, because hosts of other sources "
+        "have the same name: db-prod (srv_1) is db-prod_srv_1, "
+    )
+    sources.add("strict", source.sandbox, strict=True, fails=text)
+    address = "a host can't have such a name: 198.51.100.20 (srv_5) is 198.51.100.20_srv_5."
     sources.add("lenient", source.sandbox, warns=(text, address))
     result = sources.check("-i", static)
     hostvars = result.json()["_meta"]["hostvars"]
@@ -123,7 +126,7 @@ def test_a_group_does_not_take_the_name_of_a_host_of_another_source(
         fails = f"{case}: web is a host of another source"
         sources.add(case, source.sandbox, fails=fails, **chosen)
     # Groups that are made from values are left out.
-    text = "Groups left out, because a host of another source or this machine has"
+    text = "Groups can't be added, because a host of another source or this machine has"
     keyed = [{"key": "'web'", "separator": ""}]
     sources.add("values", source.sandbox, warns=text, keyed_groups=keyed)
     result = sources.check("-i", static).shows("region_eu_1, web")
@@ -142,7 +145,7 @@ def test_no_server_is_addressed_as_this_machine(source: Source) -> None:
     path = source.file(keyed_groups=[{"key": "server_management_plan", "separator": ""}])
     found = source.addressed(["localhost", "large"], path)
     assert found == {"localhost": ["localhost"], "large": ["db-1"]}
-    source.runner.results[-1].shows("Groups left out")
+    source.runner.results[-1].shows("Groups can't be added")
 
 
 def test_a_server_without_a_usable_address_is_not_reached_by_its_name(
@@ -150,7 +153,7 @@ def test_a_server_without_a_usable_address_is_not_reached_by_its_name(
 ) -> None:
     source.sandbox.servers = named("gitlab.internal", "192.168.77.5", "web-1", ipv4="")
     source.sandbox.servers[2]["ipv4"] = "::1"
-    warns = ("such a name: 192.168.77.5 (srv_2).", "so ansible_host is no-usable-ipv4.invalid.")
+    warns = ("such a name: 192.168.77.5 (srv_2) is ", "so ansible_host is no-usable-ipv4.invalid.")
     # One cause, one warning.
     sources.add("unusable", source.sandbox, warns=warns, compose={"ansible_host": "none"})
     chosen = sources.serve(servers=named("web-2", ipv4=""))

@@ -31,12 +31,18 @@ def test_no_host_is_lost(source: Source, sources: Sources) -> None:
     url = f"{source.sandbox.url}/api/v1/"
     running: dict[str, Any] = {"statuses": ["running"], "hostvars_prefix": "up_"}
     sources.add("running", source.sandbox, hosts=["db-1", "web-1"], base_url=url, **running)
-    text = "1 server is not named as preferred, because hosts of other sources have the same name: "
-    warns = f"{text}web-1 (srv_a)."
+    text = "because hosts of other sources have the same name: "
+    another = "The host web-1 is another server, from another inventory file."
+    warns = f"{text}web-1 (srv_a) is web-1_srv_a. {another}"
     sources.add(
         "second", other, hosts=["cache-1", "web-1_srv_a"], warns=warns, hostvars_prefix="vm_"
     )
-    sources.add("third", again, hosts=["web-1_srv_1"], warns=f"{text}web-1 (srv_1).")
+    sources.add(
+        "third",
+        again,
+        hosts=["web-1_srv_1"],
+        warns=f"{text}web-1 (srv_1) is web-1_srv_1. {another}",
+    )
     # Its faults and its options are only its own.
     sources.add("denied", other, fails="rejected the token", api_token="wrong")
     result = sources.check()

@@ -16,6 +16,9 @@ from hypothesis import strategies as st
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
 from ansible_collections.server_management.cloud.plugins.plugin_utils._names import (
+    CHANGED,
+    NOT_UNIQUE,
+    TAKEN,
     Naming,
     assign_names,
 )
@@ -52,9 +55,10 @@ def _name(
 
 def _noted(naming: Naming) -> dict[str, list[str]]:
     """Return the ids of the servers without their first name."""
-    kinds = ("not_unique", "taken", "changed")
-    ids = {kind: [server.id for server in getattr(naming, kind)] for kind in kinds}
-    return {kind: found for kind, found in ids.items() if found}
+    found: dict[str, list[str]] = {}
+    for renamed in naming.renamed.values():
+        found.setdefault(renamed.reason, []).append(renamed.server.id)
+    return found
 
 
 @pytest.mark.parametrize(
@@ -81,7 +85,7 @@ def _noted(naming: Naming) -> dict[str, list[str]]:
 def test_only_characters_that_are_not_allowed_are_replaced(name: str, safe: str) -> None:
     naming = _name({"a": name}, ipv4="128.0.0.1")
     assert naming.names == {"a": safe}
-    assert _noted(naming) == ({"changed": ["a"]} if safe != name else {})
+    assert _noted(naming) == ({CHANGED: ["a"]} if safe != name else {})
 
 
 UNUSABLE = ["-web", "--option", ".", "..", ".hidden", "../../etc", "a" * 254, *sorted(GROUPS)]
@@ -91,7 +95,7 @@ UNUSABLE = ["-web", "--option", ".", "..", ".hidden", "../../etc", "a" * 254, *s
 @pytest.mark.parametrize("name", [*UNUSABLE, *LOCAL])
 def test_an_unusable_name_falls_back_to_the_next_preference_with_a_report(name: str) -> None:
     naming = _name({"a": [name, "second"]})
-    assert (naming.names, _noted(naming)) == ({"a": "second"}, {"changed": ["a"]})
+    assert (naming.names, _noted(naming)) == ({"a": "second"}, {CHANGED: ["a"]})
 
 
 @pytest.mark.promise("misdirected")
@@ -114,7 +118,7 @@ def test_a_name_is_no_address_of_another_machine(
     if is_usable:
         assert (naming.names, _noted(naming)) == ({"a": name}, {})
     else:
-        assert (naming.names, _noted(naming)) == ({"a": f"{name}_a"}, {"changed": ["a"]})
+        assert (naming.names, _noted(naming)) == ({"a": f"{name}_a"}, {CHANGED: ["a"]})
 
 
 @pytest.mark.promise("misdirected")
@@ -134,7 +138,7 @@ def test_a_name_is_no_address_of_another_machine(
 )
 def test_without_a_usable_name_the_id_is_added_or_used(preferences: list[str], name: str) -> None:
     naming = _name({"srv_1": preferences})
-    assert (naming.names, _noted(naming)) == ({"srv_1": name}, {"changed": ["srv_1"]})
+    assert (naming.names, _noted(naming)) == ({"srv_1": name}, {CHANGED: ["srv_1"]})
 
 
 @pytest.mark.promise("silent")
@@ -177,7 +181,7 @@ def test_an_account_gets_these_names_in_any_order(account: list[Any], names: lis
 @pytest.mark.promise("misdirected")
 def test_a_name_of_another_source_is_not_used() -> None:
     naming = _name({"a": "web"}, taken=["web"])
-    assert (naming.names, _noted(naming)) == ({"a": "web_a"}, {"taken": ["a"]})
+    assert (naming.names, _noted(naming)) == ({"a": "web_a"}, {TAKEN: ["a"]})
     assert _name({"a": "web"}, taken=["web", "web_a"]).names == {"a": "a"}
     with pytest.raises(OptionError, match="no name is left for the server a: "):
         _name({"a": "web"}, taken=["web", "web_a", "a"])
@@ -186,9 +190,9 @@ def test_a_name_of_another_source_is_not_used() -> None:
 @pytest.mark.parametrize(
     ("first", "kind"),
     [
-        ("web", "not_unique"),
-        ("other", "taken"),
-        ("all", "changed"),
+        ("web", NOT_UNIQUE),
+        ("other", TAKEN),
+        ("all", CHANGED),
         ("", None),
         ("eu", None),
         ("mine", None),
@@ -201,22 +205,46 @@ def test_a_first_preference_that_is_not_used_is_reported_unless_it_is_empty(
     assert naming.names["a"] == (first if first == "mine" else "eu")
     noted = _noted(naming)
     assert [kind for kind, ids in noted.items() if "a" in ids] == ([kind] if kind else [])
-    assert {"b", "c"} <= set(noted["not_unique"])
+    assert {"b", "c"} <= set(noted[NOT_UNIQUE])
+
+
+def _obstacle(name: str, server: Server) -> str:
+    return f"[{name} is not {server.id}]"
 
 
 @pytest.mark.promise("silent")
-@pytest.mark.parametrize("kind", ["not_unique", "taken", "changed"])
-def test_a_problem_is_described_for_one_server_and_for_several(kind: str) -> None:
-    servers = [Server(f"s{number}", {"name": name}) for number, name in enumerate("dcba")]
-    naming = Naming()
-    getattr(naming, kind).append(servers[3])
-    (one,) = naming.problems()
-    assert one.startswith("1 server is not named as preferred, because ")
-    assert one.endswith(": a (s3).")
-    getattr(naming, kind).extend(servers[:3])
-    (several,) = naming.problems()
-    assert several.startswith("4 servers are not named as preferred, because ")
-    assert several.endswith(": a (s3), b (s2), c (s1) and 1 more.")
+def test_a_problem_names_what_the_first_three_servers_have_become() -> None:
+    preferences = [(Server(f"srv_{name}", {"name": name}), ["web"]) for name in "dcba"]
+    naming = assign_names(preferences, GROUPS.__contains__, lambda _name, _server: False)
+    assert list(naming.problems(_obstacle)) == [
+        "4 servers do not have their preferred names, because other servers have the same name: "
+        "a (srv_a) is web_srv_a, b (srv_b) is web_srv_b, c (srv_c) is web_srv_c and 1 more."
+    ]
+
+
+@pytest.mark.promise("silent")
+def test_a_problem_with_other_sources_describes_what_is_in_the_way() -> None:
+    servers = [Server(f"srv_{name}", {"name": name}) for name in "dcba"]
+    preferences = [(server, [server.text("name")]) for server in servers]
+    naming = assign_names(preferences, GROUPS.__contains__, lambda name, _server: name in "abcd")
+    assert list(naming.problems(_obstacle)) == [
+        "4 servers do not have their preferred names, because hosts of other sources have the same "
+        "name: a (srv_a) is a_srv_a, b (srv_b) is b_srv_b, c (srv_c) is c_srv_c and 1 more. "
+        "[a is not srv_a] [b is not srv_b] [c is not srv_c]"
+    ]
+
+
+@pytest.mark.promise("silent")
+def test_a_problem_of_one_server_is_described_in_the_singular() -> None:
+    naming = assign_names(
+        [(Server("srv_1", {"name": "w b"}), ["w b"])],
+        GROUPS.__contains__,
+        lambda _name, _server: False,
+    )
+    assert list(naming.problems(_obstacle)) == [
+        "1 server does not have its preferred name, because a host can't have such a name: "
+        '"w b" (srv_1) is w_b.'
+    ]
 
 
 def test_ids_that_become_equal_belong_to_no_server() -> None:
