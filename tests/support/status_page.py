@@ -14,21 +14,34 @@ PAGE = REPOSITORY / "docs" / "docsite" / "rst" / "api_status.rst"
 
 def table() -> str:
     """Return the table in reStructuredText."""
-    rows = [("Operation", "Scope", "Today", "Module")]
-    rows += [
-        (row.title, f"``{row.scope}``", _today(row), _modules(row.modules))
-        for row in _operations.OPERATIONS
-    ]
-    cells = "".join(
-        f"   * - {row[0]}\n" + "".join(f"     - {c}\n" for c in row[1:]) for row in rows
-    )
-    return f".. list-table::\n   :header-rows: 1\n\n{cells}"
+    lines = [".. list-table::", "   :header-rows: 1", ""]
+    lines += _cells("Operation", "Scope", "Today", "Module")
+    for row in _operations.OPERATIONS:
+        lines += _cells(row.title, f"``{row.scope}``", _today(row), _modules(row.modules))
+    return "\n".join(lines) + "\n"
+
+
+def _cells(first: str, *others: str) -> list[str]:
+    """Return the lines of one row."""
+    return [f"   * - {first}", *(f"     - {cell}" for cell in others)]
 
 
 def support(module: str) -> str:
     """Return how much of a module is live, as the attribute ``live`` states it."""
     live = {row.live for row in _operations.OPERATIONS if module in row.modules}
-    return "partial" if len(live) == 2 else "full" if True in live else "none"
+    if live == {True}:
+        return "full"
+    if live == {False}:
+        return "none"
+    return "partial"
+
+
+def modules_by_support(expected: str) -> list[str]:
+    """Return the sorted names of the modules with this support."""
+    names = set()
+    for row in _operations.OPERATIONS:
+        names.update(row.modules)
+    return sorted(name for name in names if support(name) == expected)
 
 
 def details(module: str) -> list[str]:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -13,12 +14,40 @@ import pytest
 from ansible_collections.server_management.cloud.plugins.module_utils import _errors
 from ansible_collections.server_management.cloud.plugins.module_utils._operations import (
     OPERATIONS,
-    Operation,
     operation,
 )
 from sandbox import Sandbox
-from support.modules import run_module
-from support.status_page import PAGE, table
+from support.collection import REPOSITORY
+from support.modules import Outcome, run_module
+from support.status_page import PAGE, modules_by_support, table
+
+# For each operation of each module, the options of a task that requires it. The account has the
+# server web-1.
+TASKS: dict[tuple[str, str], dict[str, Any]] = {
+    ("server_info", "list"): {},
+    ("fleet_info", "list"): {"servers": [{"name": "web-1"}]},
+    ("api_info", "list"): {},
+    ("server", "create"): {"name": "new", "plan": "small", "region": "eu"},
+    ("server", "resize"): {"name": "web-1", "plan": "other"},
+    ("server", "reinstall"): {"name": "web-1", "state": "reinstalled"},
+    ("server", "delete"): {"name": "web-1", "state": "absent"},
+    ("volume", "provision"): {"name": "data", "size": 1, "region": "eu"},
+    ("volume", "delete"): {"name": "data", "state": "absent"},
+    ("volume_attachment", "attach"): {"volume": "data", "server": "web"},
+    ("volume_attachment", "detach"): {"volume": "data", "server": "web", "state": "absent"},
+    ("wallet_info", "read"): {},
+    ("usage_info", "read"): {},
+    ("invoice_info", "read"): {},
+}
+# The methods of the requests that each live operation sends.
+METHODS = {"list": {"GET"}}
+# Modules that only check their options; the module server reads the listing and predicts.
+PREVIEWS = [name for name in modules_by_support("none") if name != "server"]
+ENDS = {
+    "servers:write": "; nothing was changed.",
+    "storage:write": "; nothing was changed.",
+    "billing:read": ".",
+}
 
 
 def test_only_the_listing_is_live() -> None:
@@ -26,16 +55,67 @@ def test_only_the_listing_is_live() -> None:
     assert live == [(("server_info", "fleet_info", "api_info"), "list")]
 
 
-def test_each_operation_is_in_the_table_once() -> None:
+def test_each_operation_of_a_module_has_a_task() -> None:
+    operations = []
     for row in OPERATIONS:
-        assert all(operation(module, row.name) is row for module in row.modules)
+        operations += [(module, row.name) for module in row.modules]
+    assert operations == list(TASKS)
+
+
+def run(account: Sandbox, module: str, name: str, *, check_mode: bool = False) -> Outcome:
+    connection = {"base_url": account.url, "api_token": account.token}
+    return run_module(module, {**connection, **TASKS[module, name]}, check_mode=check_mode)
+
+
+def tasks(*, live: bool) -> list[tuple[str, str]]:
+    return [key for key in TASKS if operation(*key).live is live]
+
+
+@pytest.mark.promise("honest")
+@pytest.mark.parametrize(("module", "name"), tasks(live=True))
+def test_a_live_operation_is_requested(sandbox: Sandbox, module: str, name: str) -> None:
+    outcome = run(sandbox, module, name)
+    assert not outcome.failed
+    assert {request.method for request in sandbox.requests} == METHODS[name]
+
+
+@pytest.mark.promise("honest")
+@pytest.mark.parametrize(("module", "name"), tasks(live=False))
+def test_another_operation_fails_and_changes_nothing(
+    sandbox: Sandbox, module: str, name: str
+) -> None:
+    row = operation(module, name)
+    outcome = run(sandbox, module, name)
+    message = outcome.result["msg"]
+    start = f"{row.title} is not yet live: it needs the scope `{row.scope}`, and the API has "
+    assert message.startswith(start)
+    assert message.endswith(f" this operation{ENDS[row.scope]}")
+    result = {
+        "changed": False,
+        "msg": message,
+        "operation": name,
+        "scope": row.scope,
+        "live": False,
+        "error": {"code": "not_yet_live", "status": None, "message": message},
+    }
+    assert outcome == Outcome(result, failed=True, warnings=[])
+
+
+@pytest.mark.promise("honest")
+@pytest.mark.parametrize("check_mode", [False, True])
+@pytest.mark.parametrize("module", PREVIEWS)
+def test_a_module_that_only_checks_its_options_fails_without_a_request(
+    sandbox: Sandbox, module: str, check_mode: bool
+) -> None:
+    names = [name for candidate, name in TASKS if candidate == module]
+    assert run(sandbox, module, names[0], check_mode=check_mode).failed
+    assert sandbox.requests == []
 
 
 @pytest.mark.promise("honest")
 def test_an_operation_that_is_not_announced_is_reported_as_such() -> None:
     with pytest.raises(_errors.NotYetLive, match="and the API has not announced this operation; "):
         operation("volume", "delete").refuse()
-    assert [row.title for row in OPERATIONS if not row.announced] == ["Deleting a volume"]
 
 
 @pytest.mark.promise("honest")
@@ -45,48 +125,11 @@ def test_an_operation_without_a_request_is_refused_even_if_live() -> None:
     assert not isinstance(caught.value, _errors.NotYetLive)
 
 
-TASKS: dict[tuple[str, str], dict[str, Any]] = {
-    ("volume", "provision"): {"name": "data", "size": 1, "region": "eu"},
-    ("volume", "delete"): {"name": "data", "state": "absent"},
-    ("volume_attachment", "attach"): {"volume": "data", "server": "web"},
-    ("volume_attachment", "detach"): {"volume": "data", "server": "web", "state": "absent"},
-    ("server", "create"): {"name": "new", "plan": "small", "region": "eu"},
-    ("server", "resize"): {"name": "web-01", "plan": "other"},
-    ("server", "reinstall"): {"name": "web-01", "state": "reinstalled"},
-    ("server", "delete"): {"name": "web-01", "state": "absent"},
-}
-
-
-NOT_LIVE = [row for row in OPERATIONS if row.modules and not row.live]
-
-
-@pytest.mark.promise("honest")
-@pytest.mark.parametrize("check_mode", [False, True])
-@pytest.mark.parametrize("row", NOT_LIVE, ids=lambda row: row.title)
-def test_a_task_fails_and_changes_nothing(row: Operation, check_mode: bool) -> None:
-    (module,) = row.modules
-    # The module server predicts in check mode.
-    check_mode = check_mode and module != "server"
-    with Sandbox(servers=1) as sandbox:
-        connection = {"base_url": sandbox.url, "api_token": sandbox.token}
-        task = {**connection, **TASKS.get((module, row.name), {})}
-        outcome = run_module(module, task, check_mode=check_mode)
-    message = outcome.result["msg"]
-    start = f"{row.title} is not yet live: it needs the scope `{row.scope}`, and the API has "
-    assert message.startswith(start)
-    writes = row.scope != "billing:read"
-    assert message.endswith(" this operation; nothing was changed." if writes else " operation.")
-    assert (outcome.failed, outcome.warnings) == (True, [])
-    assert outcome.result == {
-        "changed": False,
-        "msg": message,
-        "operation": row.name,
-        "scope": row.scope,
-        "live": False,
-        "error": {"code": "not_yet_live", "status": None, "message": message},
-    }
-    assert [request.method for request in sandbox.requests] == ["GET"] * (module == "server")
-
-
 def test_the_status_page_contains_the_table() -> None:
     assert table() in PAGE.read_text(encoding="utf-8")
+
+
+def test_ansible_test_expects_the_failures_of_what_is_not_live() -> None:
+    target = REPOSITORY / "tests/integration/targets/not_yet_live/tasks/main.yml"
+    used = re.findall(r"^ +server_management\.cloud\.(\w+):", target.read_text(), re.M)
+    assert sorted(used) == PREVIEWS
