@@ -11,10 +11,13 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import pytest
+
 from support.fixtures import KNOWN, KNOWN_NAMES
+from support.run import write_inventory
 from support.sshd import SshServer
 
-from .conftest import Source, hosts, need_ssh
+from .conftest import Source, Sources, hosts, need_ssh
 
 
 def test_a_folder_of_sources(source: Source, tmp_path: Path) -> None:
@@ -44,6 +47,67 @@ def test_a_folder_of_sources(source: Source, tmp_path: Path) -> None:
     assert hostvars["web-2"]["rack"] == "none"
     assert hostvars["db-1"]["zone"] == "west"
     assert "zone" not in hostvars["web-2"]
+
+
+def test_a_machine_of_another_source_is_one_host(source: Source) -> None:
+    source.sandbox.servers[0].update(name="db-01", ipv4="127.0.2.20")
+    static = source.folder / "hosts.ini"
+    static.write_text("[databases]\ndb-01 ansible_host=127.0.2.20 ansible_password=x\n")
+    playbook = source.folder / "site.yml"
+    playbook.write_text(
+        "[{hosts: all, gather_facts: false, tasks: [{debug: {var: ansible_host}}]}]"
+    )
+    played = source.runner.playbook("-i", static, "-i", source.file(), playbook).ok()
+    assert played.stderr == ""
+    assert re.findall(r"^ok: \[(\S+)\]", played.stdout, re.MULTILINE) == ["db-01", "db-1", "web-2"]
+    pattern = "databases:&status_running"
+    assert source.addressed([pattern], static, source.file()) == {pattern: ["db-01"]}
+
+
+OTHERS = """
+all:
+  hosts:
+    same-1: {ansible_ssh_host: 203.0.113.1, ansible_connection: local}
+    moved-1: {ansible_host: 192.0.2.9}
+    composed-1: {ansible_host: 203.0.113.1}
+    template-1: {ansible_host: "{{ '203.0.113.1' }}"}
+    twin-1: {ansible_host: 203.0.113.1}
+    vault-1:
+      ansible_host: !vault |
+        $ANSIBLE_VAULT;1.1;AES256
+        33333333333333333333333333333333333333333333333333333333333333333333333333333333
+"""
+
+
+@pytest.mark.promise("misdirected", "secret")
+def test_only_a_machine_with_the_same_address_is_one_host(sources: Sources, tmp_path: Path) -> None:
+    static = write_inventory(tmp_path, OTHERS, "static.yml")
+    sources.add("same")
+    moved = (
+        "moved-1 (srv_1) is moved-1_srv_1. The host moved-1 has ansible_host 192.0.2.9, and the "
+        "server has 203.0.113.1: the same address or none would make them one host."
+    )
+    sources.add("moved", sources.serve("moved-1"), hosts=["moved-1_srv_1"], warns=moved)
+    composed = "The host composed-1 has ansible_host 203.0.113.1, and the server has 203.0.113.1, "
+    sources.add(
+        "composed",
+        sources.serve("composed-1"),
+        hosts=["composed-1_srv_1"],
+        warns=f"{composed}which compose replaces: ",
+        compose={"ansible_host": "server_management_ipv4"},
+    )
+    template = "The host template-1 has ansible_host, and the server has 203.0.113.1: "
+    sources.add("template", sources.serve("template-1"), hosts=["template-1_srv_1"], warns=template)
+    vault = "The host vault-1 has ansible_host, and the server has 203.0.113.1: "
+    sources.add("vault", sources.serve("vault-1"), hosts=["vault-1_srv_1"], warns=vault)
+    unique = "2 servers do not have their preferred names, because other servers have the same name"
+    sources.add(
+        "twins",
+        sources.serve("twin-1", "twin-1"),
+        hosts=["twin-1_srv_1", "twin-1_srv_2"],
+        warns=unique,
+    )
+    sources.check("-i", static)
 
 
 def test_playbooks_for_this_machine_ignore_how_others_are_reached(source: Source) -> None:
