@@ -43,6 +43,11 @@ notes:
   - No field of the API becomes a variable that starts with C(ansible_) or that has a meaning for
     Ansible, such as C(name) or C(environment). This matters if O(hostvars_prefix) is empty. With
     C(-v), the fields that can't become variables are named.
+  - With V(0) as O(cache_timeout), an entry of the cache never expires, as for all cache plugins of
+    Ansible. If O(cache=true), V(0) must therefore be written in the file itself; one from
+    C(ansible.cfg) or the environment is an error, and so is one beside O(stale_cache_timeout). To
+    ask the API at each run and to use an old listing only while it is down, set
+    O(cache_timeout=1) and O(stale_cache_timeout).
   - The hosts of a file are in the order of their names, in its groups and in C(all).
 options:
   plugin:
@@ -153,7 +158,7 @@ options:
       - The number of seconds beyond O(cache_timeout) during which the last good listing can be used
         while the API is unreachable, throttling or failing. A warning contains its age.
       - It is never used after a rejected token, a refused request or a malformed response.
-      - Requires O(cache=true).
+      - Requires O(cache=true), and an O(cache_timeout) that is not V(0).
     type: int
     default: 0
 """
@@ -265,23 +270,18 @@ from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructa
 from ansible.release import __version__ as ansible_version
 
 from ..module_utils._errors import CloudError, OptionError
-from ..module_utils._models import (
-    SELECTING_OPTIONS,
-    Listing,
-    Server,
-    check_min_servers,
-    wanted_values,
-)
-from ..module_utils._options import TOKEN_OPTIONS, Connection, connection_from
+from ..module_utils._models import SELECTING_OPTIONS, Listing, Server, check_min_servers
+from ..module_utils._options import RULES, Connection, Options, connection_from, resolve
+from ..module_utils._selection import explain_empty, explain_unknown, select, wanted_values
 from ..module_utils._text import count_of, redact, summarise
 from ..module_utils._url import is_loopback, origin
-from ..plugin_utils._ansible import setting
+from ..plugin_utils._ansible import load_config, setting
 from ..plugin_utils._config import (
     EXPRESSION_OPTIONS,
     PLUGIN,
     check_options,
     check_token_file,
-    convert_values,
+    convert_options,
     is_ours,
     read_options,
     source_label,
@@ -301,16 +301,13 @@ if TYPE_CHECKING:
     from ..plugin_utils._expressions import Expressions
 
 _DETAILS = 2  # the verbosity (-vv) that shows requests, retries and decisions of the cache
-# Options of which only the value in the file is used: Ansible replaces a missing one by that of the
-# environment, and makes paths relative to the working directory.
-_OF_FILE = (*TOKEN_OPTIONS, "ca_path")
 
 
 class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     """Read options, fetch the listing or read the cache, select, name, compose, and add hosts.
 
-    Ansible calls ``verify_file`` and ``parse``. ``parse`` calls Ansible's ``_read_config_data``,
-    which reads the file and calls ``set_options`` with its content, and then calls ``_add``.
+    Ansible calls ``verify_file`` and ``parse``. ``parse`` calls ``_read_config_data``, and then
+    ``_add``.
     """
 
     NAME = PLUGIN
@@ -325,49 +322,38 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         self._label = source_label(path)
         self._token = ""  # for redaction, until the file or the connection gives it
         try:
-            self._read_config_data(path)
+            options = self._read_config_data(path)
             folder = os.path.dirname(os.path.abspath(path))
-            connection = connection_from(self._connection_option, ansible_version, folder)
+            connection = connection_from(options, ansible_version, folder)
             self._token = connection.api_token
             self._add(connection, cache)
         except CloudError as error:
             # With the cause, Ansible would print its message, too, in which the token may be.
             raise AnsibleParserError(self._line(str(error))) from None
 
-    def _read_config_data(self, path: str) -> Any:
-        try:
-            return super()._read_config_data(path)
-        except AttributeError:  # Ansible calls get() of whatever the file contains
-            if isinstance(self.loader.load_from_file(path, cache="none"), dict):
-                raise
-            raise OptionError("must be a mapping of options to values.") from None
+    def _read_config_data(self, path: str) -> Options:
+        """Read, check and set the options of the file; return those of the connection.
 
-    def set_options(
-        self, task_keys: Any = None, var_options: Any = None, direct: Any = None
-    ) -> None:
-        """Check and render the options of a file before Ansible converts their values."""
-        if direct is None:  # not called by parse()
-            super().set_options(task_keys=task_keys, var_options=var_options)
-            return
+        Ansible's method fails with an AttributeError if the file is a list, and loads the cache
+        plugin, without an explanation of its errors.
+        """
         definitions = self.option_definitions
-        direct = read_options(direct, definitions, self.templar, self._vars or {})
-        if isinstance(token := direct.get("api_token"), str):
-            self._token = token.strip()
-        direct = convert_values(direct, definitions)
-        super().set_options(task_keys=task_keys, var_options=var_options, direct=direct)
-        check_options(self.get_option)
-        self._in_file = {option: direct.get(option) for option in _OF_FILE}
-        self._uses_cache = self.get_option("cache")
-        # Otherwise, Ansible would load the cache plugin next, without an explanation of its errors.
-        self.set_option("cache", False)
-
-    def _connection_option(self, option: str) -> Any:
-        if option in _OF_FILE:
-            return self._in_file[option]
-        return self.get_option(option)
+        content = load_config(self.loader, path)
+        written = read_options(content, definitions, self.templar, self._vars or {})
+        self._token = str(written.get("api_token") or "").strip()
+        options = resolve(written, RULES)
+        converted = convert_options(written, definitions)
+        # With the connection's, or Ansible would read its variables, too, and fail at an empty one.
+        self.set_options(var_options=self._vars, direct={**converted, **options.values})
+        check_options(self.get_option, converted)
+        return options
 
     def _add(self, connection: Connection, use_cache: bool) -> None:
         """Prepare all hosts and groups, then add them; adding can't fail."""
+        token_file = ""
+        if connection.token_path:
+            token_file = source_label(connection.token_path)
+        self._show(_DETAILS, f"token: {connection.token_origin} {token_file}".rstrip())
         check_token_file(connection, context.CLIARGS.get("inventory") or (), self._warn)
         inventory = self.inventory
         expressions = self._expressions()
@@ -437,10 +423,6 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     def _select(self, account: list[Server]) -> list[Server]:
         """Return the servers that the options keep; warn if none is left."""
         wanted = wanted_values(self.get_option)
-        if not wanted:
-            return account
-        from ..module_utils._selection import explain_empty, explain_unknown, select
-
         servers = select(account, wanted)
         unknown = explain_unknown(account, wanted)
         if unknown and self.get_option("strict"):
@@ -455,7 +437,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     def _listing(self, connection: Connection, use_cache: bool) -> Listing:
         """Return all servers of the account, from a fresh cache entry if that is allowed."""
         fetch = partial(self._fetch, connection)
-        if not self._uses_cache:
+        if not self.get_option("cache"):
             return fetch()
         from ..plugin_utils._cache import open_entry
 

@@ -120,7 +120,7 @@ def status_error(
         "scope": request.scope,
         "subject": request.subject,
         "url": shown_url(request, connection),
-        "source": connection.source,
+        "source": connection.token_label,
         "target": target,
         "next_step": request.next_step,
         "proxy": proxy,

@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ._errors import MalformedResponse, TooFewServers
-from ._options import GetOption
 from ._text import count_of, first_of, in_quotes
 
 # The fields that the API documents for a server, in its order; their values are text.
@@ -115,16 +114,6 @@ def describe_unusable(servers: Collection[Server], fields: Iterable[str] = FIELD
                 f"{summarise_servers(lacking)}."
             )
     return messages
-
-
-def wanted_values(get_option: GetOption) -> dict[str, list[str]]:
-    """Return the values of those SELECTING_OPTIONS that are given."""
-    wanted = {}
-    for option in SELECTING_OPTIONS:
-        values = get_option(option)
-        if values is not None:
-            wanted[option] = values
-    return wanted
 
 
 def check_min_servers(servers: Collection[Server], least: int) -> None:

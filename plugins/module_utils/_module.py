@@ -15,13 +15,7 @@ from ansible.module_utils.basic import AnsibleModule, _load_params, missing_requ
 from ._client import Client
 from ._errors import CloudError, IncompleteListing, MissingLibrary, NotYetLive, OptionError
 from ._models import Server, describe_unusable
-from ._options import (
-    TOKEN_OPTIONS,
-    Connection,
-    connection_argument_spec,
-    connection_from,
-    null_as_empty,
-)
+from ._options import RULES, Connection, connection_argument_spec, connection_from, resolve
 from ._text import SECRET_LENGTH, Show, summarise
 
 _is_reserved = re.compile(r"__?ansible_").match
@@ -29,6 +23,7 @@ _ON_CONTROL_NODE = (
     "The task usually runs on the control node, with `delegate_to: localhost`: then other hosts "
     "neither need the library nor get the token."
 )
+_PLACES = " in the task or in module_defaults"
 _WHOLE_ACCOUNT = (
     "Set pagination to the method that the API uses. This module must see the whole account, so "
     "it ignores allow_partial."
@@ -111,11 +106,12 @@ def run(
     module = AnsibleModule(argument_spec=spec, supports_check_mode=True, **rules)
     # Before ansible-core 2.22, a token of white space would mask all white space in messages.
     module.no_log_values = {value for value in module.no_log_values if value.strip()}
-    # In module.params, an option that is left out is null, too.
-    params = {**module.params, **null_as_empty(_load_params(), TOKEN_OPTIONS)}
+    # In module.params, an option that is left out is null or has its default, too.
+    written = {option: module.params[option] for option in RULES if option in _load_params()}
     try:
-        params.update(_stripped(params, options))
-        connection = connection_from(params.__getitem__, module.ansible_version)
+        params = {**module.params, **_stripped(module.params, options)}
+        connection_options = resolve(written, RULES)
+        connection = connection_from(connection_options, module.ansible_version, places=_PLACES)
         # Until ansible-core 2.22, Ansible masks only the option, and not a token from elsewhere.
         if len(connection.api_token) >= SECRET_LENGTH:
             module.no_log_values.add(connection.api_token)

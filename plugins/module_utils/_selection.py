@@ -11,24 +11,37 @@ from collections.abc import Collection, Iterable, Mapping
 
 from ._errors import OptionError
 from ._models import SELECTING_OPTIONS, Server
+from ._options import GetOption
 from ._text import brief, first_of, in_quotes, summarise
 
 
-def select(servers: Iterable[Server], wanted: Mapping[str, list[str]]) -> list[Server]:
-    """Keep the servers that match every option of ``wanted``.
+def wanted_values(get_option: GetOption) -> dict[str, list[str]]:
+    """Return the values of those SELECTING_OPTIONS that are given.
 
-    ``wanted`` maps those of SELECTING_OPTIONS that are given to the values to keep. White space
-    around values is ignored, in the options and in the API: Ansible splits "eu-1, eu-2" only at the
-    comma. Raises OptionError for an empty list or value: usually a template has rendered to
-    nothing.
+    Raises OptionError for an empty list or value: usually a template has rendered to nothing.
+    """
+    wanted = {}
+    for option in SELECTING_OPTIONS:
+        values = get_option(option)
+        if values is None:
+            continue
+        if not values:
+            raise OptionError(f"{option}: the list is empty.", "Leave the option out to keep all.")
+        if not all(value.strip() for value in values):
+            raise OptionError(f"{option}: has an empty value.", "Leave it out.")
+        wanted[option] = values
+    return wanted
+
+
+def select(servers: Iterable[Server], wanted: Mapping[str, list[str]]) -> list[Server]:
+    """Keep the servers that match every option of ``wanted``, as ``wanted_values`` returns it.
+
+    White space around values is ignored, in the options and in the API: Ansible splits
+    "eu-1, eu-2" only at the comma.
     """
     selected = list(servers)
     for option, values in wanted.items():
-        if not values:
-            raise OptionError(f"{option}: the list is empty.", "Leave the option out to keep all.")
         kept = {value.strip() for value in values}
-        if "" in kept:
-            raise OptionError(f"{option}: has an empty value.", "Leave it out.")
         field = SELECTING_OPTIONS[option]
         selected = [server for server in selected if server.text(field).strip() in kept]
     return selected

@@ -64,19 +64,14 @@ class Route(NamedTuple):
         return f"{place} through the proxy {self.proxy}".rstrip()
 
 
-def check_base_url(text: str | None) -> str:
+def check_base_url(text: str) -> str:
     """Return the URL that endpoints are added to: without a trailing slash, ending in /api/v1.
 
     Equivalent URLs become one: the host is in lower case, and a default port is left out
     (RFC 3986, 3.2.2 and 6.2.3).
 
-    Raises OptionError if the option ``base_url`` is missing or malformed.
+    Raises OptionError if the option ``base_url`` is malformed.
     """
-    if not text:
-        raise OptionError(
-            "base_url: is required.",
-            "Set it, or SERVER_MANAGEMENT_BASE_URL, to http(s)://host[:port][/prefix].",
-        )
     expected = "Expected http(s)://host[:port][/prefix]."
     if is_ambiguous(text):
         raise OptionError(

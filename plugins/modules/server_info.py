@@ -163,9 +163,8 @@ error:
 
 from typing import Any
 
-from ..module_utils._models import wanted_values
 from ..module_utils._module import Task, run
-from ..module_utils._selection import explain_case, explain_empty, select
+from ..module_utils._selection import explain_case, explain_empty, select, wanted_values
 
 OPTIONS = {
     "id": {"type": "str"},

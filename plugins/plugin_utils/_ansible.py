@@ -38,6 +38,7 @@ from typing import Any
 
 from ansible import constants, errors
 from ansible.inventory import manager
+from ansible.release import __version__ as ansible_version
 from ansible.template import Templar
 
 from ..module_utils._text import is_plain, one_line
@@ -54,6 +55,15 @@ OMISSION = getattr(errors, "AnsibleValueOmittedError", ())
 def setting(name: str) -> Any:
     """Return a setting of Ansible; None if this version does not have it."""
     return getattr(constants, name, None)
+
+
+def load_config(loader: Any, path: str) -> Any:
+    """Return the content of an inventory file, which a refresh of the inventory reads again."""
+    if HAS_EXPRESSIONS:
+        return loader.load_from_file(path, cache="none", trusted_as_template=True)
+    if ansible_version.startswith("2.16."):
+        return loader.load_from_file(path, cache=False)
+    return loader.load_from_file(path, cache="none")
 
 
 def is_ignored(name: str) -> bool:

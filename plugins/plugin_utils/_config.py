@@ -16,16 +16,15 @@ from ansible.parsing.quoting import unquote
 from ..module_utils._errors import OptionError
 from ..module_utils._models import SELECTING_OPTIONS
 from ..module_utils._options import (
-    TOKEN_OPTIONS,
-    TYPES,
-    VARIABLES,
+    RULES,
     Connection,
     GetOption,
-    environment_or_default,
-    null_as_empty,
+    convert,
+    shown,
     unknown_option,
 )
-from ..module_utils._text import Show, brief, one_line
+from ..module_utils._selection import wanted_values
+from ..module_utils._text import Show, one_line
 from ._ansible import is_identifier, is_ignored, reason_text, without_origin
 
 PLUGIN = "server_management.cloud.servers"
@@ -38,14 +37,6 @@ EXPRESSION_OPTIONS = frozenset({"compose", "groups", "keyed_groups", "hostnames"
 _KEYED_GROUP = (
     "key", "prefix", "separator", "default_value", "trailing_separator", "parent_group"
 )  # fmt: skip
-# For these options, null is an empty value, which is an error. For the others, it stands for the
-# environment or the default.
-_NULL_IS_EMPTY = (*TOKEN_OPTIONS, *SELECTING_OPTIONS)
-# Options whose environment variables are read here, because Ansible would use an empty one as a
-# value: as false, or as the working directory. Another utility reads that of ca_path.
-_FROM_ENVIRONMENT = VARIABLES.keys() - {"ca_path"}
-# Ansible has two names for some types.
-_TYPE_NAMES = {"boolean": "bool", "integer": "int", "dictionary": "dict"}
 
 
 def source_label(path: str) -> str:
@@ -84,46 +75,38 @@ def check_token_file(connection: Connection, sources: Iterable[str], warn: Show)
         parts = os.path.relpath(path, os.path.realpath(source)).split(os.sep)
         if parts[0] not in (os.curdir, os.pardir) and not any(map(is_ignored, parts)):
             warn(
-                f"{connection.source}: Ansible reads each file of an inventory directory, so the "
-                "token becomes the name of a host. Move the file, or let its name start with a dot."
+                f"{connection.token_label}: Ansible reads each file of an inventory directory, so "
+                "the token becomes the name of a host. Move the file, or let its name start with a "
+                "dot."
             )
 
 
 def read_options(
-    config: Mapping[str, Any], known: Collection[str], templar: Any, extra_vars: Mapping[str, Any]
+    content: Any, definitions: Mapping[str, Any], templar: Any, extra_vars: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the options in the content of a file, as ``render`` does."""
-    config = without_origin(config)
-    check_keys(config, known)
-    return render(config, templar, extra_vars)
+    """Return the options in the content of an inventory file, with templates rendered.
 
-
-def check_keys(config: Mapping[str, Any], known: Collection[str]) -> None:
-    """Raise OptionError at the first key that is not an option."""
+    Raises OptionError if the file is not ours, at the first key that is not an option, and at a
+    template or vault value that fails.
+    """
+    if not isinstance(content, dict):
+        raise OptionError("must be a mapping of options to values.")
+    if content.get("plugin") != PLUGIN:
+        raise OptionError(f"plugin: must be {PLUGIN}.")
     # For options of other collections.
     advice = f"`ansible-doc -t inventory {PLUGIN}` shows all options."
-    for key in config:
-        if key not in known:
-            raise unknown_option(key, known, "there is no such option.", advice)
-
-
-def render(
-    config: Mapping[str, Any], templar: Any, extra_vars: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return the configuration with its templates rendered and its vault values decrypted."""
+    for key in content:
+        if key not in definitions:
+            raise unknown_option(key, definitions, "there is no such option.", advice)
     templar.available_variables = extra_vars
-    rendered = {**config, **null_as_empty(config, _NULL_IS_EMPTY)}
-    for key, value in config.items():
-        if value is not None and key not in EXPRESSION_OPTIONS:
-            rendered[key] = _render_value(key, value, templar)
-    hostnames = rendered.get("hostnames")
-    if isinstance(hostnames, str):
-        # A single expression can have commas, where Ansible would split a text.
-        rendered["hostnames"] = [hostnames]
-    return rendered
+    written: dict[str, Any] = dict(without_origin(content))
+    for option, value in written.items():
+        if value is not None and option not in EXPRESSION_OPTIONS:
+            written[option] = _render(option, value, templar)
+    return written
 
 
-def _render_value(key: str, value: Any, templar: Any) -> Any:
+def _render(option: str, value: Any, templar: Any) -> Any:
     """Return the value of an option; an empty text for a template whose result is null.
 
     That option is not replaced by its default or by the environment.
@@ -138,69 +121,44 @@ def _render_value(key: str, value: Any, templar: Any) -> Any:
         if isinstance(value, str):
             reason = reason.replace(value, "the template")
         reason = reason_text(reason) or type(error).__name__
-        raise OptionError(f"{key}: {reason}") from None
+        raise OptionError(f"{option}: {reason}") from None
     return "" if result is None else result
 
 
-def convert_values(config: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the configuration with numbers, booleans and lists of text converted.
+def convert_options(written: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that are not the connection's in their types, for Ansible.
 
-    Options of the connection that the file does not give are taken from the environment. Raises
-    OptionError at a value that its option can't have. Ansible up to 2.18 reads most texts as false,
-    which would turn validate_certs off, and the messages of all versions can show the value, which
-    may be a token. Before ansible-core 2.19, the result of the template "{{ 6 / 2 }}" is text,
-    which Ansible refuses as a whole number.
+    Those that are null are left out, so that Ansible uses the environment, ``ansible.cfg`` or the
+    default; for the options that select servers, null is an empty list, which is an error later.
     """
-    converted = dict(config)
-    for option, definition in definitions.items():
-        label = option
-        value = config.get(option)
-        if value is None and option in _FROM_ENVIRONMENT:
-            label = f"{option} ({VARIABLES[option]})"
-            value = environment_or_default(option)
-        if value is not None:
-            converted[option] = _converted(label, definition, value)
+    converted: dict[str, Any] = {}
+    for option, value in written.items():
+        definition = definitions[option]
+        if option in SELECTING_OPTIONS and value is None:
+            converted[option] = []
+        elif option in RULES or value is None:
+            continue
+        elif definition.get("type") == "list":
+            converted[option] = _to_list(option, value, definition)
+        elif definition.get("type") != "dict":
+            converted[option] = convert(option, value, definition)
+        elif isinstance(value, Mapping):
+            converted[option] = value
+        else:
+            raise OptionError(f"{option}: must be a mapping.")
     return converted
 
 
-def _converted(option: str, definition: Mapping[str, Any], value: Any) -> Any:
-    kind = definition.get("type", "str")
-    kind = _TYPE_NAMES.get(kind, kind)
-    if kind in ("bool", "int", "float"):
-        convert, expected = TYPES[kind]
-        converted = convert(value)
-        if converted is not None:
-            return converted
-        problem = f"{option}: must be {expected}"
-        if kind != "bool":
-            problem += f", but is {_shown(value)}"
-        raise OptionError(f"{problem}.")
-    if kind == "list":
-        return _converted_list(option, definition, value)
-    if kind == "dict":
-        if not isinstance(value, Mapping):
-            raise OptionError(f"{option}: must be a mapping.")
-    elif not isinstance(value, str):
-        # Ansible's own message would show the value, which may be a token. A number can't be
-        # converted back: YAML reads 0123456 as 42798.
-        if isinstance(value, (list, Mapping)):
-            raise OptionError(f"{option}: must be text, not a list or a mapping.")
-        raise OptionError(
-            f"{option}: YAML reads this value as a number, a boolean or a date.",
-            "Put it in quotes.",
-        )
-    _check_choices(option, definition, [value])
-    return value
-
-
-def _converted_list(option: str, definition: Mapping[str, Any], value: Any) -> list[Any]:
+def _to_list(option: str, value: Any, definition: Mapping[str, Any]) -> list[Any]:
     is_text = definition.get("elements") == "str"
+    if isinstance(value, str) and option in EXPRESSION_OPTIONS and is_text:
+        value = [value]  # a single expression can have commas
     if isinstance(value, str) and is_text:
         value = [unquote(element.strip()) for element in value.split(",")]  # as Ansible does
     if not isinstance(value, list):
         raise OptionError(f"{option}: must be a list.")
     if not is_text:
-        return value
+        return list(value)
     kinds: tuple[type, ...] = (str,)
     if option in EXPRESSION_OPTIONS:
         kinds = (str, int, float)
@@ -208,25 +166,17 @@ def _converted_list(option: str, definition: Mapping[str, Any], value: Any) -> l
         if not isinstance(element, kinds):
             advice = "Put each value in quotes."
             raise OptionError(f"{option}: must be a list of text values.", advice)
-    if "choices" not in definition:
-        return value
-    elements = [element.strip() for element in value]
-    _check_choices(option, definition, elements)
-    return elements
+    if "choices" in definition:
+        rule = {"choices": definition["choices"]}
+        return [convert(option, element.strip(), rule) for element in value]
+    return list(value)
 
 
-def _check_choices(option: str, definition: Mapping[str, Any], values: Iterable[str]) -> None:
-    if "choices" not in definition:
-        return
-    choices = definition["choices"]
-    for value in values:
-        if value not in choices:
-            expected = ", ".join(choices)
-            raise OptionError(f"{option}: must be one of {expected}, but is {_shown(value)}.")
+def check_options(get_option: GetOption, written: Collection[str]) -> None:
+    """Raise OptionError at an option of the inventory plugin that can't be used.
 
-
-def check_options(get_option: GetOption) -> None:
-    """Raise OptionError at an option of the inventory plugin that can't be used."""
+    ``written`` are the options that the file has, and that are not null.
+    """
     prefix = get_option("hostvars_prefix")
     if prefix.startswith("ansible_") or not is_identifier(f"{prefix}id"):
         raise OptionError(
@@ -238,9 +188,36 @@ def check_options(get_option: GetOption) -> None:
     for option in ("min_servers", "min_hosts", "stale_cache_timeout"):
         if get_option(option) < 0:
             raise OptionError(f"{option}: must be 0 or more.")
-    if get_option("stale_cache_timeout") and not get_option("cache"):
+    wanted_values(get_option)
+    if get_option("cache"):
+        _check_cache_timeout(get_option, written)
+    elif get_option("stale_cache_timeout"):
         raise OptionError("stale_cache_timeout: requires cache: true.")
     _check_expressions(get_option)
+
+
+def _check_cache_timeout(get_option: GetOption, written: Collection[str]) -> None:
+    """Raise OptionError at a cache that never expires, unless the file itself says so alone.
+
+    For Ansible's cache plugins, 0 means without a limit, and people use it for "no cache".
+    """
+    timeout = get_option("cache_timeout")
+    if timeout < 0:
+        raise OptionError("cache_timeout: must be 0 or more.")
+    if timeout > 0:
+        return
+    if get_option("stale_cache_timeout"):
+        raise OptionError(
+            "cache_timeout: with 0, an entry of the cache never expires, so that "
+            "stale_cache_timeout has no effect.",
+            "Set cache_timeout to 1 to ask the API at each run, or leave stale_cache_timeout out.",
+        )
+    if "cache_timeout" not in written:
+        raise OptionError(
+            "cache_timeout: is 0 in ansible.cfg or in the environment, so that an entry of the "
+            "cache never expires.",
+            "Write cache_timeout in this file: 1 asks the API at each run, 0 never expires.",
+        )
 
 
 def _check_expressions(get_option: GetOption) -> None:
@@ -252,13 +229,15 @@ def _check_expressions(get_option: GetOption) -> None:
         )
     for name in get_option("compose") or {}:
         if not isinstance(name, str) or not is_identifier(name):
-            raise OptionError(f"compose: {_shown(name)} can't be the name of a variable.")
+            raise OptionError(f"compose: {shown(name)} can't be the name of a variable.")
     for name in get_option("groups") or {}:
         if _is_blank(name):
             raise OptionError("groups: a group must have a name.")
     for entry in get_option("keyed_groups") or []:
         _check_keyed_group(entry)
-    _check_filters(get_option("filters") or [])
+    filters = get_option("filters")
+    if filters:
+        _check_filters(filters)
 
 
 def _check_filters(entries: Iterable[Any]) -> None:
@@ -278,7 +257,7 @@ def _check_filters(entries: Iterable[Any]) -> None:
 
 
 def _check_keyed_group(entry: Any) -> None:
-    if not isinstance(entry, Mapping) or entry.get("key") is None:
+    if not isinstance(entry, Mapping) or _is_blank(entry.get("key")):
         raise OptionError("keyed_groups: each entry must be a mapping with a key.")
     for key in entry:
         if key not in _KEYED_GROUP:
@@ -288,7 +267,3 @@ def _check_keyed_group(entry: Any) -> None:
 
 def _is_blank(value: Any) -> bool:
     return value is None or (isinstance(value, str) and not value.strip())
-
-
-def _shown(value: Any) -> str:
-    return brief(str(value)) or "empty"

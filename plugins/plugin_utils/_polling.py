@@ -22,16 +22,7 @@ from typing import Any
 from ..module_utils._client import Client
 from ..module_utils._errors import CloudError, MissingLibrary, OptionError, TokenFileUnusable
 from ..module_utils._models import Server, check_min_servers
-from ..module_utils._options import (
-    RULES,
-    TOKEN_OPTIONS,
-    TYPES,
-    VARIABLES,
-    connection_from,
-    from_environment,
-    null_as_empty,
-    unknown_option,
-)
+from ..module_utils._options import RULES, Options, connection_from, resolve, unknown_option
 from ..module_utils._text import count_of, is_plain, summarise
 from ._events import Event, History
 
@@ -62,11 +53,11 @@ async def watch(
     """
     options = read_arguments(arguments)
     with suppress(TokenFileUnusable):  # may be temporary: the first poll reports it
-        connection_from(options.__getitem__, _ANSIBLE)
-    history = History(options["hosts"], options["initial"])
+        connection_from(options, _ANSIBLE)
+    history = History(options.values["hosts"], options.values["initial"])
     poll = _Poll(options)
     while True:
-        pause = options["interval"]
+        pause = options.values["interval"]
         try:
             servers, is_partial = await _in_thread(poll)
             events = history.update(servers, is_partial)
@@ -81,60 +72,37 @@ async def watch(
         await sleep(pause)
 
 
-def read_arguments(given: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return the value of each argument; raise OptionError at the first bad one.
-
-    An argument that is missing or null is read from the environment, where an empty variable counts
-    as not set. The environment variables of the token are read later, with the connection, and only
-    if neither argument is given: a null one is usually a template that rendered to nothing.
-    """
+def read_arguments(given: Mapping[Any, Any]) -> Options:
+    """Return the value of each argument; raise OptionError at the first bad one."""
     for name in given:
         if name not in ARGUMENTS:
             raise unknown_option(name, ARGUMENTS, "is not an argument of this event source.")
-    given = {**given, **null_as_empty(given, TOKEN_OPTIONS)}
-    values = {}
-    for name, rules in ARGUMENTS.items():
-        values[name] = _value(name, given.get(name), rules)
-    if not 1 <= values["interval"] < math.inf:
+    options = resolve(given, ARGUMENTS)
+    if not 1 <= options.values["interval"] < math.inf:
         raise OptionError("interval: must be a number of seconds, at least 1.")
-    if values["min_servers"] < 0:
+    if options.values["min_servers"] < 0:
         raise OptionError("min_servers: must be 0 or more.")
-    return values
-
-
-def _value(name: str, given: Any, rules: Mapping[str, Any]) -> Any:
-    if given is None and name in VARIABLES:
-        given = from_environment(VARIABLES[name])
-    if given is None:
-        return rules.get("default")
-    convert, expected = TYPES[rules["type"]]
-    value = convert(given)
-    if value is None:
-        raise OptionError(f"{name}: must be {expected}.")
-    choices = rules.get("choices")
-    if choices and value not in choices:
-        raise OptionError(f"{name}: must be one of {', '.join(choices)}.")
-    return value
+    return options
 
 
 class _Poll:
     """Read the listing with the current token, and log each warning once."""
 
-    def __init__(self, options: Mapping[str, Any]) -> None:
+    def __init__(self, options: Options) -> None:
         self._options = options
         self._logged: set[str] = set()
 
     def __call__(self) -> tuple[list[Server], bool]:
         """Return the servers, and whether the account has more."""
         client = Client(
-            connection_from(self._options.__getitem__, _ANSIBLE),
+            connection_from(self._options, _ANSIBLE),
             self._warn,
             wait=_logger.info,
             progress=_logger.info,
             trace=_logger.debug,
         )
         servers = client.list_servers()
-        check_min_servers(servers, self._options["min_servers"])
+        check_min_servers(servers, self._options.values["min_servers"])
         ids = [server.id for server in servers if not is_plain(server.id)]
         if ids:
             self._warn(

@@ -43,9 +43,10 @@ def test_each_level_shows_more_and_always_on_standard_error(source: Source) -> N
         assert not list(ours(result.stdout)), level
         shown = list(ours(result.stderr))
         assert shown[-2:] == verbose, level
-        assert len(shown) == (2 if level == 1 else 3), level
+        assert len(shown) == (2 if level == 1 else 4), level
         assert TOKEN not in result.output
-    assert re.fullmatch(rf"GET {url}/api/v1/servers: HTTP 200, T, \d+ bytes", shown[0])
+    assert re.fullmatch(rf"GET {url}/api/v1/servers: HTTP 200, T, \d+ bytes", shown[1])
+    assert shown[0] == "token: api_token"
     # Ansible's own lines can be on standard error, too; ours are there once.
     environment = {"ANSIBLE_VERBOSE_TO_STDERR": "1"}
     result = source.runner.inventory(*arguments, env=environment).ok()

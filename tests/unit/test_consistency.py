@@ -25,10 +25,9 @@ from ansible_collections.server_management.cloud.plugins.module_utils._models im
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._operations import OPERATIONS
 from ansible_collections.server_management.cloud.plugins.module_utils._options import (
-    TOKEN_OPTIONS,
+    VARIABLES,
     VERSION,
     connection_argument_spec,
-    variable,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._url import Request
 from sandbox import Fault, Sandbox
@@ -91,9 +90,7 @@ def test_the_options_of_a_module_are_documented(name: str) -> None:
     assert {option: rules(text) for option, text in documented.items()} == {
         option: rules(rule) for option, rule in spec.items()
     }
-    in_environment = {option for option, rule in spec.items() if "fallback" in rule}
-    in_environment.update(TOKEN_OPTIONS)
-    assert {option: variable(option) for option in in_environment} == environment_of(name)
+    assert environment_of(name) == VARIABLES
     (python, library) = documentation("modules", name)[0]["requirements"]
     assert python.startswith("python >= 3.10")
     assert library.startswith("requests >= 2.28")

@@ -129,7 +129,7 @@ def status_error(
 ) -> StatusError:
     """Return the error for a status; underscores in the names of headers become hyphens."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    connection = Connection(base_url, token, source="api_token_file (/token)")
+    connection = Connection(base_url, token, token_origin="api_token_file", token_path="/token")
     route = Route("https://h/things", "proxy:80")
     return _failures.status_error(status, named, body, REQUEST, route, connection)
 

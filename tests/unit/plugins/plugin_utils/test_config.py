@@ -14,25 +14,53 @@ from ansible.parsing.vault import VaultLib, VaultSecret
 from ansible.template import Templar
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
-from ansible_collections.server_management.cloud.plugins.module_utils._models import (
-    SELECTING_OPTIONS,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._options import TOKEN_OPTIONS
-from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
-    HAS_EXPRESSIONS,
-)
+from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
+from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import load_config
 from ansible_collections.server_management.cloud.plugins.plugin_utils._config import (
     check_options,
-    convert_values,
+    check_token_file,
+    convert_options,
     is_ours,
     read_options,
-    render,
     source_label,
 )
 
+PLUGIN = "server_management.cloud.servers"
 SECRET = "sekret-t0ken"
-ALL_OPTIONS = "`ansible-doc -t inventory server_management.cloud.servers` shows all options."
-KNOWN = ["plugin", "base_url", "api_token", "hostnames", "validate_certs", "keyed_groups"]
+TEXTS = {"type": "list", "elements": "str"}
+DEFINITIONS: dict[str, Any] = {
+    "plugin": {"type": "str"},
+    "base_url": {"type": "str"},
+    "api_token": {"type": "str"},
+    "timeout": {"type": "float"},
+    "min_hosts": {"type": "int"},
+    "group_by": {**TEXTS, "choices": ["region", "plan"]},
+    "statuses": TEXTS,
+    "hostnames": TEXTS,
+    "filters": {"type": "list", "elements": "dict"},
+    "keyed_groups": {"type": "list", "elements": "dict"},
+    "compose": {"type": "dict"},
+    "groups": {"type": "dict"},
+}
+
+
+@pytest.mark.promise("silent")
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "must be a mapping of options to values."),
+        ([PLUGIN], "must be a mapping of options to values."),
+        ({}, f"plugin: must be {PLUGIN}."),
+        ({"plugin": "servers", "network": "x"}, f"plugin: must be {PLUGIN}."),
+    ],
+)
+def test_a_file_that_is_not_ours_is_refused(content: Any, message: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        read_options(content, DEFINITIONS, None, {})
+    assert str(caught.value) == message
+
+
+ALL_OPTIONS = f"`ansible-doc -t inventory {PLUGIN}` shows all options."
 
 
 @pytest.mark.promise("silent")
@@ -43,8 +71,8 @@ KNOWN = ["plugin", "base_url", "api_token", "hostnames", "validate_certs", "keye
         ("Base_Url", "Base_Url: there is no such option. Did you mean base_url?"),
         (5, f"5: there is no such option. {ALL_OPTIONS}"),
         ("zz\x1b[1m", f"zz: there is no such option. {ALL_OPTIONS}"),
-        # Options of other collections.
-        *((key, f"{key}: there is no such option. {ALL_OPTIONS}") for key in ("network", "query")),
+        # An option of another collection.
+        ("network", f"network: there is no such option. {ALL_OPTIONS}"),
         (f"api_token:{SECRET}", "api_token: must be followed by a colon and a space."),
         (f"api_tokn:{SECRET}", "api_tokn: there is no such option. Did you mean api_token?"),
         (f"api_token {SECRET}", "api_token: must be followed by a colon and a space."),
@@ -52,25 +80,27 @@ KNOWN = ["plugin", "base_url", "api_token", "hostnames", "validate_certs", "keye
 )
 def test_an_unknown_key_is_named_with_the_nearest_option(key: Any, message: str) -> None:
     with pytest.raises(OptionError) as caught:
-        read_options({"plugin": "x", key: SECRET}, KNOWN, None, {})
+        read_options({"plugin": PLUGIN, key: SECRET}, DEFINITIONS, None, {})
     assert str(caught.value) == message
 
 
+Read = Callable[..., dict[str, Any]]
+
+
 @pytest.fixture
-def rendered(tmp_path: Path) -> Callable[..., dict[str, Any]]:
-    """Return a function that reads an inventory file like an inventory plugin, and renders it."""
+def read(tmp_path: Path) -> Read:
+    """Return a function that reads the options in the text of an inventory file."""
 
-    def read(text: str, password: str = "", **extra_vars: Any) -> dict[str, Any]:
+    def read_text(text: str, **extra_vars: Any) -> dict[str, Any]:
         path = tmp_path / "test.server_management.yml"
-        path.write_text(text, encoding="utf-8")
+        path.write_text(f"plugin: {PLUGIN}\n{text}", encoding="utf-8")
         loader = DataLoader()
-        if password:
-            loader.set_vault_secrets([("default", VaultSecret(password.encode()))])
-        trust = {"trusted_as_template": True} if HAS_EXPRESSIONS else {}
-        config = loader.load_from_file(str(path), cache="none", **trust)
-        return render(config, Templar(loader=loader), extra_vars)
+        content = load_config(loader, str(path))
+        options = read_options(content, DEFINITIONS, Templar(loader=loader), extra_vars)
+        assert options.pop("plugin") == PLUGIN
+        return options
 
-    return read
+    return read_text
 
 
 @pytest.mark.parametrize(
@@ -82,30 +112,30 @@ def rendered(tmp_path: Path) -> Callable[..., dict[str, Any]]:
         ("'{{ none }}'", ""),
         ("5", 5),
         ("[a, '{{ token }}']", ["a", SECRET]),
+        ("", None),
     ],
 )
-def test_templates_are_rendered_with_the_extra_vars(
-    rendered: Any, template: str, value: Any
-) -> None:
-    assert rendered(f"timeout: {template}", token=SECRET) == {"timeout": value}
-
-
-def test_null_is_an_empty_value_only_where_no_default_may_replace_it(rendered: Any) -> None:
-    empty = dict.fromkeys((*TOKEN_OPTIONS, *SELECTING_OPTIONS), "")
-    absent = dict.fromkeys(("base_url", "ca_path", "timeout", "filters"))
-    text = "".join(f"{option}:\n" for option in (*empty, *absent))
-    assert rendered(text) == {**empty, **absent}
+def test_templates_are_rendered_with_the_extra_vars(read: Read, template: str, value: Any) -> None:
+    assert read(f"timeout: {template}", token=SECRET) == {"timeout": value}
 
 
 @pytest.mark.parametrize("option", ["compose", "groups", "keyed_groups", "hostnames", "filters"])
-def test_expressions_are_not_rendered(rendered: Any, option: str) -> None:
-    assert rendered(f"{option}: ['{{{{ token }}}}', 'a, b']") == {option: ["{{ token }}", "a, b"]}
-    assert rendered("hostnames: \"'a, b' | lower\"") == {"hostnames": ["'a, b' | lower"]}
+def test_expressions_are_not_rendered(read: Read, option: str) -> None:
+    assert read(f"{option}: ['{{{{ token }}}}']") == {option: ["{{ token }}"]}
 
 
-def test_a_template_that_fails_is_named_with_the_reason(rendered: Any) -> None:
+def test_a_file_is_read_again_after_it_has_changed(tmp_path: Path) -> None:
+    path = tmp_path / "test.server_management.yml"
+    loader = DataLoader()
+    path.write_text("timeout: 1")
+    load_config(loader, str(path))
+    path.write_text("timeout: 2")
+    assert load_config(loader, str(path)) == {"timeout": 2}
+
+
+def test_a_template_that_fails_is_named_with_the_reason(read: Read) -> None:
     with pytest.raises(OptionError, match=r"^api_token: .*'undefined_one' is undefined"):
-        rendered("api_token: '{{ undefined_one }}'")
+        read("api_token: '{{ undefined_one }}'")
 
 
 _VAULT = VaultLib().encrypt(SECRET, VaultSecret(b"password")).decode().splitlines()
@@ -114,170 +144,179 @@ VAULTED = "\n  ".join(["!vault |", *_VAULT])
 
 @pytest.mark.promise("secret")
 @pytest.mark.parametrize(
-    ("value", "password"),
+    "value",
     [
-        (f"\"{{{{ '{SECRET}' | no_such_filter }}}}\"", ""),
-        (f"\"{{{{ '{SECRET}' + }}}}\"", ""),
-        (f"\"{{{{ ('{SECRET}' | length) // 0 }}}}\"", ""),
-        (f"\"{{% if '{SECRET}' %}}\"", ""),
-        ("\"{{ lookup('ansible.builtin.file', '/nowhere/token') }}\"", ""),
-        (VAULTED, ""),
-        (VAULTED, "wrong"),
+        f"\"{{{{ '{SECRET}' | no_such_filter }}}}\"",
+        f"\"{{{{ '{SECRET}' + }}}}\"",
+        f"\"{{{{ ('{SECRET}' | length) // 0 }}}}\"",
+        f"\"{{% if '{SECRET}' %}}\"",
+        "\"{{ lookup('ansible.builtin.file', '/nowhere/token') }}\"",
+        VAULTED,
     ],
 )
-def test_a_value_that_cannot_be_read_names_the_option_and_no_secret(
-    rendered: Any, value: str, password: str
-) -> None:
+def test_a_value_that_cannot_be_read_names_the_option_and_no_secret(read: Read, value: str) -> None:
     with pytest.raises(OptionError, match=r"^api_token: .") as caught:
-        rendered(f"api_token: {value}", password)
+        read(f"api_token: {value}")
     assert SECRET not in str(caught.value)
     assert str(caught.value).isprintable()
     assert caught.value.__cause__ is None
     assert caught.value.__suppress_context__
 
 
-DEFINITIONS = {
-    "validate_certs": {"type": "bool"},
-    "strict": {"type": "boolean"},
-    "timeout": {"type": "float"},
-    "retries": {"type": "int"},
-    "pagination": {"type": "str", "choices": ["none", "link"]},
-    "group_by": {"type": "list", "elements": "str", "choices": ["region", "plan"]},
-    "api_token": {"type": "str"},
-    "ca_path": {"type": "path"},
-    "hostnames": {"type": "list", "elements": "str"},
-    "filters": {"type": "list", "elements": "dict"},
-    "compose": {"type": "dict"},
-    **{option: {"type": "list", "elements": "str"} for option in SELECTING_OPTIONS},
-}
-
-
-FLAG = "must be true or false."
-QUOTES = "YAML reads this value as a number, a boolean or a date. Put it in quotes."
-TEXTS = "must be a list of text values. Put each value in quotes."
-WHOLE, NUMBER = "must be a whole number, but is ", "must be a number, but is "
-
-
 @pytest.mark.parametrize(
     ("option", "value", "expected"),
     [
-        ("timeout", "0.5", 0.5),
-        ("timeout", None, 30.0),
-        ("retries", "3.0", 3),
-        ("validate_certs", "1.0", True),
-        ("strict", "no", False),
-        ("pagination", None, None),
+        ("min_hosts", "3", 3),
         ("group_by", ["region", " plan"], ["region", "plan"]),
         ("group_by", "'region', \"plan\"", ["region", "plan"]),
         ("hostnames", [" x ", 5, True], [" x ", 5, True]),
+        ("hostnames", "'a, b' | lower", ["'a, b' | lower"]),
         ("filters", [{"include": 1}, 5], [{"include": 1}, 5]),
         ("compose", {5: 5}, {5: 5}),
-        ("api_token", "0123456", "0123456"),
+        ("statuses", None, []),
+        ("statuses", "", [""]),
     ],
 )
 def test_a_valid_value_is_converted(option: str, value: Any, expected: Any) -> None:
-    converted = convert_values({option: value}, DEFINITIONS)[option]
-    assert (converted, type(converted)) == (expected, type(expected))
+    assert convert_options({option: value}, DEFINITIONS) == {option: expected}
+
+
+def test_ansible_finds_the_values_of_options_that_are_null() -> None:
+    written = dict.fromkeys(("min_hosts", "filters", "group_by"))
+    assert convert_options(written, DEFINITIONS) == {}
+
+
+NOT_TEXTS = "must be a list of text values. Put each value in quotes."
 
 
 @pytest.mark.promise("silent")
 @pytest.mark.parametrize(
-    ("option", "value", "message"),
+    ("option", "value", "problem"),
     [
-        *(("strict", value, FLAG) for value in ("maybe", "", 2, [True], 0.5)),
-        ("timeout", "soon", NUMBER + "soon."),
-        ("timeout", [5], NUMBER + "[5]."),
-        ("retries", True, WHOLE + "True."),
-        ("retries", "1\x1b[2J\n" * 100, WHOLE + "1 [2J 1 [2J"),
-        ("retries", 1.5, WHOLE + "1.5."),
-        ("retries", float("inf"), WHOLE + "inf."),
-        ("retries", "", WHOLE + "empty."),
-        ("pagination", "links", "must be one of none, link, but is links."),
-        ("pagination", ["link"], "must be text, not a list or a mapping."),
+        ("min_hosts", "many", "must be a whole number, but is many."),
         ("group_by", ["region", "size"], "must be one of region, plan, but is size."),
         ("group_by", 5, "must be a list."),
-        ("group_by", [["region"]], TEXTS),
-        ("hostnames", [None], TEXTS),
+        ("group_by", [["region"]], NOT_TEXTS),
+        ("statuses", [5], NOT_TEXTS),
+        ("hostnames", [None], NOT_TEXTS),
         ("filters", "x", "must be a list."),
         ("compose", "x", "must be a mapping."),
-        ("api_token", [SECRET], "must be text, not a list or a mapping."),
-        ("api_token", {SECRET: SECRET}, "must be text, not a list or a mapping."),
-        ("api_token", 42798, QUOTES),
-        ("ca_path", 5, QUOTES),
     ],
 )
-def test_an_invalid_value_names_its_option(option: str, value: Any, message: str) -> None:
+def test_an_invalid_value_names_its_option(option: str, value: Any, problem: str) -> None:
     with pytest.raises(OptionError) as caught:
-        convert_values({option: value}, DEFINITIONS)
-    assert str(caught.value).startswith(f"{option}: {message}")
-    assert str(caught.value).isprintable()
-    assert len(str(caught.value)) < 120
+        convert_options({option: value}, DEFINITIONS)
+    assert str(caught.value) == f"{option}: {problem}"
 
 
-def test_the_environment_is_used_if_the_file_sets_nothing(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("SERVER_MANAGEMENT_VALIDATE_CERTS", "maybe")
-    monkeypatch.setenv("SERVER_MANAGEMENT_TIMEOUT", "soon")
-    monkeypatch.setenv("SERVER_MANAGEMENT_RETRIES", " ")
+USABLE = {
+    "hostvars_prefix": "",
+    "group": "x",
+    "min_servers": 0,
+    "min_hosts": 0,
+    "cache": False,
+    "cache_timeout": 0,
+    "stale_cache_timeout": 0,
+    "statuses": [" running "],
+    "filters": [{"include": True}, {"exclude": "x"}],
+    "compose": {"ansible_host": 5},
+}
+NO_PREFIX = "does not make usable variable names. Use letters"
+NO_ENTRY = "filters: each entry must have one key, include or exclude."
+NO_CONDITION = "filters: exclude: must be a condition that is not empty."
+NO_EFFECT = (
+    "filters: an include that no exclude follows has no effect, because servers that match no "
+    "condition are kept. To leave out all other servers, end the list with `exclude: true`."
+)
+NO_NAME = "hostnames: must not be empty or contain an empty expression."
+NO_KEY = "keyed_groups: each entry must be a mapping with a key."
 
-    converted = convert_values({"validate_certs": "no", "timeout": 3}, DEFINITIONS)
-    assert converted["retries"] == 3
-    with pytest.raises(OptionError, match=rf"^validate_certs \(SERVER_\w+_CERTS\): {FLAG}"):
-        convert_values({"timeout": 3}, DEFINITIONS)
-    with pytest.raises(OptionError, match=rf"^timeout \(SERVER_\w+_TIMEOUT\): {NUMBER}soon"):
-        convert_values({"validate_certs": "no", "timeout": None}, DEFINITIONS)
+
+def test_usable_options_are_accepted() -> None:
+    check_options(USABLE.get, [])
 
 
 # The end-to-end tests have the other unusable options.
 @pytest.mark.promise("silent")
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("option", "value", "message"),
     [
-        ({"hostvars_prefix": "ansible_"}, "hostvars_prefix: 'ansible_' does not make usable"),
-        ({"hostvars_prefix": "a-"}, "hostvars_prefix: 'a-' does not make usable"),
-        ({"group": ""}, "group: must not be empty."),
-        ({"min_hosts": -1}, "min_hosts: must be 0 or more."),
-        ({"stale_cache_timeout": 5}, "stale_cache_timeout: requires cache: true."),
-        ({"hostnames": []}, "hostnames: must not be empty"),
-        ({"hostnames": ["x", " "]}, "hostnames: must not be empty"),
-        ({"filters": [None]}, "filters: each entry must have one key, include or exclude."),
-        ({"filters": [{"inclde": "x"}]}, "filters: each entry must have one key"),
-        ({"filters": [{"exclude": " "}]}, "filters: exclude: must be a condition"),
-        ({"filters": [{"exclude": ["x"]}]}, "filters: exclude: must be a condition"),
-        ({"filters": [{"include": "x"}]}, "filters: an include that no exclude follows has no"),
+        ("hostvars_prefix", "ansible_", f"hostvars_prefix: 'ansible_' {NO_PREFIX}"),
+        ("hostvars_prefix", "a-", f"hostvars_prefix: 'a-' {NO_PREFIX}"),
+        ("group", "", "group: must not be empty."),
+        ("min_servers", -1, "min_servers: must be 0 or more."),
+        ("min_hosts", -1, "min_hosts: must be 0 or more."),
+        ("stale_cache_timeout", -1, "stale_cache_timeout: must be 0 or more."),
+        ("stale_cache_timeout", 5, "stale_cache_timeout: requires cache: true."),
+        ("statuses", [], "statuses: the list is empty. Leave the option out to keep all."),
+        ("regions", ["eu", " "], "regions: has an empty value."),
+        ("hostnames", [], NO_NAME),
+        ("hostnames", ["x", " "], NO_NAME),
+        ("filters", [None], NO_ENTRY),
+        ("filters", [{"inclde": "x"}], NO_ENTRY),
+        ("filters", [{"exclude": "x", "include": "x"}], NO_ENTRY),
+        ("filters", [{"exclude": " "}], NO_CONDITION),
+        ("filters", [{"exclude": ["x"]}], NO_CONDITION),
+        ("filters", [{"include": "x"}], NO_EFFECT),
+        ("filters", [{"exclude": "x"}, {"include": "y"}], NO_EFFECT),
+        ("compose", {5: "x"}, "compose: 5 can't be the name of a variable."),
+        ("compose", {"class": "x"}, "compose: class can't be the name of a variable."),
+        ("groups", {"": "x"}, "groups: a group must have a name."),
+        ("keyed_groups", ["x"], NO_KEY),
+        ("keyed_groups", [{"prefix": "x"}], NO_KEY),
+        ("keyed_groups", [{"key": " "}], NO_KEY),
         (
-            {"filters": [{"exclude": "x"}, {"include": "y"}]},
-            "filters: an include that no exclude follows has no effect, because servers that match "
-            "no condition are kept. To leave out all other servers, end the list with `exclude: "
-            "true`.",
-        ),
-        ({"compose": {5: "x"}}, "compose: 5 can't be the name of a variable."),
-        ({"compose": {"class": "x"}}, "compose: class can't be the name of a variable."),
-        ({"groups": {"": "x"}}, "groups: a group must have a name."),
-        ({"keyed_groups": ["x"]}, "keyed_groups: each entry must be a mapping with a key."),
-        ({"keyed_groups": [{"prefix": "x"}]}, "keyed_groups: each entry must be a mapping with a"),
-        (
-            {"keyed_groups": [{"key": "x", "seperator": ""}]},
+            "keyed_groups",
+            [{"key": "x", "seperator": ""}],
             "keyed_groups: seperator: there is no such key. Did you mean separator?",
         ),
     ],
     ids=str,
 )
-def test_an_unusable_option_is_named(options: dict[str, Any], message: str) -> None:
-    usable = {
-        "hostvars_prefix": "",
-        "group": "x",
-        "min_servers": 0,
-        "min_hosts": 0,
-        "stale_cache_timeout": 0,
-        "filters": [{"include": True}, {"exclude": "x"}],
-        "compose": {"ansible_host": 5},
-    }
-    check_options(usable.get)
+def test_an_unusable_option_is_named(option: str, value: Any, message: str) -> None:
     with pytest.raises(OptionError) as caught:
-        check_options({**usable, **options}.get)
+        check_options({**USABLE, option: value}.get, [])
     assert str(caught.value).startswith(message)
+
+
+@pytest.mark.promise("silent", "cache")
+@pytest.mark.parametrize(
+    ("timeout", "stale", "written", "message"),
+    [
+        (0, 9, ["cache_timeout"], "cache_timeout: with 0, an entry of the cache never expires, so"),
+        (0, 9, [], "cache_timeout: with 0, an entry of the cache never expires, so"),
+        (0, 0, [], "cache_timeout: is 0 in ansible.cfg or in the environment, so that an entry"),
+        (-1, 0, ["cache_timeout"], "cache_timeout: must be 0 or more."),
+    ],
+)
+def test_a_cache_that_never_expires_must_be_written_in_the_file_alone(
+    timeout: int, stale: int, written: list[str], message: str
+) -> None:
+    options = {**USABLE, "cache": True, "cache_timeout": timeout, "stale_cache_timeout": stale}
+    with pytest.raises(OptionError) as caught:
+        check_options(options.get, written)
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(("timeout", "stale", "written"), [(0, 0, ["cache_timeout"]), (1, 9, [])])
+def test_a_cache_that_expires_or_is_said_not_to_is_accepted(
+    timeout: int, stale: int, written: list[str]
+) -> None:
+    options = {**USABLE, "cache": True, "cache_timeout": timeout, "stale_cache_timeout": stale}
+    check_options(options.get, written)
+
+
+@pytest.mark.promise("silent")
+def test_a_link_to_a_token_in_an_inventory_directory_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "inventory").mkdir()
+    (tmp_path / "token").write_text(SECRET)
+    link = tmp_path / "inventory" / "token"
+    link.symlink_to(tmp_path / "token")
+    warnings: list[str] = []
+    connection = Connection("https://h/api/v1", SECRET, "api_token_file", str(link))
+    check_token_file(connection, [str(tmp_path / "inventory")], warnings.append)
+    (warning,) = warnings
+    assert warning.startswith(f"api_token_file ({link}): Ansible reads each file of an inventory")
 
 
 @pytest.mark.promise("silent")

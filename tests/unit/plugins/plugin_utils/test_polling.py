@@ -204,7 +204,7 @@ URL = "http://127.0.0.1:9"
 
 
 def test_the_connection_has_the_defaults_of_the_modules() -> None:
-    assert read_arguments({}) == {
+    assert read_arguments({}).values == {
         **{name: rules.get("default") for name, rules in connection_argument_spec().items()},
         "interval": 60.0,
         "min_servers": 0,
@@ -224,7 +224,7 @@ def test_the_connection_has_the_defaults_of_the_modules() -> None:
     ],
 )
 def test_values_are_converted(name: str, given: object, value: object) -> None:
-    read = read_arguments({name: given})[name]
+    read = read_arguments({name: given}).values[name]
     assert (read, type(read)) == (value, type(value))
 
 
@@ -237,8 +237,8 @@ def test_values_are_converted(name: str, given: object, value: object) -> None:
         ({"min_servers": -1}, "min_servers: must be 0 or more."),
         ({"initial": "maybe"}, "initial: must be true or false"),
         ({"hosts": "ip"}, "hosts: must be one of name, id"),
-        ({"base_url": 5}, "base_url: must be text"),
-        ({"api_token": 12345678}, "api_token: must be text; quote a value"),
+        ({"base_url": 5}, "base_url: YAML reads"),
+        ({"api_token": 12345678}, "api_token: YAML reads"),
         (
             {"base_ulr": URL},
             "base_ulr: is not an argument of this event source. Did you mean base_url",
@@ -261,9 +261,6 @@ def test_the_environment_is_used_for_arguments_that_are_not_given(
     monkeypatch.setenv("SERVER_MANAGEMENT_TIMEOUT", "7")
     monkeypatch.setenv("SERVER_MANAGEMENT_VALIDATE_CERTS", "no")
     monkeypatch.setenv("SERVER_MANAGEMENT_PAGINATION", "")  # counts as not set
-    monkeypatch.setenv("SERVER_MANAGEMENT_API_TOKEN", "of-the-environment")
-    read = read_arguments({"timeout": 8, "retries": None})
+    read = read_arguments({"timeout": 8, "retries": None}).values
     assert (read["base_url"], read["retries"], read["timeout"]) == (URL, 5, 8.0)
     assert (read["validate_certs"], read["pagination"]) == (False, "none")
-    # The connection reads it, so that it never replaces a token file of the rulebook.
-    assert read["api_token"] is None

@@ -1,0 +1,100 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The token: a text, or the content of a file."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import re
+from contextlib import suppress
+
+from ._errors import OptionError, TokenFileUnusable
+from ._text import SECRET_LENGTH, one_line
+
+
+def token_in_text(origin: str, text: str) -> str:
+    """Return the token in a text; ``origin`` is the option or variable that it is from.
+
+    Raises OptionError, without the text.
+    """
+    token = text.strip()
+    _check(token, origin, OptionError, "Give only the token, without the word Bearer.")
+    return token
+
+
+def token_in_file(origin: str, given: str, folder: str) -> tuple[str, str]:
+    """Return the token in the file that ``origin`` names, and the path of the file.
+
+    Raises TokenFileUnusable, without the content of the file.
+    """
+    path, content = read_file(origin, given, folder, TokenFileUnusable)
+    label = f"{origin}: {one_line(path)}"
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise TokenFileUnusable(f"{label}: the file is encoded in UTF-16.", "Save it as UTF-8.")
+    content = content.removeprefix(codecs.BOM_UTF8)
+    token = content.decode("latin-1").strip()
+    if not token:
+        raise TokenFileUnusable(f"{label}: the file is empty.")
+    advice = (
+        "The file must contain only the token: no comment, no second line, and not the word Bearer."
+    )
+    _check(token, label, TokenFileUnusable, advice)
+    return token, path
+
+
+def _check(token: str, label: str, error_class: type[OptionError], advice: str) -> None:
+    if token.startswith("$ANSIBLE_VAULT;"):
+        raise error_class(f"{label}: encrypted with Ansible Vault: use `api_token: !vault`.")
+    if not re.fullmatch(r"[\x21-\x7e]+", token):
+        raise error_class(f"{label}: the token must be visible ASCII without spaces.", advice)
+
+
+def register(token: str) -> None:
+    """Make Ansible mask the token in all of its output, since ansible-core 2.22.
+
+    A short token is not registered: Ansible would mask each word that contains it.
+    """
+    with suppress(ImportError):
+        from ansible.module_utils.secrets import register_secret
+
+        if len(token) >= SECRET_LENGTH:
+            register_secret(token)
+
+
+def read_file(
+    origin: str, given: str, folder: str, error_class: type[OptionError] = OptionError
+) -> tuple[str, bytes]:
+    """Return the path of the file that an option or variable names, and its content.
+
+    Without the path in the error if it may be a token that was set by mistake.
+    """
+    expanded = os.path.expanduser(os.path.expandvars(given))
+    path = os.path.join(folder, expanded)
+    reason = "not a path"  # if it contains a null character
+    try:
+        with open(path, "rb") as file:
+            return path, file.read()
+    except OSError as error:
+        reason = str(error.strerror).lower()
+    except ValueError:
+        pass
+    if _is_like_a_path(given, path):
+        raise error_class(f"{origin}: {one_line(path)}: {reason}.")
+    raise error_class(f"{origin}: {reason}.", "The value is not shown, because it may be a token.")
+
+
+def _is_like_a_path(given: str, path: str) -> bool:
+    """Return whether an option's value is a path.
+
+    A token can contain slashes, but is unlikely to begin with the name of a folder.
+    """
+    if os.path.lexists(path):
+        return True
+    if os.path.dirname(given) in ("", "/"):
+        return False
+    if given.startswith(("/", "~", ".", "$")):
+        return True
+    return os.path.isdir(os.path.dirname(path))
