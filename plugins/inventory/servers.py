@@ -298,6 +298,7 @@ from ..plugin_utils._inventory import (
 from ..plugin_utils._names import Naming, assign_names
 
 if TYPE_CHECKING:
+    from ..plugin_utils._cache import CacheEntry
     from ..plugin_utils._expressions import Expressions
 
 _DETAILS = 2  # the verbosity (-vv) that shows requests, retries and decisions of the cache
@@ -435,17 +436,27 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         return servers
 
     def _listing(self, connection: Connection, use_cache: bool) -> Listing:
-        """Return all servers of the account, from a fresh cache entry if that is allowed."""
+        """Return all servers of the account, from a fresh cache entry if that is allowed.
+
+        A listing with too few servers is neither used nor cached.
+        """
         fetch = partial(self._fetch, connection)
+        entry = self._cache_entry(connection)
+        if entry:
+            fetch = partial(entry.listing, fetch, use_cache)
+        listing = fetch()
+        check_min_servers(listing.servers, self.get_option("min_servers"))
+        if entry:
+            entry.keep(listing)
+        return listing
+
+    def _cache_entry(self, connection: Connection) -> CacheEntry | None:
+        """Return the cache entry of the account, or None if there is no usable cache."""
         if not self.get_option("cache"):
-            return fetch()
+            return None
         from ..plugin_utils._cache import open_entry
 
-        entry = open_entry(self, connection, self._warn, partial(self._show, _DETAILS))
-        if not entry:
-            return fetch()
-        listing = entry.listing(fetch, use_cache)
-        return self._complete(listing)
+        return open_entry(self, connection, self._warn, partial(self._show, _DETAILS))
 
     def _fetch(self, connection: Connection) -> Listing:
         from ..module_utils._client import Client
@@ -460,13 +471,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         seconds = time.monotonic() - started
         requests = count_of(client.requests, "request")
         obtained = f"from {connection.root_url} in {seconds:.1f} s ({requests})"
-        listing = Listing(servers, obtained, client.is_partial)
-        return self._complete(listing)
-
-    def _complete(self, listing: Listing) -> Listing:
-        """Return a listing that has enough servers; another one must not be cached or used."""
-        check_min_servers(listing.servers, self.get_option("min_servers"))
-        return listing
+        return Listing(servers, obtained, client.is_partial)
 
     def _name_and_compose(
         self,

@@ -10,7 +10,7 @@ import hashlib
 import json
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,7 +21,7 @@ from ..module_utils._envelope import parse_listing, read_json
 from ..module_utils._errors import CloudError, MalformedResponse
 from ..module_utils._models import Listing, Server, merge
 from ..module_utils._options import Connection
-from ..module_utils._text import Show, reason_of
+from ..module_utils._text import Show, one_line
 
 _FORMAT = 1
 # Exceptions raised by reading a damaged entry, in the cache plugin or in Ansible's decoder.
@@ -29,35 +29,40 @@ _DAMAGED = (AnsibleError, AttributeError, LookupError, RecursionError, TypeError
 
 
 def open_entry(
-    source: Cacheable,
+    inventory_plugin: Cacheable,
     connection: Connection,
     warn: Show,
     trace: Show,
 ) -> CacheEntry | None:
     """Load the cache plugin of an inventory plugin, and return the entry of the account.
 
-    Warn and return None if the plugin can't be used.
+    Warn and return None if the cache plugin can't be used.
     """
-    plugin = source.get_option("cache_plugin")
-    fresh = source.get_option("cache_timeout")
-    grace = source.get_option("stale_cache_timeout")
-    if fresh and grace:
+    name = inventory_plugin.get_option("cache_plugin")
+    fresh = inventory_plugin.get_option("cache_timeout")
+    grace = inventory_plugin.get_option("stale_cache_timeout")
+    if grace:
         # The cache plugin has to keep entries for longer than they are fresh.
-        source.set_option("cache_timeout", fresh + grace)
+        inventory_plugin.set_option("cache_timeout", fresh + grace)
     try:
-        source.load_cache_plugin()
+        inventory_plugin.load_cache_plugin()
     except Exception as error:  # noqa: BLE001  # a cache plugin may raise anything
         warn(
-            f"The cache {plugin} can't be used: {reason_of(error)}. Check cache_plugin and "
+            f"The cache {name} can't be used: {_reason_of(error)}. Check cache_plugin and "
             "cache_connection."
         )
         return None
-    if plugin.rpartition(".")[2] == "memory":
+    if name.rpartition(".")[2] == "memory":
         warn(
-            f"cache: the cache plugin {plugin} keeps nothing between two commands, so the cache "
+            f"cache: the cache plugin {name} keeps nothing between two commands, so the cache "
             "has no effect. Set cache_plugin, for example to ansible.builtin.jsonfile."
         )
-    return CacheEntry(source.cache, plugin, connection, fresh, grace, warn, trace)
+    return CacheEntry(inventory_plugin.cache, name, connection, fresh, grace, warn, trace)
+
+
+def _reason_of(error: Exception) -> str:
+    """Return what an exception of a cache plugin says: often a long path, and then the reason."""
+    return one_line(str(error)).rstrip(".") or type(error).__name__
 
 
 @dataclass
@@ -97,7 +102,7 @@ class CacheEntry:
         return f"server_management.cloud.servers_{digest[:32]}"
 
     def listing(self, fetch: Callable[[], Listing], use_cache: bool) -> Listing:
-        """Return the entry if it is fresh; otherwise fetch a listing, which replaces the entry.
+        """Return the entry if it is fresh; otherwise fetch a listing.
 
         While the API is down, an older entry is returned, with a warning.
         """
@@ -106,7 +111,7 @@ class CacheEntry:
         elif found := self._fresh():
             return found
         try:
-            listing = fetch()
+            return fetch()
         except CloudError as error:
             if not self.grace or not error.api_down:
                 raise
@@ -115,9 +120,6 @@ class CacheEntry:
                 raise
             self.warn(f"Using a stale listing, {stale.age:.0f} s old. {error.message}")
             return stale
-        if not listing.is_partial:
-            self.write(listing.servers)  # now, because nothing may fail after hosts are added
-        return listing
 
     def _fresh(self) -> Listing | None:
         found = self._read()
@@ -146,22 +148,22 @@ class CacheEntry:
             return True
         return 0 <= listing.age <= seconds
 
-    def write(self, servers: Iterable[Server]) -> None:
-        """Replace the entry by a listing that was fetched now, and warn if that fails.
+    def keep(self, listing: Listing) -> None:
+        """Replace the entry by a complete listing that was fetched now, and warn if that fails.
 
         The servers are one text, because Ansible makes a deep copy of each cache entry.
         """
-        if self._is_down:
+        if self._is_down or listing.is_partial or listing.age:
             return
-        listing = {"data": [server.fields for server in servers], "has_more": False}
-        text = json.dumps(listing, separators=(",", ":"))
+        content = {"data": [server.fields for server in listing.servers], "has_more": False}
+        text = json.dumps(content, separators=(",", ":"))
         try:
             self.cache[self.key] = {"format": _FORMAT, "fetched": time.time(), "servers": text}
             self.cache.update_cache_if_changed()
         except Exception as error:  # noqa: BLE001  # a cache plugin may raise anything
             # Otherwise, Ansible tries again after the source, and reports that the source failed.
             self.cache.pop(self.key, None)
-            self.warn(f"The cache {self.plugin} can't be written: {reason_of(error)}.")
+            self.warn(f"The cache {self.plugin} can't be written: {_reason_of(error)}.")
 
     def _read(self) -> Listing | None:
         """Return the entry, if it can be used at all."""
@@ -172,10 +174,10 @@ class CacheEntry:
             if entry is not None:
                 return self._parse(entry)
         except _DAMAGED as error:
-            self.warn(f"The cache entry is damaged and not used: {reason_of(error)}.")
+            self.warn(f"The cache entry is damaged and not used: {_reason_of(error)}.")
         except Exception as error:  # noqa: BLE001  # a cache plugin may raise anything
             self._is_down = True
-            self.warn(f"The cache {self.plugin} can't be read: {reason_of(error)}.")
+            self.warn(f"The cache {self.plugin} can't be read: {_reason_of(error)}.")
         return None
 
     def _parse(self, entry: Any) -> Listing:

@@ -7,85 +7,85 @@ from __future__ import annotations
 import json
 import math
 import time
-from contextlib import nullcontext
-from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
 
 import pytest
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
+    CloudError,
+    MalformedResponse,
+    RateLimited,
+    ServerFailed,
     Unauthorized,
     Unreachable,
 )
-from ansible_collections.server_management.cloud.plugins.module_utils._models import (
-    Listing,
-    Server,
-    merge,
-)
+from ansible_collections.server_management.cloud.plugins.module_utils._models import Listing, Server
 from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
+from ansible_collections.server_management.cloud.plugins.plugin_utils import _cache
 from ansible_collections.server_management.cloud.plugins.plugin_utils._cache import (
     CacheEntry,
     open_entry,
 )
-from sandbox.account import make_servers
 
 pytestmark = pytest.mark.promise("cache")
 
 TOKEN = "secret-t0ken"
 CONNECTION = Connection("https://h/api/v1", TOKEN)
+NOW = 1e9  # the time of all tests, in seconds
+LATER = {"": [None, 10**30, -0.5, {"a": True}]}
+SERVERS = [
+    Server("srv_1", {"id": "srv_1", "name": "web-1"}),
+    Server("{{ é", {"id": "{{ é", "later": LATER}),
+]
+FETCHED = Listing(SERVERS, "from https://h")
 
 
-def _servers(elements: Any) -> list[Server]:
-    servers: dict[str, Server] = {}
-    merge(servers, elements)
-    return list(servers.values())
+@pytest.fixture(autouse=True)
+def _now(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "time", lambda: NOW)
 
 
 class Cache(dict[str, Any]):
-    """A cache of Ansible without a plugin."""
+    """What Ansible calls a cache, without a cache plugin behind it."""
 
     def update_cache_if_changed(self) -> None:
         """Do nothing."""
 
 
-class Opened:
-    """An entry in a cache, its warnings, and the lines that it shows with -vv."""
+class Account:
+    """The entry of one account in a cache, with the warnings and the lines that it shows."""
 
     def __init__(
         self, cache: Any, connection: Connection = CONNECTION, fresh: int = 0, grace: int = 0
     ) -> None:
-        self.warnings, self.lines = list[str](), list[str]()
-        warn, trace = self.warnings.append, self.lines.append
-        self.entry = CacheEntry(cache, "x at h:1", connection, fresh, grace, warn, trace)
+        self.warnings: list[str] = []
+        self.lines: list[str] = []
+        self.entry = CacheEntry(
+            cache, "x at h:1", connection, fresh, grace, self.warnings.append, self.lines.append
+        )
 
-    def fetched(self, listing: Listing) -> dict[str, Any]:
-        """Return the cache after a listing was fetched."""
-        assert self.entry.listing(lambda: listing, True) is listing
-        return dict(self.entry.cache)
+    def listing(self, *, use_cache: bool = True) -> Listing:
+        """Return the listing of the entry, or FETCHED."""
+        return self.entry.listing(lambda: FETCHED, use_cache)
 
-    def listing(self, error: Exception | None = None, use_cache: bool = True) -> Any:
-        """Return the listing in the entry; None if one is fetched, which raises an error."""
-        error = error or LookupError()
-        try:
-            return self.entry.listing(Mock(side_effect=error), use_cache)
-        except LookupError:
-            return None
+    def listing_while(self, error: CloudError) -> Listing:
+        """Return the listing of the entry while the API can't be read."""
+        return self.entry.listing(Mock(side_effect=error), True)
 
 
-ODD = {"id": "{{ é", "name": "\ud800", "later": {"": [None, 10**30, -0.5, {"a": True}]}}
-SERVERS = _servers([*make_servers(2), ODD])
-_CACHED = json.dumps(Opened(Cache()).fetched(Listing(SERVERS, "")))  # as jsonfile does
-((KEY, ENTRY),) = json.loads(_CACHED).items()
-ENTRY["fetched"] = 1e9
+def content_of_entry() -> dict[str, Any]:
+    """Return the entry of the account as a cache plugin such as jsonfile returns it."""
+    servers = json.dumps({"data": [server.fields for server in SERVERS], "has_more": False})
+    return {"format": 1, "fetched": NOW, "servers": servers}
 
 
-def _key(connection: Connection) -> str:
-    return Opened({}, connection).entry.key
+KEY = Account({}).entry.key
 
 
 def test_the_key_of_an_account_reveals_nothing() -> None:
-    assert _key(CONNECTION._replace(timeout=1.0, retries=0, user_agent="x")) == KEY
+    other = CONNECTION._replace(timeout=1.0, retries=0, user_agent="x")
+    assert Account({}, other).entry.key == KEY
     assert KEY.startswith("server_management.cloud.servers_")
     assert TOKEN not in KEY
     assert KEY.replace("_", "").replace(".", "").isalnum()
@@ -105,145 +105,208 @@ def test_the_key_of_an_account_reveals_nothing() -> None:
     ids=str,
 )
 def test_the_key_depends_on_options_that_may_change_the_listing(change: dict[str, Any]) -> None:
-    assert _key(CONNECTION._replace(**change)) != KEY
+    other = CONNECTION._replace(**change)
+    assert Account({}, other).entry.key != KEY
+
+
+def test_another_version_of_the_format_has_another_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_cache, "_FORMAT", 2)
+    assert Account({}).entry.key != KEY
+
+
+def test_a_listing_that_was_kept_is_found() -> None:
+    cache = Cache()
+    Account(cache).entry.keep(FETCHED)
+    assert TOKEN not in str(cache)
+    stored = json.loads(json.dumps(cache))  # as jsonfile does
+    found = Account(stored).listing()
+    assert found.servers == SERVERS
+    assert found.obtained == "of https://h from the cache, 0 s old"
+
+
+@pytest.mark.parametrize(
+    "listing", [FETCHED._replace(is_partial=True), FETCHED._replace(age=9.0)], ids=["part", "old"]
+)
+def test_only_a_complete_listing_that_was_fetched_is_kept(listing: Listing) -> None:
+    cache = Cache()
+    Account(cache).entry.keep(listing)
+    assert cache == {}
+
+
+@pytest.mark.parametrize(("fresh", "age"), [(0, 90), (91, 90), (91, 0)])
+def test_an_entry_is_used_while_it_is_fresh(fresh: int, age: int) -> None:
+    entry = {**content_of_entry(), "fetched": NOW - age}
+    account = Account({KEY: entry}, fresh=fresh)
+    obtained = f"of https://h from the cache, {age} s old"
+    assert account.listing() == Listing(SERVERS, obtained, age=age)
+    assert account.warnings == []
+    assert account.lines == []
 
 
 NO_ENTRY = "cache: no entry for this base_url, token and pagination, or an expired one"
+REFRESHED = "cache: not read, because this run refreshes it"
+NOT_FRESH = "cache: not fresh, {} s old; cache_timeout is 89 s"
 
 
 @pytest.mark.parametrize(
-    ("cache", "fresh", "age", "use_cache", "line"),
+    ("key", "age", "use_cache", "line"),
     [
-        ({KEY: ENTRY}, 0, 90, True, ""),
-        ({KEY: ENTRY}, 91, 90, True, ""),
-        ({KEY: ENTRY}, 91, 0, True, ""),
-        ({KEY: ENTRY}, 89, 90, True, "cache: not fresh, 90 s old; cache_timeout is 89 s"),
-        # From the future.
-        ({KEY: ENTRY}, 99, -9e3, True, "cache: not fresh, -9,000 s old; cache_timeout is 99 s"),
-        ({KEY: ENTRY}, 91, 90, False, "cache: not read, because this run refreshes it"),
-        ({}, 91, 0, True, NO_ENTRY),
+        (KEY, 90, True, NOT_FRESH.format("90")),
+        (KEY, -9000, True, NOT_FRESH.format("-9,000")),  # from the future
+        (KEY, 0, False, REFRESHED),
+        ("another", 0, True, NO_ENTRY),
     ],
-    ids=["no limit", "fresh", "new", "old", "future", "refresh", "none"],
 )
-def test_an_entry_is_used_if_it_is_fresh_and_otherwise_the_reason_is_shown(
-    cache: Any, fresh: int, age: float, use_cache: bool, line: str, monkeypatch: pytest.MonkeyPatch
+def test_the_reason_for_not_using_an_entry_is_shown(
+    key: str, age: int, use_cache: bool, line: str
 ) -> None:
-    monkeypatch.setattr(time, "time", lambda: ENTRY["fetched"] + age)
-    opened = Opened(cache, fresh=fresh)
-    obtained = f"of https://h from the cache, {age} s old"
-    used = Listing(SERVERS, obtained, age=age)
-    assert opened.listing(use_cache=use_cache) == (None if line else used)
-    assert "".join(opened.lines) == line
-    assert opened.warnings == []
+    entry = {**content_of_entry(), "fetched": NOW - age}
+    account = Account({key: entry}, fresh=89)
+    assert account.listing(use_cache=use_cache) is FETCHED
+    assert account.lines == [line]
+    assert account.warnings == []
 
 
 @pytest.mark.parametrize(
-    ("error", "limits", "age", "is_used"),
-    [
-        (Unreachable("Down."), {"fresh": 100, "grace": 50}, 120, True),
-        (Unreachable("Down."), {"fresh": 100, "grace": 50}, 160, False),
-        (Unreachable("Down."), {}, 120, False),
-        (Unreachable("Down."), {"grace": 50}, 120, True),
-        (Unauthorized("No."), {"fresh": 100, "grace": 50}, 120, False),
-    ],
-    ids=str,
+    "error", [Unreachable("Down."), RateLimited("Down."), ServerFailed("Down.")]
 )
-def test_a_stale_entry_is_used_only_while_the_api_is_down(
-    error: Exception, limits: Any, age: int, is_used: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(time, "time", lambda: ENTRY["fetched"] + age)
-    opened = Opened({KEY: ENTRY}, **limits)
-    with nullcontext() if is_used else pytest.raises(type(error), match=str(error)):
-        assert opened.listing(error, use_cache=False).servers == SERVERS
-    assert opened.warnings == ["Using a stale listing, 120 s old. Down."] * is_used
+def test_a_stale_entry_is_used_while_the_api_is_down(error: CloudError) -> None:
+    entry = {**content_of_entry(), "fetched": NOW - 120}
+    account = Account({KEY: entry}, fresh=100, grace=50)
+    assert account.listing_while(error).servers == SERVERS
+    assert account.warnings == ["Using a stale listing, 120 s old. Down."]
 
 
-@pytest.mark.parametrize("is_partial", [True, False])
-def test_a_partial_listing_is_not_written(is_partial: bool) -> None:
-    found = Opened(Cache()).fetched(Listing(SERVERS, "", is_partial))
-    assert (KEY in found) is not is_partial
-    assert TOKEN not in str(found)
+@pytest.mark.parametrize("error", [Unauthorized("No."), MalformedResponse("No.")])
+def test_a_stale_entry_is_not_used_if_the_api_responds(error: CloudError) -> None:
+    entry = {**content_of_entry(), "fetched": NOW - 120}
+    account = Account({KEY: entry}, fresh=100, grace=50)
+    with pytest.raises(type(error)):
+        account.listing_while(error)
+    assert account.warnings == []
 
 
-def _with(**changes: Any) -> dict[str, Any]:
-    changed = {**ENTRY, **changes}
-    return {name: value for name, value in changed.items() if value is not ...}
-
-
-DAMAGED: dict[str, Any] = {
-    "not a mapping": [],
-    "no format": _with(format=...),
-    "no time": _with(fetched=...),
-    "another format": _with(format=0),
-    "null as time": _with(fetched=None),
-    "true as time": _with(fetched=True),
-    "infinite time": _with(fetched=math.inf),
-    "null as servers": _with(servers=None),
-    "truncated": _with(servers=str(ENTRY["servers"])[:-5]),
-    "deep": _with(servers="[" * 100_000),
-    "half a character": _with(servers='{"data": ["\ud800"], "has_more": false}'),
-    "more servers": _with(servers='{"data": [], "has_more": true}'),
-    "a number as id": _with(servers='{"data": [{"id": 1}], "has_more": false}'),
-}
-
-
-@pytest.mark.parametrize("name", DAMAGED)
-def test_a_damaged_entry_is_refused(name: str) -> None:
-    opened = Opened({KEY: DAMAGED[name]}, grace=50)
+@pytest.mark.parametrize(("age", "grace"), [(160, 50), (120, 0)])
+def test_an_entry_that_is_too_old_is_not_used(age: int, grace: int) -> None:
+    entry = {**content_of_entry(), "fetched": NOW - age}
+    account = Account({KEY: entry}, fresh=100, grace=grace)
     with pytest.raises(Unreachable):
-        opened.listing(Unreachable("Down."))
-    (warning,) = set(opened.warnings)
-    assert warning.startswith("The cache entry is damaged and not used: ")
-    is_missing = name.endswith((" time", "null as servers"))
-    assert warning.endswith("its time or its servers are missing.") == is_missing
+        account.listing_while(Unreachable("Down."))
+    assert account.warnings == []
+
+
+INCOMPLETE = "its time or its servers are missing"
 
 
 @pytest.mark.parametrize(
-    ("method", "error", "expected"),
+    ("changes", "reason"),
     [
-        (
-            "get",
-            RuntimeError("Error 111 connecting to\n127.0.0.1:1."),
-            "The cache x at h:1 can't be read: Error 111 connecting to 127.0.0.1:1.",
-        ),
-        (
-            "update_cache_if_changed",
-            OSError(28, "No space left on device"),
-            "The cache x at h:1 can't be written: no space left on device.",
-        ),
+        ({"format": 0}, "it is not in the format of this version"),
+        ({"fetched": None}, INCOMPLETE),
+        ({"fetched": True}, INCOMPLETE),
+        ({"fetched": math.inf}, INCOMPLETE),
+        ({"servers": None}, INCOMPLETE),
+        ({"servers": '{"data": [], "has_'}, "The response is not JSON"),
+        ({"servers": "[" * 100_000}, ""),
+        ({"servers": '{"data": ["\ud800"], "has_more": false}'}, ""),
+        ({"servers": '{"data": [], "has_more": true}'}, "its listing is not complete"),
+        ({"servers": '{"data": [{"id": 1}], "has_more": false}'}, "Element 0 of data has no"),
     ],
 )
-def test_a_cache_that_fails_is_named_once_and_not_used_again(
-    method: str, error: Exception, expected: str, monkeypatch: pytest.MonkeyPatch
+def test_a_damaged_entry_is_named_and_not_used(changes: dict[str, Any], reason: str) -> None:
+    account = Account({KEY: {**content_of_entry(), **changes}})
+    assert account.listing() is FETCHED
+    (warning,) = account.warnings
+    assert warning.startswith(f"The cache entry is damaged and not used: {reason}")
+    assert warning.isprintable()
+
+
+@pytest.mark.parametrize("entry", [[], {}, {"format": 1}])
+def test_an_entry_of_something_else_is_damaged(entry: object) -> None:
+    account = Account({KEY: entry}, grace=50)
+    with pytest.raises(Unreachable):
+        account.listing_while(Unreachable("Down."))
+    assert account.warnings[0].startswith("The cache entry is damaged and not used: it")
+
+
+PATH = "/a/long/path" * 20
+
+
+def test_a_cache_that_cannot_be_read_is_named_once_and_not_used_again() -> None:
+    cache = Mock(**{"get.side_effect": RuntimeError(f"Error at\n{PATH}: [Errno 13] Permission.")})
+    account = Account(cache, grace=50)
+    with pytest.raises(Unreachable):
+        account.listing_while(Unreachable("Down."))
+    account.entry.keep(FETCHED)
+    reason = f"Error at {PATH}: [Errno 13] Permission"
+    assert account.warnings == [f"The cache x at h:1 can't be read: {reason}."]
+    assert cache.update_cache_if_changed.call_count == 0
+
+
+def test_a_cache_that_cannot_be_written_is_named_and_left_empty(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(Cache, method, Mock(side_effect=error))
-    opened = Opened(Cache())
-    # Ansible writes what is left here after the source.
-    assert opened.fetched(Listing(SERVERS, "")) == {}
-    assert opened.warnings == [expected]
+    error = OSError(28, "No space left on device")
+    monkeypatch.setattr(Cache, "update_cache_if_changed", Mock(side_effect=error))
+    cache = Cache()
+    account = Account(cache)
+    account.entry.keep(FETCHED)
+    assert account.warnings == [
+        "The cache x at h:1 can't be written: [Errno 28] No space left on device."
+    ]
+    assert cache == {}  # Ansible would write what is left here after the source
 
 
-def _open(error: Exception | None, **options: Any) -> tuple[CacheEntry | None, list[str]]:
-    """Return the entry of an inventory plugin whose cache plugin may fail to load."""
-    warnings: list[str] = []
-    load = Mock(side_effect=error)
-    get, put = options.get, options.__setitem__
-    source = SimpleNamespace(get_option=get, set_option=put, load_cache_plugin=load, cache=options)
-    return open_entry(source, CONNECTION, warnings.append, print), warnings
+class InventoryPlugin:
+    """The methods of an inventory plugin with a cache."""
+
+    def __init__(self, **options: Any) -> None:
+        self.options = options
+        self.get_option = options.get
+        self.cache = Cache()
+        self.timeout_of_entries = -1
+
+    def set_option(self, option: str, value: Any) -> None:
+        """Set an option."""
+        self.options[option] = value
+
+    def load_cache_plugin(self) -> None:
+        """Load a cache plugin that keeps entries for the time that is set now."""
+        self.timeout_of_entries = self.options["cache_timeout"]
 
 
-@pytest.mark.parametrize(("fresh", "grace", "kept"), [(100, 50, 150), (0, 50, 0)])
-def test_a_cache_keeps_its_entries_until_they_are_stale_but_not_in_memory(
+@pytest.mark.parametrize(("fresh", "grace", "kept"), [(100, 50, 150), (100, 0, 100), (0, 0, 0)])
+def test_the_cache_plugin_keeps_entries_until_they_are_stale(
     fresh: int, grace: int, kept: int
 ) -> None:
-    options = {"cache_timeout": fresh, "stale_cache_timeout": grace}
-    entry, (warning,) = _open(None, cache_plugin="ansible.builtin.memory", **options)
-    assert entry is not None
-    assert (entry.fresh, entry.grace, entry.cache["cache_timeout"]) == (fresh, grace, kept)
+    plugin: Any = InventoryPlugin(
+        cache_plugin="jsonfile", cache_timeout=fresh, stale_cache_timeout=grace
+    )
+    warnings: list[str] = []
+    entry = open_entry(plugin, CONNECTION, warnings.append, print)
+    assert entry
+    assert entry.cache is plugin.cache
+    assert (entry.fresh, entry.grace) == (fresh, grace)
+    assert plugin.timeout_of_entries == kept
+    assert warnings == []
+
+
+def test_a_cache_in_memory_causes_a_warning() -> None:
+    plugin: Any = InventoryPlugin(cache_plugin="ansible.builtin.memory", cache_timeout=1)
+    warnings: list[str] = []
+    assert open_entry(plugin, CONNECTION, warnings.append, print)
+    (warning,) = warnings
     assert warning.startswith("cache: the cache plugin ansible.builtin.memory keeps nothing")
 
 
-def test_a_cache_plugin_that_cannot_be_used_is_named_with_its_options() -> None:
-    advice = "Check cache_plugin and cache_connection."
-    expected = [f"The cache x can't be used: no such plugin. {advice}"]
-    assert _open(ValueError("no such\nplugin."), cache_plugin="x") == (None, expected)
+def test_a_cache_plugin_that_cannot_be_used_is_named_with_its_options(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    error = ValueError("no such\nplugin.")
+    monkeypatch.setattr(InventoryPlugin, "load_cache_plugin", Mock(side_effect=error))
+    plugin: Any = InventoryPlugin(cache_plugin="x")
+    warnings: list[str] = []
+    assert open_entry(plugin, CONNECTION, warnings.append, print) is None
+    assert warnings == [
+        "The cache x can't be used: no such plugin. Check cache_plugin and cache_connection."
+    ]
