@@ -12,6 +12,7 @@ description:
   - Not yet live. The API has announced creating, resizing, reinstalling and deleting servers, but
     has not released it.
   - Until then, a task that has something to change fails and changes nothing.
+  - "This module is a preview: its options may change until the operation is live."
   - Reading the servers of the account is live and requires the scope C(servers:read), so the module
     already finds differences. If nothing has to change, the task is C(ok). In check mode, it
     predicts the change and warns that the operation is not yet live.

@@ -243,6 +243,13 @@ def test_the_documentation_states_what_is_live(name: str) -> None:
         assert (found[1] if found else None) == label
 
 
+def test_modules_that_are_not_live_are_documented_as_previews() -> None:
+    sentence = "This module is a preview: its options may change until the operation is live."
+    descriptions = {name: documentation("modules", name)[0]["description"] for name in MODULES}
+    previews = [name for name, lines in descriptions.items() if sentence in lines]
+    assert previews == status_page.modules_by_support("none")
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_a_module_declares_its_attributes(name: str) -> None:
     attributes = documentation("modules", name)[0]["attributes"]
