@@ -6,20 +6,31 @@
 # dependencies = ["rich~=15.0"]
 # ///
 
-"""Draw the graph of the quick start as the terminal in README.md, by `uv run tools/picture.py`."""
+"""Draw what a terminal shows as the pictures of README.md and the guides.
+
+``uv run tools/picture.py`` draws the graph of the quick start. ``uv run tools/picture.py NAME``
+draws docs/NAME.svg from standard input: the command after "$ ", and its output. A line "..." stands
+for lines that were left out. With ANSIBLE_FORCE_COLOR=1, the output has Ansible's colors.
+"""
 
 from __future__ import annotations
 
 import html
 import io
 import re
+import sys
 import textwrap
 from pathlib import Path
 
-REPOSITORY = Path(__file__).resolve().parents[1]
-PICTURE = REPOSITORY / "docs" / "graph.svg"
-PAGE = REPOSITORY / "docs" / "docsite" / "rst" / "guide_quickstart.rst"
-COLUMNS = 66
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+GRAPH = "graph"
+PAGE = DOCS / "docsite" / "rst" / "guide_quickstart.rst"
+# For each picture: what it shows.
+TITLES = {
+    GRAPH: "The servers of an account, as ansible-inventory --graph shows them",
+    "fleet": "The report of check_fleet about an account that differs from its declaration",
+    "event": "A rulebook that runs a playbook for a new server",
+}
 _TEXT = re.compile(r'<text [^>]*\by="([\d.]+)"[^>]*>([^<]*)</text>')
 # The default of rich loads fonts from the network.
 TEMPLATE = """\
@@ -27,7 +38,7 @@ TEMPLATE = """\
 <!--
 {licence}
 -->
-<title>The servers of an account, as ansible-inventory --graph shows them</title>
+<title>{subject}</title>
 <style>
 .{unique_id}-matrix {{ font: {char_height}px ui-monospace, Menlo, Consolas, monospace;
   line-height: {line_height}px; }}
@@ -51,6 +62,11 @@ TEMPLATE = """\
 """
 
 
+def path_of(name: str) -> Path:
+    """Return the file of a picture."""
+    return DOCS / f"{name}.svg"
+
+
 def cut_graph(page: str) -> str:
     """Return the command of a page that prints the graph, and its output."""
     found = re.search(r"^ +\$ ansible-inventory .*--graph\n(?: +\S.*\n)+", page, re.MULTILINE)
@@ -60,30 +76,34 @@ def cut_graph(page: str) -> str:
     return textwrap.dedent(found[0])
 
 
-def read_picture(svg: str) -> str:
+def read_picture(name: str) -> str:
     """Return the text that a picture shows."""
+    svg = path_of(name).read_text(encoding="utf-8")
     lines: dict[float, str] = {}
     for height, text in _TEXT.findall(svg.partition('-matrix">')[2]):
         lines[float(height)] = lines.get(float(height), "") + html.unescape(text)
     return "".join(f"{lines[height].rstrip()}\n" for height in sorted(lines)).replace("\xa0", " ")
 
 
-def draw(text: str) -> str:
+def draw(name: str, text: str) -> str:
     """Return a terminal with this text as SVG; the result is deterministic."""
     from rich.console import Console
     from rich.text import Text
 
-    console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True)
-    styled = Text(text.rstrip("\n"))
+    styled = Text.from_ansi(text.rstrip("\n"))
     styled.highlight_regex(r"^\$ .+", "bold")
     styled.highlight_regex(r"@\w+", "cyan")
+    columns = max(map(len, styled.plain.splitlines()))
+    console = Console(record=True, width=columns, file=io.StringIO(), force_terminal=True)
     console.print(styled)
     head = Path(__file__).read_text(encoding="utf-8").splitlines()[:3]
     licence = "\n".join(line.removeprefix("# ") for line in head)
-    template = TEMPLATE.replace("{licence}", licence)
-    svg = console.export_svg(title="server_management.cloud", code_format=template)
+    template = TEMPLATE.replace("{licence}", licence).replace("{subject}", TITLES[name])
+    svg = console.export_svg(title="server_management.cloud", code_format=template, unique_id=name)
     return "".join(f"{line.rstrip()}\n" for line in svg.splitlines())
 
 
 if __name__ == "__main__":
-    PICTURE.write_text(draw(cut_graph(PAGE.read_text(encoding="utf-8"))), encoding="utf-8")
+    NAME = sys.argv[1] if len(sys.argv) > 1 else GRAPH
+    SHOWN = sys.stdin.read() if NAME != GRAPH else cut_graph(PAGE.read_text(encoding="utf-8"))
+    path_of(NAME).write_text(draw(NAME, SHOWN), encoding="utf-8")

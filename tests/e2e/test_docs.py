@@ -24,9 +24,9 @@ from sandbox import Sandbox
 from sandbox.account import example_servers
 from sandbox.cli import parse_fault
 from support.collection import REPOSITORY
-from support.guides import Block, read_blocks
+from support.guides import Block, read_blocks, read_files
 from support.run import Result, Runner, write_inventory
-from tools.picture import PICTURE, cut_graph, read_picture
+from tools.picture import TITLES, cut_graph, read_picture
 
 ADDRESS = "https://api.example.com"
 README = REPOSITORY / "README.md"
@@ -225,9 +225,26 @@ def test_the_examples_of_the_inventory_plugin_work(runner: Runner, tarball: Path
         reader.try_all([Block(line, "yaml", text) for line, text in enumerate(texts)])
 
 
-def test_the_picture_is_what_the_quick_start_shows() -> None:
-    shown = read_picture(PICTURE.read_text(encoding="utf-8"))
-    assert shown == cut_graph(QUICK_START.read_text(encoding="utf-8"))
+def test_the_graph_is_what_the_quick_start_shows() -> None:
+    assert read_picture("graph") == cut_graph(QUICK_START.read_text(encoding="utf-8"))
+
+
+def test_the_picture_of_a_fleet_is_what_check_fleet_prints(runner: Runner, tarball: Path) -> None:
+    declared = read_files("modules")["fleet.yml"]
+    command, _newline, shown = read_picture("fleet").removeprefix("$ ").partition("\n")
+    with Sandbox(servers=example_servers()) as api:
+        reader = Reader(runner, api, tarball)
+        runner.environment.update(api.environment)
+        reader.write("fleet.yml", declared)
+        result = reader.enter(command)
+    assert result.rc == 2
+    assert is_shown(shown, result.output), result
+
+
+def test_every_picture_is_in_a_page() -> None:
+    pages = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    for name in TITLES:
+        assert f"/{name}.svg" in pages
 
 
 # Messages whose text is Ansible's or the system's, after the option's name.

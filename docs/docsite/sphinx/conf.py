@@ -102,5 +102,9 @@ _BREAKS = re.compile(r"(?<=\w)[._/:](?=\w)(?![^<]*>)")
 
 # The generated start page lists plugins in alphabetical order, so that the modules for unreleased
 # operations come first. A page that is missing in this one is an error.
-for page in (Path(__file__).with_name("index.rst"), Path(__file__).parents[2] / "graph.svg"):
-    shutil.copyfile(page, Path(os.environ["SITE"], "rst", page.name))
+DOCS = Path(__file__).parents[2]
+SITE = Path(os.environ["SITE"])
+shutil.copyfile(Path(__file__).with_name("index.rst"), SITE / "rst" / "index.rst")
+# Guides name pictures as seen from docs/docsite/rst.
+for picture in DOCS.glob("*.svg"):
+    shutil.copyfile(picture, SITE / picture.name)

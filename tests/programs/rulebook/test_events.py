@@ -17,6 +17,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._events im
 from sandbox import Fault, Sandbox
 from support import meanings
 from support.collection import REPOSITORY
+from tools.picture import read_picture
 
 from .conftest import TOKEN, Rulebook, Rulebooks
 
@@ -179,6 +180,15 @@ def lines_of(rulebook: Rulebook, *starts: str) -> list[str]:
     return [line for line in rulebook.lines if line.startswith(starts)]
 
 
+# What the picture of the guide shows of another server.
+SHOWN = (
+    "web-99 is running, and is set up now",
+    "TASK [Print what was set up]",
+    "web-99 changed: status",
+    "web-99 is gone",
+)
+
+
 def shipped_rulebook(folder: Path) -> str:
     """Return a copy of the shipped rulebook that repeats playbooks after a second."""
     shipped = REPOSITORY / "extensions" / "eda" / "rulebooks" / "set_up_new_servers.yml"
@@ -252,6 +262,10 @@ def test_the_shipped_rulebook_sets_up_new_servers_and_no_group_with_the_name_of_
     results = lines_of(rulebook, "ok:", "changed:", "fatal:", "failed:", "unreachable:")
     hosts = [line.partition("[")[2].partition("]")[0] for line in results]
     assert hosts == ["new-01"] * 3 + ["new-02"] * 3, results
+    picture = read_picture("event")
+    for text in SHOWN:
+        assert text in picture
+        assert text.replace("web-99", "new-02") in rulebook.output
 
 
 @pytest.mark.parametrize(
