@@ -62,5 +62,4 @@ def _today(row: _operations.Operation) -> str:
 
 
 def _modules(names: tuple[str, ...]) -> str:
-    links = [f":ansplugin:`server_management.cloud.{name}#module`" for name in names]
-    return ", ".join(links) or "none"
+    return ", ".join(f"``{name}``" for name in names) or "none"
