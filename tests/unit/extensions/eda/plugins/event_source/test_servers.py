@@ -267,3 +267,15 @@ def test_the_examples_have_valid_arguments() -> None:
     for ruleset in documentation()[1]:
         for source in ruleset["sources"]:
             assert read_arguments(source[NAME])
+
+
+def test_the_shipped_rulebook_repeats_a_playbook_that_failed() -> None:
+    path = ROOT / "extensions/eda/rulebooks/set_up_new_servers.yml"
+    (ruleset,) = yaml.safe_load(path.read_text(encoding="utf-8"))
+    _message, action = ruleset["rules"][0]["actions"]
+    # The API may fail while the playbook reads the inventory.
+    assert action["run_playbook"] == {
+        "name": "server_management.cloud.set_up_server",
+        "retries": 1,
+        "delay": 60,
+    }
