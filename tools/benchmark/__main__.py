@@ -2,9 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Measure the inventory plugin beside others, and print the tables of docs/benchmarks.md.
+"""Measure the inventory plugin beside others, and print the table of docs/benchmarks.md.
 
-The argument is the number of rounds; the requests that are logged show the progress.
+A figure is the median of ratios. Each ratio is of two runs, one right after the other, because
+other programs on the machine slow down both. The arguments are the number of such pairs, and
+optionally the versions of ansible-core.
 """
 
 from __future__ import annotations
@@ -17,9 +19,9 @@ import sys
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from itertools import product
 from pathlib import Path
-from typing import Any
+from statistics import median
+from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
 
@@ -31,8 +33,9 @@ TOOLS = REPOSITORY / "tools" / "benchmark"
 WORK = REPOSITORY / ".nox" / "benchmark"
 # For each ansible-core, the release of the PyPI package ansible, which has the other plugins.
 RELEASES = {"2.21": "14.5.0", "2.16": "9.13.0"}
-SIZES = (10, 1_000, 10_000)
-Cell = tuple[int, str]  # a size and a row
+FEW = 10
+MANY = (1_000, 10_000)
+SIZES = (FEW, *MANY)
 
 KEYED = {
     "keyed_groups": [
@@ -57,7 +60,7 @@ HCLOUD = {
     ],
     "compose": {"ansible_host": "hcloud_ipv4"},
 }
-# The name and the content of the inventory file of each row.
+# The name and the content of the inventory file of each source.
 SOURCES: dict[str, tuple[str, dict[str, Any]]] = {
     "empty inventory": ("empty.yml", {"all": {}}),
     "direct calls": ("direct.yml", {"plugin": "plain"}),
@@ -71,6 +74,25 @@ SOURCES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
+# Each source, and the one that it is compared with.
+ROWS = (
+    ("this collection", "direct calls"),
+    ("this collection, keyed", "direct calls"),
+    ("this collection, different", "direct calls"),
+    ("plain plugin, keyed", "direct calls"),
+    ("plain plugin, different", "direct calls"),
+    ("hetzner.hcloud, keyed", "direct calls"),
+    ("this collection, cache read", "this collection"),
+)
+
+
+class Seconds(NamedTuple):
+    """CPU seconds of a whole command, and those in which it reads the source."""
+
+    whole: float
+    read: float
+
+
 def hcloud(server: dict[str, str]) -> dict[str, Any]:
     """Return a server as the API of Hetzner Cloud does."""
     location = {"id": 1, "name": server["region"]}
@@ -80,7 +102,7 @@ def hcloud(server: dict[str, str]) -> dict[str, Any]:
         "name": server["name"],
         "status": server["status"],
         "created": server["created_at"],
-        "server_management_type": {"id": 1, "name": server["plan"], "architecture": "x86"},
+        "server_type": {"id": 1, "name": server["plan"], "architecture": "x86"},
         "location": location,
         "datacenter": {"id": 1, "name": server["region"], "location": location},
         "public_net": {"ipv4": address, "ipv6": None, "floating_ips": []},
@@ -124,8 +146,8 @@ def prepare(core: str) -> Runner:
     return runner
 
 
-def measure(runner: Runner, api: str, size: int, name: str) -> tuple[float, float]:
-    """Return the CPU seconds of a whole command, and those in which it reads the source."""
+def measure(runner: Runner, api: str, size: int, name: str) -> Seconds:
+    """Run ansible-inventory with a source."""
     env = {"SERVER_MANAGEMENT_BASE_URL": f"{api}/{size}", "HCLOUD_ENDPOINT": f"{api}/{size}"}
     file, _content = SOURCES[name]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -136,37 +158,46 @@ def measure(runner: Runner, api: str, size: int, name: str) -> tuple[float, floa
         raise RuntimeError(f"{name}: {hosts} hosts instead of {size}")
     (read,) = re.findall(r"read in (\S+) s", result.stderr)
     whole = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return whole, float(read)
+    return Seconds(whole, float(read))
 
 
-def print_table(title: str, figures: dict[Cell, float]) -> None:
-    """Print a table in Markdown."""
-    print(f"\n{title}\n")
-    print("| source |", " | ".join(f"{size:,} hosts" for size in SIZES), "|")
-    print("| --- |", " | ".join("---" for _size in SIZES), "|")
-    for name in SOURCES:
-        print(f"| {name} |", " | ".join(f"{figures[size, name]:.2f}" for size in SIZES), "|")
+def ratio(runner: Runner, api: str, size: int, pair: tuple[str, str], count: int) -> float:
+    """Return how much a source costs of the one that it is compared with.
+
+    With few servers, the start of Ansible is nearly everything, so a whole command is compared with
+    that of an empty inventory. With many, the times for reading the sources are compared.
+    """
+    name, base = pair
+    ratios = []
+    for _number in range(count):
+        if size == FEW:
+            empty = measure(runner, api, size, "empty inventory")
+            ratios.append(measure(runner, api, size, name).whole / empty.whole)
+        else:
+            compared = measure(runner, api, size, base)
+            ratios.append(measure(runner, api, size, name).read / compared.read)
+    return median(ratios)
 
 
-def main(rounds: int) -> None:
-    """Measure all rows on each core in several rounds, and print tables of the lowest times."""
+def print_table(core: str, runner: Runner, api: str, count: int) -> None:
+    """Measure all rows, and print a table in Markdown."""
+    print(f"\nansible-core {core}\n")
+    print("| source | compared with | 10 hosts | 1,000 hosts | 10,000 hosts |")
+    print("| --- | --- | --- | --- | --- |")
+    for pair in ROWS:
+        figures = [f"{ratio(runner, api, size, pair, count):.2f}" for size in SIZES]
+        print(f"| {pair[0]} | {pair[1]} | {' | '.join(figures)} |", flush=True)
+
+
+def main(count: int, *cores: str) -> None:
+    """Print a table for each version of ansible-core."""
     api = serve(WORK / "api")
-    for core in RELEASES:
+    for core in cores or RELEASES:
         runner = prepare(core)
         for size in SIZES:
             measure(runner, api, size, "this collection, cache read")  # fills the cache
-        wholes: dict[Cell, float] = {}
-        reads: dict[Cell, float] = {}
-        for cell in rounds * list(product(SIZES, SOURCES)):
-            whole, read = measure(runner, api, *cell)
-            wholes[cell] = min(whole, wholes.get(cell, whole))
-            reads[cell] = min(read, reads.get(cell, read))
-        ratios = {}
-        for (size, name), read in reads.items():
-            ratios[size, name] = read / reads[size, "direct calls"]
-        print_table(f"ansible-core {core}, CPU seconds of the whole command:", wholes)
-        print_table(f"ansible-core {core}, reading relative to direct calls:", ratios)
+        print_table(core, runner, api, count)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 3)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 3, *sys.argv[2:])
