@@ -15,11 +15,18 @@ PYTHONS := $(or $(PYTHON),python3 python3.14 python3.13 python3.12 python3.11 py
 	/usr/bin/python3 "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/*/bin/python3)
 SUITABLE := import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 10))
 
+# nox and uv need a home; a user of a container may not even have one in /etc/passwd.
+export HOME ?= $(or $(shell getent passwd $$(id -u) | cut -d: -f6),$(CURDIR)/.nox/home)
+# git refuses a tree that another user owns, such as one that is mounted into a container.
+export GIT_CONFIG_COUNT := 1
+export GIT_CONFIG_KEY_0 := safe.directory
+export GIT_CONFIG_VALUE_0 := $(CURDIR)
+
 .PHONY: help clean release $(SESSIONS)
 
 help:
 	@echo "make demo      1 min  list and reach the servers of a sandbox"
-	@echo "make test      2 min  run the unit tests and the end-to-end tests"
+	@echo "make test      2 min  run the unit tests, the end-to-end tests and the guides"
 	@echo "make matrix   20 min  run them on each supported ansible-core; ARGS=2.16: one"
 	@echo "make lint      2 min  check formatting, types and style of the whole tree"
 	@echo "make gates    15 min  run checks of Ansible and Galaxy, make lint, make docs"
@@ -56,7 +63,8 @@ $(TOOLS)/ready: tests/requirements-tools.txt
 	fi; \
 	echo "Installing nox and uv into $(TOOLS) with $$python (once)" >&2; \
 	"$$python" -m venv --clear $(TOOLS) && \
-	$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check --requirement $< && \
+	$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check uv && \
+	UV_SYSTEM_CERTS=true $(TOOLS)/bin/uv pip install --quiet --python $(TOOLS) --requirement $< && \
 	touch $@
 
 clean:

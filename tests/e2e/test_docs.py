@@ -191,7 +191,6 @@ def is_shown(shown: str, output: str) -> bool:
     return True
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if page != QUICK_START], ids=lambda page: page.stem
 )

@@ -142,7 +142,8 @@ def test_a_file_for_another_inventory_is_not_replaced(config: Config, source: So
 def test_variables_change_the_file_the_group_and_the_names(config: Config) -> None:
     config.options["group"] = "fleet"
     own = config.home / "own folder" / "fleet.conf"
-    own.parent.mkdir(mode=0o755)
+    own.parent.mkdir()
+    own.parent.chmod(0o755)
     # As JSON, since -e splits other text at white space.
     variables = {
         "ssh_config_file": "own folder/fleet.conf",

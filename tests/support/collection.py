@@ -6,8 +6,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
+from collections.abc import Iterator
+from fnmatch import fnmatch
 from pathlib import Path
 
 from support.run import Runner
@@ -19,16 +22,26 @@ PLACE = "ansible_collections/server_management/cloud"
 def sources() -> list[str]:
     """Return the files of the working tree that git tracks or does not ignore.
 
-    ansible-test runs in a copy of them without git, which also contains its own output.
+    A downloaded archive has no git, nor has the copy in which ansible-test runs.
     """
     if not (REPOSITORY / ".git").exists():
-        paths = [path for path in REPOSITORY.rglob("*") if path.is_file()]
-        names = [path.relative_to(REPOSITORY).as_posix() for path in paths]
-        written = ("tests/output/", "__pycache__/")
-        return [name for name in names if not any(folder in name for folder in written)]
+        return list(_files_outside_ignored_folders())
     command = ("git", "ls-files", "--cached", "--others", "--exclude-standard", "-z")
-    done = subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True, text=True)
+    # Its standard error is not captured: if git refuses the tree, it says why.
+    done = subprocess.run(command, cwd=REPOSITORY, check=True, stdout=subprocess.PIPE, text=True)
     return [name for name in done.stdout.split("\0") if name and (REPOSITORY / name).exists()]
+
+
+def _files_outside_ignored_folders() -> Iterator[str]:
+    lines = (REPOSITORY / ".gitignore").read_text(encoding="utf-8").splitlines()
+    ignored = [line.strip("/") for line in lines if line.endswith("/")]
+    for folder, subfolders, files in os.walk(REPOSITORY):
+        place = Path(folder).relative_to(REPOSITORY)
+        for name in list(subfolders):
+            if any(fnmatch(name, pattern) or str(place / name) == pattern for pattern in ignored):
+                subfolders.remove(name)
+        for name in files:
+            yield (place / name).as_posix()
 
 
 def copy_sources(folder: Path) -> Path:
