@@ -11,7 +11,7 @@ import re
 import ssl
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from importlib import metadata
@@ -20,11 +20,11 @@ from typing import Any
 from ._client import LIST_SERVERS, Client
 from ._envelope import parse_listing, read_json
 from ._errors import CloudError, Forbidden, MalformedResponse, Unauthorized
-from ._http import Http, Response, next_link
+from ._http import next_link
 from ._models import FIELDS, SELECTING_OPTIONS
 from ._options import VERSION, Connection
 from ._text import Show, brief
-from ._url import Request, resolve
+from ._url import Response, resolve
 
 _MAX_REQUESTS = 3
 _MAX_NAMES = 20  # in each mapping of the report
@@ -48,56 +48,32 @@ _FORMS = {
 }
 
 
-class _Recorder(Http):
-    """Keep the bodies that are received, and the time at which the last request ended."""
-
-    def __init__(self, connection: Connection) -> None:
-        super().__init__(connection)
-        self.bodies: list[bytes] = []
-        self.received = 0.0
-
-    def send(self, request: Request, limit: int) -> Response:
-        try:
-            response = super().send(request, limit)
-        finally:
-            self.received = time.time()
-        self.bodies.append(response.body)
-        return response
-
-
 def check(
     connection: Connection, warn: Show, ansible: str, show_values: bool
 ) -> tuple[dict[str, Any], CloudError | None]:
     """Read up to three pages, and return the report with the failure, if there was one."""
-    recorder = _Recorder(connection)
-    client = Client(connection._replace(retries=0), warn, http=recorder)
+    responses: list[Response] = []
+    client = Client(connection._replace(retries=0), warn, keep=responses.append)
     failure: CloudError | None = None
     try:
         client.list_servers(_MAX_REQUESTS)
     except CloudError as error:
         failure = error
-    servers, more = _received(recorder.bodies)
-    headers = recorder.headers
-    shown_headers = {}
-    for name in _HEADERS:
-        if name in headers:
-            shown_headers[name] = brief(connection.quote(headers[name]))
+    now = time.time()
+    servers, more = _received(responses)
+    last = None
+    if len(responses) == client.requests:  # otherwise, the last request had no response
+        last = responses[-1]
     report = {
         "versions": _versions(ansible),
         "tls": _tls(connection),
         "token": _token(more is not None, failure),
-        "status": recorder.status,
         "error_code": None,
-        "requests": recorder.requests,
-        "milliseconds": None,
-        "clock_skew": _clock_skew(recorder),
+        "requests": client.requests,
+        **_describe_response(last, connection, now),
         **_describe_servers(servers, show_values),
         "has_more": more,
-        "link": _link(headers.get("Link", ""), connection.base_url),
-        "headers": shown_headers,
     }
-    if recorder.requests:
-        report["milliseconds"] = round(1000 * recorder.seconds)
     if more is None:  # without a list of servers, 0 would look like an empty account
         report.update(servers=None, distinct=None, as_documented=None)
     if failure:
@@ -107,16 +83,40 @@ def check(
     return report, failure
 
 
-def _received(bodies: Iterable[bytes]) -> tuple[list[dict[str, Any]], bool | None]:
+def _received(responses: Iterable[Response]) -> tuple[list[dict[str, Any]], bool | None]:
     """Return the servers of the pages, and ``has_more`` of the last one; None without a page."""
     elements: list[Any] = []
     more: bool | None = None
     with suppress(MalformedResponse):  # it is the failure
-        for body in bodies:
-            page = parse_listing(read_json(body))
+        for response in responses:
+            page = parse_listing(read_json(response.body))
             elements += page.data
             more = page.has_more
     return [element for element in elements if isinstance(element, dict)], more
+
+
+def _describe_response(
+    response: Response | None, connection: Connection, now: float
+) -> dict[str, Any]:
+    """Describe the last response, without its body; ``now`` is the time at which it ended."""
+    headers: Mapping[str, str] = {}
+    status = None
+    milliseconds = None
+    if response:
+        headers = response.headers
+        status = response.status
+        milliseconds = round(1000 * response.seconds)
+    shown = {}
+    for name in _HEADERS:
+        if name in headers:
+            shown[name] = brief(connection.quote(headers[name]))
+    return {
+        "status": status,
+        "milliseconds": milliseconds,
+        "clock_skew": _clock_skew(headers.get("Date", ""), now),
+        "link": _link(headers.get("Link", ""), connection.base_url),
+        "headers": shown,
+    }
 
 
 def _describe_servers(servers: list[dict[str, Any]], show_values: bool) -> dict[str, Any]:
@@ -193,11 +193,11 @@ def _token(is_listed: bool, failure: CloudError | None) -> str:
     return "not known"
 
 
-def _clock_skew(recorder: _Recorder) -> int | None:
+def _clock_skew(header: str, now: float) -> int | None:
     """Return by how many seconds the clock of the API is ahead of this machine's."""
     try:
-        date = parsedate_to_datetime(recorder.headers.get("Date", ""))
-        return round(date.timestamp() + 0.5 - recorder.received)  # Date has whole seconds
+        date = parsedate_to_datetime(header)
+        return round(date.timestamp() + 0.5 - now)  # Date has whole seconds
     except (TypeError, ValueError, OverflowError, IndexError):
         return None
 

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 
 from ._envelope import CHECK_URL, Page, parse_listing, read_json
 from ._errors import CloudError, IncompleteListing, MalformedResponse
-from ._http import LIMIT, Http, Response, next_link
+from ._failures import status_error
+from ._http import LIMIT, Http, next_link
 from ._models import Server, merge
 from ._options import Connection
 from ._text import Show, count_of, header_text, redact
-from ._url import Request, is_loopback, origin, resolve
+from ._url import Request, Response, is_loopback, origin, resolve
 
 # All requests of the collection, as the API documents them.
 LIST_SERVERS = Request(
@@ -34,8 +34,8 @@ _random = random.SystemRandom()
 _CHECK_PAGINATION = "Check pagination and pagination_parameter: they must match the API."
 
 
-def _ignore(text: str) -> None:
-    """Show nothing."""
+def _ignore(given: object) -> None:
+    """Do nothing."""
 
 
 class Client:
@@ -44,8 +44,8 @@ class Client:
     ``warn`` receives warnings, ``wait`` each wait of more than 5 seconds, and each retry after an
     attempt that took longer, before it begins, ``progress`` how far a listing is that takes longer
     than 10 seconds, and ``trace``, which costs some milliseconds, each request and the other
-    retries. ``http`` sends the requests. ``is_partial``: the API has more servers than the last
-    listing.
+    retries. ``keep`` receives each response. ``requests`` is the number of requests so far;
+    ``is_partial``: the API has more servers than the last listing.
     """
 
     def __init__(
@@ -56,41 +56,30 @@ class Client:
         wait: Show = _ignore,
         progress: Show = _ignore,
         trace: Show | None = None,
-        http: Http | None = None,
+        keep: Callable[[Response], None] = _ignore,
     ) -> None:
         self._connection = connection
         self._warn = warn
         self._wait = wait
         self._progress = progress
         self._trace = trace
-        self._http = http or Http(connection, trace)
+        self._keep = keep
+        self._http = Http(connection, trace)
         self._next_report = 0.0  # of the progress, as time.monotonic()
+        self.requests = 0
         self.is_partial = False
-
-    @property
-    def requests(self) -> int:
-        """The number of requests so far."""
-        return self._http.requests
 
     def list_servers(self, pages: int | None = None) -> list[Server]:
         """Read the whole listing; a partial one is returned only if allowed.
 
         ``pages`` is for a check of the API, which reads no more pages than that.
         """
-        self._next_report = time.monotonic() + _REPORT_INTERVAL
-        with self._connected():
-            return self._read_pages(LIST_SERVERS, pages)
-
-    @contextmanager
-    def _connected(self) -> Iterator[None]:
-        """Complete the message of any error, and close the connection afterwards."""
         self._warn_of_plain_http()
+        self._next_report = time.monotonic() + _REPORT_INTERVAL
         try:
-            yield
+            return self._read_pages(LIST_SERVERS, pages)
         except CloudError as error:
-            error.message = redact(error.message, self._connection.api_token)
-            if error.attempts > 1:
-                error.message += f" Tried {error.attempts} times."
+            error.problem = redact(error.problem, self._connection.api_token)
             raise
         finally:
             self._http.close()
@@ -178,15 +167,26 @@ class Client:
         while True:
             started = time.monotonic()
             try:
-                return self._http.send(request, limit)
+                return self._attempt(request, limit)
             except CloudError as error:
-                error.attempts = attempt
                 wait = _delay(error, attempt)
                 if wait is None or attempt > repeats:
+                    error.attempts = attempt
                     raise
                 self._report_retry(error, attempt, wait, time.monotonic() - started)
             time.sleep(wait)
             attempt += 1
+
+    def _attempt(self, request: Request, limit: int) -> Response:
+        """Send a request once; raise CloudError unless its response is a success."""
+        self.requests += 1
+        response = self._http.send(request, limit)
+        self._keep(response)
+        if response.status != request.success:
+            raise status_error(response, request, self._connection)
+        if response.failure:
+            raise response.failure
+        return response
 
     def _report_retry(self, error: CloudError, attempt: int, wait: float, took: float) -> None:
         line = f"retry {attempt} of {self._connection.retries} in {wait:.1f} s: {error.message}"

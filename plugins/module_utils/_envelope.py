@@ -37,6 +37,24 @@ def read_json(body: bytes, content_type: str = "") -> Any:
         raise MalformedResponse(f"{problem}.", CHECK_URL) from None
 
 
+def is_cut(body: bytes) -> bool:
+    """Return whether a body looks like the beginning of a JSON object.
+
+    A proxy may have seen the end of the connection and completed the response. By default, nginx
+    uses HTTP/1.0, in which that is how a body ends.
+    """
+    body = body.strip()
+    if not body.startswith(b"{") or body.endswith(b"}"):
+        return False
+    try:
+        json.JSONDecoder().raw_decode(body.decode(errors="replace"))
+    except RecursionError:
+        return False
+    except ValueError:
+        return True
+    return False  # an object, and other text after it
+
+
 def parse_listing(content: Any) -> Page:
     """Check the documented envelope, or raise MalformedResponse."""
     if not isinstance(content, dict):

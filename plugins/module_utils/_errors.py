@@ -9,7 +9,7 @@ The errors with ``api_down`` allow the use of a stale cache entry.
     CloudError
     ├── OptionError            an option is missing or malformed
     │   └── TokenFileUnusable  the token file can't be read, or has no token
-    ├── MissingLibrary         requests, or PySocks, is not installed
+    ├── MissingLibrary         requests, or PySocks, can't be imported
     ├── NotYetLive             the API has announced the operation, which is not live
     ├── Unreachable            no connection, or one that was interrupted      (api_down)
     │   └── TimedOut           no connection, or no response, within the timeout
@@ -47,7 +47,7 @@ if sys.version_info < (3, 10):  # noqa: UP036
 
 
 class CloudError(Exception):
-    """Base class: ``message`` says what was wrong, and ``next_step`` what to do.
+    """Base class: ``problem`` says what was wrong, and ``next_step`` what to do.
 
     ``status`` is the HTTP status, if there was one; ``code`` is stable, for scripts. ``api_down``
     means that the last good listing may be used for a while. ``retry_after`` is the number of
@@ -59,11 +59,18 @@ class CloudError(Exception):
     retry_after: float | None = None
     attempts = 1
 
-    def __init__(self, message: str, next_step: str = "", status: int | None = None) -> None:
-        super().__init__(message, next_step, status)
-        self.message = message
+    def __init__(self, problem: str, next_step: str = "", status: int | None = None) -> None:
+        super().__init__(problem, next_step, status)
+        self.problem = problem
         self.next_step = next_step
         self.status = status
+
+    @property
+    def message(self) -> str:
+        """What was wrong, and how often a request was sent if it was repeated."""
+        if self.attempts == 1:
+            return self.problem
+        return f"{self.problem} Tried {self.attempts} times."
 
     def __str__(self) -> str:
         return f"{self.message} {self.next_step}".strip()
@@ -91,10 +98,13 @@ class TokenFileUnusable(OptionError):
 
 
 class MissingLibrary(CloudError):
-    """The Python library ``library`` is not installed where Ansible runs."""
+    """A Python library can't be used where Ansible runs.
+
+    ``library`` is "requests" if that is the one that is not installed.
+    """
 
     code = "missing_library"
-    library = "requests"
+    library = ""
 
 
 class NotYetLive(CloudError):

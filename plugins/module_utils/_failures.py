@@ -7,12 +7,12 @@
 from __future__ import annotations
 
 import http.client
+import os
 import re
 import socket
 import ssl
 import sys
 import time
-from collections.abc import Mapping
 from datetime import timezone
 from email.utils import parsedate_to_datetime
 from urllib.parse import urlencode
@@ -35,51 +35,10 @@ from ._errors import (
 )
 from ._options import Connection
 from ._text import excerpt, header_text, one_line, reason_of, redact
-from ._url import Request, Route
+from ._url import Request, Response, Route
 
-_USE_HTTPS = "Write https instead of http in base_url: the port requires TLS."
 # The responses of nginx, Apache and Go to plain HTTP on such a port do.
 _mentions_tls = re.compile(rb"(?i)\b(https|ssl)\b").search
-
-# For each status: the error, what it means in HTTP, and the next step. ``{source}`` is the option
-# or variable that the token is from.
-_STATUS = {
-    401: (
-        Unauthorized,
-        "The API rejected the token (HTTP 401)",
-        "Check {source}: the token may be misspelled, revoked or for another account.",
-    ),
-    403: (
-        Forbidden,
-        "The API refuses the request (HTTP 403); the token may lack the scope {scope}",
-        "Check the scopes of the token from {source} in the dashboard, and any firewall.",
-    ),
-    404: (NotFound, "The API has no {subject} at {url} (HTTP 404)", "{next_step}"),
-    407: (
-        StatusError,
-        "The proxy{proxy} requires a user and a password (HTTP 407)",
-        "Check the environment variables http_proxy and all_proxy: the form is "
-        "http://user:password@host:port.",
-    ),
-    429: (
-        RateLimited,
-        "The API is throttling requests (HTTP 429)",
-        "Run again later, or less often.",
-    ),
-}
-_OTHERS = {
-    3: (
-        Redirected,
-        "The API redirects to {target}, which is not followed (HTTP {status})",
-        "If the API is there, set base_url to it.",
-    ),
-    5: (ServerFailed, "The API is failing (HTTP {status})", "Run again later."),
-}
-_UNEXPECTED = (
-    StatusError,
-    "The API returned an unexpected status (HTTP {status})",
-    "{next_step}",
-)
 
 _SET_CA_PATH = "If the certificate is from a private CA, set ca_path to a PEM bundle."
 # Values of verify_code, which OpenSSL calls X509_V_ERR_CERT_NOT_YET_VALID and so on.
@@ -100,41 +59,75 @@ def shown_url(request: Request, connection: Connection) -> str:
     return shown
 
 
-def status_error(
-    status: int,
-    headers: Mapping[str, str],
-    body: bytes,
-    request: Request,
-    route: Route,
-    connection: Connection,
-) -> StatusError:
+def status_error(response: Response, request: Request, connection: Connection) -> StatusError:
     """Make the error for a status but that of success; it quotes a body that is not HTML."""
-    quote = connection.quote
-    kind, message, next_step = _STATUS.get(status) or _OTHERS.get(status // 100, _UNEXPECTED)
-    if status == 400 and connection.base_url.startswith("http:") and _mentions_tls(body):
-        next_step = _USE_HTTPS
-    location = quote(header_text(headers.get("Location", "")))
-    target = f'"{location}"' if location else "nowhere"
-    proxy = f" {route.proxy}" if route.proxy else ""
-    names = {
-        "scope": request.scope,
-        "subject": request.subject,
-        "url": shown_url(request, connection),
-        "source": connection.token_label,
-        "target": target,
-        "next_step": request.next_step,
-        "proxy": proxy,
-    }
-    message = f"{message.format(status=status, **names)}."
-    wait = retry_after(headers.get("Retry-After", ""))
+    details = ""
+    wait = retry_after(response.headers.get("Retry-After", ""))
     if wait is not None:
-        message += f" It asks to wait {wait:.0f} s."
-    text = quote(body.decode("utf-8", "replace"))
-    if text and "html" not in headers.get("Content-Type", "").lower():
-        message += f' The response is "{text}".'
-    error = kind(message, next_step.format(**names), status)
+        details += f" It asks to wait {wait:.0f} s."
+    text = connection.quote(response.body.decode("utf-8", "replace"))
+    if text and "html" not in response.headers.get("Content-Type", "").lower():
+        details += f' The response is "{text}".'
+    error = _error_of_status(response, request, connection, details)
     error.retry_after = wait
+    is_plain_http = not response.route.is_encrypted
+    if response.status == 400 and is_plain_http and _mentions_tls(response.body):
+        error.next_step = "Write https instead of http in base_url: the port requires TLS."
     return error
+
+
+def _error_of_status(
+    response: Response, request: Request, connection: Connection, details: str
+) -> StatusError:
+    """Make the error for a status: what it means in HTTP, the details, and the next step."""
+    status = response.status
+    if status == 401:
+        return Unauthorized(
+            f"The API rejected the token (HTTP 401).{details}",
+            f"Check {connection.token_label}: the token may be misspelled, revoked or for another "
+            "account.",
+            status,
+        )
+    if status == 403:
+        return Forbidden(
+            "The API refuses the request (HTTP 403); the token may lack the scope "
+            f"{request.scope}.{details}",
+            f"Check the scopes of the token from {connection.token_label} in the dashboard, and "
+            "any firewall.",
+            status,
+        )
+    if status == 404:
+        url = shown_url(request, connection)
+        problem = f"The API has no {request.subject} at {url} (HTTP 404).{details}"
+        return NotFound(problem, request.next_step, status)
+    if status == 407:
+        return _no_access_to_proxy(response.route, details)
+    if status == 429:
+        problem = f"The API is throttling requests (HTTP 429).{details}"
+        return RateLimited(problem, "Run again later, or less often.", status)
+    if 300 <= status < 400:
+        location = connection.quote(header_text(response.headers.get("Location", "")))
+        target = f'"{location}"' if location else "nowhere"
+        return Redirected(
+            f"The API redirects to {target}, which is not followed (HTTP {status}).{details}",
+            "If the API is there, set base_url to it.",
+            status,
+        )
+    if 500 <= status < 600:
+        problem = f"The API is failing (HTTP {status}).{details}"
+        return ServerFailed(problem, "Run again later.", status)
+    problem = f"The API returned an unexpected status (HTTP {status}).{details}"
+    return StatusError(problem, request.next_step, status)
+
+
+def _no_access_to_proxy(route: Route, details: str = "") -> StatusError:
+    proxy = f" {route.proxy}" if route.proxy else ""
+    return StatusError(
+        f"The proxy{proxy} requires a user and a password (HTTP 407).{details}",
+        "Check the environment variables http_proxy, https_proxy and all_proxy: the form is "
+        "http://user:password@host:port.",
+        407,
+    )
 
 
 def retry_after(value: str) -> float | None:
@@ -161,13 +154,11 @@ def no_connection(route: Route, seconds: float) -> TimedOut:
 
 def no_socks(route: Route) -> MissingLibrary:
     """Make the error for a SOCKS proxy without the library that requests needs for it."""
-    error = MissingLibrary(
+    return MissingLibrary(
         f"Cannot reach {route.place}: the Python library PySocks is not installed.",
         f"Install it where Ansible runs: {sys.executable} -m pip install PySocks, or use a proxy "
         "for HTTP.",
     )
-    error.library = "PySocks"
-    return error
 
 
 def invalid_url(route: Route) -> OptionError:
@@ -180,15 +171,43 @@ def invalid_url(route: Route) -> OptionError:
     )
 
 
-def no_bundle(route: Route, path: str) -> TLSFailed:
-    """Make the error for a missing bundle of certificates, which the environment names."""
-    return TLSFailed(
-        f"TLS with {route.place} failed: the CA bundle {one_line(path)} does not exist.",
-        "Check the environment variable REQUESTS_CA_BUNDLE or CURL_CA_BUNDLE, or set ca_path.",
+def unusable_requests(error: Exception) -> MissingLibrary:
+    """Make the error for an exception that the import of requests raised."""
+    if isinstance(error, ModuleNotFoundError) and error.name == "requests":
+        missing = MissingLibrary(
+            "The Python library requests is not installed.",
+            f"Install it where Ansible runs: {sys.executable} -m pip install requests, pipx inject "
+            "ansible-core requests, or the system's package python3-requests.",
+        )
+        missing.library = "requests"
+        return missing
+    return MissingLibrary(
+        "The Python library requests is installed, but can't be imported: "
+        f"{type(error).__name__}: {reason_of(error)}.",
+        f"Install it again where Ansible runs: {sys.executable} -m pip install --force-reinstall "
+        "requests, or the system's package python3-requests.",
     )
 
 
-def transport_error(error: Exception, route: Route, timeout: float, is_tls: bool) -> CloudError:
+def check_bundle(path: str, route: Route) -> None:
+    """Raise TLSFailed if a bundle of certificates, a file or a folder, can't be read."""
+    if os.path.isdir(path):
+        return
+    try:
+        with open(path, "rb"):
+            pass
+    except OSError as error:
+        raise TLSFailed(
+            f"TLS with {route.place} failed: the CA bundle {one_line(path)} can't be read: "
+            f"{str(error.strerror).lower()}.",
+            "Check the file, and what names it: ca_path, the environment variable "
+            "REQUESTS_CA_BUNDLE or CURL_CA_BUNDLE, or else the Python library certifi.",
+        ) from None
+
+
+def transport_error(
+    error: Exception, route: Route, timeout: float, is_tls: bool = False
+) -> CloudError:
     """Make the error for an exception of requests, urllib3 or a socket.
 
     ``timeout`` is the option; ``is_tls``: TLS failed.
@@ -207,12 +226,15 @@ def transport_error(error: Exception, route: Route, timeout: float, is_tls: bool
             f"No complete response from {route.place} within {timeout:.3g} s.",
             "Raise timeout, or check the network and any proxy.",
         )
+    reason = _what_failed(causes)
+    if reason.startswith("tunnel connection failed: 407"):
+        return _no_access_to_proxy(route)
     next_step = "Check base_url, the network and any proxy."
     # What servers do with plain HTTP on a port for TLS: they send an alert of TLS, or nothing.
     ended = _find(causes, ConnectionResetError, http.client.BadStatusLine)
     if ended and route.proxy is None and not route.is_encrypted:
         next_step += " If the port requires TLS, write https in base_url."
-    return Unreachable(f"Cannot reach {route.place}: {_what_failed(causes)}.", next_step)
+    return Unreachable(f"Cannot reach {route.place}: {reason}.", next_step)
 
 
 def _tls_failed(error: BaseException, place: str) -> TLSFailed:

@@ -10,27 +10,24 @@ cache does not need it.
 
 from __future__ import annotations
 
-import os
-import sys
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
-from ._envelope import CHECK_URL
-from ._errors import CloudError, MalformedResponse, MissingLibrary
+from ._envelope import CHECK_URL, is_cut
+from ._errors import CloudError, MalformedResponse
 from ._failures import (
+    check_bundle,
     invalid_url,
-    no_bundle,
     no_connection,
     no_socks,
     shown_url,
-    status_error,
     transport_error,
+    unusable_requests,
 )
 from ._options import Connection
 from ._text import Show, header_text
-from ._url import Request, Route, is_loopback, origin, proxy_address
+from ._url import Request, Response, Route, is_loopback, origin, proxy_address
 
 if TYPE_CHECKING:
     import requests
@@ -40,48 +37,32 @@ _ERROR_LIMIT = 64 * 2**10  # bytes of an error's body; a longer one is not quote
 _LONGEST_CONNECT = 10.0  # seconds for each address, so that the others of a name are tried, too
 
 
-class Response(NamedTuple):
-    """A response with the status of success."""
-
-    body: bytes
-    headers: Mapping[str, str]
-
-
 class Http:
     """Send requests, one after the other, over one connection that is kept open.
 
-    ``trace``, if there is one, receives one line for each request. ``status``, ``headers`` and
-    ``size``, the number of bytes of the body, are those of the response to the last request, if
-    there was one; ``seconds`` is how long that request took.
+    ``trace``, if there is one, receives one line for each request.
     """
 
     def __init__(self, connection: Connection, trace: Show | None = None) -> None:
         self._connection = connection
         self._trace = trace
         self._session: requests.Session | None = None
-        self.requests = 0
-        self.status: int | None = None
-        self.headers: Mapping[str, str] = {}
-        self.size = 0
-        self.seconds = 0.0
-        self._started = 0.0  # of the last request, as time.monotonic()
 
     def send(self, request: Request, limit: int) -> Response:
-        """Return the response, with a body of at most ``limit`` bytes, or raise CloudError."""
+        """Return the response, whatever its status; raise CloudError if there is none.
+
+        The body of a success has at most ``limit`` bytes.
+        """
         if self._session is None:
             self._session = _new_session(self._connection)
-        self.requests += 1
-        self.status = None
-        self.headers = {}
-        self.size = 0
-        self._started = time.monotonic()
+        started = time.monotonic()
+        response = None
         try:
-            body = self._exchange(self._session, request, limit)
+            response = self._exchange(self._session, request, limit, started)
         finally:
-            self.seconds = time.monotonic() - self._started
             if self._trace:
-                self._trace(self._describe(request))
-        return Response(body, self.headers)
+                self._trace(self._describe(request, response, time.monotonic() - started))
+        return response
 
     def close(self) -> None:
         """Close the connection, if one is open."""
@@ -89,8 +70,31 @@ class Http:
             self._session.close()
             self._session = None
 
-    def _exchange(self, session: requests.Session, request: Request, limit: int) -> bytes:
-        """Send a request, and return the body of its response."""
+    def _exchange(
+        self, session: requests.Session, request: Request, limit: int, started: float
+    ) -> Response:
+        """Send a request, and read its response; ``started`` is the time, as monotonic()."""
+        import urllib3
+
+        received, route = self._open(session, request, started)
+        failure: CloudError | None = None
+        body = b""
+        if received.status_code != request.success:
+            limit = _ERROR_LIMIT
+        with received:
+            try:
+                body = self._read(received, limit)
+            except MalformedResponse as error:
+                failure = error
+            except (OSError, urllib3.exceptions.HTTPError, ValueError) as error:
+                failure = transport_error(error, route, self._connection.timeout)
+        seconds = time.monotonic() - started
+        return Response(received.status_code, received.headers, body, seconds, route, failure)
+
+    def _open(
+        self, session: requests.Session, request: Request, started: float
+    ) -> tuple[requests.Response, Route]:
+        """Send a request, and return its response with an unread body, and its route."""
         import requests
         import urllib3
 
@@ -105,23 +109,23 @@ class Http:
         connecting = timeout if proxy else min(timeout, _LONGEST_CONNECT)
         if route.proxy == "":
             raise invalid_url(route)  # requests would raise a TypeError
+        if route.is_encrypted and settings["verify"]:
+            bundle = settings["verify"]
+            check_bundle(requests.utils.DEFAULT_CA_BUNDLE_PATH if bundle is True else bundle, route)
         try:
             prepared = session.prepare_request(
                 requests.Request(request.method, url, params=request.query)
             )
             # The session itself would read the whole body of a redirect, and keep cookies.
-            with session.get_adapter(url).send(
-                prepared, timeout=(connecting, timeout), **settings
-            ) as response:
-                self.status = response.status_code
-                self.headers = response.headers
-                if self.status != request.success:
-                    raise self._status_error(response, request, route)
-                return self._read(response, limit)
+            adapter = session.get_adapter(url)
+            received = adapter.send(prepared, timeout=(connecting, timeout), **settings)
         except (OSError, urllib3.exceptions.HTTPError, ValueError) as error:
-            raise self._error(error, route, settings["verify"], connecting) from None
+            raise self._error(error, route, connecting, started) from None
+        return received, route
 
-    def _error(self, error: Exception, route: Route, verify: Any, connecting: float) -> CloudError:
+    def _error(
+        self, error: Exception, route: Route, connecting: float, started: float
+    ) -> CloudError:
         """Make the error for an exception; ``connecting`` is the limit of the connection."""
         from requests import exceptions as known
         from urllib3.exceptions import LocationValueError
@@ -130,31 +134,15 @@ class Http:
             return no_socks(route)
         if isinstance(error, (known.InvalidURL, LocationValueError)):
             return invalid_url(route)
-        if isinstance(verify, str) and not os.path.exists(verify) and route.is_encrypted:
-            return no_bundle(route, verify)
         timeout = self._connection.timeout
         # The TLS handshake has the limit of the connection, too.
-        seconds = time.monotonic() - self._started
-        is_early = isinstance(error, known.Timeout) and seconds < timeout
+        is_early = isinstance(error, known.Timeout) and time.monotonic() - started < timeout
         if is_early or isinstance(error, known.ConnectTimeout):
             return no_connection(route, connecting)
         is_tls = isinstance(error, known.SSLError)
         return transport_error(error, route, timeout, is_tls)
 
-    def _status_error(
-        self, response: requests.Response, request: Request, route: Route
-    ) -> CloudError:
-        import urllib3
-
-        body = b""  # not a part of the body, which could end within the token
-        # The status is more useful than an error of its body.
-        with suppress(CloudError, OSError, urllib3.exceptions.HTTPError, ValueError):
-            body = self._read(response, _ERROR_LIMIT)
-        return status_error(
-            response.status_code, response.headers, body, request, route, self._connection
-        )
-
-    def _read(self, response: requests.Response, limit: int) -> bytes:
+    def _read(self, received: requests.Response, limit: int) -> bytes:
         """Return the decompressed body.
 
         Raises MalformedResponse if it is longer than ``limit`` bytes, or not in an encoding that
@@ -162,7 +150,7 @@ class Http:
         """
         import urllib3
 
-        encoding = header_text(response.headers.get("Content-Encoding", ""))
+        encoding = header_text(received.headers.get("Content-Encoding", ""))
         if encoding.lower() not in ("", "identity", "gzip"):
             raise MalformedResponse(
                 f'The response has the encoding "{self._connection.quote(encoding)}", '
@@ -170,13 +158,12 @@ class Http:
                 CHECK_URL,
             )
         deadline = time.monotonic() + self._connection.timeout
-        response.raw.enforce_content_length = True  # urllib3 1 would accept a short body
+        received.raw.enforce_content_length = True  # urllib3 1 would accept a short body
         body = bytearray()
         try:
-            for piece in _pieces(response.raw):
+            for piece in _pieces(received.raw):
                 body += piece
-                self.size = len(body)
-                if self.size > limit:
+                if len(body) > limit:
                     raise MalformedResponse(
                         f"The listing is larger than {LIMIT // 2**20} MiB, the limit.", CHECK_URL
                     )
@@ -186,16 +173,21 @@ class Http:
             raise MalformedResponse(
                 "The response claims to be compressed with gzip, but is not.", CHECK_URL
             ) from None
-        if _is_cut(response.raw):
+        content = bytes(body)
+        is_empty = encoding.lower() == "gzip" and not content
+        if is_empty or is_cut(content):
             raise urllib3.exceptions.ProtocolError
-        return bytes(body)
+        return content
 
-    def _describe(self, request: Request) -> str:
+    def _describe(self, request: Request, response: Response | None, seconds: float) -> str:
         """Describe a request and its response on one line."""
-        url = shown_url(request, self._connection)
-        outcome = f"HTTP {self.status}" if self.status else "no response"
-        took = f"{self.seconds * 1000:,.0f} ms"
-        return f"{request.method} {url}: {outcome}, {took}, {self.size:,} bytes"
+        line = f"{request.method} {shown_url(request, self._connection)}:"
+        took = f"{seconds * 1000:,.0f} ms"
+        if response is None:
+            return f"{line} no response, {took}"
+        if response.failure:
+            return f"{line} HTTP {response.status}, {took}, no usable body"
+        return f"{line} HTTP {response.status}, {took}, {len(response.body):,} bytes"
 
 
 def _pieces(raw: Any) -> Iterator[bytes]:
@@ -210,27 +202,12 @@ def _pieces(raw: Any) -> Iterator[bytes]:
         yield from raw.stream(2**10, decode_content=True)
 
 
-def _is_cut(raw: Any) -> bool:
-    """Return whether a body ended within gzip data, which urllib3 does not notice.
-
-    A proxy may have seen the end of the connection and completed the response. By default, nginx
-    uses HTTP/1.0, in which that is how a body ends.
-    """
-    decoder = getattr(raw, "_decoder", None)
-    decompressor = getattr(decoder, "_obj", None)
-    return not getattr(decompressor, "eof", True)
-
-
 def _new_session(connection: Connection) -> requests.Session:
     try:
         import requests
         import urllib3
-    except ImportError:
-        raise MissingLibrary(
-            "The Python library requests is not installed.",
-            f"Install it where Ansible runs: {sys.executable} -m pip install requests, pipx inject "
-            "ansible-core requests, or the system's package python3-requests.",
-        ) from None
+    except Exception as error:  # noqa: BLE001  # code of other projects, perhaps half installed
+        raise unusable_requests(error) from None
 
     def add_token(request: requests.PreparedRequest) -> requests.PreparedRequest:
         request.headers["Authorization"] = f"Bearer {connection.api_token}"

@@ -2,16 +2,17 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""URLs: the option base_url, requests, and origins."""
+"""Requests, responses, and their URLs: the option base_url, and origins."""
 
 from __future__ import annotations
 
 import ipaddress
 import re
+from collections.abc import Mapping
 from typing import NamedTuple
 from urllib.parse import urljoin, urlsplit
 
-from ._errors import OptionError
+from ._errors import CloudError, OptionError
 
 _API_PATH = "/api/v1"
 _DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -62,6 +63,20 @@ class Route(NamedTuple):
         if self.proxy is None:
             return place
         return f"{place} through the proxy {self.proxy}".rstrip()
+
+
+class Response(NamedTuple):
+    """A response, whatever its status; ``seconds`` is how long the request took.
+
+    ``failure``: why the body could not be read, which is empty then.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    seconds: float
+    route: Route
+    failure: CloudError | None = None
 
 
 def check_base_url(text: str) -> str:

@@ -102,7 +102,7 @@ report:
       type: int
       sample: 1
     milliseconds:
-      description: The duration of the last request, or null if none was sent.
+      description: The duration of the last request, or null if it had no response.
       returned: always
       type: int
       sample: 84

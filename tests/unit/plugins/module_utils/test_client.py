@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+import signal
 from collections.abc import Iterator
 from typing import Any
 
@@ -55,6 +56,68 @@ def test_a_transient_failure_is_retried(
     assert read.warnings == []
 
 
+@pytest.mark.promise("whole")
+def test_half_an_object_is_requested_again(read: Any, sandbox: Sandbox, clock: Any) -> None:
+    sandbox.fail(Fault(body='{"data": ['))
+    assert len(read(sandbox, retries=1)) == 3
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault(status=401, cut="body"),
+        Fault(status=401, cut="body", end="hang"),
+        Fault(status=401, headers={"Content-Encoding": "gzip"}),
+    ],
+    ids=["cut", "hang", "encoding"],
+)
+def test_a_status_is_more_important_than_an_error_of_its_body(
+    read: Any, sandbox: Sandbox, fault: Fault
+) -> None:
+    sandbox.fail(fault)
+    with pytest.raises(_errors.Unauthorized) as caught:
+        read(sandbox, timeout=1)
+    assert "The response is" not in caught.value.message
+
+
+def test_only_the_status_of_success_is_not_an_error(
+    read: Any, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accepted = _client.LIST_SERVERS._replace(success=202)
+    monkeypatch.setattr(_client, "LIST_SERVERS", accepted)
+    with pytest.raises(_errors.StatusError, match="HTTP 200"):
+        read(sandbox)
+    sandbox.fail(Fault(status=202, body='{"data": [], "has_more": false}'))
+    assert read(sandbox) == []
+
+
+class Interrupted(BaseException):
+    """Like KeyboardInterrupt, but pytest reports it as the failure of one test."""
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.promise("bounded")
+def test_ctrl_c_ends_a_request_at_once(read: Any, sandbox: Sandbox) -> None:
+    sandbox.fail(Fault.hang())
+    signals = []
+
+    def interrupt(number: int, _frame: object) -> None:
+        signals.append(number)
+        raise Interrupted
+
+    # Not SIGINT itself, which a background process may ignore, and which ends pytest.
+    previous = signal.signal(signal.SIGALRM, interrupt)
+    # If the request continues after the first signal, there is another one 10 seconds later.
+    signal.setitimer(signal.ITIMER_REAL, 0.3, 10)
+    try:
+        with pytest.raises(Interrupted):
+            read(sandbox, timeout=60)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+    assert len(signals) == 1
+
+
 @pytest.mark.parametrize(("method", "sent"), [("GET", 4), ("POST", 1), ("DELETE", 1)])
 def test_only_a_get_is_repeated(
     read: Any,
@@ -77,7 +140,7 @@ FINAL_FAULTS = [
     Fault(status=302, location="/elsewhere"),
     Fault(status=308, location="http://[bad\x01"),
     Fault.html(),
-    Fault(body="{"),
+    Fault(body="[1, 2"),
     Fault(headers={"Content-Encoding": "gzip"}),
 ]
 
@@ -194,6 +257,16 @@ def test_a_wait_of_more_than_five_seconds_is_reported(
     (wait,) = read.waits
     assert re.match(r"retry 1 of 3 in 40\.\d s: The API is throttling requests", wait)
     assert [line.partition(" ")[0] for line in read.trace] == ["GET", "GET", "retry", "GET"]
+
+
+def test_a_wait_is_reported_before_it_begins(
+    read: Any, sandbox: Sandbox, clock: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reported = []
+    monkeypatch.setattr(clock, "sleep", lambda seconds: reported.extend(read.waits))
+    sandbox.fail(Fault(status=429, retry_after=40))
+    read(sandbox, retries=1)
+    assert len(reported) == 1
 
 
 @pytest.mark.parametrize("took", [4, 6])

@@ -86,14 +86,36 @@ def test_the_bundle_of_the_environment_is_used_without_ca_path(
         monkeypatch.setenv("REQUESTS_CA_BUNDLE", another)
         with pytest.raises(TLSFailed):
             read(sandbox)
-        monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/nowhere/ca.pem")
-        with pytest.raises(TLSFailed, match=r"bundle /nowhere/ca.pem does not exist.*REQUESTS_CA"):
-            read(sandbox)
         assert len(read(sandbox, verify=ours)) == 3
         with warnings.catch_warnings(record=True) as seen:
             warnings.simplefilter("always")
             assert len(read(sandbox, verify=False)) == 3
     assert (read.warnings, [str(warning.message) for warning in seen]) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [("no-such.pem", "no such file or directory"), ("ca.pem/ca.pem", "not a directory")],
+)
+@pytest.mark.parametrize("variable", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "certifi"])
+def test_a_bundle_that_cannot_be_read_is_named(
+    read: Any,
+    clock: Any,
+    certificates: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    variable: str,
+    name: str,
+    reason: str,
+) -> None:
+    bundle = str(certificates / name)
+    if variable == "certifi":
+        monkeypatch.setattr("requests.utils.DEFAULT_CA_BUNDLE_PATH", bundle)
+    else:
+        monkeypatch.setenv(variable, bundle)
+    words = rf"TLS with 127.0.0.1:1 failed: the CA bundle {bundle} can't be read: {reason}"
+    with pytest.raises(TLSFailed, match=words):
+        read(Sandbox(), "https://127.0.0.1:1", retries=3)
+    assert clock.waits == []
 
 
 def test_https_to_a_port_for_http_names_the_cause(read: Any, sandbox: Sandbox) -> None:
@@ -183,14 +205,21 @@ def test_a_proxy_that_refuses_a_tunnel_is_quoted_and_gets_no_token(
     read: Any, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("https_proxy", sandbox.url)
-    sandbox.fail(Fault(status=407), times=None)
-    with pytest.raises(Unreachable, match=r"the proxy .*: tunnel connection failed: 407"):
+    sandbox.fail(Fault(status=403))
+    with pytest.raises(Unreachable, match=r"the proxy .*: tunnel connection failed: 403"):
         read(sandbox, "https://api.invalid")
     (request,) = sandbox.requests
     assert (request.method, request.path) == ("CONNECT", "api.invalid:443")
     assert request.headers["Authorization"] is None
-    # Through plain HTTP, the response is the proxy's.
-    monkeypatch.setenv("http_proxy", sandbox.url)
-    words = f"^The proxy 127.0.0.1:{sandbox.port} requires a user and a password .* http_proxy"
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_proxy_that_requires_a_password_is_asked_once(
+    read: Any, clock: Any, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, scheme: str
+) -> None:
+    monkeypatch.setenv(f"{scheme}_proxy", sandbox.url)
+    sandbox.fail(Fault(status=407), times=None)
+    words = f"^The proxy 127.0.0.1:{sandbox.port} requires a user and a password .* {scheme}_proxy"
     with pytest.raises(StatusError, match=words):
-        read(sandbox, "http://api.invalid")
+        read(sandbox, f"{scheme}://api.invalid", retries=3)
+    assert len(sandbox.requests) == 1
