@@ -107,7 +107,8 @@ def run(
     # Before ansible-core 2.22, a token of white space would mask all white space in messages.
     module.no_log_values = {value for value in module.no_log_values if value.strip()}
     # In module.params, an option that is left out is null or has its default, too.
-    written = {option: module.params[option] for option in RULES if option in _load_params()}
+    given = _load_params()
+    written = {option: module.params[option] for option in RULES if option in given}
     try:
         params = {**module.params, **_stripped(module.params, options)}
         connection_options = resolve(written, RULES)

@@ -181,8 +181,9 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"api_token": None}, "SERVER_MANAGEMENT_API_TOKEN"),
     ({"timeout": "sandbox-token"}, "timeout: must be a number, but is ********."),
     ({"hostvars_prefix": "ansible_"}, "hostvars_prefix: 'ansible_' does not make usable"),
-    ({"statuses": []}, "statuses: the list is empty."),
-    ({"plans": "{{ none }}"}, "plans: has an empty value."),
+    # Nothing listens there: these two are checked before anything is requested.
+    ({"statuses": [], "base_url": "http://127.0.0.1:1"}, "statuses: the list is empty."),
+    ({"plans": "{{ none }}", "base_url": "http://127.0.0.1:1"}, "plans: has an empty value."),
     ({"min_servers": 4}, "min_servers: 4 or more expected, but the account has 3."),
     (
         {"filters": [{"exclude": True}], "min_hosts": 1},

@@ -6,9 +6,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from typing import Any
+from pathlib import Path
 
 import pytest
 
@@ -18,46 +16,53 @@ from .conftest import Source, as_arguments, failures
 
 # At the end of each line of the files.
 MARK = "shown-line"
+# Mistakes in an expression, as YAML.
 EXPRESSIONS = {
     "syntax": "server_management_name |",
     "undefined": "server_management_nope.x",
     "one_host": "none if server_management_name != 'web-1' else server_management_nope.x",
     "filter": "server_management_plan | nope",
-    "braces": "{{ server_management_plan == 'small' }}",
+    "braces": "'{{ server_management_plan }}'",
     "type": "server_management_plan | length",
-    "date": None,
+    "date": "2026-01-01",
 }
-OPTIONS: list[Callable[[Any], dict[str, Any]]] = [
-    lambda text: {"compose": {"a": text}},
-    lambda text: {"groups": {"a": text}},
-    lambda text: {"keyed_groups": [{"key": text}]},
-    lambda text: {
-        "keyed_groups": [{"key": "server_management_plan", "parent_group": f"{{{{ {text} }}}}"}]
-    },
-    lambda text: {"keyed_groups": [{"key": "''", "default_value": text}]},
-    lambda text: {"keyed_groups": [{"key": "server_management_plan", "prefix": text}]},
-    lambda text: {"hostnames": [text]},
-    lambda text: {"filters": [{"include": text}, {"exclude": "true"}]},
-]
+# The places of an expression in a file.
+OPTIONS = {
+    "compose": "compose:\n  a: {}",
+    "groups": "groups:\n  a: {}",
+    "key": "keyed_groups:\n  - key: {}",
+    "parent": "keyed_groups:\n  - key: server_management_plan\n    parent_group: \"{{{{ {} }}}}\"",
+    "default": "keyed_groups:\n  - key: \"''\"\n    default_value: {}",
+    "prefix": "keyed_groups:\n  - key: server_management_plan\n    prefix: {}",
+    "hostnames": "hostnames:\n  - {}",
+    "filters": "filters:\n  - include: {}\n  - exclude: true",
+}
+
+
+def write(source: Source, name: str, *parts: str) -> Path:
+    """Write an inventory file with these parts, and the mark at the end of each line."""
+    lines = "\n".join(("plugin: server_management.cloud.servers", *parts)).splitlines()
+    content = "".join(f"{line}  # {MARK}\n" for line in lines)
+    return write_inventory(source.folder, content, f"{name}.server_management.yml")
 
 
 @pytest.mark.promise("secret")
 def test_no_failing_expression_shows_a_line_of_the_file(source: Source) -> None:
+    url = f"base_url: {source.sandbox.url}"
+    token = f"api_token: {source.sandbox.token}"
     paths = []
-    for number, option in enumerate(OPTIONS):
-        for name, text in EXPRESSIONS.items():
-            for strict in (False, True):
-                file = f"{number}_{name}_{strict}.server_management.yml"
-                path = source.file(file, **option(text), strict=strict)
-                lines = path.read_text().replace("a: null", "a: 2026-01-01").splitlines()
-                path.write_text("".join(f"{line}  # {MARK}\n" for line in lines))
-                paths.append(path)
+    for place, option in OPTIONS.items():
+        for mistake, expression in EXPRESSIONS.items():
+            text = option.format(expression)
+            name = f"{place}_{mistake}"
+            paths.append(write(source, name, url, token, text))
+            paths.append(write(source, f"{name}_strict", url, token, text, "strict: true"))
     result = source.runner.inventory(*as_arguments(paths), "--list", "-vvv").ok()
     assert MARK not in result.output
     assert result.stderr.count("[WARNING]") > len(paths) // 2
 
 
-MISTAKES: list[Any] = ["", "{{ nope }}", "{{ 1 +", "nope", ["nope"], {"nope": 1}, None]
+MISTAKES = ["''", "'{{ nope }}'", "'{{ 1 +'", "nope", "[nope]", "{nope: 1}", "null"]
 
 
 @pytest.mark.promise("secret")
@@ -65,21 +70,21 @@ def test_no_mistake_in_any_option_shows_a_token(source: Source) -> None:
     name = "server_management.cloud.servers"
     shown = source.runner.doc("-t", "inventory", "--json", name).ok().json()
     options = shown[name]["doc"]["options"].keys() - {"plugin", "api_token"}
-    mistakes = [(option, value) for option in sorted(options) for value in MISTAKES]
+    token = f"api_token: {source.sandbox.token}"
+    url = f"base_url: {source.sandbox.url}"
     paths = []
-    for number, (option, value) in enumerate(mistakes):
-        text = f"{option}: {json.dumps(value)}  # {MARK}"
-        token = f"api_token: {source.sandbox.token}  # {MARK}"
-        # Ansible shows the lines before and after an error.
-        lines = [token, text] if number % 2 else [text, token]
-        given = [f"plugin: {name}", *lines]
-        if option != "base_url":
-            given.append(f"base_url: {source.sandbox.url}")
-        file = f"{option}_{number}.server_management.yml"
-        paths.append(write_inventory(source.folder, "\n".join(given) + "\n", file))
+    for option in sorted(options):
+        for number, mistake in enumerate(MISTAKES):
+            parts = [url, token, f"{option}: {mistake}"]
+            if option == "base_url":
+                parts.remove(url)
+            # Ansible shows the lines before and after an error.
+            if number % 2:
+                parts.reverse()
+            paths.append(write(source, f"{option}_{number}", *parts))
     environment = {"ANSIBLE_VERBOSE_TO_STDERR": "1", "SERVER_MANAGEMENT_RETRIES": "0"}
     # The runner searches for the token.
     command = (*as_arguments(paths), "--list", "-vvvvvv")
     result = source.runner.inventory(*command, env=environment).ok()
     assert MARK not in result.output
-    assert len(failures(result)) > len(mistakes) // 2
+    assert len(failures(result)) > len(paths) // 2

@@ -12,6 +12,10 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
+    MissingLibrary,
+)
+from ansible_collections.server_management.cloud.plugins.module_utils._module import failure
 from sandbox import Fault, Sandbox
 from sandbox.account import SERVER
 from support.collection import REPOSITORY
@@ -87,28 +91,64 @@ def test_a_token_of_the_environment_is_masked_in_messages(
 
 
 @pytest.mark.parametrize("module", ALL)
+def test_each_module_checks_the_connection_before_any_request(
+    sandbox: Sandbox, module: str
+) -> None:
+    options = {**connection(sandbox), **REQUIRED.get(module, {}), "retries": -1}
+    outcome = run_module(module, options)
+    assert outcome.failed
+    assert outcome.result["msg"] == "retries: must be 0 or more, but is -1."
+    assert outcome.result["error"]["code"] == "invalid_option"
+    assert sandbox.requests == []
+
+
+@pytest.mark.promise("home")
+@pytest.mark.parametrize("option", ["api_token", "api_token_file"])
+@pytest.mark.parametrize("empty", [None, " "])  # white space is not a secret to be masked
+def test_an_empty_token_is_not_replaced_by_that_of_the_environment(
+    sandbox: Sandbox, option: str, empty: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SERVER_MANAGEMENT_API_TOKEN", sandbox.token)
+    outcome = run_module("server_info", {"base_url": sandbox.url, option: empty})
+    assert outcome.result["msg"].startswith(f"{option}: is empty. Check the template")
+    assert sandbox.requests == []
+
+
 @pytest.mark.parametrize(
-    ("changed", "words"),
+    ("options", "message"),
     [
-        ({"api_token": ...}, "api_token: is required"),
-        ({"api_token": None}, "api_token: is empty."),
-        ({"api_token": " "}, "api_token: is empty."),  # not a secret to be masked
-        ({"api_token_file": None}, "api_token_file: is empty."),
-        ({"api_token": "two words"}, "api_token: the token must be visible ASCII"),
-        ({"api_token": ..., "api_token_file": "missing"}, "api_token_file: "),
-        ({"retries": -1}, "retries: must be 0 or more"),
+        ({}, "base_url: is required. Set it in the task or in module_defaults, or set SERVER_"),
+        (
+            {"base_url": "http://127.0.0.1:1"},
+            "api_token: is required. Set it or api_token_file in the task or in module_defaults,",
+        ),
     ],
 )
-def test_connection_options_are_checked_before_any_request(
-    sandbox: Sandbox, module: str, changed: dict[str, Any], words: str
+def test_a_missing_option_is_named_with_the_places_where_it_can_be_set(
+    options: dict[str, str], message: str
 ) -> None:
-    options = {**connection(sandbox), **REQUIRED.get(module, {}), **changed}
-    outcome = run_module(module, {key: value for key, value in options.items() if value is not ...})
-    assert outcome.failed
-    assert outcome.result["msg"].startswith(words)
-    assert outcome.result["error"]["code"] in ("invalid_option", "invalid_token_file")
-    assert "two words" not in outcome.result["msg"]
-    assert sandbox.requests == []
+    assert run_module("server_info", options).result["msg"].startswith(message)
+
+
+def test_an_option_that_is_not_written_is_read_from_the_environment(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SERVER_MANAGEMENT_RETRIES", "-5")
+    options = {"base_url": sandbox.url, "api_token": sandbox.token}
+    for given in ({}, {"retries": None}):
+        message = run_module("server_info", {**options, **given}).result["msg"]
+        assert message == "retries: must be 0 or more, but is -5."
+    assert not run_module("server_info", {**options, "retries": 0}).failed
+
+
+def test_only_a_missing_requests_is_explained_by_ansible() -> None:
+    error = MissingLibrary("PySocks is not installed.", "Install it.")
+    error.library = "PySocks"
+    assert failure(error)["msg"] == "PySocks is not installed. Install it."
+    error.library = "requests"
+    message = failure(error)["msg"]
+    assert "Failed to import the required Python library (requests)" in message
+    assert "delegate_to: localhost" in message
 
 
 @pytest.mark.parametrize(
