@@ -31,7 +31,7 @@ OPTIONS = {
     "compose": "compose:\n  a: {}",
     "groups": "groups:\n  a: {}",
     "key": "keyed_groups:\n  - key: {}",
-    "parent": "keyed_groups:\n  - key: server_management_plan\n    parent_group: \"{{{{ {} }}}}\"",
+    "parent": 'keyed_groups:\n  - key: server_management_plan\n    parent_group: "{{{{ {} }}}}"',
     "default": "keyed_groups:\n  - key: \"''\"\n    default_value: {}",
     "prefix": "keyed_groups:\n  - key: server_management_plan\n    prefix: {}",
     "hostnames": "hostnames:\n  - {}",
