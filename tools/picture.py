@@ -31,10 +31,11 @@ TITLES = {
     "fleet": "The report of check_fleet about an account that differs from its declaration",
     "event": "A rulebook that runs a playbook for a new server",
 }
+COLUMN_WIDTH = 8  # pixels, as in the text around a picture
 _TEXT = re.compile(r'<text [^>]*\by="([\d.]+)"[^>]*>([^<]*)</text>')
 # The default of rich loads fonts from the network.
 TEMPLATE = """\
-<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img">
+<svg xmlns="http://www.w3.org/2000/svg" width="{size}" viewBox="0 0 {width} {height}" role="img">
 <!--
 {licence}
 -->
@@ -99,6 +100,7 @@ def draw(name: str, text: str) -> str:
     head = Path(__file__).read_text(encoding="utf-8").splitlines()[:3]
     licence = "\n".join(line.removeprefix("# ") for line in head)
     template = TEMPLATE.replace("{licence}", licence).replace("{subject}", TITLES[name])
+    template = template.replace("{size}", str(COLUMN_WIDTH * columns))
     svg = console.export_svg(title="server_management.cloud", code_format=template, unique_id=name)
     return "".join(f"{line.rstrip()}\n" for line in svg.splitlines())
 
