@@ -62,7 +62,7 @@ class Response:
 
 def page_of(sandbox: Sandbox, request: Request) -> int | None:
     """Return the number of the requested page, from 1, or None if it is not a page."""
-    if request.path != sandbox.prefix + PATH:
+    if request.path != PATH:
         return None
     try:
         return sandbox.paging.number(sandbox.paging.start(request.query, sandbox.servers))
@@ -87,11 +87,7 @@ def respond(sandbox: Sandbox, request: Request, fault: Fault) -> Response:
 
 def _route(sandbox: Sandbox, request: Request, fault: Fault) -> Response:
     """Return the response of the route for this request, or an error."""
-    routes = {
-        route.method: route
-        for route in ROUTES
-        if request.path == f"{sandbox.prefix}{PREFIX}{route.path}"
-    }
+    routes = {route.method: route for route in ROUTES if request.path == f"{PREFIX}{route.path}"}
     if not routes:
         return _error(404)
     if request.method not in routes:

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import socket
 import ssl
@@ -24,7 +23,7 @@ from .faults import Fault, PendingFaults
 from .paging import Paging
 from .wire import Wire
 
-LOOPBACK = ("127.0.0.0/8", "::1/128")
+HOST = "127.0.0.1"  # never reachable from another machine
 DEFAULT_TOKEN = "sandbox-token"
 StrPath = str | os.PathLike[str]
 
@@ -32,8 +31,8 @@ StrPath = str | os.PathLike[str]
 class Sandbox:
     """Serve an account while the `with` block runs, on a free port unless one is given.
 
-    `servers` is the list that is served, unchanged; it, `token`, `scopes` and `latency` may be
-    changed at any time. `requests` are the received requests, oldest first, and may be read at any
+    `servers` is the list that is served, unchanged; it, `token` and `scopes` may be changed at any
+    time. `requests` are the received requests, oldest first, and may be read at any
     time; `connections` is the number of accepted connections.
     """
 
@@ -42,39 +41,31 @@ class Sandbox:
         servers: int | Sequence[object] = 12,
         token: str = DEFAULT_TOKEN,
         *,
-        host: str = "127.0.0.1",
         port: int = 0,
-        prefix: str = "",
         pagination: str = "none",
         pagination_parameter: str | None = None,
         page_size: int = 100,
         addresses: str = "documentation",
         scopes: Sequence[str] = SCOPES,
         tls: tuple[StrPath, StrPath | None] | None = None,
-        latency: float = 0.0,
         changes: Sequence[Change] = (),
         verbose: bool = False,
     ) -> None:
         """Prepare an account; raise ValueError for invalid arguments.
 
-        `servers` is a number or a list; `prefix` precedes /api/v1; `addresses` is documentation or
-        loopback; `tls` is a certificate and its key; `latency` is in seconds before each response;
-        the schedule of `changes` begins with the first start.
+        `servers` is a number or a list; `addresses` is documentation or loopback; `tls` is a
+        certificate and its key; the schedule of `changes` begins with the first start.
         """
-        _require_loopback(host)
-        self.host = host
+        self.host = HOST
         self.port = port
-        self.prefix = prefix
         self.token = token
         self.scopes = scopes
-        self.latency = latency
         self.verbose = verbose
         self.paging = Paging(pagination, pagination_parameter, page_size)
         self.servers: list[Any] = (
             list(make_servers(servers, addresses)) if isinstance(servers, int) else list(servers)
         )
-        self.schedule = Schedule(changes, addresses)
-        self.schedule.check(self.servers)
+        self.schedule = Schedule(changes)
         self.requests: list[Request] = []
         self.connections = 0
         self.faults = PendingFaults()
@@ -85,8 +76,7 @@ class Sandbox:
     def url(self) -> str:
         """Return the base URL, without the path /api/v1."""
         scheme = "https" if self.context else "http"
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{scheme}://{host}:{self.port}{self.prefix}"
+        return f"{scheme}://{self.host}:{self.port}"
 
     @property
     def environment(self) -> dict[str, str]:
@@ -141,7 +131,6 @@ class _Server(ThreadingHTTPServer):
         self.sandbox = sandbox
         self.stopping = threading.Event()
         self.open: dict[socket.socket, int] = {}
-        self.address_family = socket.AF_INET6 if ":" in sandbox.host else socket.AF_INET
         super().__init__((sandbox.host, sandbox.port), _Handler)
 
     def server_bind(self) -> None:
@@ -220,7 +209,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.log_message("%s %s: %s", request.method, self.path, response.status)
         wire = Wire(self.request, fault, self.server.stopping)
         with_body = request.method != "HEAD" and response.status not in (204, 304)
-        if not wire.send(response, with_body=with_body, latency=sandbox.latency):
+        if not wire.send(response, with_body=with_body):
             self.close_connection = True
 
     def _read_body(self) -> bytes:
@@ -235,15 +224,6 @@ class _Handler(BaseHTTPRequestHandler):
         """Write a line to standard error, if verbose."""
         if self.server.sandbox.verbose:
             super().log_message(format, *values)
-
-
-def _require_loopback(host: str) -> None:
-    """Raise ValueError unless the address is reachable only from this machine."""
-    with suppress(ValueError):
-        address = ipaddress.ip_address(host)
-        if any(address in ipaddress.ip_network(network) for network in LOOPBACK):
-            return
-    raise ValueError(f"host: expected an address in 127.0.0.0/8 or ::1, not {host!r}")
 
 
 def _tls_context(certfile: StrPath, keyfile: StrPath | None) -> ssl.SSLContext:

@@ -27,12 +27,12 @@ class Wire:
         self._fault = fault
         self._stopping = stopping
 
-    def send(self, response: Response, *, with_body: bool, latency: float = 0.0) -> bool:
+    def send(self, response: Response, *, with_body: bool) -> bool:
         """Send a response; return whether the connection can serve another request."""
         fault = self._fault
         headers = {name.lower(): value.lower() for name, value in response.headers.items()}
         chunked = "transfer-encoding" in headers
-        self._wait(latency + fault.delay)
+        self._wait(fault.delay)
         if fault.raw:
             self._connection.sendall(fault.raw)
             return False
