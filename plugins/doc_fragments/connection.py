@@ -19,8 +19,8 @@ options:
   api_token:
     description:
       - The API token. Reading servers requires the scope C(servers:read).
-      - Either this option or O(api_token_file) may be set, not both. One that is set to null or to
-        an empty value, as by a template without a result, is an error.
+      - Either this option or O(api_token_file) may be set, not both. Null and an empty value are
+        errors, also if they are the result of a template.
       - Only if neither is set, the token is taken from the environment, where the variable of this
         option takes precedence over the one of O(api_token_file). An empty environment variable
         counts as not set; this applies to the variables of all options.
@@ -46,8 +46,8 @@ options:
   timeout:
     description:
       - The longest wait for the next bytes of a response, in seconds, and for a connection.
-      - A connection has at most 10 seconds for each address of a name, so that its other addresses
-        are tried, too. So has the TLS handshake. This limit does not apply to a proxy.
+      - A connection and its TLS handshake have at most 10 seconds for each address of a name, so
+        that its other addresses are tried, too. This limit does not apply to a proxy.
       - The whole body of a response may also take as long, after its headers. This is checked when
         bytes arrive.
     type: float
@@ -72,7 +72,7 @@ options:
     default: none
   pagination_parameter:
     description:
-      - The name of the query parameter for O(pagination=cursor).
+      - The name of the query parameter for O(pagination=cursor). It must not be empty.
     type: str
     default: starting_after
   allow_partial:

@@ -284,7 +284,7 @@ from ..plugin_utils._config import (
     convert_options,
     is_ours,
     read_options,
-    source_label,
+    shown_path,
 )
 from ..plugin_utils._groups import ReservedNames, group_hosts
 from ..plugin_utils._hosts import Host, hosts_from, report_servers, set_host_key_aliases
@@ -320,7 +320,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
     def parse(self, inventory: Any, loader: Any, path: str, cache: bool = True) -> None:
         super().parse(inventory, loader, path, cache)
-        self._label = source_label(path)
+        self._label = shown_path(path)
         self._token = ""  # for redaction, until the file or the connection gives it
         try:
             options = self._read_config_data(path)
@@ -353,7 +353,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         """Prepare all hosts and groups, then add them; adding can't fail."""
         token_file = ""
         if connection.token_path:
-            token_file = source_label(connection.token_path)
+            token_file = shown_path(connection.token_path)
         self._show(_DETAILS, f"token: {connection.token_origin} {token_file}".rstrip())
         check_token_file(connection, context.CLIARGS.get("inventory") or (), self._warn)
         inventory = self.inventory

@@ -108,25 +108,27 @@ def resolve(written: Mapping[Any, Any], rules: Mapping[str, Mapping[str, Any]]) 
 
     It is what the user has written (``written`` has neither defaults nor the environment), else
     that of the environment, where an empty variable counts as not set, else the default. Null
-    counts as not written. Only for the token it is an empty text, which is an error later: usually
-    a template has rendered to nothing, and another account's token must not be used instead.
+    counts as not written, except for the token, where it is an empty text, and an error later:
+    usually a template has rendered to nothing, and no other account's token must replace it.
     """
     options = Options({}, {})
     for option, rule in rules.items():
         value = written.get(option)
-        if option in _TOKEN_OPTIONS and option in written and value is None:
+        origin = option
+        label = option
+        if value is None and option in _TOKEN_OPTIONS and option in written:
             value = ""
-        variable = VARIABLES.get(option, "")
-        in_environment = os.environ.get(variable, "")
-        if value is not None:
-            options.values[option] = convert(option, value, rule)
-            options.origins[option] = option
-        elif in_environment.strip():
-            options.values[option] = convert(f"{option} ({variable})", in_environment, rule)
-            options.origins[option] = variable
+        if value is None and option in VARIABLES:
+            origin = VARIABLES[option]
+            label = f"{option} ({origin})"
+            value = os.environ.get(origin, "").strip() or None
+        if value is None:
+            origin = ""
+            value = rule.get("default")
         else:
-            options.values[option] = rule.get("default")
-            options.origins[option] = ""
+            value = convert(label, value, rule)
+        options.values[option] = value
+        options.origins[option] = origin
     return options
 
 

@@ -29,7 +29,7 @@ from ._ansible import is_identifier, is_ignored, reason_text, without_origin
 
 PLUGIN = "server_management.cloud.servers"
 
-_NAMES = ("server_management.yml", "server_management.yaml")
+_ENDINGS = ("server_management.yml", "server_management.yaml")
 _PLUGIN_KEY = rf"""(?m)(?:^|[{{,]\s*)["']?plugin["']?\s*:\s*["']?{re.escape(PLUGIN)}\b"""
 
 # Expressions are evaluated for each server, and not once as templates.
@@ -39,8 +39,8 @@ _KEYED_GROUP = (
 )  # fmt: skip
 
 
-def source_label(path: str) -> str:
-    """Return the path of a source file for messages: relative if it is in the working directory."""
+def shown_path(path: str) -> str:
+    """Return a path for messages: relative if it is in the working directory."""
     relative = os.path.relpath(path)
     if relative.startswith(os.pardir + os.sep):
         return os.path.abspath(path)
@@ -49,14 +49,14 @@ def source_label(path: str) -> str:
 
 def is_ours(path: str, warn: Show) -> bool:
     """Return whether a file has the name of a source file; warn if only its content is of one."""
-    if path.endswith(_NAMES):
+    if path.endswith(_ENDINGS):
         return True
     with open(path, encoding="utf-8", errors="replace") as file:
         content = file.read(65536)  # the key is near the beginning
     if re.search(_PLUGIN_KEY, content):
         warn(
-            f"{source_label(path)}: The name of an inventory file for {PLUGIN} must end with "
-            f"{' or '.join(_NAMES)}; the file is not used."
+            f"{shown_path(path)}: The name of an inventory file for {PLUGIN} must end with "
+            f"{' or '.join(_ENDINGS)}; the file is not used."
         )
     return False
 

@@ -22,7 +22,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._config im
     convert_options,
     is_ours,
     read_options,
-    source_label,
+    shown_path,
 )
 
 PLUGIN = "server_management.cloud.servers"
@@ -340,6 +340,6 @@ def test_a_source_is_named_by_its_path_from_the_working_directory(
 ) -> None:
     path = str(tmp_path / "prod" / "server_management.yml")
     monkeypatch.chdir(tmp_path)
-    assert source_label(path) == "prod/server_management.yml"
-    assert source_label(str(tmp_path / "..a.yml")) == "..a.yml"
-    assert source_label(str(tmp_path.parent / "a.yml")) == str(tmp_path.parent / "a.yml")
+    assert shown_path(path) == "prod/server_management.yml"
+    assert shown_path(str(tmp_path / "..a.yml")) == "..a.yml"
+    assert shown_path(str(tmp_path.parent / "a.yml")) == str(tmp_path.parent / "a.yml")
