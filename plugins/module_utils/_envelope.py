@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 from ._errors import MalformedResponse
 from ._text import reason_of
@@ -27,7 +27,7 @@ def read_json(body: bytes, content_type: str = "") -> Any:
     """Parse a body, or raise MalformedResponse; ``content_type`` is for the message."""
     try:
         text = body.decode("utf-8-sig")
-        return json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
+        return json.loads(text, parse_constant=_finite, parse_float=_finite)
     except RecursionError:
         raise MalformedResponse("The response is nested too deeply.", CHECK_URL) from None
     except ValueError as error:
@@ -48,9 +48,7 @@ def is_cut(body: bytes) -> bool:
         return False
     try:
         json.JSONDecoder().raw_decode(body.decode(errors="replace"))
-    except RecursionError:
-        return False
-    except ValueError:
+    except (ValueError, RecursionError):
         return True
     return False  # an object, and other text after it
 
@@ -70,10 +68,6 @@ def parse_listing(content: Any) -> Page:
 
 def _finite(text: str) -> float:
     number = float(text)
-    if math.isinf(number):
-        raise ValueError(f"{text} is too large")
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is not a finite number")
     return number
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON number")

@@ -191,18 +191,13 @@ def unusable_requests(error: Exception) -> MissingLibrary:
 
 def check_bundle(path: str, route: Route) -> None:
     """Raise TLSFailed if a bundle of certificates, a file or a folder, can't be read."""
-    if os.path.isdir(path):
-        return
-    try:
-        with open(path, "rb"):
-            pass
-    except OSError as error:
+    if not os.access(path, os.R_OK):
         raise TLSFailed(
-            f"TLS with {route.place} failed: the CA bundle {one_line(path)} can't be read: "
-            f"{str(error.strerror).lower()}.",
+            f"TLS with {route.place} failed: the CA bundle {one_line(path)} does not exist or "
+            "can't be read.",
             "Check the file, and what names it: ca_path, the environment variable "
             "REQUESTS_CA_BUNDLE or CURL_CA_BUNDLE, or else the Python library certifi.",
-        ) from None
+        )
 
 
 def transport_error(

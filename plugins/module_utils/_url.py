@@ -59,7 +59,9 @@ class Route(NamedTuple):
     def place(self) -> str:
         """The host and the port, and the proxy, for a message."""
         _scheme, host, port = origin(self.url)
-        place = f"{_in_brackets(host)}:{port}"
+        if ":" in host:
+            host = f"[{host}]"
+        place = f"{host}:{port}"
         if self.proxy is None:
             return place
         return f"{place} through the proxy {self.proxy}".rstrip()
@@ -103,20 +105,12 @@ def check_base_url(text: str) -> str:
         raise OptionError("base_url: must not contain a user or a password.", "Use api_token.")
     if "?" in text or "#" in text:
         raise OptionError("base_url: must not contain a query or a fragment.", expected)
-    scheme, host, port = origin(text)
-    path = parts.path.rstrip("/")
-    if not path.endswith(_API_PATH):
-        path += _API_PATH
-    if port == _DEFAULT_PORTS[scheme]:
-        return f"{scheme}://{_in_brackets(host)}{path}"
-    return f"{scheme}://{_in_brackets(host)}:{port}{path}"
-
-
-def _in_brackets(host: str) -> str:
-    """Return a host as in a URL, in which an IPv6 address has brackets."""
-    if ":" in host:
-        return f"[{host}]"
-    return host
+    default_port = f":{_DEFAULT_PORTS[parts.scheme]}"
+    netloc = parts.netloc.lower().removesuffix(default_port).rstrip(":")
+    url = parts._replace(netloc=netloc).geturl().rstrip("/")
+    if parts.path.rstrip("/").endswith(_API_PATH):
+        return url
+    return url + _API_PATH
 
 
 def origin(url: str) -> tuple[str, str, int | None]:

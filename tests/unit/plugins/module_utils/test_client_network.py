@@ -93,10 +93,7 @@ def test_the_bundle_of_the_environment_is_used_without_ca_path(
     assert (read.warnings, [str(warning.message) for warning in seen]) == ([], [])
 
 
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [("no-such.pem", "no such file or directory"), ("ca.pem/ca.pem", "not a directory")],
-)
+@pytest.mark.parametrize("name", ["no-such.pem", "ca.pem/ca.pem"])
 @pytest.mark.parametrize("variable", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "certifi"])
 def test_a_bundle_that_cannot_be_read_is_named(
     read: Any,
@@ -105,14 +102,13 @@ def test_a_bundle_that_cannot_be_read_is_named(
     monkeypatch: pytest.MonkeyPatch,
     variable: str,
     name: str,
-    reason: str,
 ) -> None:
     bundle = str(certificates / name)
     if variable == "certifi":
         monkeypatch.setattr("requests.utils.DEFAULT_CA_BUNDLE_PATH", bundle)
     else:
         monkeypatch.setenv(variable, bundle)
-    words = rf"TLS with 127.0.0.1:1 failed: the CA bundle {bundle} can't be read: {reason}"
+    words = rf"TLS with 127.0.0.1:1 failed: the CA bundle {bundle} does not exist or can't be"
     with pytest.raises(TLSFailed, match=words):
         read(Sandbox(), "https://127.0.0.1:1", retries=3)
     assert clock.waits == []

@@ -66,7 +66,6 @@ def test_the_path_of_the_api_is_added_if_it_is_missing(base_url: str, url: str) 
         ("https://h:80", "https://h:80/api/v1"),
         ("http://[::A]:80", "http://[::a]/api/v1"),
         ("http://[::1]:81", "http://[::1]:81/api/v1"),
-        ("http://[fe80::1%25Eth0]", "http://[fe80::1%25Eth0]/api/v1"),
     ],
 )
 def test_equivalent_hosts_and_ports_are_one_base_url(base_url: str, url: str) -> None:
