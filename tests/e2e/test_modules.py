@@ -68,7 +68,7 @@ def test_modules_read_predict_or_fail_and_change_nothing(source: Source) -> None
     # Not beside the playbook: Ansible ignores that folder.
     library = source.folder / "broken" / "requests.py"
     library.parent.mkdir()
-    library.write_text("raise ImportError('not here')\n", encoding="utf-8")
+    library.write_text("raise ModuleNotFoundError(name='requests')\n", encoding="utf-8")
     without_library = {"environment": {"PYTHONPATH": str(library.parent)}}
     fleet = [
         {"name": "web-1\n", "plan": "large", "status": "{{ 'running' }}"},
