@@ -39,7 +39,7 @@ check = partial(run, "check_fleet")
 def test_it_writes_names_and_replaces_nothing_by_mistake(runner: Runner, sandbox: Sandbox) -> None:
     path = runner.home / "fleet.yml"
     declare(runner, sandbox, "--diff").ok().shows("+  - name: web-1")
-    entry = "  - name: db-1\n    plan: large\n    region: eu-1\n    status: running\n"
+    entry = "  - name: db-1\n    plan: large\n    region: eu-1\n"
     assert f"\n---\nfleet:\n{entry}" in path.read_text()
     sandbox.servers.clear()
     declare(runner, sandbox).shows("fleet.yml exists, so nothing was changed")
@@ -98,7 +98,7 @@ def test_a_hostile_account_is_in_sync_with_its_declaration(runner: Runner) -> No
     cases = [case for case in CASES if "__ansible_" not in str(case.server)]
     servers = [case.server for case in cases]
     for number, text in enumerate(NAMES):
-        field = {"name": text, "plan": text, "status": text}
+        field = {"name": text, "plan": text, "region": text}
         servers.append({**KNOWN[0], "id": f"srv_name_{number}", **field})
         servers.append({**KNOWN[0], "id": f"{text}{number}", "name": f"by-id-{number}"})
     with Sandbox(servers=servers, page_size=1000) as api:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The playbooks check_api and set_up_server, and what all playbooks do with a limit."""
+"""The playbooks check_api and set_up_server, and what all playbooks do with limits and tags."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from support.run import Result
 
 from .conftest import Source
 
+ON_LOCALHOST = ("check_api", "check_fleet", "declare_fleet", "ssh_config")
+
 
 def run(source: Source, playbook: str, *arguments: str | Path) -> Result:
     """Run a playbook of the collection, with the connection in the environment."""
@@ -24,12 +26,36 @@ def run(source: Source, playbook: str, *arguments: str | Path) -> Result:
 
 
 @pytest.mark.promise("misdirected")
-@pytest.mark.parametrize("playbook", ["check_api", "check_fleet", "declare_fleet", "ssh_config"])
+@pytest.mark.parametrize("playbook", ON_LOCALHOST)
 def test_a_limit_that_excludes_localhost_is_an_error(source: Source, playbook: str) -> None:
     result = run(source, playbook, "-i", "web-1,", "--limit", "web-1")
     assert result.rc not in (0, 2)
     result.shows("The limit excludes localhost, where this playbook runs, so nothing was done.")
     assert source.sandbox.requests == []
+
+
+@pytest.mark.promise("misdirected")
+@pytest.mark.parametrize("playbook", [*ON_LOCALHOST, "set_up_server"])
+def test_skipping_all_tasks_by_a_tag_is_an_error(source: Source, playbook: str) -> None:
+    for tag in ("always", "tagged"):
+        result = run(source, playbook, "-i", "web-1,", "--skip-tags", tag)
+        assert result.rc not in (0, 2)
+        result.shows("The tags to skip exclude all tasks of this playbook")
+    assert source.sandbox.requests == []
+
+
+@pytest.mark.promise("misdirected")
+def test_all_tasks_run_with_any_tag(source: Source) -> None:
+    for playbook in ON_LOCALHOST:
+        listed = run(source, playbook, "-i", "web-1,", "--tags", "deploy", "--list-tasks").ok()
+        every = run(source, playbook, "-i", "web-1,", "--list-tasks").ok()
+        assert listed.stdout == every.stdout
+    listed = run(source, "set_up_server", "--tags", "deploy", "--list-tasks").ok()
+    listed.shows("End the run for hosts", "Print what was set up")
+    (source.runner.home / "fleet.yml").write_text("fleet: [{name: web-9}]\n")
+    checked = run(source, "check_fleet", "--tags", "deploy")
+    assert checked.rc == 2
+    checked.shows("web-9 is missing")
 
 
 def test_a_limit_may_include_localhost(source: Source) -> None:
@@ -39,12 +65,13 @@ def test_a_limit_may_include_localhost(source: Source) -> None:
     result.shows('"token": "accepted"')
 
 
-def test_check_api_shows_values_on_request_and_fails_if_the_api_does_not_work(
-    source: Source,
-) -> None:
+def test_check_api_shows_values_on_request(source: Source) -> None:
     source.sandbox.servers[0]["plan"] = "plan-of-somebody"
     assert not run(source, "check_api").ok().contains("plan-of-somebody")
     run(source, "check_api", "-e", "show_values=true").ok().shows('"plan-of-somebody": 1')
+
+
+def test_check_api_fails_if_the_api_does_not_work(source: Source) -> None:
     source.sandbox.fail(Fault(status=403))
     result = run(source, "check_api")
     result.shows('"token": "may lack the scope servers:read"', "The API refuses the request")
@@ -58,23 +85,48 @@ def set_up(source: Source, host: str, server: str, *arguments: str | Path) -> Re
     return run(source, "set_up_server", "-e", variables, "--limit", host, *arguments)
 
 
+LOCAL = {"ansible_connection": "'local'"}
+
+
 @pytest.mark.promise("misdirected")
 def test_only_the_server_of_an_event_is_set_up(source: Source) -> None:
-    path = source.file(compose={"ansible_connection": "'local'"})
     groups = source.folder / "z-groups.yml"
-    # The names of groups, the second one with a host that has its name.
-    groups.write_text("web: {hosts: {web-1: , web-2: }}\ndb-1: {hosts: {web-1: , db-1: }}\n")
-    sources = ("-i", path, "-i", groups)
-    result = set_up(source, "db-1", "srv_3", *sources).ok().shows("db-1 (srv_3) is reachable")
+    groups.write_text("db-1: {hosts: {web-1: , db-1: }}\n")
+    result = set_up(source, "db-1", "srv_3", "-i", source.file(compose=LOCAL), "-i", groups).ok()
+    result.shows("db-1 (srv_3) is reachable")
     assert not result.contains("ok: [web-1]")
-    # Another server has the host name of the event now, and then none has it.
-    assert not set_up(source, "web-1", "srv_4", *sources).ok().contains("ok: [")
-    for name in ("web", "new"):
-        result = set_up(source, name, "srv_1", *sources)
-        assert result.rc != 0
-        assert not result.contains("ok: [")
-    # The API fails, so that Ansible has no hosts.
+
+
+@pytest.mark.promise("misdirected")
+def test_another_server_with_the_name_of_the_event_is_not_set_up(source: Source) -> None:
+    result = set_up(source, "web-1", "srv_4", "-i", source.file(compose=LOCAL)).ok()
+    assert not result.contains("ok: [")
+
+
+@pytest.mark.promise("misdirected")
+@pytest.mark.parametrize("host", ["web", "new"])
+def test_an_event_with_the_name_of_a_group_or_of_no_host_fails(source: Source, host: str) -> None:
+    groups = source.folder / "z-groups.yml"
+    groups.write_text("web: {hosts: {web-1: , web-2: }}\n")
+    result = set_up(source, host, "srv_1", "-i", source.file(compose=LOCAL), "-i", groups)
+    assert result.rc != 0
+    assert not result.contains("ok: [")
+
+
+@pytest.mark.promise("misdirected")
+def test_an_event_fails_if_the_inventory_cannot_be_read(source: Source) -> None:
     source.sandbox.fail(Fault(status=503), times=None)
-    failed = set_up(source, "db-1", "srv_3", "-i", path)
-    assert failed.rc == 4
-    failed.shows("The inventory has no host db-1, so nothing was set up.")
+    result = set_up(source, "db-1", "srv_3", "-i", source.file())
+    assert result.rc == 4
+    result.shows("The inventory has no host db-1, so nothing was set up.")
+
+
+@pytest.mark.promise("misdirected")
+def test_a_host_without_an_id_fails_instead_of_being_skipped(source: Source) -> None:
+    path = source.file(compose=LOCAL, hostvars_prefix="vm_")
+    result = set_up(source, "db-1", "srv_3", "-i", path)
+    assert result.rc == 2
+    result.shows(
+        "db-1 does not have the variable server_management_id, so it was not set up",
+        "sets another hostvars_prefix, or another source has added the host",
+    )

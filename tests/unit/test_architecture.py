@@ -24,7 +24,8 @@ SOURCES = sorted(
 )
 UTILITIES = [path for path in SOURCES if path.parent.name.endswith("_utils")]
 # The kinds of files that each kind may import.
-MAY_IMPORT = {
+MAY_IMPORT: dict[str, set[str]] = {
+    "filter": set(),
     "inventory": {"plugin_utils", "module_utils"},
     "plugin_utils": {"plugin_utils", "module_utils"},
     "modules": {"module_utils"},

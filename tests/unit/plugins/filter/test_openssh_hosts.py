@@ -1,0 +1,316 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Variables of hosts as configuration for OpenSSH, or as a reason to leave a host out."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible.errors import AnsibleError
+
+from ansible_collections.server_management.cloud.plugins.filter.openssh_hosts import openssh_hosts
+
+
+def configure(**variables: Any) -> dict[str, Any]:
+    """Return what the filter makes of the host web-1, which has an address, and these variables."""
+    return openssh_hosts(["web-1"], {"web-1": {"ansible_host": "192.0.2.1", **variables}})
+
+
+def lines(**variables: Any) -> list[str]:
+    """Return the lines of web-1 after its name and its address."""
+    found = configure(**variables)
+    assert found["left_out"] == []
+    first, second, *others = found["text"].splitlines()
+    assert first == "Host web-1"
+    assert second == "  HostName 192.0.2.1"
+    return [line.strip() for line in others]
+
+
+def reasons(**variables: Any) -> str:
+    """Return why web-1 is left out."""
+    found = configure(**variables)
+    assert found["hosts"] == []
+    assert found["text"] == ""
+    (host,) = found["left_out"]
+    name, _bracket, rest = host.partition(" (")
+    assert name == "web-1"
+    return rest.removesuffix(")")
+
+
+def test_hosts_have_blocks_in_the_order_of_their_names() -> None:
+    hostvars: dict[str, dict[str, Any]] = {
+        "web-2": {"ansible_host": "2001:db8::1"},
+        "web-1": {
+            "ansible_host": "192.0.2.1",
+            "ansible_user": "admin",
+            "ansible_port": 2222,
+            "ansible_private_key_file": "~/.ssh/my key",
+        },
+        "bad": {"ansible_host": "192.0.2.3", "ansible_port": "ssh"},
+        "not in the group": {},
+    }
+    assert openssh_hosts(["web-2", "bad", "web-1"], hostvars, prefix="prod-") == {
+        "text": (
+            "Host prod-web-1\n"
+            "  HostName 192.0.2.1\n"
+            "  User admin\n"
+            "  Port 2222\n"
+            '  IdentityFile "~/.ssh/my key"\n'
+            "\n"
+            "Host prod-web-2\n"
+            "  HostName 2001:db8::1\n"
+        ),
+        "hosts": ["prod-web-1", "prod-web-2"],
+        "left_out": ["bad (ansible_port)"],
+    }
+
+
+def test_without_hosts_there_is_no_text() -> None:
+    assert openssh_hosts([], {}) == {"text": "", "hosts": [], "left_out": []}
+
+
+def test_variables_with_ssh_in_their_names_take_precedence() -> None:
+    found = configure(
+        ansible_ssh_host="192.0.2.2",
+        ansible_user="a",
+        ansible_ssh_user="b",
+        ansible_port=1,
+        ansible_ssh_port=2,
+        ansible_private_key_file="/a",
+        ansible_ssh_private_key_file="/b",
+    )
+    expected = '  HostName 192.0.2.2\n  User b\n  Port 2\n  IdentityFile "/b"\n'
+    assert found["text"] == f"Host web-1\n{expected}"
+
+
+@pytest.mark.parametrize("value", [None, "", 0, [], False])
+def test_an_empty_value_counts_as_not_set(value: object) -> None:
+    assert lines(ansible_ssh_port=value, ansible_port=22) == ["Port 22"]
+
+
+def test_a_host_without_an_address_is_left_out() -> None:
+    assert reasons(ansible_host="") == "ansible_host"
+
+
+# The arguments of ssh, and the lines that they become.
+COPIED = {
+    "-J jump": ["ProxyJump jump"],
+    "-Jjump": ["ProxyJump jump"],
+    "-qJ jump": ["ProxyJump jump"],
+    "-o ProxyJump=jump": ["ProxyJump jump"],
+    "-oProxyJump=jump": ["ProxyJump jump"],
+    "-o 'ProxyJump=jump'": ["ProxyJump jump"],
+    "-o 'ProxyJump jump'": ["ProxyJump jump"],
+    "-o 'ProxyJump = jump'": ["ProxyJump jump"],
+    '-o ProxyJump="jump"': ["ProxyJump jump"],
+    "-o 'ProxyJump \"jump\"'": ["ProxyJump jump"],
+    "-J a@b:22,[2001:db8::1]:65535,c": ["ProxyJump a@b:22,[2001:db8::1]:65535,c"],
+    # ssh uses the first of the two.
+    "-J jump -o proxyjump=other": ["ProxyJump jump", "proxyjump other"],
+    "-i ~/.ssh/id_ed25519": ['IdentityFile "~/.ssh/id_ed25519"'],
+    "-i '/my keys/id'": ['IdentityFile "/my keys/id"'],
+    "-o 'IdentityFile=\"/my keys/id\"'": ['IdentityFile "/my keys/id"'],
+    "-o UserKnownHostsFile=/dev/null": ["UserKnownHostsFile /dev/null"],
+    "-o HostKeyAlias=srv_1+a.b-c": ["HostKeyAlias srv_1+a.b-c"],
+    "-o ProxyCommand=None": ["ProxyCommand None"],
+    "-o HostKeyAlgorithms=+ssh-rsa,ssh-dss": ["HostKeyAlgorithms +ssh-rsa,ssh-dss"],
+    "-o PubkeyAcceptedAlgorithms=+ssh-rsa": ["PubkeyAcceptedAlgorithms +ssh-rsa"],
+    "-o PubkeyAcceptedKeyTypes=+ssh-rsa": ["PubkeyAcceptedKeyTypes +ssh-rsa"],
+    "-o KexAlgorithms=^diffie*": ["KexAlgorithms ^diffie*"],
+    "-o Ciphers=-aes128-gcm@openssh.com": ["Ciphers -aes128-gcm@openssh.com"],
+    "-o MACs=hmac-sha1": ["MACs hmac-sha1"],
+    "-o CASignatureAlgorithms=ssh-rsa": ["CASignatureAlgorithms ssh-rsa"],
+}
+
+
+@pytest.mark.parametrize("text", COPIED)
+def test_arguments_that_lead_to_a_machine_or_a_key_are_copied(text: str) -> None:
+    assert lines(ansible_ssh_common_args=text) == COPIED[text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "-C -4 -6 -A -a -q -T -t -v -X -x -k -K",
+        "-vvv",
+        "-C -o ControlMaster=auto -o ControlPersist=60s",
+        "-o AddKeysToAgent=yes -o GSSAPIAuthentication=no -oGSSAPIDelegateCredentials=no",
+        "-o serveraliveinterval=30 -o 'StrictHostKeyChecking no'",
+        '-o ControlPath="a -o ProxyJump=jump -C"',
+    ],
+)
+def test_arguments_that_lead_to_no_other_machine_are_ignored(text: str) -> None:
+    assert lines(ansible_ssh_common_args=text) == []
+
+
+# The arguments of ssh, and why a host with them is left out.
+REFUSED = {
+    "-o User=a": "User",
+    "-o HostName=other": "HostName",
+    "-o Port=22": "Port",
+    "-o LocalForward=1": "LocalForward",
+    '-o ProxyCommand="ssh -W %h:%p jump"': "ProxyCommand",
+    "-o GlobalKnownHostsFile=/a": "GlobalKnownHostsFile",
+    "-p 2222": "-p in ansible_ssh_common_args",
+    "-l root": "-l in ansible_ssh_common_args",
+    "-F -o ProxyJump=jump": "-F in ansible_ssh_common_args",
+    "-J": "-J in ansible_ssh_common_args",
+    "--help": "-help in ansible_ssh_common_args",
+    "-{#": "-_ in ansible_ssh_common_args",
+    "other": "other in ansible_ssh_common_args",
+    "'{#' -C": "_ in ansible_ssh_common_args",
+    "-o ProxyJump jump": "-o ProxyJump, jump in ansible_ssh_common_args",
+    "-o 'LogLevel=a\nProxyCommand=b'": "-o LogLevel_a_ProxyCommand_b",
+    "-C '": "quotes in ansible_ssh_common_args",
+    "-J ''": "-J",
+    "-J a,": "-J",
+    "-J a:0": "-J",
+    "-J a:65536": "-J",
+    "-J a\\ b": "-J",
+    "-J a@b@c": "-J",
+    "-J '[::1'": "-J",
+    "-i id_ed25519": "relative path in -i",
+    "-o IdentityFile=../id": "relative path in IdentityFile",
+    "-o UserKnownHostsFile=known_hosts": "relative path in UserKnownHostsFile",
+    "-i ~other/id": "-i",
+    "-o UserKnownHostsFile=~/a%h": "UserKnownHostsFile",
+    "-o 'UserKnownHostsFile=/a /b'": "UserKnownHostsFile",
+    "-o 'HostKeyAlgorithms=ssh-rsa # a'": "HostKeyAlgorithms",
+    "-o HostKeyAlias=%h": "HostKeyAlias",
+    "-p 1 -J jump": "-p in ansible_ssh_common_args",
+    "-o User=a -o Port=1": "User, Port",
+}
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_a_host_with_another_argument_is_left_out(text: str) -> None:
+    assert reasons(ansible_ssh_common_args=text) == REFUSED[text]
+
+
+def test_all_variables_with_arguments_are_read_in_the_order_of_ansible() -> None:
+    found = lines(
+        ansible_ssh_args="-J first",
+        ansible_ssh_common_args="-J second",
+        ansible_ssh_extra_args="-J third",
+    )
+    assert found == ["ProxyJump first", "ProxyJump second", "ProxyJump third"]
+
+
+# Texts that OpenSSH could read as something else than a value.
+HOSTILE = [
+    "a\n  ProxyCommand touch proxied",
+    "a\r",
+    'a" ProxyCommand "touch proxied',
+    "a b' c",
+    "%h",
+    "a%%b",
+    "${HOME}",
+    "$(touch proxied)",
+    "`touch proxied`",
+    "-oProxyCommand=touch",
+    "a # b",
+    "a\\",
+    "*",
+    "!a",
+    "a?",
+    "a,b c",
+]
+
+
+@pytest.mark.promise("data", "misdirected")
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_value_becomes_another_line_or_a_pattern(text: str) -> None:
+    assert reasons(ansible_host=text) == "ansible_host"
+    assert reasons(ansible_user=text) == "ansible_user"
+    assert reasons(ansible_port=text) == "ansible_port"
+    assert reasons(ansible_port=f"22{text}") == "ansible_port"
+    assert reasons(ansible_private_key_file=f"~/%{text}") == "ansible_private_key_file"
+    assert openssh_hosts([text], {text: {"ansible_host": "192.0.2.1"}})["text"] == ""
+    found = openssh_hosts(["a"], {"a": {"ansible_host": "192.0.2.1"}}, prefix=text)
+    assert found["left_out"] == ["a (the name)"]
+
+
+@pytest.mark.parametrize("port", [65536, "99999", "0x16", "2 2", "²", -1, "1" * 5000])
+def test_a_port_is_a_number_that_tcp_has(port: object) -> None:
+    assert reasons(ansible_port=port) == "ansible_port"
+    assert lines(ansible_port=65535) == ["Port 65535"]
+
+
+def test_a_relative_path_of_a_key_is_a_reason() -> None:
+    assert reasons(ansible_private_key_file="id") == "relative path in ansible_private_key_file"
+
+
+def test_a_name_is_shown_without_characters_that_could_be_a_template() -> None:
+    name = "a {{ b }}"
+    found = openssh_hosts([name], {name: {"ansible_host": "192.0.2.1"}})
+    assert found["left_out"] == ["a_b_ (the name)"]
+
+
+class Failing(Mapping[str, Any]):
+    """Variables of a host, of which the port can't be read."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def __getitem__(self, name: str) -> Any:
+        if name == "ansible_port":
+            raise self.error
+        return {"ansible_host": "192.0.2.1"}[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in ("ansible_host", "ansible_port")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(["ansible_host", "ansible_port"])
+
+    def __len__(self) -> int:
+        return 2
+
+
+@pytest.mark.parametrize("error", [AnsibleError("a"), ZeroDivisionError(), KeyError("a")])
+def test_a_host_with_a_variable_that_cannot_be_read_is_left_out(error: Exception) -> None:
+    found = openssh_hosts(["a"], {"a": Failing(error)})
+    assert found["left_out"] == ["a (undefined variable or error in ansible_port)"]
+
+
+@pytest.mark.parametrize("text", ["-o LogLevel={{nowhere}}", "{% if a %}-C{% endif %}"])
+def test_a_host_with_a_template_that_was_not_rendered_is_left_out(text: str) -> None:
+    found = reasons(ansible_ssh_extra_args=text)
+    assert found == "undefined variable or error in ansible_ssh_extra_args"
+
+
+@pytest.mark.promise("misdirected")
+def test_ssh_uses_the_values_as_they_are(tmp_path: Path) -> None:
+    ssh = shutil.which("ssh")
+    if ssh is None:
+        pytest.skip("the OpenSSH client is not installed")
+    found = configure(
+        ansible_user="a.b+c@d",
+        ansible_port=2222,
+        ansible_private_key_file="/é/k=",
+        ansible_ssh_common_args=(
+            "-J a@b:22 -i '/my keys/id' -o UserKnownHostsFile=/a=b,c -o HostKeyAlias=srv+1"
+        ),
+    )
+    file = tmp_path / "config"
+    file.write_text(found["text"], encoding="utf-8")
+    shown = subprocess.check_output([ssh, "-G", "-F", file, "web-1"], encoding="utf-8")
+    used = [
+        "hostname 192.0.2.1",
+        "user a.b+c@d",
+        "port 2222",
+        "identityfile /é/k=",
+        "identityfile /my keys/id",
+        "proxyjump a@b:22",
+        "userknownhostsfile /a=b,c",
+        "hostkeyalias srv+1",
+    ]
+    assert set(used) <= set(shown.splitlines())
