@@ -260,8 +260,8 @@ min_servers: 1
 
 import os
 import time
+from collections.abc import Iterable
 from functools import partial
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ansible import context
@@ -365,12 +365,10 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         composed = self.get_option("compose") or {}
         known = KnownServers(inventory, connection.root_url, hosts, composed)
         naming = self._name_and_compose(hosts, reserved, expressions, known)
-        for problem in naming.problems(known.obstacle):
-            self._complain(f"hostnames: {problem}")
-        self._report(hosts, expressions)
+        self._report(hosts, naming.problems(known.obstacle), expressions)
         if self.get_option("host_key_alias"):
             set_host_key_aliases(hosts)
-        parents = expressions.parents if expressions else ()
+        parents = expressions.tree.added if expressions else ()
         kept_parents = leave_out_groups(hosts, parents, inventory.hosts, self._complain)
         add_groups(inventory, hosts, reserved.common_group)
         add_hosts(inventory, hosts, known)
@@ -386,7 +384,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             return None
         from ..plugin_utils._expressions import Expressions
 
-        return Expressions(self.get_option, self.templar, self._vars, self._warn)
+        return Expressions(self.get_option, self.templar, self._vars)
 
     def _hosts(
         self, connection: Connection, use_cache: bool, expressions: Expressions | None
@@ -496,25 +494,25 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             hosts.sort(key=lambda host: host.name)
             if expressions is None:
                 return naming
-            composed = expressions.compose_all(hosts, self.inventory)
-            made = set(chain.from_iterable(expressions.parents))
-            made.update(*(added.groups for added in composed))
-            clashing = made.intersection(naming.names.values())
+            groups = expressions.compose_all(hosts, self.inventory)
+            clashing = groups.intersection(naming.names.values())
             if not clashing:
-                for host, added in zip(hosts, composed, strict=True):
-                    host.variables.update(added.variables)
-                    host.groups += added.groups
+                expressions.apply()
                 return naming
-            reserved.add(made)
+            reserved.add(groups)
         raise OptionError(
             f"keyed_groups: creates groups with the names of hosts: {summarise(clashing)}.",
             "Set prefix.",
         )
 
-    def _report(self, hosts: list[Host], expressions: Expressions | None) -> None:
+    def _report(
+        self, hosts: list[Host], problems: Iterable[str], expressions: Expressions | None
+    ) -> None:
         """Warn of problems with single hosts, once for each kind."""
         if expressions:
-            expressions.report(hosts)
+            expressions.report(len(hosts), self._warn)
+        for problem in problems:
+            self._complain(f"hostnames: {problem}")
         report_servers(hosts, self._warn)
 
     def _complain(self, problem: str) -> None:

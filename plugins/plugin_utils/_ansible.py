@@ -136,6 +136,7 @@ try:
     from ansible.template import is_trusted_as_template, trust_as_template
 except ImportError:  # ansible-core before 2.19
     from ansible.module_utils.common.text.converters import to_text
+    from ansible.module_utils.parsing.convert_bool import boolean
     from ansible.utils.native_jinja import NativeJinjaText
     from ansible.utils.unsafe_proxy import AnsibleUnsafeText
 
@@ -197,6 +198,12 @@ except ImportError:  # ansible-core before 2.19
         keep.keeps_text = True  # type: ignore[attr-defined]
         environment.finalize = keep
 
+    def holds(templar: Any, condition: str, variables: dict[str, Any]) -> bool:
+        """Return whether a condition is true; the helper for groups asks like this."""
+        templar.available_variables = variables
+        text = f"{{% if {condition} %}} True {{% else %}} False {{% endif %}}"
+        return bool(boolean(templar.template(text)))
+
     def without_origin(value: Any) -> Any:
         """Return the value unchanged: only later versions show the lines that it came from."""
         return value
@@ -215,6 +222,11 @@ else:
 
     def keep_text(templar: Any) -> None:
         """Do nothing: Ansible doesn't convert text."""
+
+    def holds(templar: Any, condition: str, variables: dict[str, Any]) -> bool:
+        """Return whether a condition is true; the helper for groups asks like this."""
+        templar.available_variables = variables
+        return bool(templar.evaluate_conditional(condition))
 
     def without_origin(value: Any) -> Any:
         """Return a value from a file without its line; text that is trusted stays trusted.

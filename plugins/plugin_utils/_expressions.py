@@ -4,117 +4,176 @@
 
 """The expressions of an inventory file, and what they add to hosts.
 
-Ansible's own helpers evaluate every expression, one at a time, in a scratch inventory.
-Nothing is added to the real inventory before all expressions of all hosts have been evaluated. An
-expression sees the variables that its host would have, with what other sources say about the host
-and what the expressions before it have added.
-
-The utility _pure remembers results, so that Ansible is asked less often; they would be the same
-without it.
+Ansible evaluates every expression, one at a time: its method ``_compose`` returns values, the
+function ``holds`` asks for conditions, and its helper for keyed_groups works on a recorder instead
+of an inventory. So nothing is added to the inventory before all expressions of all hosts have been
+evaluated. An expression sees the variables that its host would have, with what other sources say
+about the host and what the expressions before it have added.
 """
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Callable, Collection, Mapping
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
-from ansible.errors import AnsibleParserError
+from ansible.errors import AnsibleError, AnsibleParserError
 from ansible.inventory.data import InventoryData
+from ansible.inventory.host import Host as AnsibleHost
 from ansible.plugins.inventory import BaseInventoryPlugin, Constructable
 from ansible.template import Templar
+from ansible.utils.path import basedir
 from ansible.utils.vars import combine_vars
 
 from ..module_utils._errors import OptionError
 from ..module_utils._options import GetOption
 from ..module_utils._text import Show, count_of, is_plain, one_line
-from ._ansible import OMISSION, compile_once, keep_text, reason_text, trust
-from ._groups import safe_group_name
-from ._hosts import ADDRESSES, NO_ADDRESS, Host, is_address
-from ._pure import Evaluate, Expression
-from ._scratch import Added, ComposedHost, ScratchInventory
+from ._ansible import OMISSION, compile_once, holds, keep_text, mark_all, reason_text, trust
+from ._groups import GroupTree, safe_group_name
+from ._hosts import RESERVED_VARIABLES, Host, replace_addresses
+from ._memory import ABSENT, Memory
 
 _NUMBERS = (bool, int, float)  # as expressions, they stand for themselves
-_FAILED = object()  # instead of the value of a variable
 # A template, or a part of one in a text; not the braces of replace('{{', '').
 _has_braces = re.compile(r"""^\s*\{[{%]|\{\{[^'"]*\}\}""").search
 _NO_BRACES = (
     "expressions have no braces: "
     "write server_management_name instead of {{ server_management_name }}"
 )
+_NO_HOST = AnsibleHost("", gen_uuid=False)
+_undefined_name = re.compile(r"'(\w+)' is undefined").search
+
+
+@dataclass(eq=False)
+class Expression:
+    """An expression of the file, and the error for each host, by name, for which it failed.
+
+    ``content`` is what Ansible is asked about: ``source``, or the entry of keyed_groups with it.
+    """
+
+    label: str
+    source: Any
+    content: Any
+    memory: Memory
+    failures: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class ComposedHost:
+    """A host, and what expressions have added to it so far.
+
+    ``base`` is the host with its name that other sources have added, or a new one. ``replaced`` are
+    the variables that ``compose`` has set to something that is not an address.
+    """
+
+    host: Host
+    base: AnsibleHost = _NO_HOST
+    tree: GroupTree = field(default_factory=GroupTree)
+    variables: dict[str, Any] = field(default_factory=dict)
+    groups: list[str] = field(default_factory=list)
+    replaced: set[str] = field(default_factory=set)
+
+    def all_variables(self) -> dict[str, Any]:
+        """Return what an expression sees: what Ansible's Host.get_vars() would return.
+
+        A host that has no name yet has only the variables of the API.
+        """
+        of_api: dict[str, Any] = mark_all(self.host.variables)
+        if not self.host.name:
+            return of_api
+        variables = combine_vars(combine_vars(self.base.vars, of_api), self.variables)
+        groups = {*self.host.groups, *self.groups}
+        groups.update(group.name for group in self.base.groups)
+        magic = self.base.get_magic_vars()
+        magic["group_names"] = sorted(self.tree.with_parents(groups) - {"all"})
+        # The name and the groups can be text from the API.
+        return {**variables, **mark_all(magic)}
+
+    def value_of(self, name: str) -> Any:
+        """Return the value of a variable, as in ``all_variables``, for a Memory."""
+        if name in self.variables:
+            return self.variables[name]
+        if name in self.host.variables:
+            return mark_all(self.host.variables[name])
+        return self.base.vars.get(name, ABSENT)
+
+
+# Asks Ansible for the result of an expression's content for a host.
+Ask = Callable[[Any, ComposedHost], Any]
+
+
+class Recorder:
+    """What Ansible's helper for keyed_groups adds: groups of a host, and parents of groups."""
+
+    def __init__(self) -> None:
+        self.groups: list[str] = []
+        self.parents: list[tuple[str, str]] = []
+
+    def add_group(self, group: str) -> str:
+        """Return the name of a group, which is added if a host or another group is in it."""
+        if not group:
+            raise AnsibleError("the name of the group is empty")
+        return group
+
+    def add_host(self, _host: str, group: str) -> None:
+        """Note that the host is in a group."""
+        self.groups.append(group)
+
+    def add_child(self, parent: str, child: str) -> None:
+        """Note that a group is in another one."""
+        self.parents.append((parent, child))
 
 
 class Expressions(BaseInventoryPlugin, Constructable):
     """The expressions of an inventory file; ``all`` has them in the order of the options.
 
-    ``hosts`` are those of all servers, for hints. ``parents`` has the (parent, child) pairs of
-    groups that keyed_groups require, in order.
+    ``hosts`` are those of all servers, for hints. ``tree`` has the groups of the inventory, and
+    those that keyed_groups put into others.
     """
 
-    NAME = "server_management.cloud.servers"
-
-    def __init__(
-        self,
-        get_option: GetOption,
-        templar: Templar,
-        extra_vars: Mapping[str, Any],
-        warn: Show,
-    ) -> None:
+    def __init__(self, get_option: GetOption, templar: Templar, extra_vars: Mapping[str, Any]):
         super().__init__()
         self.get_option = get_option
         self.templar = templar
         self._vars = extra_vars if get_option("use_extra_vars") else {}
-        self._warn = warn
         keep_text(templar)
         compile_once(templar)
         self.hosts: list[Host] = []
-        self.parents: dict[tuple[str, str], None] = {}
+        self.tree = GroupTree()
         self.all: list[Expression] = []
-        self.inventory = ScratchInventory(InventoryData())
-        self._read_options()
-
-    def _read_options(self) -> None:
-        """Create the expressions of each option."""
+        self._composed: list[ComposedHost] = []
         self._filters = []
-        for entry in self.get_option("filters") or []:
+        for entry in get_option("filters") or []:
             for verb, source in entry.items():
-                expression = self._new(f"filters: {verb}: {source}", source, self._holds)
-                self._filters.append((verb, expression))
-        self._hostnames = []
-        for source in self.get_option("hostnames") or []:
-            expression = self._new(f"hostnames: {source}", source, self._name_text, failed="")
-            self._hostnames.append(expression)
-        self._compositions = {}
-        for name, source in (self.get_option("compose") or {}).items():
-            expression = self._new(f"compose: {name}", source, self._value, failed=_FAILED)
-            self._compositions[name] = expression
-        self._groups = []  # not a mapping: a-b and a_b are the same group
-        for name, source in (self.get_option("groups") or {}).items():
-            expression = self._new(f"groups: {name}", source, self._holds)
-            self._groups.append((safe_group_name(str(name)), expression))
+                self._filters.append((verb, self._new(f"filters: {verb}: {source}", source)))
+        hostnames = get_option("hostnames") or []
+        self._hostnames = [self._new(f"hostnames: {source}", source) for source in hostnames]
+        self._variables = self._read("compose")
+        self._groups = self._read("groups")
         self._keyed_groups = []
-        nothing = Added([], [])
-        for entry in self.get_option("keyed_groups") or []:
-            source = entry["key"]
-            evaluate = partial(self._groups_of, entry)
-            expression = self._new(f"keyed_groups: {source}", source, evaluate, failed=nothing)
-            self._keyed_groups.append(expression)
+        for entry in get_option("keyed_groups") or []:
+            key = entry["key"]
+            expression = self._new(f"keyed_groups: {key}", key)
+            if isinstance(key, _NUMBERS):
+                # As text, which Ansible up to 2.18 would convert back if it were not in a list.
+                key = trust(f"['{key}']")
+            expression.content = {**entry, "key": key}
             # A parent that is a template can depend on the host.
             if not is_plain(str(entry.get("parent_group", ""))):
-                expression.names = None
+                expression.memory = Memory(None, ())
+            self._keyed_groups.append(expression)
 
-    def _new(
-        self,
-        label: str,
-        source: Any,
-        evaluate: Evaluate,
-        failed: Any = False,
-    ) -> Expression:
-        expression = Expression(one_line(label), source, evaluate, failed)
+    def _read(self, option: str) -> list[tuple[str, Expression]]:
+        """Return the name and the expression of each entry of compose or groups."""
+        entries = self.get_option(option) or {}
+        return [(name, self._new(f"{option}: {name}", source)) for name, source in entries.items()]
+
+    def _new(self, label: str, source: Any) -> Expression:
         # An extra var can be a template that has another value each time.
-        if expression.names and not self._vars.keys().isdisjoint(expression.names):
-            expression.names = None
+        expression = Expression(one_line(label), source, source, Memory(source, self._vars))
         self.all.append(expression)
         return expression
 
@@ -123,9 +182,15 @@ class Expressions(BaseInventoryPlugin, Constructable):
 
         Raises OptionError if a condition fails: a host must not be kept by accident.
         """
-        unnamed = ComposedHost(host, self.inventory)
-        for verb, condition in self._filters:
-            if self._result(condition, unnamed, strict=True):
+        unnamed = ComposedHost(host)
+        for verb, expression in self._filters:
+            try:
+                is_true = self._result(expression, unnamed, self._ask_whether)
+            except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
+                reason = self._reason(expression, str(error))
+                message = f"{expression.label}: failed for {host.server.label}: {reason}"
+                raise OptionError(message) from None  # with the cause, the reason is printed twice
+            if is_true:
                 return bool(verb == "include")
         return True
 
@@ -133,148 +198,186 @@ class Expressions(BaseInventoryPlugin, Constructable):
         """Return the result of each expression of hostnames; an empty text if it is not usable.
 
         If no result is usable because an expression failed, there are none, and the failure alone
-        explains the name. With strict, the first failure raises OptionError.
+        explains the name.
         """
-        unnamed = ComposedHost(host, self.inventory)
-        names = [self._result(expression, unnamed) for expression in self._hostnames]
+        unnamed = ComposedHost(host)
+        names = []
+        for expression in self._hostnames:
+            value = None
+            try:
+                value = self._result(expression, unnamed, self._ask_for_value)
+            except OMISSION:  # also with strict, the next preference is used
+                pass
+            except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
+                self._note(expression, host.server.label, error)
+            names.append(_name_from(value))
         if any(names):
             return names
-        if any(host.server.id in expression.failures for expression in self._hostnames):
+        if any(host.server.label in expression.failures for expression in self._hostnames):
             return []
         return names
 
-    def compose_all(self, hosts: list[Host], inventory: InventoryData) -> list[ComposedHost]:
-        """Evaluate compose, groups and keyed_groups for hosts that have their names.
+    def compose_all(self, hosts: Iterable[Host], inventory: InventoryData) -> set[str]:
+        """Evaluate compose, groups and keyed_groups for hosts that have names.
+
+        Returns the names of the groups that they make. The results and failures replace those of an
+        earlier call; ``apply`` adds the results to the hosts.
+        """
+        self.tree = GroupTree(inventory.groups.values())
+        self._composed = []
+        for expression in self.all:
+            if expression not in self._hostnames:
+                expression.failures.clear()
+        source = inventory.current_source
+        variables = {"inventory_file": source, "inventory_dir": basedir(source)}
+        for host in hosts:
+            base = inventory.hosts.get(host.name)
+            if not base:
+                base = AnsibleHost(host.name, gen_uuid=False)
+                base.vars = variables
+            composed = ComposedHost(host, base, self.tree)
+            self._add_variables(composed)
+            self._add_groups(composed)
+            self._add_keyed_groups(composed)
+            self._composed.append(composed)
+        made = set(chain.from_iterable(self.tree.added))
+        return made.union(*(composed.groups for composed in self._composed))
+
+    def apply(self) -> None:
+        """Add the results of compose_all() to the hosts.
+
+        Raises OptionError if a group would be inside itself.
+        """
+        self.tree.check()
+        for composed in self._composed:
+            host = composed.host
+            host.variables = combine_vars(host.variables, composed.variables)
+            host.groups += composed.groups
+            host.replaced = composed.replaced
+
+    def report(self, total: int, warn: Show) -> None:
+        """Warn of expressions that failed for some hosts of a total, and of braces.
 
         With strict, the first failure raises OptionError.
         """
-        self.parents.clear()
-        self.inventory = ScratchInventory(inventory)
-        return [self._compose_host(host) for host in hosts]
-
-    def report(self, hosts: Collection[Host]) -> None:
-        """Warn of expressions that failed for some of these hosts, and of braces."""
-        total = count_of(len(hosts), "host")
         for expression in self.all:
+            label = expression.label
             number = len(expression.failures)
             if number:
-                problem = f"failed for {number:,} of {total}"
-                if number > 1:
-                    problem += ", first with"
-                self._warn(f"{expression.label}: {problem}: {expression.reason}")
+                name, error = next(iter(expression.failures.items()))
+                reason = self._reason(expression, error)
+                if self.get_option("strict"):
+                    raise OptionError(f"{label}: failed for {name}: {reason}")
+                more = ", first with" if number > 1 else ""
+                warn(f"{label}: failed for {number:,} of {count_of(total, 'host')}{more}: {reason}")
             elif _has_braces(str(expression.source)):
-                self._warn(f"{expression.label}: {_NO_BRACES}.")
+                warn(f"{label}: {_NO_BRACES}.")
 
-    def _compose_host(self, host: Host) -> ComposedHost:
-        """Evaluate the options in Ansible's order: each sees the results of those before it.
-
-        Entries of compose don't see each other's results, and neither do those of groups.
-        """
-        composed = ComposedHost(host, self.inventory)
+    def _add_variables(self, host: ComposedHost) -> None:
+        """Add the results of compose, which don't see each other."""
         variables = {}
-        for name, expression in self._compositions.items():
-            value = self._result(expression, composed)
-            if value is not _FAILED:
-                variables[name] = value
-        for name in ADDRESSES:
-            if name in variables and not is_address(variables[name]):
-                variables[name] = NO_ADDRESS
-                # Without an address of the API, ansible_host is reported for that reason.
-                if host.variables.get(name) != NO_ADDRESS:
-                    host.replaced.add(name)
-        composed.add(variables, [])
-        groups = [name for name, condition in self._groups if self._result(condition, composed)]
-        composed.add({}, groups)
-        for entry in self._keyed_groups:
-            added = self._result(entry, composed)
-            composed.add({}, added.groups)
-            for parent, child in added.parents:
-                self.inventory.put_into(parent, child)
-                self.parents[parent, child] = None
-        return composed
+        for name, expression in self._variables:
+            try:
+                variables[name] = self._result(expression, host, self._ask_for_value)
+            except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
+                self._note(expression, host.host.name, error)
+        host.replaced = replace_addresses(host.host, variables)
+        host.variables = variables
 
-    def _result(self, expression: Expression, host: ComposedHost, strict: bool = False) -> Any:
-        """Return the result of an expression for a host."""
+    def _add_groups(self, host: ComposedHost) -> None:
+        """Add the groups whose conditions are true; these don't see each other."""
+        groups = []
+        for name, expression in self._groups:
+            try:
+                if self._result(expression, host, self._ask_whether):
+                    groups.append(safe_group_name(str(name)))
+            except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
+                self._note(expression, host.host.name, error)
+        host.groups = groups
+
+    def _add_keyed_groups(self, host: ComposedHost) -> None:
+        """Add the groups of each entry, which sees those of the entries before it."""
+        for expression in self._keyed_groups:
+            try:
+                made = self._result(expression, host, self._ask_for_groups)
+            except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
+                self._note(expression, host.host.name, error)
+                continue
+            host.groups += made.groups
+            for parent, child in made.parents:
+                self.tree.add(parent, child)
+
+    def _result(self, expression: Expression, host: ComposedHost, ask: Ask) -> Any:
+        """Return the result of an expression for a host: remembered, or what ``ask`` returns."""
+        if isinstance(expression.content, _NUMBERS):
+            return expression.content
+        return expression.memory.result(host.value_of, lambda: ask(expression.content, host))
+
+    def _ask_for_value(self, source: str, host: ComposedHost) -> Any:
+        return self._compose(source, host.all_variables())
+
+    def _ask_whether(self, condition: str, host: ComposedHost) -> bool:
+        return holds(self.templar, condition, combine_vars(host.all_variables(), self._vars))
+
+    def _ask_for_groups(self, entry: dict[str, Any], host: ComposedHost) -> Recorder:
+        """Let Ansible's helper add the groups of an entry to a recorder."""
+        self.inventory = recorder = Recorder()
+        variables = host.all_variables()
         try:
-            return expression.result(host)
-        except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
-            server_id = host.host.server.id
-            if strict or self.get_option("strict"):
-                name = one_line(host.host.name or server_id)
-                reason = self._reason(error, expression, host.host)
-                message = f"{expression.label}: failed for {name}: {reason}"
-                raise OptionError(message) from None  # with the cause, the reason is printed twice
-            if not isinstance(error, OMISSION):
-                if not expression.failures:
-                    expression.reason = self._reason(error, expression, host.host)
-                expression.failures.add(server_id)
-            return expression.failed
+            self._add_host_to_keyed_groups(
+                [entry], variables, host.host.name, strict=True, fetch_hostvars=False
+            )
+        except AnsibleParserError as error:
+            cause = error.__context__
+            if cause:  # the error of an expression, without the names of the host and the group
+                raise cause from cause.__cause__
+            # For the helper, an empty key is always an error; here, only with strict.
+            if self.get_option("strict") or self._compose(entry["key"], variables):
+                raise
+        return recorder
 
-    def _reason(self, error: Exception, expression: Expression, host: Host) -> str:
+    def _note(self, expression: Expression, name: str, error: Exception) -> None:
+        """Note the failure of an expression for a host."""
+        if not isinstance(error, OMISSION) or self.get_option("strict"):
+            expression.failures[name] = str(error)
+
+    def _reason(self, expression: Expression, error: str) -> str:
         """Return the reason of an error, and what is probably meant."""
-        reason = reason_text(str(error))
-        source = str(expression.source)
-        if _has_braces(source):
-            return f"{reason} ({_NO_BRACES})"
-        from ._hints import find_hint  # only here: most files have no failing expression
+        reason = reason_text(error)
+        hint = self._hint(expression, reason)
+        if hint:
+            reason += f" ({hint})"
+        return reason
 
-        known = set(host.variables)
-        for other in self.hosts:
-            known.update(other.variables)
-        can_be_text = expression in self._compositions.values()
-        hint = find_hint(reason, known, self.get_option("hostvars_prefix"), source, can_be_text)
-        if not hint:
-            return reason
-        return f"{reason} ({hint})"
-
-    def _value(self, source: Any, host: ComposedHost) -> Any:
-        """Return the value of an expression."""
-        if isinstance(source, _NUMBERS):
-            return source
-        return self._compose(source, host.all_variables)
-
-    def _name_text(self, source: Any, host: ComposedHost) -> str:
-        """Return a value as the name of a host; an empty text if it can't be one."""
-        try:
-            value = self._value(source, host)
-        except OMISSION:  # also with strict, the next preference is used
+    def _hint(self, expression: Expression, reason: str) -> str:
+        """Return what is probably meant by an expression that fails, or an empty text."""
+        if _has_braces(str(expression.source)):
+            return _NO_BRACES
+        undefined = _undefined_name(reason)
+        if not undefined:
             return ""
-        if isinstance(value, str):
-            return str.__str__(value)  # without any mark
-        if isinstance(value, _NUMBERS):
-            return str(value)
+        name = undefined[1]
+        known = set[str]().union(*(host.variables for host in self.hosts))
+        if name in known:
+            return "only some servers have this field: add the filter default"
+        prefix = self.get_option("hostvars_prefix")
+        meant = [f"{prefix}{name}", f"{prefix}{name.removeprefix('server_')}"]
+        meant += difflib.get_close_matches(name, known, n=1, cutoff=0.8)  # as server_nmae
+        for variable in meant:
+            if variable in known:
+                return f"did you mean {variable}?"
+        # Constant text makes sense in compose. A variable that Ansible has only in plays, such as
+        # hostvars, is not meant as text.
+        is_text = expression.label.startswith("compose:") and expression.source.strip() == name
+        if is_text and name not in RESERVED_VARIABLES:
+            return f"""text needs quotes inside the quotes: "'{name}'\""""
         return ""
 
-    def _holds(self, condition: Any, host: ComposedHost) -> bool:
-        """Return whether a condition is true."""
-        if isinstance(condition, _NUMBERS):
-            return bool(condition)
-        added = self._ask(self._add_host_to_composed_groups, {"it": condition}, host)
-        return bool(added.parents)
 
-    def _groups_of(self, entry: dict[str, Any], key: Any, host: ComposedHost) -> Added:
-        """Return what an entry of keyed_groups, which has this key, adds to a host."""
-        if isinstance(key, _NUMBERS):
-            # As text, which Ansible up to 2.18 would convert back if it were not in a list.
-            key = trust(f"['{key}']")
-            entry = {**entry, "key": key}
-        try:
-            return self._ask(self._add_host_to_keyed_groups, [entry], host)
-        except AnsibleParserError:
-            # For the helper, an empty key is always an error; here, only with strict.
-            if self.get_option("strict") or self._compose(key, host.all_variables):
-                raise
-            return Added([], [])
-
-    def _ask(self, helper: Callable[..., None], entries: Any, host: ComposedHost) -> Added:
-        """Return what a helper of Ansible adds to a host."""
-        added = Added([], [])
-        self.inventory.added = added
-        # Not all helpers add extra vars themselves.
-        variables = combine_vars(host.all_variables, self._vars)
-        try:
-            helper(entries, variables, host.host.name, strict=True, fetch_hostvars=False)
-        except AnsibleParserError as error:
-            cause = error.__context__ or error  # without the names of the host and the group
-            raise cause from cause.__cause__
-        return added
+def _name_from(value: Any) -> str:
+    """Return a value as the name of a host; an empty text if it can't be one."""
+    if isinstance(value, str):
+        return str.__str__(value)  # without any mark
+    if isinstance(value, _NUMBERS):
+        return str(value)
+    return ""

@@ -7,9 +7,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
 from typing import Any
 
+from ansible.inventory.data import InventoryData
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
 
@@ -20,46 +20,45 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._expressio
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
 
-# An account in which 30 servers each have the same values, but no two the same name.
-WEB: list[dict[str, Any]] = [
-    {
-        "name": f"web-{number}",
-        "region": f"eu-{number % 3}",
-        "tags": [f"t{number % 3}", number % 3],
-        "extra": {"team": f"t{number % 3}"},
-        "number": number % 3,
-        "flag": number % 2 == 0,
-    }
-    for number in range(90)
-]
-
 
 def load(value: Any) -> Any:
     """Load a value like an inventory file, so that its expressions are trusted."""
     return DataLoader().load(trust(json.dumps(value)))
 
 
-def expressions_with(
-    options: Mapping[str, Any],
-    extra_vars: Mapping[str, Any] | None = None,
-    warn: Callable[[str], None] = print,
-) -> Expressions:
+def expressions_with(**options: Any) -> Expressions:
     """Return the expressions of an inventory file with these options."""
-    options = {"hostvars_prefix": "server_management_", **load(options)}
-    return Expressions(options.get, Templar(loader=DataLoader()), extra_vars or {}, warn)
+    loaded = load({"hostvars_prefix": "server_management_", **options})
+    return Expressions(loaded.get, Templar(loader=DataLoader()), {})
 
 
-def hosts_of(servers: list[dict[str, Any]], names: tuple[str, ...]) -> list[Host]:
-    """Return the hosts of an account with the plugin's variables."""
+def host_with(number: int = 0, **fields: Any) -> Host:
+    """Return the host of a server with these fields, before it has a name."""
+    server_id = f"srv_{number}"
+    variables = {"ansible_host": "192.0.2.1"}
+    for name, value in fields.items():
+        variables[f"server_management_{name}"] = mark(value)
+    return Host(Server(server_id, {"id": server_id, **fields}), variables)
+
+
+def hosts_with(*servers: dict[str, Any]) -> list[Host]:
+    """Return the hosts h0.example, h1.example and so on of servers with these fields."""
     hosts = []
-    for number, (fields, name) in enumerate(zip(servers, names, strict=True)):
-        variables = {f"server_management_{key}": mark(value) for key, value in fields.items()}
-        variables["ansible_host"] = mark(f"192.0.2.{number}")
-        server = Server(f"srv_{number}", {"id": f"srv_{number}", **fields})
-        hosts.append(Host(server, variables, ["common_group"], name))
+    for number, fields in enumerate(servers):
+        host = host_with(number, **fields)
+        host.name = f"h{number}.example"
+        hosts.append(host)
     return hosts
 
 
-def hosts_with(servers: list[dict[str, Any]]) -> list[Host]:
-    """Return hosts with the names h0.example, h1.example and so on."""
-    return hosts_of(servers, tuple(f"h{number}.example" for number in range(len(servers))))
+def compose(expressions: Expressions, hosts: list[Host]) -> None:
+    """Evaluate the expressions for hosts, and add the results to them."""
+    expressions.compose_all(hosts, InventoryData())
+    expressions.apply()
+
+
+def warnings_of(expressions: Expressions, total: int = 1) -> list[str]:
+    """Return the warnings about expressions that have failed for some of all hosts."""
+    warnings: list[str] = []
+    expressions.report(total, warnings.append)
+    return warnings

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -46,9 +47,15 @@ def parse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Parse:
     """Return a function that parses a file over servers with these names."""
     monkeypatch.chdir(tmp_path)
 
-    def read(*names: str, verbosity: int = 1, fault: Fault | None = None, **options: Any) -> Parsed:
+    def read(
+        *names: str,
+        verbosity: int = 1,
+        fault: Fault | None = None,
+        inventory: InventoryData | None = None,
+        **options: Any,
+    ) -> Parsed:
         plugin = inventory_loader.get("server_management.cloud.servers")
-        parsed = Parsed(InventoryData(), [], [])
+        parsed = Parsed(inventory or InventoryData(), [], [])
         plugin.display = SimpleNamespace(
             verbosity=verbosity,
             warning=parsed.warnings.append,
@@ -111,7 +118,7 @@ def test_filters_that_leave_no_host_cause_a_warning_unless_there_are_no_servers(
     [
         (["[name]"], "srv_0", ["hostnames: [name]: failed"]),
         (["[name]", "server_management_plan[9:]"], "srv_0", ["hostnames: [name]: failed"]),
-        (["[name]", "'all'"], "all_srv_0", ["hostnames: 1 server ", "hostnames: [name]: failed"]),
+        (["[name]", "'all'"], "all_srv_0", ["hostnames: [name]: failed", "hostnames: 1 server "]),
         (["server_management_plan[9:]"], "srv_0", ["hostnames: 1 server "]),
     ],
 )
@@ -145,3 +152,47 @@ def test_a_host_gets_another_name_if_an_expression_makes_a_group_with_its_name(
     message = "keyed_groups: creates groups with the names of hosts: srv_0, srv_1. Set prefix."
     with pytest.raises(AnsibleParserError, match=f": {message}$"):
         parse("web", "db", keyed_groups=[{"key": "inventory_hostname", "separator": ""}])
+
+
+# The group of the plan has the host's name in the first attempt, which is thrown away.
+CLASHING: dict[str, Any] = {
+    "keyed_groups": [{"key": "server_management_plan", "separator": ""}],
+    "compose": {
+        "a": "(1 // 0) if inventory_hostname == server_management_plan else 'ok'",
+        "ansible_host": "'' if inventory_hostname == server_management_plan else 'small.test'",
+    },
+}
+RENAMED = "a host can't have such a name: small (srv_0) is small_srv_0."
+
+
+@pytest.mark.promise("silent")
+def test_only_the_attempt_that_is_kept_is_reported(parse: Parse) -> None:
+    parsed = parse("small", **CLASHING)
+    (warning,) = parsed.warnings
+    assert RENAMED in warning
+    host = parsed.inventory.hosts["small_srv_0"]
+    assert host.vars["a"] == "ok"
+    assert host.vars["ansible_host"] == "small.test"
+
+
+def test_with_strict_only_the_attempt_that_is_kept_fails(parse: Parse) -> None:
+    with pytest.raises(AnsibleParserError, match=re.escape(RENAMED)):
+        parse("small", strict=True, **CLASHING)
+
+
+@pytest.mark.promise("atomic")
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"hostnames": ["'all'"]},
+        {"compose": {"a": "server_management_nope"}},
+        {"keyed_groups": [{"key": "'x'", "parent_group": "_x"}]},
+    ],
+    ids=str,
+)
+def test_an_error_with_strict_leaves_no_group_behind(parse: Parse, options: dict[str, Any]) -> None:
+    inventory = InventoryData()
+    with pytest.raises(AnsibleParserError, match=r"x\.server_management\.yml: "):
+        parse("web", inventory=inventory, strict=True, **options)
+    assert list(inventory.groups) == ["all", "ungrouped"]
+    assert list(inventory.hosts) == []
