@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
-    CloudError,
     RateLimited,
     Unreachable,
 )
@@ -28,139 +27,146 @@ from support import meanings
 from support.modules import WEB
 
 ATTACK = "{{ lookup('pipe', 'touch /tmp/x') }}"
+HARMLESS = "__ lookup__pipe_, _touch /tmp/x__ __"
+
+Record = dict[str, Any]
 
 
-def record(identifier: str, name: str | None = None, **fields: Any) -> dict[str, Any]:
-    return {**WEB, "id": identifier, "name": identifier if name is None else name, **fields}
+def record(identifier: str, name: str, **fields: Any) -> Record:
+    return {**WEB, "id": identifier, "name": name, **fields}
 
 
-def listing(*records: dict[str, Any]) -> list[Server]:
+A = record("srv_a", "a")
+B = record("srv_b", "b")
+C = record("srv_c", "c")
+D = record("srv_d", "d")
+WEB_1 = record("srv_1", "web")
+WEB_2 = record("srv_2", "web")
+
+
+def listing(*records: Record) -> list[Server]:
     return [Server(fields["id"], fields) for fields in records]
 
 
-def events_between(
-    before: list[dict[str, Any]], now: list[dict[str, Any]], hosts: str = "name"
-) -> list[Event]:
+def events_between(before: list[Record], now: list[Record], hosts: str = "name") -> list[Event]:
     history = History(hosts, initial=False)
-    assert history.update(listing(*before)) == []
+    history.update(listing(*before))
     return history.update(listing(*now))
 
 
-def brief(events: list[Event]) -> list[tuple[str, ...]]:
-    return [
-        (
-            event["server_management"]["event"],
-            event.get("meta", {}).get("hosts", ""),
-            *event["server_management"].get("changed", []),
-        )
-        for event in events
-    ]
+def lines(events: list[Event]) -> list[str]:
+    """Describe each event: its kind, its host and the fields that changed."""
+    described = []
+    for event in events:
+        content = event["server_management"]
+        host = event.get("meta", {}).get("hosts", "")
+        words = [content["event"], host, *content.get("changed", [])]
+        described.append(" ".join(words).strip())
+    return described
 
 
-@pytest.mark.parametrize("kind", ["appeared", "gone"])
-def test_a_server_that_appears_or_is_gone_has_its_last_fields_and_host_name(kind: str) -> None:
-    known, other = record("srv_1"), record("srv_2", "web", plan="large")
-    listings = ([known], [other, known])
-    assert events_between(*(listings if kind == "appeared" else listings[::-1])) == [
-        {"server_management": {"event": kind, "server": other}, "meta": {"hosts": "web"}}
-    ]
+def changes(before: list[Record], now: list[Record]) -> list[str]:
+    return lines(events_between(before, now))
+
+
+def poll(history: History, *servers: Record) -> list[str]:
+    return lines(history.update(listing(*servers)))
+
+
+@pytest.mark.parametrize(
+    ("kind", "before", "now"), [("appeared", [A], [A, B]), ("gone", [A, B], [A])]
+)
+def test_a_server_that_appears_or_is_gone_has_its_last_fields_and_host_name(
+    kind: str, before: list[Record], now: list[Record]
+) -> None:
+    event = {"server_management": {"event": kind, "server": B}, "meta": {"hosts": "b"}}
+    assert events_between(before, now) == [event]
 
 
 def test_a_changed_server_has_both_records_and_the_names_of_the_fields() -> None:
-    old, new = record("srv_1"), record("srv_1", status="stopped", x_undocumented=["a"])
-    assert events_between([old], [new]) == [
-        {
-            "server_management": {
-                "event": "changed",
-                "server": new,
-                "before": old,
-                "changed": ["status", "x_undocumented"],
-            },
-            "meta": {"hosts": "srv_1"},
-        }
-    ]
+    new = {**A, "status": "stopped", "x_undocumented": ["a"]}
+    event = {
+        "event": "changed",
+        "server": new,
+        "before": A,
+        "changed": ["status", "x_undocumented"],
+    }
+    assert events_between([A], [new]) == [{"server_management": event, "meta": {"hosts": "a"}}]
 
 
 @pytest.mark.parametrize(
     ("old", "new", "changed"),
     [
-        ({"x_undocumented": ["a"]}, {}, ["x_undocumented"]),
-        ({"x_undocumented": ["a"]}, {"x_undocumented": ["a", "b"]}, ["x_undocumented"]),
-        ({"spec": {"cpu": 1}}, {"spec": {"cpu": 2}}, ["spec"]),
-        ({"name": "a"}, {"name": "b"}, ["inventory_hostname", "name"]),
+        ({"x_undocumented": ["a"]}, {}, "x_undocumented"),
+        ({"x_undocumented": ["a"]}, {"x_undocumented": ["a", "b"]}, "x_undocumented"),
+        ({"spec": {"cpu": 1}}, {"spec": {"cpu": 2}}, "spec"),
+        ({}, {"plan": "large", "name": "a"}, "plan"),
     ],
 )
-def test_every_field_is_compared(
-    old: dict[str, Any], new: dict[str, Any], changed: list[str]
+def test_every_field_is_compared(old: Record, new: Record, changed: str) -> None:
+    assert changes([{**A, **old}], [{**A, **new}]) == [f"changed a {changed}"]
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "expected"),
+    [
+        # a new name
+        ([A], [{**A, "name": "new"}], ["changed new inventory_hostname name"]),
+        # a second server with the name
+        ([WEB_1], [WEB_1, WEB_2], ["changed web_srv_1 inventory_hostname", "appeared web_srv_2"]),
+        # the last server with the name
+        ([WEB_1, WEB_2], [WEB_1], ["gone web_srv_2", "changed web inventory_hostname"]),
+        # a group
+        ([], [record("srv_1", "all")], ["appeared all_srv_1"]),
+        # like a group
+        ([], [record("srv_1", "plan_x")], ["appeared srv_1"]),
+    ],
+)
+def test_a_host_has_the_name_that_the_inventory_gives(
+    before: list[Record], now: list[Record], expected: list[str]
 ) -> None:
-    (event,) = events_between([record("srv_1", **old)], [record("srv_1", **new)])
-    assert event["server_management"]["changed"] == changed
+    assert changes(before, now) == expected
 
 
-def test_another_server_with_the_same_name_changes_the_host_name() -> None:
-    first, second = record("srv_1", "web"), record("srv_2", "web")
-    changed, appeared = events_between([first], [first, second])
-    assert changed == {
-        "server_management": {
-            "event": "changed",
-            "server": first,
-            "before": {**first, "inventory_hostname": "web"},
-            "changed": ["inventory_hostname"],
-        },
-        "meta": {"hosts": "web_srv_1"},
-    }
-    assert appeared["meta"]["hosts"] == "web_srv_2"
-    assert brief(events_between([first, second], [first])) == [
-        ("gone", "web_srv_2"),
-        ("changed", "web", "inventory_hostname"),
-    ]
-    assert brief(events_between([first], [first, second], hosts="id")) == [("appeared", "srv_2")]
-    like_groups = [record("srv_3", "region_eu"), record("srv_4", "all")]
-    assert brief(events_between([], like_groups)) == [
-        ("appeared", "all_srv_4"),
-        ("appeared", "srv_3"),
-    ]
+def test_a_changed_host_name_is_in_the_record_before() -> None:
+    changed = events_between([WEB_1], [WEB_1, WEB_2])[0]
+    before = changed["server_management"]["before"]
+    assert before == {**WEB_1, "inventory_hostname": "web"}
 
 
-def test_events_are_sorted_by_gone_changed_appeared_and_then_by_host_name() -> None:
-    same, new = record("5", "e"), [record("9", "z"), record("8", "y")]
-    before = [record("3", "c"), record("1", "b"), record("2", "a"), record("4", "d"), same]
-    now = [same, new[0], record("4", "d", plan="x"), new[1], record("1", "b", plan="x")]
-    assert brief(events_between(before, now)) == [
-        ("gone", "a"),
-        ("gone", "c"),
-        ("changed", "b", "plan"),
-        ("changed", "d", "plan"),
-        ("appeared", "y"),
-        ("appeared", "z"),
+def test_hosts_can_be_named_by_id() -> None:
+    assert lines(events_between([A], [A, B], hosts="id")) == ["appeared srv_b"]
+
+
+def test_events_are_sorted_by_kind_and_then_by_host_name() -> None:
+    first = record("srv_9", "y")
+    last = record("srv_8", "z")
+    now = [last, {**D, "plan": "x"}, first, {**C, "plan": "x"}]
+    assert changes([C, A, B, D], now) == [
+        "gone a",
+        "gone b",
+        "changed c plan",
+        "changed d plan",
+        "appeared y",
+        "appeared z",
     ]
 
 
 def test_with_initial_the_first_servers_appear() -> None:
     history = History("name", initial=True)
-    assert brief(history.update(listing(record("b"), record("a")))) == [
-        ("appeared", "a"),
-        ("appeared", "b"),
-    ]
-    assert history.update(listing(record("b"), record("a"))) == []
+    assert poll(history, B, A) == ["appeared a", "appeared b"]
+    assert poll(history, B, A) == []
 
 
 def test_a_server_that_a_partial_listing_lacks_is_not_gone() -> None:
     history = History("name", initial=False)
-    history.update(listing(record("a"), record("b")))
-    assert brief(history.update(listing(record("c")), is_partial=True)) == [("appeared", "c")]
-    assert brief(history.update(listing(record("b")))) == [("gone", "a"), ("gone", "c")]
+    poll(history, A, B)
+    assert lines(history.update(listing(C), is_partial=True)) == ["appeared c"]
+    assert poll(history, B) == ["gone a", "gone c"]
 
 
-@pytest.mark.parametrize("initial", [True, False])
-def test_several_failures_are_one_event_and_the_differences_come_after_the_recovery(
-    initial: bool,
-) -> None:
-    history = History("name", initial)
-    assert len(history.fail(CloudError("No."))) == 1
-    # Without `initial`, servers of the first listing are never differences.
-    first = [("recovered", ""), ("appeared", "a")]
-    assert brief(history.update(listing(record("a")))) == first[: 1 + initial]
+def test_a_failure_is_an_event_with_its_code() -> None:
+    history = History("name", initial=False)
     assert history.fail(Unreachable("It <fails>.", "Wait.")) == [
         {
             "server_management": {
@@ -169,43 +175,52 @@ def test_several_failures_are_one_event_and_the_differences_come_after_the_recov
             }
         }
     ]
-    assert history.fail(RateLimited("Other.", "", 429)) == []
-    assert brief(history.update(listing(record("b")))) == [
-        ("recovered", ""),
-        ("gone", "a"),
-        ("appeared", "b"),
-    ]
-    assert history.update(listing(record("b"))) == []
-    (again,) = history.fail(RateLimited("Other.", "", 429))
+
+
+def test_several_failures_in_a_row_are_one_event() -> None:
+    history = History("name", initial=False)
+    assert lines(history.fail(Unreachable("First."))) == ["failed"]
+    assert history.fail(RateLimited("Second.", "", 429)) == []
+    assert poll(history) == ["recovered"]
+    (again,) = history.fail(RateLimited("Third.", "", 429))
     assert again["server_management"]["error"]["status"] == 429
+
+
+@pytest.mark.parametrize(
+    ("initial", "first"), [(True, ["recovered", "appeared a"]), (False, ["recovered"])]
+)
+def test_differences_come_after_the_recovery(initial: bool, first: list[str]) -> None:
+    history = History("name", initial)
+    history.fail(Unreachable("At the start."))
+    assert poll(history, A) == first
+    history.fail(Unreachable("Again."))
+    assert poll(history, B) == ["recovered", "gone a", "appeared b"]
 
 
 def test_hostile_text_is_replaced_and_fields_with_hostile_names_are_dropped() -> None:
     later = {"a": [{"b": ATTACK, ATTACK: 1}, 1], "": 2}
-    hostile = {**record("a", ATTACK, ipv4="{%", later=later), ATTACK: 1, "": 2, "ä b": "é-1"}
-    (event,) = events_between([{**hostile, "plan": "{"}], [hostile])
-    assert event["server_management"]["changed"] == ["plan"]
-    assert event["server_management"]["before"]["plan"] == "_"
-    assert "plan" in event["server_management"]["replaced"]
+    hostile = {**record("srv_1", ATTACK, later=later), ATTACK: 1, "": 2, "ä b": "é-1"}
     (event,) = events_between([], [hostile])
-    harmless = "".join(c if is_plain(c) else "_" for c in ATTACK)
+    kept = record("srv_1", HARMLESS, later={"a": [{"b": HARMLESS}, 1]})
     assert event["server_management"] == {
         "event": "appeared",
-        "server": {
-            **record("a", harmless, ipv4="__", later={"a": [{"b": harmless}, 1]}),
-            "ä b": "é-1",
-        },
-        "replaced": ["", harmless, "ipv4", "later", "name"],
+        "server": {**kept, "ä b": "é-1"},
+        "replaced": ["", HARMLESS, "later", "name"],
     }
-    assert_harmless(event["server_management"]["server"])
+
+
+def test_hostile_text_of_the_last_record_is_replaced_too() -> None:
+    (event,) = events_between([{**A, "plan": "{%"}], [A])
+    content = event["server_management"]
+    assert content["before"]["plan"] == "__"
+    assert content["replaced"] == ["plan"]
 
 
 def test_a_server_with_an_id_that_events_cannot_have_only_changes_names_of_others() -> None:
-    web, other = record("srv_1", "web"), record("srv#2", "web")
-    renamed = ("changed", "web_srv_1", "inventory_hostname")
-    assert brief(events_between([web], [web, other])) == [renamed]
-    assert brief(events_between([other], [{**other, "plan": "large"}])) == []
-    assert brief(events_between([web, other], [web])) == [("changed", "web", "inventory_hostname")]
+    other = record("srv#2", "web")
+    assert changes([WEB_1], [WEB_1, other]) == ["changed web_srv_1 inventory_hostname"]
+    assert changes([other], [{**other, "plan": "large"}]) == []
+    assert changes([other], []) == []
 
 
 @pytest.mark.parametrize(
@@ -221,42 +236,36 @@ def test_messages_of_events_read_well_without_brackets_and_quotes(message: str, 
     assert plain_message(message) == text
 
 
-def assert_harmless(value: Any) -> None:
+def assert_harmless(event: Event) -> None:
     """Expect plain text only, also as names, of which none is empty."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(event, ensure_ascii=False, allow_nan=False)
     assert '"' not in re.sub(r'"[\w .:/@+,-]*"', "", text)
     assert '"":' not in text
 
 
 TEXTS = st.sampled_from([*meanings.TEXTS, *meanings.EVENT_TEXTS]) | st.text()
-ELEMENTS = st.lists(
-    st.builds(
-        lambda identifier, name, extra: record(identifier, name, **extra),
-        st.sampled_from(["srv_1", "srv_2", "srv 3", "srv#4", "{{ 5 }}"]),
-        st.sampled_from(["web", "prod", ATTACK, "region_eu"]) | TEXTS,
-        st.dictionaries(
-            TEXTS.filter(lambda key: key not in ("id", "name")),
-            meanings.json_values(TEXTS),
-            max_size=3,
-        ),
-    ),
-    max_size=4,
+IDS = st.sampled_from(["srv_1", "srv_2", "srv 3", "srv#4", "{{ 5 }}"])
+NAMES = st.sampled_from(["web", "prod", ATTACK, "region_eu"]) | TEXTS
+FIELDS = st.dictionaries(TEXTS, meanings.json_values(TEXTS), max_size=3)
+RECORDS = st.builds(
+    lambda fields, identifier, name: {**WEB, **fields, "id": identifier, "name": name},
+    FIELDS,
+    IDS,
+    NAMES,
 )
 
 
-@given(before=ELEMENTS, now=ELEMENTS, hosts=st.sampled_from(["name", "id"]))
+def plain_ids(records: list[Record]) -> set[str]:
+    return {fields["id"] for fields in records if is_plain(fields["id"])}
+
+
+@given(st.lists(RECORDS, max_size=4), st.lists(RECORDS, max_size=4))
 def test_any_two_listings_cause_harmless_and_complete_events(
-    before: list[dict[str, Any]], now: list[dict[str, Any]], hosts: str
+    before: list[Record], now: list[Record]
 ) -> None:
-    history = History(hosts, initial=False)
-    history.update(listing(*before))
-    events = history.update(listing(*now))
+    events = events_between(before, now)
     for event in events:
         assert_harmless(event)
     kinds = [event["server_management"]["event"] for event in events]
-    old, new = (
-        {fields["id"] for fields in each if is_plain(fields["id"])} for each in (before, now)
-    )
-    assert kinds.count("gone") == len(old - new)
-    assert kinds.count("appeared") == len(new - old)
-    assert history.update(listing(*now)) == []
+    assert kinds.count("gone") == len(plain_ids(before) - plain_ids(now))
+    assert kinds.count("appeared") == len(plain_ids(now) - plain_ids(before))
