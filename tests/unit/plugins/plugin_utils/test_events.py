@@ -97,7 +97,7 @@ def test_a_changed_server_has_both_records_and_the_names_of_the_fields() -> None
 @pytest.mark.parametrize(
     ("old", "new", "changed"),
     [
-        ({"x_undocumented": ["a"]}, {}, "x_undocumented"),
+        ({"x_undocumented": None}, {}, "x_undocumented"),
         ({"x_undocumented": ["a"]}, {"x_undocumented": ["a", "b"]}, "x_undocumented"),
         ({"spec": {"cpu": 1}}, {"spec": {"cpu": 2}}, "spec"),
         ({}, {"plan": "large", "name": "a"}, "plan"),
