@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Collection
 from typing import Any
@@ -22,43 +21,46 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._names imp
     Naming,
     assign_names,
 )
-from support import meanings
 
 GROUPS = frozenset({"all", "ungrouped", "server_management", "status_running"})
-LOCAL = [
-    *("localhost", "LOCALHOST", "localhost.", "localhost..", "localhost.localdomain"),
-    *("localhost4", "localhost6.localdomain6", "ip6-localhost", "ip6-loopback", "api.localhost"),
-    *("127.0.0.1", "127.0.0.1.", "127.255.255.254", "127.1", "0177.0.0.1", "0x7f.1"),
-    *("0x7f000001", "0X7F000001", "2130706433", "017700000001", "0", "0.0.0.0", "0x0"),
-]
 
 
-def _name(
-    account: dict[str, Any],
+def _assign(
+    account: dict[str, list[str]],
     reserved: Collection[str] = GROUPS,
     taken: Collection[str] = (),
     **fields: Any,
 ) -> Naming:
-    """Name servers given as id: name, or id: [first preference, second, ...]."""
-    preferences = [
-        (
-            Server(identifier, {"id": identifier, **fields}),
-            [preferred] if isinstance(preferred, str) else preferred,
-        )
-        for identifier, preferred in account.items()
-    ]
-    files = [".yml", ".vars", "ini", ""]
-    return assign_names(
-        preferences, reserved.__contains__, lambda name, _server: name in taken, files
-    )
+    """Name servers that are given by their ids, each with its preferences."""
+    preferences = []
+    for server_id, texts in account.items():
+        server = Server(server_id, fields)
+        preferences.append((server, texts))
+
+    def is_taken(name: str, _server: Server) -> bool:
+        return name in taken
+
+    extensions = [".yml", ".vars", "ini", ""]
+    return assign_names(preferences, reserved.__contains__, is_taken, extensions)
 
 
-def _noted(naming: Naming) -> dict[str, list[str]]:
-    """Return the ids of the servers without their first name."""
-    found: dict[str, list[str]] = {}
-    for renamed in naming.renamed.values():
-        found.setdefault(renamed.reason, []).append(renamed.server.id)
-    return found
+def _assign_first(*texts: str, taken: Collection[str] = ()) -> Naming:
+    """Name the servers s0, s1 and so on, each with one preference and with the name "web"."""
+    account = {f"s{number}": [text] for number, text in enumerate(texts)}
+    return _assign(account, taken=taken, name="web")
+
+
+def _name(preferences: list[str], taken: Collection[str] = (), **fields: Any) -> tuple[str, str]:
+    """Name one server, srv_1; return its name and why that is not the first preference."""
+    naming = _assign({"srv_1": preferences}, taken=taken, **fields)
+    name = naming.names["srv_1"]
+    if not naming.renamed:
+        return name, ""
+    return name, naming.renamed["srv_1"].reason
+
+
+def _obstacle(name: str, server: Server) -> str:
+    return f"({name} is not {server.id}.)"
 
 
 @pytest.mark.parametrize(
@@ -76,49 +78,66 @@ def _noted(naming: Naming) -> dict[str, list[str]]:
         ("web.YAML", "web_YAML"),
         ("web.Json", "web_Json"),
         ("web.yml.json", "web.yml_json"),
-        *((name, name) for name in ("a" * 253, "_web", "web-", "web.", "ALL")),
-        *((name, name) for name in ("localhost.example.com", "mylocalhost", "localhost5")),
-        *((name, name) for name in ("128.0.0.1", "1270.0.0.1", "127.0.0.1.example.com", "0-1")),
-        *((name, name) for name in ("0x7f000001x", "yml", "web.ymlx", "web.yml.", "webyml")),
+        ("web.vars", "web_vars"),
+        ("web.ini", "web_ini"),
     ],
 )
-def test_only_characters_that_are_not_allowed_are_replaced(name: str, safe: str) -> None:
-    naming = _name({"a": name}, ipv4="128.0.0.1")
-    assert naming.names == {"a": safe}
-    assert _noted(naming) == ({CHANGED: ["a"]} if safe != name else {})
+def test_characters_that_a_name_must_not_have_are_replaced(name: str, safe: str) -> None:
+    assert _name([name]) == (safe, CHANGED)
 
 
-UNUSABLE = ["-web", "--option", ".", "..", ".hidden", "../../etc", "a" * 254, *sorted(GROUPS)]
+USABLE = [
+    "a" * 253, "_web", "web-", "web.", "ALL", "localhost.example.com", "mylocalhost", "localhost5",
+    "1270.0.0.1", "127.0.0.1.example.com", "0-1", "0x7f000001x", "yml", "web.ymlx", "web.yml.",
+    "webyml", "3", "2024", "10.5", "1.2.3", "1.2.3.4.5", "1.2.3.256",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", USABLE)
+def test_other_names_are_used_as_they_are(name: str) -> None:
+    assert _name([name]) == (name, "")
+
+
+UNUSABLE = [
+    "-web", "--option", ".", "..", ".hidden", "../../etc", "a" * 254, "all", "status_running",
+    "localhost", "LOCALHOST", "localhost.", "localhost..", "localhost.localdomain", "localhost4",
+    "localhost6.localdomain6", "ip6-localhost", "ip6-loopback", "api.localhost", "127.0.0.1",
+    "127.0.0.1.", "127.255.255.254", "127.1", "0177.0.0.1", "0x7f.1", "0x7f000001", "0X7F000001",
+    "2130706433", "017700000001", "0", "0.0.0.0", "0x0",
+]  # fmt: skip
 
 
 @pytest.mark.promise("misdirected")
-@pytest.mark.parametrize("name", [*UNUSABLE, *LOCAL])
+@pytest.mark.parametrize("name", UNUSABLE)
 def test_an_unusable_name_falls_back_to_the_next_preference_with_a_report(name: str) -> None:
-    naming = _name({"a": [name, "second"]})
-    assert (naming.names, _noted(naming)) == ({"a": "second"}, {CHANGED: ["a"]})
+    assert _name([name, "second"]) == ("second", CHANGED)
 
 
 @pytest.mark.promise("misdirected")
 @pytest.mark.parametrize(
-    ("name", "fields", "is_usable"),
+    ("name", "fields"),
     [
-        ("192.0.2.2", {"name": "192.0.2.2", "ipv4": "192.0.2.1"}, False),
-        ("192.0.2.2", {}, False),
-        ("192.0.2.2", {"ips": ["192.0.2.2"]}, False),
-        ("010.0x2.3.4", {"ipv4": "10.2.3.4"}, False),
-        ("192.0.2.2", {"ipv4": "192.0.2.2"}, True),
-        ("10.0.0.5", {"ipv4": "192.0.2.1", "private_ip": "10.0.0.5"}, True),
-        *((name, {}, True) for name in ("3", "2024", "10.5", "1.2.3", "1.2.3.4.5", "1.2.3.256")),
+        ("192.0.2.2", {"name": "192.0.2.2", "ipv4": "192.0.2.1"}),
+        ("192.0.2.2", {"ips": ["192.0.2.2"]}),
+        ("010.0x2.3.4", {"ipv4": "10.2.3.4"}),
     ],
 )
-def test_a_name_is_no_address_of_another_machine(
-    name: str, fields: dict[str, Any], is_usable: bool
+def test_an_address_that_only_the_name_of_a_server_has_is_not_used(
+    name: str, fields: dict[str, Any]
 ) -> None:
-    naming = _name({"a": name}, **fields)
-    if is_usable:
-        assert (naming.names, _noted(naming)) == ({"a": name}, {})
-    else:
-        assert (naming.names, _noted(naming)) == ({"a": f"{name}_a"}, {CHANGED: ["a"]})
+    with_id = f"{name}_srv_1"
+    assert _name([name], **fields) == (with_id, CHANGED)
+
+
+@pytest.mark.parametrize(
+    ("name", "fields"),
+    [
+        ("128.0.0.1", {"ipv4": "128.0.0.1"}),
+        ("10.0.0.5", {"ipv4": "192.0.2.1", "private_ip": "10.0.0.5"}),
+    ],
+)
+def test_an_address_of_a_server_can_be_its_name(name: str, fields: dict[str, Any]) -> None:
+    assert _name([name], **fields) == (name, "")
 
 
 @pytest.mark.promise("misdirected")
@@ -128,6 +147,7 @@ def test_a_name_is_no_address_of_another_machine(
         (["status_running"], "status_running_srv_1"),
         (["", "127.0.0.1"], "127.0.0.1_srv_1"),
         (["all", "ungrouped"], "all_srv_1"),
+        (["all", "all"], "all_srv_1"),
         (["db1.yml.json"], "db1.yml_json"),
         # With the id, these can't be used either.
         (["../../etc"], "srv_1"),
@@ -137,126 +157,105 @@ def test_a_name_is_no_address_of_another_machine(
     ids=str,
 )
 def test_without_a_usable_name_the_id_is_added_or_used(preferences: list[str], name: str) -> None:
-    naming = _name({"srv_1": preferences})
-    assert (naming.names, _noted(naming)) == ({"srv_1": name}, {CHANGED: ["srv_1"]})
+    assert _name(preferences) == (name, CHANGED)
 
 
 @pytest.mark.promise("silent")
 def test_a_server_without_preferences_has_its_id_without_a_report() -> None:
-    assert _name({"srv_1": []}) == Naming({"srv_1": "srv_1"})
+    assert _name([]) == ("srv_1", "")
 
 
 @pytest.mark.promise("lost")
-@pytest.mark.parametrize("identifier", ["-1", ".a", "localhost", "all", "a" * 254, "127.1"])
-def test_a_server_without_a_usable_name_and_id_is_an_error(identifier: str) -> None:
-    message = f"hostnames: no name is left for the server {identifier[:60]}: "
-    with pytest.raises(OptionError, match=f"^{re.escape(message)}"):
-        _name({identifier: "", "b": "web"})
+@pytest.mark.parametrize("server_id", ["-1", ".a", "localhost", "all", "a" * 254, "127.1"])
+def test_a_server_without_a_usable_name_and_id_is_an_error(server_id: str) -> None:
+    message = f"^hostnames: no name is left for the server {re.escape(server_id[:60])}: "
+    with pytest.raises(OptionError, match=message):
+        _assign({server_id: [""]})
+
+
+def test_ids_that_become_equal_belong_to_no_server() -> None:
+    with pytest.raises(OptionError, match="no name is left for the server a/1: "):
+        _assign({"a/1": [""], "a:1": [""]})
 
 
 @pytest.mark.promise("lost")
 @pytest.mark.parametrize(
-    ("account", "names"),
+    ("first", "names"),
     [
-        (["web-1", "web_2.example.com", "3"], ["web-1", "web_2.example.com", "3"]),
-        (["web", "web", "web 1", "web/1"], ["web_s0", "web_s1", "web_1_s2", "web_1_s3"]),
+        (["web", "web", "web 1", "web/1"], ["web_1_s2", "web_1_s3", "web_s0", "web_s1"]),
         # Adding a server keeps the names that are unique.
-        (["web", "db", "web 1", "db", "web-1"], ["web", "db_s1", "web_1", "db_s3", "web-1"]),
-        ([["web", "eu"], ["web", "us"], ["web", "us"]], ["eu", "web_s1", "web_s2"]),
+        (["web", "db", "web 1", "db", "web-1"], ["db_s1", "db_s3", "web", "web-1", "web_1"]),
+        (["db.yml", "db.yml"], ["db_yml_s0", "db_yml_s1"]),
         # With the id, the name would be too long.
         (["w" * 251, "w" * 251], ["s0", "s1"]),
         # A name that was proposed before is not given.
-        (["web", "web", "web_s0"], ["s0", "web_s1", "web_s0"]),
-        (["", ""], ["s0", "s1"]),
+        (["web", "web", "web_s0"], ["s0", "web_s0", "web_s1"]),
     ],
-    ids=range(7),
 )
-def test_an_account_gets_these_names_in_any_order(account: list[Any], names: list[str]) -> None:
-    preferred = {f"s{number}": texts for number, texts in enumerate(account)}
-    expected = {f"s{number}": name for number, name in enumerate(names)}
-    for order in itertools.islice(itertools.permutations(preferred), 24):
-        assert _name({server_id: preferred[server_id] for server_id in order}).names == expected
+def test_a_name_that_several_servers_want_goes_to_none(first: list[str], names: list[str]) -> None:
+    naming = _assign_first(*first)
+    assert sorted(naming.names.values()) == names
 
 
 @pytest.mark.promise("misdirected")
 def test_a_name_of_another_source_is_not_used() -> None:
-    naming = _name({"a": "web"}, taken=["web"])
-    assert (naming.names, _noted(naming)) == ({"a": "web_a"}, {TAKEN: ["a"]})
-    assert _name({"a": "web"}, taken=["web", "web_a"]).names == {"a": "a"}
-    with pytest.raises(OptionError, match="no name is left for the server a: "):
-        _name({"a": "web"}, taken=["web", "web_a", "a"])
+    assert _name(["web", "web"], taken=["web"]) == ("web_srv_1", TAKEN)
+    assert _name(["web"], taken=["web", "web_srv_1"]) == ("srv_1", TAKEN)
+    with pytest.raises(OptionError, match="no name is left for the server srv_1: "):
+        _name(["web"], taken=["web", "web_srv_1", "srv_1"])
 
 
 @pytest.mark.parametrize(
-    ("first", "kind"),
-    [
-        ("web", NOT_UNIQUE),
-        ("other", TAKEN),
-        ("all", CHANGED),
-        ("", None),
-        ("eu", None),
-        ("mine", None),
-    ],
+    ("first", "reason"), [("web", NOT_UNIQUE), ("other", TAKEN), ("o t", TAKEN), ("all", CHANGED)]
 )
-def test_a_first_preference_that_is_not_used_is_reported_unless_it_is_empty(
-    first: str, kind: str | None
-) -> None:
-    naming = _name({"a": [first, "eu"], "b": ["web", "b1"], "c": ["web", "c1"]}, taken=["other"])
-    assert naming.names["a"] == (first if first == "mine" else "eu")
-    noted = _noted(naming)
-    assert [kind for kind, ids in noted.items() if "a" in ids] == ([kind] if kind else [])
-    assert {"b", "c"} <= set(noted[NOT_UNIQUE])
+def test_a_first_preference_that_is_lost_is_reported(first: str, reason: str) -> None:
+    account = {"a": [first, "eu"], "b": ["web"], "c": ["web"]}
+    naming = _assign(account, taken=["other", "o_t"])
+    assert naming.names["a"] == "eu"
+    assert naming.renamed["a"].reason == reason
 
 
-def _obstacle(name: str, server: Server) -> str:
-    return f"[{name} is not {server.id}]"
+@pytest.mark.promise("silent")
+def test_an_empty_first_preference_is_not_reported() -> None:
+    assert _name(["", "eu"]) == ("eu", "")
 
 
 @pytest.mark.promise("silent")
 def test_a_problem_names_what_the_first_three_servers_have_become() -> None:
-    preferences = [(Server(f"srv_{name}", {"name": name}), ["web"]) for name in "dcba"]
-    naming = assign_names(preferences, GROUPS.__contains__, lambda _name, _server: False)
+    account = {"s3": ["web"], "s2": ["web"], "s1": ["web"], "s0": ["web"]}
+    naming = _assign(account, name="web")
     assert list(naming.problems(_obstacle)) == [
         "4 servers do not have their preferred names, because other servers have the same name: "
-        "a (srv_a) is web_srv_a, b (srv_b) is web_srv_b, c (srv_c) is web_srv_c and 1 more."
+        "web (s0) is web_s0, web (s1) is web_s1, web (s2) is web_s2 and 1 more."
     ]
 
 
 @pytest.mark.promise("silent")
-def test_a_problem_with_other_sources_describes_what_is_in_the_way() -> None:
-    servers = [Server(f"srv_{name}", {"name": name}) for name in "dcba"]
-    preferences = [(server, [server.text("name")]) for server in servers]
-    naming = assign_names(preferences, GROUPS.__contains__, lambda name, _server: name in "abcd")
+def test_a_problem_with_other_sources_describes_the_first_three_obstacles() -> None:
+    naming = _assign_first("a", "b", "c", "d", taken="abcd")
     assert list(naming.problems(_obstacle)) == [
         "4 servers do not have their preferred names, because hosts of other sources have the same "
-        "name: a (srv_a) is a_srv_a, b (srv_b) is b_srv_b, c (srv_c) is c_srv_c and 1 more. "
-        "[a is not srv_a] [b is not srv_b] [c is not srv_c]"
+        "name: web (s0) is a_s0, web (s1) is b_s1, web (s2) is c_s2 and 1 more. "
+        "(a is not s0.) (b is not s1.) (c is not s2.)"
     ]
 
 
 @pytest.mark.promise("silent")
 def test_a_problem_of_one_server_is_described_in_the_singular() -> None:
-    naming = assign_names(
-        [(Server("srv_1", {"name": "w b"}), ["w b"])],
-        GROUPS.__contains__,
-        lambda _name, _server: False,
-    )
+    naming = _assign_first("w b")
     assert list(naming.problems(_obstacle)) == [
         "1 server does not have its preferred name, because a host can't have such a name: "
-        '"w b" (srv_1) is w_b.'
+        "web (s0) is w_b."
     ]
-
-
-def test_ids_that_become_equal_belong_to_no_server() -> None:
-    with pytest.raises(OptionError, match="no name is left for the server a/1: "):
-        _name({"a/1": "", "a:1": ""})
 
 
 IDS = ["a", "b", "c", "a b", "a/b", "-", "localhost", "web", "é", "web.yml", "web_yml"]
 NAMES = [
-    *("", "web", "web_a", "web_b", "a", "b", "a_b", "a b", "-x", "all", "127.1", "::1", "w" * 252),
-    *("a.yml", "web.yml", "web_yml", "b.JSON", *meanings.TEXTS),
-]
+    "", "web", "web_a", "web_b", "a", "b", "a_b", "a b", "-x", "all", "127.1", "::1", "w" * 252,
+    "a.yml", "web.yml", "web_yml", "b.JSON", "{{ 1 }}", "1", "true",
+]  # fmt: skip
+is_host_name = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,252}").fullmatch
+is_variable_file = re.compile(r".*\.(yml|yaml|json|vars|ini)").fullmatch
 ACCOUNTS = st.dictionaries(
     st.sampled_from(IDS) | st.text(min_size=1, max_size=4),
     st.lists(st.sampled_from(NAMES) | st.text(max_size=5), min_size=2, max_size=2),
@@ -272,21 +271,20 @@ def test_any_account_gets_unique_usable_names_in_any_order(
     reserved = GROUPS | groups
     backwards = dict(reversed(account.items()))
     try:
-        naming = _name(account, reserved, taken)
+        naming = _assign(account, reserved, taken)
     except OptionError:
         with pytest.raises(OptionError):
-            _name(backwards, reserved, taken)
+            _assign(backwards, reserved, taken)
         return
-    names = naming.names
-    assert set(names) == set(account)
-    assert len(set(names.values())) == len(account)
-    for name in names.values():
-        assert name not in {*reserved, *taken}
-        assert not name.lower().endswith((".yml", ".yaml", ".json", ".vars", ".ini"))
-        assert re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,252}", name)
-    assert _name(backwards, reserved, taken).names == names
-    reported = set().union(*_noted(naming).values())
-    first = {identifier: next(filter(None, texts), "") for identifier, texts in account.items()}
-    assert reported == {
-        identifier for identifier in account if names[identifier] != first[identifier]
-    }
+    assert _assign(backwards, reserved, taken).names == naming.names
+    assert naming.names.keys() == account.keys()
+    names = set(naming.names.values())
+    assert len(names) == len(account)
+    assert names.isdisjoint(reserved | taken)
+    for name in names:
+        assert is_host_name(name)
+        assert not is_variable_file(name.lower())
+    for server_id, name in naming.names.items():
+        first = account[server_id][0] or account[server_id][1]
+        is_reported = server_id in naming.renamed
+        assert is_reported == (name != first)
