@@ -207,12 +207,12 @@ def add_hosts(inventory: Any, hosts: Iterable[Host], known: KnownServers) -> Non
     # Read only once: from ansible-core 2.19 on, a proxy makes each access slow.
     add_host = inventory.add_host
     add_child = inventory.add_child
-    added = inventory.hosts
+    hosts_of_ansible = inventory.hosts
     variables = _Variables(inventory)
     for host in hosts:
         add_host(host.name, "all")
         known.remember(host.name, host.server)
-        variables.add(host, added[host.name])
+        variables.add(host, hosts_of_ansible[host.name])
         for group in host.groups:
             add_child(group, host.name)
 
