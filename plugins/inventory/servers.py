@@ -82,7 +82,10 @@ options:
         or is the name of a group. This includes names that start like a group that this source
         could make, such as C(status_stopped).
       - The name of another account's server is not used, nor that of a host for which another
-        source sets an address, a connection plugin or a password.
+        source sets an address, a connection plugin or a password. If all these addresses are the
+        C(ipv4) of the server, they are one host, whatever its connection and password are. This
+        does not apply to private addresses, to addresses that several servers have, or if
+        O(compose) sets an address.
       - There is one warning for each reason why hosts do not have their first name, or an error if
         O(strict=true). A server for which no name is left is always an error.
     type: list
