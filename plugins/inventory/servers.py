@@ -75,8 +75,8 @@ options:
         name. The first usable name that no other server has is used. If there is none, the first
         name that is not empty and the id are used, as in C(web-01_srv_4f2a91c07d), then the id.
       - Several servers with the same name all become C(<name>_<id>). Characters that a host name
-        can't have become underscores, and so does the last dot of a name that ends like a file of
-        variables, such as C(db1.yml).
+        can't have become underscores. The last dot of a name that ends like a file of variables,
+        such as C(db1.yml), does, too.
       - A name can't be used if it is longer than 253 characters, starts with a hyphen or a dot, is
         a loopback name or address, is an IPv4 address that no field of the server but its name has,
         or is the name of a group. This includes names that start like a group that this source
