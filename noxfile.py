@@ -37,18 +37,20 @@ CORES = {
     "2.16": ("3.10", "3.11", "3.12"),
 }
 PRE_RELEASES = ("2.22",)
-# Where end-to-end tests run, besides the newest release and pre-releases: the oldest version, and
-# the first one with the new templating. Unit tests and sanity tests run on all.
-END_TO_END = ("2.16", "2.19")
 # The versions that are tested with the oldest supported requests instead of the newest.
 OLD_REQUESTS = dict.fromkeys(("2.20", "2.18", "2.16"), ("requests==2.28.0", "urllib3~=1.26.0"))
 TEST_REQUIREMENTS = ("-r", "tests/requirements.txt")
-# Those of the tree, the sandbox and the tools, and slow ones, run only on the newest release.
+# The newest release runs all tests. End-to-end tests also run on the oldest version, the first one
+# with the new templating, and pre-releases.
 UNIT_TESTS = (
     *("tests/unit/plugins", "tests/unit/extensions", "tests/unit/test_consistency.py"),
     "--hypothesis-profile=quick",
 )
 END_TO_END_TESTS = (*UNIT_TESTS, "tests/e2e")
+TESTS = {
+    **dict.fromkeys(CORES, UNIT_TESTS),
+    **dict.fromkeys(("2.16", "2.19", *PRE_RELEASES), END_TO_END_TESTS),
+}
 # Sessions that test with other programs: each runs the tests in a folder of tests/programs/, with
 # its requirements.
 PROGRAMS = {
@@ -149,11 +151,7 @@ for _core, _pythons in CORES.items():
     def matrix_test(session: nox.Session, core: str = _core) -> None:
         """Run the tests on one ansible-core, on some with the oldest requests."""
         install(session, core, *TEST_REQUIREMENTS, *OLD_REQUESTS.get(core, ()))
-        tests: tuple[str, ...] = UNIT_TESTS
-        if core in (CORE, *PRE_RELEASES, *END_TO_END):
-            tests = END_TO_END_TESTS
-        if core == CORE:
-            tests = ("-m", "")
+        tests = ("-m", "") if core == CORE else TESTS[core]
         session.run("pytest", *(session.posargs or tests))
 
 
