@@ -10,6 +10,7 @@ import ast
 import re
 import shlex
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from string import Template
 from typing import Any, ClassVar
@@ -25,7 +26,7 @@ from sandbox.account import example_servers
 from sandbox.cli import parse_fault
 from support.collection import REPOSITORY
 from support.guides import Block, read_blocks, read_files
-from support.run import Result, Runner, write_inventory
+from support.run import Result, Runner, without_white_space, write_inventory
 from tools.picture import TITLES, cut_graph, read_picture
 
 ADDRESS = "https://api.example.com"
@@ -109,8 +110,10 @@ class Reader:
             self.sandbox.fail(fault, **targets)
         for command, shown in block.commands():
             result = self.enter(command)
-            assert (result.rc != 0) is block.fails, f"line {block.line}: {result}"
-            output = LOCAL_LINES.sub("", result.output).replace("127.0.2.", "192.0.2.")
+            has_failed = result.rc != 0
+            assert has_failed is block.fails, f"line {block.line}: {result}"
+            output = LOCAL_LINES.sub("", result.output)
+            output = output.replace("127.0.2.", "192.0.2.")
             assert is_shown(self.translate(shown), output), f"line {block.line}: {result}"
 
     def enter(self, command: str) -> Result:
@@ -152,12 +155,14 @@ class Reader:
         sources: list[str] = []
         for block in blocks:
             content = yaml.safe_load(self.translate(block.text))
-            if isinstance(content, list):
-                plays += content if "hosts" in content[0] else [play_of(content)]
-            else:
-                options = {"plugin": "server_management.cloud.servers", **content}
+            if isinstance(content, dict):
                 name = f"line_{block.line}.server_management.yml"
-                sources += ["-i", str(write_inventory(self.folder, options, name))]
+                path = write_inventory(self.folder, content, name)
+                sources += ["-i", str(path)]
+            elif "hosts" in content[0]:
+                plays += content
+            else:
+                plays.append({"hosts": "localhost", "gather_facts": False, "tasks": content})
         if sources:
             result = self.runner.inventory(*sources, "--list", env=env, cwd=self.folder).ok()
             assert result.stderr == ""
@@ -171,29 +176,26 @@ def has_program(runner: Runner, name: str) -> bool:
     return shutil.which(name, path=runner.environment["PATH"]) is not None
 
 
-def play_of(tasks: list[Any]) -> dict[str, Any]:
-    return {"hosts": "localhost", "gather_facts": False, "tasks": tasks}
-
-
 def is_for_this_core(block: Block) -> bool:
     return SpecifierSet(block.cores).contains(ansible_version, prereleases=True)
 
 
 def is_shown(shown: str, output: str) -> bool:
     """Return whether an output contains a text, ignoring white space; ... stands for any text."""
-    rest = "".join(output.split())
+    rest = without_white_space(output)
     # A line of dots first: the line before it can end with a full stop.
     for text in re.split(r"(?m)^\s*\.\.\.$|\.\.\.", shown):
-        piece = "".join(text.split())
-        _before, found, rest = rest.partition(piece) if piece else ("", "", rest)
-        if found != piece:
+        piece = without_white_space(text)
+        if piece not in rest:
             return False
+        rest = rest[rest.index(piece) + len(piece) :]
     return True
 
 
-@pytest.mark.parametrize(
-    "page", [page for page in PAGES if page != QUICK_START], ids=lambda page: page.stem
-)
+OTHER_PAGES = [page for page in PAGES if page != QUICK_START]
+
+
+@pytest.mark.parametrize("page", OTHER_PAGES, ids=lambda page: page.stem)
 def test_a_page_shows_what_happens(page: Path, runner: Runner, tarball: Path) -> None:
     blocks = read_blocks(page)
     with Sandbox(servers=example_servers("documentation")) as api:
@@ -201,7 +203,8 @@ def test_a_page_shows_what_happens(page: Path, runner: Runner, tarball: Path) ->
         for block in blocks:
             reader.follow(block)
         api.recover()
-        reader.try_all([block for block in blocks if block.language == "yaml" and not block.name])
+        snippets = [block for block in blocks if block.language == "yaml" and not block.name]
+        reader.try_all(snippets)
 
 
 def test_the_quick_start_works_without_an_account(runner: Runner, tarball: Path) -> None:
@@ -213,7 +216,8 @@ def test_the_quick_start_works_without_an_account(runner: Runner, tarball: Path)
         for name in ("ANSIBLE_TRANSPORT", "ANSIBLE_PYTHON_INTERPRETER"):
             del runner.environment[name]
         for block in blocks:
-            reader.follow(inventory if block.name == inventory.name else block)
+            is_inventory = block.name == inventory.name
+            reader.follow(inventory if is_inventory else block)
 
 
 def test_the_examples_of_the_inventory_plugin_work(runner: Runner, tarball: Path) -> None:
@@ -221,7 +225,8 @@ def test_the_examples_of_the_inventory_plugin_work(runner: Runner, tarball: Path
     assert len(texts) == len([*yaml.safe_load_all(servers.EXAMPLES)])
     with Sandbox(servers=example_servers("documentation")) as api:
         reader = Reader(runner, api, tarball)
-        reader.try_all([Block(line, "yaml", text) for line, text in enumerate(texts)])
+        examples = [Block(number, "yaml", text) for number, text in enumerate(texts)]
+        reader.try_all(examples)
 
 
 def test_the_graph_is_what_the_quick_start_shows() -> None:
@@ -250,28 +255,31 @@ def test_every_picture_is_in_a_page() -> None:
 BORROWED = ("no such file or directory.", "'site' is undefined", "no hosts to target.")
 
 
-def text_of(node: ast.AST) -> str:
-    """Return a text in the code with {} for what an f-string inserts; empty for other code."""
-    if isinstance(node, ast.JoinedStr):
-        return "".join(text_of(part) or "{}" for part in node.values)
-    return str(node.value) if isinstance(node, ast.Constant) else ""
+def texts_of_the_code() -> Iterator[str]:
+    """Yield each text of the code, with {} for what an f-string inserts."""
+    for path in SPEAKERS:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant):
+                yield str(node.value)
+            elif isinstance(node, ast.JoinedStr):
+                parts = [getattr(part, "value", "{}") for part in node.values]
+                yield "".join(part if isinstance(part, str) else "{}" for part in parts)
 
 
 def test_an_explained_message_exists() -> None:
     text = MESSAGES.read_text(encoding="utf-8").partition("\nInventory file\n---")[2]
     headings = re.findall(r"^``(.+)``$", text, re.MULTILINE)
     assert headings
-    code = "\n".join(path.read_text(encoding="utf-8") for path in SPEAKERS)
-    gap = r"\{\w*\}"  # str.format has names there
-    searches = [
-        re.compile(".+".join(map(re.escape, re.split(gap, text)))).search
-        for text in set(map(text_of, ast.walk(ast.parse(code))))
-        if "\n" not in text and len(re.sub(gap, "", text)) >= 10
-    ]
+    searches = []
+    for text in set(texts_of_the_code()):
+        pieces = re.split(r"\{\w*\}", text)  # str.format has names there
+        if "\n" not in text and len("".join(pieces)) >= 10:
+            searches.append(re.compile(".+".join(map(re.escape, pieces))))
     for heading in headings:
-        found = [match[0] for search in searches if (match := search(heading))]
+        found = [match[0] for search in searches for match in search.finditer(heading)]
+        longest = max(map(len, found), default=0)
         # A name that the code has somewhere is not enough.
-        is_explained = len(max(found, key=len, default="")) * 3 > len(heading)
+        is_explained = longest * 3 > len(heading)
         assert is_explained or heading.endswith(BORROWED), heading
 
 

@@ -68,7 +68,8 @@ def runner(installed: Path, tmp_path: Path) -> Generator[Runner, None, None]:
     with TemporaryDirectory(prefix="sm") as folder:
         runner.environment["TMPDIR"] = folder
         yield runner
-        assert find_in_files(tmp_path, Path(folder)) == []
+        assert find_in_files(tmp_path) == []
+        assert find_in_files(Path(folder)) == []
 
 
 @pytest.fixture

@@ -31,12 +31,13 @@ def find_secret(text: str | bytes) -> str:
     return content[around].decode("utf-8", "replace")
 
 
-def find_in_files(*folders: Path) -> list[str]:
-    """Return the files in folders that contain a token, except those that tests write."""
-    return [
-        f"{path}: {found}"
-        for folder in folders
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.suffix not in _OWN_FILES and path.name not in _OWN_NAMES
-        if (found := find_secret(path.read_bytes()))
-    ]
+def find_in_files(folder: Path) -> list[str]:
+    """Return the files in a folder that contain a token, except those that tests write."""
+    found = []
+    for path in sorted(folder.rglob("*")):
+        is_ours = path.suffix in _OWN_FILES or path.name in _OWN_NAMES
+        if path.is_file() and not is_ours:
+            secret = find_secret(path.read_bytes())
+            if secret:
+                found.append(f"{path}: {secret}")
+    return found
