@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The connection options, and where the token goes and where it does not."""
+"""The connection options, proxies, and a library that is broken."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import trustme
 from sandbox import Fault, Sandbox
 from support.fixtures import KNOWN
 
-from .conftest import Sources
+from .conftest import Source, Sources
 
 
 @pytest.fixture
@@ -32,40 +32,33 @@ def tls_sandbox(sources: Sources, tmp_path: Path) -> Sandbox:
     return sources.serve(servers=KNOWN, tls=(certificate, None))
 
 
-def test_a_certificate_is_trusted_by_the_file_then_the_environment(
+def test_the_bundle_of_the_file_takes_precedence(
     tls_sandbox: Sandbox, sources: Sources, tmp_path: Path
 ) -> None:
     bundle = str(tmp_path / "ca.pem")
-    sources.add_with_prefix(
-        "environment", tls_sandbox, fails=("TLS with 127.0.0.1:", "set ca_path")
-    )
+    texts = ("TLS with 127.0.0.1:", "set ca_path")
+    sources.add_with_prefix("environment", tls_sandbox, fails=texts)
     sources.add_with_prefix("file", tls_sandbox, ca_path=bundle)
     sources.add_with_prefix("unchecked", tls_sandbox, validate_certs=False)
-    another = str(tmp_path / "another.pem")
-    sources.check(env={"SERVER_MANAGEMENT_CA_PATH": another, "REQUESTS_CA_BUNDLE": bundle})
+    sources.check(env={"SERVER_MANAGEMENT_CA_PATH": str(tmp_path / "another.pem")})
     assert len(tls_sandbox.requests) == 2
-    # In the other direction.
-    sources.all.clear()
-    sources.add_with_prefix("environment", tls_sandbox)
-    sources.check(env={"SERVER_MANAGEMENT_CA_PATH": bundle, "REQUESTS_CA_BUNDLE": another})
 
 
 @pytest.mark.promise("bounded", "whole")
 def test_the_file_takes_precedence_for_time_and_tries(sources: Sources) -> None:
     texts = ("within 0.5 s", "Tried 2 times")
-    environment = sources.add("environment", fails=texts, retries=None)
+    sources.add("environment", fails=texts, retries=None).fail(Fault.hang(), times=None)
     file = sources.add("file", fails="within 0.2 s", timeout=0.2, retries=0)
-    for api in (environment, file):
-        api.fail(Fault.hang(), times=None)
-    retried = sources.add("retried", retries=2, timeout=30)
-    retried.fail(Fault(status=503, retry_after=0), times=1)
-    retried.fail(Fault.reset(), times=1)
+    file.fail(Fault.hang(), times=None)
+    repeated = sources.add("repeated", retries=2, timeout=30)
+    repeated.fail(Fault(status=503, retry_after=0), times=1)
+    repeated.fail(Fault.reset(), times=1)
     sources.check(env={"SERVER_MANAGEMENT_TIMEOUT": "0.5", "SERVER_MANAGEMENT_RETRIES": "1"})
     assert len(file.requests) <= 1
-    assert len(retried.requests) == 3
+    assert len(repeated.requests) == 3
 
 
-def test_a_distant_host_through_a_proxy(sources: Sources) -> None:
+def test_only_distant_hosts_are_reached_through_a_proxy(sources: Sources) -> None:
     proxy = sources.serve("distant-1")
     # Only an API on this machine has servers on it.
     proxy.servers[0]["ipv4"] = "127.0.0.5"
@@ -75,12 +68,29 @@ def test_a_distant_host_through_a_proxy(sources: Sources) -> None:
     )
     url = "http://api.example.com"
     sources.add("distant", proxy, hosts=["distant-1"], warns=warns, base_url=url)
-    straight = sources.add("straight")
-    text = "Cannot reach api.example.com:443 through the proxy"
-    sources.add("no_proxy", fails=text, base_url="https://api.example.com")
-    proxies = {"http_proxy": proxy.url, "https_proxy": "http://127.0.0.1:1"}
-    sources.check(env={**proxies, "no_proxy": "127.0.0.1"})
+    refusing = sources.serve()
+    refusing.fail(Fault(status=407), times=None)
+    text = f"The proxy 127.0.0.1:{refusing.port} requires a user and a password"
+    sources.add("refused", refusing, fails=text, base_url="https://api.example.com", retries=3)
+    here = sources.add("here")
+    sources.check(env={"http_proxy": proxy.url, "https_proxy": refusing.url, "no_proxy": ""})
     (request,) = proxy.requests
     assert request.headers["Host"] == "api.example.com"
     assert " ansible/2." in request.headers["User-Agent"]
-    assert len(straight.requests) == 1
+    assert len(refusing.requests) == 1
+    assert len(here.requests) == 1
+
+
+def test_a_broken_library_is_named_with_the_path_of_the_file(
+    source: Source, tmp_path: Path
+) -> None:
+    library = tmp_path / "broken" / "requests.py"
+    library.parent.mkdir()
+    library.write_text("import no_such_library\n", encoding="utf-8")
+    path = source.file("test.server_management.yml")
+    environment = {"PYTHONPATH": str(library.parent)}
+    result = source.runner.inventory("-i", path, "--list", env=environment).ok()
+    result.shows(
+        "test.server_management.yml: The Python library requests is installed, but can't be "
+        "imported: ModuleNotFoundError: No module named 'no_such_library'."
+    )

@@ -10,7 +10,7 @@ A good account in the same command stays whole, whatever becomes of the others.
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable
+import json
 
 import pytest
 
@@ -28,25 +28,25 @@ import resource, subprocess, sys
 subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
 """
-
+TOO_DEEP = json.loads("[" * 100 + "]" * 100)  # in a server, which is the first level
 
 # One fault of each kind: the unit tests of the client, and of its files, have the others.
-FAULTS: dict[str, tuple[Fault, str | tuple[str, ...]]] = {
-    "redirect": (
-        Fault(status=302, location="/api/v1/servers"),
-        ('redirects to "/api/v1/servers"', "HTTP 302", "set base_url to it"),
-    ),
-    "token": (Fault(status=401), ("rejected the token", "Check api_token", "HTTP 401")),
-    "scope": (Fault(status=403), ("may lack the scope servers:read", "HTTP 403")),
+FAULTS = {
     "path": (
         Fault(status=404),
         ("no list of servers at http://127.0.0.1:", "/api/v1/servers", "Check base_url"),
     ),
-    "failing": (Fault(status=503), ("The API is failing", "HTTP 503")),
     "reset": (Fault.reset(), ("Cannot reach 127.0.0.1:", "reset")),
-    "close": (Fault(cut="body"), ("Cannot reach 127.0.0.1:", "closed before the end")),
+    "half": (
+        Fault(body='{"data": ['),
+        ("Cannot reach 127.0.0.1:", "closed before the end of the response"),
+    ),
     "html": (Fault.html(), ("not JSON", "text/html")),
-    "no_more": (Fault(body={"data": []}), 'no boolean "has_more"'),
+    "no_more": (Fault(body={"data": []}), ('no boolean "has_more"',)),
+    "deep": (
+        Fault(data=[{"id": "srv_1", "field": TOO_DEEP}]),
+        ("Element 0 of data is nested deeper than 100 levels",),
+    ),
     "more": (Fault(has_more=True), ("has more servers than the 3", "Set pagination")),
 }
 # The groups of the good account, and Ansible's own.
@@ -58,44 +58,45 @@ GROUPS = [
 
 @pytest.mark.promise("whole", "atomic")
 def test_each_fault_has_its_message_and_adds_nothing(sources: Sources) -> None:
-    apis = [sources.serve(servers=KNOWN) for _case in FAULTS]
-    for api, (case, (fault, texts)) in zip(apis, FAULTS.items(), strict=True):
-        api.fail(fault, times=None)
-        sources.add(case, api, fails=texts)
-    # A later page fails, and an attempt is repeated.
-    paged = sources.serve(servers=KNOWN, page_size=2, pagination="cursor")
-    paged.fail(Fault(status=429, retry_after=0), times=None, page=2)
-    texts = ("throttling", "HTTP 429", "Tried 2 times")
-    sources.add("throttled", paged, fails=texts, pagination="cursor", retries=1)
+    for name, (fault, texts) in FAULTS.items():
+        account = sources.serve(servers=KNOWN)
+        account.fail(fault, times=None)
+        sources.add(name, account, fails=texts)
     sources.add("good", sources.serve(servers=KNOWN), hosts=KNOWN_NAMES)
     listing = sources.check().json()
     assert hosts(listing) == KNOWN_NAMES
     # No group of a source that failed remains; elsewhere, empty groups are not printed.
     assert sorted(listing["all"]["children"]) == GROUPS
-    assert [len(api.requests) for api in (*apis, paged)] == [1] * len(apis) + [3]
 
 
-def _objects() -> Fault:
+def test_a_later_page_is_requested_again_and_adds_nothing_if_it_fails(sources: Sources) -> None:
+    paged = sources.serve(servers=KNOWN, page_size=2, pagination="cursor")
+    paged.fail(Fault(status=429, retry_after=0), times=None, page=2)
+    texts = ("throttling", "HTTP 429", "Tried 2 times")
+    sources.add("throttled", paged, fails=texts, pagination="cursor", retries=1)
+    listing = sources.check().json()
+    assert hosts(listing) == []
+    assert len(paged.requests) == 3
+
+
+def many_objects() -> Fault:
+    """Return a compressed listing of four million empty objects."""
     body = b'{"data":[' + b"{}," * 2**22 + b'0],"has_more":false}'
     return Fault(body=gzip.compress(body, 1), headers={"Content-Encoding": "gzip"})
 
 
-BOMBS: dict[str, tuple[Callable[[], Fault], str]] = {
-    "objects": (_objects, "Element 0 of data has no text id"),
-    "gzip": (Fault.gzip_bomb, "larger than 32 MiB"),
-    "endless": (Fault.endless, "larger than 32 MiB"),
-    "nested": (lambda: Fault.nested(1_000_000), "nested too deeply"),
-}
-
-
 @pytest.mark.promise("bounded")
 def test_a_bomb_takes_little_memory(sources: Sources) -> None:
-    for name, (fault, _text) in BOMBS.items():
-        sources.add(name).fail(fault(), times=None)
-    paths = as_arguments(case.path for case in sources.all.values())
+    sources.add("objects").fail(many_objects(), times=None)
+    sources.add("gzip").fail(Fault.gzip_bomb(), times=None)
+    sources.add("endless").fail(Fault.endless(), times=None)
+    sources.add("nested").fail(Fault.nested(1_000_000), times=None)
+    paths = as_arguments(source.path for source in sources.all.values())
     command = ("ansible-inventory", "--list", *paths)
     result = sources.runner.run("python", "-c", MEASURED, *command).ok()
     messages = failures(result)
-    for name, (_fault, text) in BOMBS.items():
-        assert without_white_space(text) in messages[name], name
+    assert without_white_space("Element 0 of data has no text id") in messages["objects"]
+    assert without_white_space("larger than 32 MiB") in messages["gzip"]
+    assert without_white_space("larger than 32 MiB") in messages["endless"]
+    assert without_white_space("nested too deeply") in messages["nested"]
     assert int(result.stdout) < MOST_MEMORY

@@ -47,8 +47,9 @@ def test_a_hundred_thousand_servers_are_listed(runner: Runner, tmp_path: Path) -
     print(f"{MANY} servers take {found['memory']} MiB")
     groups = found["groups"]
     assert found["hosts"] == groups["server_management"] == MANY
-    for field in ("region", "plan", "status"):
-        assert sum(count for name, count in groups.items() if name.startswith(f"{field}_")) == MANY
+    for prefix in ("region_", "plan_", "status_"):
+        counts = [count for name, count in groups.items() if name.startswith(prefix)]
+        assert sum(counts) == MANY
     assert found["memory"] < MOST_MEMORY
 
 
