@@ -114,6 +114,13 @@ def test_a_bundle_that_cannot_be_read_is_named(
     assert clock.waits == []
 
 
+def test_plain_http_needs_no_bundle(
+    read: Any, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/nowhere/ca.pem")
+    assert len(read(sandbox)) == 3
+
+
 def test_https_to_a_port_for_http_names_the_cause(read: Any, sandbox: Sandbox) -> None:
     with pytest.raises(TLSFailed, match=r"does not use TLS.*scheme and port of base_url"):
         read(sandbox, f"https://127.0.0.1:{sandbox.port}")
