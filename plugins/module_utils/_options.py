@@ -175,7 +175,7 @@ def _check_values(values: Mapping[str, Any], places: str) -> None:
         raise OptionError("pagination_parameter: must not be empty.")
     if not values["base_url"]:
         raise OptionError(
-            "base_url: is required.",
+            "base_url: an address is required.",
             f"Set it{places}, or set {VARIABLES['base_url']} in the environment, to "
             "http(s)://host[:port][/prefix].",
         )
@@ -191,7 +191,7 @@ def _token(options: Options, folder: str, places: str) -> tuple[str, str, str]:
     for option in written:
         if not values[option].strip():
             raise OptionError(
-                f"{option}: is empty.",
+                f"{option}: the value is empty.",
                 "Check the template that it comes from, or remove the option to use the "
                 "environment.",
             )
@@ -200,7 +200,7 @@ def _token(options: Options, folder: str, places: str) -> tuple[str, str, str]:
     usable = written or [option for option in _TOKEN_OPTIONS if values[option]]
     if not usable:
         raise OptionError(
-            "api_token: is required.",
+            "api_token: a token is required.",
             f"Set it or api_token_file{places}, or one of the environment variables "
             f"{VARIABLES['api_token']} and {VARIABLES['api_token_file']}.",
         )

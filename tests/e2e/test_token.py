@@ -71,7 +71,7 @@ def test_a_token_of_the_file_is_never_replaced_by_that_of_the_environment(
     sources.add("file", api, api_token=None, api_token_file="other/token", fails=file)
     text = "Check api_token: the token may be"
     sources.add("text", api, api_token="t0ken-of-the-wrong", fails=text)
-    empty = "api_token: is empty. Check the template that it comes from"
+    empty = "api_token: the value is empty. Check the template that it comes from"
     unset = "{{ lookup('ansible.builtin.env', 'PROD_API_TOKEN') }}"
     sources.add("unset", api, api_token=unset, fails=empty)
     sources.add("null", api, api_token=None, fails=empty)
@@ -104,7 +104,7 @@ PLAY = """
         api_token:
       register: emptied
       failed_when: >-
-        not emptied.msg.startswith("api_token: is empty.")
+        not emptied.msg.startswith("api_token: the value is empty.")
     - server_management.cloud.server_info:
         api_token_file: "{{ omit }}"
       register: of_environment
@@ -114,7 +114,7 @@ PLAY = """
         base_url: ""
       register: without_url
       failed_when: >-
-        not without_url.msg.startswith("base_url: is required. Set it in the task or in mod")
+        not without_url.msg.startswith("base_url: an address is required. Set it in the task or")
 """
 
 

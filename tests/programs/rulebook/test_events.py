@@ -271,7 +271,7 @@ def test_the_shipped_rulebook_sets_up_new_servers_and_no_group_with_the_name_of_
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"base_url": ""}, "base_url: is required"),
+        ({"base_url": ""}, "base_url: an address is required"),
         ({"intervall": 5}, "intervall: is not an argument of this event source. Did you mean"),
     ],
 )

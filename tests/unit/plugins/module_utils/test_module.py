@@ -110,17 +110,20 @@ def test_an_empty_token_is_not_replaced_by_that_of_the_environment(
 ) -> None:
     monkeypatch.setenv("SERVER_MANAGEMENT_API_TOKEN", sandbox.token)
     outcome = run_module("server_info", {"base_url": sandbox.url, option: empty})
-    assert outcome.result["msg"].startswith(f"{option}: is empty. Check the template")
+    assert outcome.result["msg"].startswith(f"{option}: the value is empty. Check the template")
     assert sandbox.requests == []
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "base_url: is required. Set it in the task or in module_defaults, or set SERVER_"),
+        (
+            {},
+            "base_url: an address is required. Set it in the task or in module_defaults, or set ",
+        ),
         (
             {"base_url": "http://127.0.0.1:1"},
-            "api_token: is required. Set it or api_token_file in the task or in module_defaults,",
+            "api_token: a token is required. Set it or api_token_file in the task or in module_",
         ),
     ],
 )

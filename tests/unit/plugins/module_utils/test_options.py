@@ -231,15 +231,15 @@ def test_an_empty_option_of_the_token_is_never_replaced(
 ) -> None:
     monkeypatch.setenv(TOKEN_VARIABLE, "other")
     message = refusal({**other, option: empty})
-    assert message.startswith(f"{option}: is empty. Check the template")
+    assert message.startswith(f"{option}: the value is empty. Check the template")
 
 
 def test_a_token_is_required_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(TOKEN_VARIABLE, " \n")
     monkeypatch.setenv(FILE_VARIABLE, "")
     assert refusal({}) == (
-        "api_token: is required. Set it or api_token_file, or one of the environment variables "
-        f"{TOKEN_VARIABLE} and {FILE_VARIABLE}."
+        "api_token: a token is required. Set it or api_token_file, or one of the environment "
+        f"variables {TOKEN_VARIABLE} and {FILE_VARIABLE}."
     )
     message = refusal({"api_token": TOKEN, "api_token_file": "/nowhere/file"})
     assert message == "api_token and api_token_file: both are set. Set only one of them."
@@ -250,7 +250,7 @@ def test_a_required_option_that_is_missing_can_be_set_in_several_places() -> Non
     with pytest.raises(OptionError) as caught:
         connection_from(resolve({}, RULES), "2.21.0", places=places)
     assert str(caught.value) == (
-        "base_url: is required. Set it in the task or in module_defaults, or set "
+        "base_url: an address is required. Set it in the task or in module_defaults, or set "
         "SERVER_MANAGEMENT_BASE_URL in the environment, to http(s)://host[:port][/prefix]."
     )
     with pytest.raises(OptionError, match=r"^api_token: .+ api_token_file in the task or in mod"):
