@@ -77,7 +77,7 @@ def reach(demo: Demo, stack: ExitStack, sandbox: Sandbox) -> list[str]:
     addresses = [server["ipv4"] for server in sandbox.servers]
     title = "Run a command on the servers that are running"
     try:
-        server = stack.enter_context(SshServer(demo.folder / "ssh", addresses, known=False))
+        server = stack.enter_context(SshServer(demo.folder / "ssh", addresses))
     except SshError as error:
         # The end of the server's log names the cause.
         reason = [part for line in str(error).splitlines()[-4:] for part in wrap(line, COLUMNS)]

@@ -67,7 +67,7 @@ def config(source: Source) -> Config:
 def test_ssh_reaches_a_server_by_its_name(
     config: Config, ssh_server: Start, source: Source
 ) -> None:
-    ssh = ssh_server(["127.0.0.31", "127.0.0.32"], known=False)
+    ssh = ssh_server(["127.0.0.31", "127.0.0.32"])
     source.sandbox.servers[0]["ipv4"] = "127.0.0.31"
     source.sandbox.servers[1]["ipv4"] = "127.0.0.32"
     known_hosts = ssh.folder / "known_hosts"

@@ -80,9 +80,9 @@ def ssh_server(tmp_path: Path) -> Generator[Callable[..., SshServer], None, None
     """
     with ExitStack() as stack:
 
-        def start(addresses: Sequence[str], *, known: bool = True) -> SshServer:
+        def start(addresses: Sequence[str]) -> SshServer:
             try:
-                return stack.enter_context(SshServer(tmp_path / "ssh", addresses, known=known))
+                return stack.enter_context(SshServer(tmp_path / "ssh", addresses))
             except SshError as error:
                 pytest.skip(f"no SSH server: {error}")
 

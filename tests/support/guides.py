@@ -18,10 +18,18 @@ import yaml
 from support.collection import REPOSITORY
 
 GUIDES = REPOSITORY / "docs" / "docsite" / "rst"
-_DIRECTIVE = re.compile(r"( *)\.\. code-block:: (\w+)\n")
-_OPTION = re.compile(r" +:(\w+): (.+)")
-_COMMENT = re.compile(r"\.\. (sandbox|ansible-core): (.+)")
-_MARKDOWN = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# A block of code, below the comments that concern it.
+_RST = re.compile(
+    r"""
+    ^(?:\.\.\ sandbox:\ (?P<fault>.+)\n\n)?
+    (?:\.\.\ ansible-core:\ (?P<cores>.+)\n\n)?
+    (?P<indent>\ *)\.\.\ code-block::\ (?P<language>\w+)\n
+    (?P<options>(?:\ +:\w+:\ .+\n)*)
+    (?P<text>(?:(?P=indent)\ .*\n|\ *\n)*)
+    """,
+    re.MULTILINE | re.VERBOSE,
+)
+_MARKDOWN = re.compile(r"^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 # The first line of a file is its name, after the line of a script that names its interpreter.
 _FILE_NAME = re.compile(r"(?:#!.+\n)?# (\S+\.\w+)\n")
 
@@ -57,7 +65,20 @@ class Block:
 def read_blocks(page: Path) -> list[Block]:
     """Return the blocks of a page, in order."""
     text = page.read_text(encoding="utf-8")
-    return list(_in_markdown(text) if page.suffix == ".md" else _in_rst(text))
+    pattern = _MARKDOWN if page.suffix == ".md" else _RST
+    blocks = []
+    for match in pattern.finditer(text):
+        found = match.groupdict(default="")
+        block = Block(
+            line=text.count("\n", 0, match.start("language")) + 1,
+            language=found["language"],
+            text=textwrap.dedent(found["text"]).strip("\n") + "\n",
+            fault=found.get("fault", ""),
+            fails=":class: fails\n" in found.get("options", ""),
+            cores=found.get("cores", ""),
+        )
+        blocks.append(block)
+    return blocks
 
 
 def read_files(page: str) -> dict[str, str]:
@@ -70,44 +91,3 @@ def read_tasks(text: str) -> dict[str, Any]:
     """Return the tasks of a playbook by module, as AWX gets them: without ``{% raw %}``."""
     plays = yaml.safe_load(re.sub("{% (end)?raw %}", "", text))
     return {module: task[module] for task in plays[0]["tasks"] for module in task}
-
-
-def _in_rst(text: str) -> Iterator[Block]:
-    lines = text.splitlines(keepends=True)
-    comments: dict[str, str] = {}
-    for number, line in enumerate(lines):
-        if match := _COMMENT.match(line):
-            comments[match[1]] = match[2]
-        if match := _DIRECTIVE.fullmatch(line):
-            body = [*_indented(lines[number + 1 :], match[1])]
-            options = dict(_options(body))
-            content = textwrap.dedent("".join(body[len(options) :])).strip("\n") + "\n"
-            yield Block(
-                line=number + 1,
-                language=match[2],
-                text=content,
-                fault=comments.pop("sandbox", ""),
-                fails=options.get("class") == "fails",
-                cores=comments.pop("ansible-core", ""),
-            )
-
-
-def _indented(lines: list[str], indent: str) -> Iterator[str]:
-    for line in lines:
-        if line.strip() and not line.startswith(f"{indent} "):
-            return
-        yield line
-
-
-def _options(body: list[str]) -> Iterator[tuple[str, str]]:
-    for line in body:
-        match = _OPTION.match(line)
-        if match is None:
-            return
-        yield match[1], match[2]
-
-
-def _in_markdown(text: str) -> Iterator[Block]:
-    for match in _MARKDOWN.finditer(text):
-        line = text.count("\n", 0, match.start()) + 1
-        yield Block(line, language=match[1], text=match[2])

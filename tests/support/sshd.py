@@ -46,7 +46,7 @@ Host *
   IdentityAgent none
   UserKnownHostsFile "{folder}/known_hosts"
   GlobalKnownHostsFile /dev/null
-  StrictHostKeyChecking {checking}
+  StrictHostKeyChecking accept-new
   BatchMode yes
   ConnectTimeout 60
   ControlMaster no
@@ -83,15 +83,13 @@ def free_port(address: str = "127.0.0.1") -> int:
 class SshServer:
     """A context manager that serves SSH at up to 16 addresses; Ansible needs its ``environment``.
 
-    Host key checking stays on: the server's key, made for this run, is the only one known.
-    Without ``known`` no key is known, and the key of a first contact is accepted.
+    Host key checking stays on. No key is known, and the key of a first contact is accepted.
     Entering raises SshError. Tests use the fixture ``ssh_server``, which skips instead.
     """
 
-    def __init__(self, folder: Path, addresses: Sequence[str], *, known: bool = True) -> None:
+    def __init__(self, folder: Path, addresses: Sequence[str]) -> None:
         self.folder = folder
         self.addresses = tuple(addresses)
-        self.known = known
         self.user = ""
         self.port = 0
         self._process: subprocess.Popen[bytes] | None = None
@@ -151,9 +149,6 @@ class SshServer:
     def _write_files(self) -> None:
         for key in ("host_key", "client_key"):
             self._make_key(key)
-        host_key = (self.folder / "host_key.pub").read_text(encoding="ascii")
-        known = [f"[{address}]:{self.port} {host_key}" for address in self.addresses if self.known]
-        (self.folder / "known_hosts").write_text("".join(known), encoding="ascii")
         listen = [f"ListenAddress {address}:{self.port}\n" for address in self.addresses]
         server = _SERVER_CONFIGURATION.format(folder=self.folder) + "".join(listen)
         (self.folder / "sshd_config").write_text(server, encoding="utf-8")
@@ -161,7 +156,6 @@ class SshServer:
             folder=self.folder,
             port=self.port,
             user=self.user,
-            checking="yes" if self.known else "accept-new",
         )
         self.configuration.write_text(client, encoding="utf-8")
 
@@ -204,8 +198,8 @@ class SshServer:
 
     def _log_in(self) -> None:
         try:
-            nothing_learnt = () if self.known else ("-o", "UserKnownHostsFile=/dev/null")
-            _run("ssh", "-F", self.configuration, *nothing_learnt, self.addresses[0], "true")
+            forget = ("-o", "UserKnownHostsFile=/dev/null")
+            _run("ssh", "-F", self.configuration, *forget, self.addresses[0], "true")
         except SshError as error:
             raise SshError(f"OpenSSH's server does not let {self.user} in: {error}") from error
 

@@ -104,7 +104,7 @@ class Fleet:
 def test_a_key_belongs_to_a_server_and_not_to_its_address(
     source: Source, ssh_server: Start, arguments: str
 ) -> None:
-    ssh = ssh_server(ADDRESSES, known=False)
+    ssh = ssh_server(ADDRESSES)
     fleet = Fleet(source, ssh, "srv_a", "srv_b")
     fleet.add_ssh_arguments(arguments)
     assert fleet.ping().ok().stderr == ""
@@ -127,7 +127,7 @@ def test_a_key_belongs_to_a_server_and_not_to_its_address(
 def test_each_way_to_transfer_a_file_checks_the_key_of_the_server(
     source: Source, ssh_server: Start, tmp_path: Path
 ) -> None:
-    ssh = ssh_server(ADDRESSES, known=False)
+    ssh = ssh_server(ADDRESSES)
     fleet = Fleet(source, ssh, "srv_a", "srv_b")
     assert fleet.reached() == 2
     # From here on a key that is looked up by another name is an unknown one.
@@ -150,7 +150,7 @@ def test_each_way_to_transfer_a_file_checks_the_key_of_the_server(
 def test_the_key_of_a_jump_host_is_checked_by_its_own_name(
     source: Source, ssh_server: Start, tmp_path: Path
 ) -> None:
-    ssh = ssh_server([*ADDRESSES, "127.0.0.33"], known=False)
+    ssh = ssh_server([*ADDRESSES, "127.0.0.33"])
     fleet = Fleet(source, ssh, "srv_a", "srv_b", "srv_c")
     source.sandbox.servers.pop()
     variables = tmp_path / "group_vars"
@@ -163,9 +163,7 @@ def test_the_key_of_a_jump_host_is_checked_by_its_own_name(
 
 @pytest.mark.promise("data", "misdirected")
 def test_no_id_becomes_an_option_of_ssh_or_shares_a_name(source: Source, ssh_server: Start) -> None:
-    ssh = ssh_server(
-        [f"127.0.0.{number}" for number in range(31, 31 + len(HOSTILE_IDS))], known=False
-    )
+    ssh = ssh_server([f"127.0.0.{number}" for number in range(31, 31 + len(HOSTILE_IDS))])
     fleet = Fleet(source, ssh, *HOSTILE_IDS)
     assert fleet.reached("--forks", "3") == len(HOSTILE_IDS)
     assert len({name.lower() for name in ssh.known_names}) == len(HOSTILE_IDS)
@@ -179,7 +177,7 @@ def test_no_id_becomes_an_option_of_ssh_or_shares_a_name(source: Source, ssh_ser
 def test_a_connection_that_is_kept_open_can_be_kept_by_server(
     source: Source, ssh_server: Start
 ) -> None:
-    ssh = ssh_server(["127.0.0.31"], known=False)
+    ssh = ssh_server(["127.0.0.31"])
     fleet = Fleet(source, ssh, "srv_a")
     other = {**source.sandbox.servers[0], "id": "srv_b", "name": "web-2"}
     source.sandbox.servers.append(other)

@@ -54,7 +54,7 @@ def let_it_appear(source: Source, ssh: SshServer) -> None:
 def test_the_playbook_waits_for_a_server(
     source: Source, ssh_server: Callable[..., SshServer], playbook: Path
 ) -> None:
-    ssh = ssh_server([ADDRESS], known=False)
+    ssh = ssh_server([ADDRESS])
     ssh.stop()
     source.runner.environment.update(ssh.environment)
     source.sandbox.servers.clear()
