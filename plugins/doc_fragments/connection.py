@@ -81,10 +81,6 @@ options:
         the API reports more, but not how to request them.
     type: bool
     default: false
-requirements:
-  - python >= 3.10 (2.7 and 3.6 to 3.9, which ansible-core supports on managed nodes, are not
-    supported)
-  - requests >= 2.28.0
 """
 
     # For modules, which have no table of environment variables. Ansible requires the key options.
@@ -102,6 +98,10 @@ notes:
     directory for an ad-hoc command. Use absolute paths in the environment.
   - In a play for other hosts, the task usually runs on the control node, with
     C(delegate_to=localhost). Otherwise each host needs the Python library and gets the token.
+requirements:
+  - python >= 3.10 (2.7 and 3.6 to 3.9, which ansible-core supports on managed nodes, are not
+    supported)
+  - requests >= 2.28.0
 """
 
     # For plugins: ansible-doc shows these variables in a table.
@@ -109,6 +109,9 @@ notes:
 notes:
   - In an inventory file, a relative O(api_token_file) or O(ca_path) is relative to that file.
     In the environment, it is relative to the current directory, so use absolute paths there.
+requirements:
+  - python >= 3.10
+  - requests >= 2.28.0
 options:
   base_url:
     env:

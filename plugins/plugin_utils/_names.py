@@ -193,7 +193,7 @@ class _Rules:
     def safe(self, text: str) -> str:
         """Replace each run of characters that a host name can't have by an underscore.
 
-        So is the last dot of a text that ends like the name of a file with variables.
+        The last dot of a text that ends like the name of a file with variables becomes one, too.
         """
         name = _unsafe_run.sub("_", text)
         if name.lower().endswith(self._extensions):
