@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,11 +23,13 @@ from ansible_collections.server_management.cloud.plugins.module_utils._token imp
     token_in_text,
 )
 
-VAULT = "$ANSIBLE_VAULT;1.1;AES256\n6162\n"
 ENCRYPTED = "encrypted with Ansible Vault: use `api_token: !vault`."
-NOT_ASCII = "the token must be visible ASCII without spaces."
-ONLY_THE_TOKEN = (
-    "The file must contain only the token: no comment, no second line, and not the word Bearer."
+NOT_ASCII = (
+    "the token must be visible ASCII without spaces. Give only the token, without the word Bearer."
+)
+NOT_ASCII_IN_FILE = (
+    "the token must be visible ASCII without spaces. The file must contain only the token: no "
+    "comment, no second line, and not the word Bearer."
 )
 
 
@@ -42,35 +45,33 @@ def test_a_token_is_visible_ascii_without_the_white_space_around_it(
     assert token_in_file("api_token_file", str(file), "") == (token, str(file))
 
 
+def refusal(read: Callable[..., object], *arguments: str) -> str:
+    """Return the message about a token or a file that can't be used."""
+    with pytest.raises(OptionError) as caught:
+        read(*arguments)
+    return str(caught.value)
+
+
 @pytest.mark.promise("secret")
 @pytest.mark.parametrize(
-    "text", ["Bearer s3cret", "# of the account\ns3cret", "s3cret\r\nX: y", "s3crét", "s3cret\x7f"]
+    ("text", "problem_of_text", "problem_of_file"),
+    [
+        ("Bearer s3cret", NOT_ASCII, NOT_ASCII_IN_FILE),
+        ("# of the account\ns3cret", NOT_ASCII, NOT_ASCII_IN_FILE),
+        ("s3cret\r\nX: y", NOT_ASCII, NOT_ASCII_IN_FILE),
+        ("s3crét", NOT_ASCII, NOT_ASCII_IN_FILE),
+        ("s3cret\x7f", NOT_ASCII, NOT_ASCII_IN_FILE),
+        ("$ANSIBLE_VAULT;1.1;AES256\n6162\n", ENCRYPTED, ENCRYPTED),
+        ("\n$ANSIBLE_VAULT;1.1;AES256\n6162\n", ENCRYPTED, ENCRYPTED),
+    ],
 )
 def test_text_that_cannot_be_a_token_is_not_shown_and_its_origin_is_named(
-    text: str, tmp_path: Path
+    text: str, problem_of_text: str, problem_of_file: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "token"
     file.write_text(text, encoding="utf-8", newline="")
-    with pytest.raises(OptionError) as caught:
-        token_in_text("THE_VARIABLE", text)
-    assert str(caught.value) == (
-        f"THE_VARIABLE: {NOT_ASCII} Give only the token, without the word Bearer."
-    )
-    with pytest.raises(TokenFileUnusable) as caught:
-        token_in_file("THE_VARIABLE", str(file), "")
-    assert str(caught.value) == f"THE_VARIABLE: {file}: {NOT_ASCII} {ONLY_THE_TOKEN}"
-
-
-@pytest.mark.parametrize("text", [VAULT, f"\n{VAULT}"])
-def test_a_token_that_ansible_vault_has_encrypted_is_recognized(text: str, tmp_path: Path) -> None:
-    file = tmp_path / "token"
-    file.write_text(text)
-    with pytest.raises(OptionError) as caught:
-        token_in_text("api_token", text)
-    assert str(caught.value) == f"api_token: {ENCRYPTED}"
-    with pytest.raises(TokenFileUnusable) as caught:
-        token_in_file("api_token_file", str(file), "")
-    assert str(caught.value) == f"api_token_file: {file}: {ENCRYPTED}"
+    assert refusal(token_in_text, "ORIGIN", text) == f"ORIGIN: {problem_of_text}"
+    assert refusal(token_in_file, "ORIGIN", str(file), "") == f"ORIGIN: {file}: {problem_of_file}"
 
 
 @pytest.mark.parametrize(
@@ -78,16 +79,22 @@ def test_a_token_that_ansible_vault_has_encrypted_is_recognized(text: str, tmp_p
     [
         (b" \n\xa0", "the file is empty."),
         (b"\xef\xbb\xbf\n", "the file is empty."),
-        ("token".encode("utf-16"), "the file is encoded in UTF-16. Save it as UTF-8."),
+        (b"\xff\xfet\x00", "the file is encoded in UTF-16. Save it as UTF-8."),
         (b"\xfe\xff\x00t", "the file is encoded in UTF-16. Save it as UTF-8."),
     ],
 )
 def test_a_file_without_a_token_is_refused(content: bytes, problem: str, tmp_path: Path) -> None:
     file = tmp_path / "token"
     file.write_bytes(content)
-    with pytest.raises(TokenFileUnusable) as caught:
-        token_in_file("api_token_file", str(file), "")
-    assert str(caught.value) == f"api_token_file: {file}: {problem}"
+    assert refusal(token_in_file, "ORIGIN", str(file), "") == f"ORIGIN: {file}: {problem}"
+
+
+@pytest.mark.parametrize("name", ["missing", "empty", "wrong"])
+def test_a_token_file_may_be_unusable_for_a_while(name: str, tmp_path: Path) -> None:
+    (tmp_path / "empty").touch()
+    (tmp_path / "wrong").write_text("two words")
+    with pytest.raises(TokenFileUnusable):
+        token_in_file("api_token_file", name, str(tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -99,18 +106,13 @@ def test_a_file_without_a_token_is_refused(content: bytes, problem: str, tmp_pat
     ],
 )
 def test_a_file_that_cannot_be_read_is_named(path: str, shown: str) -> None:
-    with pytest.raises(OptionError) as caught:
-        read_file("ca_path", path, "")
-    assert str(caught.value) == f"ca_path: {shown}"
+    assert refusal(read_file, "ca_path", path, "") == f"ca_path: {shown}"
 
 
 @pytest.mark.promise("secret")
 @pytest.mark.parametrize("token", ["s3cret", "/s3cret", "s3/cr/et", "~s3cret", "x" * 300])
 def test_a_token_that_is_set_as_a_path_is_not_shown(token: str, tmp_path: Path) -> None:
-    with pytest.raises(OptionError) as caught:
-        read_file("ca_path", token, str(tmp_path))
-    message = str(caught.value)
-    assert message.startswith("ca_path: ")
+    message = refusal(read_file, "ca_path", token, str(tmp_path))
     assert message.endswith("The value is not shown, because it may be a token.")
     assert token not in message
 

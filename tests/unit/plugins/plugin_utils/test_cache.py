@@ -74,10 +74,10 @@ class Account:
         return self.entry.listing(Mock(side_effect=error), True)
 
 
-def content_of_entry() -> dict[str, Any]:
-    """Return the entry of the account as a cache plugin such as jsonfile returns it."""
+def entry(age: float = 0, **changes: Any) -> dict[str, Any]:
+    """Return an entry of the account as a cache plugin such as jsonfile returns it."""
     servers = json.dumps({"data": [server.fields for server in SERVERS], "has_more": False})
-    return {"format": 1, "fetched": NOW, "servers": servers}
+    return {"format": 1, "fetched": NOW - age, "servers": servers, **changes}
 
 
 KEY = Account({}).entry.key
@@ -135,8 +135,7 @@ def test_only_a_complete_listing_that_was_fetched_is_kept(listing: Listing) -> N
 
 @pytest.mark.parametrize(("fresh", "age"), [(0, 90), (91, 90), (91, 0)])
 def test_an_entry_is_used_while_it_is_fresh(fresh: int, age: int) -> None:
-    entry = {**content_of_entry(), "fetched": NOW - age}
-    account = Account({KEY: entry}, fresh=fresh)
+    account = Account({KEY: entry(age)}, fresh=fresh)
     obtained = f"of https://h from the cache, {age} s old"
     assert account.listing() == Listing(SERVERS, obtained, age=age)
     assert account.warnings == []
@@ -160,8 +159,7 @@ NOT_FRESH = "cache: not fresh, {} s old; cache_timeout is 89 s"
 def test_the_reason_for_not_using_an_entry_is_shown(
     key: str, age: int, use_cache: bool, line: str
 ) -> None:
-    entry = {**content_of_entry(), "fetched": NOW - age}
-    account = Account({key: entry}, fresh=89)
+    account = Account({key: entry(age)}, fresh=89)
     assert account.listing(use_cache=use_cache) is FETCHED
     assert account.lines == [line]
     assert account.warnings == []
@@ -171,16 +169,14 @@ def test_the_reason_for_not_using_an_entry_is_shown(
     "error", [Unreachable("Down."), RateLimited("Down."), ServerFailed("Down.")]
 )
 def test_a_stale_entry_is_used_while_the_api_is_down(error: CloudError) -> None:
-    entry = {**content_of_entry(), "fetched": NOW - 120}
-    account = Account({KEY: entry}, fresh=100, grace=50)
+    account = Account({KEY: entry(age=120)}, fresh=100, grace=50)
     assert account.listing_while(error).servers == SERVERS
     assert account.warnings == ["Using a stale listing, 120 s old. Down."]
 
 
 @pytest.mark.parametrize("error", [Unauthorized("No."), MalformedResponse("No.")])
 def test_a_stale_entry_is_not_used_if_the_api_responds(error: CloudError) -> None:
-    entry = {**content_of_entry(), "fetched": NOW - 120}
-    account = Account({KEY: entry}, fresh=100, grace=50)
+    account = Account({KEY: entry(age=120)}, fresh=100, grace=50)
     with pytest.raises(type(error)):
         account.listing_while(error)
     assert account.warnings == []
@@ -188,8 +184,7 @@ def test_a_stale_entry_is_not_used_if_the_api_responds(error: CloudError) -> Non
 
 @pytest.mark.parametrize(("age", "grace"), [(160, 50), (120, 0)])
 def test_an_entry_that_is_too_old_is_not_used(age: int, grace: int) -> None:
-    entry = {**content_of_entry(), "fetched": NOW - age}
-    account = Account({KEY: entry}, fresh=100, grace=grace)
+    account = Account({KEY: entry(age)}, fresh=100, grace=grace)
     with pytest.raises(Unreachable):
         account.listing_while(Unreachable("Down."))
     assert account.warnings == []
@@ -199,34 +194,30 @@ INCOMPLETE = "its time or its servers are missing"
 
 
 @pytest.mark.parametrize(
-    ("changes", "reason"),
+    ("damaged", "reason"),
     [
-        ({"format": 0}, "it is not in the format of this version"),
-        ({"fetched": None}, INCOMPLETE),
-        ({"fetched": True}, INCOMPLETE),
-        ({"fetched": math.inf}, INCOMPLETE),
-        ({"servers": None}, INCOMPLETE),
-        ({"servers": '{"data": [], "has_'}, "The response is not JSON"),
-        ({"servers": "[" * 100_000}, ""),
-        ({"servers": '{"data": ["\ud800"], "has_more": false}'}, ""),
-        ({"servers": '{"data": [], "has_more": true}'}, "its listing is not complete"),
-        ({"servers": '{"data": [{"id": 1}], "has_more": false}'}, "Element 0 of data has no"),
+        ([], "it is not in the format of this version"),
+        ({}, "it is not in the format of this version"),
+        (entry(format=0), "it is not in the format of this version"),
+        ({"format": 1}, INCOMPLETE),
+        (entry(fetched=None), INCOMPLETE),
+        (entry(fetched=True), INCOMPLETE),
+        (entry(fetched=math.inf), INCOMPLETE),
+        (entry(servers=None), INCOMPLETE),
+        (entry(servers='{"data": [], "has_'), "The response is not JSON"),
+        (entry(servers="[" * 100_000), ""),
+        (entry(servers='{"data": ["\ud800"], "has_more": false}'), ""),
+        (entry(servers='{"data": [], "has_more": true}'), "its listing is not complete"),
+        (entry(servers='{"data": [{"id": 1}], "has_more": false}'), "Element 0 of data has no"),
     ],
 )
-def test_a_damaged_entry_is_named_and_not_used(changes: dict[str, Any], reason: str) -> None:
-    account = Account({KEY: {**content_of_entry(), **changes}})
-    assert account.listing() is FETCHED
-    (warning,) = account.warnings
-    assert warning.startswith(f"The cache entry is damaged and not used: {reason}")
-    assert warning.isprintable()
-
-
-@pytest.mark.parametrize("entry", [[], {}, {"format": 1}])
-def test_an_entry_of_something_else_is_damaged(entry: object) -> None:
-    account = Account({KEY: entry}, grace=50)
+def test_a_damaged_entry_is_named_and_not_used(damaged: object, reason: str) -> None:
+    account = Account({KEY: damaged}, grace=50)
     with pytest.raises(Unreachable):
         account.listing_while(Unreachable("Down."))
-    assert account.warnings[0].startswith("The cache entry is damaged and not used: it")
+    (warning,) = set(account.warnings)
+    assert warning.startswith(f"The cache entry is damaged and not used: {reason}")
+    assert warning.isprintable()
 
 
 PATH = "/a/long/path" * 20
@@ -263,50 +254,46 @@ class InventoryPlugin:
     def __init__(self, **options: Any) -> None:
         self.options = options
         self.get_option = options.get
+        self.set_option = options.__setitem__
         self.cache = Cache()
-        self.timeout_of_entries = -1
-
-    def set_option(self, option: str, value: Any) -> None:
-        """Set an option."""
-        self.options[option] = value
 
     def load_cache_plugin(self) -> None:
-        """Load a cache plugin that keeps entries for the time that is set now."""
-        self.timeout_of_entries = self.options["cache_timeout"]
+        """Load a cache plugin that keeps its entries for the time that is set now."""
+        self.cache["kept for"] = self.options["cache_timeout"]
+
+
+def opened(plugin: Any) -> tuple[CacheEntry | None, list[str]]:
+    """Return the entry of an inventory plugin, and its warnings."""
+    warnings: list[str] = []
+    return open_entry(plugin, CONNECTION, warnings.append, print), warnings
 
 
 @pytest.mark.parametrize(("fresh", "grace", "kept"), [(100, 50, 150), (100, 0, 100), (0, 0, 0)])
 def test_the_cache_plugin_keeps_entries_until_they_are_stale(
     fresh: int, grace: int, kept: int
 ) -> None:
-    plugin: Any = InventoryPlugin(
+    plugin = InventoryPlugin(
         cache_plugin="jsonfile", cache_timeout=fresh, stale_cache_timeout=grace
     )
-    warnings: list[str] = []
-    entry = open_entry(plugin, CONNECTION, warnings.append, print)
-    assert entry
-    assert entry.cache is plugin.cache
-    assert (entry.fresh, entry.grace) == (fresh, grace)
-    assert plugin.timeout_of_entries == kept
+    found, warnings = opened(plugin)
+    assert found
+    assert found.fresh == fresh
+    assert found.grace == grace
+    assert found.cache == {"kept for": kept}
     assert warnings == []
 
 
 def test_a_cache_in_memory_causes_a_warning() -> None:
-    plugin: Any = InventoryPlugin(cache_plugin="ansible.builtin.memory", cache_timeout=1)
-    warnings: list[str] = []
-    assert open_entry(plugin, CONNECTION, warnings.append, print)
-    (warning,) = warnings
+    plugin = InventoryPlugin(cache_plugin="ansible.builtin.memory", cache_timeout=1)
+    _found, (warning,) = opened(plugin)
     assert warning.startswith("cache: the cache plugin ansible.builtin.memory keeps nothing")
 
 
-def test_a_cache_plugin_that_cannot_be_used_is_named_with_its_options(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    error = ValueError("no such\nplugin.")
-    monkeypatch.setattr(InventoryPlugin, "load_cache_plugin", Mock(side_effect=error))
-    plugin: Any = InventoryPlugin(cache_plugin="x")
-    warnings: list[str] = []
-    assert open_entry(plugin, CONNECTION, warnings.append, print) is None
+def test_a_cache_plugin_that_cannot_be_used_is_named_with_its_options() -> None:
+    plugin = InventoryPlugin(cache_plugin="x")
+    plugin.load_cache_plugin = Mock(side_effect=ValueError("no such\nplugin."))  # type: ignore[method-assign]
+    found, warnings = opened(plugin)
+    assert found is None
     assert warnings == [
         "The cache x can't be used: no such plugin. Check cache_plugin and cache_connection."
     ]
