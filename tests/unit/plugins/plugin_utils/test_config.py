@@ -307,16 +307,20 @@ def test_a_cache_that_expires_or_is_said_not_to_is_accepted(
 
 
 @pytest.mark.promise("silent")
-def test_a_link_to_a_token_in_an_inventory_directory_is_reported(tmp_path: Path) -> None:
+@pytest.mark.parametrize("place", ["inventory/token", "linked/token"])
+def test_a_link_to_a_token_in_an_inventory_directory_is_reported(
+    place: str, tmp_path: Path
+) -> None:
     (tmp_path / "inventory").mkdir()
     (tmp_path / "token").write_text(SECRET)
-    link = tmp_path / "inventory" / "token"
-    link.symlink_to(tmp_path / "token")
+    (tmp_path / "inventory" / "token").symlink_to(tmp_path / "token")
+    (tmp_path / "linked").symlink_to(tmp_path / "inventory")
+    path = str(tmp_path / place)
     warnings: list[str] = []
-    connection = Connection("https://h/api/v1", SECRET, "api_token_file", str(link))
+    connection = Connection("https://h/api/v1", SECRET, "api_token_file", path)
     check_token_file(connection, [str(tmp_path / "inventory")], warnings.append)
     (warning,) = warnings
-    assert warning.startswith(f"api_token_file ({link}): Ansible reads each file of an inventory")
+    assert warning.startswith(f"api_token_file ({path}): Ansible reads each file of an inventory")
 
 
 @pytest.mark.promise("silent")
