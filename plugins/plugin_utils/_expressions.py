@@ -17,7 +17,6 @@ import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Any
 
 from ansible.errors import AnsibleError, AnsibleParserError
@@ -43,7 +42,6 @@ _NO_BRACES = (
     "expressions have no braces: "
     "write server_management_name instead of {{ server_management_name }}"
 )
-_NO_HOST = AnsibleHost("", gen_uuid=False)
 _undefined_name = re.compile(r"'(\w+)' is undefined").search
 
 
@@ -70,7 +68,7 @@ class ComposedHost:
     """
 
     host: Host
-    base: AnsibleHost = _NO_HOST
+    base: AnsibleHost = field(default_factory=lambda: AnsibleHost("", gen_uuid=False))
     tree: GroupTree = field(default_factory=GroupTree)
     variables: dict[str, Any] = field(default_factory=dict)
     groups: list[str] = field(default_factory=list)
@@ -99,10 +97,6 @@ class ComposedHost:
         if name in self.host.variables:
             return mark_all(self.host.variables[name])
         return self.base.vars.get(name, ABSENT)
-
-
-# Asks Ansible for the result of an expression's content for a host.
-Ask = Callable[[Any, ComposedHost], Any]
 
 
 class Recorder:
@@ -240,8 +234,8 @@ class Expressions(BaseInventoryPlugin, Constructable):
             self._add_groups(composed)
             self._add_keyed_groups(composed)
             self._composed.append(composed)
-        made = set(chain.from_iterable(self.tree.added))
-        return made.union(*(composed.groups for composed in self._composed))
+        groups = [composed.groups for composed in self._composed]
+        return set[str]().union(*self.tree.added, *groups)
 
     def apply(self) -> None:
         """Add the results of compose_all() to the hosts.
@@ -307,7 +301,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
             for parent, child in made.parents:
                 self.tree.add(parent, child)
 
-    def _result(self, expression: Expression, host: ComposedHost, ask: Ask) -> Any:
+    def _result(self, expression: Expression, host: ComposedHost, ask: Callable[..., Any]) -> Any:
         """Return the result of an expression for a host: remembered, or what ``ask`` returns."""
         if isinstance(expression.content, _NUMBERS):
             return expression.content
@@ -345,9 +339,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
         """Return the reason of an error, and what is probably meant."""
         reason = reason_text(error)
         hint = self._hint(expression, reason)
-        if hint:
-            reason += f" ({hint})"
-        return reason
+        return f"{reason} ({hint})" if hint else reason
 
     def _hint(self, expression: Expression, reason: str) -> str:
         """Return what is probably meant by an expression that fails, or an empty text."""
