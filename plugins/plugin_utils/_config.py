@@ -263,6 +263,9 @@ def _check_keyed_group(entry: Any) -> None:
         if key not in _KEYED_GROUP:
             error = unknown_option(key, _KEYED_GROUP, "there is no such key.")
             raise OptionError(f"keyed_groups: {error.message}", error.next_step)
+    # As in Ansible, whose helper fails for each host.
+    if None not in (entry.get("default_value"), entry.get("trailing_separator")):
+        raise OptionError("keyed_groups: default_value and trailing_separator exclude each other.")
 
 
 def _is_blank(value: Any) -> bool:

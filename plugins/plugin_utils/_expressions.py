@@ -28,6 +28,7 @@ from ansible.utils.path import basedir
 from ansible.utils.vars import combine_vars
 
 from ..module_utils._errors import OptionError
+from ..module_utils._models import MAX_LEVELS, is_too_deep
 from ..module_utils._options import GetOption
 from ..module_utils._text import Show, count_of, is_plain, one_line
 from ._ansible import OMISSION, compile_once, holds, keep_text, mark_all, reason_text, trust
@@ -63,8 +64,7 @@ class Expression:
 class ComposedHost:
     """A host, and what expressions have added to it so far.
 
-    ``base`` is the host with its name that other sources have added, or a new one. ``replaced`` are
-    the variables that ``compose`` has set to something that is not an address.
+    ``base`` is the host with its name that other sources have added, or a new one.
     """
 
     host: Host
@@ -72,7 +72,6 @@ class ComposedHost:
     tree: GroupTree = field(default_factory=GroupTree)
     variables: dict[str, Any] = field(default_factory=dict)
     groups: list[str] = field(default_factory=list)
-    replaced: set[str] = field(default_factory=set)
 
     def all_variables(self) -> dict[str, Any]:
         """Return what an expression sees: what Ansible's Host.get_vars() would return.
@@ -234,8 +233,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
             self._add_groups(composed)
             self._add_keyed_groups(composed)
             self._composed.append(composed)
-        groups = [composed.groups for composed in self._composed]
-        return set[str]().union(*self.tree.added, *groups)
+        return set[str]().union(*self.tree.added, *(host.groups for host in self._composed))
 
     def apply(self) -> None:
         """Add the results of compose_all() to the hosts.
@@ -247,7 +245,6 @@ class Expressions(BaseInventoryPlugin, Constructable):
             host = composed.host
             host.variables = combine_vars(host.variables, composed.variables)
             host.groups += composed.groups
-            host.replaced = composed.replaced
 
     def report(self, total: int, warn: Show) -> None:
         """Warn of expressions that failed for some hosts of a total, and of braces.
@@ -275,7 +272,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
                 variables[name] = self._result(expression, host, self._ask_for_value)
             except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
                 self._note(expression, host.host.name, error)
-        host.replaced = replace_addresses(host.host, variables)
+        replace_addresses(host.host, variables)
         host.variables = variables
 
     def _add_groups(self, host: ComposedHost) -> None:
@@ -308,7 +305,10 @@ class Expressions(BaseInventoryPlugin, Constructable):
         return expression.memory.result(host.value_of, lambda: ask(expression.content, host))
 
     def _ask_for_value(self, source: str, host: ComposedHost) -> Any:
-        return self._compose(source, host.all_variables())
+        value = self._compose(source, host.all_variables())
+        if is_too_deep(value):
+            raise AnsibleError(f"the result is nested deeper than {MAX_LEVELS} levels")
+        return value
 
     def _ask_whether(self, condition: str, host: ComposedHost) -> bool:
         return holds(self.templar, condition, combine_vars(host.all_variables(), self._vars))
@@ -318,9 +318,8 @@ class Expressions(BaseInventoryPlugin, Constructable):
         self.inventory = recorder = Recorder()
         variables = host.all_variables()
         try:
-            self._add_host_to_keyed_groups(
-                [entry], variables, host.host.name, strict=True, fetch_hostvars=False
-            )
+            add_to = self._add_host_to_keyed_groups
+            add_to([entry], variables, host.host.name, strict=True, fetch_hostvars=False)
         except AnsibleParserError as error:
             cause = error.__context__
             if cause:  # the error of an expression, without the names of the host and the group

@@ -135,16 +135,15 @@ def _usable_address(server: Server, has_loopback: bool) -> str:
     return address
 
 
-def replace_addresses(host: Host, variables: dict[str, Any]) -> set[str]:
-    """Replace composed values that can't be an address; return the variables to report."""
-    replaced = set()
+def replace_addresses(host: Host, variables: dict[str, Any]) -> None:
+    """Replace composed variables that can't be an address, and note those to report."""
+    host.replaced.clear()
     for name in ADDRESSES:
         if name in variables and not is_address(variables[name]):
             variables[name] = NO_ADDRESS
             # Without an address of the API, ansible_host is reported for that reason.
             if host.variables.get(name) != NO_ADDRESS:
-                replaced.add(name)
-    return replaced
+                host.replaced.add(name)
 
 
 def is_address(value: object) -> bool:

@@ -37,19 +37,19 @@ from sandbox.account import SERVER
 
 # Each field has values that a memory of results must not confuse, and values that are the same.
 FIELDS: list[dict[str, Any]] = [
-    {"value": 1, "note": "web-1", "tags": ["a", 1], "region": "eu-1"},
-    {"value": 1, "note": "web-1", "tags": ["a", 1], "region": "eu-1"},
-    {"value": True, "note": "web-1", "tags": ["a", True], "region": "eu-1"},
-    {"value": 1.0, "note": "True", "tags": {"a": "x", "team": ""}, "region": "eu-1"},
-    {"value": "1", "note": "[1]", "tags": {"team": "", "a": "x"}, "region": "eu-2", "plan": "42"},
+    {"value": 1, "note": "web-1", "parts": ["a", 1], "region": "eu-1"},
+    {"value": 1, "note": "web-1", "parts": ["a", 1], "region": "eu-1"},
+    {"value": True, "note": "web-1", "parts": ["a", True], "region": "eu-1"},
+    {"value": 1.0, "note": "True", "parts": {"a": "x", "team": ""}, "region": "eu-1"},
+    {"value": "1", "note": "[1]", "parts": {"team": "", "a": "x"}, "region": "eu-2", "plan": "42"},
     {
         "value": "",
         "note": "{{ server_management_plan }}",
-        "tags": [],
+        "parts": [],
         "region": "eu-2",
         "plan": "{% raw %}",
     },
-    {"value": None, "note": "{'a': 1}", "tags": ["", None, "b"], "region": "eu-2"},
+    {"value": None, "note": "{'a': 1}", "parts": ["", None, "b"], "region": "eu-2"},
     {"note": "#jinja2: x\nwéb", "region": ""},
 ]
 SERVERS = [
@@ -89,14 +89,15 @@ class Reference(Constructed):
     def _add_host_to_keyed_groups(self, keys: Any, _known: Any, host: str, **kw: Any) -> None:
         """Let each entry see the groups before it, as in plugins that add hosts themselves.
 
-        Without strict, a key with a wrong type adds no group, and does not end the source.
+        Without strict, a key with a wrong type adds no group, and does not end the source. An entry
+        that excludes itself does.
         """
         for entry in keys:
             known = self.get_all_host_vars(self.inventory.hosts[host], self.loader, [])
             try:
                 super()._add_host_to_keyed_groups([entry], known, host, **kw)
-            except AnsibleParserError:
-                if kw["strict"]:
+            except AnsibleParserError as error:
+                if kw["strict"] or "mutually exclusive" in str(error):
                     raise
 
 

@@ -44,7 +44,7 @@ CHANGING = (
 # Parts of random expressions; {} is another expression.
 ATOMS = (
     "server_management_name", "server_management_region", "server_management_note",
-    "server_management_value", "server_management_tags", "server_management_nope",
+    "server_management_value", "server_management_parts", "server_management_nope",
     "server_management_plan", "inventory_hostname", "inventory_hostname_short", "group_names",
     "ansible_host", "other_text", "other_template", "extra", "composed", "omit", "'x'", "''", "1",
     "true", "none", "[]", "'{1}'", "'a b'", "{'a': server_management_value}", "range(3)",
@@ -107,7 +107,7 @@ KEYED_GROUPS = st.fixed_dictionaries(
         "parent_group": one_of(PARENTS),
         "default_value": st.just("none"),
     },
-)
+) | st.fixed_dictionaries({"key": EXPRESSIONS, "trailing_separator": st.booleans()})
 COMPOSED = one_of(["composed", "second", "server_management_region"])
 RANDOM_FILES = st.fixed_dictionaries(
     {

@@ -267,6 +267,11 @@ def test_usable_options_are_accepted() -> None:
         ("keyed_groups", [{"key": " "}], NO_KEY),
         (
             "keyed_groups",
+            [{"key": "x", "default_value": "y", "trailing_separator": False}],
+            "keyed_groups: default_value and trailing_separator exclude each other.",
+        ),
+        (
+            "keyed_groups",
             [{"key": "x", "seperator": ""}],
             "keyed_groups: seperator: there is no such key. Did you mean separator?",
         ),

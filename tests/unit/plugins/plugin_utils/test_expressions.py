@@ -136,6 +136,16 @@ def test_a_key_that_is_neither_text_nor_a_list_is_a_failure() -> None:
     assert "failed for 1 of 1 host: Invalid group name format" in warning
 
 
+@pytest.mark.promise("atomic")
+@pytest.mark.parametrize(("levels", "number"), [(100, 0), (101, 1)])
+def test_a_result_that_is_nested_too_deeply_is_a_failure(levels: int, number: int) -> None:
+    expressions = expressions_with(compose={"a": f"('[' * {levels} ~ ']' * {levels}) | from_json"})
+    compose(expressions, hosts_with({"name": "x"}))
+    warnings = warnings_of(expressions)
+    assert len(warnings) == number
+    assert "".join(warnings).endswith("the result is nested deeper than 100 levels" * number)
+
+
 @pytest.mark.promise("silent")
 def test_a_failing_hostname_is_a_warning_if_another_one_is_usable() -> None:
     expressions = expressions_with(hostnames=["server_management_nope", "server_management_name"])
