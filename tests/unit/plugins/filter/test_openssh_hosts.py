@@ -38,10 +38,10 @@ def reasons(**variables: Any) -> str:
     found = configure(**variables)
     assert found["hosts"] == []
     assert found["text"] == ""
-    (host,) = found["left_out"]
-    name, _bracket, rest = host.partition(" (")
-    assert name == "web-1"
-    return rest.removesuffix(")")
+    (left_out,) = found["left_out"]
+    assert left_out.startswith("web-1 (")
+    reason: str = left_out[len("web-1 (") : -1]
+    return reason
 
 
 def test_hosts_have_blocks_in_the_order_of_their_names() -> None:
