@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from functools import lru_cache
 from importlib import import_module
@@ -18,7 +19,6 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.plugins.loader import fragment_loader
 from ansible.utils.plugin_docs import get_docstring
 
-from ansible_collections.server_management.cloud.plugins.module_utils import _client
 from ansible_collections.server_management.cloud.plugins.module_utils._models import (
     GROUP_FIELDS,
     SELECTING_OPTIONS,
@@ -29,16 +29,13 @@ from ansible_collections.server_management.cloud.plugins.module_utils._options i
     VERSION,
     connection_argument_spec,
 )
-from ansible_collections.server_management.cloud.plugins.module_utils._url import Request
 from sandbox import Fault, Sandbox
 from support import status_page
-from support.collection import REPOSITORY, sources
+from support.collection import REPOSITORY
 from support.modules import MODULES as PACKAGE
 from support.modules import REQUIRED, Outcome, run_module
 
 COLLECTION = "server_management.cloud"
-DESCRIPTION = yaml.safe_load((REPOSITORY / "docs/openapi.yaml").read_text(encoding="utf-8"))
-REQUESTS = [value for value in vars(_client).values() if isinstance(value, Request)]
 PLUGINS = REPOSITORY / "plugins"
 MODULES = sorted(path.stem for path in PLUGINS.glob("modules/*.py"))
 PLUGIN_NAMES = [("inventory", "servers"), *(("modules", name) for name in MODULES)]
@@ -87,9 +84,13 @@ def environment_of(module: str) -> dict[str, str]:
 def test_the_options_of_a_module_are_documented(name: str) -> None:
     documented = documentation("modules", name)[0]["options"]
     spec = {**connection_argument_spec(), **own_options(name)}
-    assert {option: rules(text) for option, text in documented.items()} == {
-        option: rules(rule) for option, rule in spec.items()
-    }
+    assert documented.keys() == spec.keys()
+    for option, rule in spec.items():
+        assert rules(documented[option]) == rules(rule)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_documents_its_environment_and_its_requirements(name: str) -> None:
     assert environment_of(name) == VARIABLES
     (python, library) = documentation("modules", name)[0]["requirements"]
     assert python.startswith("python >= 3.10")
@@ -102,20 +103,17 @@ def test_the_inventory_plugin_has_the_connection_options_of_the_modules() -> Non
     for option in connection_argument_spec():
         assert rules(plugin[option]) == rules(module[option])
         assert plugin[option]["description"] == module[option]["description"]
-    declared = {
-        option: entry["name"]
-        for option, rule in plugin.items()
-        for entry in rule.get("env", [])
-        if option in module
-    }
-    assert declared == environment_of("server_info")
+    for option, variable in environment_of("server_info").items():
+        assert plugin[option]["env"] == [{"name": variable}]
 
 
 def unborrowed(folder: str, name: str) -> set[str]:
     """Return the options of a plugin without those of Ansible's own fragments."""
-    texts = [fragment_loader.get(fragment).DOCUMENTATION for fragment in BORROWED]
-    borrowed = {option for text in texts for option in yaml.safe_load(text)["options"]}
-    return set(documentation(folder, name)[0]["options"]) - borrowed
+    options = set(documentation(folder, name)[0]["options"])
+    for fragment in BORROWED:
+        text = fragment_loader.get(fragment).DOCUMENTATION
+        options.difference_update(yaml.safe_load(text)["options"])
+    return options
 
 
 def test_the_inventory_plugin_groups_by_the_documented_fields() -> None:
@@ -124,25 +122,66 @@ def test_the_inventory_plugin_groups_by_the_documented_fields() -> None:
     assert set(SELECTING_OPTIONS) <= documented.keys()
 
 
+# The helpers of tests whose keyword arguments are options.
+HELPERS = {
+    "add", "add_with_prefix", "file", "list_silently", "parse", "read", "report", "run", "write",
+}  # fmt: skip
+
+
 @lru_cache
-def words_with(pattern: str, markup: str) -> frozenset[str]:
-    """Return the words with this markup in these files, but not in this one."""
-    paths = [path for path in REPOSITORY.glob(pattern) if path.name != Path(__file__).name]
-    text = "\n".join(path.read_text(encoding="utf-8") for path in paths)
-    return frozenset(match[1] for match in re.finditer(markup, text, re.MULTILINE))
+def options_in(path: Path) -> frozenset[str]:
+    """Return what a test gives as options: keys of mappings, and arguments of these helpers."""
+    found: set[Any] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Dict):
+            found.update(key.value for key in node.keys if isinstance(key, ast.Constant))
+        elif isinstance(node, ast.Call):
+            owner, _dot, function = ast.unparse(node.func).rpartition(".")
+            if function in HELPERS and owner != "subprocess":
+                found.update(keyword.arg for keyword in node.keywords)
+    return frozenset(found)
+
+
+def untested(options: set[str], word: str) -> set[str]:
+    """Return the options that no test with this word in its name or its text gives."""
+    for path in (REPOSITORY / "tests").rglob("test_*.py"):
+        text = path.read_text(encoding="utf-8")
+        if path.name != Path(__file__).name and (word in path.stem or f'"{word}"' in text):
+            options = options - options_in(path)
+    return options
+
+
+def test_each_option_of_the_inventory_plugin_has_a_test() -> None:
+    options = unborrowed("inventory", "servers")
+    for path in (REPOSITORY / "tests").rglob("test_*.py"):
+        # Tests of modules have options with the same names.
+        if path.parts[-2] in ("e2e", "inventory", "plugin_utils") and path.stem != "test_modules":
+            options -= options_in(path)
+    assert not options
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_each_option_of_a_module_has_a_test(name: str) -> None:
+    assert not untested(set(own_options(name)), name)
+
+
+def test_each_connection_option_of_modules_has_a_test() -> None:
+    assert not untested(set(connection_argument_spec()), "options")
+
+
+def matches_in_guides(pattern: str) -> set[str]:
+    found = set()
+    for path in REPOSITORY.glob("docs/docsite/rst/guide_*.rst"):
+        found.update(re.findall(pattern, path.read_text(encoding="utf-8"), re.MULTILINE))
+    return found
 
 
 @pytest.mark.parametrize(("folder", "name"), PLUGIN_NAMES)
-def test_each_option_has_a_test_and_a_mention_in_a_guide(folder: str, name: str) -> None:
-    options = unborrowed(folder, name)
-    arguments = words_with("tests/**/test_*.py", r"[(,{ ](\w+)=")
-    keys = words_with("tests/**/test_*.py", r"\"(\w+)\":")
-    assert not options - arguments - keys, "no test uses these options"
-    shown = words_with("docs/docsite/rst/guide_*.rst", r"``(\w+)[`:]")
-    used = words_with("docs/docsite/rst/guide_*.rst", r"^[ -]*(\w+):")
+def test_each_option_is_in_a_guide_or_an_example(folder: str, name: str) -> None:
+    named = matches_in_guides(r"``(\w+)[`:]") | matches_in_guides(r"^[ -]*(\w+):")
     if folder == "modules":
-        used |= set(re.findall(r"(\w+):", documentation(folder, name)[1]))
-    assert not options - shown - used, "no guide and no example names these options"
+        named.update(re.findall(r"(\w+):", documentation(folder, name)[1]))
+    assert not unborrowed(folder, name) - named
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -181,11 +220,10 @@ def outcomes(name: str, sandbox: Sandbox) -> list[Outcome]:
     """Run a module in all ways that differ in their return values."""
     given = {"base_url": sandbox.url, "api_token": sandbox.token, "retries": 0}
     tasks = TASKS.get(name, [REQUIRED.get(name, {})])
-    found = [
-        run_module(name, {**given, **task}, check_mode=check_mode)
-        for task in tasks
-        for check_mode in (False, True)
-    ]
+    found = []
+    for task in tasks:
+        found.append(run_module(name, {**given, **task}))
+        found.append(run_module(name, {**given, **task}, check_mode=True))
     sandbox.fail(Fault(status=403, body=""))
     found.append(run_module(name, {**given, **tasks[0]}))
     return found
@@ -201,15 +239,20 @@ def check_values(documented: dict[str, Any], values: dict[str, Any], seen: set[s
             assert "null" in rule["description"].lower()
             continue
         assert value.__class__ is TYPES[rule["type"]]
-        for element in value if isinstance(value, list) else [value]:
-            assert "elements" not in rule or element.__class__ is TYPES[rule["elements"]]
-            if isinstance(element, dict) and "contains" in rule:
+        elements = [value]
+        if "elements" in rule:
+            elements = value
+            assert {element.__class__ for element in elements} <= {TYPES[rule["elements"]]}
+        for element in elements:
+            if "contains" in rule:
                 check_values(rule["contains"], element, seen)
 
 
 def all_keys(documented: dict[str, Any]) -> set[str]:
-    inner = [all_keys(rule.get("contains", {})) for rule in documented.values()]
-    return set(documented).union(*inner)
+    keys = set(documented)
+    for rule in documented.values():
+        keys |= all_keys(rule.get("contains", {}))
+    return keys
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -220,8 +263,9 @@ def test_return_values_are_documented(name: str) -> None:
         sandbox.servers[4]["name"] = sandbox.servers[3]["name"]
         found = outcomes(name, sandbox)
     for outcome in found:
-        own = {key: value for key, value in outcome.result.items() if key not in COMMON}
-        check_values(documented, own, seen)
+        for key in COMMON:
+            outcome.result.pop(key, None)
+        check_values(documented, outcome.result, seen)
         # A failure of the API is a result of api_info.
         assert name == "api_info" or outcome.failed == ("error" in outcome.result)
     assert seen == all_keys(documented)
@@ -230,17 +274,19 @@ def test_return_values_are_documented(name: str) -> None:
     assert error.get("sample", parts) in [outcome.result.get("error") for outcome in found]
 
 
+LABELS = {"full": [], "partial": ["Partly live"], "none": ["Not yet live"]}
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_the_documentation_states_what_is_live(name: str) -> None:
     doc = documentation("modules", name)[0]
     live = doc["attributes"]["live"]
     assert live["support"] == status_page.support(name)
     assert live["details"] == status_page.details(name)
-    label = {"full": None, "partial": "Partly live", "none": "Not yet live"}[live["support"]]
     # ansible-doc --list cuts off the end of a short description.
-    for text, end in ((doc["description"][0], ". "), (doc["short_description"], ": ")):
-        found = re.match(rf"((?:Not yet|Partly) live){re.escape(end)}", text)
-        assert (found[1] if found else None) == label
+    label = LABELS[live["support"]]
+    assert re.findall(r"^(.* live): ", doc["short_description"]) == label
+    assert re.findall(r"^(Not yet live|Partly live)\. ", doc["description"][0]) == label
 
 
 def test_modules_that_are_not_live_are_documented_as_previews() -> None:
@@ -294,87 +340,10 @@ def test_the_action_group_has_the_modules() -> None:
 def test_the_readme_lists_the_plugins_with_their_scopes() -> None:
     text = (REPOSITORY / "README.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\w+)`( \(inventory\))? \| .* \| `(\S+)` \| (.+) \|$", text, re.M)
-    listed = {(name, "inventory" if kind else "modules") for name, kind, _scope, _live in rows}
-    assert listed == {(name, folder) for folder, name in PLUGIN_NAMES}
-    for name, kind, scope, live in rows:
-        if not kind:
-            assert {row.scope for row in OPERATIONS if name in row.modules} == {scope}
-            words = {"full": "yes", "partial": "partly", "none": "not yet"}
-            assert live == words[status_page.support(name)]
-
-
-def test_the_scopes_of_what_is_live_are_documented() -> None:
-    guide = (REPOSITORY / "docs/docsite/rst/guide_trust.rst").read_text(encoding="utf-8")
-    sentence = re.search(r"^  The scopes?\s([^.]*)\s(?:is|are)\ssufficient for", guide, re.M)
-    assert sentence
-    live = {row.scope for row in OPERATIONS if row.live}
-    assert set(re.findall(r"``(.*?)``", sentence[1])) == live
-
-
-def test_the_client_sends_the_described_requests() -> None:
-    described = []
-    for path, methods in DESCRIPTION["paths"].items():
-        for method, operation in methods.items():
-            (scope,) = operation.get("security", DESCRIPTION["security"])[0]["bearer"]
-            (success,) = [status for status in operation["responses"] if status.startswith("2")]
-            described.append((method.upper(), path, scope, success))
-    sent = [(r.method, r.path, r.scope, str(r.success)) for r in REQUESTS]
-    assert sorted(sent) == sorted(described)
-    assert {r.scope for r in REQUESTS} == {row.scope for row in OPERATIONS if row.live}
-
-
-def test_documents_name_what_is_live() -> None:
-    methods = r"\b[Oo]nly\s((?:``[A-Z]+``,?\s+(?:and\s+)?)+)requests"
-    statuses = r"\bstatus\s+other\s+than\s+(\d+(?:,?(?:\s+or)?\s+\d+)*)"
-    facts = {
-        methods: {request.method for request in REQUESTS},
-        statuses: {str(request.success) for request in REQUESTS},
-    }
-    titles = "|".join(row.title for row in OPERATIONS if row.live)
-    naming = set()
-    outdated = []
-    for path in [*(REPOSITORY / "docs").rglob("*.rst"), REPOSITORY / "README.md"]:
-        text = path.read_text(encoding="utf-8")
-        for sentence, expected in facts.items():
-            for found in re.finditer(sentence, text):
-                naming.add((path.stem, sentence))
-                if set(re.findall("[A-Z]+|[0-9]+", found[1])) != expected:
-                    outdated.append((path.name, found[0]))
-        refused = re.findall(rf"(?:{titles}) is not yet live", text)
-        outdated += [(path.name, message) for message in refused]
-    assert ("guide_trust", methods) in naming
-    assert not outdated
-    (live,) = re.findall(r"([^.]+) (?:is|are) live\.", DESCRIPTION["info"]["description"])
-    for row in OPERATIONS:
-        assert (row.title.lower() in live.lower()) is row.live
-
-
-def test_no_endpoint_is_invented() -> None:
-    (server,) = DESCRIPTION["servers"]
-    prefix = server["url"].removeprefix("{base_url}")
-    described = {f"{prefix}/{path.split('/')[1]}" for path in DESCRIPTION["paths"]}
-    methods = {method.upper() for path in DESCRIPTION["paths"].values() for method in path}
-    # What users read or run: everything but tests and tools; also the sandbox.
-    published = [
-        name for name in sources() if not name.startswith(("tests/", "tools/", ".", "LIC"))
-    ]
-    sandbox = [name for name in sources() if name.startswith("tests/sandbox/")]
-    assert {"README.md", "playbooks/check_api.yml"} < set(published)
-    for name in [*published, *sandbox]:
-        text = (REPOSITORY / name).read_text(encoding="utf-8")
-        assert set(re.findall(r"/api/v\w+", text)) <= {prefix}, name
-        assert set(re.findall(rf"{prefix}/\w+", text)) <= described, name
-        assert set(re.findall(r"\b(?:POST|PUT|PATCH|DELETE)\b", text)) <= methods, name
-
-
-def test_each_promise_of_the_development_guide_has_tests() -> None:
-    guide = (REPOSITORY / "docs/docsite/rst/guide_development.rst").read_text(encoding="utf-8")
-    named = re.findall(r"^``(\w+)``\n  ", guide, re.MULTILINE)
-    marked = {
-        key
-        for path in (REPOSITORY / "tests").rglob("test_*.py")
-        for keys in re.findall(r"mark\.promise\((.*?)\)", path.read_text(encoding="utf-8"))
-        for key in re.findall(r"\"(\w*)\"", keys)
-    }
-    assert named
-    assert marked == set(named)
+    inventory, *modules = rows
+    assert inventory[0] == "servers"
+    assert sorted(name for name, _kind, _scope, _live in modules) == MODULES
+    words = {"full": "yes", "partial": "partly", "none": "not yet"}
+    for name, _kind, scope, live in modules:
+        assert {row.scope for row in OPERATIONS if name in row.modules} == {scope}
+        assert live == words[status_page.support(name)]

@@ -216,6 +216,7 @@ HOSTILE = [
     "$(touch proxied)",
     "`touch proxied`",
     "-oProxyCommand=touch",
+    "-a",
     "a # b",
     "a\\",
     "*",
@@ -238,7 +239,7 @@ def test_no_value_becomes_another_line_or_a_pattern(text: str) -> None:
     assert found["left_out"] == ["a (the name)"]
 
 
-@pytest.mark.parametrize("port", [65536, "99999", "0x16", "2 2", "²", -1, "1" * 5000])
+@pytest.mark.parametrize("port", [65536, "99999", "0x16", "2 2", "٢٢", -1, "1" * 5000])
 def test_a_port_is_a_number_that_tcp_has(port: object) -> None:
     assert reasons(ansible_port=port) == "ansible_port"
     assert lines(ansible_port=65535) == ["Port 65535"]
