@@ -35,12 +35,8 @@ class Source:
 
     def file(self, name: str = "test.server_management.yml", **options: Any) -> Path:
         """Write an inventory file; an option of None is left out."""
-        every = {
-            "base_url": self.sandbox.url,
-            "api_token": self.sandbox.token,
-            "retries": 0,
-            **options,
-        }
+        connection = {"base_url": self.sandbox.url, "api_token": self.sandbox.token}
+        every = {**connection, "retries": 0, **options}
         kept = {key: value for key, value in every.items() if value is not None}
         return write_inventory(self.folder, kept, name)
 
@@ -56,21 +52,24 @@ class Source:
         return listing
 
     def flush(self, path: Path, *arguments: str, **options: Any) -> Result:
-        """List the hosts of a file without its cache, by the one command that always could."""
+        """List the hosts of a file without its cache, by a command that can in each version."""
         playbook = self.folder / "nothing.yml"
         playbook.write_text("- hosts: all\n")
-        every = ("-i", path, "--flush-cache", "--list-hosts", *arguments)
-        return self.runner.playbook(*every, playbook, **options)
+        command = ("-i", path, playbook, "--flush-cache", "--list-hosts")
+        return self.runner.playbook(*command, *arguments, **options)
 
     def addressed(self, patterns: Iterable[str], *sources: Path) -> dict[str, list[str]]:
         """Return the hosts that each pattern addresses in a command over these sources."""
         playbook = self.folder / "patterns.yml"
-        playbook.write_text("".join(f"- hosts: {json.dumps(pattern)}\n" for pattern in patterns))
-        shown = self.runner.playbook(*as_arguments(sources), "--list-hosts", playbook).ok().stdout
+        playbook.write_text(json.dumps([{"hosts": pattern} for pattern in patterns]))
+        result = self.runner.playbook(*as_arguments(sources), "--list-hosts", playbook).ok()
         found: dict[str, list[str]] = {}
-        for part in re.split(r"^ *play #\d+ ", shown, flags=re.MULTILINE)[1:]:
-            pattern, _colon, rest = part[1:].partition("):")
-            found[pattern] = re.findall(r"^      (\S+)$", rest, flags=re.MULTILINE)
+        for line in result.stdout.splitlines():
+            if play := re.fullmatch(r" *play #\d+ \((.+?)\):.*", line):
+                pattern = play[1]
+                found[pattern] = []
+            elif host := re.fullmatch(r"      (\S+)", line):
+                found[pattern].append(host[1])
         return found
 
 
@@ -202,12 +201,13 @@ def cached(folder: Path) -> dict[str, Any]:
 
 def rewrite(entry: Path, change: Callable[[dict[str, Any]], Any]) -> None:
     """Change the cache entry in a file, which Ansible 2.19 and later wraps in a text."""
-    outer = json.loads(entry.read_text())
-    if "__payload__" in outer:
-        outer["__payload__"] = json.dumps(change(json.loads(outer["__payload__"])))
+    content = json.loads(entry.read_text())
+    if "__payload__" in content:
+        changed = change(json.loads(content["__payload__"]))
+        content["__payload__"] = json.dumps(changed)
     else:
-        outer = change(outer)
-    entry.write_text(json.dumps(outer))
+        content = change(content)
+    entry.write_text(json.dumps(content))
 
 
 def as_arguments(sources: Iterable[Path]) -> list[str]:
@@ -217,10 +217,12 @@ def as_arguments(sources: Iterable[Path]) -> list[str]:
 
 def failures(result: Result) -> dict[str, str]:
     """Return what was printed for each source that failed, by case, without white space."""
-    parts = re.split(
-        rf"Unabletoparse\S*?([^/]+){ENDING}asaninventory", without_white_space(result.stderr)
-    )
-    return dict(zip(parts[1::2], parts[::2], strict=False))
+    found: dict[str, str] = {}
+    shown = without_white_space(result.stderr)
+    # Ansible prints what went wrong first, and then which source it was.
+    for match in re.finditer(rf"(.*?)Unabletoparse\S*?([^/]+){ENDING}asaninventory", shown):
+        found[match[2]] = match[1]
+    return found
 
 
 def warnings(result: Result) -> dict[str, list[str]]:

@@ -101,7 +101,7 @@ def test_it_has_only_whole_listings(sources: Sources, tmp_path: Path) -> None:
 
 
 def test_a_stale_entry_is_used_while_the_api_is_down(sources: Sources, tmp_path: Path) -> None:
-    lifetime = {"cache_timeout": 60, "stale_cache_timeout": 600}
+    lifetime: dict[str, Any] = {"cache_timeout": 60, "stale_cache_timeout": 600}
     working = sources.add("working", **cached(tmp_path / "working"), **lifetime)
     failing = sources.add("failing", **cached(tmp_path / "failing"), **lifetime)
     denied = sources.add("denied", **cached(tmp_path / "denied"), **lifetime)
