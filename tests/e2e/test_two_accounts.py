@@ -6,8 +6,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from support.fixtures import KNOWN, KNOWN_NAMES
@@ -22,45 +20,41 @@ OTHERS = [
 
 
 @pytest.mark.promise("lost")
-def test_no_host_is_lost(source: Source, sources: Sources) -> None:
+def test_servers_of_two_accounts_with_one_name_are_two_hosts(
+    source: Source, sources: Sources
+) -> None:
+    sources.add("first", source.sandbox, hosts=KNOWN_NAMES)
     other = sources.serve(servers=OTHERS, token="t0ken-of-the-0ther")
+    renamed = "web-1 (srv_a) is web-1_srv_a. The host web-1 is another server, "
+    sources.add("second", other, hosts=["cache-1", "web-1_srv_a"], warns=renamed)
     # An API that gives the same id to another server with the same name.
     again = sources.serve(servers=[{**KNOWN[0], "ipv4": "198.51.100.3"}])
-    sources.add("first", source.sandbox, hosts=KNOWN_NAMES)
-    # The same account in another file is the same fleet.
-    url = f"{source.sandbox.url}/api/v1/"
-    running: dict[str, Any] = {"statuses": ["running"], "hostvars_prefix": "up_"}
-    sources.add("running", source.sandbox, hosts=["db-1", "web-1"], base_url=url, **running)
-    text = "because hosts of other sources have the same name: "
-    another = "The host web-1 is another server, from another inventory file."
-    warns = f"{text}web-1 (srv_a) is web-1_srv_a. {another}"
-    sources.add(
-        "second", other, hosts=["cache-1", "web-1_srv_a"], warns=warns, hostvars_prefix="vm_"
-    )
-    sources.add(
-        "third",
-        again,
-        hosts=["web-1_srv_1"],
-        warns=f"{text}web-1 (srv_1) is web-1_srv_1. {another}",
-    )
-    # Its faults and its options are only its own.
+    renamed = "web-1 (srv_1) is web-1_srv_1. The host web-1 is another server, "
+    sources.add("third", again, hosts=["web-1_srv_1"], warns=renamed)
+    # The faults of a source are only its own.
     sources.add("denied", other, fails="rejected the token", api_token="wrong")
-    result = sources.check()
-    listing = result.json()
+    listing = sources.check().json()
     hostvars = listing["_meta"]["hostvars"]
-    assert {name: variables["ansible_host"] for name, variables in hostvars.items()} == {
-        **{server["name"]: server["ipv4"] for server in KNOWN},
-        "cache-1": OTHERS[1]["ipv4"],
-        "web-1_srv_a": OTHERS[0]["ipv4"],
-        "web-1_srv_1": "198.51.100.3",
-    }
+    assert hostvars["web-1"]["ansible_host"] == "203.0.113.1"
+    assert hostvars["web-1_srv_a"]["ansible_host"] == "198.51.100.1"
+    assert hostvars["web-1_srv_1"]["ansible_host"] == "198.51.100.3"
     assert members(listing, "region_eu_1") == ["db-1", "web-1", "web-1_srv_1"]
     assert members(listing, "region_us_1") == ["web-1_srv_a"]
-    assert hostvars["web-1"]["server_management_id"] == hostvars["web-1"]["up_id"] == "srv_1"
-    assert hostvars["web-1_srv_a"]["vm_id"] == "srv_a"
-    for api, tokens in (
-        (source.sandbox, [source.sandbox.token] * 2),
-        (other, [other.token, "wrong"]),
-    ):
-        sent = [request.headers["Authorization"] for request in api.requests]
-        assert sent == [f"Bearer {token}" for token in tokens]
+    (request,) = source.sandbox.requests
+    assert request.headers["Authorization"] == f"Bearer {source.sandbox.token}"
+    accepted, rejected = other.requests
+    assert accepted.headers["Authorization"] == "Bearer t0ken-of-the-0ther"
+    assert rejected.headers["Authorization"] == "Bearer wrong"
+
+
+def test_one_account_in_two_files_is_one_fleet(source: Source, sources: Sources) -> None:
+    sandbox = source.sandbox
+    url = f"http://localhost:{sandbox.port}"
+    sources.add("first", sandbox, hosts=KNOWN_NAMES, base_url=url)
+    url = f"http://LOCALHOST:{sandbox.port}/api/v1/"
+    running = {"base_url": url, "statuses": ["running"], "hostvars_prefix": "up_"}
+    sources.add("running", sandbox, hosts=["db-1", "web-1"], **running)
+    hostvars = sources.check().json()["_meta"]["hostvars"]
+    assert list(hostvars) == KNOWN_NAMES
+    assert hostvars["web-1"]["server_management_id"] == "srv_1"
+    assert hostvars["web-1"]["up_id"] == "srv_1"
