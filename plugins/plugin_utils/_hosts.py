@@ -215,7 +215,6 @@ def host_key_alias(server_id: str) -> str:
     remainder = re.sub(r"[^a-z0-9._-]+", "", server_id)
     if remainder == server_id:
         return server_id
-    # JSON can have surrogates without a partner, which strict UTF-8 refuses.
-    digest = hashlib.sha256(server_id.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    digest = hashlib.sha256(server_id.encode()).hexdigest()[:32]
     # No id that is used as it is has a plus sign.
     return f"{remainder}+{digest}"

@@ -15,12 +15,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ansible_collections.server_management.cloud.plugins.module_utils._models import (
-    FIELDS,
     Server,
     merge,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import (
     NO_ADDRESS,
+    RESERVED_VARIABLES,
     Host,
     host_key_alias,
     hosts_from,
@@ -30,17 +30,28 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts imp
 from sandbox.account import SERVER
 
 
-def _hosts(
-    *changes: dict[str, Any], prefix: str = "server_management_", has_loopback: bool = False
-) -> tuple[list[Host], list[str], list[str]]:
-    """Return hosts of servers that differ from a valid one, the warnings, and the lines of -v."""
+def _hosts(*changes: dict[str, Any], prefix: str = "server_management_") -> list[Host]:
+    """Return hosts of valid servers with these changes, for an API that is not on loopback."""
+    return hosts_from(_servers(*changes), prefix, False, _ignore)
+
+
+def _servers(*changes: dict[str, Any]) -> list[Server]:
+    """Return valid servers with these changes; a field with the value ... is left out."""
     servers: dict[str, Server] = {}
     for number, change in enumerate(changes):
-        element = {**SERVER, "id": f"srv_{number}", "ipv4": f"192.0.2.{number}", **change}
+        element = {
+            **SERVER,
+            "id": f"srv_{number}",
+            "name": f"n{number}",
+            "ipv4": f"192.0.2.{number}",
+        }
+        element.update(change)
         merge(servers, [{key: value for key, value in element.items() if value is not ...}])
-    lines: list[str] = []
-    hosts = hosts_from(servers.values(), prefix, has_loopback, lines.append)
-    return hosts, _warnings(hosts), lines
+    return list(servers.values())
+
+
+def _ignore(_line: str) -> None:
+    """Don't show a line of -v."""
 
 
 def _warnings(hosts: list[Host]) -> list[str]:
@@ -49,105 +60,117 @@ def _warnings(hosts: list[Host]) -> list[str]:
     return warnings
 
 
+@pytest.mark.promise("silent")
 def test_a_server_becomes_a_host_with_prefixed_variables() -> None:
-    undocumented = {"x_undocumented": ["a", {"b": None}]}
-    (host,), warnings, lines = _hosts(undocumented)
-    fields = {**SERVER, **undocumented, "id": "srv_0", "ipv4": "192.0.2.0"}
-    expected = {f"server_management_{field}": value for field, value in fields.items()}
-    expected["ansible_host"] = "192.0.2.0"
-    assert (host.variables, host.groups, host.name) == (expected, [], "")
-    assert (host.preferences, host.server.id) == ([SERVER["name"]], "srv_0")
-    assert warnings == lines == []
+    (server,) = _servers({"x_undocumented": ["a", {"b": None}]})
+    (host,) = hosts_from([server], "server_management_", False, pytest.fail)
+    variables = dict(host.variables)
+    assert variables.pop("ansible_host") == "192.0.2.0"
+    assert variables == {f"server_management_{key}": text for key, text in server.fields.items()}
+    assert host == Host(server, host.variables, address="192.0.2.0", preferences=["n0"])
+    assert _warnings([host]) == []
 
 
 @pytest.mark.promise("misdirected")
 @pytest.mark.parametrize(
-    "address",
-    ["1.0.0.0", "10.0.0.1", "126.255.255.255", "169.254.0.1", "223.255.255.255", "127.0.0.1"],
+    "address", ["1.0.0.0", "10.0.0.1", "126.255.255.255", "169.254.0.1", "223.255.255.255"]
 )
 def test_a_unicast_address_becomes_ansible_host(address: str) -> None:
-    is_loopback = address.startswith("127.")  # usable only if the API is on loopback, too
-    (host,), warnings, _lines = _hosts({"ipv4": address}, has_loopback=is_loopback)
-    assert (host.variables["ansible_host"], warnings) == (address, [])
+    hosts = _hosts({"ipv4": address})
+    assert hosts[0].variables["ansible_host"] == address
+    assert _warnings(hosts) == []
+
+
+def test_a_loopback_address_is_usable_if_the_api_is_on_this_machine() -> None:
+    (host,) = hosts_from(_servers({"ipv4": "127.0.0.1"}), "server_management_", True, _ignore)
+    assert host.variables["ansible_host"] == host.address == "127.0.0.1"
 
 
 ADDRESSES = [
-    *("127.0.0.1", "", "0.0.0.0", "0.1.2.3", "224.0.0.1", "239.255.255.250", "255.255.255.255"),
-    *("256.0.0.1", "1.2.3", "1.2.3.4.5", "1.2.3.4.", "1.2.3.4 ", " 1.2.3.4", "1.2.3.4\n"),
-    *("1.2.3.4/24", "1.2.3.4:22", "01.2.3.4", "1.2.3.04", "1.2.3.-4", "0x01020304", "16909060"),
-    *("\u0661.\u0662.\u0663.\u0664", "1\uff0e2\uff0e3\uff0e4", "0x01.2.3.4"),
-    *("::1", "::ffff:1.2.3.4", "localhost", "host.example.com", "-oProxyCommand=id", "{{ 1 }}"),
-    *(None, 5, ["1.2.3.4"], ...),
-]
+    "127.0.0.1", "", "0.0.0.0", "0.1.2.3", "224.0.0.1", "239.255.255.250", "255.255.255.255",
+    "256.0.0.1", "1.2.3", "1.2.3.4.5", "1.2.3.4.", "1.2.3.4 ", " 1.2.3.4", "1.2.3.4\n",
+    "1.2.3.4/24", "1.2.3.4:22", "01.2.3.4", "1.2.3.04", "1.2.3.-4", "0x01020304", "16909060",
+    "\u0661.\u0662.\u0663.\u0664", "1\uff0e2\uff0e3\uff0e4", "0x01.2.3.4", "::1",
+    "::ffff:1.2.3.4", "localhost", "host.example.com", "-oProxyCommand=id", "{{ 1 }}",
+    None, 5, ["1.2.3.4"], ...,
+]  # fmt: skip
 
 
 @pytest.mark.promise("misdirected")
 @pytest.mark.parametrize("address", ADDRESSES, ids=ascii)
 def test_an_unusable_address_is_replaced_with_a_warning(address: Any) -> None:
-    (host,), warnings, _lines = _hosts({"ipv4": address})
-    assert host.variables["ansible_host"] == NO_ADDRESS == "no-usable-ipv4.invalid."
-    assert any(f"so ansible_host is {NO_ADDRESS}" in warning for warning in warnings)
-    assert ("server_management_ipv4" in host.variables) == isinstance(address, str)
+    hosts = _hosts({"ipv4": address})
+    assert hosts[0].address == ""
+    assert hosts[0].variables["ansible_host"] == "no-usable-ipv4.invalid."
+    (warning,) = _warnings(hosts)
+    assert warning == (
+        "No usable IPv4 address for 1 server: n0 (srv_0), so ansible_host is "
+        "no-usable-ipv4.invalid."
+    )
 
 
 @pytest.mark.promise("silent")
-def test_each_kind_of_warning_names_the_first_servers_on_one_line() -> None:
-    changes = [{"region": number, "plan": ..., "a-b": 1} for number in range(5)]
-    hosts, warnings, lines = _hosts(*changes, {"ipv4": "x\ny", "name": None}, {"ipv4": ""})
-    assert len(hosts) == 7
-    name = SERVER["name"]
-    first = f"{name} (srv_0), {name} (srv_1), {name} (srv_2)"
-    assert warnings == [
+def test_each_kind_of_warning_names_the_first_servers() -> None:
+    bad: dict[str, Any] = {"region": 5, "plan": ...}
+    hosts = _hosts(bad, bad, bad, bad, bad, {"ipv4": "x\ny", "name": None}, {"ipv4": ""})
+    first = "n0 (srv_0), n1 (srv_1), n2 (srv_2) and 2 more"
+    assert _warnings(hosts) == [
         "The field name is missing or not text for 1 server: srv_5.",
-        f"The field plan is missing or not text for 5 servers: {first} and 2 more.",
-        f"The field region is missing or not text for 5 servers: {first} and 2 more.",
-        f"No usable IPv4 address for 2 servers: srv_5, {name} (srv_6), so ansible_host is "
-        f"{NO_ADDRESS}",
+        f"The field plan is missing or not text for 5 servers: {first}.",
+        f"The field region is missing or not text for 5 servers: {first}.",
+        "No usable IPv4 address for 2 servers: n6 (srv_6), srv_5, so ansible_host is "
+        "no-usable-ipv4.invalid.",
     ]
-    assert hosts[5].preferences == []  # otherwise, there would be a warning about its host name
-    # Nobody can do anything about this.
-    assert lines == ["Fields that can't become variables: a-b."]
 
 
 @pytest.mark.promise("silent")
-def test_servers_left_out_and_addresses_of_compose_cause_no_warning() -> None:
-    hosts, _warnings_of_all, _lines = _hosts({"ipv4": "", "plan": 5}, {"ipv4": ""})
-    hosts[1].variables["ansible_host"] = "web-1.example.com"
-    assert _warnings(hosts[1:]) == []
+def test_a_server_without_a_name_has_no_preferences() -> None:
+    # Otherwise, there would be a second warning, about its host name.
+    (host,) = _hosts({"name": None})
+    assert host.preferences == []
+
+
+@pytest.mark.promise("silent")
+def test_an_address_of_compose_needs_none_of_the_api() -> None:
+    (host,) = _hosts({"ipv4": ""})
+    host.variables["ansible_host"] = "web-1.example.com"
+    assert _warnings([host]) == []
 
 
 @pytest.mark.promise("misdirected")
 def test_an_address_that_compose_made_unusable_causes_another_warning() -> None:
-    hosts, _warnings_of_all, _lines = _hosts(
-        {"name": "n0"}, {"name": "n1", "ipv4": ""}, {"name": "n2"}
-    )
+    hosts = _hosts({}, {"ipv4": ""}, {})
     for host in hosts:
         host.variables["ansible_host"] = NO_ADDRESS
-    hosts[0].replaced.add("ansible_host")
-    hosts[2].replaced.update(["ansible_host", "ansible_ssh_host"])
-    *_others, of_api, composed, of_ssh = _warnings(hosts)
-    assert "No usable IPv4 address for 1 server: n1 (srv_1), so ansible_host is " in of_api
-    start = "compose: ansible_host: not an address for 2 servers: n0 (srv_0), n2 (srv_2), so it is "
-    assert composed == start + NO_ADDRESS
-    start = "compose: ansible_ssh_host: not an address for 1 server: n2 (srv_2), so it is "
-    assert of_ssh == start + NO_ADDRESS
+    hosts[0].replaced = {"ansible_host"}
+    hosts[2].replaced = {"ansible_host", "ansible_ssh_host"}
+    assert _warnings(hosts) == [
+        "No usable IPv4 address for 1 server: n1 (srv_1), so ansible_host is "
+        "no-usable-ipv4.invalid.",
+        "compose: ansible_host: not an address for 2 servers: n0 (srv_0), n2 (srv_2), so it is "
+        "no-usable-ipv4.invalid.",
+        "compose: ansible_ssh_host: not an address for 1 server: n2 (srv_2), so it is "
+        "no-usable-ipv4.invalid.",
+    ]
 
 
 @pytest.mark.promise("misdirected")
 def test_hosts_with_the_same_address_of_the_api_cause_one_warning() -> None:
-    addresses = ["192.0.2.9", "192.0.2.8", "192.0.2.9", "192.0.2.8", "192.0.2.7", "", None]
-    changes = [{"name": f"n{number}", "ipv4": ipv4} for number, ipv4 in enumerate(addresses)]
-    hosts, (*_others, warning), _lines = _hosts(*changes)
-    assert warning.startswith("4 servers do not have an IPv4 address of their own: ")
-    assert ": n0 (srv_0), n1 (srv_1), n2 (srv_2) and 1 more, with 192.0.2.8, 192.0.2.9. " in warning
-    # Another address of compose, and servers that the file leaves out.
-    hosts[0].variables["ansible_host"] = "192.0.2.7"
-    (warning,) = _warnings(hosts[:5])
-    assert (
-        "2 servers do not have an IPv4 address of their own: n1 (srv_1), n3 (srv_3), with"
-        in warning
+    nine = {"ipv4": "192.0.2.9"}
+    eight = {"ipv4": "192.0.2.8"}
+    hosts = _hosts(nine, eight, nine, eight, {"ipv4": "192.0.2.7"})
+    (warning,) = _warnings(hosts)
+    assert warning.startswith(
+        "4 servers do not have an IPv4 address of their own: n0 (srv_0), n1 (srv_1), n2 (srv_2) "
+        "and 1 more, with 192.0.2.8, 192.0.2.9. "
     )
-    assert _warnings(hosts[:3]) == []
+
+
+@pytest.mark.promise("silent")
+def test_hosts_for_which_compose_sets_another_address_do_not_share_one() -> None:
+    hosts = _hosts({"ipv4": "192.0.2.9"}, {"ipv4": "192.0.2.9"}, {"ipv4": "192.0.2.7"})
+    hosts[0].variables["ansible_host"] = "192.0.2.7"
+    assert _warnings(hosts) == []
 
 
 @pytest.mark.promise("misdirected")
@@ -167,13 +190,20 @@ def test_hosts_with_the_same_address_of_the_api_cause_one_warning() -> None:
     ],
 )
 def test_a_field_never_becomes_a_reserved_or_invalid_variable(prefix: str, field: str) -> None:
-    hosts, warnings, (line,) = _hosts({field: "hostile"}, {field: "x"}, prefix=prefix)
-    for host in hosts:
-        assert "hostile" not in host.variables.values()
-        names = [name for name in FIELDS if prefix or name != "name"]
-        assert set(host.variables) == {"ansible_host", *(f"{prefix}{name}" for name in names)}
+    lines: list[str] = []
+    (host,) = hosts_from(_servers({field: "hostile"}), prefix, False, lines.append)
+    assert "hostile" not in host.variables.values()
+    (line,) = lines
     assert line.startswith("Fields that can't become variables: ")
-    assert warnings == []
+    # Nobody can do anything about this.
+    assert _warnings([host]) == []
+
+
+@pytest.mark.promise("silent")
+def test_a_field_without_a_variable_is_named_once() -> None:
+    lines: list[str] = []
+    hosts_from(_servers({"a-b": 1}, {"a-b": 2}), "server_management_", False, lines.append)
+    assert lines == ["Fields that can't become variables: a-b."]
 
 
 # The names that Ansible itself lists; its other variables start with ansible_.
@@ -187,56 +217,57 @@ OF_ANSIBLE = {
 }
 
 
+NAMES = sorted(name for name in OF_ANSIBLE if not name.startswith("ansible_"))
+
+
 @pytest.mark.promise("misdirected")
-@pytest.mark.parametrize(
-    "name",
-    [
-        *sorted(name for name in OF_ANSIBLE if not name.startswith("ansible_")),
-        *("inventory_dir", "omit", "lookup", "play_hosts", "item", "delegated_vars"),
-    ],
-)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_name_that_ansible_uses_does_not_become_a_variable(name: str) -> None:
     for prefix in ("", name[:3], name[:-1]):
         field = name.removeprefix(prefix)
-        (host,), _warnings_of_all, (line,) = _hosts({field: "hostile", "id": "a"}, prefix=prefix)
+        (host,) = _hosts({field: "hostile", "id": "a"}, prefix=prefix)
         assert name not in host.variables
-        assert field in line
 
 
-# Including surrogates, which JSON can contain without a partner.
-ids = st.text(st.characters(codec=None), min_size=1, max_size=40)
+def test_the_reserved_names_include_those_that_ansible_does_not_list() -> None:
+    assert {"inventory_dir", "omit", "lookup", "play_hosts", "item"} <= RESERVED_VARIABLES
+    assert "delegated_vars" in RESERVED_VARIABLES
+
+
+ids = st.text(min_size=1, max_size=40)
 spellings = st.text(st.sampled_from("aAbB._-+ 0"), min_size=1, max_size=6)
+
+
+@pytest.mark.parametrize("server_id", ["srv_4f2a91c07d", "0", "-x", "..", "a.b-c_d"])
+def test_an_id_of_allowed_characters_is_its_alias(server_id: str) -> None:
+    assert host_key_alias(server_id) == server_id
 
 
 @pytest.mark.promise("misdirected")
 @pytest.mark.parametrize(
     ("server_id", "remainder"),
     [
-        *((plain, None) for plain in ("srv_4f2a91c07d", "0", "-x", "..", "a.b-c_d")),
         ("srv_AB", "srv_"),
         ("srv_ab -o ProxyCommand=id", "srv_ab-oroxyommandid"),
         ("%h'\"$(id)`id`\\", "hidid"),
         ("{{ 7 * 7 }}", "77"),
-        ("\ud800", ""),
+        ("é", ""),
         ("a+b", "ab"),
     ],
 )
-def test_an_id_is_its_alias_or_its_allowed_characters_and_a_digest(
-    server_id: str, remainder: str | None
-) -> None:
+def test_another_id_has_its_allowed_characters_and_a_digest(server_id: str, remainder: str) -> None:
     alias = host_key_alias(server_id)
-    host = Host(Server(server_id, {}), {"ansible_scp_extra_args": "of compose"})
+    assert re.fullmatch(re.escape(remainder) + r"\+[0-9a-f]{32}", alias)
+
+
+def test_each_program_of_ssh_gets_the_alias_unless_compose_has_set_arguments() -> None:
+    host = Host(Server("srv_1", {}), {"ansible_scp_extra_args": "of compose"})
     set_host_key_aliases([host])
-    option = f"-o HostKeyAlias={alias}"
     assert host.variables == {
-        "ansible_ssh_extra_args": option,
-        "ansible_sftp_extra_args": option,
+        "ansible_ssh_extra_args": "-o HostKeyAlias=srv_1",
+        "ansible_sftp_extra_args": "-o HostKeyAlias=srv_1",
         "ansible_scp_extra_args": "of compose",
     }
-    if remainder is None:
-        assert alias == server_id
-    else:
-        assert re.fullmatch(re.escape(remainder) + r"\+[0-9a-f]{32}", alias)
 
 
 @pytest.mark.promise("misdirected")
