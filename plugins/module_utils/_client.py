@@ -190,6 +190,7 @@ class Client:
 
     def _report_retry(self, error: CloudError, attempt: int, wait: float, took: float) -> None:
         line = f"retry {attempt} of {self._connection.retries} in {wait:.1f} s: {error.message}"
+        line = redact(line, self._connection.api_token)
         if max(wait, took) > _LONG_WAIT:
             self._wait(line)
         elif self._trace:

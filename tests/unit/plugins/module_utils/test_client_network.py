@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 import sys
 import warnings
 from pathlib import Path
@@ -42,14 +43,16 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+# TLS.
+
+
 @pytest.mark.promise("home")
 @pytest.mark.parametrize(
-    ("certificate", "trusted", "reason", "step"),
+    ("certificate", "bundle", "reason", "advice"),
     [
-        ("good", "", "unable to get local issuer certificate", "If the certificate is from"),
-        ("good", "another", "unable to get local issuer certificate", "If the certificate is from"),
-        ("elsewhere", "ca", r"'127\.0\.0\.1'", "Check the host in base_url, and any proxy."),
-        ("expired", "ca", "certificate has expired", "Check the clock of this machine and the"),
+        ("good", "another", "unable to get local issuer", "^If the certificate is from .* ca_path"),
+        ("elsewhere", "ca", r"'127\.0\.0\.1'", "^Check the host in base_url.* ca_path"),
+        ("expired", "ca", "has expired", "^Check the clock of this machine and .* ca_path"),
     ],
 )
 def test_a_certificate_that_is_not_trusted_is_refused(
@@ -57,44 +60,50 @@ def test_a_certificate_that_is_not_trusted_is_refused(
     clock: Any,
     certificates: Path,
     certificate: str,
-    trusted: str,
+    bundle: str,
     reason: str,
-    step: str,
+    advice: str,
 ) -> None:
-    verify = str(certificates / f"{trusted}.pem") if trusted else True
-    with (
-        Sandbox(tls=(certificates / f"{certificate}.pem", None)) as sandbox,
-        pytest.raises(TLSFailed, match=reason) as caught,
-    ):
-        read(sandbox, verify=verify, retries=2)
-    assert f"127.0.0.1:{sandbox.port}" in caught.value.message
-    assert ".." not in caught.value.message
-    assert caught.value.next_step.startswith(step)
-    assert "ca_path" in caught.value.next_step
-    assert (clock.waits, sandbox.requests) == ([], [])
+    with Sandbox(tls=(certificates / f"{certificate}.pem", None)) as sandbox:
+        words = rf"TLS with 127\.0\.0\.1:{sandbox.port} failed: .*{reason}[^.]*\. "
+        with pytest.raises(TLSFailed, match=words) as caught:
+            read(sandbox, verify=str(certificates / f"{bundle}.pem"), retries=2)
+    assert re.search(advice, caught.value.next_step)
+    assert clock.waits == []
+    assert sandbox.requests == []
 
 
 def test_the_bundle_of_the_environment_is_used_without_ca_path(
     read: Any, certificates: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ours, another = (str(certificates / name) for name in ("ca.pem", "another.pem"))
+    bundle = str(certificates / "ca.pem")
+    another = str(certificates / "another.pem")
     with Sandbox(servers=3, tls=(certificates / "good.pem", None)) as sandbox:
-        monkeypatch.setenv("REQUESTS_CA_BUNDLE", ours)
+        with pytest.raises(TLSFailed):
+            read(sandbox)
+        monkeypatch.setenv("REQUESTS_CA_BUNDLE", bundle)
         assert len(read(sandbox)) == 3
         with pytest.raises(TLSFailed):
             read(sandbox, verify=another)
         monkeypatch.setenv("REQUESTS_CA_BUNDLE", another)
-        with pytest.raises(TLSFailed):
-            read(sandbox)
-        assert len(read(sandbox, verify=ours)) == 3
-        with warnings.catch_warnings(record=True) as seen:
-            warnings.simplefilter("always")
-            assert len(read(sandbox, verify=False)) == 3
-    assert (read.warnings, [str(warning.message) for warning in seen]) == ([], [])
+        assert len(read(sandbox, verify=bundle)) == 3
+
+
+def test_a_certificate_that_is_not_verified_causes_no_warning(
+    read: Any, certificates: Path
+) -> None:
+    with (
+        Sandbox(servers=3, tls=(certificates / "expired.pem", None)) as sandbox,
+        warnings.catch_warnings(record=True) as seen,
+    ):
+        warnings.simplefilter("always")
+        assert len(read(sandbox, verify=False)) == 3
+    assert seen == []
+    assert read.warnings == []
 
 
 @pytest.mark.parametrize("name", ["no-such.pem", "ca.pem/ca.pem"])
-@pytest.mark.parametrize("variable", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "certifi"])
+@pytest.mark.parametrize("variable", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"])
 def test_a_bundle_that_cannot_be_read_is_named(
     read: Any,
     clock: Any,
@@ -104,12 +113,18 @@ def test_a_bundle_that_cannot_be_read_is_named(
     name: str,
 ) -> None:
     bundle = str(certificates / name)
-    if variable == "certifi":
-        monkeypatch.setattr("requests.utils.DEFAULT_CA_BUNDLE_PATH", bundle)
-    else:
-        monkeypatch.setenv(variable, bundle)
-    words = rf"TLS with 127.0.0.1:1 failed: the CA bundle {bundle} does not exist or can't be"
+    monkeypatch.setenv(variable, bundle)
+    words = f"^TLS with 127.0.0.1:1 failed: the CA bundle {bundle} does not exist or can't be"
     with pytest.raises(TLSFailed, match=words):
+        read(Sandbox(), "https://127.0.0.1:1", retries=3)
+    assert clock.waits == []
+
+
+def test_the_bundle_of_certifi_is_named_if_it_cannot_be_read(
+    read: Any, clock: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("requests.utils.DEFAULT_CA_BUNDLE_PATH", "/nowhere/ca.pem")
+    with pytest.raises(TLSFailed, match=r"the CA bundle /nowhere/ca.pem does not .* certifi"):
         read(Sandbox(), "https://127.0.0.1:1", retries=3)
     assert clock.waits == []
 
@@ -126,56 +141,55 @@ def test_https_to_a_port_for_http_names_the_cause(read: Any, sandbox: Sandbox) -
         read(sandbox, f"https://127.0.0.1:{sandbox.port}")
 
 
-UNREACHABLE = [
-    ("http://127.0.0.1:1", r"127\.0\.0\.1:1: connection refused\."),
-    ("http://[::1]:1", r"\[::1\]:1: [a-z ]+\."),
-    ("http://no-such-host.invalid", r"no-such-host\.invalid:80: the name does not resolve\."),
-]
+# Addresses and proxies.
 
 
-@pytest.mark.parametrize(("url", "words"), UNREACHABLE)
-def test_connection_errors_name_host_and_port(
-    read: Any, sandbox: Sandbox, clock: Any, url: str, words: str
-) -> None:
-    with pytest.raises(Unreachable, match=f"^Cannot reach {words} Tried 2 times") as caught:
-        read(sandbox, url, retries=1)
-    assert "base_url" in caught.value.next_step
-    assert len(clock.waits) == 1
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("http://127.0.0.1:1", r"127\.0\.0\.1:1: connection refused\."),
+        ("http://[::1]:1", r"\[::1\]:1: [a-z ]+\."),
+        ("http://no-such-host.invalid", r"no-such-host\.invalid:80: the name does not resolve\."),
+    ],
+)
+def test_connection_errors_name_host_and_port(read: Any, clock: Any, url: str, words: str) -> None:
+    with pytest.raises(Unreachable, match=f"^Cannot reach {words} Tried 2 times.* base_url"):
+        read(Sandbox(), url, retries=1)
 
 
-BAD_PROXIES = [
-    ("http://127.0.0.1:1", r"through the proxy 127\.0\.0\.1:1: connection refused"),
-    ("http://a:secret@no-such.invalid:1", r"the proxy no-such\.invalid:1: the name does not res"),
-]
-
-
-@pytest.mark.parametrize(("proxy", "words"), BAD_PROXIES)
+@pytest.mark.parametrize(
+    ("proxy", "words"),
+    [
+        ("http://127.0.0.1:1", r"through the proxy 127\.0\.0\.1:1: connection refused"),
+        ("http://a:secret@no-such.invalid:1", r"the proxy no-such\.invalid:1: the name does not"),
+    ],
+)
 def test_an_error_at_the_proxy_is_reported_as_such(
-    read: Any, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, proxy: str, words: str
+    read: Any, monkeypatch: pytest.MonkeyPatch, proxy: str, words: str
 ) -> None:
     monkeypatch.setenv("https_proxy", proxy)
-    with pytest.raises(Unreachable, match=words) as caught:
-        read(sandbox, "https://api.invalid")
-    assert "Cannot reach api.invalid:" in caught.value.message
-    assert "through the proxy" in caught.value.message
-    assert "secret" not in str(caught.value)
-    assert "proxy" in caught.value.next_step
+    with pytest.raises(Unreachable, match=f"^Cannot reach api.invalid:443 .*{words}.*proxy"):
+        read(Sandbox(), "https://api.invalid")
 
 
-FINAL = [
-    ("", "https://a..b", "invalid_option", r"base_url: a\.\.b:443 is not a valid address"),
-    ("", "https://*.b", "invalid_option", r"base_url: \*\.b:443 is not a valid address"),
-    ("http://user:secret@127.0.0.1:99999", "https://h", "invalid_option", "the URL of the proxy"),
-    ("http://user:secret@", "https://h", "invalid_option", "Cannot reach h:443 through the proxy:"),
-    ("other://user:secret@proxy:1", "https://h", "invalid_option", "the URL of the proxy"),
-    ("socks5://proxy:1", "https://h", "missing_library", "proxy:1: .* PySocks is not installed"),
-]
-
-
-@pytest.mark.parametrize(("proxy", "url", "code", "words"), FINAL)
+@pytest.mark.parametrize(
+    ("proxy", "url", "code", "words"),
+    [
+        ("", "https://a..b", "invalid_option", r"^base_url: a\.\.b:443 is not a valid address"),
+        ("", "https://*.b", "invalid_option", r"^base_url: \*\.b:443 is not a valid address"),
+        ("http://a:secret@p:99999", "https://h", "invalid_option", "the URL of the proxy"),
+        (
+            "http://a:secret@",
+            "https://h",
+            "invalid_option",
+            "Cannot reach h:443 through the proxy:",
+        ),
+        ("other://a:secret@p:1", "https://h", "invalid_option", "the URL of the proxy"),
+        ("socks5://p:1", "https://h", "missing_library", "proxy p:1: .* PySocks is not installed"),
+    ],
+)
 def test_what_no_repetition_can_repair_is_not_repeated(
     read: Any,
-    sandbox: Sandbox,
     clock: Any,
     monkeypatch: pytest.MonkeyPatch,
     proxy: str,
@@ -186,19 +200,20 @@ def test_what_no_repetition_can_repair_is_not_repeated(
     monkeypatch.setitem(sys.modules, "socks", None)
     monkeypatch.setenv("https_proxy", proxy)
     with pytest.raises(CloudError, match=words) as caught:
-        read(sandbox, url, retries=3)
-    assert (caught.value.code, caught.value.api_down, clock.waits) == (code, False, [])
+        read(Sandbox(), url, retries=3)
+    assert caught.value.code == code
+    assert not caught.value.api_down
+    assert clock.waits == []
     assert "secret" not in str(caught.value)
-    assert caught.value.next_step
 
 
 @pytest.mark.promise("home")
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+@pytest.mark.parametrize("variable", ["http_proxy", "HTTP_PROXY", "all_proxy"])
 def test_a_loopback_address_never_uses_a_proxy(
-    read: Any, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, host: str
+    read: Any, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, variable: str, host: str
 ) -> None:
-    for variable in ("http_proxy", "HTTP_PROXY", "all_proxy"):
-        monkeypatch.setenv(variable, "http://127.0.0.1:1")
+    monkeypatch.setenv(variable, "http://127.0.0.1:1")
     monkeypatch.setenv("no_proxy", "")
     assert len(read(sandbox, f"http://{host}:{sandbox.port}")) == 3
 
@@ -212,7 +227,8 @@ def test_a_proxy_that_refuses_a_tunnel_is_quoted_and_gets_no_token(
     with pytest.raises(Unreachable, match=r"the proxy .*: tunnel connection failed: 403"):
         read(sandbox, "https://api.invalid")
     (request,) = sandbox.requests
-    assert (request.method, request.path) == ("CONNECT", "api.invalid:443")
+    assert request.method == "CONNECT"
+    assert request.path == "api.invalid:443"
     assert request.headers["Authorization"] is None
 
 
