@@ -12,26 +12,29 @@ import pytest
 
 from tools.galaxy_import import find_faults
 
+DOCUMENTED = {"doc": {"short_description": "x"}}
 
-@pytest.mark.parametrize(
-    ("line", "document", "expected"),
-    [
-        ("WARNING_module was loaded", {"doc": {"short_description": "x"}}, ""),
-        ("WARNING: bad", {"doc": {"short_description": "x"}}, "WARNING: bad"),
-        ("ERROR: bad", {"doc": {"short_description": "x"}}, "ERROR: bad"),
-        ("Fine", {"doc": None}, "modules/server.py: the importer read no documentation"),
-        ("Fine", None, "modules/server.py: the importer read no documentation"),
-    ],
-)
-def test_complaints_and_undocumented_plugins_are_faults(
-    tmp_path: Path, line: str, document: Any, expected: str
-) -> None:
-    for name in ("modules/server.py", "module_utils/_client.py"):
-        (tmp_path / name).parent.mkdir()
-        (tmp_path / name).touch()
-    content = {"content_type": "module", "content_name": "server", "doc_strings": document}
-    result = tmp_path / "importer_result.json"
+
+def faults(folder: Path, line: str, documentation: Any) -> list[str]:
+    """Return the faults of an import with this line in its log, and one module."""
+    (folder / "modules").mkdir()
+    (folder / "modules/server.py").touch()
+    content = {"content_type": "module", "content_name": "server", "doc_strings": documentation}
+    result = folder / "importer_result.json"
     result.write_text(json.dumps({"docs_blob": {"contents": [content]}}), encoding="utf-8")
-    faults = find_faults(f"Fine\n{line}\nFine", result, tmp_path)
-    assert len(faults) == bool(expected)
-    assert "".join(faults).endswith(expected)
+    return find_faults(f"Fine\n{line}\nFine", result, folder)
+
+
+@pytest.mark.parametrize("line", ["WARNING: bad", "ERROR: bad"])
+def test_a_complaint_is_a_fault(tmp_path: Path, line: str) -> None:
+    assert faults(tmp_path, line, DOCUMENTED) == [line]
+
+
+def test_a_line_about_a_warning_is_not_a_fault(tmp_path: Path) -> None:
+    assert faults(tmp_path, "WARNING_module was loaded", DOCUMENTED) == []
+
+
+@pytest.mark.parametrize("documentation", [{"doc": None}, None])
+def test_a_plugin_without_documentation_is_a_fault(tmp_path: Path, documentation: Any) -> None:
+    (fault,) = faults(tmp_path, "Fine", documentation)
+    assert fault.endswith("modules/server.py: the importer read no documentation")

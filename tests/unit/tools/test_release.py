@@ -31,51 +31,61 @@ def git(repository: Path, *arguments: str) -> None:
     subprocess.run(command, cwd=repository, check=True, capture_output=True)
 
 
-def commit(repository: Path, **changed: str) -> None:
-    for name, text in {**READY, **changed}.items():
-        path = repository / name
+@pytest.fixture
+def ready(tmp_path: Path) -> Path:
+    """Return a repository whose commit can be released, with its tag."""
+    git(tmp_path, "init", "--quiet")
+    for name, text in READY.items():
+        path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    git(repository, "add", "--all")
-    git(repository, "commit", "--allow-empty", "--message", "a")
+    git(tmp_path, "add", "--all")
+    git(tmp_path, "commit", "--message", "a")
+    git(tmp_path, "tag", "1.2.3")
+    return tmp_path
 
 
-CODE = "plugins/module_utils/_options.py"
-CHANGES = "changelogs/changelog.yaml"
-PLACEHOLDER = "version: 1.2.3\nrepository: https://example.com/cloud\n"
+def test_a_tagged_commit_with_one_version_is_ready(ready: Path) -> None:
+    assert find_obstacles(ready, final=True) == []
 
 
 @pytest.mark.parametrize(
-    ("changed", "tags", "obstacle", "for_galaxy"),
+    ("name", "text", "obstacle"),
     [
-        ({}, "1.2.3", "", ""),
-        ({CODE: 'VERSION = "1.2.4"\n'}, "1.2.3", "_options.py has 1.2.4", ""),
-        ({CHANGES: "releases:\n  1.2.2: {}\n"}, "1.2.3", "has no release 1.2.3", ""),
-        ({"CHANGELOG.rst": "v1.2.30\n=======\n"}, "1.2.3", "has no section v1.2.3", ""),
-        ({}, "1.2.3 1.2.4 other", "tag must be 1.2.3, but is 1.2.3, 1.2.4", ""),
-        ({}, "", "", "the commit's tag must be 1.2.3, but is missing"),
-        ({"galaxy.yml": PLACEHOLDER}, "1.2.3", "", "repository in galaxy.yml is a placeholder"),
+        ("plugins/module_utils/_options.py", 'VERSION = "1.2.4"\n', "_options.py has 1.2.4"),
+        ("changelogs/changelog.yaml", "releases:\n  1.2.2: {}\n", "has no release 1.2.3"),
+        ("CHANGELOG.rst", "v1.2.30\n=======\n", "has no section v1.2.3"),
     ],
 )
-def test_a_commit_that_is_not_ready_is_refused(
-    tmp_path: Path, changed: dict[str, str], tags: str, obstacle: str, for_galaxy: str
-) -> None:
-    git(tmp_path, "init", "--quiet")
-    commit(tmp_path, **changed)
-    for tag in tags.split():
-        git(tmp_path, "tag", tag)
-    for final, expected in ((False, obstacle), (True, obstacle or for_galaxy)):
-        found = find_obstacles(tmp_path, final=final)
-        assert len(found) == bool(expected)
-        assert expected in "".join(found)
+def test_another_version_is_an_obstacle(ready: Path, name: str, text: str, obstacle: str) -> None:
+    (ready / name).write_text(text)
+    git(ready, "commit", "--all", "--message", "b")
+    git(ready, "tag", "--force", "1.2.3")
+    (found,) = find_obstacles(ready, final=False)
+    assert obstacle in found
 
 
-def test_uncommitted_changes_are_refused(tmp_path: Path) -> None:
-    git(tmp_path, "init", "--quiet")
-    commit(tmp_path)
-    (tmp_path / "galaxy.yml").write_text(f"{READY['galaxy.yml']}# more\n")
-    (tmp_path / "new.txt").touch()
-    (obstacle,) = find_obstacles(tmp_path, final=False)
+def test_another_tag_is_an_obstacle(ready: Path) -> None:
+    git(ready, "tag", "1.2.4")
+    git(ready, "tag", "other")
+    (found,) = find_obstacles(ready, final=False)
+    assert "tag must be 1.2.3, but is 1.2.3, 1.2.4" in found
+
+
+def test_only_a_final_release_needs_its_tag_and_a_real_address(ready: Path) -> None:
+    galaxy = "version: 1.2.3\nrepository: https://example.com/cloud\n"
+    (ready / "galaxy.yml").write_text(galaxy)
+    git(ready, "commit", "--all", "--message", "b")
+    assert find_obstacles(ready, final=False) == []
+    tag, address = find_obstacles(ready, final=True)
+    assert "the commit's tag must be 1.2.3, but is missing" in tag
+    assert "repository in galaxy.yml is a placeholder" in address
+
+
+def test_uncommitted_changes_are_an_obstacle(ready: Path) -> None:
+    (ready / "galaxy.yml").write_text(f"{READY['galaxy.yml']}# more\n")
+    (ready / "new.txt").touch()
+    (obstacle,) = find_obstacles(ready, final=False)
     assert obstacle == "the working tree has changes: galaxy.yml, new.txt"
 
 
