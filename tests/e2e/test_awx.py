@@ -11,11 +11,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
 import trustme
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from support.fixtures import KNOWN, KNOWN_NAMES
+from support.fixtures import KNOWN_NAMES
 from support.guides import GUIDES, read_files, read_tasks
 from support.run import Result, Runner
 
@@ -34,71 +33,63 @@ ENVIRONMENT = {
 }
 
 
-def update(runner: Runner, path: Path, **variables: str) -> tuple[Result, list[str] | None]:
-    """Run an inventory update; return its result, and the hosts that AWX would import.
-
-    AWX imports nothing, not even an empty inventory, if the command fails: the hosts are None.
-    """
+def update(runner: Runner, path: Path, **variables: str) -> Result:
+    """Run an inventory update, which writes ``output.json`` beside the file."""
     output = path.with_name("output.json")
     output.unlink(missing_ok=True)
     command = ("--list", "--export", "-i", path, "--output", output, "--playbook-dir", path.parent)
-    result = runner.inventory(*command, "-vvv", env={**ENVIRONMENT, **variables}, cwd=path.parent)
-    return result, hosts(json.loads(output.read_text())) if result.rc == 0 else None
+    environment = {**ENVIRONMENT, **variables}
+    return runner.inventory(*command, "-vvv", env=environment, cwd=path.parent)
 
 
-@pytest.mark.parametrize(
-    ("options", "servers", "imported"),
-    [
-        ({"api_token": "wrong"}, KNOWN, None),
-        ({}, [], []),
-        ({"min_servers": 1}, [], None),
-        ({"regions": ["eu-1", "eu-11"], "strict": True}, KNOWN, None),
-        (
-            {"hostnames": ["'acct-a-' ~ server_management_name"]},
-            KNOWN,
-            [f"acct-a-{name}" for name in KNOWN_NAMES],
-        ),
-    ],
-    ids=["wrong token", "no server", "too few servers", "unknown region", "other names"],
-)
-def test_an_update_fails_or_imports_these_hosts(
-    source: Source, options: dict[str, Any], servers: list[Any], imported: list[str] | None
-) -> None:
-    source.sandbox.servers[:] = [dict(server) for server in servers]
-    _result, found = update(source.runner, source.file(**options))
-    assert found == imported
+def imported(runner: Runner, path: Path, **variables: str) -> list[str]:
+    """Return the hosts that AWX imports by an update, which must not fail."""
+    update(runner, path, **variables).ok()
+    return hosts(json.loads(path.with_name("output.json").read_text()))
+
+
+def fails(runner: Runner, path: Path, **variables: str) -> bool:
+    """Return whether an update fails: then AWX imports nothing, not even an empty inventory."""
+    return update(runner, path, **variables).rc != 0
+
+
+def test_an_update_of_an_empty_account_imports_no_hosts(source: Source) -> None:
+    source.sandbox.servers.clear()
+    assert imported(source.runner, source.file()) == []
+    assert fails(source.runner, source.file(min_servers=1))
+
+
+def test_an_update_with_a_wrong_token_fails(source: Source) -> None:
+    assert fails(source.runner, source.file(api_token="wrong"))
 
 
 def test_a_directory_with_a_failing_file_needs_a_variable_to_fail(source: Source) -> None:
-    folder = source.folder / "sources"
+    folder = source.folder = source.folder / "sources"
     folder.mkdir()
-    for name, options in (("a", {}), ("b", {"api_token": "wrong"})):
-        path = source.file(f"{name}.server_management.yml", **options)
-        path.rename(folder / path.name)
-    assert update(source.runner, folder)[1] == KNOWN_NAMES
+    source.file("a.server_management.yml")
+    source.file("b.server_management.yml", api_token="wrong")
+    assert imported(source.runner, folder) == KNOWN_NAMES
     name = "ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED"
-    assert update(source.runner, folder, **{name: SOURCE_VARIABLES[name]})[1] is None
+    assert fails(source.runner, folder, **{name: SOURCE_VARIABLES[name]})
 
 
 def test_with_fewer_plugins_no_script_is_read(source: Source) -> None:
-    assert update(source.runner, source.file(), **ENABLED)[1] == KNOWN_NAMES
+    assert imported(source.runner, source.file(), **ENABLED) == KNOWN_NAMES
     # AWX gives jobs their inventory in this form.
     script = source.folder / "hosts"
     script.write_text('#! /usr/bin/env python3\nprint(\'{"all": {"hosts": ["web-1"]}}\')\n')
     script.chmod(0o755)
-    assert update(source.runner, script, **ENABLED)[1] is None
+    assert fails(source.runner, script, **ENABLED)
 
 
 def test_the_variables_of_the_guide_are_in_what_awx_reads(source: Source) -> None:
     compose = {"_awx_description": "server_management_name"}
     path = source.file(hostnames=["server_management_id"], compose=compose)
-    update(source.runner, path)
+    update(source.runner, path).ok()
     output = json.loads(path.with_name("output.json").read_text())
     variables = output["_meta"]["hostvars"]["srv_2"]
-    assert (variables["_awx_description"], variables["server_management_status"]) == (
-        "web-2",
-        "stopped",
-    )
+    assert variables["_awx_description"] == "web-2"
+    assert variables["server_management_status"] == "stopped"
 
 
 def test_an_update_finds_collections_of_the_project_only_by_the_variable(
@@ -108,32 +99,45 @@ def test_an_update_finds_collections_of_the_project_only_by_the_variable(
     (mounted,) = re.findall(r"``ANSIBLE_COLLECTIONS_PATH: (\S+)``", guide)
     runner = Runner(tmp_path / "other_home")
     path = source.file()
-    missing, found = update(runner, path, **ENABLED)
-    assert found is None
+    missing = update(runner, path, **ENABLED)
+    assert missing.rc != 0
     missing.shows("Failed to load inventory plugin, skipping", "No inventory plugins available")
     variable = mounted.replace("/runner/requirements_collections", str(installed))
-    assert update(runner, path, ANSIBLE_COLLECTIONS_PATH=variable)[1] == KNOWN_NAMES
+    assert imported(runner, path, ANSIBLE_COLLECTIONS_PATH=variable) == KNOWN_NAMES
 
 
-@pytest.mark.parametrize("ca", ["", "a CA"])
-def test_a_credential_opens_the_account(source: Source, ca: str) -> None:
-    made = TASKS["awx.awx.credential_type"]
-    values: dict[str, Any] = {"base_url": source.sandbox.url, "api_token": source.sandbox.token}
-    assert set(made["inputs"]["required"]) == set(values)
-    if ca:  # AWX leaves out empty fields.
-        values["ca"] = trustme.CA().cert_pem.bytes().decode()
-    assert {field["id"] for field in made["inputs"]["fields"]} >= set(values)
+CREDENTIAL = TASKS["awx.awx.credential_type"]
+
+
+def inject(source: Source, values: dict[str, Any]) -> dict[str, str]:
+    """Return the environment of the guide's type of credential, as AWX makes it."""
     render = ImmutableSandboxedEnvironment().from_string
     names = {}
-    for name, text in made["injectors"]["file"].items():
+    for name, text in CREDENTIAL["injectors"]["file"].items():
         path = source.folder / name.removeprefix("template.")
         path.write_text(render(text).render(values))
         names[path.name] = str(path)
     values["tower"] = {"filename": names}
-    variables = {
-        name: render(text).render(values) for name, text in made["injectors"]["env"].items()
-    }
-    assert variables["SERVER_MANAGEMENT_CA_PATH"] == (names["ca"] if ca else "")
+    variables = {}
+    for name, text in CREDENTIAL["injectors"]["env"].items():
+        variables[name] = render(text).render(values)
+    return variables
+
+
+def test_a_credential_opens_the_account(source: Source) -> None:
+    values = {"base_url": source.sandbox.url, "api_token": source.sandbox.token}
+    assert set(CREDENTIAL["inputs"]["required"]) == set(values)
+    variables = inject(source, values)
+    # AWX leaves out empty fields.
+    assert variables["SERVER_MANAGEMENT_CA_PATH"] == ""
     path = source.folder / "awx.server_management.yml"
     path.write_text(FILES[path.name])
-    assert update(source.runner, path, **variables)[1] == KNOWN_NAMES
+    assert imported(source.runner, path, **variables) == KNOWN_NAMES
+
+
+def test_a_credential_may_have_a_ca(source: Source) -> None:
+    certificate = trustme.CA().cert_pem.bytes().decode()
+    values = {"base_url": "https://a", "api_token": "b", "ca": certificate}
+    assert set(values) <= {field["id"] for field in CREDENTIAL["inputs"]["fields"]}
+    variables = inject(source, values)
+    assert Path(variables["SERVER_MANAGEMENT_CA_PATH"]).read_text().strip() == certificate.strip()

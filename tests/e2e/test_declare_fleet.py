@@ -6,9 +6,7 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,88 +16,119 @@ from support.run import Result, Runner
 
 from .hostile import CANARY, CASES, EXECUTE
 
-FLEET = "fleet: [{name: db-1, plan: small}, {name: web-1}, {name: web-3}]\n"
+DECLARED = """\
+# The servers of the account, written by the playbook server_management.cloud.declare_fleet.
+---
+fleet:
+  - name: db-1
+    plan: large
+    region: eu-1
+  - name: web-1
+    plan: small
+    region: eu-1
+  - name: web-2
+    plan: small
+    region: eu-2
+"""
 # Names that YAML reads as something else, or that Ansible could read as a template.
-NAMES = ["yes", "null", "12", "1e3", "0x10", "2026-01-01", "a: b", "- a", "@a", "é漢", "😀", "a b "]
-NAMES += ["=", "<<", "~", "no\n", "12\n", "2026-01-01\t10:00:00", "[1]", "{}", "null\n"]
-NAMES += ["#jinja2:variable_start_string:'['", "{1: 2}", "#jinja2: a\n{{ 1 }}", "!!python/none"]
-NAMES += [EXECUTE, "{% if %}", "{# a", "\n", "a\nb", '"', "'", "!unsafe a", "&a"]
-NAMES += ["web", "web", "Web"]
+NAMES = [
+    "yes", "null", "12", "1e3", "0x10", "2026-01-01", "a: b", "- a", "@a", "é漢", "😀", "a b ",
+    "=", "<<", "~", "no\n", "12\n", "2026-01-01\t10:00:00", "[1]", "{}", "null\n",
+    "#jinja2:variable_start_string:'['", "{1: 2}", "#jinja2: a\n{{ 1 }}", "!!python/none",
+    EXECUTE, "{% if %}", "{# a", "\n", "a\nb", '"', "'", "!unsafe a", "&a",
+    "web", "web", "Web",
+]  # fmt: skip
 
 
-def run(playbook: str, runner: Runner, api: Sandbox, *arguments: str | Path) -> Result:
-    name = f"server_management.cloud.{playbook}"
+def declare(runner: Runner, api: Sandbox, *arguments: str | Path) -> Result:
+    name = "server_management.cloud.declare_fleet"
     return runner.playbook(name, *arguments, env=api.environment)
 
 
-declare = partial(run, "declare_fleet")
-check = partial(run, "check_fleet")
+def check(runner: Runner, api: Sandbox, *arguments: str | Path) -> Result:
+    name = "server_management.cloud.check_fleet"
+    return runner.playbook(name, *arguments, env=api.environment)
 
 
-def test_it_writes_names_and_replaces_nothing_by_mistake(runner: Runner, sandbox: Sandbox) -> None:
-    path = runner.home / "fleet.yml"
+def test_it_writes_names_plans_and_regions(runner: Runner, sandbox: Sandbox) -> None:
     declare(runner, sandbox, "--diff").ok().shows("+  - name: web-1")
-    entry = "  - name: db-1\n    plan: large\n    region: eu-1\n"
-    assert f"\n---\nfleet:\n{entry}" in path.read_text()
-    sandbox.servers.clear()
-    declare(runner, sandbox).shows("fleet.yml exists, so nothing was changed")
-    assert path.read_text().count("name: ") == 3
-    replace = ("-e", "declare_fleet_replace=true")
-    declare(runner, sandbox, *replace).ok()
+    assert (runner.home / "fleet.yml").read_text() == DECLARED
+    # A server that was starting when the file was written is in sync.
+    sandbox.servers[0]["status"] = "made-up"
     check(runner, sandbox).ok()
-    # Only a regular file is replaced, and none is written into a directory.
-    (runner.home / "folder").mkdir()
-    result = declare(runner, sandbox, *replace, "-e", "declare_fleet_file=folder")
+
+
+def test_it_replaces_nothing_by_mistake(runner: Runner, sandbox: Sandbox) -> None:
+    path = runner.home / "fleet.yml"
+    path.write_text("mine\n")
+    declare(runner, sandbox).shows("fleet.yml exists, so nothing was changed")
+    assert path.read_text() == "mine\n"
+    sandbox.servers.clear()
+    declare(runner, sandbox, "-e", "declare_fleet_replace=true").ok()
+    check(runner, sandbox).ok()
+
+
+def test_it_writes_nothing_into_a_directory(runner: Runner, sandbox: Sandbox) -> None:
+    folder = runner.home / "folder"
+    folder.mkdir()
+    variables = "declare_fleet_replace=true declare_fleet_file=folder"
+    result = declare(runner, sandbox, "-e", variables)
     result.shows("folder is a directory, so nothing was changed")
-    assert not list((runner.home / "folder").iterdir())
+    assert not list(folder.iterdir())
 
 
 def test_a_difference_is_one_line_of_the_output(runner: Runner, sandbox: Sandbox) -> None:
-    declared = runner.home / "declared.yml"
-    declared.write_text(FLEET)
+    fleet = "fleet: [{name: db-1, plan: small}, {name: web-1}, {name: web-3}]\n"
+    (runner.home / "declared.yml").write_text(fleet)
     # A name in the report is never rendered.
     sandbox.servers[1]["name"] = EXECUTE
     result = check(runner, sandbox, "-e", "check_fleet_file=~/declared.yml")
     assert result.rc == 2
     lines = [line.strip(" ,") for line in result.stdout.splitlines()]
     start = lines.index('"msg": [')
-    assert lines[start + 1 : start + 3] == [
-        '"db-1 has the plan large instead of small"',
-        '"web-3 is missing"',
-    ]
+    assert lines[start + 1] == '"db-1 has the plan large instead of small"'
+    assert lines[start + 2] == '"web-3 is missing"'
     assert lines[start + 3].endswith('(srv_2) is not declared"')
     assert lines[start + 4] == "]"
     assert not list(runner.home.rglob(CANARY))
-    sandbox.servers[:] = [{**KNOWN[2], "plan": "small"}, KNOWN[0], {**KNOWN[1], "name": "web-3"}]
-    same = check(runner, sandbox, "-e", "check_fleet_file=declared.yml").ok()
-    same.shows("The account has exactly the servers of declared.yml.")
+
+
+def test_an_account_in_sync_is_reported(runner: Runner, sandbox: Sandbox) -> None:
+    fleet = "fleet: [{name: db-1, plan: large}, {name: web-1}, {name: web-2}]\n"
+    (runner.home / "declared.yml").write_text(fleet)
+    result = check(runner, sandbox, "-e", "check_fleet_file=declared.yml").ok()
+    result.shows("The account has exactly the servers of declared.yml.")
+
+
+def test_a_missing_file_is_named(runner: Runner, sandbox: Sandbox) -> None:
+    missing = "fleet.yml is not a file. Set check_fleet_file to the path of a declared fleet."
+    check(runner, sandbox).shows(missing)
+    assert sandbox.requests == []
 
 
 def test_a_file_that_declares_no_fleet_is_named(runner: Runner, sandbox: Sandbox) -> None:
-    missing = "fleet.yml is not a file. Set check_fleet_file to the path of a declared fleet."
-    check(runner, sandbox).shows(missing)
     (runner.home / "fleet.yml").write_text("fleet: {web-1: {plan: small}}\n")
     check(runner, sandbox).shows("fleet.yml does not have the list fleet")
     assert sandbox.requests == []
 
 
 def test_both_playbooks_read_all_pages(runner: Runner) -> None:
-    paging: dict[str, Any] = {"pagination": "cursor", "pagination_parameter": "last"}
-    with Sandbox(servers=3, page_size=2, **paging) as api:
-        for name in ("declare_fleet", "check_fleet"):
-            options = [f"{name}_{option}={value}" for option, value in paging.items()]
-            run(name, runner, api, "-e", " ".join(options)).ok()
+    with Sandbox(servers=3, page_size=2, pagination="cursor", pagination_parameter="last") as api:
+        options = "declare_fleet_pagination=cursor declare_fleet_pagination_parameter=last"
+        declare(runner, api, "-e", options).ok()
+        options = "check_fleet_pagination=cursor check_fleet_pagination_parameter=last"
+        check(runner, api, "-e", options).ok()
     assert (runner.home / "fleet.yml").read_text().count("name: ") == 3
 
 
 @pytest.mark.promise("data")
 def test_a_hostile_account_is_in_sync_with_its_declaration(runner: Runner) -> None:
-    # Not with fields that Ansible gives a meaning in the JSON of a module's result.
-    cases = [case for case in CASES if "__ansible_" not in str(case.server)]
-    servers = [case.server for case in cases]
+    servers = [case.server for case in CASES]
+    # Ansible gives such fields a meaning in the JSON of a module's result.
+    servers = [server for server in servers if "__ansible_" not in str(server)]
     for number, text in enumerate(NAMES):
-        field = {"name": text, "plan": text, "region": text}
-        servers.append({**KNOWN[0], "id": f"srv_name_{number}", **field})
+        server = {**KNOWN[0], "id": f"srv_name_{number}", "name": text}
+        servers.append({**server, "plan": text, "region": text})
         servers.append({**KNOWN[0], "id": f"{text}{number}", "name": f"by-id-{number}"})
     with Sandbox(servers=servers, page_size=1000) as api:
         declare(runner, api).ok()
