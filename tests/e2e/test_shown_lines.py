@@ -22,7 +22,7 @@ EXPRESSIONS = {
     "undefined": "server_management_nope.x",
     "one_host": "none if server_management_name != 'web-1' else server_management_nope.x",
     "filter": "server_management_plan | nope",
-    "braces": "'{{ server_management_plan }}'",
+    "braces": "'{{ server_management_plan != 1 }}'",  # deprecated, so Ansible shows its line
     "type": "server_management_plan | length",
     "date": "2026-01-01",
 }

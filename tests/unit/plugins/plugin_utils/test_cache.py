@@ -69,9 +69,9 @@ class Account:
         """Return the listing of the entry, or FETCHED."""
         return self.entry.listing(lambda: FETCHED, use_cache)
 
-    def listing_while(self, error: CloudError) -> Listing:
+    def listing_while(self, error: CloudError, *, use_cache: bool = False) -> Listing:
         """Return the listing of the entry while the API can't be read."""
-        return self.entry.listing(Mock(side_effect=error), True)
+        return self.entry.listing(Mock(side_effect=error), use_cache)
 
 
 def entry(age: float = 0, **changes: Any) -> dict[str, Any]:
@@ -182,8 +182,8 @@ def test_a_stale_entry_is_not_used_if_the_api_responds(error: CloudError) -> Non
     assert account.warnings == []
 
 
-@pytest.mark.parametrize(("age", "grace"), [(160, 50), (120, 0)])
-def test_an_entry_that_is_too_old_is_not_used(age: int, grace: int) -> None:
+@pytest.mark.parametrize(("age", "grace"), [(160, 50), (120, 0), (90, 0)])
+def test_without_a_stale_entry_that_may_be_used_the_source_fails(age: int, grace: int) -> None:
     account = Account({KEY: entry(age)}, fresh=100, grace=grace)
     with pytest.raises(Unreachable):
         account.listing_while(Unreachable("Down."))
@@ -227,7 +227,7 @@ def test_a_cache_that_cannot_be_read_is_named_once_and_not_used_again() -> None:
     cache = Mock(**{"get.side_effect": RuntimeError(f"Error at\n{PATH}: [Errno 13] Permission.")})
     account = Account(cache, grace=50)
     with pytest.raises(Unreachable):
-        account.listing_while(Unreachable("Down."))
+        account.listing_while(Unreachable("Down."), use_cache=True)
     account.entry.keep(FETCHED)
     reason = f"Error at {PATH}: [Errno 13] Permission"
     assert account.warnings == [f"The cache x at h:1 can't be read: {reason}."]
