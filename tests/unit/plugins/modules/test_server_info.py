@@ -86,6 +86,7 @@ def test_only_servers_in_the_result_cause_warnings(account: Sandbox) -> None:
         # A playbook may wait in a loop for such a server.
         ({"statuses": ["gone"]}, []),
         ({"regions": ["ap"], "name": "web"}, []),
+        ({"regions": ["ap"], "id": "s_1"}, []),
     ],
 )
 def test_values_that_look_like_mistakes_cause_a_warning(
