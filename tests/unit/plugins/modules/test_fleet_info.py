@@ -109,6 +109,12 @@ def test_a_name_of_several_servers_is_ambiguous(fleet: Sandbox) -> None:
     ]
 
 
+def test_ambiguous_names_are_sorted(fleet: Sandbox) -> None:
+    fleet.servers.append({**WEB, "id": "s_5"})
+    ambiguous = compare(fleet, [{"name": "web"}, {"name": "twin"}]).result["ambiguous"]
+    assert [finding["name"] for finding in ambiguous] == ["twin", "web"]
+
+
 def test_the_report_is_sorted_by_name(fleet: Sandbox) -> None:
     fleet.servers.insert(0, {"id": "x_1"})
     declared = [{"name": "zoo"}, {"id": "s_1", "plan": "l"}, {"name": "twin"}, {"name": "abc"}]
