@@ -27,7 +27,7 @@ def fleet() -> Iterator[Sandbox]:
         yield running
 
 
-def compare(api: Sandbox, declared: list[Any], **options: Any) -> Outcome:
+def run(api: Sandbox, declared: list[Any], **options: Any) -> Outcome:
     """Compare the account with declared servers."""
     given = {"base_url": api.url, "api_token": api.token, "servers": declared, **options}
     return run_module("fleet_info", given)
@@ -42,7 +42,7 @@ def compare(api: Sandbox, declared: list[Any], **options: Any) -> Outcome:
     ],
 )
 def test_a_matching_account_is_in_sync_after_one_request(fleet: Sandbox, web: Record) -> None:
-    outcome = compare(fleet, [web, *OTHERS])
+    outcome = run(fleet, [web, *OTHERS])
     result = {
         "in_sync": True,
         "report": [],
@@ -57,7 +57,7 @@ def test_a_matching_account_is_in_sync_after_one_request(fleet: Sandbox, web: Re
 
 def test_a_missing_server_is_returned_as_declared(fleet: Sandbox) -> None:
     missing = [{"name": "new ", "plan": "small"}, {"id": "s_9"}]
-    result = compare(fleet, [*ALL, *missing]).result
+    result = run(fleet, [*ALL, *missing]).result
     assert result["missing"] == missing
     assert result["report"] == ["new is missing", "s_9 is missing"]
     assert result["in_sync"] is False
@@ -65,7 +65,7 @@ def test_a_missing_server_is_returned_as_declared(fleet: Sandbox) -> None:
 
 def test_a_different_server_is_returned_with_the_values(fleet: Sandbox) -> None:
     web = {"name": "web", "plan": "large", "region": "us", "status": "running"}
-    result = compare(fleet, [web, *OTHERS]).result
+    result = run(fleet, [web, *OTHERS]).result
     plan = {"expected": "large", "actual": "small"}
     region = {"expected": "us", "actual": "eu"}
     assert result["different"] == [
@@ -77,14 +77,14 @@ def test_a_different_server_is_returned_with_the_values(fleet: Sandbox) -> None:
 
 
 def test_an_unexpected_server_is_returned_as_server_info_does(fleet: Sandbox) -> None:
-    result = compare(fleet, [{"name": "web"}, {"id": "s_2"}]).result
+    result = run(fleet, [{"name": "web"}, {"id": "s_2"}]).result
     assert result["unexpected"] == [DB, TWIN_3]
     assert result["report"] == ["db (s_4) is not declared", "twin (s_3) is not declared"]
     assert result["in_sync"] is False
 
 
 def test_unexpected_servers_can_be_allowed_and_are_still_listed(fleet: Sandbox) -> None:
-    outcome = compare(fleet, [{"name": "web"}], allow_unexpected=True)
+    outcome = run(fleet, [{"name": "web"}], allow_unexpected=True)
     assert outcome.result["unexpected"] == [DB, TWIN_2, TWIN_3]
     assert outcome.result["report"] == []
     assert outcome.result["in_sync"] is True
@@ -92,14 +92,14 @@ def test_unexpected_servers_can_be_allowed_and_are_still_listed(fleet: Sandbox) 
 
 
 def test_a_comparison_that_cannot_find_anything_warns(fleet: Sandbox) -> None:
-    (warning,) = compare(fleet, [], allow_unexpected=True).warnings
+    (warning,) = run(fleet, [], allow_unexpected=True).warnings
     assert warning.startswith("servers: the list is empty and allow_unexpected is set")
 
 
 def test_a_name_of_several_servers_is_ambiguous(fleet: Sandbox) -> None:
     # A server that is also declared by its id is compared.
     declared = [{"name": "twin", "plan": "l"}, {"id": "s_2", "plan": "l"}, {"name": "web"}]
-    result = compare(fleet, declared).result
+    result = run(fleet, declared).result
     assert result["ambiguous"] == [{"name": "twin", "ids": ["s_2", "s_3"]}]
     assert result["unexpected"] == [DB]
     assert result["report"] == [
@@ -111,14 +111,14 @@ def test_a_name_of_several_servers_is_ambiguous(fleet: Sandbox) -> None:
 
 def test_ambiguous_names_are_sorted(fleet: Sandbox) -> None:
     fleet.servers.append({**WEB, "id": "s_5"})
-    ambiguous = compare(fleet, [{"name": "web"}, {"name": "twin"}]).result["ambiguous"]
+    ambiguous = run(fleet, [{"name": "web"}, {"name": "twin"}]).result["ambiguous"]
     assert [finding["name"] for finding in ambiguous] == ["twin", "web"]
 
 
 def test_the_report_is_sorted_by_name(fleet: Sandbox) -> None:
     fleet.servers.insert(0, {"id": "x_1"})
     declared = [{"name": "zoo"}, {"id": "s_1", "plan": "l"}, {"name": "twin"}, {"name": "abc"}]
-    assert compare(fleet, declared).result["report"] == [
+    assert run(fleet, declared).result["report"] == [
         "abc is missing",
         "db (s_4) is not declared",
         "twin is the name of 2 servers (s_2, s_3)",
@@ -130,7 +130,7 @@ def test_the_report_is_sorted_by_name(fleet: Sandbox) -> None:
 
 def test_a_field_that_the_api_does_not_give_is_a_difference(fleet: Sandbox) -> None:
     fleet.servers = [{"id": "s_5", "name": "bare", "plan": None, "region": 7}]
-    outcome = compare(fleet, [{"id": "s_5", "plan": "small", "region": "eu"}])
+    outcome = run(fleet, [{"id": "s_5", "plan": "small", "region": "eu"}])
     (different,) = outcome.result["different"]
     assert different["differences"]["plan"] == {"expected": "small", "actual": None}
     line = "bare (s_5) has no plan (expected small) and no region (expected eu)"
@@ -157,7 +157,7 @@ def test_a_field_that_the_api_does_not_give_is_a_difference(fleet: Sandbox) -> N
 def test_an_invalid_entry_is_an_error_before_any_request(
     fleet: Sandbox, declared: list[Any], message: str
 ) -> None:
-    outcome = compare(fleet, declared)
+    outcome = run(fleet, declared)
     assert outcome.failed
     assert outcome.result["msg"].startswith(f"servers: {message}")
     assert outcome.result["error"]["code"] == "invalid_option"
@@ -165,7 +165,7 @@ def test_an_invalid_entry_is_an_error_before_any_request(
 
 
 def test_a_server_declared_by_its_name_and_its_id_is_an_error(fleet: Sandbox) -> None:
-    outcome = compare(fleet, [{"name": "web"}, {"id": "s_1"}])
+    outcome = run(fleet, [{"name": "web"}, {"id": "s_1"}])
     assert outcome.failed
     assert outcome.result["msg"].startswith(
         "servers: entry 2 (s_1) declares the same server as entry 1 (web)."
@@ -196,7 +196,7 @@ def test_hostile_text_is_cleaned_in_the_report_and_kept_in_the_records(fleet: Sa
     missing = {**WEB, "id": "s_2", "name": "web is missing"}
     fleet.servers = [{**WEB, "name": "a\nb"}, red, missing]
     declared = [{"name": "a\nb", "plan": "l\nl"}, {"name": "no\nname"}]
-    result = compare(fleet, declared).result
+    result = run(fleet, declared).result
     assert result["unexpected"] == [red, missing]
     assert result["report"] == [
         '"[31mred" ("s 1") is not declared',
@@ -208,5 +208,5 @@ def test_hostile_text_is_cleaned_in_the_report_and_kept_in_the_records(fleet: Sa
 
 def test_a_line_of_the_report_is_short(fleet: Sandbox) -> None:
     fleet.servers = [{**WEB, "name": "x" * 5000}]
-    (line,) = compare(fleet, []).result["report"]
+    (line,) = run(fleet, []).result["report"]
     assert len(line) < 400
