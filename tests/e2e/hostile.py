@@ -18,112 +18,113 @@ CANARY = "hostile-canary"
 EXECUTE = f"{{{{ lookup('ansible.builtin.pipe', 'touch $HOME/{CANARY}') }}}}"
 STATEMENT = f"{{% set x = lookup('ansible.builtin.pipe', 'touch $HOME/{CANARY}') %}}"
 HEADER = "#jinja2: variable_start_string:'[[', variable_end_string:']]'\n[[ 7 * 7 ]]"
-MISSING: Any = object()
 # Another source in the same inventory.
 STATIC = "[static_group]\nstatic-1 ansible_host=198.51.100.1\n"
 
 
 @dataclass(frozen=True)
 class Case:
-    """A server with the id ``srv_<title>``, changed in some fields; an ``ipv4`` there is unusable.
+    """A server with the id ``srv_<title>`` and other changes, and the host that it must become.
 
-    ``host`` is its host name, by default the title. ``lost`` are the fields that become no
+    ``removed`` are fields that the server does not have, and ``lost`` those that become no
     variable, apart from documented ones that are not text.
     """
 
     title: str
     change: Mapping[str, Any]
     host: str = ""
+    removed: Collection[str] = ()
     lost: Collection[str] = ()
+    address: str = SERVER["ipv4"]
+
+    @property
+    def host_name(self) -> str:
+        """Return the name that the host must have: ``host``, or the title."""
+        return self.host or self.title
 
     @property
     def server(self) -> dict[str, Any]:
         """Return the element of the response."""
-        server = {**SERVER, "id": f"srv_{self.title}", "name": self.title, **self.change}
-        return {key: value for key, value in server.items() if value is not MISSING}
-
-    @property
-    def host_name(self) -> str:
-        """Return the name that the host must have."""
-        return self.host or self.title
+        server = {**SERVER, "id": f"srv_{self.title}", "name": self.title}
+        server.update(self.change)
+        for field in self.removed:
+            del server[field]
+        return server
 
     @property
     def fields(self) -> dict[str, Any]:
         """Return the fields that must become variables."""
-        return {
-            key: value
-            for key, value in self.server.items()
-            if key not in self.lost and (isinstance(value, str) or key not in SERVER)
-        }
+        fields = {}
+        for field, value in self.server.items():
+            is_usable = isinstance(value, str) or field not in SERVER
+            if is_usable and field not in self.lost:
+                fields[field] = value
+        return fields
 
     @property
     def host_vars(self) -> dict[str, Any]:
         """Return the variables that the host must have."""
-        variables = {f"server_management_{key}": value for key, value in self.fields.items()}
-        address = "no-usable-ipv4.invalid." if "ipv4" in self.change else SERVER["ipv4"]
-        return {**variables, "ansible_host": address}
+        variables = {"ansible_host": self.address}
+        for field, value in self.fields.items():
+            variables[f"server_management_{field}"] = value
+        return variables
 
     @property
     def host_groups(self) -> set[str]:
         """Return the groups that must have the host."""
-        values = {key: self.fields.get(key) for key in ("region", "plan", "status")}
-        named = {f"{key}_{value}" for key, value in values.items() if value}
-        return {"server_management", *(re.sub("[^A-Za-z0-9_]", "_", name) for name in named)}
+        groups = {"server_management"}
+        for field in ("region", "plan", "status"):
+            value = self.fields.get(field)
+            if value:
+                groups.add(re.sub("[^A-Za-z0-9_]", "_", f"{field}_{value}"))
+        return groups
 
 
 CONTROL = Case("control", {})
 
-# The unit tests of names have the other forms.
+# Names, and those of their hosts. The unit tests of names have the other forms.
+NAMED: dict[str, tuple[Any, str]] = {
+    "template": (EXECUTE, "_lookup_ansible.builtin.pipe_touch_HOME_hostile-canary_"),
+    "statement": ("{% for x in y %}", "_for_x_in_y_"),
+    "header": ("#jinja2: trim_blocks:True", "_jinja2_trim_blocks_True"),
+    "pattern": ("!host-c,&host-d", "_host-c_host-d"),
+    "range": ("host[01:20]", "host_01_20_"),
+    "ansi": ("\x1b[31mred\x1b[0m", "_31mred_0m"),
+    "line": ("one\nansible_connection=local", "one_ansible_connection_local"),
+    "file": ("control.yml", "control_yml"),
+    "upper": ("CASE-A", "CASE-A"),
+    "lower": ("case-a", "case-a"),
+    "twin-1": ("twin", "twin_srv_twin-1"),
+    "twin-2": ("twin", "twin_srv_twin-2"),
+    "of-an-id": ("srv_control", "srv_control"),
+    "group": ("static_group", "static_group_srv_group"),
+    "every": ("all", "all_srv_every"),
+    # No group has this name, but one could get it.
+    "region": ("region_eu_1", "srv_region"),
+    "option": ("-oProxyCommand=touch", "srv_option"),
+    "folder": ("../../etc/passwd", "srv_folder"),
+    "number": (7, "srv_number"),
+    "object": ({"a": EXECUTE}, "srv_object"),
+}
 NAMES = [
-    Case(title, {"name": name}, host)
-    for title, name, host in (
-        ("template", EXECUTE, "_lookup_ansible.builtin.pipe_touch_HOME_hostile-canary_"),
-        ("statement", "{% for x in y %}", "_for_x_in_y_"),
-        ("header", "#jinja2: trim_blocks:True", "_jinja2_trim_blocks_True"),
-        ("literal", "{0}", "_0_"),
-        ("pattern", "!host-c,&host-d", "_host-c_host-d"),
-        ("range", "host[01:20]", "host_01_20_"),
-        ("ansi", "\x1b[31mred\x1b[0m", "_31mred_0m"),
-        ("line", "one\nansible_connection=local", "one_ansible_connection_local"),
-        ("file", "control.yml", "control_yml"),
-        ("long", "y" * 253, "y" * 253),
-        ("upper", "CASE-A", "CASE-A"),
-        ("lower", "case-a", "case-a"),
-        ("blank", "   ", "_"),
-        ("loopback", "0x7f000001", "0x7f000001_srv_loopback"),
-        ("twin-1", "twin", "twin_srv_twin-1"),
-        ("twin-2", "twin", "twin_srv_twin-2"),
-        ("of-an-id", "srv_control", "srv_control"),
-        ("group", "static_group", "static_group_srv_group"),
-        ("every", "all", "all_srv_every"),
-        # No group has the last of these names, but one could get it.
-        ("region", "region_eu_1", "srv_region"),
-        ("status", "status_stopped", "srv_status"),
-        ("option", "-oProxyCommand=touch", "srv_option"),
-        ("folder", "../../etc/passwd", "srv_folder"),
-        ("empty", "", "srv_empty"),
-        ("number", 7, "srv_number"),
-        ("missing", MISSING, "srv_missing"),
-        ("object", {"a": EXECUTE}, "srv_object"),
-    )
+    *[Case(title, {"name": name}, host) for title, (name, host) in NAMED.items()],
+    Case("missing", {}, "srv_missing", removed=["name"]),
+    Case("surrogate", {"name": "sur\ud800x"}, "srv_surrogate", lost=["name"]),
 ]
-NAMES.append(Case("surrogate", {"name": "sur\ud800x"}, "srv_surrogate", lost=["name"]))
 
 IDS = [
     Case("id-template", {"id": f"{EXECUTE}id"}),
     Case("id-alone", {"id": "{{ 7 * 7 }}", "name": ""}, "_7_7_"),
-    Case("id-file", {"id": "control.yaml", "name": ""}, "control_yaml"),
     Case("id-control", {"id": "id\n\x1b[0m", "name": ""}, "id_0m"),
     Case("id-local", {"id": "localhost"}),
     Case("id-long", {"id": "i" * 10_240}),
 ]
 
+NO_ADDRESS = "no-usable-ipv4.invalid."
 VALUES = [
-    Case("address-template", {"ipv4": EXECUTE}),
-    Case("address-option", {"ipv4": "203.0.113.1 -oProxyCommand=touch"}),
-    Case("address-name", {"ipv4": "localhost"}),
-    Case("address-null", {"ipv4": None}),
-    Case("address-missing", {"ipv4": MISSING}),
+    Case("address-template", {"ipv4": EXECUTE}, address=NO_ADDRESS),
+    Case("address-option", {"ipv4": "203.0.113.1 -oProxyCommand=touch"}, address=NO_ADDRESS),
+    Case("address-missing", {}, removed=["ipv4"], address=NO_ADDRESS),
     Case("region-template", {"region": EXECUTE}),
     Case("region-number", {"region": 7}),
     Case("region-surrogate", {"region": "s\udfff"}, lost=["region"]),
@@ -132,31 +133,30 @@ VALUES = [
     Case("plan-object", {"plan": {"a": 1}}),
     Case("status-ansi", {"status": "\x1b[31m\n"}),
     Case("status-empty", {"status": ""}),
-    Case("status-missing", {"status": MISSING}),
+    Case("status-missing", {}, removed=["status"]),
     Case("created-template", {"created_at": STATEMENT}),
 ]
 
+# Values of a field that the API does not document.
+UNDOCUMENTED: dict[str, Any] = {
+    "field-statement": STATEMENT,
+    "field-header": HEADER,
+    "field-line-statement": "# set x = 1\n## x",
+    "field-read": "{{ lookup('ansible.builtin.file', '/etc/passwd') }}",
+    "field-raw": "{% raw %}{{ 7 }}{% endraw %}",
+    "field-list": [EXECUTE, [STATEMENT, {"a": EXECUTE}]],
+    "field-key": {EXECUTE: EXECUTE, "{# k": 1},
+    "field-omit": "__omit_place_holder__0123456789",
+    "field-tag": "!unsafe x",
+    "field-unsafe": {"__ansible_unsafe": "x", "y": EXECUTE},
+    "field-vault": {"__ansible_vault": EXECUTE, "y": 1},
+    "field-type": {"__ansible_type": "_AnsibleTaggedStr", "value": EXECUTE, "tags": [{}]},
+    "field-trusted": {"__ansible_type": "TrustedAsTemplate"},
+    "field-meanings": [*meanings.TEXTS, dict.fromkeys(meanings.TEXTS)],
+}
 UNUSABLE = ("bad-key", "a.b", "a b", EXECUTE, "\u00e9t\u00e9")
 FIELDS = [
-    *(
-        Case(f"field-{title}", {"x_undocumented": value})
-        for title, value in (
-            ("statement", STATEMENT),
-            ("header", HEADER),
-            ("line-statement", "# set x = 1\n## x"),
-            ("read", "{{ lookup('ansible.builtin.file', '/etc/passwd') }}"),
-            ("raw", "{% raw %}{{ 7 }}{% endraw %}"),
-            ("list", [EXECUTE, [STATEMENT, {"a": EXECUTE}]]),
-            ("key", {EXECUTE: EXECUTE, "{# k": 1}),
-            ("omit", "__omit_place_holder__0123456789"),
-            ("tag", "!unsafe x"),
-            ("unsafe", {"__ansible_unsafe": "x", "y": EXECUTE}),
-            ("vault", {"__ansible_vault": EXECUTE, "y": 1}),
-            ("type", {"__ansible_type": "_AnsibleTaggedStr", "value": EXECUTE, "tags": [{}]}),
-            ("trusted", {"__ansible_type": "TrustedAsTemplate"}),
-            ("meanings", [*meanings.TEXTS, dict.fromkeys(meanings.TEXTS)]),
-        )
-    ),
+    *[Case(title, {"x_undocumented": value}) for title, value in UNDOCUMENTED.items()],
     Case("field-half", {"left": "{{ 7 *", "right": "7 }}"}),
     Case("field-connection", {"ansible_host": "198.51.100.9", "ansible_connection": "ssh"}),
     Case("field-structure", {"hosts": ["evil"], "children": {"evil": {}}, "vars": {"a": 1}}),

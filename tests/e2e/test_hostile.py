@@ -13,42 +13,42 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
-from support.run import Runner
+from support.run import Result, Runner
 
 from .conftest import Source, Sources, as_arguments, cached, hosts, rewrite, warnings
 from .hostile import CANARY, CASES, CONTROL, EXECUTE, STATIC, Case
 
-CONSTRUCTED: dict[str, Any] = {
-    "compose": {
-        "copied": (
-            "server_management_x_undocumented | default(server_management_region | default(''))"
-        ),
-        "joined": "server_management_region | default('') ~ server_management_name | default('')",
-    },
-    "keyed_groups": [
-        {"key": "server_management_region | default([])", "prefix": "key", "parent_group": "keys"}
-    ],
-}
+CONSTRUCTED = yaml.safe_load("""
+compose:
+  copied: server_management_x_undocumented | default(server_management_region | default(''))
+  joined: server_management_region | default('') ~ server_management_name | default('')
+keyed_groups:
+  - key: server_management_region | default([])
+    prefix: key
+    parent_group: keys
+""")
 
 
 def expected_vars(case: Case) -> dict[str, Any]:
     """Return the variables of a host, with those that ``compose`` adds."""
+    variables = case.host_vars
     region = case.fields.get("region", "")
-    return {
-        **case.host_vars,
-        "copied": case.fields.get("x_undocumented", region),
-        "joined": region + case.fields.get("name", ""),
-    }
+    variables["copied"] = case.fields.get("x_undocumented", region)
+    variables["joined"] = region + case.fields.get("name", "")
+    return variables
 
 
-def plain(value: Any) -> Any:
+def without_marks(value: Any) -> Any:
     """Remove what ansible-inventory puts around text that is never rendered."""
-    if isinstance(value, dict):
-        if list(value) == ["__ansible_unsafe"]:
-            return value["__ansible_unsafe"]
-        return {key: plain(item) for key, item in value.items()}
-    return [plain(item) for item in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [without_marks(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if list(value) == ["__ansible_unsafe"]:
+        return value["__ansible_unsafe"]
+    return {key: without_marks(item) for key, item in value.items()}
 
 
 def executed(runner: Runner) -> list[Path]:
@@ -63,26 +63,34 @@ def account(source: Source) -> Source:
     return source
 
 
-@pytest.mark.promise("misdirected", "secret", "lost", "silent", "stable")
-def test_each_server_is_a_host_with_its_data_in_any_order(account: Source) -> None:
+def list_with_static_hosts(account: Source) -> Result:
+    """List the account beside another source."""
     static = account.folder / "static.ini"
     static.write_text(STATIC)
-    command = (*as_arguments([static, account.file(**CONSTRUCTED)]), "--list")
-    result = account.runner.inventory(*command).ok()
+    path = account.file(**CONSTRUCTED)
+    return account.runner.inventory("-i", static, "-i", path, "--list").ok()
+
+
+@pytest.mark.promise("misdirected", "secret", "lost", "silent", "stable")
+def test_each_server_is_a_host_with_its_data_in_any_order(account: Source) -> None:
+    result = list_with_static_hosts(account)
     listing = result.json()
+    names = [case.host_name for case in CASES]
+    assert hosts(listing) == sorted([*names, "static-1"])
     hostvars = listing["_meta"]["hostvars"]
-    assert hosts(listing) == sorted([*(case.host_name for case in CASES), "static-1"])
-    assert hostvars["static-1"] == {"ansible_host": "198.51.100.1"}
     assert hostvars["control"] == expected_vars(CONTROL)
-    assert listing["static_group"] == {"hosts": ["static-1"]}
-    assert not [name for name, group in listing.items() if "vars" in group]
     for case in CASES:
-        assert plain(hostvars[case.host_name]) == plain(expected_vars(case)), case.title
-        groups = {
-            name for name, group in listing.items() if case.host_name in group.get("hosts", [])
-        }
-        keyed = {name.replace("region", "key", 1) for name in groups if name.startswith("region_")}
-        assert groups == case.host_groups | keyed, case.title
+        found = without_marks(hostvars[case.host_name])
+        assert found == without_marks(expected_vars(case)), case.title
+    assert "Traceback" not in result.output
+    assert executed(account.runner) == []
+    account.sandbox.servers.reverse()
+    assert list_with_static_hosts(account).stdout == result.stdout
+
+
+@pytest.mark.promise("silent")
+def test_each_kind_of_problem_is_one_warning_without_control_characters(account: Source) -> None:
+    result = list_with_static_hosts(account)
     result.shows(
         " servers do not have their preferred names, because other servers have the same name: ",
         "because a host can't have such a name: ",
@@ -91,10 +99,25 @@ def test_each_server_is_a_host_with_its_data_in_any_order(account: Source) -> No
         " servers do not have an IPv4 address of their own: ",
     )
     assert "\x1b" not in result.output
-    assert "Traceback" not in result.output
-    assert executed(account.runner) == []
-    account.sandbox.servers.reverse()
-    assert account.runner.inventory(*command).ok().stdout == result.stdout
+
+
+@pytest.mark.promise("misdirected")
+def test_data_does_not_change_groups_and_hosts_of_other_sources(account: Source) -> None:
+    listing = list_with_static_hosts(account).json()
+    hostvars = listing.pop("_meta")["hostvars"]
+    assert hostvars["static-1"] == {"ansible_host": "198.51.100.1"}
+    assert listing["static_group"] == {"hosts": ["static-1"]}
+    groups: dict[str, set[str]] = {}
+    for name, group in listing.items():
+        assert "vars" not in group, name
+        for host in group.get("hosts", []):
+            groups.setdefault(host, set()).add(name)
+    for case in CASES:
+        expected = case.host_groups
+        for name in case.host_groups:
+            if name.startswith("region_"):
+                expected.add(name.replace("region_", "key_", 1))
+        assert groups[case.host_name] == expected, case.title
 
 
 # Each way to use a variable that could render its text: in this play and in another one.
@@ -147,20 +170,21 @@ TARGETS = [
 
 @pytest.mark.promise("data")
 def test_a_playbook_executes_nothing(account: Source) -> None:
-    names = [case.host_name for case in TARGETS]
     home = account.runner.home
     (home / "play.yml").write_text(PLAYBOOK)
     (home / "seen.j2").write_text(SEEN)
+    names = [case.host_name for case in TARGETS]
     values = json.dumps({"wanted": WANTED, "targets": names})
-    command = ("-i", account.file(**CONSTRUCTED), "-e", values, home / "play.yml")
-    played = account.runner.playbook(*command).ok()
+    path = account.file(**CONSTRUCTED)
+    played = account.runner.playbook("-i", path, "-e", values, home / "play.yml").ok()
     assert played.stdout.count("failed=0") == len(names) + 1
     assert "root:x:0" not in played.output
     seen = json.loads((home / "seen.json").read_text())
     for case in TARGETS:
-        kept = {"kept": expected_vars(case)["copied"]}
-        assert seen[case.host_name] == {**expected_vars(case), **kept}, case.title
-        assert seen[f"added-{case.host_name}"] == kept, case.title
+        variables = expected_vars(case)
+        variables["kept"] = variables["copied"]
+        assert seen[case.host_name] == variables, case.title
+        assert seen[f"added-{case.host_name}"] == {"kept": variables["kept"]}, case.title
     assert executed(account.runner) == []
 
 
@@ -174,10 +198,23 @@ FORGED: dict[str, Callable[[str], Any]] = {
     "listing": lambda servers: servers,
     "unsafe": lambda servers: {"__ansible_unsafe": servers},
     "trusted": _trusted,
-    "vault": lambda servers: {"__ansible_vault": EXECUTE},
-    "template": lambda servers: EXECUTE,
+    "vault": lambda _servers: {"__ansible_vault": EXECUTE},
+    "template": lambda _servers: EXECUTE,
 }
 FILES = {"pickle": f"cos\nsystem\n(S'touch $HOME/{CANARY}'\ntR.", "deep": "[" * 100_000}
+
+
+def forge(path: Path, mark: Callable[[str], Any]) -> None:
+    """Change a server in an entry of the cache, and mark the text that has it."""
+
+    def change(entry: dict[str, Any]) -> dict[str, Any]:
+        listing = json.loads(entry["servers"])
+        listing["data"][0]["region"] = EXECUTE
+        listing["data"][0]["x_undocumented"] = [EXECUTE, {EXECUTE: EXECUTE}]
+        entry["servers"] = mark(json.dumps(listing))
+        return entry
+
+    rewrite(path, change)
 
 
 @pytest.mark.promise("cache", "data")
@@ -185,30 +222,24 @@ def test_a_forged_cache_entry_is_a_miss_or_data(sources: Sources, tmp_path: Path
     for title in (*FORGED, *FILES):
         sources.add(title, **cached(tmp_path / title), **CONSTRUCTED)
     sources.check()
-    change = {"region": EXECUTE, "x_undocumented": [EXECUTE, {EXECUTE: EXECUTE}]}
-    for title in sources.all:
+    for title, mark in FORGED.items():
         (path,) = (tmp_path / title).iterdir()
-
-        def forge(entry: dict[str, Any], title: str = title) -> dict[str, Any]:
-            listing = json.loads(entry["servers"])
-            listing["data"][0].update(change)
-            return {**entry, "servers": FORGED[title](json.dumps(listing))}
-
-        if title in FORGED:
-            rewrite(path, forge)
-        else:
-            path.write_text(FILES[title])
+        forge(path, mark)
+    for title, content in FILES.items():
+        (path,) = (tmp_path / title).iterdir()
+        path.write_text(content)
     paths = as_arguments(case.path for case in sources.all.values())
     result = sources.runner.inventory(*paths, "--list").ok()
-    hostvars, warned = result.json()["_meta"]["hostvars"], warnings(result)
+    hostvars = result.json()["_meta"]["hostvars"]
+    found = {title: hostvars[f"{title}-1"]["server_management_region"] for title in sources.all}
+    warned = warnings(result)
     # Ansible's own decoding removes the mark of its version before the plugin sees it.
-    data = {"listing", "trusted" if version("ansible-core") >= "2.19" else "unsafe"}
-    assert set(warned) == sources.all.keys() - data
-    assert plain(hostvars["listing-1"]["joined"]) == f"{EXECUTE}listing-1"
-    for title in sources.all:
-        region = hostvars[f"{title}-1"]["server_management_region"]
-        if title in data:
-            assert region == {"__ansible_unsafe": EXECUTE}, title
-        else:
-            assert (region, "isdamaged" in warned[title][0]) == ("eu-1", True), title
+    unmarked = "trusted" if version("ansible-core") >= "2.19" else "unsafe"
+    for title in ("listing", unmarked):
+        assert found.pop(title) == {"__ansible_unsafe": EXECUTE}
+        assert title not in warned
+    for title, region in found.items():
+        assert region == "eu-1", title
+        assert "isdamaged" in warned[title][0]
+    assert without_marks(hostvars["listing-1"]["joined"]) == f"{EXECUTE}listing-1"
     assert executed(sources.runner) == []

@@ -21,6 +21,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._names imp
     Naming,
     assign_names,
 )
+from support import meanings
 
 GROUPS = frozenset({"all", "ungrouped", "server_management", "status_running"})
 
@@ -252,7 +253,7 @@ def test_a_problem_of_one_server_is_described_in_the_singular() -> None:
 IDS = ["a", "b", "c", "a b", "a/b", "-", "localhost", "web", "é", "web.yml", "web_yml"]
 NAMES = [
     "", "web", "web_a", "web_b", "a", "b", "a_b", "a b", "-x", "all", "127.1", "::1", "w" * 252,
-    "a.yml", "web.yml", "web_yml", "b.JSON", "{{ 1 }}", "1", "true",
+    "a.yml", "web.yml", "web_yml", "b.JSON", *meanings.TEXTS,
 ]  # fmt: skip
 is_host_name = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,252}").fullmatch
 is_variable_file = re.compile(r".*\.(yml|yaml|json|vars|ini)").fullmatch
