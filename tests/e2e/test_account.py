@@ -99,7 +99,10 @@ CHOICES: dict[str, tuple[str, dict[str, list[str]]]] = {
 def test_an_option_chooses_names_or_groups(source: Source, sources: Sources) -> None:
     for case, (text, _expected) in CHOICES.items():
         # All sources share the groups, so that the names tell their hosts apart.
-        options = {"group": None, "hostnames": [f"'{case}-' ~ server_management_name"]}
+        options: dict[str, Any] = {
+            "group": None,
+            "hostnames": [f"'{case}-' ~ server_management_name"],
+        }
         options.update(yaml.safe_load(text))
         sources.add(case, source.sandbox, **options)
     listing = sources.check().json()

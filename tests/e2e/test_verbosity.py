@@ -32,8 +32,8 @@ def test_each_level_shows_more_and_always_on_standard_error(source: Source) -> N
     source.sandbox.token = TOKEN
     (source.folder / "prod").mkdir()
     (source.folder / "prod" / "token").write_text(TOKEN)
-    given = {"api_token": None, "api_token_file": "prod/token", "regions": ["eu-1", TOKEN]}
-    arguments = ["-i", source.file(**given), "--list"]
+    path = source.file(api_token=None, api_token_file="prod/token", regions=["eu-1", TOKEN])
+    arguments = ["-i", path, "--list"]
     verbose = [
         "regions: no server has ********; the account has eu-1 (2), eu-2 (1).",
         f"3 servers from {url} in T (1 request); 2 hosts after regions",

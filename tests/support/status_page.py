@@ -38,7 +38,7 @@ def support(module: str) -> str:
 
 def modules_by_support(expected: str) -> list[str]:
     """Return the sorted names of the modules with this support."""
-    names = set()
+    names: set[str] = set()
     for row in _operations.OPERATIONS:
         names.update(row.modules)
     return sorted(name for name in names if support(name) == expected)

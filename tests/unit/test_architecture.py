@@ -108,7 +108,7 @@ def test_imports_have_no_cycle() -> None:
 
 def late_imports(path: Path) -> set[str]:
     """Return the modules that a file imports inside its functions."""
-    names = set()
+    names: set[str] = set()
     for function in functions(path):
         for node in ast.walk(function):
             if isinstance(node, ast.Import):

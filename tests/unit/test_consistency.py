@@ -239,7 +239,7 @@ def check_values(documented: dict[str, Any], values: dict[str, Any], seen: set[s
             assert "null" in rule["description"].lower()
             continue
         assert value.__class__ is TYPES[rule["type"]]
-        elements = [value]
+        elements: Any = [value]
         if "elements" in rule:
             elements = value
             assert {element.__class__ for element in elements} <= {TYPES[rule["elements"]]}

@@ -39,7 +39,7 @@ def _servers(*changes: dict[str, Any]) -> list[Server]:
     """Return valid servers with these changes; a field with the value ... is left out."""
     servers: dict[str, Server] = {}
     for number, change in enumerate(changes):
-        element = {
+        element: dict[str, Any] = {
             **SERVER,
             "id": f"srv_{number}",
             "name": f"n{number}",

@@ -31,7 +31,9 @@ from support.expressions import load
     ],
 )
 def test_an_expression_of_allowed_parts_depends_on_its_variables(expression: str) -> None:
-    assert variables_in(load(expression)) in ({"region", "plan"}, {"region"})
+    found = variables_in(load(expression))
+    assert found is not None
+    assert {"region"} <= found <= {"region", "plan"}
 
 
 @pytest.mark.parametrize(
@@ -70,7 +72,7 @@ def times_asked(memory: Memory, values: Iterable[Any]) -> int:
     """Return how often Ansible is asked for hosts whose variables have these values."""
     ask = Mock(return_value="x")
     for value in values:
-        memory.result(lambda _name, value=value: value, ask)
+        memory.result(Mock(return_value=value), ask)
     return ask.call_count
 
 
