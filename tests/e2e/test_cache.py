@@ -160,9 +160,6 @@ def test_a_cache_that_does_not_work_is_named_and_not_needed(
     (tmp_path / "a_file").write_text("")
     file = "The cache ansible.builtin.jsonfile can't be used"
     sources.add_with_prefix("file", api, **cached(tmp_path / "a_file"), warns=file)
-    unknown: dict[str, Any] = {"cache": True, "cache_plugin": "no.such.one"}
-    text = "The cache no.such.one can't be used"
-    sources.add_with_prefix("unknown", api, **unknown, warns=text)
     # This one is lost with the command.
     memory = "the cache plugin memory keeps nothing between two commands"
     sources.add_with_prefix("memory", api, cache=True, warns=memory)

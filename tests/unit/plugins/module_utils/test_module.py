@@ -35,7 +35,8 @@ def test_an_error_of_the_api_fails_the_task(sandbox: Sandbox, module: str) -> No
     outcome = run_module(module, {**connection(sandbox), **REQUIRED.get(module, {})})
     assert outcome.failed
     error = outcome.result["error"]
-    assert (error["code"], error["status"]) == ("forbidden", 403)
+    assert error["code"] == "forbidden"
+    assert error["status"] == 403
     assert outcome.result["msg"].startswith(f"{error['message']} ")
     assert outcome.result.keys() == {"changed", "msg", "error"}
     assert outcome.result["changed"] is False
@@ -63,17 +64,20 @@ def test_a_long_wait_causes_a_warning(
 
 
 def test_each_unusable_field_causes_one_warning(sandbox: Sandbox) -> None:
-    sandbox.servers[0]["plan"] = None
-    del sandbox.servers[1]["plan"]
-    sandbox.servers[2]["status"] = 7
-    outcome = run_module("server_info", connection(sandbox))
-    names = [f"{server['name']} ({server['id']})" for server in sandbox.servers]
-    assert outcome.warnings == [
-        f"The field status is missing or not text for 1 server: {names[2]}.",
-        f"The field plan is missing or not text for 2 servers: {', '.join(sorted(names[:2]))}.",
+    sandbox.servers[:] = [
+        {**SERVER, "id": "srv_1", "name": "a", "plan": None},
+        {**SERVER, "id": "srv_2", "name": "b", "status": 7},
+        {**SERVER, "id": "srv_3", "name": "c", "status": {}},
     ]
-    dropped = [SERVER.keys() - server.keys() for server in outcome.result["servers"]]
-    assert dropped == [{"plan"}, {"plan"}, {"status"}]
+    outcome = run_module("server_info", connection(sandbox))
+    assert outcome.warnings == [
+        "The field status is missing or not text for 2 servers: b (srv_2), c (srv_3).",
+        "The field plan is missing or not text for 1 server: a (srv_1).",
+    ]
+    first, second, third = outcome.result["servers"]
+    assert SERVER.keys() - first.keys() == {"plan"}
+    assert SERVER.keys() - second.keys() == {"status"}
+    assert SERVER.keys() - third.keys() == {"status"}
 
 
 @pytest.mark.promise("secret")
@@ -86,8 +90,8 @@ def test_a_token_of_the_environment_is_masked_in_messages(
         server["name"] = sandbox.token
     options = {"base_url": sandbox.url, "name": sandbox.token}
     message = run_module("server", options).result["msg"]
-    # Since 2.22, Ansible masks it later.
-    assert ("are named ********:" in message) == (version("ansible-core") < "2.22")
+    is_masked_here = version("ansible-core") < "2.22"  # later, Ansible masks it after the module
+    assert ("are named ********:" in message) is is_masked_here
 
 
 @pytest.mark.parametrize("module", ALL)
@@ -103,34 +107,19 @@ def test_each_module_checks_the_connection_before_any_request(
 
 
 @pytest.mark.promise("home")
-@pytest.mark.parametrize("option", ["api_token", "api_token_file"])
 @pytest.mark.parametrize("empty", [None, " "])  # white space is not a secret to be masked
 def test_an_empty_token_is_not_replaced_by_that_of_the_environment(
-    sandbox: Sandbox, option: str, empty: str | None, monkeypatch: pytest.MonkeyPatch
+    sandbox: Sandbox, empty: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SERVER_MANAGEMENT_API_TOKEN", sandbox.token)
-    outcome = run_module("server_info", {"base_url": sandbox.url, option: empty})
-    assert outcome.result["msg"].startswith(f"{option}: the value is empty. Check the template")
+    outcome = run_module("server_info", {"base_url": sandbox.url, "api_token": empty})
+    assert outcome.result["msg"].startswith("api_token: the value is empty. Check the template")
     assert sandbox.requests == []
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (
-            {},
-            "base_url: an address is required. Set it in the task or in module_defaults, or set ",
-        ),
-        (
-            {"base_url": "http://127.0.0.1:1"},
-            "api_token: a token is required. Set it or api_token_file in the task or in module_",
-        ),
-    ],
-)
-def test_a_missing_option_is_named_with_the_places_where_it_can_be_set(
-    options: dict[str, str], message: str
-) -> None:
-    assert run_module("server_info", options).result["msg"].startswith(message)
+def test_a_missing_option_is_named_with_the_places_where_it_can_be_set() -> None:
+    message = run_module("server_info", {}).result["msg"]
+    assert message.startswith("base_url: an address is required. Set it in the task or in module_")
 
 
 def test_an_option_that_is_not_written_is_read_from_the_environment(
