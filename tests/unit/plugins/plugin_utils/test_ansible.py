@@ -6,10 +6,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
+import sys
 from datetime import date, datetime
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,6 +23,7 @@ from ansible.utils.vars import isidentifier
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ansible_collections.server_management.cloud.plugins.plugin_utils import _ansible
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
     HAS_EXPRESSIONS,
     compile_once,
@@ -163,3 +167,62 @@ def test_a_value_of_a_file_loses_its_line_and_keeps_its_trust(tmp_path: Path) ->
     if HAS_EXPRESSIONS:
         kinds = [type(item) for item in plain["a"][1:7]]
         assert kinds == [int, float, bool, type(None), date, datetime]
+
+
+class UnsafeText(str):
+    """Text that earlier versions do not render."""
+
+    __UNSAFE__ = True
+
+
+class NativeText(str):
+    """Text that earlier versions do not convert."""
+
+
+@pytest.fixture
+def before_2_19(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Return the module _ansible as earlier versions load it."""
+    native = ModuleType("ansible.utils.native_jinja")
+    native.NativeJinjaText = NativeText  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, native.__name__, native)
+    monkeypatch.setattr("ansible.utils.unsafe_proxy.AnsibleUnsafeText", UnsafeText)
+    monkeypatch.delattr("ansible.template.trust_as_template", raising=False)
+    spec = importlib.util.find_spec(_ansible.__name__)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.promise("data")
+def test_keys_are_marked_like_values_before_2_19(before_2_19: Any) -> None:
+    marked = before_2_19.mark({"{{ 1 }}": ["{{ 2 }}"], "plain": "plain"})
+    assert [type(key) for key in marked] == [UnsafeText, str]
+    assert type(marked["{{ 1 }}"][0]) is UnsafeText
+    (key,) = before_2_19.mark_all({"plain": 1})
+    assert type(key) is UnsafeText
+
+
+@pytest.mark.promise("data")
+@pytest.mark.parametrize(
+    ("text", "is_unsafe", "kind"),
+    [
+        ("{0}", True, NativeText),
+        ("[1]", True, NativeText),
+        ("True", True, NativeText),
+        ("web", True, str),
+        ("{0}", False, str),
+    ],
+)
+def test_text_of_the_api_is_not_converted_before_2_19(
+    before_2_19: Any, text: str, is_unsafe: bool, kind: type
+) -> None:
+    environment = SimpleNamespace(finalize=lambda value: value)
+    context = SimpleNamespace(unsafe=is_unsafe)
+    templar = SimpleNamespace(environment=environment, jinja2_native=False, cur_context=context)
+    before_2_19.keep_text(templar)
+    before_2_19.keep_text(templar)
+    result = environment.finalize(text)
+    assert result == text
+    assert type(result) is kind

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import base64
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from ansible import constants
@@ -19,6 +20,7 @@ from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
+from ansible_collections.server_management.cloud.plugins.plugin_utils import _expressions
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
     HAS_EXPRESSIONS,
 )
@@ -54,6 +56,14 @@ def test_text_of_the_api_stays_text(text: str) -> None:
     compose(expressions_with(compose=options), [host])
     assert host.variables["a"] == text
     assert host.variables["b"] == text
+
+
+@pytest.mark.promise("data")
+def test_each_version_keeps_text_of_the_api(monkeypatch: pytest.MonkeyPatch) -> None:
+    keep_text = Mock()
+    monkeypatch.setattr(_expressions, "keep_text", keep_text)
+    expressions = expressions_with()
+    keep_text.assert_called_once_with(expressions.templar)
 
 
 @pytest.mark.promise("data")
