@@ -41,44 +41,46 @@ SERVERS = st.fixed_dictionaries(
 ACCOUNTS = st.lists(SERVERS, max_size=8, unique_by=lambda server: str(server["id"]))
 
 
-def read(path: Path) -> dict[str, Any]:
-    """Return the variables and the groups of each host in Ansible's inventory."""
+def read(path: Path) -> tuple[dict[str, Any], dict[str, list[str]]]:
+    """Return the variables, and the groups, of each host in Ansible's inventory."""
     inventory = InventoryManager(loader=DataLoader(), sources=[str(path)])
-    of_ansible = ("inventory_file", "inventory_dir")
-    return {
-        name: {
-            "vars": {key: value for key, value in host.vars.items() if key not in of_ansible},
-            "groups": sorted(group.name for group in host.groups),
-        }
-        for name, host in inventory.hosts.items()
-    }
+    variables = {}
+    groups = {}
+    for name, host in inventory.hosts.items():
+        variables[name] = dict(host.vars)
+        del variables[name]["inventory_file"]
+        del variables[name]["inventory_dir"]
+        groups[name] = sorted(group.name for group in host.groups)
+    return variables, groups
 
 
 @pytest.mark.promise("data")
-def test_every_server_of_any_account_is_a_host_and_its_text_is_data(
-    tmp_path: Path,
-) -> None:
+def test_every_server_of_any_account_is_a_host_and_its_text_is_data(tmp_path: Path) -> None:
     with Sandbox(servers=0) as api:
-        path = write_inventory(
-            tmp_path, {"base_url": api.url, "api_token": api.token, "retries": 0}
-        )
+        options = {"base_url": api.url, "api_token": api.token, "retries": 0}
+        path = write_inventory(tmp_path, options)
 
         @settings(deadline=None)
         @given(ACCOUNTS, st.randoms(use_true_random=False))
         def check(servers: list[dict[str, Any]], random: Any) -> None:
             api.servers = servers
             found = read(path)
-            assert len(found) == len(servers)
-            identifiers = {str(host["vars"]["server_management_id"]) for host in found.values()}
-            assert identifiers == {server["id"] for server in servers}
-            assert all(re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]*", name) for name in found)
-            for host in found.values():
-                own = {key for key in host["vars"] if not key.startswith("server_management_")}
-                assert own <= {"ansible_host"}
-                trusted = filter(is_trusted, meanings.texts_in(list(host["vars"].values())))
-                assert not re.search(r"[{}#%\n]", "".join(trusted))
-            json.dumps(found)
+            check_hosts(servers, found[0])
             api.servers = random.sample(servers, len(servers))
             assert read(path) == found
 
         check()
+
+
+def check_hosts(servers: list[dict[str, Any]], hostvars: dict[str, Any]) -> None:
+    """Raise AssertionError if a server is not a host, or if its text could be a template."""
+    assert len(hostvars) == len(servers)
+    identifiers = {str(variables["server_management_id"]) for variables in hostvars.values()}
+    assert identifiers == {server["id"] for server in servers}
+    for name, variables in hostvars.items():
+        assert re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]*", name)
+        for variable in variables:
+            assert variable == "ansible_host" or variable.startswith("server_management_")
+        for text in meanings.texts_in(list(variables.values())):
+            assert not is_trusted(text) or not re.search(r"[{}#%\n]", text)
+    json.dumps(hostvars)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import yaml
 
 from support.fixtures import KNOWN
 
@@ -17,30 +18,38 @@ from .conftest import Source, Sources, hosts, members
 pytestmark = pytest.mark.promise("misdirected")
 
 
-def named(*names: str, **fields: str) -> list[dict[str, Any]]:
+def named(*names: str) -> list[dict[str, Any]]:
     """Return running servers with these names."""
-    return [
-        {**KNOWN[0], "id": f"srv_{number}", "name": name, "ipv4": f"203.0.113.{number}", **fields}
-        for number, name in enumerate(names, start=1)
-    ]
+    servers = []
+    for number, name in enumerate(names, start=1):
+        server = {**KNOWN[0], "id": f"srv_{number}", "name": name, "ipv4": f"203.0.113.{number}"}
+        servers.append(server)
+    return servers
+
+
+def addresses_in(hostvars: dict[str, Any]) -> dict[str, str | None]:
+    """Return the address of each host; None for one that has none."""
+    return {name: variables.get("ansible_host") for name, variables in hostvars.items()}
+
+
+POSSIBLE_GROUPS = """
+groups: {ours: server_management_name == 'nobody'}
+keyed_groups:
+  - {key: "server_management_created_at[:4]", prefix: created, parent_group: up}
+  - {key: server_management_plan, prefix: web, separator: "-"}
+"""
 
 
 def test_a_server_never_gets_the_name_of_a_possible_group(source: Source) -> None:
-    names = ["status_stopped", "region_us_1", "plan_large", "created_2030", "web_x", "ours", "up"]
-    source.sandbox.servers = named(*names, "web-1")
-    path = source.file(
-        groups={"ours": "server_management_name == 'nobody'"},
-        keyed_groups=[
-            {"key": "server_management_created_at[:4]", "prefix": "created", "parent_group": "up"},
-            {"key": "server_management_plan", "prefix": "web", "separator": "-"},
-        ],
-    )
-    found = source.addressed([*names, "all:!status_stopped", "created_2026"], path)
-    everything = ["web-1", *(f"srv_{number}" for number in range(1, 6)), "ours_srv_6", "up_srv_7"]
-    for name in set(names) - {"up"}:
-        assert found[name] == [], name
-    for pattern in ("up", "created_2026", "all:!status_stopped"):
-        assert sorted(found[pattern]) == sorted(everything), pattern
+    groups = ["status_stopped", "region_us_1", "plan_large", "created_2030", "web_x", "ours"]
+    source.sandbox.servers = named(*groups, "up", "web-1")
+    path = source.file(**yaml.safe_load(POSSIBLE_GROUPS))
+    found = source.addressed([*groups, "up", "all:!status_stopped", "created_2026"], path)
+    everything = ["ours_srv_6", "srv_1", "srv_2", "srv_3", "srv_4", "srv_5", "up_srv_7", "web-1"]
+    assert sorted(found.pop("up")) == everything
+    assert sorted(found.pop("created_2026")) == everything
+    assert sorted(found.pop("all:!status_stopped")) == everything
+    assert found == {name: [] for name in groups}
 
 
 def test_a_server_of_one_account_is_not_addressed_as_a_group_of_another(
@@ -71,6 +80,21 @@ files ansible_password=secret
 [all:vars]
 ansible_become_password=secret
 """
+# Only the second of the two addresses is that of its server.
+NAMES = ["db-prod", "merged", "router", "pc", "198.51.100.20", "203.0.113.6", "files"]
+BESIDE_STATIC = """
+db-prod: 198.51.100.7
+db-prod_srv_1: 203.0.113.1
+merged: 203.0.113.2
+router: 198.51.100.9
+router_srv_3: 203.0.113.3
+pc: 203.0.113.4
+198.51.100.20: null
+198.51.100.20_srv_5: 203.0.113.5
+203.0.113.6: 203.0.113.6
+files: null
+files_srv_7: 203.0.113.7
+"""
 
 
 def test_a_server_does_not_replace_the_host_of_another_source(
@@ -78,9 +102,7 @@ def test_a_server_does_not_replace_the_host_of_another_source(
 ) -> None:
     static = source.folder / "static.ini"
     static.write_text(STATIC)
-    addresses = ("198.51.100.20", "203.0.113.6")  # only the second is that of its server
-    servers = named("db-prod", "merged", "router", "pc", *addresses, "files")
-    source.sandbox.servers = servers
+    source.sandbox.servers = named(*NAMES)
     text = (
         "hostnames: 3 servers do not have their preferred names, because hosts of other sources "
         "have the same name: db-prod (srv_1) is db-prod_srv_1, "
@@ -88,24 +110,20 @@ def test_a_server_does_not_replace_the_host_of_another_source(
     sources.add("strict", source.sandbox, strict=True, fails=text)
     address = "a host can't have such a name: 198.51.100.20 (srv_5) is 198.51.100.20_srv_5."
     sources.add("lenient", source.sandbox, warns=(text, address))
-    result = sources.check("-i", static)
-    hostvars = result.json()["_meta"]["hostvars"]
-    assert {name: values.get("ansible_host") for name, values in hostvars.items()} == {
-        "db-prod": "198.51.100.7",
-        "db-prod_srv_1": "203.0.113.1",
-        "merged": "203.0.113.2",
-        "router": "198.51.100.9",
-        "router_srv_3": "203.0.113.3",
-        "pc": "203.0.113.4",
-        "198.51.100.20": None,
-        "198.51.100.20_srv_5": "203.0.113.5",
-        "203.0.113.6": "203.0.113.6",
-        "files": None,
-        "files_srv_7": "203.0.113.7",
-    }
+    listing = sources.check("-i", static).json()
+    hostvars = listing["_meta"]["hostvars"]
+    assert addresses_in(hostvars) == yaml.safe_load(BESIDE_STATIC)
     assert "ansible_password" not in hostvars["files_srv_7"]
     assert hostvars["merged"]["colour"] == "red"
-    assert len(members(result.json(), "status_running")) == len(servers)
+    assert len(members(listing, "status_running")) == len(NAMES)
+
+
+# Files whose groups have the name of a host of another source.
+WRITTEN_GROUPS = {
+    "group": "group: web",
+    "groups": "groups: {web: false}",
+    "keyed_groups": "keyed_groups: [{key: server_management_plan, parent_group: web}]",
+}
 
 
 def test_a_group_does_not_take_the_name_of_a_host_of_another_source(
@@ -115,27 +133,20 @@ def test_a_group_does_not_take_the_name_of_a_host_of_another_source(
     static.write_text("all: {hosts: {region_eu_1: {own: 1}, web: {own: 2}}}\n")
     (source.folder / "group_vars").mkdir()
     (source.folder / "group_vars" / "region_eu_1.yml").write_text("of_group: true\n")
-    options: dict[str, dict[str, Any]] = {
-        "group": {"group": "web"},
-        "groups": {"groups": {"web": False}},
-        "keyed_groups": {
-            "keyed_groups": [{"key": "server_management_plan", "parent_group": "web"}]
-        },
-    }
-    for case, chosen in options.items():
+    for case, text in WRITTEN_GROUPS.items():
         fails = f"{case}: web is a host of another source"
-        sources.add(case, source.sandbox, fails=fails, **chosen)
+        sources.add(case, source.sandbox, fails=fails, **yaml.safe_load(text))
     # Groups that are made from values are left out.
-    text = "Groups can't be added, because a host of another source or this machine has"
+    warns = "Groups can't be added, because a host of another source or this machine has"
     keyed = [{"key": "'web'", "separator": ""}]
-    sources.add("values", source.sandbox, warns=text, keyed_groups=keyed)
-    result = sources.check("-i", static).shows("region_eu_1, web")
-    listing = result.json()
+    sources.add("values", source.sandbox, warns=warns, keyed_groups=keyed)
+    listing = sources.check("-i", static).shows("region_eu_1, web").json()
     hostvars = listing["_meta"]["hostvars"]
     assert sorted(hostvars) == ["db-1", "region_eu_1", "web", "web-1", "web-2"]
     assert hostvars["region_eu_1"] == {"own": 1}
     assert "of_group" not in hostvars["web-1"]
-    assert {"region_eu_1", "web"} & set(listing) == set()
+    assert "region_eu_1" not in listing
+    assert "web" not in listing
     assert members(listing, "region_eu_2") == ["web-2"]
 
 
@@ -151,27 +162,31 @@ def test_no_server_is_addressed_as_this_machine(source: Source) -> None:
 def test_a_server_without_a_usable_address_is_not_reached_by_its_name(
     source: Source, sources: Sources
 ) -> None:
-    source.sandbox.servers = named("gitlab.internal", "192.168.77.5", "web-1", ipv4="")
-    source.sandbox.servers[2]["ipv4"] = "::1"
+    source.sandbox.servers = named("gitlab.internal", "192.168.77.5", "web-1")
+    for server, address in zip(source.sandbox.servers, ("", "", "::1"), strict=True):
+        server["ipv4"] = address
     warns = ("such a name: 192.168.77.5 (srv_2) is ", "so ansible_host is no-usable-ipv4.invalid.")
     # One cause, one warning.
     sources.add("unusable", source.sandbox, warns=warns, compose={"ansible_host": "none"})
-    chosen = sources.serve(servers=named("web-2", ipv4=""))
-    sources.add(
-        "chosen", chosen, compose={"ansible_host": "server_management_name ~ '.example.com'"}
-    )
-    # A server that the file leaves out causes no warning.
-    left_out = sources.serve(servers=named("web-3", "web-3", "all", "web-4"))
-    for server in left_out.servers[:3]:
+    assert addresses_in(sources.check().json()["_meta"]["hostvars"]) == {
+        "gitlab.internal": "no-usable-ipv4.invalid.",
+        "192.168.77.5_srv_2": "no-usable-ipv4.invalid.",
+        "web-1": "no-usable-ipv4.invalid.",
+    }
+
+
+def test_only_servers_that_are_kept_and_have_no_address_cause_a_warning(sources: Sources) -> None:
+    composed = sources.serve("web-2")
+    composed.servers[0]["ipv4"] = ""
+    address = {"ansible_host": "server_management_name ~ '.example.com'"}
+    sources.add("composed", composed, compose=address)
+    filtered = sources.serve("web-3", "web-3", "all", "web-4")
+    for server in filtered.servers[:3]:
         server.update({"ipv4": None, "a-b": 1, "status": "creating"})
-    sources.add(
-        "filtered", left_out, filters=[{"exclude": "server_management_status != 'running'"}]
-    )
+    condition = "server_management_status != 'running'"
+    sources.add("filtered", filtered, filters=[{"exclude": condition}])
     hostvars = sources.check().json()["_meta"]["hostvars"]
-    addresses = {name: variables["ansible_host"] for name, variables in hostvars.items()}
-    assert addresses.pop("web-4") == "203.0.113.4"
-    assert addresses.pop("web-2") == "web-2.example.com"
-    assert list(addresses.values()) == ["no-usable-ipv4.invalid."] * 3
+    assert addresses_in(hostvars) == {"web-2": "web-2.example.com", "web-4": "203.0.113.4"}
 
 
 # Ansible looks for these files by the name of a host, first without an extension.
@@ -187,21 +202,29 @@ OWN_NAMES = {
 }
 
 
-def test_a_server_gets_the_variables_of_no_other_host(source: Source) -> None:
+@pytest.fixture
+def like_files(source: Source) -> Source:
+    """Return servers with the names of files that exist in host_vars."""
     source.sandbox.servers = [*named(*OWN_NAMES), {**KNOWN[0], "id": "id.yml", "name": ""}]
     for file in (*OWN_NAMES, "srv_1", "id.yml"):
         path = source.folder / "host_vars" / file
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("{owner: x, ansible_host: 198.51.100.1, ansible_connection: local}\n")
-    expected = sorted([*OWN_NAMES.values(), "id_yml"])
     source.runner.environment["ANSIBLE_YAML_FILENAME_EXT"] = ".yml,.yaml,.json,.vars"
-    path = source.file()
-    listing = source.runner.inventory("-i", path, "--list").ok().json()
-    assert hosts(listing) == expected
+    return source
+
+
+def test_a_server_gets_the_variables_of_no_other_host(like_files: Source) -> None:
+    listing = like_files.runner.inventory("-i", like_files.file(), "--list").ok().json()
+    assert hosts(listing) == sorted([*OWN_NAMES.values(), "id_yml"])
     for name, variables in listing["_meta"]["hostvars"].items():
         assert "owner" not in variables, name
         assert variables["ansible_host"].startswith("203.0.113."), name
-    found = source.addressed([*OWN_NAMES, "db1", "db*", "*.yml", "all[0]"], path)
+
+
+def test_no_server_is_addressed_by_the_name_of_a_file(like_files: Source) -> None:
+    patterns = [*OWN_NAMES, "db1", "*.yml"]
+    found = like_files.addressed([*patterns, "db*", "all[0]"], like_files.file())
     assert sorted(found.pop("db*")) == ["db1_yml", "db2_YAML", "db4_vars"]
-    assert found.pop("all[0]") == expected[:1]
-    assert set(map(tuple, found.values())) == {()}
+    assert found.pop("all[0]") == ["db1_yml"]
+    assert found == {name: [] for name in patterns}

@@ -64,7 +64,8 @@ _OF_HOST = {
     "server_management_plan": "other",
 }
 _WORLD: dict[str, Any] = {"children": {"whole": {"children": {"server_management": {}}}}}
-OTHERS = {"world": _WORLD, "static": {"hosts": {"app-1.example": _OF_HOST}}}
+_GROUPS = {"world": _WORLD, "static": {"hosts": {"app-1.example": _OF_HOST}}}
+OTHERS = {"all": {"children": _GROUPS}}
 
 Constructed: Any = inventory_loader.get("ansible.builtin.constructed", class_only=True)
 

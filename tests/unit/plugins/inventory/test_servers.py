@@ -7,10 +7,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any
 from unittest.mock import Mock
 
 import pytest
@@ -26,12 +27,27 @@ from sandbox.account import SERVER
 from support.run import write_inventory
 
 
-class Parsed(NamedTuple):
-    """The inventory that a file adds to, its warnings, and the lines that -v shows."""
+class Plugin:
+    """The inventory plugin over an account, with the warnings and the lines that it shows."""
 
-    inventory: InventoryData
-    warnings: list[str]
-    lines: list[str]
+    def __init__(self, folder: Path) -> None:
+        self.inventory = InventoryData()
+        self.warnings: list[str] = []
+        self.lines: list[str] = []
+        self.verbosity = 1
+        self._folder = folder
+
+    def parse(self, api: Sandbox, **options: Any) -> None:
+        """Parse a file with these options."""
+        options = {"base_url": api.url, "api_token": api.token, **options}
+        path = write_inventory(self._folder, options, "x.server_management.yml")
+        plugin = inventory_loader.get("server_management.cloud.servers")
+        plugin.display = SimpleNamespace(
+            verbosity=self.verbosity,
+            warning=self.warnings.append,
+            display=lambda line, stderr: self.lines.append(line),
+        )
+        plugin.parse(self.inventory, DataLoader(), str(path))
 
     @property
     def hosts(self) -> list[str]:
@@ -39,77 +55,72 @@ class Parsed(NamedTuple):
         return [host.name for host in self.inventory.groups["all"].get_hosts()]
 
 
-Parse = Callable[..., Parsed]
-
-
 @pytest.fixture
-def parse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Parse:
-    """Return a function that parses a file over servers with these names."""
+def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plugin:
     monkeypatch.chdir(tmp_path)
+    return Plugin(tmp_path)
 
-    def read(
-        *names: str,
-        verbosity: int = 1,
-        fault: Fault | None = None,
-        inventory: InventoryData | None = None,
-        **options: Any,
-    ) -> Parsed:
-        plugin = inventory_loader.get("server_management.cloud.servers")
-        parsed = Parsed(inventory or InventoryData(), [], [])
-        plugin.display = SimpleNamespace(
-            verbosity=verbosity,
-            warning=parsed.warnings.append,
-            display=lambda line, stderr: parsed.lines.append(line),
-        )
-        servers = [
-            {**SERVER, "id": f"srv_{number}", "name": name, "ipv4": f"192.0.2.{number}"}
-            for number, name in enumerate(names)
-        ]
-        with Sandbox(servers=servers) as api:
-            if fault:
-                api.fail(fault)
-            options = {"base_url": api.url, "api_token": api.token, **options}
-            path = write_inventory(tmp_path, options, "x.server_management.yml")
-            plugin.parse(parsed.inventory, DataLoader(), str(path))
-        return parsed
 
-    return read
+@contextmanager
+def account(*names: str) -> Iterator[Sandbox]:
+    """Serve an account with a server for each of these names."""
+    servers = []
+    for number, name in enumerate(names):
+        server = {**SERVER, "id": f"srv_{number}", "name": name, "ipv4": f"192.0.2.{number}"}
+        servers.append(server)
+    with Sandbox(servers=servers) as api:
+        yield api
 
 
 @pytest.mark.promise("silent")
 def test_long_waits_and_the_progress_are_shown_without_verbosity(
-    parse: Parse, monkeypatch: pytest.MonkeyPatch
+    plugin: Plugin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("time.sleep", Mock())
     monkeypatch.setattr(_client, "_REPORT_INTERVAL", 0)
-    lines = parse("web", verbosity=0, fault=Fault(status=429, retry_after=6)).lines
-    progress, wait = (line.removeprefix("x.server_management.yml: ") for line in lines)
-    assert progress == "page 1, 0 servers so far"
-    assert wait.startswith("retry 1 of 3 in 6.")
+    plugin.verbosity = 0
+    with account("web") as api:
+        api.fail(Fault(status=429, retry_after=6))
+        plugin.parse(api)
+    progress, wait = plugin.lines
+    assert progress == "x.server_management.yml: page 1, 0 servers so far"
+    assert wait.startswith("x.server_management.yml: retry 1 of 3 in 6.")
 
 
 @pytest.mark.promise("silent")
-def test_fields_that_cannot_become_variables_are_named_only_with_v(parse: Parse) -> None:
-    parsed = parse("web", hostvars_prefix="")
-    assert parsed.warnings == []
-    line = "x.server_management.yml: Fields that can't become variables: name."
-    assert parsed.lines[0] == line
-    assert parse("web", verbosity=0, hostvars_prefix="").lines == []
-
-
-@pytest.mark.promise("silent")
-def test_a_filter_without_effect_is_an_error_before_any_request(parse: Parse) -> None:
-    with pytest.raises(AnsibleParserError, match=r"yml: filters: an include that"):
-        parse(base_url="http://127.0.0.1:1", filters=[{"include": "true"}])
-
-
-@pytest.mark.promise("silent")
-def test_filters_that_leave_no_host_cause_a_warning_unless_there_are_no_servers(
-    parse: Parse,
+@pytest.mark.parametrize(("verbosity", "is_shown"), [(0, False), (1, True)])
+def test_fields_that_cannot_become_variables_are_named_only_with_v(
+    plugin: Plugin, verbosity: int, is_shown: bool
 ) -> None:
+    plugin.verbosity = verbosity
+    with account("web") as api:
+        plugin.parse(api, hostvars_prefix="")
+    line = "x.server_management.yml: Fields that can't become variables: name."
+    assert (line in plugin.lines) == is_shown
+    assert plugin.warnings == []
+
+
+@pytest.mark.promise("silent")
+def test_a_filter_without_effect_is_an_error_before_any_request(plugin: Plugin) -> None:
+    with account("web") as api:
+        with pytest.raises(AnsibleParserError, match=r"yml: filters: an include that"):
+            plugin.parse(api, filters=[{"include": "true"}])
+        assert api.requests == []
+
+
+@pytest.mark.promise("silent")
+def test_filters_that_leave_no_host_cause_a_warning(plugin: Plugin) -> None:
+    with account("web") as api:
+        plugin.parse(api, filters=[{"exclude": True}])
     text = "x.server_management.yml: filters: no host is left; the account has 1 server."
-    assert parse("web", filters=[{"exclude": True}]).warnings == [text]
-    assert parse(filters=[{"exclude": True}]).warnings == []
+    assert plugin.warnings == [text]
+
+
+@pytest.mark.promise("silent")
+def test_filters_of_an_empty_account_cause_no_warning(plugin: Plugin) -> None:
+    with account() as api:
+        plugin.parse(api, filters=[{"exclude": True}])
+    assert plugin.warnings == []
 
 
 @pytest.mark.promise("silent")
@@ -123,35 +134,45 @@ def test_filters_that_leave_no_host_cause_a_warning_unless_there_are_no_servers(
     ],
 )
 def test_a_failing_expression_is_the_only_reason_why_a_host_has_no_name(
-    parse: Parse, hostnames: list[str], host: str, starts: list[str]
+    plugin: Plugin, hostnames: list[str], host: str, starts: list[str]
 ) -> None:
-    parsed = parse("web", hostnames=hostnames, compose={"a": "5"})
-    assert parsed.hosts == [host]
-    warnings = [text.removeprefix("x.server_management.yml: ") for text in parsed.warnings]
-    assert len(warnings) == len(starts)
-    assert all(map(str.startswith, warnings, starts))
+    with account("web") as api:
+        plugin.parse(api, hostnames=hostnames, compose={"a": "5"})
+    assert plugin.hosts == [host]
+    assert len(plugin.warnings) == len(starts)
+    for warning, start in zip(plugin.warnings, starts, strict=True):
+        assert warning.startswith(f"x.server_management.yml: {start}")
 
 
 @pytest.mark.parametrize(("extensions", "name"), [([".vars"], "a_vars"), (None, "a.vars")])
 def test_a_host_name_does_not_end_like_a_file_with_variables(
-    parse: Parse, monkeypatch: pytest.MonkeyPatch, extensions: list[str] | None, name: str
+    plugin: Plugin, monkeypatch: pytest.MonkeyPatch, extensions: list[str] | None, name: str
 ) -> None:
     monkeypatch.setattr(constants, "YAML_FILENAME_EXTENSIONS", extensions)
-    assert parse("b", "a.vars").hosts == [name, "b"]
+    with account("b", "a.vars") as api:
+        plugin.parse(api)
+    assert plugin.hosts == [name, "b"]
 
 
 @pytest.mark.promise("misdirected")
 def test_a_host_gets_another_name_if_an_expression_makes_a_group_with_its_name(
-    parse: Parse,
+    plugin: Plugin,
 ) -> None:
-    entry = {"separator": "", "parent_group": "{{ 'd' ~ 'b' }}"}
-    parsed = parse("web", "db", keyed_groups=[{"key": "'we' ~ 'b'", **entry}])
-    assert parsed.hosts == ["db_srv_1", "web_srv_0"]
-    assert [group.name for group in parsed.inventory.groups["db"].child_groups] == ["web"]
-    assert [host.name for host in parsed.inventory.groups["web"].hosts] == parsed.hosts
+    entry = {"key": "'we' ~ 'b'", "separator": "", "parent_group": "{{ 'd' ~ 'b' }}"}
+    with account("web", "db") as api:
+        plugin.parse(api, keyed_groups=[entry])
+    groups = plugin.inventory.groups
+    assert plugin.hosts == ["db_srv_1", "web_srv_0"]
+    assert [group.name for group in groups["db"].child_groups] == ["web"]
+    assert [host.name for host in groups["web"].hosts] == ["db_srv_1", "web_srv_0"]
+
+
+@pytest.mark.promise("misdirected")
+def test_groups_that_follow_every_name_are_an_error(plugin: Plugin) -> None:
+    entry = {"key": "inventory_hostname", "separator": ""}
     message = "keyed_groups: creates groups with the names of hosts: srv_0, srv_1. Set prefix."
-    with pytest.raises(AnsibleParserError, match=f": {message}$"):
-        parse("web", "db", keyed_groups=[{"key": "inventory_hostname", "separator": ""}])
+    with account("web", "db") as api, pytest.raises(AnsibleParserError, match=f": {message}$"):
+        plugin.parse(api, keyed_groups=[entry])
 
 
 # The group of the plan has the host's name in the first attempt, which is thrown away.
@@ -166,18 +187,19 @@ RENAMED = "a host can't have such a name: small (srv_0) is small_srv_0."
 
 
 @pytest.mark.promise("silent")
-def test_only_the_attempt_that_is_kept_is_reported(parse: Parse) -> None:
-    parsed = parse("small", **CLASHING)
-    (warning,) = parsed.warnings
+def test_only_the_attempt_that_is_kept_is_reported(plugin: Plugin) -> None:
+    with account("small") as api:
+        plugin.parse(api, **CLASHING)
+    (warning,) = plugin.warnings
     assert RENAMED in warning
-    host = parsed.inventory.hosts["small_srv_0"]
-    assert host.vars["a"] == "ok"
-    assert host.vars["ansible_host"] == "small.test"
+    variables = plugin.inventory.hosts["small_srv_0"].vars
+    assert variables["a"] == "ok"
+    assert variables["ansible_host"] == "small.test"
 
 
-def test_with_strict_only_the_attempt_that_is_kept_fails(parse: Parse) -> None:
-    with pytest.raises(AnsibleParserError, match=re.escape(RENAMED)):
-        parse("small", strict=True, **CLASHING)
+def test_with_strict_only_the_attempt_that_is_kept_fails(plugin: Plugin) -> None:
+    with account("small") as api, pytest.raises(AnsibleParserError, match=re.escape(RENAMED)):
+        plugin.parse(api, strict=True, **CLASHING)
 
 
 @pytest.mark.promise("atomic")
@@ -190,9 +212,10 @@ def test_with_strict_only_the_attempt_that_is_kept_fails(parse: Parse) -> None:
     ],
     ids=str,
 )
-def test_an_error_with_strict_leaves_no_group_behind(parse: Parse, options: dict[str, Any]) -> None:
-    inventory = InventoryData()
-    with pytest.raises(AnsibleParserError, match=r"x\.server_management\.yml: "):
-        parse("web", inventory=inventory, strict=True, **options)
-    assert list(inventory.groups) == ["all", "ungrouped"]
-    assert list(inventory.hosts) == []
+def test_an_error_with_strict_leaves_no_group_behind(
+    plugin: Plugin, options: dict[str, Any]
+) -> None:
+    with account("web") as api, pytest.raises(AnsibleParserError):
+        plugin.parse(api, strict=True, **options)
+    assert list(plugin.inventory.groups) == ["all", "ungrouped"]
+    assert plugin.hosts == []

@@ -139,6 +139,14 @@ def test_a_failure_is_one_warning_with_its_number_and_first_reason(
 
 
 @pytest.mark.promise("silent")
+def test_the_reason_of_a_failing_key_is_that_of_its_expression() -> None:
+    expressions = expressions_with(keyed_groups=[{"key": "server_management_nope"}])
+    compose(expressions, hosts_with({"name": "x"}))
+    (warning,) = warnings_of(expressions)
+    assert warning.endswith("failed for 1 of 1 host: 'server_management_nope' is undefined")
+
+
+@pytest.mark.promise("silent")
 def test_a_key_that_is_neither_text_nor_a_list_is_a_failure() -> None:
     expressions = expressions_with(keyed_groups=[{"key": "server_management_name is defined"}])
     compose(expressions, hosts_with({"name": "x"}))
@@ -183,19 +191,19 @@ def test_an_empty_key_is_an_error_with_strict() -> None:
 
 
 def test_results_and_failures_replace_those_of_an_earlier_attempt() -> None:
-    entry = {"key": "inventory_hostname", "parent_group": "all_of_them", "separator": ""}
+    entry = {"key": "inventory_hostname", "parent_group": "first", "separator": ""}
     expressions = expressions_with(
         compose={"a": "1 // 0 if inventory_hostname == 'first' else 'x'"}, keyed_groups=[entry]
     )
     (host,) = hosts_with({"name": "x"})
     host.name = "first"
-    assert expressions.compose_all([host], InventoryData()) == {"first", "all_of_them"}
+    assert expressions.compose_all([host], InventoryData()) == {"first"}
     host.name = "second"
-    assert expressions.compose_all([host], InventoryData()) == {"second", "all_of_them"}
+    assert expressions.compose_all([host], InventoryData()) == {"first", "second"}
     expressions.apply()
     assert host.variables["a"] == "x"
     assert host.groups == ["second"]
-    assert list(expressions.tree.added) == [("all_of_them", "second")]
+    assert list(expressions.tree.added) == [("first", "second")]
     assert warnings_of(expressions) == []
 
 

@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import pytest
+import yaml
 from ansible.inventory.data import InventoryData
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
@@ -21,107 +21,142 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts imp
 from sandbox.account import SERVER
 
 
-def _groups(
-    *changes: dict[str, Any], by: Iterable[str] = ("region", "plan", "status")
-) -> tuple[list[list[str]], list[str]]:
-    servers: dict[str, Server] = {}
-    for number, change in enumerate(changes):
-        element = {**SERVER, "id": f"srv_{number}", **change}
-        merge(servers, [{key: value for key, value in element.items() if value is not ...}])
-    hosts = [Host(server, {}) for server in servers.values()]
+def hosts_of(*servers: dict[str, Any]) -> list[Host]:
+    """Return a host for each of these servers, which have the fields of another one, too."""
+    merged: dict[str, Server] = {}
+    for number, fields in enumerate(servers):
+        merge(merged, [{**SERVER, "id": f"srv_{number}", **fields}])
+    return [Host(server, {}) for server in merged.values()]
+
+
+def grouped(hosts: list[Host], *fields: str) -> list[str]:
+    """Group hosts by these fields; return the warnings."""
     warnings: list[str] = []
-    group_hosts(hosts, "my_servers", list(by), warnings.append)
-    return [host.groups for host in hosts], warnings
+    group_hosts(hosts, "my_servers", fields, warnings.append)
+    return warnings
 
 
 def test_groups_are_named_after_the_field_and_its_value() -> None:
-    change = {"region": "eu-1", "plan": "small", "status": "running"}
-    ((_common, *only_plan),), _warnings = _groups(change, by=["plan"])
-    assert only_plan == ["plan_small"]
-    groups, warnings = _groups(change, {**change, "region": "us 1"})
-    assert groups == [
-        ["my_servers", "region_eu_1", "plan_small", "status_running"],
-        ["my_servers", "region_us_1", "plan_small", "status_running"],
-    ]
-    assert warnings == []
+    (host,) = hosts_of({"region": "us 1", "plan": "small", "status": "running"})
+    assert grouped([host], "region", "plan", "status") == []
+    assert host.groups == ["my_servers", "region_us_1", "plan_small", "status_running"]
 
 
-@pytest.mark.parametrize("value", ["", None, 5, ["a"], ...])
+def test_only_the_chosen_fields_make_groups() -> None:
+    (host,) = hosts_of({"region": "eu-1", "plan": "small"})
+    grouped([host], "plan")
+    assert host.groups == ["my_servers", "plan_small"]
+
+
+@pytest.mark.parametrize("value", ["", None, 5, ["a"]])
 def test_an_unusable_field_makes_no_group(value: Any) -> None:
-    (groups,), _warnings = _groups({"region": value, "plan": "s", "status": "running"})
-    assert groups == ["my_servers", "plan_s", "status_running"]
+    (host,) = hosts_of({"region": value})
+    grouped([host], "region")
+    assert host.groups == ["my_servers"]
 
 
 @pytest.mark.promise("silent")
 def test_values_that_become_the_same_group_cause_a_warning() -> None:
-    groups, warnings = _groups(*({"region": region} for region in ("eu-1", "eu_1", "eu-1", "us")))
-    assert [host[1] for host in groups] == ["region_eu_1"] * 3 + ["region_us"]
+    hosts = hosts_of({"region": "eu-1"}, {"region": "eu_1"}, {"region": "eu-1"}, {"region": "us"})
+    warnings = grouped(hosts, "region")
+    assert hosts[0].groups == ["my_servers", "region_eu_1"]
+    assert hosts[1].groups == ["my_servers", "region_eu_1"]
     assert warnings == ["Several values become the group region_eu_1: region eu-1, region eu_1."]
 
 
-def _names(**options: Any) -> ReservedNames:
-    defaults: dict[str, Any] = {"group": "my servers", "group_by": ["region", "plan"]}
-    return ReservedNames({**defaults, **options}.get, ["static"])
+def names_with(text: str) -> ReservedNames:
+    """Return the reserved names of an inventory file with these options, as YAML."""
+    options = {"group": "my servers", "group_by": ["region", "plan"], **yaml.safe_load(text)}
+    return ReservedNames(options.get, ["static"])
 
 
 @pytest.mark.promise("misdirected")
 @pytest.mark.parametrize(
-    ("options", "reserved", "free"),
+    ("options", "name"),
     [
-        ({}, ["all", "ungrouped", "static", "my_servers"], ["ALL", "Static", "my_server"]),
-        ({}, ["region_", "region_x", "status_x"], ["region", "xregion_", "plan"]),
+        ("{}", "all"),
+        ("{}", "ungrouped"),
+        ("{}", "static"),
+        ("{}", "my_servers"),
+        ("{}", "region_"),
+        ("{}", "region_x"),
         # Another account's file may make these groups.
-        ({"group_by": []}, ["region_x", "plan_x", "status_running"], []),
-        ({"groups": {"a b": "x", 5: "x"}}, ["a_b", "_"], ["a"]),
-        ({"keyed_groups": [{"key": "x", "prefix": "p"}]}, ["p_", "p_x"], ["p", "px"]),
-        ({"keyed_groups": [{"key": "x", "prefix": "a-b", "separator": "."}]}, ["a_b_x"], ["a_bx"]),
-        ({"keyed_groups": [{"key": "x", "prefix": "1", "separator": ""}]}, ["_x"], ["1"]),
-        ({"keyed_groups": [{"key": "x"}]}, ["_", "_x"], ["x"]),
-        ({"keyed_groups": [{"key": "x"}], "leading_separator": False}, [], ["_x", "x"]),
-        (
-            {"keyed_groups": [{"key": "x", "separator": "", "default_value": "web"}]},
-            ["web"],
-            ["_x", "website"],
-        ),
-        ({"keyed_groups": [{"key": "x", "prefix": "p", "parent_group": "up"}]}, ["up"], ["upper"]),
+        ("group_by: []", "region_x"),
+        ("group_by: []", "plan_x"),
+        ("group_by: []", "status_running"),
+        ("groups: {a b: x}", "a_b"),
+        ("groups: {5: x}", "_"),
+        ("keyed_groups: [{key: x}]", "_"),
+        ("keyed_groups: [{key: x}]", "_x"),
+        ("keyed_groups: [{key: x, prefix: p}]", "p_"),
+        ("keyed_groups: [{key: x, prefix: p}]", "p_x"),
+        ("keyed_groups: [{key: x, prefix: a-b, separator: .}]", "a_b_x"),
+        ("keyed_groups: [{key: x, prefix: '1', separator: ''}]", "_x"),
+        ("keyed_groups: [{key: x, separator: '', default_value: web}]", "web"),
+        ("keyed_groups: [{key: x, prefix: p, parent_group: up}]", "up"),
     ],
-    ids=str,
 )
-def test_options_reserve_names(
-    options: dict[str, Any], reserved: list[str], free: list[str]
-) -> None:
-    names = _names(**options)
-    assert [name for name in reserved if not names.includes(name)] == []
-    assert [name for name in free if names.includes(name)] == []
+def test_the_name_of_a_possible_group_is_reserved(options: str, name: str) -> None:
+    assert names_with(options).includes(name)
 
 
 @pytest.mark.promise("misdirected")
 @pytest.mark.parametrize(
-    ("options", "option"),
+    ("options", "name"),
     [
-        ({"group": "web"}, "group"),
-        ({"group": "all"}, "group"),
-        ({"group": "ungrouped"}, "group"),
-        ({"groups": {"web": True}}, "groups"),
-        ({"groups": {"localhost": True}}, "groups"),
-        ({"keyed_groups": [{"key": "x", "parent_group": "web"}]}, "keyed_groups"),
+        ("{}", "ALL"),
+        ("{}", "Static"),
+        ("{}", "my_server"),
+        ("{}", "region"),
+        ("{}", "xregion_"),
+        ("groups: {a b: x}", "a"),
+        ("keyed_groups: [{key: x}]", "x"),
+        ("{keyed_groups: [{key: x}], leading_separator: false}", "_x"),
+        ("keyed_groups: [{key: x, prefix: p}]", "px"),
+        ("keyed_groups: [{key: x, prefix: a-b, separator: .}]", "a_bx"),
+        ("keyed_groups: [{key: x, prefix: '1', separator: ''}]", "1"),
+        ("keyed_groups: [{key: x, separator: '', default_value: web}]", "website"),
+        ("keyed_groups: [{key: x, prefix: p, parent_group: up}]", "upper"),
     ],
-    ids=str,
+)
+def test_another_name_is_free(options: str, name: str) -> None:
+    assert not names_with(options).includes(name)
+
+
+@pytest.mark.promise("misdirected")
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ("group: web", "group: web is a host of another source, not a group."),
+        ("group: all", "group: all is a group of Ansible itself."),
+        ("group: ungrouped", "group: ungrouped is a group of Ansible itself."),
+        ("groups: {web: true}", "groups: web is a host of another source, not a group."),
+        (
+            "groups: {localhost: true}",
+            "groups: localhost is a name of this machine, not of a group.",
+        ),
+        (
+            "keyed_groups: [{key: x, parent_group: web}]",
+            "keyed_groups: web is a host of another source, not a group.",
+        ),
+    ],
 )
 def test_a_literal_group_with_a_name_that_it_cannot_have_is_an_error(
-    options: dict[str, Any], option: str
+    options: str, problem: str
 ) -> None:
-    message = rf"^{option}: \w+ is a .+\. Choose another name for the group\.$"
-    with pytest.raises(OptionError, match=message):
-        _names(**options).check({"web"}, print)
-    _names().check({"web"}, print)
+    with pytest.raises(OptionError) as found:
+        names_with(options).check({"web"}, print)
+    assert str(found.value) == f"{problem} Choose another name for the group."
 
 
 def test_a_written_group_name_that_is_changed_causes_a_warning() -> None:
     warnings: list[str] = []
-    entry = {"key": "x", "parent_group": "a.b"}
-    names = _names(group="web-fleet", groups={"ok": "x", "a b": "x"}, keyed_groups=[entry])
-    names.check({}, warnings.append)
+    names = names_with("""
+        group: web-fleet
+        groups: {ok: x, a b: x}
+        keyed_groups: [{key: x, parent_group: a.b}]
+    """)
+    names.check({"web"}, warnings.append)
     assert warnings == [
         "group: web-fleet becomes the group web_fleet.",
         "groups: a b becomes the group a_b.",
