@@ -19,7 +19,7 @@ _STRICT = {
     "GALAXY_IMPORTER_CHECK_REQUIRED_TAGS": "true",
 }
 
-_FOLDERS = {"inventory": "inventory", "modules": "module"}
+_FOLDERS = {"filter": "filter", "inventory": "inventory", "modules": "module"}
 _COMPLAINT = re.compile(r"\s*(WARNING|ERROR|CRITICAL)\b")
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from functools import partial
 from pathlib import Path
 
 import yaml
@@ -16,6 +15,7 @@ import yaml
 from sandbox import Fault
 from support.fixtures import KNOWN_NAMES
 from support.guides import read_files
+from support.run import Result
 
 from .conftest import Source, hosts
 
@@ -25,19 +25,23 @@ RECIPES = read_files("recipes")
 VERBOSE = "[defaults]\nverbosity = 1\n"
 
 
-def test_prometheus_targets_are_complete_and_survive_a_failure(
-    source: Source, tmp_path: Path
-) -> None:
+def write_targets(source: Source, path: Path) -> Result:
+    """Run the script of the guide that writes targets for Prometheus."""
+    folder = path.parent
+    (folder / "ansible.cfg").write_text(VERBOSE)
+    (folder / "file_sd.py").write_text(RECIPES["file_sd.py"], encoding="utf-8")
+    return source.runner.run("python3", "file_sd.py", source.file(), path, cwd=folder)
+
+
+def test_prometheus_targets_have_labels(source: Source, tmp_path: Path) -> None:
     source.sandbox.servers[0].update(plan="{{ 1 + 1 }}", region=None)
     source.sandbox.servers[1]["ipv4"] = None
-    path, targets = source.file(), tmp_path / "servers.json"
-    (tmp_path / "ansible.cfg").write_text(VERBOSE)
-    (tmp_path / "file_sd.py").write_text(RECIPES["file_sd.py"], encoding="utf-8")
-    arguments = ("file_sd.py", path, targets)
-    source.runner.run("python3", *arguments, cwd=tmp_path).ok()
-    found = json.loads(targets.read_text(encoding="utf-8"))
-    assert [group["targets"] for group in found] == [["203.0.113.3:9100"], ["203.0.113.1:9100"]]
-    assert found[1]["labels"] == {
+    targets = tmp_path / "servers.json"
+    write_targets(source, targets).ok()
+    first, second = json.loads(targets.read_text(encoding="utf-8"))
+    assert first["targets"] == ["203.0.113.3:9100"]
+    assert second["targets"] == ["203.0.113.1:9100"]
+    assert second["labels"] == {
         "host": "web-1",
         "server_management_id": "srv_1",
         "server_management_region": "",
@@ -48,12 +52,15 @@ def test_prometheus_targets_are_complete_and_survive_a_failure(
     if shutil.which("promtool"):  # Debian has it in the package prometheus
         source.runner.run("promtool", "check", "config", "prometheus.yml", cwd=tmp_path).ok()
 
-    before = targets.read_bytes()
+
+def test_prometheus_targets_survive_a_failure(source: Source, tmp_path: Path) -> None:
+    targets = tmp_path / "servers.json"
+    targets.write_text("[]")
     source.sandbox.fail(Fault(has_more=True))
-    failed = source.runner.run("python3", *arguments, cwd=tmp_path)
+    failed = write_targets(source, targets)
     assert failed.rc != 0
     failed.shows("servers.json was not changed.")
-    assert targets.read_bytes() == before
+    assert targets.read_text() == "[]"
 
 
 def test_a_pipeline_fails_with_the_findings_or_with_the_error(
@@ -63,22 +70,26 @@ def test_a_pipeline_fails_with_the_findings_or_with_the_error(
     gitlab = yaml.safe_load(RECIPES[".gitlab-ci.yml"])["check fleet"]
     command = github["steps"][-1]["run"]
     assert gitlab["script"][-1] == command
-    for settings in (github["env"], gitlab["variables"]):
-        assert "SERVER_MANAGEMENT_BASE_URL" in settings
-    (tmp_path / "fleet.yml").write_text(f"fleet: {[{'name': name} for name in KNOWN_NAMES]}\n")
-    account = source.sandbox.environment
-    run = partial(source.runner.run, "sh", "-c", command, cwd=tmp_path, env=account)
+    assert "SERVER_MANAGEMENT_BASE_URL" in github["env"]
+    assert "SERVER_MANAGEMENT_BASE_URL" in gitlab["variables"]
+    fleet = "fleet: [{name: db-1}, {name: web-1}, {name: web-2}]\n"
+    (tmp_path / "fleet.yml").write_text(fleet)
+
+    def run() -> Result:
+        account = source.sandbox.environment
+        return source.runner.run("sh", "-c", command, cwd=tmp_path, env=account)
+
     run().ok()
     source.sandbox.servers.pop()
     drifted = run().shows("db-1 is missing")
+    assert drifted.rc == 2
     # An account that can't be read has no missing servers.
     source.sandbox.fail(Fault(has_more=True))
     failed = run().shows("has more servers")
+    assert failed.rc == 2
     assert not failed.contains("is missing")
-    assert drifted.rc == failed.rc == 2
 
 
-TEMPLATE = "{{ 6 * 7 }}"
 SHOW = """\
 - hosts: all
   connection: local
@@ -87,29 +98,34 @@ SHOW = """\
 """
 
 
+def write_script(folder: Path) -> Path:
+    """Write the script of the guide that lists an inventory."""
+    script = folder / "servers.sh"
+    script.write_text(RECIPES["servers.sh"])
+    script.chmod(0o755)
+    return script
+
+
 def test_an_exported_inventory_is_trusted_but_a_script_is_not(
     source: Source, tmp_path: Path
 ) -> None:
     """Pin what Ansible does with exports: text of the API becomes a template there."""
-    source.sandbox.servers[0]["plan"] = TEMPLATE
+    source.sandbox.servers[0]["plan"] = "{{ 6 * 7 }}"
     file = source.file("prod.server_management.yml")
-    script, playbook, frozen = (
-        tmp_path / name for name in ("servers.sh", "show.yml", "frozen.yml")
-    )
-    script.write_text(RECIPES["servers.sh"])
-    script.chmod(0o755)
+    script = write_script(tmp_path)
+    playbook = tmp_path / "show.yml"
     playbook.write_text(SHOW)
     exported = source.runner.inventory("-i", file, "--list", "--export", "--yaml").ok().stdout
+    frozen = tmp_path / "frozen.yml"
     frozen.write_text(exported)
-    for path, text in ((script, f"<{TEMPLATE}>"), (frozen, "<42>")):
-        source.runner.playbook("-i", path, "--limit", "web-1", playbook).ok().shows(text)
+    limit = ("--limit", "web-1", playbook)
+    source.runner.playbook("-i", script, *limit).ok().shows("<{{ 6 * 7 }}>")
+    source.runner.playbook("-i", frozen, *limit).ok().shows("<42>")
 
 
 def test_a_script_whose_source_fails_has_no_hosts(source: Source, tmp_path: Path) -> None:
     source.file("prod.server_management.yml")
-    script = tmp_path / "servers.sh"
-    script.write_text(RECIPES["servers.sh"])
-    script.chmod(0o755)
+    script = write_script(tmp_path)
     (tmp_path / "ansible.cfg").write_text(VERBOSE)
     assert hosts(source.runner.run(str(script), cwd=tmp_path).ok().json()) == KNOWN_NAMES
     source.sandbox.fail(Fault(status=401), times=None)
