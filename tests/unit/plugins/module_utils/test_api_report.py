@@ -8,7 +8,6 @@ import json
 import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -128,7 +127,12 @@ def test_three_pages_are_read_if_pagination_is_set() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "status"), [(Fault(status=500), 500), (Fault.reset(), None), (Fault.html(), 200)]
+    ("fault", "status"),
+    [
+        (Fault(status=500, body="{token} customer-database"), 500),
+        (Fault.reset(), None),
+        (Fault.html(), 200),
+    ],
 )
 def test_the_status_is_the_one_of_the_last_response(fault: Fault, status: int | None) -> None:
     with Sandbox(servers=3, token=TOKEN, pagination="link", page_size=2) as paged:
@@ -166,19 +170,15 @@ def test_the_skew_is_positive_if_the_clock_of_the_api_is_ahead(
     [
         (Fault(status=401), "unauthorized", {"status": 401, "token": "rejected"}),
         (Fault(status=403), "forbidden", {"token": "may lack the scope servers:read"}),
-        (Fault(status=404), "not_found", {"status": 404, "token": "not known"}),
         (
             Fault(status=429, retry_after=5),
             "rate_limited",
             {"headers": {"Retry-After": "5"}, "requests": 1, "as_documented": None},
         ),
-        (Fault(status=500, body="{token} customer-database"), "server_error", {"status": 500}),
-        (Fault.html(), "malformed_response", {"status": 200, "token": "not known"}),
-        (Fault.reset(), "unreachable", {"status": None, "has_more": None, "servers": None}),
-        (Fault(has_more="no"), "malformed_response", {"has_more": None}),
+        (Fault.reset(), "unreachable", {"token": "not known", "has_more": None, "servers": None}),
         (Fault(data=["customer-database"]), "malformed_response", {"as_documented": False}),
     ],
-    ids=lambda value: value if isinstance(value, str) else "",
+    ids=["token", "scope", "limit", "connection", "element"],
 )
 def test_a_failure_is_a_result(
     api: Sandbox, fault: Fault, code: str, expected: dict[str, Any]
@@ -200,19 +200,6 @@ def test_the_message_names_the_library_that_is_missing(monkeypatch: pytest.Monke
     assert result["error"]["code"] == "missing_library"
     assert result["msg"].startswith("Cannot reach api.invalid:443 through the proxy proxy:1: ")
     assert "PySocks is not installed" in result["msg"]
-
-
-def test_a_broken_library_is_not_reported_as_missing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "requests.py").write_text("import no_such_library", encoding="utf-8")
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(sys.modules, "requests")
-    given = {"base_url": "https://api.invalid", "api_token": TOKEN}
-    result = run_module("api_info", given).result
-    assert result["error"]["code"] == "missing_library"
-    assert "No module named 'no_such_library'" in result["msg"]
-    assert "required Python library" not in result["msg"]
 
 
 def test_deviations_are_counted_without_values(api: Sandbox) -> None:
