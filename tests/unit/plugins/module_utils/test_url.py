@@ -23,19 +23,19 @@ from ansible_collections.server_management.cloud.plugins.module_utils._url impor
 
 # Links and addresses, in which parsers could find different hosts: those of requests 2.28 and 2.34,
 # urllib3 1.26 and 2.8, and Python 3.10 and 3.13.
-URLS = (
-    *("?page=2", "//h/x", "///x", "http:x", "http:/x", "http:///x", "HTTP://H:/x", "..//x", ";x"),
-    *("//h\uff0f@other/", "//h\u2044other", "//h\uff1a81/", "//other\uff03@h/", "//\uff48/x"),
-    *("//h:80@other/x", "//other#@h/", "//other?@h/", "//other;@h/", "//h\\@other/x"),
-    *("//h\\.other/", "//h%2f@other/x", "//h%40other/", "//h:080/x", "//h:+80/", "//h:8_0/"),
-    *("//[h]/x", "//[h/", "//h]", "/%2e%2e/%zz?a=%", "//[::1]/x", "//[fe80::1%25eth0]/x"),
-    *("//[fe80::1%eth0]/x", "//[::ffff:127.0.0.1]/", "//h%25/", "//\u24d7/x", "//h\u3002other/"),
-    *("//\xdf.h/", "//h\xad/", "//xn--/", "//*.h/", "//.h/", "//h./x"),
-    *("//user:pw@h/", "//@h/", "//:@h/x", "/a%7Eb?c=%41", "/\xe9?\u20ac", "/a|b^c`{}"),
-    *(" //other/", "\t//other/", "\xa0//other/", "/a b"),
-)
+URLS = [
+    "?page=2", "//h/x", "///x", "http:x", "http:/x", "http:///x", "HTTP://H:/x", "..//x", ";x",
+    "//h\uff0f@other/", "//h\u2044other", "//h\uff1a81/", "//other\uff03@h/", "//\uff48/x",
+    "//h:80@other/x", "//other#@h/", "//other?@h/", "//other;@h/", "//h\\@other/x",
+    "//h\\.other/", "//h%2f@other/x", "//h%40other/", "//h:080/x", "//h:+80/", "//h:8_0/",
+    "//[h]/x", "//[h/", "//h]", "/%2e%2e/%zz?a=%", "//[::1]/x", "//[fe80::1%25eth0]/x",
+    "//[fe80::1%eth0]/x", "//[::ffff:127.0.0.1]/", "//h%25/", "//\u24d7/x", "//h\u3002other/",
+    "//\xdf.h/", "//h\xad/", "//xn--/", "//*.h/", "//.h/", "//h./x",
+    "//user:pw@h/", "//@h/", "//:@h/x", "/a%7Eb?c=%41", "/\xe9?\u20ac", "/a|b^c`{}",
+    " //other/", "\t//other/", "\xa0//other/", "/a b",
+]  # fmt: skip
 # Pieces from which URLs are made that parsers could read differently.
-PIECES = [*"@:#?%[];.\\", "http:", "//", "h", "other", ":80", *URLS]
+PIECES = ["@", ":", "#", "?", "%", "[", "]", ";", ".", "\\", "http:", "//", "h", "other", ":80"]
 PAGE = "http://h/api/v1/servers?page=1"
 
 
@@ -72,29 +72,39 @@ def test_equivalent_hosts_and_ports_are_one_base_url(base_url: str, url: str) ->
     assert check_base_url(base_url) == url
 
 
-MALFORMED = {
-    "is not an http or https URL": (
-        *("api.example.com", "//api.example.com", "ftp://h", "file:///etc/passwd"),
-        *("https://", "https:///path", "https://:443", "https://[::1"),
-        *("https://h:0", "https://h:65536", "https://h:port"),
-    ),
-    "must not contain a user or a password": ("https://user:secret@h", "https://@h"),
-    "must not contain a query": ("https://h?a=secret", "https://h/?", "https://h/#"),
-    "contains a space, a backslash or a control character": (
-        *(" https://h", "https://h\n", "https://h/a b", "https://h\u00a0"),
-        *("https://h\\@other", "https://h/\x1b[1m"),
-    ),
-}
+NO_URL = "is not an http or https URL with a host"
+AMBIGUOUS = "contains a space, a backslash or a control character"
 
 
 @pytest.mark.parametrize(
-    ("base_url", "words"), [(url, words) for words, urls in MALFORMED.items() for url in urls]
+    ("base_url", "problem"),
+    [
+        ("api.example.com", NO_URL),
+        ("//api.example.com", NO_URL),
+        ("ftp://h", NO_URL),
+        ("https:///path", NO_URL),
+        ("https://:443", NO_URL),
+        ("https://[::1", NO_URL),
+        ("https://h:0", NO_URL),
+        ("https://h:65536", NO_URL),
+        ("https://h:port", NO_URL),
+        ("https://user:secret@h", "must not contain a user or a password"),
+        ("https://@h", "must not contain a user or a password"),
+        ("https://h?a=secret", "must not contain a query or a fragment"),
+        ("https://h/?", "must not contain a query or a fragment"),
+        ("https://h/#", "must not contain a query or a fragment"),
+        (" https://h", AMBIGUOUS),
+        ("https://h\n", AMBIGUOUS),
+        ("https://h/a\u00a0b", AMBIGUOUS),
+        ("https://h\\@other", AMBIGUOUS),
+        ("https://h/\x1b[1m", AMBIGUOUS),
+    ],
 )
-def test_a_malformed_base_url_is_refused(base_url: str, words: str) -> None:
-    with pytest.raises(OptionError, match=f"^base_url: {words}") as caught:
+def test_a_malformed_base_url_is_refused(base_url: str, problem: str) -> None:
+    with pytest.raises(OptionError) as caught:
         check_base_url(base_url)
-    assert "secret" not in str(caught.value)
-    assert str(caught.value).isprintable()
+    assert caught.value.message == f"base_url: {problem}."
+    assert "secret" not in caught.value.next_step
 
 
 @pytest.mark.parametrize(
@@ -137,7 +147,7 @@ def test_a_reference_is_only_followed_within_its_origin(reference: str, target: 
 
 
 @pytest.mark.promise("home")
-@given(st.sampled_from(URLS) | st.lists(st.sampled_from(PIECES), max_size=5).map("".join))
+@given(st.sampled_from(URLS) | st.lists(st.sampled_from(PIECES + URLS), max_size=5).map("".join))
 def test_requests_sends_the_token_only_to_the_origin_that_was_checked(reference: str) -> None:
     target = resolve(PAGE, reference)
     if target is None:
