@@ -73,6 +73,15 @@ def test_a_certificate_that_is_not_trusted_is_refused(
     assert sandbox.requests == []
 
 
+@pytest.mark.promise("home")
+def test_a_certificate_for_another_name_is_refused(read: Any, certificates: Path) -> None:
+    bundle = str(certificates / "ca.pem")
+    with Sandbox(tls=(certificates / "elsewhere.pem", None)) as sandbox:
+        with pytest.raises(TLSFailed, match="Check the host in base_url, and any proxy"):
+            read(sandbox, f"https://localhost:{sandbox.port}", verify=bundle)
+        assert sandbox.requests == []
+
+
 def test_the_bundle_of_the_environment_is_used_without_ca_path(
     read: Any, certificates: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
