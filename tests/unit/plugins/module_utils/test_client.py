@@ -57,6 +57,7 @@ def test_the_whole_listing_is_read_over_one_connection(
         Fault(cut="body"),
         Fault(cut="body", chunked=True),
         Fault(cut="body", end="reset"),
+        Fault(cut="body", body='{"data": [{}            '),  # half of it ends with "}"
         Fault(body='{"data": ['),
     ],
     ids=repr,
