@@ -65,9 +65,10 @@ def test_a_certificate_that_is_not_trusted_is_refused(
     advice: str,
 ) -> None:
     with Sandbox(tls=(certificates / f"{certificate}.pem", None)) as sandbox:
-        words = rf"TLS with 127\.0\.0\.1:{sandbox.port} failed: .*{reason}[^.]*\. "
+        words = rf"TLS with 127\.0\.0\.1:{sandbox.port} failed: .*{reason}"
         with pytest.raises(TLSFailed, match=words) as caught:
             read(sandbox, verify=str(certificates / f"{bundle}.pem"), retries=2)
+    assert ".." not in caught.value.message
     assert re.search(advice, caught.value.next_step)
     assert clock.waits == []
     assert sandbox.requests == []
