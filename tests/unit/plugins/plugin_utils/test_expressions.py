@@ -24,6 +24,9 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils import _ex
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
     HAS_EXPRESSIONS,
 )
+from ansible_collections.server_management.cloud.plugins.plugin_utils._expressions import (
+    ComposedHost,
+)
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import (
     ADDRESSES,
     NO_ADDRESS,
@@ -180,6 +183,26 @@ def test_an_empty_key_is_not_a_failure_without_strict(key: str) -> None:
     compose(expressions, [host])
     assert host.groups == []
     assert warnings_of(expressions) == []
+
+
+@pytest.mark.promise("silent")
+def test_a_group_without_a_name_is_a_failure() -> None:
+    (host,) = hosts_with({"name": "x"})
+    expressions = expressions_with(keyed_groups=[{"key": "['a', '']", "separator": ""}])
+    compose(expressions, [host])
+    (warning,) = warnings_of(expressions)
+    assert warning.endswith("failed for 1 of 1 host: the name of the group is empty")
+    assert host.groups == []
+
+
+@pytest.mark.skipif(not HAS_EXPRESSIONS, reason="omit is not known to inventories")
+def test_with_strict_an_omitted_variable_is_an_error() -> None:
+    expressions = expressions_with(
+        compose={"a": "server_management_nope | default(omit)"}, strict=True
+    )
+    compose(expressions, hosts_with({"name": "x"}))
+    with pytest.raises(OptionError, match=r"^compose: a: failed for h0\.example: "):
+        warnings_of(expressions)
 
 
 @pytest.mark.promise("silent")
@@ -365,6 +388,23 @@ def test_a_result_that_is_no_address_is_replaced(variable: str, value: object) -
     assert host.groups == ["unreachable"]
     assert host.replaced == {variable}
     assert warnings_of(expressions) == []
+
+
+@pytest.mark.promise("silent")
+def test_an_address_that_the_api_lacks_too_is_reported_only_for_that_reason() -> None:
+    (host,) = hosts_with({"name": "x"})
+    host.variables["ansible_host"] = NO_ADDRESS
+    compose(expressions_with(compose={"ansible_host": "''"}), [host])
+    assert host.replaced == set()
+
+
+@pytest.mark.promise("data")
+def test_results_are_remembered_for_text_as_expressions_see_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(_expressions, "mark_all", lambda value: ("marked", value))
+    composed = ComposedHost(host_with(name="web"))
+    assert composed.value_of("server_management_name") == ("marked", "web")
 
 
 @pytest.mark.promise("misdirected")
