@@ -79,26 +79,24 @@ main = runpy.run_path(sys.argv[1])["main"]
 asyncio.run(main(Queue(), json.loads(sys.argv[2])))
 """
 # An expression in each option that takes one.
-OPTIONS = {
-    "strict": True,
-    "hostnames": ["server_management_name ~ '-x'"],
-    "filters": [{"exclude": "server_management_status is undefined"}],
-    "compose": {"digest": "server_management_name | hash('md5')"},
-    "groups": {"all_of_them": "server_management_id is truthy"},
-    "keyed_groups": [{"key": "server_management_plan", "prefix": "p", "parent_group": "plans"}],
-}
-PLAY = [
-    {
-        "hosts": "localhost",
-        "connection": "ansible.builtin.local",
-        "gather_facts": False,
-        "tasks": [
-            {"server_management.cloud.server_info": {}, "register": "found"},
-            {"ansible.builtin.assert": {"that": "found.servers | length == 2"}},
-            {"server_management.cloud.server": {"name": "web-01"}},
-        ],
-    }
-]
+OPTIONS = """
+strict: true
+hostnames: ["server_management_name ~ '-x'"]
+filters: [{exclude: server_management_status is undefined}]
+compose: {digest: "server_management_name | hash('md5')"}
+groups: {all_of_them: server_management_id is truthy}
+keyed_groups: [{key: server_management_plan, prefix: p, parent_group: plans}]
+"""
+PLAY = """
+- hosts: localhost
+  connection: ansible.builtin.local
+  gather_facts: false
+  tasks:
+    - server_management.cloud.server_info:
+      register: found
+    - ansible.builtin.assert: {that: found.servers | length == 2}
+    - server_management.cloud.server: {name: web-01}
+"""
 SOURCE = REPOSITORY / "extensions" / "eda" / "plugins" / "event_source" / "servers.py"
 
 
@@ -113,10 +111,10 @@ def test_the_collection_works_after_the_announced_removals(runner: Runner, tmp_p
     probe = runner.run(sys.executable, "-c", PROBE).ok()
     assert probe.stdout.split() == [str(not IS_NEW)] * 2
 
-    (tmp_path / "play.yml").write_text(yaml.safe_dump(PLAY), encoding="utf-8")
+    (tmp_path / "play.yml").write_text(PLAY, encoding="utf-8")
     with Sandbox(servers=2) as sandbox:
         connection = {"base_url": sandbox.url, "api_token": sandbox.token}
-        path = write_inventory(tmp_path, {**connection, **OPTIONS})
+        path = write_inventory(tmp_path, {**connection, **yaml.safe_load(OPTIONS)})
         listed = runner.inventory("-i", path, "--list").ok()
         env = {f"SERVER_MANAGEMENT_{name.upper()}": value for name, value in connection.items()}
         played = runner.playbook("-i", "localhost,", tmp_path / "play.yml", env=env).ok()

@@ -33,6 +33,12 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts imp
 )
 from support.expressions import compose, expressions_with, host_with, hosts_with, load, warnings_of
 
+# For each option, an expression that fails, and its name in messages.
+FAILING: list[tuple[dict[str, Any], str]] = [
+    ({"compose": {"a": "server_management_nope"}}, "compose: a"),
+    ({"groups": {"b": "server_management_nope == 1"}}, "groups: b"),
+    ({"keyed_groups": [{"key": "server_management_nope"}]}, "keyed_groups: server_management_nope"),
+]
 # Only later versions know omit in an inventory.
 OMITTED = ["server_management_nope | default(omit)"] if HAS_EXPRESSIONS else []
 
@@ -119,17 +125,7 @@ def test_a_composed_mapping_is_merged_if_ansible_is_configured_so(
 
 
 @pytest.mark.promise("silent")
-@pytest.mark.parametrize(
-    ("options", "label"),
-    [
-        ({"compose": {"a": "server_management_nope"}}, "compose: a"),
-        ({"groups": {"b": "server_management_nope == 1"}}, "groups: b"),
-        (
-            {"keyed_groups": [{"key": "server_management_nope"}]},
-            "keyed_groups: server_management_nope",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("options", "label"), FAILING)
 def test_a_failure_is_one_warning_with_its_number_and_first_reason(
     options: dict[str, Any], label: str
 ) -> None:
@@ -240,17 +236,7 @@ def test_a_group_inside_itself_is_an_error_before_hosts_are_changed() -> None:
     assert host.groups == []
 
 
-@pytest.mark.parametrize(
-    ("options", "label"),
-    [
-        ({"compose": {"a": "server_management_nope"}}, "compose: a"),
-        ({"groups": {"b": "server_management_nope"}}, "groups: b"),
-        (
-            {"keyed_groups": [{"key": "server_management_nope"}]},
-            "keyed_groups: server_management_nope",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("options", "label"), FAILING)
 def test_with_strict_an_error_names_its_option_and_the_host(
     options: dict[str, Any], label: str
 ) -> None:
@@ -287,75 +273,6 @@ def test_a_failing_filter_names_the_server_and_what_is_probably_meant() -> None:
     assert message.startswith("filters: exclude: region == 'x': failed for web (srv_0): ")
     assert message.endswith("(did you mean server_management_region?)")
     assert found.value.__cause__ is None
-
-
-QUOTES = """(text needs quotes inside the quotes: "'admin'")"""
-BRACES = (
-    "(expressions have no braces: "
-    "write server_management_name instead of {{ server_management_name }})"
-)
-
-
-@pytest.mark.parametrize(
-    ("options", "hint"),
-    [
-        ({"compose": {"a": "region ~ '.x'"}}, "(did you mean server_management_region?)"),
-        ({"compose": {"a": "server_region"}}, "(did you mean server_management_region?)"),
-        (
-            {"compose": {"a": "server_management_regoin"}},
-            "(did you mean server_management_region?)",
-        ),
-        ({"groups": {"a": "backup"}}, "(did you mean server_management_backup?)"),
-        (
-            {"groups": {"a": "server_management_backup"}},
-            "(only some servers have this field: add the filter default)",
-        ),
-        ({"compose": {"a": "admin"}}, QUOTES),
-        ({"compose": {"a": "admin ~ 'x'"}}, "'admin' is undefined"),
-        ({"compose": {"a": "hostvars"}}, "'hostvars' is undefined"),
-        ({"keyed_groups": [{"key": "admin"}]}, "'admin' is undefined"),
-        ({"compose": {"a": "{{ server_management_name }}"}}, BRACES),
-        ({"groups": {"a": "{{ server_management_name }} == 'x'"}}, BRACES),
-        ({"keyed_groups": [{"key": "x{{ server_management_name }}"}]}, BRACES),
-        ({"compose": {"a": "1 / 0"}}, "zero"),
-    ],
-)
-def test_a_failure_says_what_is_probably_meant(options: dict[str, Any], hint: str) -> None:
-    expressions = expressions_with(**options)
-    expressions.hosts = hosts_with({"region": "eu-1"}, {"backup": True})
-    compose(expressions, expressions.hosts)
-    (warning,) = warnings_of(expressions)
-    assert warning.endswith(hint)
-
-
-@pytest.mark.parametrize(
-    "expression",
-    [
-        "'{{ server_management_ipv4 }}'",
-        "\"ssh {{ server_management_ipv4 }}\" ~ 'x'",
-        "{{ server_management_name }}",
-    ],
-)
-@pytest.mark.parametrize("option", ["compose", "keyed_groups"])
-def test_braces_are_reported_once(option: str, expression: str) -> None:
-    entries = {"compose": {"a": expression}, "keyed_groups": [{"key": expression}]}
-    expressions = expressions_with(**{option: entries[option]})
-    compose(expressions, hosts_with({"name": "x", "ipv4": "y"}))
-    (warning,) = warnings_of(expressions)
-    assert "expressions have no braces" in warning
-
-
-@pytest.mark.parametrize(
-    "expression",
-    [
-        "server_management_name | replace('{{', '') | replace('}}', '')",
-        "{'a': {'b': server_management_name}}",
-    ],
-)
-def test_other_braces_are_not_reported(expression: str) -> None:
-    expressions = expressions_with(compose={"a": expression})
-    compose(expressions, hosts_with({"name": "x"}))
-    assert warnings_of(expressions) == []
 
 
 @pytest.mark.promise("misdirected")

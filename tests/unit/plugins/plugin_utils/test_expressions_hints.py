@@ -1,0 +1,81 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is shown of an expression that fails, or that has braces, as what is probably meant."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from support.expressions import compose, expressions_with, hosts_with, warnings_of
+
+QUOTES = """(text needs quotes inside the quotes: "'admin'")"""
+BRACES = (
+    "(expressions have no braces: "
+    "write server_management_name instead of {{ server_management_name }})"
+)
+
+
+@pytest.mark.parametrize(
+    ("options", "hint"),
+    [
+        ({"compose": {"a": "region ~ '.x'"}}, "(did you mean server_management_region?)"),
+        ({"compose": {"a": "server_region"}}, "(did you mean server_management_region?)"),
+        (
+            {"compose": {"a": "server_management_regoin"}},
+            "(did you mean server_management_region?)",
+        ),
+        ({"groups": {"a": "backup"}}, "(did you mean server_management_backup?)"),
+        (
+            {"groups": {"a": "server_management_backup"}},
+            "(only some servers have this field: add the filter default)",
+        ),
+        ({"compose": {"a": "admin"}}, QUOTES),
+        ({"compose": {"a": "admin ~ 'x'"}}, "'admin' is undefined"),
+        ({"compose": {"a": "hostvars"}}, "'hostvars' is undefined"),
+        ({"keyed_groups": [{"key": "admin"}]}, "'admin' is undefined"),
+        ({"compose": {"a": "{{ server_management_name }}"}}, BRACES),
+        ({"groups": {"a": "{{ server_management_name }} == 'x'"}}, BRACES),
+        ({"keyed_groups": [{"key": "x{{ server_management_name }}"}]}, BRACES),
+        ({"compose": {"a": "1 / 0"}}, "zero"),
+    ],
+)
+def test_a_failure_says_what_is_probably_meant(options: dict[str, Any], hint: str) -> None:
+    expressions = expressions_with(**options)
+    expressions.hosts = hosts_with({"region": "eu-1"}, {"backup": True})
+    compose(expressions, expressions.hosts)
+    (warning,) = warnings_of(expressions)
+    assert warning.endswith(hint)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "'{{ server_management_ipv4 }}'",
+        "\"ssh {{ server_management_ipv4 }}\" ~ 'x'",
+        "{{ server_management_name }}",
+    ],
+)
+@pytest.mark.parametrize("option", ["compose", "keyed_groups"])
+def test_braces_are_reported_once(option: str, expression: str) -> None:
+    entries = {"compose": {"a": expression}, "keyed_groups": [{"key": expression}]}
+    expressions = expressions_with(**{option: entries[option]})
+    compose(expressions, hosts_with({"name": "x", "ipv4": "y"}))
+    (warning,) = warnings_of(expressions)
+    assert "expressions have no braces" in warning
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "server_management_name | replace('{{', '') | replace('}}', '')",
+        "{'a': {'b': server_management_name}}",
+    ],
+)
+def test_other_braces_are_not_reported(expression: str) -> None:
+    expressions = expressions_with(compose={"a": expression})
+    compose(expressions, hosts_with({"name": "x"}))
+    assert warnings_of(expressions) == []
