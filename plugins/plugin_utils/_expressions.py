@@ -82,10 +82,10 @@ class ComposedHost:
         if not self.host.name:
             return of_api
         variables = combine_vars(combine_vars(self.base.vars, of_api), self.variables)
-        groups = {*self.host.groups, *self.groups}
-        groups.update(group.name for group in self.base.groups)
+        known = [group.name for group in self.base.groups]
+        groups = self.tree.with_parents([*self.host.groups, *self.groups, *known])
         magic = self.base.get_magic_vars()
-        magic["group_names"] = sorted(self.tree.with_parents(groups) - {"all"})
+        magic["group_names"] = sorted(groups - {"all"})
         # The name and the groups can be text from the API.
         return {**variables, **mark_all(magic)}
 
@@ -233,7 +233,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
             self._add_groups(composed)
             self._add_keyed_groups(composed)
             self._composed.append(composed)
-        return set[str]().union(*self.tree.added, *(host.groups for host in self._composed))
+        return set[str]().union(*self.tree.added, *[host.groups for host in self._composed])
 
     def apply(self) -> None:
         """Add the results of compose_all() to the hosts.
@@ -302,7 +302,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
         """Return the result of an expression for a host: remembered, or what ``ask`` returns."""
         if isinstance(expression.content, _NUMBERS):
             return expression.content
-        return expression.memory.result(host.value_of, lambda: ask(expression.content, host))
+        return expression.memory.result(host.value_of, ask, expression.content, host)
 
     def _ask_for_value(self, source: str, host: ComposedHost) -> Any:
         value = self._compose(source, host.all_variables())

@@ -52,13 +52,13 @@ class Memory:
             self._names = None
         self._results: dict[Hashable, Any] = {}
 
-    def result(self, value_of: Callable[[str], Any], ask: Callable[[], Any]) -> Any:
+    def result(self, value_of: Callable[[str], Any], ask: Callable[..., Any], *given: Any) -> Any:
         """Return the result for the variables that ``value_of`` returns; ``ask`` for a new one."""
         key = self._key(value_of)
         if key is None:
-            return ask()
+            return ask(*given)
         if key not in self._results:
-            self._results[key] = ask()
+            self._results[key] = ask(*given)
         return self._results[key]
 
     def _key(self, value_of: Callable[[str], Any]) -> Hashable:
@@ -75,7 +75,7 @@ class Memory:
         return tuple(key)
 
 
-def variables_in(expression: Any) -> frozenset[str] | None:
+def variables_in(expression: Any) -> set[str] | None:
     """Return the variables of an expression that depends on them alone; None for any other."""
     if not isinstance(expression, str) or any(sign in expression for sign in _TEMPLATE_SIGNS):
         return None
@@ -87,7 +87,7 @@ def variables_in(expression: Any) -> frozenset[str] | None:
         return None
     if not parser.stream.eos or not all(map(_is_allowed, parts)):
         return None
-    return frozenset(part.name for part in parts if isinstance(part, nodes.Name))
+    return {part.name for part in parts if isinstance(part, nodes.Name)}
 
 
 def _is_allowed(part: nodes.Node) -> bool:

@@ -138,8 +138,15 @@ def test_a_failure_is_one_warning_with_its_number_and_first_reason(
 
 
 @pytest.mark.promise("silent")
-def test_the_reason_of_a_failing_key_is_that_of_its_expression() -> None:
-    expressions = expressions_with(keyed_groups=[{"key": "server_management_nope"}])
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"key": "server_management_nope"},
+        {"key": "server_management_name", "parent_group": "{{ server_management_nope }}"},
+    ],
+)
+def test_the_reason_of_a_failing_entry_is_that_of_its_expression(entry: dict[str, str]) -> None:
+    expressions = expressions_with(keyed_groups=[entry])
     compose(expressions, hosts_with({"name": "x"}))
     (warning,) = warnings_of(expressions)
     assert warning.endswith("failed for 1 of 1 host: 'server_management_nope' is undefined")
