@@ -106,13 +106,12 @@ def compile_once(templar: Any) -> None:
     Not before ansible-core 2.19: there, Jinja computes constants such as ``1000000 | random`` when
     it compiles, so that all hosts would get the same number.
     """
-    if not HAS_EXPRESSIONS:
+    try:
+        environment = templar._engine.environment
+        compile_expression = environment.compile_expression
+    except AttributeError:  # an earlier version, or one that keeps them elsewhere
         return
-    engine = getattr(templar, "_engine", None)
-    environment: Any = getattr(engine, "environment", None)
-    compile_expression = getattr(environment, "compile_expression", None)
-    is_cached = hasattr(compile_expression, "cache_info")
-    if compile_expression and not is_cached:
+    if not hasattr(compile_expression, "cache_info"):
         environment.compile_expression = lru_cache(1024)(compile_expression)
 
 
