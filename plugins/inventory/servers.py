@@ -348,7 +348,10 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         options = resolve(written, RULES)
         converted = convert_options(written, definitions)
         # With the connection's, or Ansible would read its variables, too, and fail at an empty one.
-        self.set_options(var_options=self._vars, direct={**converted, **options.values})
+        direct = {**converted, **options.values}
+        # Ansible's own message for a missing option names neither the file nor the variable.
+        direct["base_url"] = direct["base_url"] or ""
+        self.set_options(var_options=self._vars, direct=direct)
         check_options(self.get_option, converted)
         return options
 

@@ -108,6 +108,15 @@ def test_a_filter_without_effect_is_an_error_before_any_request(plugin: Plugin) 
         assert api.requests == []
 
 
+def test_a_missing_address_of_the_api_is_named_with_the_file_and_the_variable(
+    plugin: Plugin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SERVER_MANAGEMENT_BASE_URL", raising=False)
+    text = r"^x\.server_management\.yml: base_url: an address .* SERVER_MANAGEMENT_BASE_URL in"
+    with account("web") as api, pytest.raises(AnsibleParserError, match=text):
+        plugin.parse(api, base_url=None)
+
+
 @pytest.mark.promise("silent")
 def test_filters_that_leave_no_host_cause_a_warning(plugin: Plugin) -> None:
     with account("web") as api:
