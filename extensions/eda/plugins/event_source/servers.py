@@ -7,8 +7,8 @@
 from __future__ import annotations
 
 import importlib
-import os
 import sys
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -139,20 +139,23 @@ def _polling() -> ModuleType:
     """
     if sys.version_info < (3, 10):  # noqa: UP036
         found = ".".join(map(str, sys.version_info[:2]))
-        raise RuntimeError(
+        message = (
             "server_management.cloud requires Python 3.10 or later, but ansible-rulebook runs with "
             f"{sys.executable}, which is {found}. Install ansible-rulebook with a later Python."
         )
-    root = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../../.."))
-    if not os.path.exists(os.path.join(root, "plugins", "plugin_utils", "_polling.py")):
-        raise RuntimeError(
-            f"{os.path.abspath(__file__)} works only inside its collection, because it uses other "
-            "files of it. Install the collection, and write server_management.cloud.servers as the "
-            "source in the rulebook."
+        raise RuntimeError(message)
+    place = Path(__file__).absolute()
+    root = place.parents[min(4, len(place.parents) - 1)]
+    if not (root / "plugins/plugin_utils/_polling.py").exists():
+        message = (
+            f"{place} works only inside its collection, because it uses other files of it. Install "
+            "the collection, and write server_management.cloud.servers as the source in the "
+            "rulebook."
         )
+        raise RuntimeError(message)
     if _COLLECTION not in sys.modules:
         collection = ModuleType(_COLLECTION)
-        collection.__path__ = [root]
+        collection.__path__ = [str(root)]
         sys.modules[_COLLECTION] = collection
     plugins = f"{_COLLECTION}.plugins"
     # First, because an import statement would look for the parents of a package that is not loaded.
