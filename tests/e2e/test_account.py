@@ -88,7 +88,10 @@ CHOICES: dict[str, tuple[str, dict[str, list[str]]]] = {
         "{keyed_groups: [{key: server_management_plan}], leading_separator: false}",
         {"large": ["db-1"]},
     ),
-    "minimum": ("{min_servers: 3, min_hosts: 3}", {"plan_large": ["db-1"]}),
+    "minimum": (
+        "{min_servers: 3, min_hosts: 1, regions: [eu-2]}",
+        {"server_management": ["web-2"]},
+    ),
     "strict": (
         "{regions: [eu-2], min_hosts: 1, strict: true}",
         {"server_management": ["web-2"]},
