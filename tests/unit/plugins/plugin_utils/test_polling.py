@@ -153,9 +153,26 @@ def test_the_token_file_is_read_at_each_poll(sandbox: Sandbox, tmp_path: Path) -
     assert len(sandbox.requests) == 3
 
 
-def test_an_invalid_argument_ends_the_source_before_any_request(sandbox: Sandbox) -> None:
-    with started(sandbox, interval=0) as source, pytest.raises(OptionError, match="interval"):
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        ({"interval": 0}, "interval: must be a number"),
+        ({"base_url": None}, "base_url: an address is required"),
+    ],
+)
+def test_an_unusable_argument_ends_the_source_before_any_request(
+    sandbox: Sandbox, argument: dict[str, Any], message: str
+) -> None:
+    with started(sandbox, **argument) as source, pytest.raises(OptionError, match=message):
         source.poll()
+    assert sandbox.requests == []
+
+
+def test_a_missing_token_ends_the_source_before_any_request(sandbox: Sandbox) -> None:
+    with started(sandbox) as source:
+        del source.arguments["api_token"]
+        with pytest.raises(OptionError, match="api_token: a token is required"):
+            source.poll()
     assert sandbox.requests == []
 
 
