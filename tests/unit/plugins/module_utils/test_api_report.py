@@ -142,6 +142,20 @@ def test_the_status_is_the_one_of_the_last_response(fault: Fault, status: int | 
     assert found["status"] == status
 
 
+def test_whether_there_are_more_servers_is_in_the_last_response() -> None:
+    with Sandbox(servers=3, token=TOKEN, pagination="link", page_size=2) as paged:
+        found = report(paged, pagination="link")
+    assert found["requests"] == 2
+    assert found["has_more"] is False
+
+
+def test_a_token_is_accepted_if_only_a_later_page_fails() -> None:
+    with Sandbox(servers=3, token=TOKEN, pagination="link", page_size=2) as paged:
+        paged.fail(Fault(status=500), page=2)
+        found = report(paged, pagination="link")
+    assert found["token"] == "accepted"
+
+
 def test_the_duration_is_the_one_of_the_last_request(
     clock: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
