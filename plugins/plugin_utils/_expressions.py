@@ -353,7 +353,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
             return "only some servers have this field: add the filter default"
         prefix = self.get_option("hostvars_prefix")
         meant = [f"{prefix}{name}", f"{prefix}{name.removeprefix('server_')}"]
-        meant += difflib.get_close_matches(name, known, n=1, cutoff=0.8)  # as server_nmae
+        meant += difflib.get_close_matches(name, known, n=1, cutoff=0.8)  # a misspelled one
         for variable in meant:
             if variable in known:
                 return f"did you mean {variable}?"
