@@ -26,6 +26,8 @@ author:
   - The server_management.cloud contributors (!UNKNOWN)
 notes:
   - Settings of C(ansible.cfg), of the environment and of the command line are not read.
+  - A host is also left out if one of these values uses C(hostvars) or C(groups), because Ansible
+    defines them only in plays, and not in the variables of other hosts.
 positional: hostvars, prefix
 options:
   _input:
