@@ -44,8 +44,9 @@ options:
   regions:
     description:
       - Keep only the servers in one of these regions.
-      - If neither O(id) nor O(name) is set, and O(regions) and O(plans) match no server although
-        the account has some, the module warns and names values that the account has.
+      - If neither O(id) nor O(name) is set, the module warns of a region or plan that no server
+        has, and if O(regions) and O(plans) together match no server. The warning names values
+        that the account has.
     type: list
     elements: str
   plans:
@@ -164,7 +165,13 @@ error:
 from typing import Any
 
 from ..module_utils._module import Task, run
-from ..module_utils._selection import explain_case, explain_empty, select, wanted_values
+from ..module_utils._selection import (
+    explain_case,
+    explain_empty,
+    explain_unknown,
+    select,
+    wanted_values,
+)
 
 OPTIONS = {
     "id": {"type": "str"},
@@ -190,7 +197,7 @@ def execute(task: Task) -> dict[str, Any]:
     # A loop that waits for a server selects it by name, id or status: no match is normal there.
     if params["id"] is None and params["name"] is None:
         places = {option: values for option, values in wanted.items() if option != "statuses"}
-        for message in explain_empty(servers, places):
+        for message in explain_unknown(servers, places) or explain_empty(servers, places):
             task.warn(message)
     selected = task.for_result(selected)
     return {"servers": [server.fields for server in selected]}

@@ -95,6 +95,14 @@ def test_values_that_look_like_mistakes_cause_a_warning(
     assert run(account, **options) == Outcome({"servers": []}, failed=False, warnings=warnings)
 
 
+def test_a_region_that_no_server_has_causes_a_warning_beside_one_that_servers_have(
+    account: Sandbox,
+) -> None:
+    outcome = run(account, regions=["eu", "ap"])
+    assert len(outcome.result["servers"]) == 1
+    assert outcome.warnings == ["regions: no server has ap; the account has us (2), eu (1)."]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
