@@ -15,8 +15,8 @@ This package serves what `docs/openapi.yaml` describes, and nothing else. The fo
 documented: the real API may differ from the sandbox:
 
 - the responses to invalid requests: 400 for an invalid paging parameter, 401 for a missing or
-  wrong token, 403 for one without the scope, 404 for another path, 405 for another
-  method, each with the only key `error` in the body;
+  wrong token, 404 for another path, 405 for another method, each with the only key `error` in the
+  body;
 - how further results are requested: the paging styles, their parameters and the page size;
 - every region, plan and name, and every status but `running`;
 - all faults.

@@ -7,12 +7,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 import shlex
 import signal
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from .account import example_servers
@@ -52,8 +50,6 @@ FAULT_FIELDS: dict[str, Callable[[str], object]] = {
     "has_more": _yes_or_no,
     "link": str,
     "shift": int,
-    "delay": float,
-    "drip_body": float,
     "chunked": _yes_or_no,
     "cut": str,
     "end": str,
@@ -87,17 +83,6 @@ def parse_change(spec: str) -> Change:
     return Change(kind, fields.pop(kind), at, fields)
 
 
-def _list_from(path: str) -> list[object]:
-    """Return the JSON list in a file."""
-    try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise argparse.ArgumentTypeError(f"can't read {path}: {error}") from error
-    if not isinstance(content, list):
-        raise argparse.ArgumentTypeError(f"expected a JSON list in {path}")
-    return content
-
-
 def _parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     parser = argparse.ArgumentParser(
@@ -112,12 +97,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     account.add_argument(
         "--example", action="store_true", help="the account of README.md and the guides"
-    )
-    account.add_argument(
-        "--data",
-        type=_list_from,
-        metavar="FILE",
-        help="a JSON list, served instead of made-up servers",
     )
     add("--token", default=DEFAULT_TOKEN, help="the one that is accepted (default: %(default)s)")
     add("--pagination", choices=list(PARAMETERS), default="none", help="default: %(default)s")
@@ -167,9 +146,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _sandbox(options: argparse.Namespace) -> Sandbox:
     """Return a sandbox with these options; raise ValueError for invalid ones."""
-    servers = options.servers if options.data is None else options.data
     sandbox = Sandbox(
-        example_servers() if options.example else servers,
+        example_servers() if options.example else options.servers,
         options.token,
         port=options.port,
         pagination=options.pagination,

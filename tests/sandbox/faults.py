@@ -34,8 +34,6 @@ class Fault:
       shift         start the page this many servers earlier, so that some are repeated
     Sending:
       raw           bytes instead of the whole response; the connection is closed after them
-      delay         seconds before the response
-      drip_body     seconds before each byte of the body
       chunked       in chunks, without `Content-Length`
       cut           stop at the start, after the headers or in the middle of the body
       end           what happens at the cut: the connection is closed, reset, or hangs
@@ -52,18 +50,9 @@ class Fault:
     link: str | None = None
     shift: int = 0
     raw: bytes = b""
-    delay: float = 0.0
-    drip_body: float = 0.0
     chunked: bool = False
     cut: Literal["start", "headers", "body"] | None = None
     end: Literal["close", "reset", "hang"] = "close"
-
-    def __post_init__(self) -> None:
-        """Refuse unknown values of `cut` and `end`, which the command line does not check."""
-        if self.cut not in (None, "start", "headers", "body"):
-            raise ValueError(f"cut: expected start, headers or body, not {self.cut!r}")
-        if self.end not in ("close", "reset", "hang"):
-            raise ValueError(f"end: expected close, reset or hang, not {self.end!r}")
 
     @classmethod
     def hang(cls) -> Fault:

@@ -17,7 +17,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from .account import make_servers
-from .api import SCOPES, Request, page_of, respond
+from .api import Request, page_of, respond
 from .changes import Change, Schedule
 from .faults import Fault, PendingFaults
 from .paging import Paging
@@ -31,9 +31,9 @@ StrPath = str | os.PathLike[str]
 class Sandbox:
     """Serve an account while the `with` block runs, on a free port unless one is given.
 
-    `servers` is the list that is served, unchanged; it, `token` and `scopes` may be changed at any
-    time. `requests` are the received requests, oldest first, and may be read at any
-    time; `connections` is the number of accepted connections.
+    `servers` is the list that is served, unchanged; it and `token` may be changed at any time.
+    `requests` are the received requests, oldest first, and may be read at any time; `connections`
+    is the number of accepted connections.
     """
 
     def __init__(
@@ -46,7 +46,6 @@ class Sandbox:
         pagination_parameter: str | None = None,
         page_size: int = 100,
         addresses: str = "documentation",
-        scopes: Sequence[str] = SCOPES,
         tls: tuple[StrPath, StrPath | None] | None = None,
         changes: Sequence[Change] = (),
         verbose: bool = False,
@@ -59,7 +58,6 @@ class Sandbox:
         self.host = HOST
         self.port = port
         self.token = token
-        self.scopes = scopes
         self.verbose = verbose
         self.paging = Paging(pagination, pagination_parameter, page_size)
         self.servers: list[Any] = (
@@ -129,8 +127,7 @@ class _Server(ThreadingHTTPServer):
 
     def __init__(self, sandbox: Sandbox) -> None:
         self.sandbox = sandbox
-        self.stopping = threading.Event()
-        self.open: dict[socket.socket, int] = {}
+        self.open: set[socket.socket] = set()
         super().__init__((sandbox.host, sandbox.port), _Handler)
 
     def server_bind(self) -> None:
@@ -147,12 +144,12 @@ class _Server(ThreadingHTTPServer):
                 connection, server_side=True, do_handshake_on_connect=False
             )
         self.sandbox.connections += 1
-        self.open[connection] = self.sandbox.connections
+        self.open.add(connection)
         return connection, address
 
     def shutdown_request(self, request: Any) -> None:
         """Close a connection without an orderly shutdown, which would prevent a reset."""
-        self.open.pop(request, None)
+        self.open.discard(request)
         self.close_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -161,14 +158,13 @@ class _Server(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
     def stop(self) -> None:
-        """Stop listening, close all connections, then end the waiting of all threads."""
+        """Stop listening, and close all connections."""
         self.shutdown()
         self.server_close()
         for connection in list(self.open):
             with suppress(OSError):
                 # SSLSocket's method would remove the TLS layer while its thread uses it.
                 socket.socket.shutdown(connection, socket.SHUT_RDWR)
-        self.stopping.set()  # last, so that no thread can send its response before
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -195,20 +191,14 @@ class _Handler(BaseHTTPRequestHandler):
     def _respond(self) -> None:
         """Record the request, and send the response with the fault for it."""
         sandbox = self.server.sandbox
-        request = Request.parse(
-            self.command,
-            self.path,
-            self.headers,
-            self._read_body(),
-            self.server.open[self.request],
-        )
+        request = Request.parse(self.command, self.path, self.headers, self._read_body())
         sandbox.requests.append(request)
         sandbox.schedule.apply(sandbox.servers)
         fault = sandbox.faults.take(page_of(sandbox, request))
         response = respond(sandbox, request, fault)
         self.log_message("%s %s: %s", request.method, self.path, response.status)
-        wire = Wire(self.request, fault, self.server.stopping)
-        with_body = request.method != "HEAD" and response.status not in (204, 304)
+        wire = Wire(self.request, fault)
+        with_body = response.status not in (204, 304)
         if not wire.send(response, with_body=with_body):
             self.close_connection = True
 

@@ -11,7 +11,6 @@ import struct
 from collections.abc import Iterator
 from email.utils import formatdate
 from http.client import responses
-from threading import TIMEOUT_MAX, Event
 
 from .api import Response
 from .faults import Fault
@@ -20,19 +19,17 @@ RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 
 
 class Wire:
-    """Send responses with a fault over a connection; `stopping` ends each wait."""
+    """Send responses with a fault over a connection."""
 
-    def __init__(self, connection: socket.socket, fault: Fault, stopping: Event) -> None:
+    def __init__(self, connection: socket.socket, fault: Fault) -> None:
         self._connection = connection
         self._fault = fault
-        self._stopping = stopping
 
     def send(self, response: Response, *, with_body: bool) -> bool:
         """Send a response; return whether the connection can serve another request."""
         fault = self._fault
         headers = {name.lower(): value.lower() for name, value in response.headers.items()}
         chunked = "transfer-encoding" in headers
-        self._wait(fault.delay)
         if fault.raw:
             self._connection.sendall(fault.raw)
             return False
@@ -43,7 +40,7 @@ class Wire:
             return self._end()
         if with_body:
             for piece in self._pieces(response, chunked=chunked):
-                self._write(piece, fault.drip_body)
+                self._connection.sendall(piece)
         if fault.cut == "body":
             return self._end()
         # Without a length, only the end of the connection is the end of the body.
@@ -61,19 +58,6 @@ class Wire:
                 return
         if chunked:
             yield b"0\r\n\r\n"
-
-    def _write(self, data: bytes, drip: float) -> None:
-        """Send all bytes, or single bytes with `drip` seconds before each."""
-        if not drip:
-            self._connection.sendall(data)
-            return
-        for index in range(len(data)):
-            self._wait(drip)
-            self._connection.sendall(data[index : index + 1])
-
-    def _wait(self, seconds: float) -> None:
-        """Wait for this time, or until the sandbox stops."""
-        self._stopping.wait(min(seconds, TIMEOUT_MAX))
 
     def _end(self) -> bool:
         """End the connection as the fault requires."""
