@@ -199,8 +199,6 @@ INCOMPLETE = "its time or its servers are missing"
         ([], "it is not in the format of this version"),
         ({}, "it is not in the format of this version"),
         (entry(format=0), "it is not in the format of this version"),
-        ({"format": 1}, INCOMPLETE),
-        (entry(fetched=None), INCOMPLETE),
         (entry(fetched=True), INCOMPLETE),
         (entry(fetched=math.inf), INCOMPLETE),
         (entry(servers=None), INCOMPLETE),
@@ -268,7 +266,7 @@ def opened(plugin: Any) -> tuple[CacheEntry | None, list[str]]:
     return open_entry(plugin, CONNECTION, warnings.append, print), warnings
 
 
-@pytest.mark.parametrize(("fresh", "grace", "kept"), [(100, 50, 150), (100, 0, 100), (0, 0, 0)])
+@pytest.mark.parametrize(("fresh", "grace", "kept"), [(100, 50, 150), (100, 0, 100)])
 def test_the_cache_plugin_keeps_entries_until_they_are_stale(
     fresh: int, grace: int, kept: int
 ) -> None:
