@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -102,20 +101,16 @@ def test_a_host_without_an_address_is_left_out() -> None:
 # The arguments of ssh, and the lines that they become.
 COPIED = {
     "-J jump": ["ProxyJump jump"],
-    "-Jjump": ["ProxyJump jump"],
     "-qJ jump": ["ProxyJump jump"],
     "-o ProxyJump=jump": ["ProxyJump jump"],
     "-oProxyJump=jump": ["ProxyJump jump"],
-    "-o 'ProxyJump=jump'": ["ProxyJump jump"],
     "-o 'ProxyJump jump'": ["ProxyJump jump"],
     "-o 'ProxyJump = jump'": ["ProxyJump jump"],
-    '-o ProxyJump="jump"': ["ProxyJump jump"],
     "-o 'ProxyJump \"jump\"'": ["ProxyJump jump"],
     "-J a@b:22,[2001:db8::1]:65535,c": ["ProxyJump a@b:22,[2001:db8::1]:65535,c"],
     # ssh uses the first of the two.
     "-J jump -o proxyjump=other": ["ProxyJump jump", "proxyjump other"],
     "-i ~/.ssh/id_ed25519": ['IdentityFile "~/.ssh/id_ed25519"'],
-    "-i '/my keys/id'": ['IdentityFile "/my keys/id"'],
     "-o 'IdentityFile=\"/my keys/id\"'": ['IdentityFile "/my keys/id"'],
     "-o UserKnownHostsFile=/dev/null": ["UserKnownHostsFile /dev/null"],
     "-o HostKeyAlias=srv_1+a.b-c": ["HostKeyAlias srv_1+a.b-c"],
@@ -155,12 +150,10 @@ def test_arguments_that_lead_to_no_other_machine_are_ignored(text: str) -> None:
 REFUSED = {
     "-o User=a": "User",
     "-o HostName=other": "HostName",
-    "-o Port=22": "Port",
     "-o LocalForward=1": "LocalForward",
     '-o ProxyCommand="ssh -W %h:%p jump"': "ProxyCommand",
     "-o GlobalKnownHostsFile=/a": "GlobalKnownHostsFile",
     "-p 2222": "-p in ansible_ssh_common_args",
-    "-l root": "-l in ansible_ssh_common_args",
     "-F -o ProxyJump=jump": "-F in ansible_ssh_common_args",
     "-J": "-J in ansible_ssh_common_args",
     "--help": "-help in ansible_ssh_common_args",
@@ -170,10 +163,8 @@ REFUSED = {
     "-o ProxyJump jump": "-o ProxyJump, jump in ansible_ssh_common_args",
     "-o 'LogLevel=a\nProxyCommand=b'": "-o LogLevel_a_ProxyCommand_b",
     "-C '": "quotes in ansible_ssh_common_args",
-    "-J ''": "-J",
     "-J a,": "-J",
     "-J a:0": "-J",
-    "-J a:65536": "-J",
     "-J a\\ b": "-J",
     "-J a@b@c": "-J",
     "-J '[::1'": "-J",
@@ -185,7 +176,6 @@ REFUSED = {
     "-o 'UserKnownHostsFile=/a /b'": "UserKnownHostsFile",
     "-o 'HostKeyAlgorithms=ssh-rsa # a'": "HostKeyAlgorithms",
     "-o HostKeyAlias=%h": "HostKeyAlias",
-    "-p 1 -J jump": "-p in ansible_ssh_common_args",
     "-o User=a -o Port=1": "User, Port",
 }
 
@@ -231,10 +221,8 @@ HOSTILE = [
 def test_no_value_becomes_another_line_or_a_pattern(text: str) -> None:
     assert reasons(ansible_host=text) == "ansible_host"
     assert reasons(ansible_user=text) == "ansible_user"
-    assert reasons(ansible_port=text) == "ansible_port"
     assert reasons(ansible_port=f"22{text}") == "ansible_port"
     assert reasons(ansible_private_key_file=f"~/%{text}") == "ansible_private_key_file"
-    assert openssh_hosts([text], {text: {"ansible_host": "192.0.2.1"}})["text"] == ""
     found = openssh_hosts(["a"], {"a": {"ansible_host": "192.0.2.1"}}, prefix=text)
     assert found["left_out"] == ["a (the name)"]
 
@@ -245,40 +233,25 @@ def test_a_port_is_a_number_that_tcp_has(port: object) -> None:
     assert lines(ansible_port=65535) == ["Port 65535"]
 
 
-def test_a_relative_path_of_a_key_is_a_reason() -> None:
-    assert reasons(ansible_private_key_file="id") == "relative path in ansible_private_key_file"
-
-
 def test_a_name_is_shown_without_characters_that_could_be_a_template() -> None:
     name = "a {{ b }}"
     found = openssh_hosts([name], {name: {"ansible_host": "192.0.2.1"}})
     assert found["left_out"] == ["a_b_ (the name)"]
 
 
-class Failing(Mapping[str, Any]):
-    """Variables of a host, of which the port can't be read."""
-
-    def __init__(self, error: Exception) -> None:
-        self.error = error
+class Failing(dict[str, Any]):
+    """Variables of a host; reading one of them raises the error that is its value."""
 
     def __getitem__(self, name: str) -> Any:
-        if name == "ansible_port":
-            raise self.error
-        return {"ansible_host": "192.0.2.1"}[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in ("ansible_host", "ansible_port")
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(["ansible_host", "ansible_port"])
-
-    def __len__(self) -> int:
-        return 2
+        value = super().__getitem__(name)
+        if isinstance(value, Exception):
+            raise value
+        return value
 
 
 @pytest.mark.parametrize("error", [AnsibleError("a"), ZeroDivisionError(), KeyError("a")])
 def test_a_host_with_a_variable_that_cannot_be_read_is_left_out(error: Exception) -> None:
-    found = openssh_hosts(["a"], {"a": Failing(error)})
+    found = openssh_hosts(["a"], {"a": Failing(ansible_host="192.0.2.1", ansible_port=error)})
     assert found["left_out"] == ["a (undefined variable or error in ansible_port)"]
 
 
