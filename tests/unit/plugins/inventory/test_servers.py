@@ -136,7 +136,6 @@ def test_filters_of_an_empty_account_cause_no_warning(plugin: Plugin) -> None:
 @pytest.mark.parametrize(
     ("hostnames", "host", "starts"),
     [
-        (["[name]"], "srv_0", ["hostnames: [name]: failed"]),
         (["[name]", "server_management_plan[9:]"], "srv_0", ["hostnames: [name]: failed"]),
         (["[name]", "'all'"], "all_srv_0", ["hostnames: [name]: failed", "hostnames: 1 server "]),
         (["server_management_plan[9:]"], "srv_0", ["hostnames: 1 server "]),
