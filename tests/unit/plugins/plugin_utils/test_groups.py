@@ -96,6 +96,7 @@ def test_the_name_of_a_possible_group_is_reserved(options: str, name: str) -> No
         ("{}", "Static"),
         ("{}", "my_server"),
         ("{}", "region"),
+        ("{}", "xregion_"),
         ("groups: {a b: x}", "a"),
         ("keyed_groups: [{key: x}]", "x"),
         ("{keyed_groups: [{key: x}], leading_separator: false}", "_x"),
