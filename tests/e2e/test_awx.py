@@ -59,10 +59,6 @@ def test_an_update_of_an_empty_account_imports_no_hosts(source: Source) -> None:
     assert fails(source.runner, source.file(min_servers=1))
 
 
-def test_an_update_with_a_wrong_token_fails(source: Source) -> None:
-    assert fails(source.runner, source.file(api_token="wrong"))
-
-
 def test_a_directory_with_a_failing_file_needs_a_variable_to_fail(source: Source) -> None:
     folder = source.folder = source.folder / "sources"
     folder.mkdir()

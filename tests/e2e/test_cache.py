@@ -130,8 +130,6 @@ def test_a_cache_that_never_expires_must_be_written_in_the_file_alone(
     sources.add_with_prefix("written", api, **options, cache_timeout=0)
     inherited = "cache_timeout: is 0 in ansible.cfg or in the environment, so that an entry"
     sources.add("inherited", api, **options, fails=inherited)
-    stale = "cache_timeout: with 0, an entry of the cache never expires, so that stale_cache_"
-    sources.add("stale", api, **options, cache_timeout=0, stale_cache_timeout=9, fails=stale)
     sources.check(env={"ANSIBLE_CONFIG": str(settings)})
     assert len(api.requests) == 2
 

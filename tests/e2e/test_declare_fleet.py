@@ -50,12 +50,12 @@ def check(runner: Runner, api: Sandbox, *arguments: str | Path) -> Result:
     return runner.playbook(name, *arguments, env=api.environment)
 
 
-def test_it_writes_names_plans_and_regions(runner: Runner, sandbox: Sandbox) -> None:
+def test_what_it_writes_is_in_sync(runner: Runner, sandbox: Sandbox) -> None:
     declare(runner, sandbox, "--diff").ok().shows("+  - name: web-1")
     assert (runner.home / "fleet.yml").read_text() == DECLARED
     # A server that was starting when the file was written is in sync.
     sandbox.servers[0]["status"] = "made-up"
-    check(runner, sandbox).ok()
+    check(runner, sandbox).ok().shows("The account has exactly the servers of fleet.yml.")
 
 
 def test_it_replaces_nothing_by_mistake(runner: Runner, sandbox: Sandbox) -> None:
@@ -91,13 +91,6 @@ def test_a_difference_is_one_line_of_the_output(runner: Runner, sandbox: Sandbox
     assert lines[start + 3].endswith('(srv_2) is not declared"')
     assert lines[start + 4] == "]"
     assert not list(runner.home.rglob(CANARY))
-
-
-def test_an_account_in_sync_is_reported(runner: Runner, sandbox: Sandbox) -> None:
-    fleet = "fleet: [{name: db-1, plan: large}, {name: web-1}, {name: web-2}]\n"
-    (runner.home / "declared.yml").write_text(fleet)
-    result = check(runner, sandbox, "-e", "check_fleet_file=declared.yml").ok()
-    result.shows("The account has exactly the servers of declared.yml.")
 
 
 def test_a_missing_file_is_named(runner: Runner, sandbox: Sandbox) -> None:

@@ -69,16 +69,6 @@ def test_each_fault_has_its_message_and_adds_nothing(sources: Sources) -> None:
     assert sorted(listing["all"]["children"]) == GROUPS
 
 
-def test_a_later_page_is_requested_again_and_adds_nothing_if_it_fails(sources: Sources) -> None:
-    paged = sources.serve(servers=KNOWN, page_size=2, pagination="cursor")
-    paged.fail(Fault(status=429, retry_after=0), times=None, page=2)
-    texts = ("throttling", "HTTP 429", "Tried 2 times")
-    sources.add("throttled", paged, fails=texts, pagination="cursor", retries=1)
-    listing = sources.check().json()
-    assert hosts(listing) == []
-    assert len(paged.requests) == 3
-
-
 def many_objects() -> Fault:
     """Return a compressed listing of four million empty objects."""
     body = b'{"data":[' + b"{}," * 2**22 + b'0],"has_more":false}'
