@@ -199,6 +199,7 @@ INCOMPLETE = "its time or its servers are missing"
         ([], "it is not in the format of this version"),
         ({}, "it is not in the format of this version"),
         (entry(format=0), "it is not in the format of this version"),
+        ({"format": 1}, INCOMPLETE),
         (entry(fetched=True), INCOMPLETE),
         (entry(fetched=math.inf), INCOMPLETE),
         (entry(servers=None), INCOMPLETE),
