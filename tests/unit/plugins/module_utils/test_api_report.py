@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -204,16 +203,6 @@ def test_a_failure_is_a_result(
     assert result["error"]["message"] in result["msg"]
     assert found["error_code"] == code
     assert {**found, **expected} == found
-
-
-def test_the_message_names_the_library_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("https_proxy", "socks5://proxy:1")
-    monkeypatch.setitem(sys.modules, "socks", None)
-    given = {"base_url": "https://api.invalid", "api_token": TOKEN}
-    result = run_module("api_info", given).result
-    assert result["error"]["code"] == "missing_library"
-    assert result["msg"].startswith("Cannot reach api.invalid:443 through the proxy proxy:1: ")
-    assert "PySocks is not installed" in result["msg"]
 
 
 def test_deviations_are_counted_without_values(api: Sandbox) -> None:

@@ -340,6 +340,8 @@ def test_a_request_has_a_user_agent(sandbox: Sandbox) -> None:
     ("header", "target"),
     [
         ("", ""),
+        ("garbage <", ""),
+        ("<>; rel=next", ""),
         ("<https://h/a?b=1>; rel=next", "https://h/a?b=1"),
         ('<a>; rel="prev NEXT"', "a"),
         ('<a>; rel="nextpage"', ""),

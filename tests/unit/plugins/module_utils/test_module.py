@@ -52,14 +52,10 @@ def test_a_partial_listing_causes_a_warning_if_it_is_allowed(sandbox: Sandbox) -
 
 
 @pytest.mark.promise("silent")
-@pytest.mark.parametrize("module", ["server_info", "fleet_info"])
-def test_a_long_wait_causes_a_warning(
-    sandbox: Sandbox, module: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_long_wait_causes_a_warning(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "sleep", lambda seconds: None)
     sandbox.fail(Fault(status=429, retry_after=40))
-    options = {**connection(sandbox), **REQUIRED.get(module, {}), "retries": 1}
-    (warning,) = run_module(module, options).warnings
+    (warning,) = run_module("server_info", connection(sandbox, retries=1)).warnings
     assert warning.startswith("retry 1 of 1 in 40.")
 
 
@@ -74,10 +70,6 @@ def test_each_unusable_field_causes_one_warning(sandbox: Sandbox) -> None:
         "The field status is missing or not text for 2 servers: b (srv_2), c (srv_3).",
         "The field plan is missing or not text for 1 server: a (srv_1).",
     ]
-    first, second, third = outcome.result["servers"]
-    assert SERVER.keys() - first.keys() == {"plan"}
-    assert SERVER.keys() - second.keys() == {"status"}
-    assert SERVER.keys() - third.keys() == {"status"}
 
 
 @pytest.mark.promise("secret")
@@ -144,7 +136,7 @@ def test_only_a_missing_requests_is_explained_by_ansible() -> None:
 
 @pytest.mark.parametrize(
     ("module", "option"),
-    [("server_info", "name"), ("server", "region"), ("volume_attachment", "server")],
+    [("server_info", "name"), ("volume_attachment", "server")],
 )
 @pytest.mark.parametrize("value", ["", " \n"])
 def test_an_empty_text_is_an_error(sandbox: Sandbox, module: str, option: str, value: str) -> None:

@@ -57,23 +57,15 @@ def test_the_defaults_make_a_connection() -> None:
 
 
 def test_each_option_reaches_the_connection() -> None:
-    connection = connect(
-        {
-            "api_token": TOKEN,
-            "validate_certs": False,
-            "timeout": 0.5,
-            "retries": 0,
-            "pagination": "cursor",
-            "pagination_parameter": "p",
-            "allow_partial": True,
-        }
-    )
-    assert connection.verify is False
-    assert connection.timeout == 0.5
-    assert connection.retries == 0
-    assert connection.pagination == "cursor"
-    assert connection.pagination_parameter == "p"
-    assert connection.allow_partial is True
+    same: dict[str, Any] = {
+        "timeout": 0.5,
+        "retries": 0,
+        "pagination": "cursor",
+        "pagination_parameter": "p",
+        "allow_partial": True,
+    }
+    connection = connect({"api_token": TOKEN, "validate_certs": False, **same})
+    assert connection == connect({"api_token": TOKEN})._replace(verify=False, **same)
 
 
 @pytest.mark.parametrize(
