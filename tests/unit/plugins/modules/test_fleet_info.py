@@ -73,12 +73,14 @@ def test_a_different_server_is_returned_with_the_values(fleet: Sandbox) -> None:
     ]
     line = "web has the plan small instead of large and the region eu instead of us"
     assert result["report"] == [line]
+    assert result["in_sync"] is False
 
 
 def test_an_unexpected_server_is_returned_as_server_info_does(fleet: Sandbox) -> None:
     result = run(fleet, [{"name": "web"}, {"id": "s_2"}]).result
     assert result["unexpected"] == [DB, TWIN_3]
     assert result["report"] == ["db (s_4) is not declared", "twin (s_3) is not declared"]
+    assert result["in_sync"] is False
 
 
 def test_unexpected_servers_can_be_allowed_and_are_still_listed(fleet: Sandbox) -> None:
