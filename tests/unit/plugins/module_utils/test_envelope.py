@@ -32,16 +32,13 @@ def test_the_envelope_is_parsed() -> None:
 
 
 REFUSED = [
-    (b"", "not JSON: Expecting value: "),
     (b"<html>", "not JSON: Expecting value: "),
     (ENVELOPE + b"x", "not JSON: Extra data: "),
     (b'{"data": "a', "not JSON: Unterminated string starting at: line 1 column 10"),
     (ENVELOPE.decode().encode("utf-16"), "not JSON: 'utf-8' codec can't decode"),
     (b'{"data": [NaN], "has_more": false}', "NaN is not a finite number"),
-    (b'{"data": [-Infinity], "has_more": false}', "-Infinity is not a finite number"),
     (b'{"data": [-1e999], "has_more": false}', "-1e999 is not a finite number"),
     (b"[" * 100_000, "nested too deeply"),
-    (b"null", "not an object"),
     (b"[]", "not an object"),
     (b'{"data": {}, "has_more": false}', 'no list "data"'),
     (b'{"data": []}', 'no boolean "has_more"'),

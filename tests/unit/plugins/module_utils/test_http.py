@@ -161,14 +161,6 @@ def test_an_unusable_encoding_is_a_malformed_response(
         send(sandbox.url)
 
 
-def test_a_response_is_returned_whatever_its_status(sandbox: Sandbox) -> None:
-    sandbox.fail(Fault(status=418, body="a teapot", headers={"X-Test": "yes"}))
-    response = send(sandbox.url)
-    assert response.status == 418
-    assert response.body == b"a teapot"
-    assert response.headers["x-test"] == "yes"
-
-
 @pytest.mark.promise("bounded")
 @pytest.mark.parametrize("status", [302, 500])
 def test_an_endless_body_of_an_error_is_not_read(sandbox: Sandbox, status: int) -> None:

@@ -55,11 +55,8 @@ def test_options_that_only_together_match_no_server_are_explained() -> None:
     ]
 
 
-def test_options_that_match_a_server_are_not_explained() -> None:
+def test_options_that_match_a_server_and_an_empty_account_are_not_explained() -> None:
     assert explain_empty(ACCOUNT, {"statuses": ["running"]}) == []
-
-
-def test_an_empty_account_is_not_explained() -> None:
     assert explain_empty([], {"statuses": ["x"]}) == []
     assert explain_unknown([], {"statuses": ["x"]}) == []
 

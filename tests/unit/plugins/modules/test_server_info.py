@@ -13,7 +13,7 @@ from sandbox import Sandbox
 from support.modules import WEB, Outcome, run_module
 
 SERVERS = [
-    {**WEB, "id": "s_1", "name": "web", "region": "eu", "plan": "small"},
+    WEB,
     {**WEB, "id": "s_2", "name": "web ", "status": "stopped", "region": "us", "plan": "large"},
     {**WEB, "id": "s_3", "name": "db", "region": "us", "plan": "large", "x_undocumented": "blue"},
 ]
