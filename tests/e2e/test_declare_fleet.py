@@ -123,7 +123,7 @@ def test_a_hostile_account_is_in_sync_with_its_declaration(runner: Runner) -> No
         server = {**KNOWN[0], "id": f"srv_name_{number}", "name": text}
         servers.append({**server, "plan": text, "region": text})
         servers.append({**KNOWN[0], "id": f"{text}{number}", "name": f"by-id-{number}"})
-    with Sandbox(servers=servers, page_size=1000) as api:
+    with Sandbox(servers=servers) as api:
         declare(runner, api).ok()
         check(runner, api).ok()
     text = (runner.home / "fleet.yml").read_text(encoding="utf-8")

@@ -27,7 +27,6 @@ class Paging:
         self.style = style
         self.parameter = parameter or PARAMETERS[style]
         self.size = size
-        self._cursors: dict[str, int] = {}
 
     def start(self, query: Mapping[str, str], servers: Sequence[object]) -> int:
         """Return the index of the first requested server; raise ValueError for invalid values."""
@@ -44,11 +43,7 @@ class Paging:
         """Return the index after the last server of the page that begins at `start`."""
         if self.style == "none":
             return len(servers)
-        end = min(start + self.size, len(servers))
-        if self.style == "cursor" and start < end:
-            # Avoids a search through the whole account for every page.
-            self._cursors[_identity(servers[end - 1])] = end
-        return end
+        return min(start + self.size, len(servers))
 
     def number(self, start: int) -> int:
         """Return the number, from 1, of the page that begins at `start`."""
@@ -56,9 +51,6 @@ class Paging:
 
     def _after(self, cursor: str, servers: Sequence[object]) -> int:
         """Return the index after the last server with the id `cursor`."""
-        known = self._cursors.get(cursor, 0)
-        if 0 < known <= len(servers) and _identity(servers[known - 1]) == cursor:
-            return known
         for index in range(len(servers), 0, -1):
             if _identity(servers[index - 1]) == cursor:
                 return index

@@ -173,7 +173,6 @@ class Runner:
     playbook = partialmethod(run, "ansible-playbook")
     doc = partialmethod(run, "ansible-doc")
     galaxy = partialmethod(run, "ansible-galaxy")
-    vault = partialmethod(run, "ansible-vault")
 
 
 def _finish(
