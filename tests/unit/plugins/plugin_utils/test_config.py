@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -80,23 +79,15 @@ def test_an_unknown_key_is_named_with_the_nearest_option(key: Any, message: str)
     assert str(caught.value) == message
 
 
-Read = Callable[..., dict[str, Any]]
-
-
-@pytest.fixture
-def read(tmp_path: Path) -> Read:
-    """Return a function that reads the options in the text of an inventory file."""
-
-    def read_text(text: str, **extra_vars: Any) -> dict[str, Any]:
-        path = tmp_path / "test.server_management.yml"
-        path.write_text(f"plugin: {PLUGIN}\n{text}", encoding="utf-8")
-        loader = DataLoader()
-        content = load_config(loader, str(path))
-        options = read_options(content, DEFINITIONS, Templar(loader=loader), extra_vars)
-        assert options.pop("plugin") == PLUGIN
-        return options
-
-    return read_text
+def read(folder: Path, text: str, **extra_vars: Any) -> dict[str, Any]:
+    """Return the options in the text of an inventory file in a folder."""
+    path = folder / "test.server_management.yml"
+    path.write_text(f"plugin: {PLUGIN}\n{text}", encoding="utf-8")
+    loader = DataLoader()
+    content = load_config(loader, str(path))
+    options = read_options(content, DEFINITIONS, Templar(loader=loader), extra_vars)
+    assert options.pop("plugin") == PLUGIN
+    return options
 
 
 @pytest.mark.parametrize(
@@ -110,13 +101,15 @@ def read(tmp_path: Path) -> Read:
         ("", None),
     ],
 )
-def test_templates_are_rendered_with_the_extra_vars(read: Read, template: str, value: Any) -> None:
-    assert read(f"timeout: {template}", token=SECRET) == {"timeout": value}
+def test_templates_are_rendered_with_the_extra_vars(
+    tmp_path: Path, template: str, value: Any
+) -> None:
+    assert read(tmp_path, f"timeout: {template}", token=SECRET) == {"timeout": value}
 
 
 @pytest.mark.parametrize("option", ["compose", "groups", "keyed_groups", "hostnames", "filters"])
-def test_expressions_are_not_rendered(read: Read, option: str) -> None:
-    assert read(f"{option}: ['{{{{ token }}}}']") == {option: ["{{ token }}"]}
+def test_expressions_are_not_rendered(tmp_path: Path, option: str) -> None:
+    assert read(tmp_path, f"{option}: ['{{{{ token }}}}']") == {option: ["{{ token }}"]}
 
 
 def test_a_file_is_read_again_after_it_has_changed(tmp_path: Path) -> None:
@@ -128,9 +121,9 @@ def test_a_file_is_read_again_after_it_has_changed(tmp_path: Path) -> None:
     assert load_config(loader, str(path)) == {"timeout": 2}
 
 
-def test_a_template_that_fails_is_named_with_the_reason(read: Read) -> None:
+def test_a_template_that_fails_is_named_with_the_reason(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match=r"^api_token: .*'undefined_one' is undefined"):
-        read("api_token: '{{ undefined_one }}'")
+        read(tmp_path, "api_token: '{{ undefined_one }}'")
 
 
 _VAULT = VaultLib().encrypt(SECRET, VaultSecret(b"password")).decode().splitlines()
@@ -149,9 +142,11 @@ VAULTED = "\n  ".join(["!vault |", *_VAULT])
         VAULTED,
     ],
 )
-def test_a_value_that_cannot_be_read_names_the_option_and_no_secret(read: Read, value: str) -> None:
+def test_a_value_that_cannot_be_read_names_the_option_and_no_secret(
+    tmp_path: Path, value: str
+) -> None:
     with pytest.raises(OptionError, match=r"^api_token: .") as caught:
-        read(f"api_token: {value}")
+        read(tmp_path, f"api_token: {value}")
     assert SECRET not in str(caught.value)
     assert str(caught.value).isprintable()
     assert caught.value.__cause__ is None
