@@ -123,6 +123,7 @@ class Recorder:
 class Expressions(BaseInventoryPlugin, Constructable):
     """The expressions of an inventory file; ``all`` has them in the order of the options.
 
+    It is not a second inventory plugin: Ansible's helpers are methods of these base classes.
     ``hosts`` are those of all servers, for hints. ``tree`` has the groups of the inventory, and
     those that keyed_groups put into others.
     """
@@ -264,62 +265,64 @@ class Expressions(BaseInventoryPlugin, Constructable):
             elif _has_braces(str(expression.source)):
                 warn(f"{label}: {_NO_BRACES}.")
 
-    def _add_variables(self, host: ComposedHost) -> None:
+    def _add_variables(self, composed: ComposedHost) -> None:
         """Add the results of compose, which don't see each other."""
         variables = {}
         for name, expression in self._variables:
             try:
-                variables[name] = self._result(expression, host, self._ask_for_value)
+                variables[name] = self._result(expression, composed, self._ask_for_value)
             except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
-                self._note(expression, host.host.name, error)
-        replace_addresses(host.host, variables)
-        host.variables = variables
+                self._note(expression, composed.host.name, error)
+        replace_addresses(composed.host, variables)
+        composed.variables = variables
 
-    def _add_groups(self, host: ComposedHost) -> None:
+    def _add_groups(self, composed: ComposedHost) -> None:
         """Add the groups whose conditions are true; these don't see each other."""
         groups = []
         for name, expression in self._groups:
             try:
-                if self._result(expression, host, self._ask_whether):
+                if self._result(expression, composed, self._ask_whether):
                     groups.append(safe_group_name(str(name)))
             except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
-                self._note(expression, host.host.name, error)
-        host.groups = groups
+                self._note(expression, composed.host.name, error)
+        composed.groups = groups
 
-    def _add_keyed_groups(self, host: ComposedHost) -> None:
+    def _add_keyed_groups(self, composed: ComposedHost) -> None:
         """Add the groups of each entry, which sees those of the entries before it."""
         for expression in self._keyed_groups:
             try:
-                made = self._result(expression, host, self._ask_for_groups)
+                made = self._result(expression, composed, self._ask_for_groups)
             except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
-                self._note(expression, host.host.name, error)
+                self._note(expression, composed.host.name, error)
                 continue
-            host.groups += made.groups
+            composed.groups += made.groups
             for parent, child in made.parents:
                 self.tree.add(parent, child)
 
-    def _result(self, expression: Expression, host: ComposedHost, ask: Callable[..., Any]) -> Any:
+    def _result(
+        self, expression: Expression, composed: ComposedHost, ask: Callable[..., Any]
+    ) -> Any:
         """Return the result of an expression for a host: remembered, or what ``ask`` returns."""
         if isinstance(expression.content, _NUMBERS):
             return expression.content
-        return expression.memory.result(host.value_of, ask, expression.content, host)
+        return expression.memory.result(composed.value_of, ask, expression.content, composed)
 
-    def _ask_for_value(self, source: str, host: ComposedHost) -> Any:
-        value = self._compose(source, host.all_variables())
+    def _ask_for_value(self, source: str, composed: ComposedHost) -> Any:
+        value = self._compose(source, composed.all_variables())
         if is_too_deep(value):
             raise AnsibleError(f"the result is nested deeper than {MAX_LEVELS} levels")
         return value
 
-    def _ask_whether(self, condition: str, host: ComposedHost) -> bool:
-        return holds(self.templar, condition, combine_vars(host.all_variables(), self._vars))
+    def _ask_whether(self, condition: str, composed: ComposedHost) -> bool:
+        return holds(self.templar, condition, combine_vars(composed.all_variables(), self._vars))
 
-    def _ask_for_groups(self, entry: dict[str, Any], host: ComposedHost) -> Recorder:
+    def _ask_for_groups(self, entry: dict[str, Any], composed: ComposedHost) -> Recorder:
         """Let Ansible's helper add the groups of an entry to a recorder."""
         self.inventory = recorder = Recorder()
-        variables = host.all_variables()
+        variables = composed.all_variables()
         try:
             add_to = self._add_host_to_keyed_groups
-            add_to([entry], variables, host.host.name, strict=True, fetch_hostvars=False)
+            add_to([entry], variables, composed.host.name, strict=True, fetch_hostvars=False)
         except AnsibleParserError as error:
             cause = error.__context__
             if cause:  # the error of an expression, without the names of the host and the group
@@ -359,8 +362,8 @@ class Expressions(BaseInventoryPlugin, Constructable):
                 return f"did you mean {variable}?"
         # Constant text makes sense in compose. A variable that Ansible has only in plays, such as
         # hostvars, is not meant as text.
-        is_text = expression.label.startswith("compose:") and expression.source.strip() == name
-        if is_text and name not in RESERVED_VARIABLES:
+        is_name = str(expression.source).strip() == name and name not in RESERVED_VARIABLES
+        if is_name and expression.label.startswith("compose:"):
             return f"""text needs quotes inside the quotes: "'{name}'\""""
         return ""
 

@@ -198,10 +198,10 @@ def before_2_19(monkeypatch: pytest.MonkeyPatch) -> Any:
 @pytest.mark.promise("data")
 def test_keys_are_marked_like_values_before_2_19(before_2_19: Any) -> None:
     marked = before_2_19.mark({"{{ 1 }}": ["{{ 2 }}"], "plain": "plain"})
-    assert [type(key) for key in marked] == [UnsafeText, str]
-    assert type(marked["{{ 1 }}"][0]) is UnsafeText
+    assert [key.__class__ for key in marked] == [UnsafeText, str]
+    assert marked["{{ 1 }}"][0].__class__ is UnsafeText
     (key,) = before_2_19.mark_all({"plain": 1})
-    assert type(key) is UnsafeText
+    assert key.__class__ is UnsafeText
 
 
 @pytest.mark.promise("data")
@@ -225,4 +225,4 @@ def test_text_of_the_api_is_not_converted_before_2_19(
     before_2_19.keep_text(templar)
     result = environment.finalize(text)
     assert result == text
-    assert type(result) is kind
+    assert result.__class__ is kind

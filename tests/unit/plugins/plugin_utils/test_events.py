@@ -9,10 +9,11 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, reject
 from hypothesis import strategies as st
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
+    OptionError,
     RateLimited,
     Unreachable,
 )
@@ -261,7 +262,10 @@ def plain_ids(records: list[Record]) -> set[str]:
 def test_any_two_listings_cause_harmless_and_complete_events(
     before: list[Record], now: list[Record]
 ) -> None:
-    events = events_between(before, now)
+    try:
+        events = events_between(before, now)
+    except OptionError:  # two servers can end with the same name
+        reject()
     for event in events:
         assert_harmless(event)
     kinds = [event["server_management"]["event"] for event in events]

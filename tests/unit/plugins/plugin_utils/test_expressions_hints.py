@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import pytest
@@ -49,6 +50,16 @@ def test_a_failure_says_what_is_probably_meant(options: dict[str, Any], hint: st
     compose(expressions, expressions.hosts)
     (warning,) = warnings_of(expressions)
     assert warning.endswith(hint)
+
+
+def test_a_list_as_an_expression_is_one_failure() -> None:
+    # Up to 2.18, Ansible evaluates the list as text, in which datetime is a name.
+    expressions = expressions_with(compose={"a": "x"})
+    (expression,) = expressions.all
+    expression.source = expression.content = [date(2026, 1, 1)]
+    compose(expressions, hosts_with({"name": "x"}))
+    (warning,) = warnings_of(expressions)
+    assert warning.startswith("compose: a: failed for 1 of 1 host: ")
 
 
 def test_braces_in_text_are_reported_although_nothing_fails() -> None:
