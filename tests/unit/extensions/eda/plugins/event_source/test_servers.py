@@ -158,7 +158,10 @@ FAULTS = {
     "another encoding": (Fault(headers={"Content-Encoding": "br"}), "malformed_response"),
     "302": (Fault(status=302, location="/elsewhere"), "redirected"),
     "401": (Fault(status=401), "unauthorized"),
+    "403": (Fault(status=403), "forbidden"),
+    "404": (Fault(status=404), "not_found"),
     "429": (Fault(status=429), "rate_limited"),
+    "500": (Fault(status=500), "server_error"),
     "has_more": (Fault(has_more=True), "incomplete_listing"),
 }
 
