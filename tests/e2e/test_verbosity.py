@@ -22,7 +22,7 @@ def ours(text: str) -> list[str]:
     """Return our lines, with times replaced."""
     # Up to 2.18, Ansible may break a line before the long path of the file.
     joined = text.replace("[WARNING]:\n", "[WARNING]: ")
-    lines = re.findall(r"(?m)^\S*test\.server_management\.yml: (.*)$", joined)
+    lines = re.findall(r"(?m)^[^:\n]*test\.server_management\.yml: (.*)$", joined)
     return [re.sub(r"\d+\.\d s|\d+ ms", "T", line) for line in lines]
 
 
