@@ -36,6 +36,7 @@ from ._groups import GroupTree, safe_group_name
 from ._hosts import RESERVED_VARIABLES, Host, replace_addresses
 from ._memory import ABSENT, Memory
 
+_Ask = Callable[..., Any]  # asks Ansible for the result of an expression for a host
 _NUMBERS = (bool, int, float)  # as expressions, they stand for themselves
 # A template, or a part of one in a text; not the braces of replace('{{', '').
 _has_braces = re.compile(r"""^\s*\{[{%]|\{\{[^'"]*\}\}""").search
@@ -299,9 +300,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
             for parent, child in made.parents:
                 self.tree.add(parent, child)
 
-    def _result(
-        self, expression: Expression, composed: ComposedHost, ask: Callable[..., Any]
-    ) -> Any:
+    def _result(self, expression: Expression, composed: ComposedHost, ask: _Ask) -> Any:
         """Return the result of an expression for a host: remembered, or what ``ask`` returns."""
         if isinstance(expression.content, _NUMBERS):
             return expression.content
