@@ -52,10 +52,6 @@ AnyReport = TypeVar("AnyReport", pytest.TestReport, pytest.CollectReport)
 def pytest_configure(config: pytest.Config) -> None:
     """Make the working tree importable as the collection, unless ansible-test has done so."""
     if config.pluginmanager.hasplugin("ansible_pytest_collections"):
-        # ansible-test does not read pyproject.toml, and refuses a mark that it does not know.
-        config.addinivalue_line(
-            "markers", "promise(key): a promise of guide_development.rst that the test checks"
-        )
         return
     for name in list(os.environ):
         if name.startswith(FOREIGN) or name.upper() in PROXIES:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 import yaml
 
 from support.fixtures import KNOWN, KNOWN_NAMES
@@ -154,7 +153,6 @@ EXPRESSIONS: dict[str, Any] = {
 }
 
 
-@pytest.mark.promise("silent")
 def test_failing_expressions_are_warnings_or_with_strict_errors(
     source: Source, sources: Sources
 ) -> None:
@@ -214,7 +212,6 @@ BAD_OPTIONS = [
 ]
 
 
-@pytest.mark.promise("silent", "atomic")
 def test_each_bad_option_is_named_and_its_source_adds_nothing(
     source: Source, sources: Sources
 ) -> None:
@@ -230,7 +227,6 @@ def test_each_bad_option_is_named_and_its_source_adds_nothing(
     assert listing["all"]["children"] == ["ungrouped"]
 
 
-@pytest.mark.promise("silent", "secret")
 def test_a_file_without_options_is_named_and_no_message_shows_its_content(sources: Sources) -> None:
     start = f"{{plugin: {NAME}, base_url: http://127.0.0.1:1, "
     colon = "api_token: must be followed by a colon and"
@@ -247,7 +243,6 @@ def test_a_file_without_options_is_named_and_no_message_shows_its_content(source
     assert "attribute" not in result.output
 
 
-@pytest.mark.promise("silent")
 def test_probable_mistakes_cause_warnings(source: Source, sources: Sources) -> None:
     status = "statuses: no server has Running; the account has running (2), stopped (1)."
     sources.add("status", source.sandbox, hosts=[], warns=status, statuses="Running")
@@ -264,7 +259,6 @@ def test_probable_mistakes_cause_warnings(source: Source, sources: Sources) -> N
     sources.check()
 
 
-@pytest.mark.promise("silent")
 def test_a_file_with_another_name_is_reported_if_it_is_for_this_plugin(source: Source) -> None:
     source.file("prod.server_management.yaml", group="prod")
     source.file("fleet.yml", group="fleet")

@@ -9,14 +9,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from sandbox import Fault
 from support.fixtures import KNOWN_NAMES
 
 from .conftest import Source, Sources, cached, hosts, rewrite
-
-pytestmark = pytest.mark.promise("cache")
 
 
 def test_a_hit_sends_no_request_and_imports_no_http(source: Source, tmp_path: Path) -> None:
@@ -64,7 +60,6 @@ def test_a_playbook_and_a_flush_rewrite_it(source: Source, tmp_path: Path) -> No
     assert "srv_2" not in content
 
 
-@pytest.mark.promise("whole")
 def test_it_has_one_entry_for_each_account(
     source: Source, sources: Sources, tmp_path: Path
 ) -> None:
@@ -81,7 +76,6 @@ def test_it_has_one_entry_for_each_account(
     assert len(list((tmp_path / "cache").iterdir())) == 2
 
 
-@pytest.mark.promise("whole")
 def test_it_has_only_whole_listings(sources: Sources, tmp_path: Path) -> None:
     options = cached(tmp_path / "cache")
     partial = sources.serve("partial-1")
@@ -118,7 +112,6 @@ def test_a_stale_entry_is_used_while_the_api_is_down(sources: Sources, tmp_path:
     assert len(working.requests) == 2
 
 
-@pytest.mark.promise("silent")
 def test_a_cache_that_never_expires_must_be_written_in_the_file_alone(
     source: Source, sources: Sources, tmp_path: Path
 ) -> None:

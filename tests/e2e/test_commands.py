@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import pytest
 import yaml
 
 from support.collection import REPOSITORY
@@ -21,7 +20,6 @@ PATHS = sorted(REPOSITORY.glob("plugins/modules/*.py"))
 MODULES = [f"server_management.cloud.{path.stem}" for path in PATHS]
 
 
-@pytest.mark.promise("quiet")
 def test_no_view_of_an_inventory_has_warnings(source: Source) -> None:
     path = source.file()
     graph = source.runner.inventory("-i", path, "--graph", "--vars").ok()
@@ -35,7 +33,6 @@ def test_no_view_of_an_inventory_has_warnings(source: Source) -> None:
     assert graph.stderr + host.stderr + tree.stderr == ""
 
 
-@pytest.mark.promise("quiet")
 def test_python_has_no_warnings(source: Source) -> None:
     path = source.file(
         compose={"a": "server_management_plan | upper"},

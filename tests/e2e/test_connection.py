@@ -44,7 +44,6 @@ def test_the_bundle_of_the_file_takes_precedence(
     assert len(tls_sandbox.requests) == 2
 
 
-@pytest.mark.promise("bounded", "whole")
 def test_the_file_takes_precedence_for_time_and_tries(sources: Sources) -> None:
     texts = ("within 0.5 s", "Tried 2 times")
     sources.add("environment", fails=texts, retries=None).fail(Fault.hang(), times=None)

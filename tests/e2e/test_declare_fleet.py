@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from sandbox import Sandbox
 from support.fixtures import KNOWN
 from support.run import Result, Runner
@@ -114,7 +112,6 @@ def test_both_playbooks_read_all_pages(runner: Runner) -> None:
     assert (runner.home / "fleet.yml").read_text().count("name: ") == 3
 
 
-@pytest.mark.promise("data")
 def test_a_hostile_account_is_in_sync_with_its_declaration(runner: Runner) -> None:
     servers = [case.server for case in CASES]
     # Ansible gives such fields a meaning in the JSON of a module's result.

@@ -12,8 +12,6 @@ from __future__ import annotations
 import gzip
 import json
 
-import pytest
-
 from sandbox import Fault
 from support.fixtures import KNOWN, KNOWN_NAMES
 from support.run import without_white_space
@@ -56,7 +54,6 @@ GROUPS = [
 ]  # fmt: skip
 
 
-@pytest.mark.promise("whole", "atomic")
 def test_each_fault_has_its_message_and_adds_nothing(sources: Sources) -> None:
     for name, (fault, texts) in FAULTS.items():
         account = sources.serve(servers=KNOWN)
@@ -75,7 +72,6 @@ def many_objects() -> Fault:
     return Fault(body=gzip.compress(body, 1), headers={"Content-Encoding": "gzip"})
 
 
-@pytest.mark.promise("bounded")
 def test_a_bomb_takes_little_memory(sources: Sources) -> None:
     sources.add("objects").fail(many_objects(), times=None)
     sources.add("gzip").fail(Fault.gzip_bomb(), times=None)

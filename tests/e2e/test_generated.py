@@ -11,7 +11,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
 from ansible.inventory.manager import InventoryManager
 from ansible.parsing.dataloader import DataLoader
 from hypothesis import given, settings
@@ -54,7 +53,6 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, list[str]]]:
     return variables, groups
 
 
-@pytest.mark.promise("data")
 def test_every_server_of_any_account_is_a_host_and_its_text_is_data(tmp_path: Path) -> None:
     with Sandbox(servers=0) as api:
         options = {"base_url": api.url, "api_token": api.token, "retries": 0}

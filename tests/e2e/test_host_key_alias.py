@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import pytest
-
 from support.fixtures import KNOWN
 
 from .conftest import Source, Sources, cached
@@ -23,7 +21,6 @@ def arguments(listing: dict[str, Any], host: str) -> list[Any]:
     return [variables.get(f"ansible_{program}_extra_args") for program in programs]
 
 
-@pytest.mark.promise("data")
 def test_an_alias_is_plain_text_even_if_the_id_is_a_template(sources: Sources) -> None:
     hostile = {**KNOWN[0], "id": "{{ 7 * 7 }} -o ProxyCommand=id\n%h", "name": "hostile"}
     sources.add("known", sources.serve(servers=KNOWN), host_key_alias=True)
@@ -36,7 +33,6 @@ def test_an_alias_is_plain_text_even_if_the_id_is_a_template(sources: Sources) -
     assert others == [alias, alias]
 
 
-@pytest.mark.promise("cache")
 def test_aliases_are_not_in_the_cache(source: Source) -> None:
     folder = source.folder / "cache"
     listing = source.list_silently(host_key_alias=True, **cached(folder))

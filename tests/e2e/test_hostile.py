@@ -80,7 +80,6 @@ PROBLEMS = [
 ]
 
 
-@pytest.mark.promise("misdirected", "secret", "lost", "silent", "stable")
 def test_each_server_is_a_host_with_its_data_in_any_order(account: Source) -> None:
     result = list_with_static_hosts(account)
     listing = result.json()
@@ -100,7 +99,6 @@ def test_each_server_is_a_host_with_its_data_in_any_order(account: Source) -> No
     assert list_with_static_hosts(account).stdout == result.stdout
 
 
-@pytest.mark.promise("misdirected")
 def test_data_does_not_change_groups_and_hosts_of_other_sources(account: Source) -> None:
     listing = list_with_static_hosts(account).json()
     hostvars = listing.pop("_meta")["hostvars"]
@@ -167,7 +165,6 @@ TARGETS = [
 ]
 
 
-@pytest.mark.promise("data")
 def test_a_playbook_executes_nothing(account: Source) -> None:
     home = account.runner.home
     (home / "play.yml").write_text(PLAYBOOK)
@@ -216,7 +213,6 @@ def forge(path: Path, mark: Callable[[str], Any]) -> None:
     rewrite(path, change)
 
 
-@pytest.mark.promise("cache", "data")
 def test_a_forged_cache_entry_is_a_miss_or_data(sources: Sources, tmp_path: Path) -> None:
     for title in (*FORGED, *FILES):
         sources.add(title, **cached(tmp_path / title), **CONSTRUCTED)

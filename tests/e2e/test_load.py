@@ -17,7 +17,7 @@ from support.run import Result, Runner
 
 from .conftest import Source, hosts
 
-pytestmark = [pytest.mark.slow, pytest.mark.promise("whole")]
+pytestmark = [pytest.mark.slow]
 
 MANY = 100_000
 CLIENTS = 20

@@ -12,7 +12,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
 from sandbox import Fault, Sandbox
@@ -67,7 +66,6 @@ def code_of(result: dict[str, Any]) -> str:
     return code
 
 
-@pytest.mark.promise("honest", "secret")
 def test_modules_read_predict_or_fail_and_change_nothing(source: Source) -> None:
     # Not beside the playbook: Ansible ignores that folder.
     library = source.folder / "broken" / "requests.py"
@@ -124,7 +122,6 @@ def test_modules_read_predict_or_fail_and_change_nothing(source: Source) -> None
     assert [request.method for request in source.sandbox.requests] == ["GET"] * 7
 
 
-@pytest.mark.promise("data")
 def test_text_of_the_api_is_never_rendered(source: Source) -> None:
     # Keys that Ansible removes from results, and one for which it fails the task.
     reserved = {"_ansible_no_log": True, "__ansible_type": "a", "x": [{"__ansible_vault": "b"}]}

@@ -10,8 +10,6 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import pytest
-
 from support.run import write_inventory
 from support.sshd import SshServer
 
@@ -81,7 +79,6 @@ all:
 """
 
 
-@pytest.mark.promise("misdirected", "secret")
 def test_only_a_machine_with_the_same_address_is_one_host(sources: Sources, tmp_path: Path) -> None:
     static = write_inventory(tmp_path, OTHERS, "static.yml")
     sources.add("same")

@@ -15,8 +15,6 @@ from support.fixtures import KNOWN
 
 from .conftest import Source, Sources, hosts, members
 
-pytestmark = pytest.mark.promise("misdirected")
-
 
 def named(*names: str) -> list[dict[str, Any]]:
     """Return running servers with these names."""

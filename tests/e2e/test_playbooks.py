@@ -25,7 +25,6 @@ def run(source: Source, playbook: str, *arguments: str | Path) -> Result:
     return source.runner.playbook(name, *arguments, env=source.sandbox.environment)
 
 
-@pytest.mark.promise("misdirected")
 @pytest.mark.parametrize("playbook", ON_LOCALHOST)
 def test_a_limit_that_excludes_localhost_is_an_error(source: Source, playbook: str) -> None:
     result = run(source, playbook, "-i", "web-1,", "--limit", "web-1")
@@ -34,7 +33,6 @@ def test_a_limit_that_excludes_localhost_is_an_error(source: Source, playbook: s
     assert source.sandbox.requests == []
 
 
-@pytest.mark.promise("misdirected")
 # The others share the condition of check_api, as the limit shows.
 @pytest.mark.parametrize("playbook", ["check_api", "set_up_server"])
 def test_skipping_all_tasks_by_a_tag_is_an_error(source: Source, playbook: str) -> None:
@@ -45,7 +43,6 @@ def test_skipping_all_tasks_by_a_tag_is_an_error(source: Source, playbook: str) 
     assert source.sandbox.requests == []
 
 
-@pytest.mark.promise("misdirected")
 def test_all_tasks_run_with_any_tag(source: Source) -> None:
     names = [f"server_management.cloud.{name}" for name in (*ON_LOCALHOST, "set_up_server")]
     every = source.runner.playbook(*names, "-i", "web-1,", "--list-tasks").ok()
@@ -87,7 +84,6 @@ def set_up(source: Source, host: str, server: str, *arguments: str | Path) -> Re
 LOCAL = {"ansible_connection": "'local'"}
 
 
-@pytest.mark.promise("misdirected")
 def test_only_the_server_of_an_event_is_set_up(source: Source) -> None:
     groups = source.folder / "z-groups.yml"
     groups.write_text("db-1: {hosts: {web-1: , db-1: }}\n")
@@ -96,13 +92,11 @@ def test_only_the_server_of_an_event_is_set_up(source: Source) -> None:
     assert not result.contains("ok: [web-1]")
 
 
-@pytest.mark.promise("misdirected")
 def test_another_server_with_the_name_of_the_event_is_not_set_up(source: Source) -> None:
     result = set_up(source, "web-1", "srv_4", "-i", source.file(compose=LOCAL)).ok()
     assert not result.contains("ok: [")
 
 
-@pytest.mark.promise("misdirected")
 @pytest.mark.parametrize("host", ["web", "new"])
 def test_an_event_with_the_name_of_a_group_or_of_no_host_fails(source: Source, host: str) -> None:
     groups = source.folder / "z-groups.yml"
@@ -112,7 +106,6 @@ def test_an_event_with_the_name_of_a_group_or_of_no_host_fails(source: Source, h
     assert not result.contains("ok: [")
 
 
-@pytest.mark.promise("misdirected")
 def test_an_event_fails_if_the_inventory_cannot_be_read(source: Source) -> None:
     source.sandbox.fail(Fault(status=503), times=None)
     result = set_up(source, "db-1", "srv_3", "-i", source.file())
@@ -120,7 +113,6 @@ def test_an_event_fails_if_the_inventory_cannot_be_read(source: Source) -> None:
     result.shows("The inventory has no host db-1, so nothing was set up.")
 
 
-@pytest.mark.promise("misdirected")
 def test_a_host_without_an_id_fails_instead_of_being_skipped(source: Source) -> None:
     path = source.file(compose=LOCAL, hostvars_prefix="vm_")
     result = set_up(source, "db-1", "srv_3", "-i", path)

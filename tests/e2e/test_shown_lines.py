@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from support.run import write_inventory
 
 from .conftest import Source, as_arguments, failures
@@ -46,7 +44,6 @@ def write(source: Source, name: str, *parts: str) -> Path:
     return write_inventory(source.folder, content, f"{name}.server_management.yml")
 
 
-@pytest.mark.promise("secret")
 def test_no_failing_expression_shows_a_line_of_the_file(source: Source) -> None:
     url = f"base_url: {source.sandbox.url}"
     token = f"api_token: {source.sandbox.token}"
@@ -65,7 +62,6 @@ def test_no_failing_expression_shows_a_line_of_the_file(source: Source) -> None:
 MISTAKES = ["''", "'{{ nope }}'", "'{{ 1 +'", "nope", "[nope]", "{nope: 1}", "null"]
 
 
-@pytest.mark.promise("secret")
 def test_no_mistake_in_any_option_shows_a_token(source: Source) -> None:
     name = "server_management.cloud.servers"
     shown = source.runner.doc("-t", "inventory", "--json", name).ok().json()

@@ -63,7 +63,6 @@ def config(source: Source) -> Config:
     return Config(source)
 
 
-@pytest.mark.promise("misdirected")
 def test_ssh_reaches_a_server_by_its_name(
     config: Config, ssh_server: Start, source: Source
 ) -> None:
@@ -103,7 +102,6 @@ def test_only_the_user_can_read_what_is_written(config: Config) -> None:
     config.write_for(path).ok().shows("changed=0")
 
 
-@pytest.mark.promise("misdirected")
 def test_a_file_is_kept_if_the_inventory_does_not_fit(config: Config) -> None:
     config.write().ok()
     before = config.path.read_text()
@@ -117,7 +115,6 @@ def test_a_file_is_kept_if_the_inventory_does_not_fit(config: Config) -> None:
     assert config.path.read_text() == before
 
 
-@pytest.mark.promise("misdirected")
 def test_hosts_that_disappear_must_be_confirmed(config: Config, source: Source) -> None:
     folder = source.folder = source.folder / "accounts"
     folder.mkdir()
@@ -159,7 +156,6 @@ def test_a_host_that_is_left_out_needs_no_confirmation(config: Config, source: S
     assert config.names() == ["x-db-1", "x-web-2"]
 
 
-@pytest.mark.promise("misdirected")
 def test_a_file_for_another_inventory_is_not_replaced(config: Config, source: Source) -> None:
     before = f"{HEADING}# Inventory: of-another-account, group server_management\n"
     config.create(before)
@@ -219,7 +215,6 @@ def test_only_a_regular_file_is_replaced(config: Config, kind: str) -> None:
     assert not path.is_file()
 
 
-@pytest.mark.promise("misdirected")
 def test_a_host_with_a_variable_that_fails_is_left_out(config: Config, source: Source) -> None:
     values = {
         "ansible_ssh_host": "{{ nowhere }}",
@@ -243,7 +238,6 @@ def test_a_host_with_a_variable_that_fails_is_left_out(config: Config, source: S
     assert text.count("Host ") == 1
 
 
-@pytest.mark.promise("data", "misdirected")
 def test_no_text_of_the_api_becomes_another_line(config: Config, source: Source) -> None:
     source.sandbox.servers[:] = [case.server for case in CASES]
     config.write(host_key_alias=True).ok()

@@ -10,7 +10,6 @@ import textwrap
 from importlib.metadata import version
 from pathlib import Path
 
-import pytest
 from ansible.parsing.vault import VaultLib, VaultSecret
 
 from sandbox import Fault
@@ -60,7 +59,6 @@ def test_every_way_to_give_a_token(source: Source, sources: Sources, tmp_path: P
     assert (extra.token not in result.stdout) is is_masked
 
 
-@pytest.mark.promise("home", "secret")
 def test_a_token_of_the_file_is_never_replaced_by_that_of_the_environment(
     source: Source, sources: Sources, tmp_path: Path
 ) -> None:
@@ -118,7 +116,6 @@ PLAY = """
 """
 
 
-@pytest.mark.promise("home", "secret")
 def test_a_task_and_its_defaults_take_precedence_over_the_environment(
     source: Source, tmp_path: Path
 ) -> None:
@@ -131,7 +128,6 @@ def test_a_task_and_its_defaults_take_precedence_over_the_environment(
     assert sent == [f"Bearer {api.token}", f"Bearer {api.token}", "Bearer of-another-account"]
 
 
-@pytest.mark.promise("secret", "silent")
 def test_a_token_file_that_ansible_reads_as_a_list_of_hosts_is_reported(
     sources: Sources, tmp_path: Path
 ) -> None:
@@ -149,7 +145,6 @@ def test_a_token_file_that_ansible_reads_as_a_list_of_hosts_is_reported(
     assert shown.count("Ansiblereads") == 1
 
 
-@pytest.mark.promise("secret")
 def test_the_token_is_seen_nowhere(source: Source, tmp_path: Path) -> None:
     log = tmp_path / "ansible.log"
     cache = tmp_path / "cache"

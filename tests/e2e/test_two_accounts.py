@@ -6,8 +6,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from support.fixtures import KNOWN, KNOWN_NAMES
 
 from .conftest import Source, Sources, members
@@ -19,7 +17,6 @@ OTHERS = [
 ]
 
 
-@pytest.mark.promise("lost")
 def test_servers_of_two_accounts_with_one_name_are_two_hosts(
     source: Source, sources: Sources
 ) -> None:

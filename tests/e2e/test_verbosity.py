@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from sandbox import Fault
 from sandbox.account import SERVER
 
@@ -26,7 +24,6 @@ def ours(text: str) -> list[str]:
     return [re.sub(r"\d+\.\d s|\d+ ms", "T", line) for line in lines]
 
 
-@pytest.mark.promise("secret")
 def test_each_level_shows_more_and_always_on_standard_error(source: Source) -> None:
     url = source.sandbox.url
     source.sandbox.token = TOKEN
@@ -58,7 +55,6 @@ def test_each_level_shows_more_and_always_on_standard_error(source: Source) -> N
     assert len(ours(third.stderr)) == 4
 
 
-@pytest.mark.promise("secret")
 def test_retries_pages_and_decisions_of_the_cache_are_shown(sources: Sources) -> None:
     linked = sources.serve(*"abcde", pagination="link", page_size=4, token=TOKEN)
     linked.fail(Fault(status=503), times=1)

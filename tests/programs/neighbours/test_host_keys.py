@@ -99,7 +99,6 @@ class Fleet:
         assert result.stdout.count(CHANGED) in (2, 4)
 
 
-@pytest.mark.promise("misdirected")
 @pytest.mark.parametrize("arguments", ["-o ControlMaster=no", PERSIST], ids=["once", "persist"])
 def test_a_key_belongs_to_a_server_and_not_to_its_address(
     source: Source, ssh_server: Start, arguments: str
@@ -123,7 +122,6 @@ def test_a_key_belongs_to_a_server_and_not_to_its_address(
     assert fleet.reached() == 1
 
 
-@pytest.mark.promise("misdirected")
 def test_each_way_to_transfer_a_file_checks_the_key_of_the_server(
     source: Source, ssh_server: Start, tmp_path: Path
 ) -> None:
@@ -146,7 +144,6 @@ def test_each_way_to_transfer_a_file_checks_the_key_of_the_server(
         assert all("HostKeyAlias=srv_b" in line for line in used)
 
 
-@pytest.mark.promise("misdirected")
 def test_the_key_of_a_jump_host_is_checked_by_its_own_name(
     source: Source, ssh_server: Start, tmp_path: Path
 ) -> None:
@@ -161,7 +158,6 @@ def test_the_key_of_a_jump_host_is_checked_by_its_own_name(
     assert ssh.known_names == [f"[127.0.0.33]:{ssh.port}", "srv_a", "srv_b"]
 
 
-@pytest.mark.promise("data", "misdirected")
 def test_no_id_becomes_an_option_of_ssh_or_shares_a_name(source: Source, ssh_server: Start) -> None:
     ssh = ssh_server([f"127.0.0.{number}" for number in range(31, 31 + len(HOSTILE_IDS))])
     fleet = Fleet(source, ssh, *HOSTILE_IDS)

@@ -136,7 +136,6 @@ def start(installed: Path, tmp_path: Path, temporary: str, source: Source) -> Ca
     return make
 
 
-@pytest.mark.promise("secret")
 def test_a_job_runs_on_a_node_and_its_token_does_not_come_back(
     start: Callable[..., Nodes], source: Source
 ) -> None:
@@ -152,7 +151,6 @@ def test_a_job_runs_on_a_node_and_its_token_does_not_come_back(
     assert find_secret((nodes.folder / "received.stream").read_bytes()) == ""
 
 
-@pytest.mark.promise("secret")
 def test_a_token_that_a_node_has_travels_in_no_stream(
     start: Callable[..., Nodes], source: Source
 ) -> None:

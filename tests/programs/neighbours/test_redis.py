@@ -74,7 +74,6 @@ def options(redis: Redis) -> dict[str, Any]:
     }
 
 
-@pytest.mark.promise("cache")
 def test_two_controllers_share_a_cache(
     source: Source, redis: Redis, options: dict[str, Any], installed: Path, tmp_path: Path
 ) -> None:

@@ -54,7 +54,6 @@ for job in ("first", "second"):
 """
 
 
-@pytest.mark.promise("quiet")
 def test_ansible_runner_lists_and_runs(source: Source, tmp_path: Path) -> None:
     path, folder = source.file(), tmp_path / "private"
     folder.mkdir()

@@ -216,7 +216,6 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.promise("data", "misdirected")
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_value_becomes_another_line_or_a_pattern(text: str) -> None:
     assert reasons(ansible_host=text) == "ansible_host"
@@ -261,7 +260,6 @@ def test_a_host_with_a_template_that_was_not_rendered_is_left_out(text: str) -> 
     assert found == "undefined variable or error in ansible_ssh_extra_args"
 
 
-@pytest.mark.promise("misdirected")
 def test_ssh_uses_the_values_as_they_are(tmp_path: Path) -> None:
     ssh = shutil.which("ssh")
     if ssh is None:

@@ -72,7 +72,6 @@ def account(*names: str) -> Iterator[Sandbox]:
         yield api
 
 
-@pytest.mark.promise("silent")
 def test_long_waits_and_the_progress_are_shown_without_verbosity(
     plugin: Plugin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -87,7 +86,6 @@ def test_long_waits_and_the_progress_are_shown_without_verbosity(
     assert wait.startswith("x.server_management.yml: retry 1 of 3 in 6.")
 
 
-@pytest.mark.promise("silent")
 @pytest.mark.parametrize(("verbosity", "is_shown"), [(0, False), (1, True)])
 def test_fields_that_cannot_become_variables_are_named_only_with_v(
     plugin: Plugin, verbosity: int, is_shown: bool
@@ -100,7 +98,6 @@ def test_fields_that_cannot_become_variables_are_named_only_with_v(
     assert plugin.warnings == []
 
 
-@pytest.mark.promise("silent")
 def test_a_filter_without_effect_is_an_error_before_any_request(plugin: Plugin) -> None:
     with account("web") as api:
         with pytest.raises(AnsibleParserError, match=r"yml: filters: an include that"):
@@ -117,7 +114,6 @@ def test_a_missing_address_of_the_api_is_named_with_the_file_and_the_variable(
         plugin.parse(api, base_url=None)
 
 
-@pytest.mark.promise("silent")
 def test_filters_that_leave_no_host_cause_a_warning(plugin: Plugin) -> None:
     with account("web") as api:
         plugin.parse(api, filters=[{"exclude": True}])
@@ -125,14 +121,12 @@ def test_filters_that_leave_no_host_cause_a_warning(plugin: Plugin) -> None:
     assert plugin.warnings == [text]
 
 
-@pytest.mark.promise("silent")
 def test_filters_of_an_empty_account_cause_no_warning(plugin: Plugin) -> None:
     with account() as api:
         plugin.parse(api, filters=[{"exclude": True}])
     assert plugin.warnings == []
 
 
-@pytest.mark.promise("silent")
 @pytest.mark.parametrize(
     ("hostnames", "host", "starts"),
     [
@@ -162,7 +156,6 @@ def test_a_host_name_does_not_end_like_a_file_with_variables(
     assert plugin.hosts == [name, "b"]
 
 
-@pytest.mark.promise("misdirected")
 def test_a_host_gets_another_name_if_an_expression_makes_a_group_with_its_name(
     plugin: Plugin,
 ) -> None:
@@ -175,7 +168,6 @@ def test_a_host_gets_another_name_if_an_expression_makes_a_group_with_its_name(
     assert [host.name for host in groups["web"].hosts] == ["db_srv_1", "web_srv_0"]
 
 
-@pytest.mark.promise("misdirected")
 def test_groups_that_follow_every_name_are_an_error(plugin: Plugin) -> None:
     entry = {"key": "inventory_hostname", "separator": ""}
     message = "keyed_groups: creates groups with the names of hosts: srv_0, srv_1. Set prefix."
@@ -194,7 +186,6 @@ CLASHING: dict[str, Any] = {
 RENAMED = "a host can't have such a name: small (srv_0) is small_srv_0."
 
 
-@pytest.mark.promise("silent")
 def test_only_the_attempt_that_is_kept_is_reported(plugin: Plugin) -> None:
     with account("small") as api:
         plugin.parse(api, **CLASHING)
@@ -210,7 +201,6 @@ def test_with_strict_only_the_attempt_that_is_kept_fails(plugin: Plugin) -> None
         plugin.parse(api, strict=True, **CLASHING)
 
 
-@pytest.mark.promise("atomic")
 @pytest.mark.parametrize(
     "options",
     [

@@ -29,7 +29,6 @@ from sandbox import Fault, Sandbox
 TOKEN = "Tok3n"  # so short that it is hidden in quotations only
 
 
-@pytest.mark.promise("secret")
 def test_the_token_is_not_logged(
     read: Any, sandbox: Sandbox, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -39,7 +38,6 @@ def test_the_token_is_not_logged(
     assert sandbox.token not in repr(Connection("http://127.0.0.1/api/v1", sandbox.token))
 
 
-@pytest.mark.promise("whole")
 @pytest.mark.parametrize(
     "fault",
     [
@@ -71,7 +69,6 @@ def test_a_transient_failure_is_retried(
     assert len(sandbox.requests) == 5
 
 
-@pytest.mark.promise("home", "whole")
 @pytest.mark.parametrize(
     "fault",
     [
@@ -131,7 +128,6 @@ class Interrupted(BaseException):
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.promise("bounded")
 def test_ctrl_c_ends_a_request_at_once(read: Any, sandbox: Sandbox) -> None:
     sandbox.fail(Fault.hang())
     signals = []
@@ -172,7 +168,6 @@ def test_only_a_get_is_repeated(
     assert [request.method for request in sandbox.requests] == sent
 
 
-@pytest.mark.promise("bounded")
 def test_waits_grow_up_to_a_minute(read: Any, sandbox: Sandbox, clock: Any) -> None:
     sandbox.fail(Fault(status=503), times=None)
     with pytest.raises(ServerFailed):
@@ -183,7 +178,6 @@ def test_waits_grow_up_to_a_minute(read: Any, sandbox: Sandbox, clock: Any) -> N
     assert clock.waits[-1] != clock.waits[-2]  # so that many clients do not return at once
 
 
-@pytest.mark.promise("bounded")
 @pytest.mark.parametrize("seconds", [0, 60])
 @pytest.mark.parametrize("status", [429, 503])
 def test_retry_after_is_honored_up_to_a_minute(
@@ -195,7 +189,6 @@ def test_retry_after_is_honored_up_to_a_minute(
     assert seconds <= wait <= seconds + 0.25
 
 
-@pytest.mark.promise("bounded")
 def test_a_longer_retry_after_fails_at_once(read: Any, sandbox: Sandbox, clock: Any) -> None:
     sandbox.fail(Fault(status=503, retry_after=61))
     with pytest.raises(StatusError, match=r"It asks to wait 61 s\."):
@@ -203,7 +196,6 @@ def test_a_longer_retry_after_fails_at_once(read: Any, sandbox: Sandbox, clock: 
     assert clock.waits == []
 
 
-@pytest.mark.promise("home")
 def test_plain_http_to_another_machine_causes_one_warning(
     read: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -216,7 +208,6 @@ def test_plain_http_to_another_machine_causes_one_warning(
         ]
 
 
-@pytest.mark.promise("secret")
 @pytest.mark.parametrize(
     "fault",
     [
@@ -237,7 +228,6 @@ def test_each_quotation_of_a_response_hides_the_token(
     assert TOKEN not in caught.value.message
 
 
-@pytest.mark.promise("secret")
 def test_a_token_in_base_url_is_not_shown_in_a_message(
     read: Any, sandbox: Sandbox, clock: Any
 ) -> None:

@@ -46,7 +46,6 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
 # TLS.
 
 
-@pytest.mark.promise("home")
 @pytest.mark.parametrize(
     ("certificate", "bundle", "reason", "advice"),
     [
@@ -74,7 +73,6 @@ def test_a_certificate_that_is_not_trusted_is_refused(
     assert sandbox.requests == []
 
 
-@pytest.mark.promise("home")
 def test_a_certificate_for_another_name_is_refused(read: Any, certificates: Path) -> None:
     bundle = str(certificates / "ca.pem")
     with Sandbox(tls=(certificates / "elsewhere.pem", None)) as sandbox:
@@ -216,7 +214,6 @@ def test_what_no_repetition_can_repair_is_not_repeated(
     assert "secret" not in str(caught.value)
 
 
-@pytest.mark.promise("home")
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
 @pytest.mark.parametrize("variable", ["http_proxy", "HTTP_PROXY", "all_proxy"])
 def test_a_loopback_address_never_uses_a_proxy(
@@ -227,7 +224,6 @@ def test_a_loopback_address_never_uses_a_proxy(
     assert len(read(sandbox, f"http://{host}:{sandbox.port}")) == 3
 
 
-@pytest.mark.promise("home")
 def test_a_proxy_that_refuses_a_tunnel_is_quoted_and_gets_no_token(
     read: Any, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -27,7 +27,6 @@ def paged(servers: int, style: str = "cursor") -> Sandbox:
     return Sandbox(servers=servers, pagination=style, page_size=2)
 
 
-@pytest.mark.promise("whole")
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize(("servers", "requests"), [(0, 1), (2, 1), (3, 2), (5, 3)])
 def test_all_pages_are_read_over_one_connection(
@@ -60,7 +59,6 @@ def test_a_cursor_is_added_to_the_query_under_any_name(
     ]
 
 
-@pytest.mark.promise("home")
 @pytest.mark.parametrize(
     ("link", "shown"),
     [
@@ -79,7 +77,6 @@ def test_a_link_to_another_origin_is_refused(read: Any, link: str, shown: str) -
 MORE = "The API has more servers than the 3 that were received"
 
 
-@pytest.mark.promise("whole")
 @pytest.mark.parametrize(
     ("style", "link", "problem"),
     [
@@ -101,7 +98,6 @@ def test_more_results_without_a_way_to_request_them_are_an_error_unless_allowed(
     ]
 
 
-@pytest.mark.promise("whole")
 @pytest.mark.parametrize(("style", "page"), [("none", 1), ("link", 2), ("cursor", 1)])
 def test_an_empty_page_that_claims_more_is_refused(read: Any, style: str, page: int) -> None:
     with paged(4, style) as sandbox:
@@ -110,7 +106,6 @@ def test_an_empty_page_that_claims_more_is_refused(read: Any, style: str, page: 
             read(sandbox, pagination=style, allow_partial=True)
 
 
-@pytest.mark.promise("bounded")
 @pytest.mark.parametrize("style", STYLES)
 def test_a_repeated_page_is_refused(read: Any, style: str) -> None:
     with paged(6, style) as sandbox:
@@ -120,7 +115,6 @@ def test_a_repeated_page_is_refused(read: Any, style: str) -> None:
         assert len(sandbox.requests) == 2
 
 
-@pytest.mark.promise("whole")
 @pytest.mark.parametrize("style", STYLES)
 def test_a_server_on_two_pages_is_kept_once(read: Any, style: str) -> None:
     with paged(6, style) as sandbox:
@@ -130,7 +124,6 @@ def test_a_server_on_two_pages_is_kept_once(read: Any, style: str) -> None:
         assert ids == sorted(str(server["id"]) for server in sandbox.servers)
 
 
-@pytest.mark.promise("whole")
 @pytest.mark.parametrize("fault", [Fault(status=401), Fault(body="{}")], ids=repr)
 def test_no_partial_listing_is_returned_if_a_later_page_fails(read: Any, fault: Fault) -> None:
     with paged(5) as sandbox:
@@ -139,7 +132,6 @@ def test_no_partial_listing_is_returned_if_a_later_page_fails(read: Any, fault: 
             read(sandbox, pagination="cursor", allow_partial=True)
 
 
-@pytest.mark.promise("bounded")
 @pytest.mark.parametrize(
     ("name", "limit", "words"), [("_MAX_PAGES", 3, "more than 3 pages"), ("LIMIT", 1000, "larger")]
 )

@@ -47,7 +47,6 @@ REFUSED = [
 ]
 
 
-@pytest.mark.promise("whole")
 @pytest.mark.parametrize(("body", "words"), REFUSED, ids=[words for _body, words in REFUSED])
 def test_a_malformed_envelope_is_refused(body: bytes, words: str) -> None:
     with pytest.raises(MalformedResponse, match=words) as caught:
@@ -63,7 +62,6 @@ def test_the_content_type_of_a_body_that_is_not_json_is_shown() -> None:
 ALMOST_JSON = st.text(alphabet='{}[]",:dahsmoretfu0.e-', max_size=60).map(str.encode)
 
 
-@pytest.mark.promise("whole")
 @given(st.binary(max_size=60) | ALMOST_JSON)
 def test_any_body_is_parsed_or_refused(body: bytes) -> None:
     message = ""

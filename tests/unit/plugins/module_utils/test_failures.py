@@ -214,7 +214,6 @@ def test_the_target_of_a_redirect_is_shown() -> None:
     assert len(message) < 250
 
 
-@pytest.mark.promise("secret")
 @pytest.mark.parametrize("before", [100, 140, 155, 160])
 def test_a_quotation_is_redacted_before_it_is_cut(before: int) -> None:
     message = error_of(400, b"x" * before + TOKEN.encode() + b" and more").message
@@ -222,7 +221,6 @@ def test_a_quotation_is_redacted_before_it_is_cut(before: int) -> None:
     assert "oken" not in message
 
 
-@pytest.mark.promise("secret")
 def test_a_short_token_is_replaced_in_quotations_only() -> None:
     connection = CONNECTION._replace(api_token="read")
     message = error_of(403, b"not for a read", connection=connection).message
@@ -230,7 +228,6 @@ def test_a_short_token_is_replaced_in_quotations_only() -> None:
     assert message.endswith('The response is "not for a ********".')
 
 
-@pytest.mark.promise("secret")
 def test_the_query_of_a_link_is_not_shown() -> None:
     link = REQUEST._replace(link="https://h/x?secret=1")
     assert shown_url(link, CONNECTION) == "https://h/x?..."

@@ -72,7 +72,6 @@ PARTS = gzip.compress(LONG[:7]) + gzip.compress(b"") + gzip.compress(LONG[7:])
 
 
 @pytest.mark.usefixtures("read_method")
-@pytest.mark.promise("bounded")
 @pytest.mark.parametrize(
     "fault",
     [
@@ -98,7 +97,6 @@ ZIPPED = gzip.compress(ENVELOPE, mtime=0)  # the same in all processes of pytest
 
 
 @pytest.mark.usefixtures("read_method")
-@pytest.mark.promise("whole")
 @pytest.mark.parametrize(
     ("encoding", "body"),
     [
@@ -142,7 +140,6 @@ NOT_GZIP = "claims to be compressed with gzip, but is not"
 
 
 @pytest.mark.usefixtures("read_method")
-@pytest.mark.promise("whole")
 @pytest.mark.parametrize(
     ("encoding", "body", "words"),
     [
@@ -161,7 +158,6 @@ def test_an_unusable_encoding_is_a_malformed_response(
         send(sandbox.url)
 
 
-@pytest.mark.promise("bounded")
 @pytest.mark.parametrize("status", [302, 500])
 def test_an_endless_body_of_an_error_is_not_read(sandbox: Sandbox, status: int) -> None:
     sent = 0
@@ -184,7 +180,6 @@ def test_an_endless_body_of_an_error_is_not_read(sandbox: Sandbox, status: int) 
 # Time.
 
 
-@pytest.mark.promise("bounded")
 @pytest.mark.parametrize("cut", ["start", "headers", "body"])
 def test_the_wait_for_the_next_bytes_is_limited(
     sandbox: Sandbox, cut: Literal["start", "headers", "body"]
@@ -195,7 +190,6 @@ def test_the_wait_for_the_next_bytes_is_limited(
         send(sandbox.url, timeout=0.4)
 
 
-@pytest.mark.promise("bounded")
 @pytest.mark.parametrize("chunked", [False, True])
 def test_the_time_of_the_whole_body_is_limited(
     sandbox: Sandbox, read_method: str, chunked: bool
@@ -246,7 +240,6 @@ def dropping() -> Iterator[tuple[str, int]]:
         yield listener.getsockname()
 
 
-@pytest.mark.promise("whole")
 def test_a_name_works_if_its_first_address_drops_packets(
     sandbox: Sandbox, dropping: tuple[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -272,7 +265,6 @@ def test_a_tls_handshake_has_the_limit_of_a_connection(monkeypatch: pytest.Monke
             send(f"https://127.0.0.1:{port}")
 
 
-@pytest.mark.promise("bounded")
 @pytest.mark.parametrize(
     ("timeout", "proxy", "connecting"), [(30, "", 10), (4, "", 4), (30, "http://127.0.0.1:1", 30)]
 )
@@ -295,7 +287,6 @@ def test_a_connection_has_ten_seconds_except_through_a_proxy(
 # Headers.
 
 
-@pytest.mark.promise("bounded")
 def test_no_cookie_is_kept(sandbox: Sandbox) -> None:
     sandbox.fail(Fault(headers={"Set-Cookie": "a=" + "x" * 60_000}))
     sender = _http.Http(Connection(f"{sandbox.url}/api/v1", sandbox.token))
@@ -306,7 +297,6 @@ def test_no_cookie_is_kept(sandbox: Sandbox) -> None:
     assert sandbox.requests[1].headers["Cookie"] is None
 
 
-@pytest.mark.promise("home")
 def test_a_netrc_file_does_not_replace_the_token(
     sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -29,7 +29,6 @@ def test_a_documented_server_keeps_all_fields() -> None:
     assert tuple(SERVER) == FIELDS
 
 
-@pytest.mark.promise("lost")
 @pytest.mark.parametrize("field", FIELDS[1:])
 def test_a_documented_field_that_is_missing_is_described(field: str) -> None:
     element = dict(SERVER)
@@ -40,28 +39,24 @@ def test_a_documented_field_that_is_missing_is_described(field: str) -> None:
     assert server.text(field) == ""
 
 
-@pytest.mark.promise("lost")
 @pytest.mark.parametrize("value", [None, 1, 1.5, True, [], ["small"], {}, "a\udfffb"])
 def test_a_documented_field_that_is_not_text_is_dropped(value: Any) -> None:
     server = server_from_api({"id": "srv_1", "plan": value, "region": "eu"}, 0)
     assert server.fields == {"id": "srv_1", "region": "eu"}
 
 
-@pytest.mark.promise("whole")
 @pytest.mark.parametrize("element", [None, 1, "text", [SERVER]])
 def test_an_element_that_is_not_an_object_is_refused(element: Any) -> None:
     with pytest.raises(MalformedResponse, match="Element 7 of data is not an object"):
         server_from_api(element, 7)
 
 
-@pytest.mark.promise("whole")
 @pytest.mark.parametrize("value", [None, 1, True, {}, "", ["srv_1"], "\ud800"])
 def test_an_element_without_a_text_id_is_refused(value: Any) -> None:
     with pytest.raises(MalformedResponse, match="Element 7 of data has no text id"):
         server_from_api({**SERVER, "id": value}, 7)
 
 
-@pytest.mark.promise("atomic")
 def test_a_server_nested_deeper_than_100_levels_is_refused() -> None:
     nested: Any = [1]
     for _level in range(49):
@@ -86,7 +81,6 @@ def test_an_undocumented_field_that_cannot_be_encoded_is_dropped(value: Any) -> 
     assert server.fields == {"id": "srv_1"}
 
 
-@pytest.mark.promise("whole")
 def test_each_id_is_kept_once_with_its_last_element() -> None:
     servers: dict[str, Server] = {}
     merge(servers, [{"id": "a", "plan": "2"}, {"id": "b"}])

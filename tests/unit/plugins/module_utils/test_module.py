@@ -42,7 +42,6 @@ def test_an_error_of_the_api_fails_the_task(sandbox: Sandbox, module: str) -> No
     assert outcome.result["changed"] is False
 
 
-@pytest.mark.promise("whole")
 def test_a_partial_listing_causes_a_warning_if_it_is_allowed(sandbox: Sandbox) -> None:
     sandbox.fail(Fault(has_more=True))
     outcome = run_module("server_info", connection(sandbox, allow_partial=True))
@@ -51,7 +50,6 @@ def test_a_partial_listing_causes_a_warning_if_it_is_allowed(sandbox: Sandbox) -
     assert len(outcome.warnings) == 1
 
 
-@pytest.mark.promise("silent")
 def test_a_long_wait_causes_a_warning(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "sleep", lambda seconds: None)
     sandbox.fail(Fault(status=429, retry_after=40))
@@ -72,7 +70,6 @@ def test_each_unusable_field_causes_one_warning(sandbox: Sandbox) -> None:
     ]
 
 
-@pytest.mark.promise("secret")
 def test_a_token_of_the_environment_is_masked_in_messages(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -98,7 +95,6 @@ def test_each_module_checks_the_connection_before_any_request(
     assert sandbox.requests == []
 
 
-@pytest.mark.promise("home")
 @pytest.mark.parametrize("empty", [None, " "])  # white space is not a secret to be masked
 def test_an_empty_token_is_not_replaced_by_that_of_the_environment(
     sandbox: Sandbox, empty: str | None, monkeypatch: pytest.MonkeyPatch
@@ -147,7 +143,6 @@ def test_an_empty_text_is_an_error(sandbox: Sandbox, module: str, option: str, v
     assert sandbox.requests == []
 
 
-@pytest.mark.promise("honest")
 @pytest.mark.parametrize("check_mode", [False, True])
 @pytest.mark.parametrize(
     ("module", "options", "words"),

@@ -71,7 +71,6 @@ def tasks(*, live: bool) -> list[tuple[str, str]]:
     return [key for key in TASKS if operation(*key).live is live]
 
 
-@pytest.mark.promise("honest")
 @pytest.mark.parametrize(("module", "name"), tasks(live=True))
 def test_a_live_operation_is_requested(sandbox: Sandbox, module: str, name: str) -> None:
     outcome = run(sandbox, module, name)
@@ -79,7 +78,6 @@ def test_a_live_operation_is_requested(sandbox: Sandbox, module: str, name: str)
     assert {request.method for request in sandbox.requests} == METHODS[name]
 
 
-@pytest.mark.promise("honest")
 @pytest.mark.parametrize(("module", "name"), tasks(live=False))
 def test_another_operation_fails_and_changes_nothing(
     sandbox: Sandbox, module: str, name: str
@@ -101,7 +99,6 @@ def test_another_operation_fails_and_changes_nothing(
     assert outcome == Outcome(result, failed=True, warnings=[])
 
 
-@pytest.mark.promise("honest")
 @pytest.mark.parametrize("check_mode", [False, True])
 @pytest.mark.parametrize("module", PREVIEWS)
 def test_a_module_that_only_checks_its_options_fails_without_a_request(
@@ -112,13 +109,11 @@ def test_a_module_that_only_checks_its_options_fails_without_a_request(
     assert sandbox.requests == []
 
 
-@pytest.mark.promise("honest")
 def test_an_operation_that_is_not_announced_is_reported_as_such() -> None:
     with pytest.raises(_errors.NotYetLive, match="and the API has not announced this operation; "):
         operation("volume", "delete").refuse()
 
 
-@pytest.mark.promise("honest")
 def test_an_operation_without_a_request_is_refused_even_if_live() -> None:
     with pytest.raises(_errors.CloudError, match="cannot do it") as caught:
         operation("server_info", "list").refuse()

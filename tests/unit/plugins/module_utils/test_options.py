@@ -139,7 +139,6 @@ def test_a_valid_value_is_converted(kind: str, value: Any, converted: Any) -> No
 QUOTES = "YAML reads this value as a number, a boolean or a date. Put it in quotes."
 
 
-@pytest.mark.promise("silent")
 @pytest.mark.parametrize(
     ("kind", "value", "problem"),
     [
@@ -177,7 +176,6 @@ def test_flags_are_those_of_ansible() -> None:
     assert {convert("option", text, rule) for text in BOOLEANS_FALSE} == {False}
 
 
-@pytest.mark.promise("home")
 @pytest.mark.parametrize(
     ("written", "environment", "token", "label"),
     [
@@ -205,7 +203,6 @@ def test_the_most_specific_token_wins(
     assert connection.token_label == label
 
 
-@pytest.mark.promise("home")
 @pytest.mark.parametrize("empty", [None, "", " \n"])
 @pytest.mark.parametrize(
     ("option", "other"),

@@ -22,7 +22,6 @@ from ansible_collections.server_management.cloud.plugins.module_utils._text impo
 VISIBLE = st.characters(min_codepoint=33, max_codepoint=126)
 
 
-@pytest.mark.promise("secret")
 @given(st.text(VISIBLE, min_size=8), st.text(max_size=200), st.text(max_size=200))
 def test_redacted_text_does_not_contain_the_token(token: str, before: str, after: str) -> None:
     assume("*" not in token)  # it could be a part of the mask
@@ -33,7 +32,6 @@ def test_redacted_text_does_not_contain_the_token(token: str, before: str, after
         assert spelling not in shown
 
 
-@pytest.mark.promise("secret")
 @pytest.mark.parametrize(
     "spelling",
     [

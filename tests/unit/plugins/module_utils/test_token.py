@@ -52,7 +52,6 @@ def refusal(read: Callable[..., object], *arguments: str) -> str:
     return str(caught.value)
 
 
-@pytest.mark.promise("secret")
 @pytest.mark.parametrize(
     ("text", "problem_of_text", "problem_of_file"),
     [
@@ -109,7 +108,6 @@ def test_a_file_that_cannot_be_read_is_named(path: str, shown: str) -> None:
     assert refusal(read_file, "ca_path", path, "") == f"ca_path: {shown}"
 
 
-@pytest.mark.promise("secret")
 @pytest.mark.parametrize("token", ["s3cret", "/s3cret", "s3/cr/et", "~s3cret", "x" * 300])
 def test_a_token_that_is_set_as_a_path_is_not_shown(token: str, tmp_path: Path) -> None:
     message = refusal(read_file, "ca_path", token, str(tmp_path))

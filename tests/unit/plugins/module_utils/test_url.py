@@ -106,7 +106,6 @@ def test_a_malformed_base_url_is_refused(base_url: str, problem: str) -> None:
     assert "secret" not in caught.value.next_step
 
 
-@pytest.mark.promise("home")
 @pytest.mark.parametrize(
     ("reference", "target"),
     [
@@ -132,7 +131,6 @@ def test_a_reference_is_only_followed_within_its_origin(reference: str, target: 
     assert resolve(PAGE, reference) == target
 
 
-@pytest.mark.promise("home")
 @given(st.sampled_from(URLS) | st.lists(st.sampled_from(PIECES + URLS), max_size=5).map("".join))
 def test_requests_sends_the_token_only_to_the_origin_that_was_checked(reference: str) -> None:
     target = resolve(PAGE, reference)

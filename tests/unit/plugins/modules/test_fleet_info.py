@@ -172,7 +172,6 @@ def test_a_server_declared_by_its_name_and_its_id_is_an_error(fleet: Sandbox) ->
     )
 
 
-@pytest.mark.promise("whole")
 @pytest.mark.parametrize(
     ("module", "options"),
     [("fleet_info", {"servers": ALL}), ("server", {"name": "gone", "state": "absent"})],

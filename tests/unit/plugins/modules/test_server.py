@@ -43,7 +43,6 @@ def test_nothing_to_do_is_ok(
     assert outcome == Outcome(result, failed=False, warnings=[])
 
 
-@pytest.mark.promise("honest")
 def test_check_mode_predicts_a_change_and_warns_that_it_is_not_yet_live(
     one_server: Sandbox,
 ) -> None:
@@ -79,7 +78,6 @@ def test_check_mode_shows_a_new_server(one_server: Sandbox) -> None:
     assert result["diff"]["after"]["plan"] == "s"
 
 
-@pytest.mark.promise("honest")
 @pytest.mark.parametrize("check_mode", [False, True])
 def test_a_live_operation_without_a_request_is_never_reported_as_done(
     one_server: Sandbox, check_mode: bool, monkeypatch: pytest.MonkeyPatch

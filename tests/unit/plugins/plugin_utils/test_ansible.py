@@ -121,7 +121,6 @@ def _rendered(template: Any, **variables: Any) -> Any:
     return templar.template(template)
 
 
-@pytest.mark.promise("data")
 @pytest.mark.parametrize("text", PLAIN, ids=lambda text: text[:20])
 def test_text_that_cannot_be_a_template_stays_plain(text: str) -> None:
     for variable in (_variable(text), trust_plain(mark_all(text))):
@@ -130,7 +129,6 @@ def test_text_that_cannot_be_a_template_stays_plain(text: str) -> None:
         assert HAS_EXPRESSIONS or variable.__class__ is str
 
 
-@pytest.mark.promise("data")
 @pytest.mark.parametrize("text", SUSPECT, ids=ascii)
 def test_any_other_text_is_never_rendered(text: str) -> None:
     for variable in (_variable(text), trust_plain({"a": [mark_all(text)]})["a"][0]):
@@ -140,7 +138,6 @@ def test_any_other_text_is_never_rendered(text: str) -> None:
         assert _rendered(trust("{{ value }}"), value=variable) in (text, LITERALS.get(text))
 
 
-@pytest.mark.promise("data")
 @given(json_values(TEXTS))
 def test_variables_keep_their_values_and_trust_no_template(value: Any) -> None:
     variable = _variable(value)
@@ -151,7 +148,6 @@ def test_variables_keep_their_values_and_trust_no_template(value: Any) -> None:
         assert re.fullmatch(r"[\w .:/@+,-]*", text)
 
 
-@pytest.mark.promise("data")
 def test_a_value_of_a_file_loses_its_line_and_keeps_its_trust(tmp_path: Path) -> None:
     text = "{a: [x, 1, 2.5, true, null, 2026-01-02, 2026-01-02T03:04:05Z, !unsafe y], c: {b: z}}"
     path = tmp_path / "file.yml"
@@ -195,7 +191,6 @@ def before_2_19(monkeypatch: pytest.MonkeyPatch) -> Any:
     return module
 
 
-@pytest.mark.promise("data")
 def test_keys_are_marked_like_values_before_2_19(before_2_19: Any) -> None:
     marked = before_2_19.mark({"{{ 1 }}": ["{{ 2 }}"], "plain": "plain"})
     assert [key.__class__ for key in marked] == [UnsafeText, str]
@@ -204,7 +199,6 @@ def test_keys_are_marked_like_values_before_2_19(before_2_19: Any) -> None:
     assert key.__class__ is UnsafeText
 
 
-@pytest.mark.promise("data")
 @pytest.mark.parametrize(
     ("text", "is_unsafe", "kind"),
     [

@@ -28,8 +28,6 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._cache imp
     open_entry,
 )
 
-pytestmark = pytest.mark.promise("cache")
-
 TOKEN = "secret-t0ken"
 CONNECTION = Connection("https://h/api/v1", TOKEN)
 NOW = 1e9  # the time of all tests, in seconds

@@ -43,7 +43,6 @@ DEFINITIONS: dict[str, Any] = {
 }
 
 
-@pytest.mark.promise("silent")
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -61,7 +60,6 @@ def test_a_file_that_is_not_ours_is_refused(content: Any, message: str) -> None:
 ALL_OPTIONS = f"`ansible-doc -t inventory {PLUGIN}` shows all options."
 
 
-@pytest.mark.promise("silent")
 @pytest.mark.parametrize(
     ("key", "message"),
     [
@@ -130,7 +128,6 @@ _VAULT = VaultLib().encrypt(SECRET, VaultSecret(b"password")).decode().splitline
 VAULTED = "\n  ".join(["!vault |", *_VAULT])
 
 
-@pytest.mark.promise("secret")
 @pytest.mark.parametrize(
     "value",
     [
@@ -179,7 +176,6 @@ def test_ansible_finds_the_values_of_options_that_are_null() -> None:
 NOT_TEXTS = "must be a list of text values. Put each value in quotes."
 
 
-@pytest.mark.promise("silent")
 @pytest.mark.parametrize(
     ("option", "value", "problem"),
     [
@@ -226,7 +222,6 @@ def test_usable_options_are_accepted() -> None:
 
 
 # The end-to-end tests have the other unusable options.
-@pytest.mark.promise("silent")
 @pytest.mark.parametrize(
     ("option", "value", "message"),
     [
@@ -271,7 +266,6 @@ def test_an_unusable_option_is_named(option: str, value: Any, message: str) -> N
     assert str(caught.value).startswith(message)
 
 
-@pytest.mark.promise("silent", "cache")
 @pytest.mark.parametrize(
     ("timeout", "stale", "written", "message"),
     [
@@ -297,7 +291,6 @@ def test_a_cache_that_expires_or_is_said_not_to_is_accepted(
     check_options(options.get, written)
 
 
-@pytest.mark.promise("silent")
 @pytest.mark.parametrize("place", ["inventory/token", "linked/token"])
 def test_a_link_to_a_token_in_an_inventory_directory_is_reported(
     place: str, tmp_path: Path
@@ -314,7 +307,6 @@ def test_a_link_to_a_token_in_an_inventory_directory_is_reported(
     assert warning.startswith(f"api_token_file ({path}): Ansible reads each file of an inventory")
 
 
-@pytest.mark.promise("silent")
 def test_a_file_with_another_name_is_not_used_and_named(tmp_path: Path) -> None:
     warnings: list[str] = []
     path = tmp_path / "fleet.yml"
@@ -329,7 +321,6 @@ def test_a_file_with_another_name_is_not_used_and_named(tmp_path: Path) -> None:
     assert "server_management.yml or server_management.yaml; the file is not used." in warning
 
 
-@pytest.mark.promise("silent")
 def test_a_source_is_named_by_its_path_from_the_working_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

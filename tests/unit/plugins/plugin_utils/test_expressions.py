@@ -43,7 +43,6 @@ FAILING: list[tuple[dict[str, Any], str]] = [
 OMITTED = ["server_management_nope | default(omit)"] if HAS_EXPRESSIONS else []
 
 
-@pytest.mark.promise("data")
 @pytest.mark.parametrize(
     "expression",
     ["server_management_name | b64decode", "[{'a': server_management_name | b64decode}]"],
@@ -57,7 +56,6 @@ def test_decoded_text_of_the_api_is_not_a_template(expression: str) -> None:
     assert "{{ 7*7 }}" in str(templar.template(load("{{ decoded }}")))
 
 
-@pytest.mark.promise("data")
 @pytest.mark.parametrize("text", ["{0}", "[1]", "True"])
 def test_text_of_the_api_stays_text(text: str) -> None:
     (host,) = hosts_with({"name": text})
@@ -67,7 +65,6 @@ def test_text_of_the_api_stays_text(text: str) -> None:
     assert host.variables["b"] == text
 
 
-@pytest.mark.promise("data")
 def test_each_version_keeps_text_of_the_api(monkeypatch: pytest.MonkeyPatch) -> None:
     keep_text = Mock()
     monkeypatch.setattr(_expressions, "keep_text", keep_text)
@@ -75,7 +72,6 @@ def test_each_version_keeps_text_of_the_api(monkeypatch: pytest.MonkeyPatch) -> 
     keep_text.assert_called_once_with(expressions.templar)
 
 
-@pytest.mark.promise("data")
 def test_the_name_of_a_host_and_of_a_group_stay_text() -> None:
     (host,) = hosts_with({"name": "x"})
     host.name = "True"
@@ -124,7 +120,6 @@ def test_a_composed_mapping_is_merged_if_ansible_is_configured_so(
     assert host.variables["server_management_extra"] == {"team": "a", "size": "b"}
 
 
-@pytest.mark.promise("silent")
 @pytest.mark.parametrize(("options", "label"), FAILING)
 def test_a_failure_is_one_warning_with_its_number_and_first_reason(
     options: dict[str, Any], label: str
@@ -137,7 +132,6 @@ def test_a_failure_is_one_warning_with_its_number_and_first_reason(
     assert warning.count(reason) == 1
 
 
-@pytest.mark.promise("silent")
 @pytest.mark.parametrize(
     "entry",
     [
@@ -152,7 +146,6 @@ def test_the_reason_of_a_failing_entry_is_that_of_its_expression(entry: dict[str
     assert warning.endswith("failed for 1 of 1 host: 'server_management_nope' is undefined")
 
 
-@pytest.mark.promise("silent")
 def test_a_key_that_is_neither_text_nor_a_list_is_a_failure() -> None:
     expressions = expressions_with(keyed_groups=[{"key": "server_management_name is defined"}])
     compose(expressions, hosts_with({"name": "x"}))
@@ -160,7 +153,6 @@ def test_a_key_that_is_neither_text_nor_a_list_is_a_failure() -> None:
     assert "failed for 1 of 1 host: Invalid group name format" in warning
 
 
-@pytest.mark.promise("atomic")
 @pytest.mark.parametrize(("levels", "number"), [(100, 0), (101, 1)])
 def test_a_result_that_is_nested_too_deeply_is_a_failure(levels: int, number: int) -> None:
     expressions = expressions_with(compose={"a": f"('[' * {levels} ~ ']' * {levels}) | from_json"})
@@ -170,7 +162,6 @@ def test_a_result_that_is_nested_too_deeply_is_a_failure(levels: int, number: in
     assert "".join(warnings).endswith("the result is nested deeper than 100 levels" * number)
 
 
-@pytest.mark.promise("silent")
 def test_a_failing_hostname_is_a_warning_if_another_one_is_usable() -> None:
     expressions = expressions_with(hostnames=["server_management_nope", "server_management_name"])
     assert expressions.preferences(host_with(name="x")) == ["", "x"]
@@ -178,7 +169,6 @@ def test_a_failing_hostname_is_a_warning_if_another_one_is_usable() -> None:
     assert warning.startswith("hostnames: server_management_nope: failed for 1 of 1 host: ")
 
 
-@pytest.mark.promise("silent")
 @pytest.mark.parametrize("key", ["server_management_region", "none", "[]", *OMITTED])
 def test_an_empty_key_is_not_a_failure_without_strict(key: str) -> None:
     (host,) = hosts_with({"region": ""})
@@ -188,7 +178,6 @@ def test_an_empty_key_is_not_a_failure_without_strict(key: str) -> None:
     assert warnings_of(expressions) == []
 
 
-@pytest.mark.promise("silent")
 def test_a_group_without_a_name_is_a_failure() -> None:
     (host,) = hosts_with({"name": "x"})
     expressions = expressions_with(keyed_groups=[{"key": "['a', '']", "separator": ""}])
@@ -224,7 +213,6 @@ def test_results_and_failures_replace_those_of_an_earlier_attempt() -> None:
     assert warnings_of(expressions) == []
 
 
-@pytest.mark.promise("atomic")
 def test_a_group_inside_itself_is_an_error_before_hosts_are_changed() -> None:
     entry = {"key": "'a'", "separator": "", "parent_group": "a"}
     expressions = expressions_with(keyed_groups=[entry])
@@ -271,7 +259,6 @@ def test_a_failing_filter_names_the_server_and_what_is_probably_meant() -> None:
     assert found.value.__cause__ is None
 
 
-@pytest.mark.promise("misdirected")
 @pytest.mark.parametrize("variable", ADDRESSES)
 @pytest.mark.parametrize(
     "value", ["web-1", "10.0.0.1", "2001:db8::1", "[2001:db8::1]", "fe80::1%eth0", NO_ADDRESS]
@@ -283,7 +270,6 @@ def test_a_composed_address_is_used(variable: str, value: str) -> None:
     assert host.replaced == set()
 
 
-@pytest.mark.promise("misdirected")
 @pytest.mark.parametrize("variable", ADDRESSES)
 @pytest.mark.parametrize(
     "value",
@@ -303,7 +289,6 @@ def test_a_result_that_is_no_address_is_replaced(variable: str, value: object) -
     assert warnings_of(expressions) == []
 
 
-@pytest.mark.promise("silent")
 def test_an_address_that_the_api_lacks_too_is_reported_only_for_that_reason() -> None:
     (host,) = hosts_with({"name": "x"})
     host.variables["ansible_host"] = NO_ADDRESS
@@ -311,7 +296,6 @@ def test_an_address_that_the_api_lacks_too_is_reported_only_for_that_reason() ->
     assert host.replaced == set()
 
 
-@pytest.mark.promise("data")
 def test_results_are_remembered_for_text_as_expressions_see_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -320,7 +304,6 @@ def test_results_are_remembered_for_text_as_expressions_see_it(
     assert composed.value_of("server_management_name") == ("marked", "web")
 
 
-@pytest.mark.promise("misdirected")
 @pytest.mark.parametrize("expression", ["server_management_nope", *OMITTED])
 def test_a_failing_or_omitted_address_leaves_that_of_the_api(expression: str) -> None:
     (host,) = hosts_with({"name": "x"})

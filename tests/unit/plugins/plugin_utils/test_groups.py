@@ -49,7 +49,6 @@ def test_neither_an_unusable_field_nor_another_one_makes_a_group(value: Any) -> 
     assert host.groups == ["my_servers"]
 
 
-@pytest.mark.promise("silent")
 def test_values_that_become_the_same_group_cause_a_warning() -> None:
     hosts = hosts_of({"region": "eu-1"}, {"region": "eu_1"}, {"region": "eu-1"}, {"region": "us"})
     warnings = grouped(hosts, "region")
@@ -64,7 +63,6 @@ def names_with(text: str) -> ReservedNames:
     return ReservedNames(options.get, ["static"])
 
 
-@pytest.mark.promise("misdirected")
 @pytest.mark.parametrize(
     ("options", "name"),
     [
@@ -89,7 +87,6 @@ def test_the_name_of_a_possible_group_is_reserved(options: str, name: str) -> No
     assert names_with(options).includes(name)
 
 
-@pytest.mark.promise("misdirected")
 @pytest.mark.parametrize(
     ("options", "name"),
     [
@@ -110,7 +107,6 @@ def test_another_name_is_free(options: str, name: str) -> None:
     assert not names_with(options).includes(name)
 
 
-@pytest.mark.promise("misdirected")
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
@@ -167,7 +163,6 @@ def test_a_group_is_in_all_groups_around_it() -> None:
     assert tree.with_parents(["c", "d"]) == {"c", "d", "b", "a", "all"}
 
 
-@pytest.mark.promise("atomic")
 @pytest.mark.parametrize(
     ("pairs", "problem"),
     [

@@ -60,7 +60,6 @@ def _warnings(hosts: list[Host]) -> list[str]:
     return warnings
 
 
-@pytest.mark.promise("silent")
 def test_a_server_becomes_a_host_with_prefixed_variables() -> None:
     (server,) = _servers({"x_undocumented": ["a", {"b": None}]})
     (host,) = hosts_from([server], "server_management_", False, pytest.fail)
@@ -71,7 +70,6 @@ def test_a_server_becomes_a_host_with_prefixed_variables() -> None:
     assert _warnings([host]) == []
 
 
-@pytest.mark.promise("misdirected")
 @pytest.mark.parametrize(
     "address", ["1.0.0.0", "10.0.0.1", "126.255.255.255", "169.254.0.1", "223.255.255.255"]
 )
@@ -95,7 +93,6 @@ ADDRESSES = [
 ]  # fmt: skip
 
 
-@pytest.mark.promise("misdirected")
 @pytest.mark.parametrize("address", ADDRESSES, ids=ascii)
 def test_an_unusable_address_is_replaced_with_a_warning(address: Any) -> None:
     hosts = _hosts({"ipv4": address})
@@ -108,7 +105,6 @@ def test_an_unusable_address_is_replaced_with_a_warning(address: Any) -> None:
     )
 
 
-@pytest.mark.promise("silent")
 def test_each_kind_of_warning_names_the_first_servers() -> None:
     bad: dict[str, Any] = {"region": 5, "plan": ...}
     hosts = _hosts(bad, bad, bad, bad, bad, {"ipv4": "x\ny", "name": None}, {"ipv4": ""})
@@ -122,21 +118,18 @@ def test_each_kind_of_warning_names_the_first_servers() -> None:
     ]
 
 
-@pytest.mark.promise("silent")
 def test_a_server_without_a_name_has_no_preferences() -> None:
     # Otherwise, there would be a second warning, about its host name.
     (host,) = _hosts({"name": None})
     assert host.preferences == []
 
 
-@pytest.mark.promise("silent")
 def test_an_address_of_compose_needs_none_of_the_api() -> None:
     (host,) = _hosts({"ipv4": ""})
     host.variables["ansible_host"] = "web-1.example.com"
     assert _warnings([host]) == []
 
 
-@pytest.mark.promise("misdirected")
 def test_an_address_that_compose_made_unusable_causes_another_warning() -> None:
     hosts = _hosts({}, {"ipv4": ""}, {})
     for host in hosts:
@@ -153,7 +146,6 @@ def test_an_address_that_compose_made_unusable_causes_another_warning() -> None:
     ]
 
 
-@pytest.mark.promise("misdirected")
 def test_hosts_with_the_same_address_of_the_api_cause_one_warning() -> None:
     nine = {"ipv4": "192.0.2.9"}
     eight = {"ipv4": "192.0.2.8"}
@@ -165,14 +157,12 @@ def test_hosts_with_the_same_address_of_the_api_cause_one_warning() -> None:
     )
 
 
-@pytest.mark.promise("silent")
 def test_hosts_for_which_compose_sets_another_address_do_not_share_one() -> None:
     hosts = _hosts({"ipv4": "192.0.2.9"}, {"ipv4": "192.0.2.9"}, {"ipv4": "192.0.2.7"})
     hosts[0].variables["ansible_host"] = "192.0.2.7"
     assert _warnings(hosts) == []
 
 
-@pytest.mark.promise("misdirected")
 @pytest.mark.parametrize(
     ("prefix", "field"),
     [
@@ -189,7 +179,6 @@ def test_a_field_never_becomes_a_reserved_or_invalid_variable(prefix: str, field
     assert _warnings([host]) == []
 
 
-@pytest.mark.promise("silent")
 def test_a_field_without_a_variable_is_named_once() -> None:
     lines: list[str] = []
     hosts_from(_servers({"a-b": 1}, {"a-b": 2}), "server_management_", False, lines.append)
@@ -210,7 +199,6 @@ OF_ANSIBLE = {
 NAMES = sorted(name for name in OF_ANSIBLE if not name.startswith("ansible_"))
 
 
-@pytest.mark.promise("misdirected")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_name_that_ansible_uses_does_not_become_a_variable(name: str) -> None:
     for prefix in ("", name[:3], name[:-1]):
@@ -233,7 +221,6 @@ def test_an_id_of_allowed_characters_is_its_alias(server_id: str) -> None:
     assert host_key_alias(server_id) == server_id
 
 
-@pytest.mark.promise("misdirected")
 @pytest.mark.parametrize(
     ("server_id", "remainder"),
     [
@@ -260,7 +247,6 @@ def test_each_program_of_ssh_gets_the_alias_unless_compose_has_set_arguments() -
     }
 
 
-@pytest.mark.promise("misdirected")
 @given(st.lists(ids | spellings, min_size=2, max_size=8, unique=True))
 @example(["srv_ab", "srv_AB", "SRV_AB", "srv_ab ", " srv_ab"])
 def test_different_ids_never_share_an_alias_in_any_case(server_ids: list[str]) -> None:

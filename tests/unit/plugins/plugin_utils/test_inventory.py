@@ -34,7 +34,6 @@ def _known(inventory: InventoryData, *hosts: Host, root_url: str = "https://a") 
     return KnownServers(inventory, root_url, hosts, [])
 
 
-@pytest.mark.promise("misdirected")
 def test_a_group_with_the_name_of_a_host_or_of_this_machine_is_left_out() -> None:
     host = _host()
     host.groups = ["g", "web", "localhost"]
@@ -68,7 +67,6 @@ def test_an_unknown_time_of_creation_equals_any_other() -> None:
     assert not _is_another(_host(), _host(created_at=CREATED))
 
 
-@pytest.mark.promise("lost")
 def test_a_server_is_another_if_its_url_id_or_time_of_creation_differs() -> None:
     first = _host(created_at=CREATED)
     assert _is_another(first, _host(created_at="2026-01-01T00:00:01Z"))
@@ -105,14 +103,12 @@ OTHERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.promise("misdirected")
 @pytest.mark.parametrize("variable", OF_CONNECTION)
 def test_a_host_with_a_connection_of_its_own_keeps_its_name(variable: str) -> None:
     inventory = _static(**{variable: "x"})
     assert _obstacle(inventory).startswith(f"The host web-1 has {variable}")
 
 
-@pytest.mark.promise("misdirected")
 def test_a_host_with_the_connection_of_a_group_keeps_its_name() -> None:
     inventory = _static()
     inventory.add_group("above")
@@ -151,7 +147,6 @@ def test_a_host_with_the_address_of_a_server_is_that_server(variables: dict[str,
     assert _obstacle(_static(**variables)) == ""
 
 
-@pytest.mark.promise("misdirected")
 @pytest.mark.parametrize(
     ("variables", "sentence"),
     [
@@ -184,7 +179,6 @@ def test_what_is_in_the_way_of_a_server_is_described(
     assert _obstacle(_static(**variables)) == sentence
 
 
-@pytest.mark.promise("misdirected")
 @pytest.mark.parametrize(
     "value", ["", None, 5, "203.0.113.1 ", "{{ x }}", "{{x}}", "-oProxyCommand=id"]
 )
@@ -201,13 +195,11 @@ class DecryptedText(str):
     _ansible_tags_mapping: ClassVar = {VaultedValue: "the encrypted text"}
 
 
-@pytest.mark.promise("secret")
 def test_a_decrypted_value_is_neither_equal_nor_shown() -> None:
     sentence = _obstacle(_static(ansible_host=DecryptedText("203.0.113.1")))
     assert sentence.startswith("The host web-1 has ansible_host, and the server has 203.0.113.1: ")
 
 
-@pytest.mark.promise("misdirected")
 @pytest.mark.parametrize(
     "address",
     [
@@ -230,13 +222,11 @@ def test_any_other_address_identifies_a_server(address: str) -> None:
     assert _obstacle(_static(ansible_host=address), address) == ""
 
 
-@pytest.mark.promise("misdirected")
 def test_a_server_without_an_address_is_not_a_host_with_an_empty_one() -> None:
     sentence = _obstacle(_static(ansible_host=""), "")
     assert ", and the server has no usable address: without ansible_host, they would" in sentence
 
 
-@pytest.mark.promise("misdirected")
 @pytest.mark.parametrize("composed", ["ansible_host", "ansible_ssh_host", "ansible_winrm_host"])
 def test_a_server_with_a_composed_address_is_not_identified_by_its_own(composed: str) -> None:
     inventory = _static(ansible_host="203.0.113.1")
@@ -249,7 +239,6 @@ def test_other_composed_variables_do_not_matter() -> None:
     assert _obstacle(inventory, "203.0.113.1", "ansible_user") == ""
 
 
-@pytest.mark.promise("misdirected")
 def test_an_address_of_several_servers_identifies_none_of_them() -> None:
     first = _host()
     second = _host("db-1", "srv_2")
@@ -260,7 +249,6 @@ def test_an_address_of_several_servers_identifies_none_of_them() -> None:
     assert ", and the server has 203.0.113.1, which other servers have, too: " in sentence
 
 
-@pytest.mark.promise("misdirected")
 def test_an_address_of_a_group_counts_as_for_ansible() -> None:
     inventory = _static()
     for group in ("above", "a", "z"):
@@ -303,7 +291,6 @@ def _names_in(inventory: InventoryData, group: str) -> list[str]:
 VALUES: list[Any] = ["a", "{{ 1 }}", 5, "b", "[x]", ["{{ 1 }}", "c"], None, "d", "{% x"]
 
 
-@pytest.mark.promise("data")
 def test_variables_are_those_that_ansible_would_set() -> None:
     hosts = []
     expected = InventoryData()

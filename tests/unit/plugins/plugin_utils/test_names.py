@@ -106,13 +106,11 @@ UNUSABLE = [
 ]  # fmt: skip
 
 
-@pytest.mark.promise("misdirected")
 @pytest.mark.parametrize("name", UNUSABLE)
 def test_an_unusable_name_falls_back_to_the_next_preference_with_a_report(name: str) -> None:
     assert _name([name, "second"]) == ("second", CHANGED)
 
 
-@pytest.mark.promise("misdirected")
 @pytest.mark.parametrize(
     ("name", "fields"),
     [
@@ -139,7 +137,6 @@ def test_an_address_of_a_server_can_be_its_name(name: str, fields: dict[str, Any
     assert _name([name], **fields) == (name, "")
 
 
-@pytest.mark.promise("misdirected")
 @pytest.mark.parametrize(
     ("preferences", "name"),
     [
@@ -159,12 +156,10 @@ def test_without_a_usable_name_the_id_is_added_or_used(preferences: list[str], n
     assert _name(preferences) == (name, CHANGED)
 
 
-@pytest.mark.promise("silent")
 def test_a_server_without_preferences_has_its_id_without_a_report() -> None:
     assert _name([]) == ("srv_1", "")
 
 
-@pytest.mark.promise("lost")
 @pytest.mark.parametrize("server_id", ["-1", ".a", "localhost", "all", "a" * 254, "127.1"])
 def test_a_server_without_a_usable_name_and_id_is_an_error(server_id: str) -> None:
     message = f"^hostnames: no name is left for the server {re.escape(server_id[:60])}: "
@@ -177,7 +172,6 @@ def test_ids_that_become_equal_belong_to_no_server() -> None:
         _assign({"a/1": [""], "a:1": [""]})
 
 
-@pytest.mark.promise("lost")
 @pytest.mark.parametrize(
     ("first", "names"),
     [
@@ -196,7 +190,6 @@ def test_a_name_that_several_servers_want_goes_to_none(first: list[str], names: 
     assert sorted(naming.names.values()) == names
 
 
-@pytest.mark.promise("misdirected")
 def test_a_name_of_another_source_is_not_used() -> None:
     assert _name(["web", "web"], taken=["web"]) == ("web_srv_1", TAKEN)
     assert _name(["web"], taken=["web", "web_srv_1"]) == ("srv_1", TAKEN)
@@ -214,12 +207,10 @@ def test_a_first_preference_that_is_lost_is_reported(first: str, reason: str) ->
     assert naming.renamed["a"].reason == reason
 
 
-@pytest.mark.promise("silent")
 def test_an_empty_first_preference_is_not_reported() -> None:
     assert _name(["", "eu"]) == ("eu", "")
 
 
-@pytest.mark.promise("silent")
 def test_a_problem_names_what_the_first_three_servers_have_become() -> None:
     account = {"s3": ["web"], "s2": ["web"], "s1": ["web"], "s0": ["web"]}
     naming = _assign(account, name="web")
@@ -229,7 +220,6 @@ def test_a_problem_names_what_the_first_three_servers_have_become() -> None:
     ]
 
 
-@pytest.mark.promise("silent")
 def test_a_problem_with_other_sources_describes_the_first_three_obstacles() -> None:
     naming = _assign_first("a", "b", "c", "d", taken="abcd")
     assert list(naming.problems(_obstacle)) == [
@@ -239,7 +229,6 @@ def test_a_problem_with_other_sources_describes_the_first_three_obstacles() -> N
     ]
 
 
-@pytest.mark.promise("silent")
 def test_a_problem_of_one_server_is_described_in_the_singular() -> None:
     naming = _assign_first("w b")
     assert list(naming.problems(_obstacle)) == [
@@ -262,7 +251,6 @@ ACCOUNTS = st.dictionaries(
 )
 
 
-@pytest.mark.promise("lost")
 @given(ACCOUNTS, st.sets(st.sampled_from(NAMES)), st.sets(st.sampled_from(NAMES)))
 def test_any_account_gets_unique_usable_names_in_any_order(
     account: dict[str, list[str]], groups: set[str], taken: set[str]
