@@ -4,12 +4,9 @@
 
 """Make the collection importable, ignore the user's settings and refuse skips in CI."""
 
-from __future__ import annotations
-
 import os
 import sys
 import tempfile
-from collections.abc import Generator
 from importlib import metadata
 from pathlib import Path
 from typing import TypeVar
@@ -49,7 +46,7 @@ CORE = metadata.version("ansible-core")
 AnyReport = TypeVar("AnyReport", pytest.TestReport, pytest.CollectReport)
 
 
-def pytest_configure(config: pytest.Config) -> None:
+def pytest_configure(config):
     """Make the working tree importable as the collection, unless ansible-test has done so."""
     if config.pluginmanager.hasplugin("ansible_pytest_collections"):
         return
@@ -68,12 +65,12 @@ def pytest_configure(config: pytest.Config) -> None:
     init_plugin_loader([str(link_collection(place))])
 
 
-def pytest_report_header() -> str:
+def pytest_report_header():
     """Return the line that names the version of ansible-core."""
     return f"ansible-core: {CORE}"
 
 
-def _no_skip(report: AnyReport) -> AnyReport:
+def _no_skip(report):
     """Turn a skip into a failure in CI; an expected failure is not a skip."""
     if IN_CI and report.skipped and not hasattr(report, "wasxfail"):
         report.outcome = "failed"
@@ -82,12 +79,12 @@ def _no_skip(report: AnyReport) -> AnyReport:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+def pytest_runtest_makereport():
     """Refuse tests that were skipped in CI."""
     return _no_skip((yield))
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+def pytest_make_collect_report():
     """Refuse files that were skipped as a whole in CI."""
     return _no_skip((yield))

@@ -9,18 +9,17 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from sandbox import Sandbox
 from sandbox.account import SERVER
 from support.fixtures import KNOWN_NAMES
-from support.run import CommandError, Result, Runner, without_white_space, write_inventory
+from support.run import CommandError, without_white_space, write_inventory
 
 ENDING = ".server_management.yml"
 
@@ -28,42 +27,41 @@ ENDING = ".server_management.yml"
 class Source:
     """A sandbox and the files that list it."""
 
-    def __init__(self, runner: Runner, sandbox: Sandbox, folder: Path) -> None:
+    def __init__(self, runner, sandbox, folder):
         self.runner = runner
         self.sandbox = sandbox
         self.folder = folder
 
-    def file(self, name: str = "test.server_management.yml", **options: Any) -> Path:
+    def file(self, name="test.server_management.yml", **options):
         """Write an inventory file; an option of None is left out."""
         connection = {"base_url": self.sandbox.url, "api_token": self.sandbox.token}
         every = {**connection, "retries": 0, **options}
         kept = {key: value for key, value in every.items() if value is not None}
         return write_inventory(self.folder, kept, name)
 
-    def run(self, *arguments: str | Path, **options: Any) -> Result:
+    def run(self, *arguments, **options):
         """List a source with these options."""
         return self.runner.inventory("-i", self.file(**options), "--list", *arguments)
 
-    def list_silently(self, *arguments: str | Path, **options: Any) -> dict[str, Any]:
+    def list_silently(self, *arguments, **options):
         """Return the parsed list of a source that must not cause any message."""
         result = self.run(*arguments, **options).ok()
         assert result.stderr == ""
-        listing: dict[str, Any] = result.json()
-        return listing
+        return result.json()
 
-    def flush(self, path: Path, *arguments: str, **options: Any) -> Result:
+    def flush(self, path, *arguments, **options):
         """List the hosts of a file without its cache, by a command that can in each version."""
         playbook = self.folder / "nothing.yml"
         playbook.write_text("- hosts: all\n")
         command = ("-i", path, playbook, "--flush-cache", "--list-hosts")
         return self.runner.playbook(*command, *arguments, **options)
 
-    def addressed(self, patterns: Iterable[str], *sources: Path) -> dict[str, list[str]]:
+    def addressed(self, patterns, *sources):
         """Return the hosts that each pattern addresses in a command over these sources."""
         playbook = self.folder / "patterns.yml"
         playbook.write_text(json.dumps([{"hosts": pattern} for pattern in patterns]))
         result = self.runner.playbook(*as_arguments(sources), "--list-hosts", playbook).ok()
-        found: dict[str, list[str]] = {}
+        found = {}
         for line in result.stdout.splitlines():
             if play := re.fullmatch(r" *play #\d+ \((.+?)\):.*", line):
                 pattern = play[1]
@@ -86,7 +84,7 @@ class Expected:
     warns: Sequence[str]
     fails: Sequence[str]
 
-    def problems(self, found: list[str], warnings: list[str], error: str) -> Iterator[str]:
+    def problems(self, found, warnings, error):
         """Yield how the source differs from what is expected."""
         if self.hosts is not None and found != self.hosts:
             yield f"has the hosts {found} instead of {self.hosts}"
@@ -100,7 +98,7 @@ class Expected:
         yield from _missing(self.fails, error)
 
 
-def _missing(texts: Sequence[str], shown: str) -> Iterator[str]:
+def _missing(texts, shown):
     for text in texts:
         if without_white_space(text) not in shown:
             yield f"does not show: {text}\n  but: {shown}"
@@ -112,13 +110,13 @@ class Sources:
     Each is a case with a name, which its inventory file and its group of all hosts have, too.
     """
 
-    def __init__(self, runner: Runner, folder: Path, stack: ExitStack) -> None:
+    def __init__(self, runner, folder, stack):
         self.runner = runner
         self.folder = folder
-        self.all: dict[str, Expected] = {}
+        self.all = {}
         self._stack = stack
 
-    def serve(self, *names: str, **account: Any) -> Sandbox:
+    def serve(self, *names, **account):
         """Serve an account until the test ends, with one server for each name."""
         if names:
             account["servers"] = [
@@ -127,16 +125,7 @@ class Sources:
             ]
         return self._stack.enter_context(Sandbox(**account))
 
-    def add(
-        self,
-        case: str,
-        api: Sandbox | None = None,
-        *,
-        hosts: list[str] | None = None,
-        warns: str | Sequence[str] = (),
-        fails: str | Sequence[str] = (),
-        **options: Any,
-    ) -> Sandbox:
+    def add(self, case, api=None, *, hosts=None, warns=(), fails=(), **options):
         """Add a source over an account, by default over a new one with the server ``<case>-1``."""
         if api is None:
             api = self.serve(f"{case}-1")
@@ -148,7 +137,7 @@ class Sources:
         self.all[case] = Expected(path, hosts, as_tuple(warns), as_tuple(fails))
         return api
 
-    def add_with_prefix(self, case: str, api: Sandbox, **options: Any) -> None:
+    def add_with_prefix(self, case, api, **options):
         """Add a source over the known servers that names its hosts ``<case>-web-1`` and so on.
 
         So several sources can list one account, and each has separate hosts.
@@ -157,12 +146,12 @@ class Sources:
         prefixed = [f"'{case}-' ~ server_management_name"]
         self.add(case, api, **{"hosts": hosts, "hostnames": prefixed, **options})
 
-    def write(self, case: str, content: str, fails: str | Sequence[str]) -> None:
+    def write(self, case, content, fails):
         """Add a source with this content, which fails."""
         path = write_inventory(self.folder, content, f"{case}{ENDING}")
         self.all[case] = Expected(path, [], (), as_tuple(fails))
 
-    def check(self, *arguments: str | Path, env: Mapping[str, str] | None = None) -> Result:
+    def check(self, *arguments, env=None):
         """List all sources by one command; raise CommandError for those not as expected."""
         __tracebackhide__ = True
         paths = as_arguments(case.path for case in self.all.values())
@@ -183,14 +172,14 @@ class Sources:
         return result
 
 
-def as_tuple(texts: str | Sequence[str]) -> Sequence[str]:
+def as_tuple(texts):
     """Return several texts as they are, and one text as a tuple."""
     if isinstance(texts, str):
         return (texts,)
     return texts
 
 
-def cached(folder: Path) -> dict[str, Any]:
+def cached(folder):
     """Return the options of a cache in this folder."""
     return {
         "cache": True,
@@ -199,7 +188,7 @@ def cached(folder: Path) -> dict[str, Any]:
     }
 
 
-def rewrite(entry: Path, change: Callable[[dict[str, Any]], Any]) -> None:
+def rewrite(entry, change):
     """Change the cache entry in a file, which Ansible 2.19 and later wraps in a text."""
     content = json.loads(entry.read_text())
     if "__payload__" in content:
@@ -210,14 +199,14 @@ def rewrite(entry: Path, change: Callable[[dict[str, Any]], Any]) -> None:
     entry.write_text(json.dumps(content))
 
 
-def as_arguments(sources: Iterable[Path]) -> list[str]:
+def as_arguments(sources):
     """Return the arguments of a command that uses these sources."""
     return [text for path in sources for text in ("-i", str(path))]
 
 
-def failures(result: Result) -> dict[str, str]:
+def failures(result):
     """Return what was printed for each source that failed, by case, without white space."""
-    found: dict[str, str] = {}
+    found = {}
     shown = without_white_space(result.stderr)
     # Ansible prints what went wrong first, and then which source it was.
     for match in re.finditer(rf"(.*?)Unabletoparse\S*?([^/]+){ENDING}asaninventory", shown):
@@ -225,40 +214,39 @@ def failures(result: Result) -> dict[str, str]:
     return found
 
 
-def warnings(result: Result) -> dict[str, list[str]]:
+def warnings(result):
     """Return the warnings about each source, by case, without white space."""
-    found: dict[str, list[str]] = {}
+    found = {}
     for text in without_white_space(result.stderr).split("[WARNING]:"):
         if match := re.match(rf"/[^:]*?([^/:]+){ENDING}:(.*)", text):
             found.setdefault(match[1], []).append(match[2])
     return found
 
 
-def hosts(listing: dict[str, Any]) -> list[str]:
+def hosts(listing):
     """Return the names of all hosts of a list."""
     return sorted(listing["_meta"]["hostvars"])
 
 
-def members(listing: dict[str, Any], group: str) -> list[str]:
+def members(listing, group):
     """Return the hosts of a group, in order."""
-    found: list[str] = listing.get(group, {}).get("hosts", [])
-    return found
+    return listing.get(group, {}).get("hosts", [])
 
 
 @pytest.fixture
-def source(runner: Runner, sandbox: Sandbox, tmp_path: Path) -> Source:
+def source(runner, sandbox, tmp_path):
     """Return a source over the known servers."""
     return Source(runner, sandbox, tmp_path)
 
 
 @pytest.fixture
-def sources(runner: Runner, tmp_path: Path) -> Generator[Sources, None, None]:
+def sources(runner, tmp_path):
     """Return no sources yet; the accounts of those that are added are served during the test."""
     with ExitStack() as stack:
         yield Sources(runner, tmp_path, stack)
 
 
-def need_ssh(runner: Runner) -> None:
+def need_ssh(runner):
     """Skip the test on a machine without ssh."""
     if shutil.which("ssh", path=runner.environment["PATH"]) is None:
         pytest.skip("the OpenSSH client is not installed")

@@ -38,12 +38,12 @@ class Case:
     address: str = SERVER["ipv4"]
 
     @property
-    def host_name(self) -> str:
+    def host_name(self):
         """Return the name that the host must have: ``host``, or the title."""
         return self.host or self.title
 
     @property
-    def server(self) -> dict[str, Any]:
+    def server(self):
         """Return the element of the response."""
         server = {**SERVER, "id": f"srv_{self.title}", "name": self.title}
         server.update(self.change)
@@ -52,7 +52,7 @@ class Case:
         return server
 
     @property
-    def fields(self) -> dict[str, Any]:
+    def fields(self):
         """Return the fields that must become variables."""
         fields = {}
         for field, value in self.server.items():
@@ -62,7 +62,7 @@ class Case:
         return fields
 
     @property
-    def host_vars(self) -> dict[str, Any]:
+    def host_vars(self):
         """Return the variables that the host must have."""
         variables = {"ansible_host": self.address}
         for field, value in self.fields.items():
@@ -70,7 +70,7 @@ class Case:
         return variables
 
     @property
-    def host_groups(self) -> set[str]:
+    def host_groups(self):
         """Return the groups that must have the host."""
         groups = {"server_management"}
         for field in ("region", "plan", "status"):
@@ -83,7 +83,7 @@ class Case:
 CONTROL = Case("control", {})
 
 # Names, and those of their hosts. The unit tests of names have the other forms.
-NAMED: dict[str, tuple[Any, str]] = {
+NAMED = {
     "template": (EXECUTE, "_lookup_ansible.builtin.pipe_touch_HOME_hostile-canary_"),
     "statement": ("{% for x in y %}", "_for_x_in_y_"),
     "header": ("#jinja2: trim_blocks:True", "_jinja2_trim_blocks_True"),
@@ -138,7 +138,7 @@ VALUES = [
 ]
 
 # Values of a field that the API does not document.
-UNDOCUMENTED: dict[str, Any] = {
+UNDOCUMENTED = {
     "field-statement": STATEMENT,
     "field-header": HEADER,
     "field-line-statement": "# set x = 1\n## x",

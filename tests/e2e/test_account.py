@@ -4,20 +4,16 @@
 
 """What the inventory of a known account is, and what each option makes of it."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import yaml
 
 from support.fixtures import KNOWN, KNOWN_NAMES
 
-from .conftest import Source, Sources, as_arguments, hosts, members
+from .conftest import as_arguments, hosts, members
 
 NAME = "server_management.cloud.servers"
 
 
-def test_the_whole_inventory_of_a_known_account(source: Source) -> None:
+def test_the_whole_inventory_of_a_known_account(source):
     listing = source.list_silently()
     hostvars = listing.pop("_meta")["hostvars"]
     children = listing.pop("all")["children"]
@@ -38,12 +34,12 @@ def test_the_whole_inventory_of_a_known_account(source: Source) -> None:
         assert variables == _with_prefix("server_management_", server)
 
 
-def _with_prefix(prefix: str, server: dict[str, str]) -> dict[str, str]:
+def _with_prefix(prefix, server):
     return {f"{prefix}{field}": value for field, value in server.items()}
 
 
 # For each case, the options of a source, and the hosts of some of its groups.
-CHOICES: dict[str, tuple[str, dict[str, list[str]]]] = {
+CHOICES = {
     "group": ("group: my_fleet", {"my_fleet": ["db-1", "web-1", "web-2"]}),
     "group_by": (
         """group_by: "{{ 'plan, status'.split(',') }}" """,
@@ -98,10 +94,10 @@ CHOICES: dict[str, tuple[str, dict[str, list[str]]]] = {
 }
 
 
-def test_an_option_chooses_names_or_groups(source: Source, sources: Sources) -> None:
+def test_an_option_chooses_names_or_groups(source, sources):
     for case, (text, _expected) in CHOICES.items():
         # All sources share the groups, so that the names tell their hosts apart.
-        options: dict[str, Any] = {
+        options = {
             "group": None,
             "hostnames": [f"'{case}-' ~ server_management_name"],
         }
@@ -113,7 +109,7 @@ def test_an_option_chooses_names_or_groups(source: Source, sources: Sources) -> 
             assert _members_of(case, listing, group) == names, (case, group)
 
 
-def _members_of(case: str, listing: dict[str, Any], group: str) -> list[str]:
+def _members_of(case, listing, group):
     """Return the hosts of a group that are from the source of a case."""
     start = f"{case}-"
     names = members(listing, group)
@@ -133,7 +129,7 @@ groups:
 """
 
 
-def test_variables_are_composed_from_fields_with_a_chosen_prefix(source: Source) -> None:
+def test_variables_are_composed_from_fields_with_a_chosen_prefix(source):
     listing = source.list_silently("-e", "domain=example.com", **yaml.safe_load(COMPOSED))
     assert members(listing, "ours") == ["db-1", "web-1", "web-2"]
     found = listing["_meta"]["hostvars"]["web-1"]
@@ -145,7 +141,7 @@ def test_variables_are_composed_from_fields_with_a_chosen_prefix(source: Source)
     assert found == expected
 
 
-EXPRESSIONS: dict[str, Any] = {
+EXPRESSIONS = {
     "compose": {"a": "server_management_nope"},
     "groups": {"b": "server_management_nope == 1"},
     "keyed_groups": [{"key": "server_management_nope"}],
@@ -153,9 +149,7 @@ EXPRESSIONS: dict[str, Any] = {
 }
 
 
-def test_failing_expressions_are_warnings_or_with_strict_errors(
-    source: Source, sources: Sources
-) -> None:
+def test_failing_expressions_are_warnings_or_with_strict_errors(source, sources):
     undefined = "'server_management_nope' is undefined"
     for option, value in EXPRESSIONS.items():
         fails = (f"{option}.server_management.yml: {option}: ", undefined)
@@ -212,9 +206,7 @@ BAD_OPTIONS = [
 ]
 
 
-def test_each_bad_option_is_named_and_its_source_adds_nothing(
-    source: Source, sources: Sources
-) -> None:
+def test_each_bad_option_is_named_and_its_source_adds_nothing(source, sources):
     static = source.folder / "static.ini"
     static.write_text("static-1\n")
     for number, (text, fails) in enumerate(BAD_OPTIONS):
@@ -227,7 +219,7 @@ def test_each_bad_option_is_named_and_its_source_adds_nothing(
     assert listing["all"]["children"] == ["ungrouped"]
 
 
-def test_a_file_without_options_is_named_and_no_message_shows_its_content(sources: Sources) -> None:
+def test_a_file_without_options_is_named_and_no_message_shows_its_content(sources):
     start = f"{{plugin: {NAME}, base_url: http://127.0.0.1:1, "
     colon = "api_token: must be followed by a colon and"
     sources.write("colon", f"{start}api_token:tok_SECRET}}", colon)
@@ -243,7 +235,7 @@ def test_a_file_without_options_is_named_and_no_message_shows_its_content(source
     assert "attribute" not in result.output
 
 
-def test_probable_mistakes_cause_warnings(source: Source, sources: Sources) -> None:
+def test_probable_mistakes_cause_warnings(source, sources):
     status = "statuses: no server has Running; the account has running (2), stopped (1)."
     sources.add("status", source.sandbox, hosts=[], warns=status, statuses="Running")
     both = (
@@ -259,7 +251,7 @@ def test_probable_mistakes_cause_warnings(source: Source, sources: Sources) -> N
     sources.check()
 
 
-def test_a_file_with_another_name_is_reported_if_it_is_for_this_plugin(source: Source) -> None:
+def test_a_file_with_another_name_is_reported_if_it_is_for_this_plugin(source):
     source.file("prod.server_management.yaml", group="prod")
     source.file("fleet.yml", group="fleet")
     folder = source.folder

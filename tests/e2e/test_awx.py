@@ -4,25 +4,22 @@
 
 """What the AWX guide says, with the commands and the environment of AWX 24.6, but without AWX."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import trustme
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from support.fixtures import KNOWN_NAMES
 from support.guides import GUIDES, read_files, read_tasks
-from support.run import Result, Runner
+from support.run import Runner
 
-from .conftest import Source, hosts
+from .conftest import hosts
 
 FILES = read_files("awx")
 TASKS = read_tasks(FILES["set_up_awx.yml"])
-SOURCE_VARIABLES: dict[str, str] = TASKS["awx.awx.inventory_source"]["source_vars"]
+SOURCE_VARIABLES = TASKS["awx.awx.inventory_source"]["source_vars"]
 ENABLED = {"ANSIBLE_INVENTORY_ENABLED": SOURCE_VARIABLES["ANSIBLE_INVENTORY_ENABLED"]}
 # STANDARD_INVENTORY_UPDATE_ENV in awx/main/constants.py
 ENVIRONMENT = {
@@ -33,7 +30,7 @@ ENVIRONMENT = {
 }
 
 
-def update(runner: Runner, path: Path, **variables: str) -> Result:
+def update(runner, path, **variables):
     """Run an inventory update, which writes ``output.json`` beside the file."""
     output = path.with_name("output.json")
     output.unlink(missing_ok=True)
@@ -42,24 +39,24 @@ def update(runner: Runner, path: Path, **variables: str) -> Result:
     return runner.inventory(*command, "-vvv", env=environment, cwd=path.parent)
 
 
-def imported(runner: Runner, path: Path, **variables: str) -> list[str]:
+def imported(runner, path, **variables):
     """Return the hosts that AWX imports by an update, which must not fail."""
     update(runner, path, **variables).ok()
     return hosts(json.loads(path.with_name("output.json").read_text()))
 
 
-def fails(runner: Runner, path: Path, **variables: str) -> bool:
+def fails(runner, path, **variables):
     """Return whether an update fails: then AWX imports nothing, not even an empty inventory."""
     return update(runner, path, **variables).rc != 0
 
 
-def test_an_update_of_an_empty_account_imports_no_hosts(source: Source) -> None:
+def test_an_update_of_an_empty_account_imports_no_hosts(source):
     source.sandbox.servers.clear()
     assert imported(source.runner, source.file()) == []
     assert fails(source.runner, source.file(min_servers=1))
 
 
-def test_a_directory_with_a_failing_file_needs_a_variable_to_fail(source: Source) -> None:
+def test_a_directory_with_a_failing_file_needs_a_variable_to_fail(source):
     folder = source.folder = source.folder / "sources"
     folder.mkdir()
     source.file("a.server_management.yml")
@@ -69,7 +66,7 @@ def test_a_directory_with_a_failing_file_needs_a_variable_to_fail(source: Source
     assert fails(source.runner, folder, **{name: SOURCE_VARIABLES[name]})
 
 
-def test_with_fewer_plugins_no_script_is_read(source: Source) -> None:
+def test_with_fewer_plugins_no_script_is_read(source):
     assert imported(source.runner, source.file(), **ENABLED) == KNOWN_NAMES
     # AWX gives jobs their inventory in this form.
     script = source.folder / "hosts"
@@ -78,7 +75,7 @@ def test_with_fewer_plugins_no_script_is_read(source: Source) -> None:
     assert fails(source.runner, script, **ENABLED)
 
 
-def test_the_variables_of_the_guide_are_in_what_awx_reads(source: Source) -> None:
+def test_the_variables_of_the_guide_are_in_what_awx_reads(source):
     compose = {"_awx_description": "server_management_name"}
     path = source.file(hostnames=["server_management_id"], compose=compose)
     update(source.runner, path).ok()
@@ -89,8 +86,8 @@ def test_the_variables_of_the_guide_are_in_what_awx_reads(source: Source) -> Non
 
 
 def test_an_update_finds_collections_of_the_project_only_by_the_variable(
-    source: Source, installed: Path, tmp_path: Path
-) -> None:
+    source, installed, tmp_path
+):
     guide = (GUIDES / "guide_awx.rst").read_text(encoding="utf-8")
     (mounted,) = re.findall(r"``ANSIBLE_COLLECTIONS_PATH: (\S+)``", guide)
     runner = Runner(tmp_path / "other_home")
@@ -105,7 +102,7 @@ def test_an_update_finds_collections_of_the_project_only_by_the_variable(
 CREDENTIAL = TASKS["awx.awx.credential_type"]
 
 
-def inject(source: Source, values: dict[str, Any]) -> dict[str, str]:
+def inject(source, values):
     """Return the environment of the guide's type of credential, as AWX makes it."""
     render = ImmutableSandboxedEnvironment().from_string
     names = {}
@@ -120,7 +117,7 @@ def inject(source: Source, values: dict[str, Any]) -> dict[str, str]:
     return variables
 
 
-def test_a_credential_opens_the_account(source: Source) -> None:
+def test_a_credential_opens_the_account(source):
     values = {"base_url": source.sandbox.url, "api_token": source.sandbox.token}
     assert set(CREDENTIAL["inputs"]["required"]) == set(values)
     variables = inject(source, values)
@@ -131,7 +128,7 @@ def test_a_credential_opens_the_account(source: Source) -> None:
     assert imported(source.runner, path, **variables) == KNOWN_NAMES
 
 
-def test_a_credential_may_have_a_ca(source: Source) -> None:
+def test_a_credential_may_have_a_ca(source):
     certificate = trustme.CA().cert_pem.bytes().decode()
     values = {"base_url": "https://a", "api_token": "b", "ca": certificate}
     assert set(values) <= {field["id"] for field in CREDENTIAL["inputs"]["fields"]}

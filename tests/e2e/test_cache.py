@@ -4,18 +4,15 @@
 
 """The cache: one entry for each account, its options, and when a stale entry is used."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Any
 
 from sandbox import Fault
 from support.fixtures import KNOWN_NAMES
 
-from .conftest import Source, Sources, cached, hosts, rewrite
+from .conftest import cached, hosts, rewrite
 
 
-def test_a_hit_sends_no_request_and_imports_no_http(source: Source, tmp_path: Path) -> None:
+def test_a_hit_sends_no_request_and_imports_no_http(source, tmp_path):
     path = source.file(**cached(tmp_path / "cache"))
     first = source.runner.inventory("-i", path, "--list").ok()
     assert first.stderr == ""
@@ -42,7 +39,7 @@ REFRESH = """
 """
 
 
-def test_a_playbook_and_a_flush_rewrite_it(source: Source, tmp_path: Path) -> None:
+def test_a_playbook_and_a_flush_rewrite_it(source, tmp_path):
     path = source.file(**cached(tmp_path / "cache"))
     playbook = tmp_path / "refresh.yml"
     playbook.write_text(REFRESH)
@@ -60,9 +57,7 @@ def test_a_playbook_and_a_flush_rewrite_it(source: Source, tmp_path: Path) -> No
     assert "srv_2" not in content
 
 
-def test_it_has_one_entry_for_each_account(
-    source: Source, sources: Sources, tmp_path: Path
-) -> None:
+def test_it_has_one_entry_for_each_account(source, sources, tmp_path):
     options = cached(tmp_path / "cache")
     api = source.sandbox
     sources.add_with_prefix("first", api, **options)
@@ -76,7 +71,7 @@ def test_it_has_one_entry_for_each_account(
     assert len(list((tmp_path / "cache").iterdir())) == 2
 
 
-def test_it_has_only_whole_listings(sources: Sources, tmp_path: Path) -> None:
+def test_it_has_only_whole_listings(sources, tmp_path):
     options = cached(tmp_path / "cache")
     partial = sources.serve("partial-1")
     partial.fail(Fault(has_more=True), times=2)
@@ -94,8 +89,8 @@ def test_it_has_only_whole_listings(sources: Sources, tmp_path: Path) -> None:
     assert len(list((tmp_path / "cache").iterdir())) == 1
 
 
-def test_a_stale_entry_is_used_while_the_api_is_down(sources: Sources, tmp_path: Path) -> None:
-    lifetime: dict[str, Any] = {"cache_timeout": 60, "stale_cache_timeout": 600}
+def test_a_stale_entry_is_used_while_the_api_is_down(sources, tmp_path):
+    lifetime = {"cache_timeout": 60, "stale_cache_timeout": 600}
     working = sources.add("working", **cached(tmp_path / "working"), **lifetime)
     failing = sources.add("failing", **cached(tmp_path / "failing"), **lifetime)
     denied = sources.add("denied", **cached(tmp_path / "denied"), **lifetime)
@@ -112,9 +107,7 @@ def test_a_stale_entry_is_used_while_the_api_is_down(sources: Sources, tmp_path:
     assert len(working.requests) == 2
 
 
-def test_a_cache_that_never_expires_must_be_written_in_the_file_alone(
-    source: Source, sources: Sources, tmp_path: Path
-) -> None:
+def test_a_cache_that_never_expires_must_be_written_in_the_file_alone(source, sources, tmp_path):
     settings = tmp_path / "ansible.cfg"
     settings.write_text("[defaults]\nfact_caching_timeout = 0\n")  # for facts
     options = cached(tmp_path / "cache")
@@ -127,7 +120,7 @@ def test_a_cache_that_never_expires_must_be_written_in_the_file_alone(
     assert len(api.requests) == 2
 
 
-def test_it_can_be_set_up_for_all_sources(source: Source, sources: Sources, tmp_path: Path) -> None:
+def test_it_can_be_set_up_for_all_sources(source, sources, tmp_path):
     sources.add_with_prefix("environment", source.sandbox)
     # The file takes precedence.
     sources.add_with_prefix("off", source.sandbox, cache=False, cache_prefix="off_")
@@ -144,9 +137,7 @@ def test_it_can_be_set_up_for_all_sources(source: Source, sources: Sources, tmp_
     assert own.startswith("own_")
 
 
-def test_a_cache_that_does_not_work_is_named_and_not_needed(
-    source: Source, sources: Sources, tmp_path: Path
-) -> None:
+def test_a_cache_that_does_not_work_is_named_and_not_needed(source, sources, tmp_path):
     api = source.sandbox
     (tmp_path / "a_file").write_text("")
     file = "The cache ansible.builtin.jsonfile can't be used"

@@ -4,23 +4,18 @@
 
 """Check the output of ansible-inventory and ansible-doc, without warnings."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 
 import yaml
 
 from support.collection import REPOSITORY
-from support.run import Runner
-
-from .conftest import Source
 
 PATHS = sorted(REPOSITORY.glob("plugins/modules/*.py"))
 MODULES = [f"server_management.cloud.{path.stem}" for path in PATHS]
 
 
-def test_no_view_of_an_inventory_has_warnings(source: Source) -> None:
+def test_no_view_of_an_inventory_has_warnings(source):
     path = source.file()
     graph = source.runner.inventory("-i", path, "--graph", "--vars").ok()
     assert "{server_management_id = srv_1}\n" in graph.stdout
@@ -33,7 +28,7 @@ def test_no_view_of_an_inventory_has_warnings(source: Source) -> None:
     assert graph.stderr + host.stderr + tree.stderr == ""
 
 
-def test_python_has_no_warnings(source: Source) -> None:
+def test_python_has_no_warnings(source):
     path = source.file(
         compose={"a": "server_management_plan | upper"},
         keyed_groups=[{"key": "server_management_plan"}],
@@ -46,7 +41,7 @@ def test_python_has_no_warnings(source: Source) -> None:
     assert "ResourceWarning" not in result.stderr
 
 
-def test_ansible_doc_shows_the_plugins_without_warnings(runner: Runner) -> None:
+def test_ansible_doc_shows_the_plugins_without_warnings(runner):
     name = "server_management.cloud.servers"
     parsed = runner.doc("-t", "inventory", "-j", name).ok().json()
     option = parsed[name]["doc"]["options"]["api_token"]

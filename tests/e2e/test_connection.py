@@ -4,21 +4,15 @@
 
 """The connection options, proxies, and a library that is broken."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 import trustme
 
-from sandbox import Fault, Sandbox
+from sandbox import Fault
 from support.fixtures import KNOWN
-
-from .conftest import Source, Sources
 
 
 @pytest.fixture
-def tls_sandbox(sources: Sources, tmp_path: Path) -> Sandbox:
+def tls_sandbox(sources, tmp_path):
     """Serve the known servers with a certificate of the authority in ca.pem.
 
     another.pem has an authority that the sandbox does not use.
@@ -32,9 +26,7 @@ def tls_sandbox(sources: Sources, tmp_path: Path) -> Sandbox:
     return sources.serve(servers=KNOWN, tls=(certificate, None))
 
 
-def test_the_bundle_of_the_file_takes_precedence(
-    tls_sandbox: Sandbox, sources: Sources, tmp_path: Path
-) -> None:
+def test_the_bundle_of_the_file_takes_precedence(tls_sandbox, sources, tmp_path):
     bundle = str(tmp_path / "ca.pem")
     texts = ("TLS with 127.0.0.1:", "set ca_path")
     sources.add_with_prefix("environment", tls_sandbox, fails=texts)
@@ -44,7 +36,7 @@ def test_the_bundle_of_the_file_takes_precedence(
     assert len(tls_sandbox.requests) == 2
 
 
-def test_the_file_takes_precedence_for_time_and_tries(sources: Sources) -> None:
+def test_the_file_takes_precedence_for_time_and_tries(sources):
     texts = ("within 0.5 s", "Tried 2 times")
     sources.add("environment", fails=texts, retries=None).fail(Fault.hang(), times=None)
     file = sources.add("file", fails="within 0.2 s", timeout=0.2, retries=0)
@@ -57,7 +49,7 @@ def test_the_file_takes_precedence_for_time_and_tries(sources: Sources) -> None:
     assert len(repeated.requests) == 3
 
 
-def test_only_distant_hosts_are_reached_through_a_proxy(sources: Sources) -> None:
+def test_only_distant_hosts_are_reached_through_a_proxy(sources):
     proxy = sources.serve("distant-1")
     # Only an API on this machine has servers on it.
     proxy.servers[0]["ipv4"] = "127.0.0.5"
@@ -80,9 +72,7 @@ def test_only_distant_hosts_are_reached_through_a_proxy(sources: Sources) -> Non
     assert len(here.requests) == 1
 
 
-def test_a_broken_library_is_named_with_the_path_of_the_file(
-    source: Source, tmp_path: Path
-) -> None:
+def test_a_broken_library_is_named_with_the_path_of_the_file(source, tmp_path):
     library = tmp_path / "broken" / "requests.py"
     library.parent.mkdir()
     library.write_text("import no_such_library\n", encoding="utf-8")

@@ -4,13 +4,8 @@
 
 """The playbooks declare_fleet and check_fleet: an account and its declaration."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 from sandbox import Sandbox
 from support.fixtures import KNOWN
-from support.run import Result, Runner
 
 from .hostile import CANARY, CASES, EXECUTE
 
@@ -38,17 +33,17 @@ NAMES = [
 ]  # fmt: skip
 
 
-def declare(runner: Runner, api: Sandbox, *arguments: str | Path) -> Result:
+def declare(runner, api, *arguments):
     name = "server_management.cloud.declare_fleet"
     return runner.playbook(name, *arguments, env=api.environment)
 
 
-def check(runner: Runner, api: Sandbox, *arguments: str | Path) -> Result:
+def check(runner, api, *arguments):
     name = "server_management.cloud.check_fleet"
     return runner.playbook(name, *arguments, env=api.environment)
 
 
-def test_what_it_writes_is_in_sync(runner: Runner, sandbox: Sandbox) -> None:
+def test_what_it_writes_is_in_sync(runner, sandbox):
     declare(runner, sandbox, "--diff").ok().shows("+  - name: web-1")
     assert (runner.home / "fleet.yml").read_text() == DECLARED
     # A server that was starting when the file was written is in sync.
@@ -56,7 +51,7 @@ def test_what_it_writes_is_in_sync(runner: Runner, sandbox: Sandbox) -> None:
     check(runner, sandbox).ok().shows("The account has exactly the servers of fleet.yml.")
 
 
-def test_it_replaces_nothing_by_mistake(runner: Runner, sandbox: Sandbox) -> None:
+def test_it_replaces_nothing_by_mistake(runner, sandbox):
     path = runner.home / "fleet.yml"
     path.write_text("mine\n")
     declare(runner, sandbox).shows("fleet.yml exists, so nothing was changed")
@@ -66,7 +61,7 @@ def test_it_replaces_nothing_by_mistake(runner: Runner, sandbox: Sandbox) -> Non
     check(runner, sandbox).ok()
 
 
-def test_it_writes_nothing_into_a_directory(runner: Runner, sandbox: Sandbox) -> None:
+def test_it_writes_nothing_into_a_directory(runner, sandbox):
     folder = runner.home / "folder"
     folder.mkdir()
     variables = "declare_fleet_replace=true declare_fleet_file=folder"
@@ -75,7 +70,7 @@ def test_it_writes_nothing_into_a_directory(runner: Runner, sandbox: Sandbox) ->
     assert not list(folder.iterdir())
 
 
-def test_a_difference_is_one_line_of_the_output(runner: Runner, sandbox: Sandbox) -> None:
+def test_a_difference_is_one_line_of_the_output(runner, sandbox):
     fleet = "fleet: [{name: db-1, plan: small}, {name: web-1}, {name: web-3}]\n"
     (runner.home / "declared.yml").write_text(fleet)
     # A name in the report is never rendered.
@@ -91,19 +86,19 @@ def test_a_difference_is_one_line_of_the_output(runner: Runner, sandbox: Sandbox
     assert not list(runner.home.rglob(CANARY))
 
 
-def test_a_missing_file_is_named(runner: Runner, sandbox: Sandbox) -> None:
+def test_a_missing_file_is_named(runner, sandbox):
     missing = "fleet.yml is not a file. Set check_fleet_file to the path of a declared fleet."
     check(runner, sandbox).shows(missing)
     assert sandbox.requests == []
 
 
-def test_a_file_that_declares_no_fleet_is_named(runner: Runner, sandbox: Sandbox) -> None:
+def test_a_file_that_declares_no_fleet_is_named(runner, sandbox):
     (runner.home / "fleet.yml").write_text("fleet: {web-1: {plan: small}}\n")
     check(runner, sandbox).shows("fleet.yml does not have the list fleet")
     assert sandbox.requests == []
 
 
-def test_both_playbooks_read_all_pages(runner: Runner) -> None:
+def test_both_playbooks_read_all_pages(runner):
     with Sandbox(servers=3, page_size=2, pagination="cursor", pagination_parameter="last") as api:
         options = "declare_fleet_pagination=cursor declare_fleet_pagination_parameter=last"
         declare(runner, api, "-e", options).ok()
@@ -112,7 +107,7 @@ def test_both_playbooks_read_all_pages(runner: Runner) -> None:
     assert (runner.home / "fleet.yml").read_text().count("name: ") == 3
 
 
-def test_a_hostile_account_is_in_sync_with_its_declaration(runner: Runner) -> None:
+def test_a_hostile_account_is_in_sync_with_its_declaration(runner):
     servers = [case.server for case in CASES]
     # Ansible gives such fields a meaning in the JSON of a module's result.
     servers = [server for server in servers if "__ansible_" not in str(server)]

@@ -4,14 +4,9 @@
 
 """What `make help` and the end of `make demo` tell a newcomer to enter."""
 
-from __future__ import annotations
-
 import re
-from pathlib import Path
 from runpy import run_path
 from tempfile import TemporaryDirectory
-
-import pytest
 
 from sandbox import Sandbox
 from sandbox.account import example_servers
@@ -20,14 +15,12 @@ from support.collection import REPOSITORY
 from support.run import Runner
 
 
-def test_the_help_fits_a_terminal_of_80_columns(tmp_path: Path) -> None:
+def test_the_help_fits_a_terminal_of_80_columns(tmp_path):
     shown = Runner(tmp_path).run("make", "--no-print-directory", "help", cwd=REPOSITORY).ok()
     assert max(map(len, shown.stdout.splitlines())) < 80
 
 
-def test_the_demo_names_the_program_that_is_missing_and_its_package(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_demo_names_the_program_that_is_missing_and_its_package(tmp_path, monkeypatch):
     for name in ("ssh", "ssh-keygen"):
         (tmp_path / name).write_text("#!/bin/sh\n", encoding="utf-8")
         (tmp_path / name).chmod(0o755)
@@ -40,11 +33,9 @@ def test_the_demo_names_the_program_that_is_missing_and_its_package(
     )
 
 
-def test_the_demo_ends_with_an_inventory_of_your_own_sandbox(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_demo_ends_with_an_inventory_of_your_own_sandbox(tmp_path, monkeypatch):
     monkeypatch.chdir(REPOSITORY)
-    suggested: str = run_path(str(REPOSITORY / "tools/demo.py"))["suggest"]()
+    suggested = run_path(str(REPOSITORY / "tools/demo.py"))["suggest"]()
     first, second = re.findall(r"terminal.*:\n((?:  .+\n)+)", suggested)
     serve = "  python3 tests/sandbox --example\n"
     assert serve in first

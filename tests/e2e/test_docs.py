@@ -10,10 +10,8 @@ import ast
 import re
 import shlex
 import shutil
-from collections.abc import Iterator
-from pathlib import Path
 from string import Template
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import pytest
 import yaml
@@ -26,7 +24,7 @@ from sandbox.account import example_servers
 from sandbox.cli import parse_fault
 from support.collection import REPOSITORY
 from support.guides import Block, read_blocks, read_files
-from support.run import Result, Runner, without_white_space, write_inventory
+from support.run import Result, without_white_space, write_inventory
 from tools.picture import TITLES, cut_graph, read_picture
 
 ADDRESS = "https://api.example.com"
@@ -62,7 +60,7 @@ class Reader:
 
     installs: ClassVar[dict[str, Result]] = {}
 
-    def __init__(self, runner: Runner, sandbox: Sandbox, tarball: Path) -> None:
+    def __init__(self, runner, sandbox, tarball):
         self.runner = runner
         self.sandbox = sandbox
         self.tarball = tarball
@@ -79,7 +77,7 @@ class Reader:
             ANSIBLE_TRANSPORT="local",
         )
 
-    def translate(self, text: str) -> str:
+    def translate(self, text):
         """Put the sandbox where the page has the API, and the tarball where it has Galaxy."""
         where = self.sandbox.url.partition("//")[2]
         text = text.replace("name: server_management.cloud\n", f"name: {self.tarball}\n")
@@ -87,20 +85,20 @@ class Reader:
             text = text.replace(address, self.sandbox.url)
         return text.replace("api.example.com:443", where)
 
-    def write(self, name: str, text: str) -> Path:
+    def write(self, name, text):
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(self.translate(text), encoding="utf-8")
         return path
 
-    def follow(self, block: Block) -> None:
+    def follow(self, block):
         """Write the file of a block, or enter its commands."""
         if block.name:
             self.write(block.name, block.text)
         elif block.language == "console" and is_for_this_core(block):
             self.type(block)
 
-    def type(self, block: Block) -> None:
+    def type(self, block):
         """Run the commands of a console block, and compare their output with that on the page."""
         if ".ssh/config" in block.text and not has_program(self.runner, "ssh"):
             return
@@ -116,7 +114,7 @@ class Reader:
             output = output.replace("127.0.2.", "192.0.2.")
             assert is_shown(self.translate(shown), output), f"line {block.line}: {result}"
 
-    def enter(self, command: str) -> Result:
+    def enter(self, command):
         """Run a command, or a substitute if it needs a network, never ends or takes too long."""
         folder = self.folder
         if command.startswith("export "):
@@ -148,11 +146,11 @@ class Reader:
             self.installs[command] = result
         return result
 
-    def try_all(self, blocks: list[Block]) -> None:
+    def try_all(self, blocks):
         """Run all YAML blocks without a name: one command for inventory files, one for tasks."""
         env = self.sandbox.environment
-        plays: list[Any] = []
-        sources: list[str] = []
+        plays = []
+        sources = []
         for block in blocks:
             content = yaml.safe_load(self.translate(block.text))
             if isinstance(content, dict):
@@ -172,15 +170,15 @@ class Reader:
             self.runner.playbook("--check", "--diff", playbook, env=env, cwd=self.folder).ok()
 
 
-def has_program(runner: Runner, name: str) -> bool:
+def has_program(runner, name):
     return shutil.which(name, path=runner.environment["PATH"]) is not None
 
 
-def is_for_this_core(block: Block) -> bool:
+def is_for_this_core(block):
     return SpecifierSet(block.cores).contains(ansible_version, prereleases=True)
 
 
-def is_shown(shown: str, output: str) -> bool:
+def is_shown(shown, output):
     """Return whether an output contains a text, ignoring white space; ... stands for any text."""
     rest = without_white_space(output)
     # A line of dots first: the line before it can end with a full stop.
@@ -196,7 +194,7 @@ OTHER_PAGES = [page for page in PAGES if page != QUICK_START]
 
 
 @pytest.mark.parametrize("page", OTHER_PAGES, ids=lambda page: page.stem)
-def test_a_page_shows_what_happens(page: Path, runner: Runner, tarball: Path) -> None:
+def test_a_page_shows_what_happens(page, runner, tarball):
     blocks = read_blocks(page)
     with Sandbox(servers=example_servers("documentation")) as api:
         reader = Reader(runner, api, tarball)
@@ -207,7 +205,7 @@ def test_a_page_shows_what_happens(page: Path, runner: Runner, tarball: Path) ->
         reader.try_all(snippets)
 
 
-def test_the_quick_start_works_without_an_account(runner: Runner, tarball: Path) -> None:
+def test_the_quick_start_works_without_an_account(runner, tarball):
     blocks = read_blocks(QUICK_START)
     (inventory,) = [block for block in blocks if f"base_url: {LOCAL_ADDRESS}" in block.text]
     with Sandbox(servers=example_servers()) as api:
@@ -220,7 +218,7 @@ def test_the_quick_start_works_without_an_account(runner: Runner, tarball: Path)
             reader.follow(inventory if is_inventory else block)
 
 
-def test_the_examples_of_the_inventory_plugin_work(runner: Runner, tarball: Path) -> None:
+def test_the_examples_of_the_inventory_plugin_work(runner, tarball):
     texts = servers.EXAMPLES.split("---\n")[1:]
     assert len(texts) == len([*yaml.safe_load_all(servers.EXAMPLES)])
     with Sandbox(servers=example_servers("documentation")) as api:
@@ -229,11 +227,11 @@ def test_the_examples_of_the_inventory_plugin_work(runner: Runner, tarball: Path
         reader.try_all(examples)
 
 
-def test_the_graph_is_what_the_quick_start_shows() -> None:
+def test_the_graph_is_what_the_quick_start_shows():
     assert read_picture("graph") == cut_graph(QUICK_START.read_text(encoding="utf-8"))
 
 
-def test_the_picture_of_a_fleet_is_what_check_fleet_prints(runner: Runner, tarball: Path) -> None:
+def test_the_picture_of_a_fleet_is_what_check_fleet_prints(runner, tarball):
     declared = read_files("modules")["fleet.yml"]
     command, _newline, shown = read_picture("fleet").removeprefix("$ ").partition("\n")
     with Sandbox(servers=example_servers()) as api:
@@ -245,7 +243,7 @@ def test_the_picture_of_a_fleet_is_what_check_fleet_prints(runner: Runner, tarba
     assert is_shown(shown, result.output), result
 
 
-def test_every_picture_is_in_a_page() -> None:
+def test_every_picture_is_in_a_page():
     pages = "".join(page.read_text(encoding="utf-8") for page in PAGES)
     for name in TITLES:
         assert f"/{name}.svg" in pages
@@ -255,7 +253,7 @@ def test_every_picture_is_in_a_page() -> None:
 BORROWED = ("no such file or directory.", "'site' is undefined", "no hosts to target.")
 
 
-def texts_of_the_code() -> Iterator[str]:
+def texts_of_the_code():
     """Yield each text of the code, with {} for what an f-string inserts."""
     for path in SPEAKERS:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -266,7 +264,7 @@ def texts_of_the_code() -> Iterator[str]:
                 yield "".join(part if isinstance(part, str) else "{}" for part in parts)
 
 
-def test_an_explained_message_exists() -> None:
+def test_an_explained_message_exists():
     text = MESSAGES.read_text(encoding="utf-8").partition("\nInventory file\n---")[2]
     headings = re.findall(r"^``(.+)``$", text, re.MULTILINE)
     assert headings
@@ -283,7 +281,7 @@ def test_an_explained_message_exists() -> None:
         assert is_explained or heading.endswith(BORROWED), heading
 
 
-def test_every_command_of_make_exists() -> None:
+def test_every_command_of_make_exists():
     makefile = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
     targets = {"help", "clean", *re.findall(r'echo "make (\w+) ', makefile)}
     for page in (*PAGES, *REPOSITORY.glob("*.md")):
@@ -291,7 +289,7 @@ def test_every_command_of_make_exists() -> None:
         assert named <= targets, page
 
 
-def test_every_page_is_in_the_contents() -> None:
+def test_every_page_is_in_the_contents():
     contents = yaml.safe_load((REPOSITORY / "docs/docsite/extra-docs.yml").read_text())
     listed = [page for section in contents["sections"] for page in section["toctree"]]
     # The checklist is for maintainers: it is below the development guide.
@@ -299,7 +297,7 @@ def test_every_page_is_in_the_contents() -> None:
     assert sorted(listed) == sorted(guides)
 
 
-def test_the_links_of_the_readme_lead_to_sections() -> None:
+def test_the_links_of_the_readme_lead_to_sections():
     links = re.findall(r"\]\((docs/[^)#]+)#([^)]+)\)", README.read_text(encoding="utf-8"))
     assert links
     for page, anchor in links:
@@ -308,7 +306,7 @@ def test_the_links_of_the_readme_lead_to_sections() -> None:
         assert anchor in [title.lower().replace(" ", "-") for title in titles]
 
 
-def test_every_playbook_is_in_the_readme_and_in_a_guide() -> None:
+def test_every_playbook_is_in_the_readme_and_in_a_guide():
     guides = "".join(page.read_text(encoding="utf-8") for page in PAGES if page.suffix == ".rst")
     for path in REPOSITORY.glob("playbooks/*.yml"):
         assert f"`{path.stem}`" in README.read_text(encoding="utf-8"), path

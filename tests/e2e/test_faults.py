@@ -7,8 +7,6 @@
 A good account in the same command stays whole, whatever becomes of the others.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 
@@ -16,7 +14,7 @@ from sandbox import Fault
 from support.fixtures import KNOWN, KNOWN_NAMES
 from support.run import without_white_space
 
-from .conftest import Sources, as_arguments, failures, hosts
+from .conftest import as_arguments, failures, hosts
 
 MOST_MEMORY = 600  # MiB; a listing may have 32 MiB
 
@@ -54,7 +52,7 @@ GROUPS = [
 ]  # fmt: skip
 
 
-def test_each_fault_has_its_message_and_adds_nothing(sources: Sources) -> None:
+def test_each_fault_has_its_message_and_adds_nothing(sources):
     for name, (fault, texts) in FAULTS.items():
         account = sources.serve(servers=KNOWN)
         account.fail(fault, times=None)
@@ -66,13 +64,13 @@ def test_each_fault_has_its_message_and_adds_nothing(sources: Sources) -> None:
     assert sorted(listing["all"]["children"]) == GROUPS
 
 
-def many_objects() -> Fault:
+def many_objects():
     """Return a compressed listing of four million empty objects."""
     body = b'{"data":[' + b"{}," * 2**22 + b'0],"has_more":false}'
     return Fault(body=gzip.compress(body, 1), headers={"Content-Encoding": "gzip"})
 
 
-def test_a_bomb_takes_little_memory(sources: Sources) -> None:
+def test_a_bomb_takes_little_memory(sources):
     sources.add("objects").fail(many_objects(), times=None)
     sources.add("gzip").fail(Fault.gzip_bomb(), times=None)
     sources.add("endless").fail(Fault.endless(), times=None)

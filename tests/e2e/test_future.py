@@ -7,11 +7,8 @@
 Each change is simulated in Ansible's own commands, by a module that Python imports at its start.
 """
 
-from __future__ import annotations
-
 import json
 import sys
-from pathlib import Path
 
 import yaml
 from ansible.release import __version__
@@ -19,7 +16,7 @@ from packaging.version import Version
 
 from sandbox import Sandbox
 from support.collection import REPOSITORY
-from support.run import Runner, write_inventory
+from support.run import write_inventory
 
 # Replaces the loader of some of Ansible's modules, so that they are changed when they are imported.
 START = """
@@ -104,7 +101,7 @@ SOURCE = REPOSITORY / "extensions" / "eda" / "plugins" / "event_source" / "serve
 IS_NEW = Version(__version__).release >= (2, 22)
 
 
-def test_the_collection_works_after_the_announced_removals(runner: Runner, tmp_path: Path) -> None:
+def test_the_collection_works_after_the_announced_removals(runner, tmp_path):
     (tmp_path / "start").mkdir()
     (tmp_path / "start" / "sitecustomize.py").write_text(START, encoding="utf-8")
     runner.environment |= {"PYTHONPATH": str(tmp_path / "start"), "REMOVE": "1" if IS_NEW else ""}

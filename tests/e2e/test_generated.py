@@ -4,12 +4,8 @@
 
 """Read generated accounts with Ansible's inventory in the process of the test."""
 
-from __future__ import annotations
-
 import json
 import re
-from pathlib import Path
-from typing import Any
 
 from ansible.inventory.manager import InventoryManager
 from ansible.parsing.dataloader import DataLoader
@@ -40,7 +36,7 @@ SERVERS = st.fixed_dictionaries(
 ACCOUNTS = st.lists(SERVERS, max_size=8, unique_by=lambda server: str(server["id"]))
 
 
-def read(path: Path) -> tuple[dict[str, Any], dict[str, list[str]]]:
+def read(path):
     """Return the variables, and the groups, of each host in Ansible's inventory."""
     inventory = InventoryManager(loader=DataLoader(), sources=[str(path)])
     variables = {}
@@ -53,14 +49,14 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, list[str]]]:
     return variables, groups
 
 
-def test_every_server_of_any_account_is_a_host_and_its_text_is_data(tmp_path: Path) -> None:
+def test_every_server_of_any_account_is_a_host_and_its_text_is_data(tmp_path):
     with Sandbox(servers=0) as api:
         options = {"base_url": api.url, "api_token": api.token, "retries": 0}
         path = write_inventory(tmp_path, options)
 
         @settings(deadline=None)
         @given(ACCOUNTS, st.randoms(use_true_random=False))
-        def check(servers: list[dict[str, Any]], random: Any) -> None:
+        def check(servers, random):
             api.servers = servers
             found = read(path)
             check_hosts(servers, found[0])
@@ -70,7 +66,7 @@ def test_every_server_of_any_account_is_a_host_and_its_text_is_data(tmp_path: Pa
         check()
 
 
-def check_hosts(servers: list[dict[str, Any]], hostvars: dict[str, Any]) -> None:
+def check_hosts(servers, hostvars):
     """Raise AssertionError if a server is not a host, or if its text could be a template."""
     assert len(hostvars) == len(servers)
     identifiers = {str(variables["server_management_id"]) for variables in hostvars.values()}

@@ -4,24 +4,21 @@
 
 """The variables that make OpenSSH remember host keys by server."""
 
-from __future__ import annotations
-
 import re
-from typing import Any
 
 from support.fixtures import KNOWN
 
-from .conftest import Source, Sources, cached
+from .conftest import cached
 
 
-def arguments(listing: dict[str, Any], host: str) -> list[Any]:
+def arguments(listing, host):
     """Return the arguments of ssh, sftp and scp for a host; None for a program without any."""
     variables = listing["_meta"]["hostvars"][host]
     programs = ("ssh", "sftp", "scp")
     return [variables.get(f"ansible_{program}_extra_args") for program in programs]
 
 
-def test_an_alias_is_plain_text_even_if_the_id_is_a_template(sources: Sources) -> None:
+def test_an_alias_is_plain_text_even_if_the_id_is_a_template(sources):
     hostile = {**KNOWN[0], "id": "{{ 7 * 7 }} -o ProxyCommand=id\n%h", "name": "hostile"}
     sources.add("known", sources.serve(servers=KNOWN), host_key_alias=True)
     sources.add("template", sources.serve(servers=[hostile]), host_key_alias=True)
@@ -33,7 +30,7 @@ def test_an_alias_is_plain_text_even_if_the_id_is_a_template(sources: Sources) -
     assert others == [alias, alias]
 
 
-def test_aliases_are_not_in_the_cache(source: Source) -> None:
+def test_aliases_are_not_in_the_cache(source):
     folder = source.folder / "cache"
     listing = source.list_silently(host_key_alias=True, **cached(folder))
     assert arguments(listing, "web-1") == ["-o HostKeyAlias=srv_1"] * 3

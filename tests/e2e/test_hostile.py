@@ -4,21 +4,14 @@
 
 """A hostile account: each server is a host, every text is data, and nothing is executed."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable
 from importlib.metadata import version
-from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
-from support.run import Result, Runner
-
-from .conftest import Source, Sources, as_arguments, cached, hosts, rewrite, warnings
-from .hostile import CANARY, CASES, CONTROL, EXECUTE, STATIC, Case
+from .conftest import as_arguments, cached, hosts, rewrite, warnings
+from .hostile import CANARY, CASES, CONTROL, EXECUTE, STATIC
 
 CONSTRUCTED = yaml.safe_load("""
 compose:
@@ -31,7 +24,7 @@ keyed_groups:
 """)
 
 
-def expected_vars(case: Case) -> dict[str, Any]:
+def expected_vars(case):
     """Return the variables of a host, with those that ``compose`` adds."""
     variables = case.host_vars
     region = case.fields.get("region", "")
@@ -40,7 +33,7 @@ def expected_vars(case: Case) -> dict[str, Any]:
     return variables
 
 
-def without_marks(value: Any) -> Any:
+def without_marks(value):
     """Remove what ansible-inventory puts around text that is never rendered."""
     if isinstance(value, list):
         return [without_marks(item) for item in value]
@@ -51,19 +44,19 @@ def without_marks(value: Any) -> Any:
     return {key: without_marks(item) for key, item in value.items()}
 
 
-def executed(runner: Runner) -> list[Path]:
+def executed(runner):
     """Return the files that text makes if it is executed."""
     return [*runner.home.parent.rglob(CANARY)]
 
 
 @pytest.fixture
-def account(source: Source) -> Source:
+def account(source):
     """Return a source over all cases."""
     source.sandbox.servers = [case.server for case in CASES]
     return source
 
 
-def list_with_static_hosts(account: Source) -> Result:
+def list_with_static_hosts(account):
     """List the account beside another source."""
     static = account.folder / "static.ini"
     static.write_text(STATIC)
@@ -80,7 +73,7 @@ PROBLEMS = [
 ]
 
 
-def test_each_server_is_a_host_with_its_data_in_any_order(account: Source) -> None:
+def test_each_server_is_a_host_with_its_data_in_any_order(account):
     result = list_with_static_hosts(account)
     listing = result.json()
     names = [case.host_name for case in CASES]
@@ -99,12 +92,12 @@ def test_each_server_is_a_host_with_its_data_in_any_order(account: Source) -> No
     assert list_with_static_hosts(account).stdout == result.stdout
 
 
-def test_data_does_not_change_groups_and_hosts_of_other_sources(account: Source) -> None:
+def test_data_does_not_change_groups_and_hosts_of_other_sources(account):
     listing = list_with_static_hosts(account).json()
     hostvars = listing.pop("_meta")["hostvars"]
     assert hostvars["static-1"] == {"ansible_host": "198.51.100.1"}
     assert listing["static_group"] == {"hosts": ["static-1"]}
-    groups: dict[str, set[str]] = {}
+    groups = {}
     for name, group in listing.items():
         assert "vars" not in group, name
         for host in group.get("hosts", []):
@@ -165,7 +158,7 @@ TARGETS = [
 ]
 
 
-def test_a_playbook_executes_nothing(account: Source) -> None:
+def test_a_playbook_executes_nothing(account):
     home = account.runner.home
     (home / "play.yml").write_text(PLAYBOOK)
     (home / "seen.j2").write_text(SEEN)
@@ -184,13 +177,13 @@ def test_a_playbook_executes_nothing(account: Source) -> None:
     assert executed(account.runner) == []
 
 
-def _trusted(text: str) -> dict[str, Any]:
+def _trusted(text):
     tags = [{"__ansible_type": "TrustedAsTemplate"}]
     return {"__ansible_type": "_AnsibleTaggedStr", "value": text, "tags": tags}
 
 
 # What an attacker makes of the servers in an entry of the cache, which is text.
-FORGED: dict[str, Callable[[str], Any]] = {
+FORGED = {
     "listing": lambda servers: servers,
     "unsafe": lambda servers: {"__ansible_unsafe": servers},
     "trusted": _trusted,
@@ -200,10 +193,10 @@ FORGED: dict[str, Callable[[str], Any]] = {
 FILES = {"pickle": f"cos\nsystem\n(S'touch $HOME/{CANARY}'\ntR.", "deep": "[" * 100_000}
 
 
-def forge(path: Path, mark: Callable[[str], Any]) -> None:
+def forge(path, mark):
     """Change a server in an entry of the cache, and mark the text that has it."""
 
-    def change(entry: dict[str, Any]) -> dict[str, Any]:
+    def change(entry):
         listing = json.loads(entry["servers"])
         listing["data"][0]["region"] = EXECUTE
         listing["data"][0]["x_undocumented"] = [EXECUTE, {EXECUTE: EXECUTE}]
@@ -213,7 +206,7 @@ def forge(path: Path, mark: Callable[[str], Any]) -> None:
     rewrite(path, change)
 
 
-def test_a_forged_cache_entry_is_a_miss_or_data(sources: Sources, tmp_path: Path) -> None:
+def test_a_forged_cache_entry_is_a_miss_or_data(sources, tmp_path):
     for title in (*FORGED, *FILES):
         sources.add(title, **cached(tmp_path / title), **CONSTRUCTED)
     sources.check()

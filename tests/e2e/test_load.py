@@ -4,16 +4,12 @@
 
 """Test many servers in one account, and many commands at the same time."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
 from sandbox import Fault, Sandbox
 from support.fixtures import KNOWN_NAMES
-from support.run import Result, Runner
 
 from .conftest import Source, hosts
 
@@ -38,7 +34,7 @@ print(json.dumps({"hosts": len(inventory.hosts), "groups": groups, "memory": mem
 """
 
 
-def test_a_hundred_thousand_servers_are_listed(runner: Runner, tmp_path: Path) -> None:
+def test_a_hundred_thousand_servers_are_listed(runner, tmp_path):
     with Sandbox(servers=MANY) as api:
         path = Source(runner, api, tmp_path).file()
         result = runner.run("python", "-c", READ, path, time_limit=TIME_LIMIT).ok()
@@ -53,11 +49,11 @@ def test_a_hundred_thousand_servers_are_listed(runner: Runner, tmp_path: Path) -
     assert found["memory"] < MOST_MEMORY
 
 
-def test_all_clients_of_a_throttling_api_get_every_server(source: Source) -> None:
+def test_all_clients_of_a_throttling_api_get_every_server(source):
     source.sandbox.fail(Fault(status=429, retry_after=1), times=2 * CLIENTS)
     path = source.file(retries=20)
 
-    def list_all(_number: int) -> Result:
+    def list_all(_number):
         return source.runner.inventory("-i", path, "--list", time_limit=TIME_LIMIT)
 
     with ThreadPoolExecutor(CLIENTS) as pool:

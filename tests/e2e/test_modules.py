@@ -4,13 +4,9 @@
 
 """The modules in a playbook: those that are live, and those that are not yet live."""
 
-from __future__ import annotations
-
 import json
 from importlib import import_module
 from importlib.metadata import version
-from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -19,24 +15,21 @@ from sandbox.account import example_servers
 from support.collection import REPOSITORY
 from support.fixtures import KNOWN
 from support.modules import MODULES
-from support.run import Result, Runner
-
-from .conftest import Source
 
 COLLECTION = "server_management.cloud"
 ALL = sorted(path.stem for path in REPOSITORY.glob("plugins/modules/*.py"))
 
 
-def task(module: str, options: dict[str, Any], **keywords: Any) -> dict[str, Any]:
+def task(module, options, **keywords):
     return {f"{COLLECTION}.{module}": options, **keywords}
 
 
-def play(source: Source, tasks: dict[str, dict[str, Any]]) -> tuple[dict[str, Any], Result]:
+def play(source, tasks):
     """Run these tasks, all of them, and return their results by name, and the output.
 
     It is as much output as a user asks for who looks for an error, and is searched for the token.
     """
-    steps: list[dict[str, Any]] = []
+    steps = []
     for name, step in tasks.items():
         steps.append({"name": name, "register": name, "ignore_errors": True, **step})
     kept = source.folder / "results.json"
@@ -61,12 +54,11 @@ def play(source: Source, tasks: dict[str, dict[str, Any]]) -> tuple[dict[str, An
     return json.loads(kept.read_text(encoding="utf-8")), result
 
 
-def code_of(result: dict[str, Any]) -> str:
-    code: str = result["error"]["code"]
-    return code
+def code_of(result):
+    return result["error"]["code"]
 
 
-def test_modules_read_predict_or_fail_and_change_nothing(source: Source) -> None:
+def test_modules_read_predict_or_fail_and_change_nothing(source):
     # Not beside the playbook: Ansible ignores that folder.
     library = source.folder / "broken" / "requests.py"
     library.parent.mkdir()
@@ -122,7 +114,7 @@ def test_modules_read_predict_or_fail_and_change_nothing(source: Source) -> None
     assert [request.method for request in source.sandbox.requests] == ["GET"] * 7
 
 
-def test_text_of_the_api_is_never_rendered(source: Source) -> None:
+def test_text_of_the_api_is_never_rendered(source):
     # Keys that Ansible removes from results, and one for which it fails the task.
     reserved = {"_ansible_no_log": True, "__ansible_type": "a", "x": [{"__ansible_vault": "b"}]}
     hostile = {**KNOWN[0], "name": "{{ 1 + 1 }}\n{{ lookup('pipe', 'false') }}"}
@@ -150,16 +142,16 @@ def test_text_of_the_api_is_never_rendered(source: Source) -> None:
     assert results["used"]["ansible_facts"]["lines"] == report
 
 
-def documented_loop() -> dict[str, Any]:
+def documented_loop():
     """Return the task that waits in a loop, of the examples of server_info, without its pauses."""
     examples = import_module(f"{MODULES}.server_info").EXAMPLES
-    waiting: dict[str, Any] = yaml.safe_load(examples)[-1]
+    waiting = yaml.safe_load(examples)[-1]
     waiting[f"{COLLECTION}.server_info"]["name"] = "web-1"
     del waiting["name"], waiting["register"]
     return {**waiting, "delay": 0}
 
 
-def test_the_documented_loop_waits_until_the_server_runs(source: Source) -> None:
+def test_the_documented_loop_waits_until_the_server_runs(source):
     source.sandbox.fail(Fault(status=503))
     source.sandbox.fail(Fault(data=[{**KNOWN[0], "status": "starting"}]))
     results, _shown = play(source, {"web": documented_loop()})
@@ -167,7 +159,7 @@ def test_the_documented_loop_waits_until_the_server_runs(source: Source) -> None
     assert results["web"]["servers"] == [KNOWN[0]]
 
 
-def test_the_documented_loop_ends_with_an_error_that_waiting_cannot_fix(source: Source) -> None:
+def test_the_documented_loop_ends_with_an_error_that_waiting_cannot_fix(source):
     source.sandbox.fail(Fault.reset())
     source.sandbox.fail(Fault(status=401))
     results, _shown = play(source, {"web": documented_loop()})
@@ -175,7 +167,7 @@ def test_the_documented_loop_ends_with_an_error_that_waiting_cannot_fix(source: 
     assert code_of(results["web"]) == "unauthorized"
 
 
-def test_every_example_runs(runner: Runner, tmp_path: Path) -> None:
+def test_every_example_runs(runner, tmp_path):
     names = [f"{COLLECTION}.{module}" for module in ALL]
     documented = runner.doc("-t", "module", "-j", *names).ok().json()
     tasks = []

@@ -4,16 +4,11 @@
 
 """The source among others, and its hosts reached over real SSH."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from support.run import write_inventory
-from support.sshd import SshServer
 
-from .conftest import Source, Sources, hosts, need_ssh
+from .conftest import hosts, need_ssh
 
 STATIC = """
 all:
@@ -23,7 +18,7 @@ all:
 """
 
 
-def test_a_folder_of_sources(source: Source, tmp_path: Path) -> None:
+def test_a_folder_of_sources(source, tmp_path):
     folder = source.folder = tmp_path / "inventory"
     (folder / "group_vars").mkdir(parents=True)
     (folder / "group_vars" / "region_eu_1.yml").write_text("zone: west\n")
@@ -48,7 +43,7 @@ def test_a_folder_of_sources(source: Source, tmp_path: Path) -> None:
     assert hostvars["own-1"] == {"own": 1}
 
 
-def test_a_machine_of_another_source_is_one_host(source: Source) -> None:
+def test_a_machine_of_another_source_is_one_host(source):
     source.sandbox.servers[0].update(name="db-01", ipv4="127.0.2.20")
     static = source.folder / "hosts.ini"
     static.write_text("[databases]\ndb-01 ansible_host=127.0.2.20 ansible_password=x\n")
@@ -79,7 +74,7 @@ all:
 """
 
 
-def test_only_a_machine_with_the_same_address_is_one_host(sources: Sources, tmp_path: Path) -> None:
+def test_only_a_machine_with_the_same_address_is_one_host(sources, tmp_path):
     static = write_inventory(tmp_path, OTHERS, "static.yml")
     sources.add("same")
     moved = (
@@ -118,7 +113,7 @@ UNUSABLE = """{
 }"""
 
 
-def test_playbooks_for_this_machine_ignore_how_others_are_reached(source: Source) -> None:
+def test_playbooks_for_this_machine_ignore_how_others_are_reached(source):
     need_ssh(source.runner)
     (source.folder / "group_vars").mkdir()
     (source.folder / "group_vars" / "all.json").write_text(UNUSABLE)
@@ -147,9 +142,7 @@ PLAYBOOK = """
 """
 
 
-def test_the_servers_that_run_are_reached_over_ssh(
-    source: Source, ssh_server: Callable[[Sequence[str]], SshServer]
-) -> None:
+def test_the_servers_that_run_are_reached_over_ssh(source, ssh_server):
     addresses = ["127.0.0.11", "127.0.0.12", "127.0.0.13"]
     for server, address in zip(source.sandbox.servers, addresses, strict=True):
         server["ipv4"] = address

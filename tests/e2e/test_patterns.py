@@ -4,19 +4,15 @@
 
 """Which hosts a pattern addresses, whatever somebody has named a server."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 import yaml
 
 from support.fixtures import KNOWN
 
-from .conftest import Source, Sources, hosts, members
+from .conftest import hosts, members
 
 
-def named(*names: str) -> list[dict[str, Any]]:
+def named(*names):
     """Return running servers with these names."""
     servers = []
     for number, name in enumerate(names, start=1):
@@ -25,7 +21,7 @@ def named(*names: str) -> list[dict[str, Any]]:
     return servers
 
 
-def addresses_in(hostvars: dict[str, Any]) -> dict[str, str | None]:
+def addresses_in(hostvars):
     """Return the address of each host; None for one that has none."""
     return {name: variables.get("ansible_host") for name, variables in hostvars.items()}
 
@@ -38,7 +34,7 @@ keyed_groups:
 """
 
 
-def test_a_server_never_gets_the_name_of_a_possible_group(source: Source) -> None:
+def test_a_server_never_gets_the_name_of_a_possible_group(source):
     groups = ["status_stopped", "region_us_1", "plan_large", "created_2030", "web_x", "ours"]
     source.sandbox.servers = named(*groups, "up", "web-1")
     path = source.file(**yaml.safe_load(POSSIBLE_GROUPS))
@@ -50,9 +46,7 @@ def test_a_server_never_gets_the_name_of_a_possible_group(source: Source) -> Non
     assert found == {name: [] for name in groups}
 
 
-def test_a_server_of_one_account_is_not_addressed_as_a_group_of_another(
-    source: Source, sources: Sources
-) -> None:
+def test_a_server_of_one_account_is_not_addressed_as_a_group_of_another(source, sources):
     source.sandbox.servers = named("region_us_1", "web-1")
     other = sources.serve(servers=[{**KNOWN[0], "id": "srv_b", "name": "b-1", "region": "us-1"}])
     sources.add("second", other)
@@ -95,9 +89,7 @@ files_srv_7: 203.0.113.7
 """
 
 
-def test_a_server_does_not_replace_the_host_of_another_source(
-    source: Source, sources: Sources
-) -> None:
+def test_a_server_does_not_replace_the_host_of_another_source(source, sources):
     static = source.folder / "static.ini"
     static.write_text(STATIC)
     source.sandbox.servers = named(*NAMES)
@@ -124,9 +116,7 @@ WRITTEN_GROUPS = {
 }
 
 
-def test_a_group_does_not_take_the_name_of_a_host_of_another_source(
-    source: Source, sources: Sources
-) -> None:
+def test_a_group_does_not_take_the_name_of_a_host_of_another_source(source, sources):
     static = source.folder / "static.yml"
     static.write_text("all: {hosts: {region_eu_1: {own: 1}, web: {own: 2}}}\n")
     (source.folder / "group_vars").mkdir()
@@ -148,7 +138,7 @@ def test_a_group_does_not_take_the_name_of_a_host_of_another_source(
     assert members(listing, "region_eu_2") == ["web-2"]
 
 
-def test_no_server_is_addressed_as_this_machine(source: Source) -> None:
+def test_no_server_is_addressed_as_this_machine(source):
     source.sandbox.servers[0]["plan"] = "localhost"
     source.sandbox.servers[1]["name"] = "localhost"
     path = source.file(keyed_groups=[{"key": "server_management_plan", "separator": ""}])
@@ -157,9 +147,7 @@ def test_no_server_is_addressed_as_this_machine(source: Source) -> None:
     source.runner.results[-1].shows("Groups can't be added")
 
 
-def test_a_server_without_a_usable_address_is_not_reached_by_its_name(
-    source: Source, sources: Sources
-) -> None:
+def test_a_server_without_a_usable_address_is_not_reached_by_its_name(source, sources):
     source.sandbox.servers = named("gitlab.internal", "192.168.77.5", "web-1")
     for server, address in zip(source.sandbox.servers, ("", "", "::1"), strict=True):
         server["ipv4"] = address
@@ -173,7 +161,7 @@ def test_a_server_without_a_usable_address_is_not_reached_by_its_name(
     }
 
 
-def test_only_servers_that_are_kept_and_have_no_address_cause_a_warning(sources: Sources) -> None:
+def test_only_servers_that_are_kept_and_have_no_address_cause_a_warning(sources):
     composed = sources.serve("web-2")
     composed.servers[0]["ipv4"] = ""
     address = {"ansible_host": "server_management_name ~ '.example.com'"}
@@ -201,7 +189,7 @@ OWN_NAMES = {
 
 
 @pytest.fixture
-def like_files(source: Source) -> Source:
+def like_files(source):
     """Return servers with the names of files that exist in host_vars."""
     source.sandbox.servers = [*named(*OWN_NAMES), {**KNOWN[0], "id": "id.yml", "name": ""}]
     for file in (*OWN_NAMES, "srv_1", "id.yml"):
@@ -212,7 +200,7 @@ def like_files(source: Source) -> Source:
     return source
 
 
-def test_a_server_gets_the_variables_of_no_other_host(like_files: Source) -> None:
+def test_a_server_gets_the_variables_of_no_other_host(like_files):
     listing = like_files.runner.inventory("-i", like_files.file(), "--list").ok().json()
     assert hosts(listing) == sorted([*OWN_NAMES.values(), "id_yml"])
     for name, variables in listing["_meta"]["hostvars"].items():
@@ -220,7 +208,7 @@ def test_a_server_gets_the_variables_of_no_other_host(like_files: Source) -> Non
         assert variables["ansible_host"].startswith("203.0.113."), name
 
 
-def test_no_server_is_addressed_by_the_name_of_a_file(like_files: Source) -> None:
+def test_no_server_is_addressed_by_the_name_of_a_file(like_files):
     patterns = [*OWN_NAMES, "db1", "*.yml"]
     found = like_files.addressed([*patterns, "db*", "all[0]"], like_files.file())
     assert sorted(found.pop("db*")) == ["db1_yml", "db2_YAML", "db4_vars"]

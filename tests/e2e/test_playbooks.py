@@ -4,29 +4,23 @@
 
 """The playbooks check_api and set_up_server, and what all playbooks do with limits and tags."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
 
 import pytest
 
 from sandbox import Fault
-from support.run import Result
-
-from .conftest import Source
 
 ON_LOCALHOST = ("check_api", "check_fleet", "declare_fleet", "ssh_config")
 
 
-def run(source: Source, playbook: str, *arguments: str | Path) -> Result:
+def run(source, playbook, *arguments):
     """Run a playbook of the collection, with the connection in the environment."""
     name = f"server_management.cloud.{playbook}"
     return source.runner.playbook(name, *arguments, env=source.sandbox.environment)
 
 
 @pytest.mark.parametrize("playbook", ON_LOCALHOST)
-def test_a_limit_that_excludes_localhost_is_an_error(source: Source, playbook: str) -> None:
+def test_a_limit_that_excludes_localhost_is_an_error(source, playbook):
     result = run(source, playbook, "-i", "web-1,", "--limit", "web-1")
     assert result.rc not in (0, 2)
     result.shows("The limit excludes localhost, where this playbook runs, so nothing was done.")
@@ -35,7 +29,7 @@ def test_a_limit_that_excludes_localhost_is_an_error(source: Source, playbook: s
 
 # The others share the condition of check_api, as the limit shows.
 @pytest.mark.parametrize("playbook", ["check_api", "set_up_server"])
-def test_skipping_all_tasks_by_a_tag_is_an_error(source: Source, playbook: str) -> None:
+def test_skipping_all_tasks_by_a_tag_is_an_error(source, playbook):
     for tag in ("always", "tagged"):
         result = run(source, playbook, "-i", "web-1,", "--skip-tags", tag)
         assert result.rc not in (0, 2)
@@ -43,7 +37,7 @@ def test_skipping_all_tasks_by_a_tag_is_an_error(source: Source, playbook: str) 
     assert source.sandbox.requests == []
 
 
-def test_all_tasks_run_with_any_tag(source: Source) -> None:
+def test_all_tasks_run_with_any_tag(source):
     names = [f"server_management.cloud.{name}" for name in (*ON_LOCALHOST, "set_up_server")]
     every = source.runner.playbook(*names, "-i", "web-1,", "--list-tasks").ok()
     listed = source.runner.playbook(*names, "-i", "web-1,", "--list-tasks", "--tags", "deploy")
@@ -54,27 +48,27 @@ def test_all_tasks_run_with_any_tag(source: Source) -> None:
     checked.shows("web-9 is missing")
 
 
-def test_a_limit_may_include_localhost(source: Source) -> None:
+def test_a_limit_may_include_localhost(source):
     # In the working directory: Ansible splits a limit at white space, which the path may have.
     (source.runner.home / "limits").write_text("web-1\nlocalhost\n")
     result = run(source, "check_api", "-i", "web-1,", "--limit", "@limits").ok()
     result.shows('"token": "accepted"')
 
 
-def test_check_api_shows_values_on_request(source: Source) -> None:
+def test_check_api_shows_values_on_request(source):
     source.sandbox.servers[0]["plan"] = "plan-of-somebody"
     assert not run(source, "check_api").ok().contains("plan-of-somebody")
     run(source, "check_api", "-e", "show_values=true").ok().shows('"plan-of-somebody": 1')
 
 
-def test_check_api_fails_if_the_api_does_not_work(source: Source) -> None:
+def test_check_api_fails_if_the_api_does_not_work(source):
     source.sandbox.fail(Fault(status=403))
     result = run(source, "check_api")
     result.shows('"token": "may lack the scope servers:read"', "The API refuses the request")
     assert result.rc == 2
 
 
-def set_up(source: Source, host: str, server: str, *arguments: str | Path) -> Result:
+def set_up(source, host, server, *arguments):
     """Run set_up_server as ansible-rulebook does for an event."""
     event = {"meta": {"hosts": host}, "server_management": {"server": {"id": server}}}
     variables = json.dumps({"ansible_eda": {"event": event}})
@@ -84,7 +78,7 @@ def set_up(source: Source, host: str, server: str, *arguments: str | Path) -> Re
 LOCAL = {"ansible_connection": "'local'"}
 
 
-def test_only_the_server_of_an_event_is_set_up(source: Source) -> None:
+def test_only_the_server_of_an_event_is_set_up(source):
     groups = source.folder / "z-groups.yml"
     groups.write_text("db-1: {hosts: {web-1: , db-1: }}\n")
     result = set_up(source, "db-1", "srv_3", "-i", source.file(compose=LOCAL), "-i", groups).ok()
@@ -92,13 +86,13 @@ def test_only_the_server_of_an_event_is_set_up(source: Source) -> None:
     assert not result.contains("ok: [web-1]")
 
 
-def test_another_server_with_the_name_of_the_event_is_not_set_up(source: Source) -> None:
+def test_another_server_with_the_name_of_the_event_is_not_set_up(source):
     result = set_up(source, "web-1", "srv_4", "-i", source.file(compose=LOCAL)).ok()
     assert not result.contains("ok: [")
 
 
 @pytest.mark.parametrize("host", ["web", "new"])
-def test_an_event_with_the_name_of_a_group_or_of_no_host_fails(source: Source, host: str) -> None:
+def test_an_event_with_the_name_of_a_group_or_of_no_host_fails(source, host):
     groups = source.folder / "z-groups.yml"
     groups.write_text("web: {hosts: {web-1: , web-2: }}\n")
     result = set_up(source, host, "srv_1", "-i", source.file(compose=LOCAL), "-i", groups)
@@ -106,14 +100,14 @@ def test_an_event_with_the_name_of_a_group_or_of_no_host_fails(source: Source, h
     assert not result.contains("ok: [")
 
 
-def test_an_event_fails_if_the_inventory_cannot_be_read(source: Source) -> None:
+def test_an_event_fails_if_the_inventory_cannot_be_read(source):
     source.sandbox.fail(Fault(status=503), times=None)
     result = set_up(source, "db-1", "srv_3", "-i", source.file())
     assert result.rc == 4
     result.shows("The inventory has no host db-1, so nothing was set up.")
 
 
-def test_a_host_without_an_id_fails_instead_of_being_skipped(source: Source) -> None:
+def test_a_host_without_an_id_fails_instead_of_being_skipped(source):
     path = source.file(compose=LOCAL, hostvars_prefix="vm_")
     result = set_up(source, "db-1", "srv_3", "-i", path)
     assert result.rc == 2

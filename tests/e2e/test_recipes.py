@@ -4,20 +4,16 @@
 
 """The recipes of the guide, beyond what the page shows: failures, odd servers, pipelines."""
 
-from __future__ import annotations
-
 import json
 import shutil
-from pathlib import Path
 
 import yaml
 
 from sandbox import Fault
 from support.fixtures import KNOWN_NAMES
 from support.guides import read_files
-from support.run import Result
 
-from .conftest import Source, hosts
+from .conftest import hosts
 
 RECIPES = read_files("recipes")
 
@@ -25,7 +21,7 @@ RECIPES = read_files("recipes")
 VERBOSE = "[defaults]\nverbosity = 1\n"
 
 
-def write_targets(source: Source, path: Path) -> Result:
+def write_targets(source, path):
     """Run the script of the guide that writes targets for Prometheus."""
     folder = path.parent
     (folder / "ansible.cfg").write_text(VERBOSE)
@@ -33,7 +29,7 @@ def write_targets(source: Source, path: Path) -> Result:
     return source.runner.run("python3", "file_sd.py", source.file(), path, cwd=folder)
 
 
-def test_prometheus_targets_have_labels(source: Source, tmp_path: Path) -> None:
+def test_prometheus_targets_have_labels(source, tmp_path):
     source.sandbox.servers[0].update(plan="{{ 1 + 1 }}", region=None)
     source.sandbox.servers[1]["ipv4"] = None
     targets = tmp_path / "servers.json"
@@ -53,7 +49,7 @@ def test_prometheus_targets_have_labels(source: Source, tmp_path: Path) -> None:
         source.runner.run("promtool", "check", "config", "prometheus.yml", cwd=tmp_path).ok()
 
 
-def test_prometheus_targets_survive_a_failure(source: Source, tmp_path: Path) -> None:
+def test_prometheus_targets_survive_a_failure(source, tmp_path):
     targets = tmp_path / "servers.json"
     targets.write_text("[]")
     source.sandbox.fail(Fault(has_more=True))
@@ -63,9 +59,7 @@ def test_prometheus_targets_survive_a_failure(source: Source, tmp_path: Path) ->
     assert targets.read_text() == "[]"
 
 
-def test_a_pipeline_fails_with_the_findings_or_with_the_error(
-    source: Source, tmp_path: Path
-) -> None:
+def test_a_pipeline_fails_with_the_findings_or_with_the_error(source, tmp_path):
     github = yaml.safe_load(RECIPES[".github/workflows/fleet.yml"])["jobs"]["check"]
     gitlab = yaml.safe_load(RECIPES[".gitlab-ci.yml"])["check fleet"]
     command = github["steps"][-1]["run"]
@@ -75,7 +69,7 @@ def test_a_pipeline_fails_with_the_findings_or_with_the_error(
     fleet = "fleet: [{name: db-1}, {name: web-1}, {name: web-2}]\n"
     (tmp_path / "fleet.yml").write_text(fleet)
 
-    def run() -> Result:
+    def run():
         account = source.sandbox.environment
         return source.runner.run("sh", "-c", command, cwd=tmp_path, env=account)
 
@@ -98,7 +92,7 @@ SHOW = """\
 """
 
 
-def write_script(folder: Path) -> Path:
+def write_script(folder):
     """Write the script of the guide that lists an inventory."""
     script = folder / "servers.sh"
     script.write_text(RECIPES["servers.sh"])
@@ -106,9 +100,7 @@ def write_script(folder: Path) -> Path:
     return script
 
 
-def test_an_exported_inventory_is_trusted_but_a_script_is_not(
-    source: Source, tmp_path: Path
-) -> None:
+def test_an_exported_inventory_is_trusted_but_a_script_is_not(source, tmp_path):
     """Pin what Ansible does with exports: text of the API becomes a template there."""
     source.sandbox.servers[0]["plan"] = "{{ 6 * 7 }}"
     file = source.file("prod.server_management.yml")
@@ -123,7 +115,7 @@ def test_an_exported_inventory_is_trusted_but_a_script_is_not(
     source.runner.playbook("-i", frozen, *limit).ok().shows("<42>")
 
 
-def test_a_script_whose_source_fails_has_no_hosts(source: Source, tmp_path: Path) -> None:
+def test_a_script_whose_source_fails_has_no_hosts(source, tmp_path):
     source.file("prod.server_management.yml")
     script = write_script(tmp_path)
     (tmp_path / "ansible.cfg").write_text(VERBOSE)

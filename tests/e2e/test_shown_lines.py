@@ -4,13 +4,9 @@
 
 """No message about an inventory file shows its lines, which may be next to a token."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 from support.run import write_inventory
 
-from .conftest import Source, as_arguments, failures
+from .conftest import as_arguments, failures
 
 # At the end of each line of the files.
 MARK = "shown-line"
@@ -37,14 +33,14 @@ OPTIONS = {
 }
 
 
-def write(source: Source, name: str, *parts: str) -> Path:
+def write(source, name, *parts):
     """Write an inventory file with these parts, and the mark at the end of each line."""
     lines = "\n".join(("plugin: server_management.cloud.servers", *parts)).splitlines()
     content = "".join(f"{line}  # {MARK}\n" for line in lines)
     return write_inventory(source.folder, content, f"{name}.server_management.yml")
 
 
-def test_no_failing_expression_shows_a_line_of_the_file(source: Source) -> None:
+def test_no_failing_expression_shows_a_line_of_the_file(source):
     url = f"base_url: {source.sandbox.url}"
     token = f"api_token: {source.sandbox.token}"
     paths = []
@@ -62,7 +58,7 @@ def test_no_failing_expression_shows_a_line_of_the_file(source: Source) -> None:
 MISTAKES = ["''", "'{{ nope }}'", "'{{ 1 +'", "nope", "[nope]", "{nope: 1}", "null"]
 
 
-def test_no_mistake_in_any_option_shows_a_token(source: Source) -> None:
+def test_no_mistake_in_any_option_shows_a_token(source):
     name = "server_management.cloud.servers"
     shown = source.runner.doc("-t", "inventory", "--json", name).ok().json()
     options = shown[name]["doc"]["options"].keys() - {"plugin", "api_token"}

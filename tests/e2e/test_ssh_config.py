@@ -4,23 +4,18 @@
 
 """The playbook ssh_config: which file it writes, and that ssh reaches servers with it."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from sandbox import Fault
 from support.fixtures import KNOWN
-from support.run import Result
 from support.sshd import SshServer
 
-from .conftest import Source, need_ssh
+from .conftest import need_ssh
 from .hostile import CANARY, CASES
 
 PLAYBOOK = "server_management.cloud.ssh_config"
@@ -34,38 +29,36 @@ Start = Callable[..., SshServer]
 class Config:
     """The file that the playbook writes for a source."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source):
         self.source = source
         self.home = source.runner.home
         self.path = self.home / ".ssh/config.d/server_management.conf"
         source.runner.environment["ANSIBLE_REMOTE_TMP"] = str(self.home / "temporary files")
 
-    def write(self, *arguments: str | Path, **options: Any) -> Result:
+    def write(self, *arguments, **options):
         """Run the playbook for an inventory file with these options."""
         return self.write_for(self.source.file(**options), *arguments)
 
-    def write_for(self, inventory: Path, *arguments: str | Path, **run: Any) -> Result:
+    def write_for(self, inventory, *arguments, **run):
         return self.source.runner.playbook("-i", inventory, PLAYBOOK, *arguments, **run)
 
-    def create(self, text: str) -> None:
+    def create(self, text):
         """Create the file before the playbook runs."""
         self.path.parent.mkdir(parents=True)
         self.path.write_text(text)
 
-    def names(self) -> list[str]:
+    def names(self):
         """Return the names of the hosts in the file."""
         return re.findall(r"^Host (.+)$", self.path.read_text(), re.MULTILINE)
 
 
 @pytest.fixture
-def config(source: Source) -> Config:
+def config(source):
     need_ssh(source.runner)
     return Config(source)
 
 
-def test_ssh_reaches_a_server_by_its_name(
-    config: Config, ssh_server: Start, source: Source
-) -> None:
+def test_ssh_reaches_a_server_by_its_name(config, ssh_server, source):
     ssh = ssh_server(["127.0.0.31", "127.0.0.32"])
     source.sandbox.servers[0]["ipv4"] = "127.0.0.31"
     source.sandbox.servers[1]["ipv4"] = "127.0.0.32"
@@ -92,7 +85,7 @@ def test_ssh_reaches_a_server_by_its_name(
     assert ssh.known_names == ["srv_1", "srv_2"]
 
 
-def test_only_the_user_can_read_what_is_written(config: Config) -> None:
+def test_only_the_user_can_read_what_is_written(config):
     path = config.source.file()
     config.write_for(path).ok()
     assert config.path.stat().st_mode & 0o777 == 0o600
@@ -102,7 +95,7 @@ def test_only_the_user_can_read_what_is_written(config: Config) -> None:
     config.write_for(path).ok().shows("changed=0")
 
 
-def test_a_file_is_kept_if_the_inventory_does_not_fit(config: Config) -> None:
+def test_a_file_is_kept_if_the_inventory_does_not_fit(config):
     config.write().ok()
     before = config.path.read_text()
     no_group = config.write(api_token="t0ken-of-the-wrong")
@@ -115,7 +108,7 @@ def test_a_file_is_kept_if_the_inventory_does_not_fit(config: Config) -> None:
     assert config.path.read_text() == before
 
 
-def test_hosts_that_disappear_must_be_confirmed(config: Config, source: Source) -> None:
+def test_hosts_that_disappear_must_be_confirmed(config, source):
     folder = source.folder = source.folder / "accounts"
     folder.mkdir()
     source.file("a.server_management.yml", statuses=["running"])
@@ -138,7 +131,7 @@ def test_hosts_that_disappear_must_be_confirmed(config: Config, source: Source) 
     assert config.names() == ["db-1", "web-2"]
 
 
-def test_an_empty_account_is_an_empty_file(config: Config, source: Source) -> None:
+def test_an_empty_account_is_an_empty_file(config, source):
     path = source.file()
     config.write_for(path).ok()
     source.sandbox.servers.clear()
@@ -147,7 +140,7 @@ def test_an_empty_account_is_an_empty_file(config: Config, source: Source) -> No
     assert config.path.read_text() == expected
 
 
-def test_a_host_that_is_left_out_needs_no_confirmation(config: Config, source: Source) -> None:
+def test_a_host_that_is_left_out_needs_no_confirmation(config, source):
     extra = ("-e", "ssh_config_prefix=x-")
     config.write(*extra).ok()
     compose = {"ansible_ssh_common_args": "'-p 22' if server_management_name == 'web-1' else ''"}
@@ -156,7 +149,7 @@ def test_a_host_that_is_left_out_needs_no_confirmation(config: Config, source: S
     assert config.names() == ["x-db-1", "x-web-2"]
 
 
-def test_a_file_for_another_inventory_is_not_replaced(config: Config, source: Source) -> None:
+def test_a_file_for_another_inventory_is_not_replaced(config, source):
     before = f"{HEADING}# Inventory: of-another-account, group server_management\n"
     config.create(before)
     path = source.file("a\n  ProxyCommand touch proxied.server_management.yml")
@@ -176,7 +169,7 @@ def test_a_file_for_another_inventory_is_not_replaced(config: Config, source: So
     source.runner.playbook(*sources, PLAYBOOK, cwd=source.folder).ok().shows("changed=0")
 
 
-def test_a_file_of_somebody_else_is_not_replaced(config: Config) -> None:
+def test_a_file_of_somebody_else_is_not_replaced(config):
     mine = f"Host mine\n{HEADING}"
     config.create(mine)
     refused = config.write()
@@ -185,7 +178,7 @@ def test_a_file_of_somebody_else_is_not_replaced(config: Config) -> None:
     assert config.path.read_text() == mine
 
 
-def test_variables_change_the_file_the_group_and_the_names(config: Config) -> None:
+def test_variables_change_the_file_the_group_and_the_names(config):
     path = config.home / "own folder" / "fleet.conf"
     path.parent.mkdir()
     path.parent.chmod(0o755)
@@ -203,7 +196,7 @@ def test_variables_change_the_file_the_group_and_the_names(config: Config) -> No
 
 
 @pytest.mark.parametrize("kind", ["a directory", "not a regular file"])
-def test_only_a_regular_file_is_replaced(config: Config, kind: str) -> None:
+def test_only_a_regular_file_is_replaced(config, kind):
     path = config.home / "other"
     if kind == "a directory":
         path.mkdir()
@@ -215,7 +208,7 @@ def test_only_a_regular_file_is_replaced(config: Config, kind: str) -> None:
     assert not path.is_file()
 
 
-def test_a_host_with_a_variable_that_fails_is_left_out(config: Config, source: Source) -> None:
+def test_a_host_with_a_variable_that_fails_is_left_out(config, source):
     values = {
         "ansible_ssh_host": "{{ nowhere }}",
         "ansible_port": "{{ 1 // 0 }}",
@@ -238,7 +231,7 @@ def test_a_host_with_a_variable_that_fails_is_left_out(config: Config, source: S
     assert text.count("Host ") == 1
 
 
-def test_no_text_of_the_api_becomes_another_line(config: Config, source: Source) -> None:
+def test_no_text_of_the_api_becomes_another_line(config, source):
     source.sandbox.servers[:] = [case.server for case in CASES]
     config.write(host_key_alias=True).ok()
     assert len(config.names()) > len(CASES) // 2

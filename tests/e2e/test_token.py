@@ -4,11 +4,8 @@
 
 """How a token is given, and that it is seen nowhere."""
 
-from __future__ import annotations
-
 import textwrap
 from importlib.metadata import version
-from pathlib import Path
 
 from ansible.parsing.vault import VaultLib, VaultSecret
 
@@ -16,7 +13,7 @@ from sandbox import Fault
 from support.run import without_white_space
 from support.secrets import find_secret
 
-from .conftest import ENDING, Source, Sources, cached
+from .conftest import ENDING, Source, cached
 
 # Each is empty, which counts as not set.
 EMPTY_VARIABLES = {
@@ -29,7 +26,7 @@ EMPTY_VARIABLES = {
 OF_ANOTHER_ACCOUNT = {**EMPTY_VARIABLES, "SERVER_MANAGEMENT_API_TOKEN": "of-another-account"}
 
 
-def test_every_way_to_give_a_token(source: Source, sources: Sources, tmp_path: Path) -> None:
+def test_every_way_to_give_a_token(source, sources, tmp_path):
     token = source.sandbox.token
     # A token that the search for tokens does not know: Ansible lists every extra variable.
     extra = sources.serve("extra-1", token="shown-as-every-extra-var-is")
@@ -60,8 +57,8 @@ def test_every_way_to_give_a_token(source: Source, sources: Sources, tmp_path: P
 
 
 def test_a_token_of_the_file_is_never_replaced_by_that_of_the_environment(
-    source: Source, sources: Sources, tmp_path: Path
-) -> None:
+    source, sources, tmp_path
+):
     api = source.sandbox
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "token").write_text("t0ken-of-the-other-account")
@@ -116,9 +113,7 @@ PLAY = """
 """
 
 
-def test_a_task_and_its_defaults_take_precedence_over_the_environment(
-    source: Source, tmp_path: Path
-) -> None:
+def test_a_task_and_its_defaults_take_precedence_over_the_environment(source, tmp_path):
     api = source.sandbox
     (tmp_path / "token").write_text(f"{api.token}\n")
     playbook = tmp_path / "play.yml"
@@ -128,9 +123,7 @@ def test_a_task_and_its_defaults_take_precedence_over_the_environment(
     assert sent == [f"Bearer {api.token}", f"Bearer {api.token}", "Bearer of-another-account"]
 
 
-def test_a_token_file_that_ansible_reads_as_a_list_of_hosts_is_reported(
-    sources: Sources, tmp_path: Path
-) -> None:
+def test_a_token_file_that_ansible_reads_as_a_list_of_hosts_is_reported(sources, tmp_path):
     # A token that the search for tokens does not know: Ansible lists it as a host.
     api = sources.serve("web-1", token="shown-as-the-name-of-a-host")
     folder = tmp_path / "inventory"
@@ -145,7 +138,7 @@ def test_a_token_file_that_ansible_reads_as_a_list_of_hosts_is_reported(
     assert shown.count("Ansiblereads") == 1
 
 
-def test_the_token_is_seen_nowhere(source: Source, tmp_path: Path) -> None:
+def test_the_token_is_seen_nowhere(source, tmp_path):
     log = tmp_path / "ansible.log"
     cache = tmp_path / "cache"
     loud = {"ANSIBLE_DEBUG": "1", "ANSIBLE_LOG_PATH": str(log)}

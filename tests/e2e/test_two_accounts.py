@@ -4,11 +4,9 @@
 
 """Several accounts in one command: no host is lost, and nothing is shared."""
 
-from __future__ import annotations
-
 from support.fixtures import KNOWN, KNOWN_NAMES
 
-from .conftest import Source, Sources, members
+from .conftest import members
 
 # The second account has a server named as one of the first, and one of its own.
 OTHERS = [
@@ -17,9 +15,7 @@ OTHERS = [
 ]
 
 
-def test_servers_of_two_accounts_with_one_name_are_two_hosts(
-    source: Source, sources: Sources
-) -> None:
+def test_servers_of_two_accounts_with_one_name_are_two_hosts(source, sources):
     sources.add("first", source.sandbox, hosts=KNOWN_NAMES)
     other = sources.serve(servers=OTHERS, token="t0ken-of-the-0ther")
     renamed = "web-1 (srv_a) is web-1_srv_a. The host web-1 is another server, "
@@ -44,7 +40,7 @@ def test_servers_of_two_accounts_with_one_name_are_two_hosts(
     assert rejected.headers["Authorization"] == "Bearer wrong"
 
 
-def test_one_account_in_two_files_is_one_fleet(source: Source, sources: Sources) -> None:
+def test_one_account_in_two_files_is_one_fleet(source, sources):
     sandbox = source.sandbox
     url = f"http://localhost:{sandbox.port}"
     sources.add("first", sandbox, hosts=KNOWN_NAMES, base_url=url)

@@ -4,19 +4,17 @@
 
 """What is shown of requests, waits, the token's origin and the cache, and where."""
 
-from __future__ import annotations
-
 import re
 
 from sandbox import Fault
 from sandbox.account import SERVER
 
-from .conftest import Source, Sources, as_arguments, cached, hosts
+from .conftest import as_arguments, cached, hosts
 
 TOKEN = "a-long-secret-token-of-an-account"
 
 
-def ours(text: str) -> list[str]:
+def ours(text):
     """Return our lines, with times replaced."""
     # Up to 2.18, Ansible may break a line before the long path of the file.
     joined = text.replace("[WARNING]:\n", "[WARNING]: ")
@@ -24,7 +22,7 @@ def ours(text: str) -> list[str]:
     return [re.sub(r"\d+\.\d s|\d+ ms", "T", line) for line in lines]
 
 
-def test_each_level_shows_more_and_always_on_standard_error(source: Source) -> None:
+def test_each_level_shows_more_and_always_on_standard_error(source):
     url = source.sandbox.url
     source.sandbox.token = TOKEN
     (source.folder / "prod").mkdir()
@@ -55,7 +53,7 @@ def test_each_level_shows_more_and_always_on_standard_error(source: Source) -> N
     assert len(ours(third.stderr)) == 4
 
 
-def test_retries_pages_and_decisions_of_the_cache_are_shown(sources: Sources) -> None:
+def test_retries_pages_and_decisions_of_the_cache_are_shown(sources):
     linked = sources.serve(*"abcde", pagination="link", page_size=4, token=TOKEN)
     linked.fail(Fault(status=503), times=1)
     sources.add("linked", linked, retries=1, pagination="link")

@@ -4,8 +4,6 @@
 
 """Facts that are stated in several places are the same everywhere."""
 
-from __future__ import annotations
-
 import ast
 import re
 from functools import lru_cache
@@ -33,7 +31,7 @@ from sandbox import Fault, Sandbox
 from support import status_page
 from support.collection import REPOSITORY
 from support.modules import MODULES as PACKAGE
-from support.modules import REQUIRED, Outcome, run_module
+from support.modules import REQUIRED, run_module
 
 COLLECTION = "server_management.cloud"
 PLUGINS = REPOSITORY / "plugins"
@@ -46,7 +44,7 @@ TYPES = {"str": str, "int": int, "float": float, "bool": bool, "dict": dict, "li
 
 
 @lru_cache
-def documentation(folder: str, name: str) -> tuple[dict[str, Any], str, dict[str, Any]]:
+def documentation(folder, name):
     """Return a plugin's documentation with its fragments, its examples and its return values."""
     path = PLUGINS / folder / f"{name}.py"
     is_module = folder == "modules"
@@ -57,13 +55,12 @@ def documentation(folder: str, name: str) -> tuple[dict[str, Any], str, dict[str
     return doc, examples, returned or {}
 
 
-def own_options(name: str) -> dict[str, dict[str, Any]]:
+def own_options(name):
     module = import_module(f"{PACKAGE}.{name}")
-    options: dict[str, dict[str, Any]] = getattr(module, "OPTIONS", {})  # some have none
-    return options
+    return getattr(module, "OPTIONS", {})  # some have none
 
 
-def rules(option: dict[str, Any]) -> dict[str, Any]:
+def rules(option):
     """Return the rules of an option that documentation and argument spec have in common."""
     return {
         "type": option.get("type", "str"),
@@ -74,14 +71,14 @@ def rules(option: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def environment_of(module: str) -> dict[str, str]:
+def environment_of(module):
     """Return the environment variables in the notes of a module, by option."""
     notes = "\n".join(documentation("modules", module)[0]["notes"])
     return dict(re.findall(r"O\((\w+)\) from\s+E\((SERVER_MANAGEMENT_[A-Z_]+)\)", notes))
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_the_options_of_a_module_are_documented(name: str) -> None:
+def test_the_options_of_a_module_are_documented(name):
     documented = documentation("modules", name)[0]["options"]
     spec = {**connection_argument_spec(), **own_options(name)}
     assert documented.keys() == spec.keys()
@@ -90,14 +87,14 @@ def test_the_options_of_a_module_are_documented(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_a_module_documents_its_environment_and_its_requirements(name: str) -> None:
+def test_a_module_documents_its_environment_and_its_requirements(name):
     assert environment_of(name) == VARIABLES
     (python, library) = documentation("modules", name)[0]["requirements"]
     assert python.startswith("python >= 3.10")
     assert library.startswith("requests >= 2.28")
 
 
-def test_the_inventory_plugin_has_the_connection_options_of_the_modules() -> None:
+def test_the_inventory_plugin_has_the_connection_options_of_the_modules():
     plugin = documentation("inventory", "servers")[0]["options"]
     module = documentation("modules", "server_info")[0]["options"]
     for option in connection_argument_spec():
@@ -107,7 +104,7 @@ def test_the_inventory_plugin_has_the_connection_options_of_the_modules() -> Non
         assert plugin[option]["env"] == [{"name": variable}]
 
 
-def unborrowed(folder: str, name: str) -> set[str]:
+def unborrowed(folder, name):
     """Return the options of a plugin without those of Ansible's own fragments."""
     options = set(documentation(folder, name)[0]["options"])
     for fragment in BORROWED:
@@ -116,7 +113,7 @@ def unborrowed(folder: str, name: str) -> set[str]:
     return options
 
 
-def test_the_inventory_plugin_groups_by_the_documented_fields() -> None:
+def test_the_inventory_plugin_groups_by_the_documented_fields():
     documented = documentation("inventory", "servers")[0]["options"]
     assert set(documented["group_by"]["choices"]) == set(GROUP_FIELDS)
     assert set(SELECTING_OPTIONS) <= documented.keys()
@@ -129,9 +126,9 @@ HELPERS = {
 
 
 @lru_cache
-def options_in(path: Path) -> frozenset[str]:
+def options_in(path):
     """Return what a test gives as options: keys of mappings, and arguments of these helpers."""
-    found: set[Any] = set()
+    found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Dict):
             found.update(key.value for key in node.keys if isinstance(key, ast.Constant))
@@ -142,7 +139,7 @@ def options_in(path: Path) -> frozenset[str]:
     return frozenset(found)
 
 
-def untested(options: set[str], word: str) -> set[str]:
+def untested(options, word):
     """Return the options that no test with this word in its name or its text gives."""
     for path in (REPOSITORY / "tests").rglob("test_*.py"):
         text = path.read_text(encoding="utf-8")
@@ -151,7 +148,7 @@ def untested(options: set[str], word: str) -> set[str]:
     return options
 
 
-def test_each_option_of_the_inventory_plugin_has_a_test() -> None:
+def test_each_option_of_the_inventory_plugin_has_a_test():
     options = unborrowed("inventory", "servers")
     for path in (REPOSITORY / "tests").rglob("test_*.py"):
         # Tests of modules have options with the same names.
@@ -161,15 +158,15 @@ def test_each_option_of_the_inventory_plugin_has_a_test() -> None:
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_each_option_of_a_module_has_a_test(name: str) -> None:
+def test_each_option_of_a_module_has_a_test(name):
     assert not untested(set(own_options(name)), name)
 
 
-def test_each_connection_option_of_modules_has_a_test() -> None:
+def test_each_connection_option_of_modules_has_a_test():
     assert not untested(set(connection_argument_spec()), "options")
 
 
-def matches_in_guides(pattern: str) -> set[str]:
+def matches_in_guides(pattern):
     found = set()
     for path in REPOSITORY.glob("docs/docsite/rst/guide_*.rst"):
         found.update(re.findall(pattern, path.read_text(encoding="utf-8"), re.MULTILINE))
@@ -177,7 +174,7 @@ def matches_in_guides(pattern: str) -> set[str]:
 
 
 @pytest.mark.parametrize(("folder", "name"), PLUGIN_NAMES)
-def test_each_option_is_in_a_guide_or_an_example(folder: str, name: str) -> None:
+def test_each_option_is_in_a_guide_or_an_example(folder, name):
     named = matches_in_guides(r"``(\w+)[`:]") | matches_in_guides(r"^[ -]*(\w+):")
     if folder == "modules":
         named.update(re.findall(r"(\w+):", documentation(folder, name)[1]))
@@ -185,7 +182,7 @@ def test_each_option_is_in_a_guide_or_an_example(folder: str, name: str) -> None
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_examples_use_documented_options(name: str) -> None:
+def test_examples_use_documented_options(name):
     tasks = yaml.safe_load(documentation("modules", name)[1])
     used = 0
     for task in tasks:
@@ -216,7 +213,7 @@ TASKS: dict[str, list[dict[str, Any]]] = {
 }
 
 
-def outcomes(name: str, sandbox: Sandbox) -> list[Outcome]:
+def outcomes(name, sandbox):
     """Run a module in all ways that differ in their return values."""
     given = {"base_url": sandbox.url, "api_token": sandbox.token, "retries": 0}
     tasks = TASKS.get(name, [REQUIRED.get(name, {})])
@@ -229,7 +226,7 @@ def outcomes(name: str, sandbox: Sandbox) -> list[Outcome]:
     return found
 
 
-def check_values(documented: dict[str, Any], values: dict[str, Any], seen: set[str]) -> None:
+def check_values(documented, values, seen):
     """Compare values with their documentation, at all depths, and collect their names."""
     assert values.keys() <= documented.keys()
     for key, value in values.items():
@@ -239,16 +236,15 @@ def check_values(documented: dict[str, Any], values: dict[str, Any], seen: set[s
             assert "null" in rule["description"].lower()
             continue
         assert value.__class__ is TYPES[rule["type"]]
-        elements: Any = [value]
+        elements: Any = value if "elements" in rule else [value]
         if "elements" in rule:
-            elements = value
             assert {element.__class__ for element in elements} <= {TYPES[rule["elements"]]}
         for element in elements:
             if "contains" in rule:
                 check_values(rule["contains"], element, seen)
 
 
-def all_keys(documented: dict[str, Any]) -> set[str]:
+def all_keys(documented):
     keys = set(documented)
     for rule in documented.values():
         keys |= all_keys(rule.get("contains", {}))
@@ -256,9 +252,9 @@ def all_keys(documented: dict[str, Any]) -> set[str]:
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_return_values_are_documented(name: str) -> None:
+def test_return_values_are_documented(name):
     documented = documentation("modules", name)[2]
-    seen: set[str] = set()
+    seen = set()
     with Sandbox(servers=5) as sandbox:
         sandbox.servers[4]["name"] = sandbox.servers[3]["name"]
         found = outcomes(name, sandbox)
@@ -278,7 +274,7 @@ LABELS = {"full": [], "partial": ["Partly live"], "none": ["Not yet live"]}
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_the_documentation_states_what_is_live(name: str) -> None:
+def test_the_documentation_states_what_is_live(name):
     doc = documentation("modules", name)[0]
     live = doc["attributes"]["live"]
     assert live["support"] == status_page.support(name)
@@ -289,7 +285,7 @@ def test_the_documentation_states_what_is_live(name: str) -> None:
     assert re.findall(r"^(Not yet live|Partly live)\. ", doc["description"][0]) == label
 
 
-def test_modules_that_are_not_live_are_documented_as_previews() -> None:
+def test_modules_that_are_not_live_are_documented_as_previews():
     sentence = "This module is a preview: its options may change until the operation is live."
     descriptions = {name: documentation("modules", name)[0]["description"] for name in MODULES}
     previews = [name for name, lines in descriptions.items() if sentence in lines]
@@ -297,7 +293,7 @@ def test_modules_that_are_not_live_are_documented_as_previews() -> None:
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_a_module_declares_its_attributes(name: str) -> None:
+def test_a_module_declares_its_attributes(name):
     attributes = documentation("modules", name)[0]["attributes"]
     names = ["action_group", "check_mode", "diff_mode", "idempotent", "live", "platform"]
     assert sorted(attributes) == names
@@ -307,7 +303,7 @@ def test_a_module_declares_its_attributes(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_a_module_documents_the_listing_options_that_it_ignores(name: str) -> None:
+def test_a_module_documents_the_listing_options_that_it_ignores(name):
     options = documentation("modules", name)[0]["options"]
     texts = {key: " ".join(option["description"]) for key, option in options.items()}
     reads = name in ("server_info", "server", "fleet_info", "api_info")
@@ -317,7 +313,7 @@ def test_a_module_documents_the_listing_options_that_it_ignores(name: str) -> No
     assert ignores is (name in ("server", "fleet_info"))
 
 
-def test_the_version_is_the_same_everywhere() -> None:
+def test_the_version_is_the_same_everywhere():
     galaxy = yaml.safe_load((REPOSITORY / "galaxy.yml").read_text(encoding="utf-8"))
     assert galaxy["version"] == VERSION
     pages = [*REPOSITORY.glob("docs/docsite/rst/*.rst"), REPOSITORY / "README.md"]
@@ -331,13 +327,13 @@ def test_the_version_is_the_same_everywhere() -> None:
         assert tuple(map(int, added.split("."))) <= tuple(map(int, VERSION.split(".")))
 
 
-def test_the_action_group_has_the_modules() -> None:
+def test_the_action_group_has_the_modules():
     runtime = yaml.safe_load((REPOSITORY / "meta" / "runtime.yml").read_text(encoding="utf-8"))
     assert sorted(runtime["action_groups"]["all"]) == MODULES
     assert {module for row in OPERATIONS for module in row.modules} == set(MODULES)
 
 
-def test_the_readme_lists_the_plugins_with_their_scopes() -> None:
+def test_the_readme_lists_the_plugins_with_their_scopes():
     text = (REPOSITORY / "README.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\w+)`( \(inventory\))? \| .* \| `(\S+)` \| (.+) \|$", text, re.M)
     inventory, *modules = rows

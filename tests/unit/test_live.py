@@ -4,8 +4,6 @@
 
 """What is live: documents, the client and the tests say the same."""
 
-from __future__ import annotations
-
 import re
 
 import yaml
@@ -20,7 +18,7 @@ REQUESTS = [value for value in vars(_client).values() if isinstance(value, Reque
 GUIDES = REPOSITORY / "docs/docsite/rst"
 
 
-def test_the_scopes_of_what_is_live_are_documented() -> None:
+def test_the_scopes_of_what_is_live_are_documented():
     guide = (GUIDES / "guide_trust.rst").read_text(encoding="utf-8")
     sentence = re.search(r"^  The scopes?\s([^.]*)\s(?:is|are)\ssufficient for", guide, re.M)
     assert sentence
@@ -28,7 +26,7 @@ def test_the_scopes_of_what_is_live_are_documented() -> None:
     assert set(re.findall(r"``(.*?)``", sentence[1])) == live
 
 
-def test_the_client_sends_the_described_requests() -> None:
+def test_the_client_sends_the_described_requests():
     described = []
     for path, methods in DESCRIPTION["paths"].items():
         for method, operation in methods.items():
@@ -45,7 +43,7 @@ METHODS = r"\b[Oo]nly\s((?:``[A-Z]+``,?\s+(?:and\s+)?)+)requests"
 STATUSES = r"\bstatus\s+other\s+than\s+(\d+(?:,?(?:\s+or)?\s+\d+)*)"
 
 
-def test_documents_name_the_requests_that_are_live() -> None:
+def test_documents_name_the_requests_that_are_live():
     methods = {request.method for request in REQUESTS}
     statuses = {str(request.success) for request in REQUESTS}
     assert re.search(METHODS, (GUIDES / "guide_trust.rst").read_text(encoding="utf-8"))
@@ -59,13 +57,13 @@ def test_documents_name_the_requests_that_are_live() -> None:
             assert not row.live or f"{row.title} is not yet live" not in text, path
 
 
-def test_the_description_of_the_api_names_what_is_live() -> None:
+def test_the_description_of_the_api_names_what_is_live():
     (live,) = re.findall(r"([^.]+) (?:is|are) live\.", DESCRIPTION["info"]["description"])
     for row in OPERATIONS:
         assert (row.title.lower() in live.lower()) is row.live
 
 
-def test_no_endpoint_is_invented() -> None:
+def test_no_endpoint_is_invented():
     (server,) = DESCRIPTION["servers"]
     prefix = server["url"].removeprefix("{base_url}")
     described = {f"{prefix}/{path.split('/')[1]}" for path in DESCRIPTION["paths"]}
@@ -81,7 +79,7 @@ def test_no_endpoint_is_invented() -> None:
         assert set(re.findall(r"\b(?:POST|PUT|PATCH|DELETE)\b", text)) <= methods, name
 
 
-def test_the_tests_that_the_development_guide_names_exist() -> None:
+def test_the_tests_that_the_development_guide_names_exist():
     guide = (GUIDES / "guide_development.rst").read_text(encoding="utf-8")
     named = set(re.findall(r"``(?:tests/)?(?:\w+/)*(test_\w+\.py)``", guide))
     assert len(named) > 20

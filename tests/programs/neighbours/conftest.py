@@ -4,8 +4,6 @@
 
 """Provide the fixtures of the end-to-end tests."""
 
-from __future__ import annotations
-
 from ansible.release import __version__ as ansible_version
 from e2e.conftest import source
 

@@ -4,11 +4,6 @@
 
 """Check the playbook of the AWX guide with the real modules of awx.awx, but without AWX."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import pytest
 import yaml
 
@@ -19,13 +14,13 @@ NAME = "set_up_awx.yml"
 
 
 @pytest.fixture
-def playbook(tmp_path: Path) -> Path:
+def playbook(tmp_path):
     path = tmp_path / NAME
     path.write_text(f"---\n{read_files('awx')[NAME]}")
     return path
 
 
-def test_the_playbook_passes_the_linter(playbook: Path, tmp_path: Path) -> None:
+def test_the_playbook_passes_the_linter(playbook, tmp_path):
     # Without the collections that other tests install: those of the package are used.
     runner = Runner(tmp_path / "home")
     strict = ("--offline", "--strict", "--profile", "production", "--nocolor")
@@ -34,8 +29,8 @@ def test_the_playbook_passes_the_linter(playbook: Path, tmp_path: Path) -> None:
     runner.playbook("--syntax-check", playbook).ok()
 
 
-def test_the_playbook_has_only_options_of_the_modules(playbook: Path, tmp_path: Path) -> None:
-    tasks: list[dict[str, Any]] = yaml.safe_load(playbook.read_text())[0]["tasks"]
+def test_the_playbook_has_only_options_of_the_modules(playbook, tmp_path):
+    tasks = yaml.safe_load(playbook.read_text())[0]["tasks"]
     used = {name: task[name] for task in tasks for name in task if name.startswith("awx.awx.")}
     assert len(used) == len(tasks)
     docs = Runner(tmp_path / "home").doc("-t", "module", "-j", *used).ok().json()

@@ -4,16 +4,11 @@
 
 """Host keys that OpenSSH remembers by server: a real OpenSSH server, with checking on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
-from e2e.conftest import Source
 
 from support.fixtures import KNOWN
-from support.run import Result
 from support.sshd import SshServer
 
 ADDRESSES = ["127.0.0.31", "127.0.0.32"]
@@ -59,13 +54,13 @@ TRANSFERS = """\
 class Fleet:
     """Servers of the sandbox at the addresses of an OpenSSH server; no key is known at first."""
 
-    def __init__(self, source: Source, ssh: SshServer, *ids: str) -> None:
+    def __init__(self, source, ssh, *ids):
         self.source = source
         self.ssh = ssh
         self.become(*ids)
         source.runner.environment |= ssh.environment
 
-    def become(self, *ids: str) -> None:
+    def become(self, *ids):
         """Let the account have other servers, at the same addresses."""
         self.source.sandbox.servers[:] = [
             {**KNOWN[0], "id": server_id, "name": f"web-{number}", "ipv4": address}
@@ -74,23 +69,23 @@ class Fleet:
             )
         ]
 
-    def add_ssh_arguments(self, arguments: str) -> None:
+    def add_ssh_arguments(self, arguments):
         """Add to what Ansible passes to ssh, before anything else."""
         environment = self.source.runner.environment
         environment["ANSIBLE_SSH_ARGS"] += f" {arguments}"
         # The path of a socket must be short.
         environment["ANSIBLE_SSH_CONTROL_PATH_DIR"] = f"{environment['TMPDIR']}/cp"
 
-    def ping(self, *arguments: str) -> Result:
+    def ping(self, *arguments):
         """Ping all servers."""
         path = self.source.file(host_key_alias=True)
         return self.source.runner.ansible("-i", path, "all", "-m", PING, *arguments)
 
-    def reached(self, *arguments: str) -> int:
+    def reached(self, *arguments):
         """Return the number of servers that can be reached."""
         return self.ping(*arguments).stdout.count('"ping": "pong"')
 
-    def assert_refused(self) -> None:
+    def assert_refused(self):
         """Check that both servers are refused because of their keys."""
         # With pipelining, Ansible prints nothing of ssh if ssh ends while the module is sent to it.
         result = self.ping("-e", "ansible_pipelining=false")
@@ -100,9 +95,7 @@ class Fleet:
 
 
 @pytest.mark.parametrize("arguments", ["-o ControlMaster=no", PERSIST], ids=["once", "persist"])
-def test_a_key_belongs_to_a_server_and_not_to_its_address(
-    source: Source, ssh_server: Start, arguments: str
-) -> None:
+def test_a_key_belongs_to_a_server_and_not_to_its_address(source, ssh_server, arguments):
     ssh = ssh_server(ADDRESSES)
     fleet = Fleet(source, ssh, "srv_a", "srv_b")
     fleet.add_ssh_arguments(arguments)
@@ -122,9 +115,7 @@ def test_a_key_belongs_to_a_server_and_not_to_its_address(
     assert fleet.reached() == 1
 
 
-def test_each_way_to_transfer_a_file_checks_the_key_of_the_server(
-    source: Source, ssh_server: Start, tmp_path: Path
-) -> None:
+def test_each_way_to_transfer_a_file_checks_the_key_of_the_server(source, ssh_server, tmp_path):
     ssh = ssh_server(ADDRESSES)
     fleet = Fleet(source, ssh, "srv_a", "srv_b")
     assert fleet.reached() == 2
@@ -144,9 +135,7 @@ def test_each_way_to_transfer_a_file_checks_the_key_of_the_server(
         assert all("HostKeyAlias=srv_b" in line for line in used)
 
 
-def test_the_key_of_a_jump_host_is_checked_by_its_own_name(
-    source: Source, ssh_server: Start, tmp_path: Path
-) -> None:
+def test_the_key_of_a_jump_host_is_checked_by_its_own_name(source, ssh_server, tmp_path):
     ssh = ssh_server([*ADDRESSES, "127.0.0.33"])
     fleet = Fleet(source, ssh, "srv_a", "srv_b", "srv_c")
     source.sandbox.servers.pop()
@@ -158,7 +147,7 @@ def test_the_key_of_a_jump_host_is_checked_by_its_own_name(
     assert ssh.known_names == [f"[127.0.0.33]:{ssh.port}", "srv_a", "srv_b"]
 
 
-def test_no_id_becomes_an_option_of_ssh_or_shares_a_name(source: Source, ssh_server: Start) -> None:
+def test_no_id_becomes_an_option_of_ssh_or_shares_a_name(source, ssh_server):
     ssh = ssh_server([f"127.0.0.{number}" for number in range(31, 31 + len(HOSTILE_IDS))])
     fleet = Fleet(source, ssh, *HOSTILE_IDS)
     assert fleet.reached("--forks", "3") == len(HOSTILE_IDS)
@@ -170,9 +159,7 @@ def test_no_id_becomes_an_option_of_ssh_or_shares_a_name(source: Source, ssh_ser
     assert fleet.reached("--forks", "3", other) == len(HOSTILE_IDS)
 
 
-def test_a_connection_that_is_kept_open_can_be_kept_by_server(
-    source: Source, ssh_server: Start
-) -> None:
+def test_a_connection_that_is_kept_open_can_be_kept_by_server(source, ssh_server):
     ssh = ssh_server(["127.0.0.31"])
     fleet = Fleet(source, ssh, "srv_a")
     other = {**source.sandbox.servers[0], "id": "srv_b", "name": "web-2"}

@@ -9,20 +9,17 @@ from __future__ import annotations
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import pytest
 import yaml
-from e2e.conftest import Source
 from jinja2 import Template
 
 from support.guides import read_files, read_tasks
-from support.run import Result, Runner
+from support.run import Runner
 from support.secrets import find_in_files, find_secret
 
 FILES = read_files("awx")
@@ -42,7 +39,7 @@ PLAYBOOK = """\
 """
 
 
-def make_environment(folder: Path, *missing: str) -> Path:
+def make_environment(folder, *missing):
     """Make a virtual environment with the packages of this one, but for some; return its Python.
 
     Nothing is downloaded: the packages are links.
@@ -72,22 +69,22 @@ class Nodes:
     folder: Path
 
     @property
-    def private(self) -> Path:
+    def private(self):
         """Return the job's directory on the control node."""
         return self.folder / "private"
 
     @property
-    def worker(self) -> Path:
+    def worker(self):
         """Return the job's directory on the execution node."""
         return self.folder / "worker"
 
-    def write(self, name: str, content: str | dict[str, Any]) -> None:
+    def write(self, name, content):
         """Write a file of the job."""
         path = self.private / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content if isinstance(content, str) else yaml.safe_dump(content))
 
-    def run(self) -> Result:
+    def run(self):
         """Run the job from the control node to the execution node and back."""
         sent, received = self.folder / "sent.stream", self.folder / "received.stream"
         transmit = f"transmit {self.private} --playbook site.yml --ident job > {sent}"
@@ -99,17 +96,17 @@ class Nodes:
 
 
 @pytest.fixture
-def temporary() -> Generator[str, None, None]:
+def temporary():
     """Return a folder for sockets: their paths must be short, and pytest's folders are long."""
     with TemporaryDirectory(prefix="sm") as folder:
         yield folder
 
 
 @pytest.fixture
-def start(installed: Path, tmp_path: Path, temporary: str, source: Source) -> Callable[..., Nodes]:
+def start(installed, tmp_path, temporary, source):
     """Return a function that prepares the job of the guide, on a node that may lack something."""
 
-    def make(*missing: str) -> Nodes:
+    def make(*missing):
         python = make_environment(tmp_path / "node", *missing)
         control = Runner(tmp_path / "control_home")
         node = Runner(tmp_path / "node_home", installed, python)
@@ -117,7 +114,7 @@ def start(installed: Path, tmp_path: Path, temporary: str, source: Source) -> Ca
             runner.environment["TMPDIR"] = temporary
         nodes = Nodes(control, node, tmp_path)
         # AWX keeps the files of credentials in this folder of the job.
-        values: dict[str, Any] = {
+        values = {
             "base_url": source.sandbox.url,
             "api_token": source.sandbox.token,
         }
@@ -136,9 +133,7 @@ def start(installed: Path, tmp_path: Path, temporary: str, source: Source) -> Ca
     return make
 
 
-def test_a_job_runs_on_a_node_and_its_token_does_not_come_back(
-    start: Callable[..., Nodes], source: Source
-) -> None:
+def test_a_job_runs_on_a_node_and_its_token_does_not_come_back(start, source):
     nodes = start()
     assert "the account has 3 servers" in nodes.run().ok().stdout
     assert len(source.sandbox.requests) == 2
@@ -151,9 +146,7 @@ def test_a_job_runs_on_a_node_and_its_token_does_not_come_back(
     assert find_secret((nodes.folder / "received.stream").read_bytes()) == ""
 
 
-def test_a_token_that_a_node_has_travels_in_no_stream(
-    start: Callable[..., Nodes], source: Source
-) -> None:
+def test_a_token_that_a_node_has_travels_in_no_stream(start, source):
     nodes = start()
     (nodes.private / "env" / "token").unlink()
     token = nodes.node.home / "token"
@@ -166,7 +159,7 @@ def test_a_token_that_a_node_has_travels_in_no_stream(
     assert not [path for path in stored if source.sandbox.token.encode() in path.read_bytes()]
 
 
-def test_a_node_without_requests_is_reported(start: Callable[..., Nodes]) -> None:
+def test_a_node_without_requests_is_reported(start):
     nodes = start("requests")
     result = nodes.run()
     assert result.contains("The Python library requests is not installed")

@@ -4,18 +4,13 @@
 
 """Share the inventory cache between controllers in a real Redis."""
 
-from __future__ import annotations
-
 import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Generator
-from pathlib import Path
-from typing import Any
 
 import pytest
-from e2e.conftest import Source, hosts
+from e2e.conftest import hosts
 
 from support.fixtures import KNOWN_NAMES
 from support.guides import read_files
@@ -31,7 +26,7 @@ pytestmark = pytest.mark.skipif(not PROGRAM, reason="Redis is not installed")
 class Redis:
     """A Redis server on loopback that writes nothing to disk."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
@@ -42,7 +37,7 @@ class Redis:
             assert time.monotonic() < deadline, "Redis did not start"
             time.sleep(0.05)
 
-    def ask(self, command: str) -> bytes:
+    def ask(self, command):
         """Return the first line of the server's response, or nothing if it is not running."""
         try:
             with socket.create_connection(("127.0.0.1", self.port), timeout=5) as connection:
@@ -51,21 +46,21 @@ class Redis:
         except ConnectionError:
             return b""
 
-    def stop(self) -> None:
+    def stop(self):
         """End the server; does nothing if it has ended."""
         self._process.terminate()
         self._process.wait()
 
 
 @pytest.fixture
-def redis(tmp_path: Path) -> Generator[Redis, None, None]:
+def redis(tmp_path):
     server = Redis(tmp_path)
     yield server
     server.stop()
 
 
 @pytest.fixture
-def options(redis: Redis) -> dict[str, Any]:
+def options(redis):
     """Return the options that put the cache into Redis."""
     return {
         "cache": True,
@@ -74,9 +69,7 @@ def options(redis: Redis) -> dict[str, Any]:
     }
 
 
-def test_two_controllers_share_a_cache(
-    source: Source, redis: Redis, options: dict[str, Any], installed: Path, tmp_path: Path
-) -> None:
+def test_two_controllers_share_a_cache(source, redis, options, installed, tmp_path):
     path = source.file(**options)
     first = source.runner.inventory("-i", path, "--list").ok().json()
     assert len(source.sandbox.requests) == 1
@@ -91,9 +84,7 @@ def test_two_controllers_share_a_cache(
     assert len(source.sandbox.requests) == 2
 
 
-def test_without_redis_the_listing_is_read_from_the_api(
-    source: Source, redis: Redis, options: dict[str, Any]
-) -> None:
+def test_without_redis_the_listing_is_read_from_the_api(source, redis, options):
     assert hosts(source.list_silently(**options)) == KNOWN_NAMES
     redis.stop()
     before = len(source.sandbox.requests)
@@ -105,9 +96,7 @@ def test_without_redis_the_listing_is_read_from_the_api(
     assert "Traceback" not in result.output
 
 
-def test_the_requests_of_several_nodes(
-    source: Source, redis: Redis, installed: Path, tmp_path: Path
-) -> None:
+def test_the_requests_of_several_nodes(source, redis, installed, tmp_path):
     """Count what the API receives from two nodes that update twice, as the guides say."""
     files = {**read_files("awx"), **read_files("inventory")}
     token = tmp_path / "token"

@@ -4,12 +4,8 @@
 
 """Use the collection with ansible-runner and ansible-navigator."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
-from e2e.conftest import Source, cached, hosts
+from e2e.conftest import cached, hosts
 
 from support.fixtures import KNOWN_NAMES
 
@@ -54,7 +50,7 @@ for job in ("first", "second"):
 """
 
 
-def test_ansible_runner_lists_and_runs(source: Source, tmp_path: Path) -> None:
+def test_ansible_runner_lists_and_runs(source, tmp_path):
     path, folder = source.file(), tmp_path / "private"
     folder.mkdir()
     listing = source.runner.run("python", "-c", LIST, path, folder).ok().json()
@@ -66,8 +62,8 @@ def test_ansible_runner_lists_and_runs(source: Source, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("chosen", "requests"), [(False, 2), (True, 1)])
 def test_jobs_of_ansible_runner_share_only_a_cache_that_the_file_names(
-    source: Source, tmp_path: Path, chosen: bool, requests: int
-) -> None:
+    source, tmp_path, chosen, requests
+):
     folder = tmp_path / "private"
     folder.mkdir()
     options = cached(tmp_path / "cache") if chosen else {"cache": True}
@@ -79,7 +75,7 @@ def test_jobs_of_ansible_runner_share_only_a_cache_that_the_file_names(
     )
 
 
-def test_ansible_navigator_lists(source: Source, tmp_path: Path) -> None:
+def test_ansible_navigator_lists(source, tmp_path):
     quiet = ("--mode", "stdout", "--execution-environment", "false")
     log = ("--log-file", tmp_path / "navigator.log")
     command = ("ansible-navigator", "inventory", "-i", source.file(), "--list", *quiet, *log)

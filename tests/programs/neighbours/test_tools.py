@@ -4,12 +4,9 @@
 
 """Use the inventory with other tools, with the files of the recipes."""
 
-from __future__ import annotations
-
 import shutil
 
 import pytest
-from e2e.conftest import Source
 
 from support.guides import read_files
 
@@ -29,7 +26,7 @@ def test_a_server(host):
 
 
 @pytest.mark.skipif(not shutil.which("jq"), reason="jq is not installed")
-def test_jq_reads_servers_with_odd_fields(source: Source) -> None:
+def test_jq_reads_servers_with_odd_fields(source):
     source.sandbox.servers[0].update(plan="{{ 1 + 1 }}", region="{% eu\t1 %}")
     source.sandbox.servers[2]["region"] = None
     source.file(NAME)
@@ -47,7 +44,7 @@ def test_jq_reads_servers_with_odd_fields(source: Source) -> None:
     assert failed.contains("is not valid in a csv row")
 
 
-def test_molecule_uses_a_linked_directory(source: Source) -> None:
+def test_molecule_uses_a_linked_directory(source):
     folder = source.folder / "role"
     for name in ("inventory", "molecule/default"):
         (folder / name).mkdir(parents=True)
@@ -60,7 +57,7 @@ def test_molecule_uses_a_linked_directory(source: Source) -> None:
     assert not converged.contains("this is srv_2")
 
 
-def test_testinfra_tests_the_hosts_of_a_group(source: Source) -> None:
+def test_testinfra_tests_the_hosts_of_a_group(source):
     (source.folder / "test_server.py").write_text(TEST_FILE)
     path = source.file(
         NAME, compose=LOCAL, filters=[{"exclude": "server_management_id == 'srv_3'"}]

@@ -4,26 +4,20 @@
 
 """The playbook of the guide that waits for a server: from an empty account to a first command."""
 
-from __future__ import annotations
-
 import threading
 import time
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
-from e2e.conftest import Source
 
 from support.fixtures import KNOWN
 from support.guides import read_files
-from support.sshd import SshServer
 
 NAME = "wait_for_server.yml"
 ADDRESS = "127.0.0.31"
 
 
 @pytest.fixture
-def playbook(source: Source, tmp_path: Path) -> Path:
+def playbook(source, tmp_path):
     """Return the playbook, for the sandbox instead of the API."""
     token = tmp_path / "token"
     token.write_text(source.sandbox.token, encoding="utf-8")
@@ -33,12 +27,12 @@ def playbook(source: Source, tmp_path: Path) -> Path:
     return path
 
 
-def let_it_appear(source: Source, ssh: SshServer) -> None:
+def let_it_appear(source, ssh):
     """List the server after the first attempt, let it run after the second, and listen at last."""
     sandbox = source.sandbox
     server = {**KNOWN[0], "name": "new-1", "status": "made-up-starting", "ipv4": ADDRESS}
 
-    def wait_for_requests(count: int) -> None:
+    def wait_for_requests(count):
         while len(sandbox.requests) < count:
             time.sleep(0.1)
 
@@ -51,9 +45,7 @@ def let_it_appear(source: Source, ssh: SshServer) -> None:
     ssh.start()
 
 
-def test_the_playbook_waits_for_a_server(
-    source: Source, ssh_server: Callable[..., SshServer], playbook: Path
-) -> None:
+def test_the_playbook_waits_for_a_server(source, ssh_server, playbook):
     ssh = ssh_server([ADDRESS])
     ssh.stop()
     source.runner.environment.update(ssh.environment)

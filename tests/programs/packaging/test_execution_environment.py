@@ -4,15 +4,10 @@
 
 """Use the collection with ansible-builder."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 import yaml
 
 from support.guides import read_files
-from support.run import Runner
 
 REPOSITORY_URL = "https://git.example.com/server_management/cloud.git"
 GALAXY = {"collections": [{"name": REPOSITORY_URL, "type": "git"}]}
@@ -20,20 +15,19 @@ NAME = "execution-environment.yml"
 
 
 @pytest.fixture
-def requirements(runner: Runner, installed: Path) -> list[str]:
+def requirements(runner, installed):
     """Return the Python packages that an image with the collection would contain."""
     result = runner.run("ansible-builder", "introspect", installed).ok()
-    found: list[str] = yaml.safe_load(result.stdout)["python"]
-    return found
+    return yaml.safe_load(result.stdout)["python"]
 
 
-def test_the_image_gets_requests(requirements: list[str]) -> None:
+def test_the_image_gets_requests(requirements):
     assert requirements == ["requests>=2.28.0  # from collection server_management.cloud"]
 
 
 def test_a_build_context_asks_for_the_collection_and_what_it_needs(
-    runner: Runner, installed: Path, requirements: list[str], tmp_path: Path
-) -> None:
+    runner, installed, requirements, tmp_path
+):
     definition = tmp_path / NAME
     definition.write_text(read_files("awx")[NAME], encoding="utf-8")
     context = tmp_path / "context"

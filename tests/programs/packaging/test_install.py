@@ -4,8 +4,6 @@
 
 """Install the collection in each supported way, and use it."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 
@@ -21,24 +19,24 @@ ALL_THAT_RUNS = {"meta", "plugins"}
 
 
 @pytest.fixture
-def collections(tmp_path: Path) -> Path:
+def collections(tmp_path):
     """Return the collections path that a test installs into."""
     return tmp_path / "collections"
 
 
 @pytest.fixture
-def bare(tmp_path: Path, collections: Path) -> Runner:
+def bare(tmp_path, collections):
     """Return a runner that looks for collections only there."""
     return Runner(tmp_path / "home", collections)
 
 
-def install(runner: Runner, *what: str | Path) -> None:
+def install(runner, *what):
     """Install without a Galaxy server."""
     place = runner.environment["ANSIBLE_COLLECTIONS_PATH"]
     runner.galaxy("collection", "install", *what, "-p", place, "--offline").ok()
 
 
-def assert_works(runner: Runner, folder: Path) -> None:
+def assert_works(runner, folder):
     """Check that an inventory lists a sandbox's servers and prints no warning."""
     with Sandbox(servers=3) as sandbox:
         options = {"base_url": sandbox.url, "api_token": sandbox.token}
@@ -49,7 +47,7 @@ def assert_works(runner: Runner, folder: Path) -> None:
         assert sorted(result.json()["_meta"]["hostvars"]) == sorted(names)
 
 
-def test_the_tarball_installs(bare: Runner, tarball: Path, tmp_path: Path) -> None:
+def test_the_tarball_installs(bare, tarball, tmp_path):
     install(bare, tarball)
     listing = bare.galaxy("collection", "list", "--format=json").ok().json()
     (found,) = listing.values()
@@ -60,9 +58,7 @@ def test_the_tarball_installs(bare: Runner, tarball: Path, tmp_path: Path) -> No
     assert_works(bare, tmp_path)
 
 
-def test_a_requirements_file_with_a_git_address_installs(
-    bare: Runner, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_a_requirements_file_with_a_git_address_installs(bare, tmp_path, tmp_path_factory):
     repository = copy_sources(tmp_path_factory.mktemp("repository"))
     author = ("-c", "user.name=A Tester", "-c", "user.email=tester@example.com")
     for command in (
@@ -78,9 +74,7 @@ def test_a_requirements_file_with_a_git_address_installs(
     assert_works(bare, tmp_path)
 
 
-def test_meta_and_plugins_are_all_that_it_needs(
-    bare: Runner, collections: Path, tarball: Path, tmp_path: Path
-) -> None:
+def test_meta_and_plugins_are_all_that_it_needs(bare, collections, tarball, tmp_path):
     install(bare, tarball)
     for path in (collections / COLLECTION).iterdir():
         if path.name in ALL_THAT_RUNS:
@@ -90,9 +84,7 @@ def test_meta_and_plugins_are_all_that_it_needs(
     assert_works(bare, tmp_path)
 
 
-def test_the_tarball_holds_nothing_that_git_does_not(
-    bare: Runner, collections: Path, tarball: Path
-) -> None:
+def test_the_tarball_holds_nothing_that_git_does_not(bare, collections, tarball):
     install(bare, tarball)
     place = collections / COLLECTION
     installed = {str(path.relative_to(place)) for path in place.rglob("*") if path.is_file()}

@@ -4,12 +4,9 @@
 
 """Build a release as the workflow does, and install it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -21,14 +18,14 @@ WORKFLOW = REPOSITORY / ".github" / "workflows" / "release.yml"
 TIME_LIMIT = 300.0  # seconds
 
 
-def git(folder: Path, *arguments: str) -> None:
+def git(folder, *arguments):
     author = ("-c", "user.name=A Maintainer", "-c", "user.email=maintainer@example.com")
     command = ("git", *author, *arguments)
     subprocess.run(command, cwd=folder, check=True)
 
 
 @pytest.fixture
-def checkout(tmp_path: Path) -> Path:
+def checkout(tmp_path):
     """Return a repository whose one commit can be released: its address is not a placeholder."""
     folder = copy_sources(tmp_path / "checkout")
     galaxy = folder / "galaxy.yml"
@@ -40,14 +37,13 @@ def checkout(tmp_path: Path) -> Path:
     return folder
 
 
-def steps_of_the_build() -> list[dict[str, Any]]:
+def steps_of_the_build():
     """Return the steps of the job that builds a release."""
     workflow = yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))
-    steps: list[dict[str, Any]] = workflow["jobs"]["build"]["steps"]
-    return steps
+    return workflow["jobs"]["build"]["steps"]
 
 
-def release(checkout: Path) -> subprocess.CompletedProcess[str]:
+def release(checkout):
     """Build with the workflow's command, but without the checks, of which this test is one."""
     commands = [step.get("run", "") for step in steps_of_the_build()]
     (command,) = [command for command in commands if command.startswith("make ")]
@@ -65,7 +61,7 @@ def release(checkout: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_release_is_the_tagged_commit(checkout: Path, tmp_path: Path) -> None:
+def test_a_release_is_the_tagged_commit(checkout, tmp_path):
     version = yaml.safe_load((checkout / "galaxy.yml").read_text(encoding="utf-8"))["version"]
     untagged = release(checkout)
     assert untagged.returncode != 0

@@ -4,8 +4,6 @@
 
 """Run a real ansible-rulebook over the installed collection."""
 
-from __future__ import annotations
-
 import json
 import os
 import queue
@@ -13,16 +11,12 @@ import shutil
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
 from sandbox import Sandbox
-from support.run import Runner
 from support.secrets import find_secret
 
 TIME_LIMIT = 180.0  # seconds; generous, because Java starts slowly on a busy machine
@@ -40,24 +34,24 @@ PRINT = {
 class Rulebook:
     """A rulebook that runs; its output is read line by line."""
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
+    def __init__(self, process):
         self.process = process
-        self.lines: list[str] = []
-        self._queue: queue.Queue[str | None] = queue.Queue()
+        self.lines = []
+        self._queue = queue.Queue()
         self._is_read = False
         threading.Thread(target=self._read, daemon=True).start()
 
-    def _read(self) -> None:
+    def _read(self):
         for line in self.process.stdout or ():
             self._queue.put(line)
         self._queue.put(None)
 
     @property
-    def output(self) -> str:
+    def output(self):
         """Return what was printed and has been waited for."""
         return "".join(self.lines)
 
-    def wait_for(self, text: str) -> str:
+    def wait_for(self, text):
         """Return the next line with a text."""
         while True:
             try:
@@ -70,13 +64,13 @@ class Rulebook:
             if text in line:
                 return line
 
-    def event(self, kind: str = "") -> dict[str, Any]:
+    def event(self, kind=""):
         """Return the next event; it must be of this kind."""
-        event: dict[str, Any] = json.loads(self.wait_for("EVENT ").partition("EVENT ")[2])
+        event = json.loads(self.wait_for("EVENT ").partition("EVENT ")[2])
         assert event["server_management"]["event"] == kind, event
         return event
 
-    def end(self) -> int:
+    def end(self):
         """Wait for its end, read the rest of its output, and return the exit status."""
         status = self.process.wait(TIME_LIMIT)
         while not self._is_read and (line := self._queue.get(timeout=TIME_LIMIT)) is not None:
@@ -88,12 +82,12 @@ class Rulebook:
 class Rulebooks:
     """Start rulebooks in a folder."""
 
-    def __init__(self, runner: Runner, folder: Path) -> None:
+    def __init__(self, runner, folder):
         self.runner = runner
         self.folder = folder
 
     @contextmanager
-    def run(self, *options: str | Path, name: str = "", **arguments: Any) -> Iterator[Rulebook]:
+    def run(self, *options, name="", **arguments):
         """Run a rulebook by its name, or one that prints the events of a source."""
         if not name:
             ruleset = {
@@ -133,7 +127,7 @@ class Rulebooks:
 
 
 @pytest.fixture(autouse=True)
-def java() -> None:
+def java():
     """Skip on a machine without Java."""
     if "JAVA_HOME" not in os.environ and shutil.which("java") is None:
         pytest.skip(
@@ -142,14 +136,14 @@ def java() -> None:
 
 
 @pytest.fixture
-def account() -> Generator[Sandbox, None, None]:
+def account():
     """Serve an account with two servers."""
     with Sandbox(servers=2, token=TOKEN, addresses="loopback") as api:
         yield api
 
 
 @pytest.fixture
-def rulebooks(runner: Runner, account: Sandbox, tmp_path: Path) -> Rulebooks:
+def rulebooks(runner, account, tmp_path):
     """Return what runs rulebooks over the account, with the connection in the environment."""
     folder = tmp_path / "rulebooks"
     folder.mkdir()
@@ -162,10 +156,10 @@ def rulebooks(runner: Runner, account: Sandbox, tmp_path: Path) -> Rulebooks:
 
 
 @pytest.fixture
-def polls(account: Sandbox) -> Callable[[int], None]:
+def polls(account):
     """Return a function that waits for further requests."""
 
-    def wait(count: int) -> None:
+    def wait(count):
         end = len(account.requests) + count
         tick = threading.Event()
         for _tick in range(int(TIME_LIMIT * 20)):

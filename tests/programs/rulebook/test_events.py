@@ -4,22 +4,18 @@
 
 """Each kind of event, as a real ansible-rulebook gives it to rules."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ansible_collections.server_management.cloud.plugins.plugin_utils._events import plain_value
-from sandbox import Fault, Sandbox
+from sandbox import Fault
 from support import meanings
 from support.collection import REPOSITORY
 from tools.picture import read_picture
 
-from .conftest import TOKEN, Rulebook, Rulebooks
+from .conftest import TOKEN
 
 ATTACK = "{{ 1 }}"
 # They use events in every way that renders templates.
@@ -46,14 +42,12 @@ USE = """\
 """
 
 
-def about(event: dict[str, Any]) -> tuple[str, ...]:
+def about(event):
     content = event["server_management"]
     return event["meta"]["hosts"], *content.get("changed", ())
 
 
-def test_every_kind_of_event_and_a_restart(
-    rulebooks: Rulebooks, account: Sandbox, polls: Callable[[int], None]
-) -> None:
+def test_every_kind_of_event_and_a_restart(rulebooks, account, polls):
     with rulebooks.run(initial=True) as rulebook:
         assert [about(rulebook.event("appeared")) for _server in account.servers] == [
             ("db-01",),
@@ -78,9 +72,7 @@ def test_every_kind_of_event_and_a_restart(
         assert about(rulebook.event("appeared")) == ("new",)
 
 
-def test_the_rulebook_continues_if_nothing_listens_at_first(
-    rulebooks: Rulebooks, account: Sandbox
-) -> None:
+def test_the_rulebook_continues_if_nothing_listens_at_first(rulebooks, account):
     account.stop()
     with rulebooks.run() as rulebook:
         failed = rulebook.event("failed")
@@ -95,9 +87,7 @@ def test_the_rulebook_continues_if_nothing_listens_at_first(
     [(Fault.hang(), "timeout"), (Fault(cut="start"), "unreachable")],
     ids=["timeout", "closed connection"],
 )
-def test_the_rulebook_continues_if_the_first_requests_fail(
-    rulebooks: Rulebooks, account: Sandbox, fault: Fault, code: str
-) -> None:
+def test_the_rulebook_continues_if_the_first_requests_fail(rulebooks, account, fault, code):
     account.fail(fault, times=2)
     with rulebooks.run(timeout=1) as rulebook:
         failed = rulebook.event("failed")
@@ -105,10 +95,8 @@ def test_the_rulebook_continues_if_the_first_requests_fail(
         rulebook.event("recovered")
 
 
-def test_no_event_is_lost_or_altered_because_of_its_keys_and_values(
-    rulebooks: Rulebooks, account: Sandbox, polls: Callable[[int], None]
-) -> None:
-    fields: dict[str, dict[str, Any]] = {
+def test_no_event_is_lost_or_altered_because_of_its_keys_and_values(rulebooks, account, polls):
+    fields: dict[str, Any] = {
         "texts": {"texts": list(meanings.TEXTS), "keys": dict.fromkeys(meanings.TEXTS)},
         "top": dict.fromkeys(meanings.EVENT_TEXTS, 1),
         "numbers": {"numbers": [10**300, -(2**64), 1.5e300, -0.0, 5e-324, 1.0, True, None]},
@@ -124,9 +112,7 @@ def test_no_event_is_lost_or_altered_because_of_its_keys_and_values(
             assert found["server_management"]["server"] == plain_value(server)
 
 
-def test_an_api_that_fails_for_several_polls_and_a_rotated_token(
-    rulebooks: Rulebooks, account: Sandbox, polls: Callable[[int], None]
-) -> None:
+def test_an_api_that_fails_for_several_polls_and_a_rotated_token(rulebooks, account, polls):
     token = rulebooks.folder / "token"
     with rulebooks.run(timeout=3600, min_servers=1) as rulebook:
         polls(1)
@@ -153,9 +139,7 @@ def test_an_api_that_fails_for_several_polls_and_a_rotated_token(
         polls(1)
 
 
-def test_hostile_text_of_an_event_is_not_executed(
-    rulebooks: Rulebooks, account: Sandbox, polls: Callable[[int], None]
-) -> None:
+def test_hostile_text_of_an_event_is_not_executed(rulebooks, account, polls):
     marker = rulebooks.folder / "executed"
     attack = f"{{{{ lookup('pipe', 'touch {marker}') }}}}"
     (rulebooks.folder / "use.yml").write_text(USE)
@@ -176,7 +160,7 @@ def test_hostile_text_of_an_event_is_not_executed(
     assert "lookup(" not in rulebook.output
 
 
-def lines_of(rulebook: Rulebook, *starts: str) -> list[str]:
+def lines_of(rulebook, *starts):
     return [line for line in rulebook.lines if line.startswith(starts)]
 
 
@@ -189,7 +173,7 @@ SHOWN = (
 )
 
 
-def shipped_rulebook(folder: Path) -> str:
+def shipped_rulebook(folder):
     """Return a copy of the shipped rulebook that repeats playbooks after a second."""
     shipped = REPOSITORY / "extensions" / "eda" / "rulebooks" / "set_up_new_servers.yml"
     text = shipped.read_text(encoding="utf-8")
@@ -199,8 +183,8 @@ def shipped_rulebook(folder: Path) -> str:
 
 
 def test_a_server_is_set_up_although_the_api_failed_while_the_playbook_read_it(
-    rulebooks: Rulebooks, account: Sandbox, polls: Callable[[int], None]
-) -> None:
+    rulebooks, account, polls
+):
     path = rulebooks.folder / "inventory.server_management.yml"
     local = "compose: {ansible_connection: \"'local'\"}"
     path.write_text(f"plugin: server_management.cloud.servers\nretries: 0\n{local}\n")
@@ -219,8 +203,8 @@ def test_a_server_is_set_up_although_the_api_failed_while_the_playbook_read_it(
 
 
 def test_the_shipped_rulebook_sets_up_new_servers_and_no_group_with_the_name_of_one(
-    rulebooks: Rulebooks, account: Sandbox, polls: Callable[[int], None]
-) -> None:
+    rulebooks, account, polls
+):
     inventory = rulebooks.folder / "inventory"
     inventory.mkdir()
     local = {"ansible_connection": "'local'"}
@@ -276,8 +260,8 @@ def test_the_shipped_rulebook_sets_up_new_servers_and_no_group_with_the_name_of_
     ],
 )
 def test_an_invalid_argument_ends_the_rulebook_before_any_request(
-    rulebooks: Rulebooks, account: Sandbox, arguments: dict[str, Any], message: str
-) -> None:
+    rulebooks, account, arguments, message
+):
     with rulebooks.run(**arguments) as rulebook:
         assert rulebook.end() == 1
     assert message in rulebook.output

@@ -4,14 +4,10 @@
 
 """Send requests to the sandbox."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import requests
 
 
-def call(sandbox: Any, path: str = "/servers", method: str = "GET", **options: Any) -> Any:
+def call(sandbox, path="/servers", method="GET", **options):
     """Send a request below the version's prefix, with the token unless other headers are given."""
     options.setdefault("headers", {"Authorization": f"Bearer {sandbox.token}"})
     with requests.Session() as session:

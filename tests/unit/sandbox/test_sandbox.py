@@ -4,8 +4,6 @@
 
 """Check the account: its servers, and how it changes."""
 
-from __future__ import annotations
-
 from ipaddress import ip_address, ip_network
 
 import pytest
@@ -23,9 +21,7 @@ from sandbox.changes import Schedule
         ("loopback", ["127.0.0.0/8"]),
     ],
 )
-def test_generated_servers_are_unique_and_at_addresses_of_no_real_host(
-    addresses: str, networks: list[str]
-) -> None:
+def test_generated_servers_are_unique_and_at_addresses_of_no_real_host(addresses, networks):
     servers = make_servers(2_000, addresses)
     assert servers[:12] == make_servers(12, addresses)
     for field in ("id", "name", "ipv4"):
@@ -36,7 +32,7 @@ def test_generated_servers_are_unique_and_at_addresses_of_no_real_host(
         assert any(address in ip_network(network) for network in networks)
 
 
-def test_changes_are_made_in_order_when_they_are_due(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changes_are_made_in_order_when_they_are_due(monkeypatch):
     monkeypatch.setattr("time.monotonic", lambda: 1000.0)
     servers = list(make_servers(2))
     changes = [
@@ -47,7 +43,7 @@ def test_changes_are_made_in_order_when_they_are_due(monkeypatch: pytest.MonkeyP
     schedule = Schedule(changes)
     schedule.start()
 
-    def names_at(seconds: float) -> list[str]:
+    def names_at(seconds):
         monkeypatch.setattr("time.monotonic", lambda: 1000.0 + seconds)
         schedule.apply(servers)
         return [server["name"] for server in servers]

@@ -4,18 +4,14 @@
 
 """Check the command line, in a separate process."""
 
-from __future__ import annotations
-
 import signal
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -30,7 +26,7 @@ COMMAND = (sys.executable, "-E", "-B", "-W", "error", str(SANDBOX))
 
 
 @contextmanager
-def running(*options: str) -> Iterator[SimpleNamespace]:
+def running(*options):
     """Run the command on a free port during the block; its first line has the URL and the token."""
     command = [*COMMAND, "--port", "0", *options]
     with subprocess.Popen(
@@ -51,7 +47,7 @@ def running(*options: str) -> Iterator[SimpleNamespace]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_it_prints_its_url_and_stops_although_a_client_waits(number: signal.Signals) -> None:
+def test_it_prints_its_url_and_stops_although_a_client_waits(number):
     with running("--servers", "3", "--fault", "hang,after=1") as server:
         assert server.token == "sandbox-token"
         assert len(call(server).json()["data"]) == 3
@@ -74,7 +70,7 @@ def test_it_prints_its_url_and_stops_although_a_client_waits(number: signal.Sign
         (["--change", "appear=a,disappear=b"], "invalid parse_change value"),
     ],
 )
-def test_an_invalid_option_is_named(options: list[str], message: str) -> None:
+def test_an_invalid_option_is_named(options, message):
     result = subprocess.run(
         [*COMMAND, "--port", "0", *options], capture_output=True, check=False, text=True, timeout=60
     )
@@ -83,7 +79,7 @@ def test_an_invalid_option_is_named(options: list[str], message: str) -> None:
     assert "Traceback" not in result.stderr
 
 
-def test_the_options_reach_the_sandbox() -> None:
+def test_the_options_reach_the_sandbox():
     options = ["--token", "own", "--servers", "3", "--verbose"]
     paging = ["--pagination", "link", "--page-size", "2"]
     with running(*options, *paging, "--fault", "status=503,retry_after=1,times=2") as server:
@@ -98,7 +94,7 @@ def test_the_options_reach_the_sandbox() -> None:
     assert lines[-1].endswith("GET /api/v1/servers?resume=2: 200")
 
 
-def test_the_account_of_the_documents_is_served_and_changes_on_schedule() -> None:
+def test_the_account_of_the_documents_is_served_and_changes_on_schedule():
     changes = ["--change", "appear=new-01,plan=large", "--change", "at=3600,disappear=new-01"]
     with running("--example", *changes) as server:
         *known, new = call(server).json()["data"]
@@ -116,5 +112,5 @@ def test_the_account_of_the_documents_is_served_and_changes_on_schedule() -> Non
         ("location=/?a=b,status=302", Fault(location="/?a=b", status=302), {}),
     ],
 )
-def test_a_fault_is_parsed(spec: str, fault: Fault, requests: dict[str, Any]) -> None:
+def test_a_fault_is_parsed(spec, fault, requests):
     assert parse_fault(spec) == (fault, requests)

@@ -4,21 +4,16 @@
 
 """Compare the sandbox with docs/openapi.yaml, the description of the documented endpoint."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-import requests
 import yaml
 from openapi_core import OpenAPI
 from openapi_core.contrib.requests import RequestsOpenAPIRequest, RequestsOpenAPIResponse
 from openapi_core.exceptions import OpenAPIError
 
 from sandbox import Fault, Sandbox
-from sandbox.api import ROUTES, Route
+from sandbox.api import ROUTES
 
 from .conftest import call
 
@@ -28,13 +23,13 @@ SCHEMAS = PROTOCOL["components"]["schemas"]
 
 
 @pytest.fixture
-def paged() -> Iterator[Sandbox]:
+def paged():
     """Serve an account of 300 servers in two pages."""
     with Sandbox(servers=300, pagination="link", page_size=150) as running:
         yield running
 
 
-def check(sandbox: Sandbox, response: requests.Response) -> None:
+def check(sandbox, response):
     """Raise OpenAPIError unless request and response are as described."""
     variables = {"base_url": {"default": sandbox.url}}
     servers = [{**PROTOCOL["servers"][0], "variables": variables}]
@@ -44,7 +39,7 @@ def check(sandbox: Sandbox, response: requests.Response) -> None:
     description.validate_response(request, RequestsOpenAPIResponse(response))
 
 
-def test_the_listing_is_as_described(paged: Sandbox) -> None:
+def test_the_listing_is_as_described(paged):
     OpenAPI.from_dict(PROTOCOL).check_spec()
     for start in (0, 150):
         response = call(paged, params={"resume": start})
@@ -52,10 +47,9 @@ def test_the_listing_is_as_described(paged: Sandbox) -> None:
         assert response.json()["has_more"] is (start == 0)
 
 
-def described(schema: dict[str, Any]) -> dict[str, Any]:
+def described(schema):
     """Return the schema that a reference names."""
-    found: dict[str, Any] = SCHEMAS[schema["$ref"].rpartition("/")[2]]
-    return found
+    return SCHEMAS[schema["$ref"].rpartition("/")[2]]
 
 
 # A request of each route, by which its response is compared with the description.
@@ -63,14 +57,14 @@ EXAMPLES = {("GET", "/servers"): "/servers"}
 
 
 @pytest.mark.parametrize("route", ROUTES)
-def test_each_route_responds_as_described(paged: Sandbox, route: Route) -> None:
+def test_each_route_responds_as_described(paged, route):
     response = call(paged, EXAMPLES[route.method, route.path], route.method)
     assert response.ok
     check(paged, response)
 
 
 @pytest.mark.parametrize("path", [path for path in PROTOCOL["paths"] if "{" not in path])
-def test_only_described_fields_are_served(paged: Sandbox, path: str) -> None:
+def test_only_described_fields_are_served(paged, path):
     response = PROTOCOL["paths"][path]["get"]["responses"]["200"]
     envelope = described(response["content"]["application/json"]["schema"])
     content = call(paged, path).json()
@@ -81,19 +75,19 @@ def test_only_described_fields_are_served(paged: Sandbox, path: str) -> None:
         assert sorted(served) == sorted(element["properties"]) == sorted(element["required"])
 
 
-def test_the_body_of_an_error_is_not_described(paged: Sandbox) -> None:
+def test_the_body_of_an_error_is_not_described(paged):
     paged.fail(Fault(status=503))
     check(paged, call(paged))
 
 
-def test_the_token_is_required_as_described(paged: Sandbox) -> None:
+def test_the_token_is_required_as_described(paged):
     response = call(paged, headers={})
     assert response.status_code == 401
     with pytest.raises(OpenAPIError):
         check(paged, response)
 
 
-def test_only_the_described_operations_are_served(paged: Sandbox) -> None:
+def test_only_the_described_operations_are_served(paged):
     described = []
     for path, methods in PROTOCOL["paths"].items():
         for method, operation in methods.items():
@@ -121,7 +115,7 @@ def test_only_the_described_operations_are_served(paged: Sandbox) -> None:
         ("created_at", "2024-02-30T00:00:00Z"),
     ],
 )
-def test_a_wrong_value_is_detected(paged: Sandbox, field: str, value: object) -> None:
+def test_a_wrong_value_is_detected(paged, field, value):
     paged.servers[0] = {**paged.servers[0], field: value}
     with pytest.raises(OpenAPIError):
         check(paged, call(paged))

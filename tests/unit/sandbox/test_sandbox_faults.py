@@ -4,8 +4,6 @@
 
 """A walk through the faults: what a client receives."""
 
-from __future__ import annotations
-
 import socket
 from typing import Any
 
@@ -21,7 +19,7 @@ SERVERS = 500  # more than the buffers of a connection hold
 
 # For each fault, some of the bytes that a client receives, and some that it does not. Tests of the
 # client have other faults, and fail without them.
-RECEIVED: dict[str, tuple[Fault, list[bytes], list[bytes]]] = {
+RECEIVED = {
     "none": (NO_FAULT, [b"HTTP/1.1 200 OK\r\n", LISTING, b'"has_more": false}'], []),
     "2xx": (Fault(status=206), [b"HTTP/1.1 206 ", LISTING], []),
     "no header": (Fault(headers={"content-type": None}), [LISTING], [b"Content-Type"]),
@@ -38,7 +36,7 @@ RECEIVED: dict[str, tuple[Fault, list[bytes], list[bytes]]] = {
 }
 
 
-def exchange(sandbox: Sandbox) -> bytes:
+def exchange(sandbox):
     """Send one request, and return all bytes up to the connection's end."""
     lines = [
         "GET /api/v1/servers HTTP/1.1",
@@ -54,7 +52,7 @@ def exchange(sandbox: Sandbox) -> bytes:
 
 
 @pytest.mark.parametrize("name", RECEIVED)
-def test_a_client_receives_the_fault(name: str) -> None:
+def test_a_client_receives_the_fault(name):
     fault, present, absent = RECEIVED[name]
     with Sandbox(servers=SERVERS) as sandbox:
         sandbox.fail(fault)
@@ -64,19 +62,19 @@ def test_a_client_receives_the_fault(name: str) -> None:
         assert LISTING in exchange(sandbox)  # only one request got the fault
 
 
-def test_a_cut_connection_is_reset_on_request() -> None:
+def test_a_cut_connection_is_reset_on_request():
     with Sandbox(servers=SERVERS) as sandbox:
         sandbox.fail(Fault(cut="body", end="reset"))
         with pytest.raises(ConnectionResetError):
             exchange(sandbox)
 
 
-def test_faults_are_used_in_order_by_the_requests_they_are_meant_for() -> None:
+def test_faults_are_used_in_order_by_the_requests_they_are_meant_for():
     with Sandbox() as sandbox:
         sandbox.fail(Fault(status=500), times=2, after=1)
         sandbox.fail(Fault(status=503), times=None)
         # They take precedence over the checks of the token and of the path.
-        requests: list[dict[str, Any]] = [{}, {"headers": {}}, {"path": "/nowhere"}, {}, {}]
+        requests: list[Any] = [{}, {"headers": {}}, {"path": "/nowhere"}, {}, {}]
         statuses = [call(sandbox, **one).status_code for one in requests]
         assert statuses == [503, 500, 500, 503, 503]
         sandbox.recover()

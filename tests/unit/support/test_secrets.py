@@ -4,10 +4,7 @@
 
 """Find tokens in outputs and files."""
 
-from __future__ import annotations
-
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -18,21 +15,21 @@ TOKENS = ("sandbox-token", "t0ken-of-the-sandbox", "t0ken-of-the-0ther")
 
 
 @pytest.mark.parametrize("token", TOKENS)
-def test_a_token_is_found(token: str) -> None:
+def test_a_token_is_found(token):
     assert token in find_secret(f"error: Bearer {token}.")
     assert token in find_secret(f"\xff{token}")
 
 
-def test_other_text_contains_no_token() -> None:
+def test_other_text_contains_no_token():
     assert find_secret("api_token: the token must be visible ASCII without spaces. [token]") == ""
 
 
-def test_a_run_that_shows_a_token_fails(tmp_path: Path) -> None:
+def test_a_run_that_shows_a_token_fails(tmp_path):
     with pytest.raises(CommandError, match="a token was shown"):
         Runner(tmp_path).run(sys.executable, "-c", "print('sandbox-' + 'token')")
 
 
-def test_files_are_searched_except_those_that_tests_write(tmp_path: Path) -> None:
+def test_files_are_searched_except_those_that_tests_write(tmp_path):
     for name in ("log", "ours.yml", "token"):
         (tmp_path / name).write_text(TOKENS[0])
     (tmp_path / "other").write_text("nothing")

@@ -2,11 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,7 +11,7 @@ from tools.galaxy_import import find_faults
 DOCUMENTED = {"doc": {"short_description": "x"}}
 
 
-def faults(folder: Path, line: str, documentation: Any) -> list[str]:
+def faults(folder, line, documentation):
     """Return the faults of an import with this line in its log, and one module."""
     (folder / "modules").mkdir()
     (folder / "modules/server.py").touch()
@@ -26,15 +22,15 @@ def faults(folder: Path, line: str, documentation: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("line", ["WARNING: bad", "ERROR: bad"])
-def test_a_complaint_is_a_fault(tmp_path: Path, line: str) -> None:
+def test_a_complaint_is_a_fault(tmp_path, line):
     assert faults(tmp_path, line, DOCUMENTED) == [line]
 
 
-def test_a_line_about_a_warning_is_not_a_fault(tmp_path: Path) -> None:
+def test_a_line_about_a_warning_is_not_a_fault(tmp_path):
     assert faults(tmp_path, "WARNING_module was loaded", DOCUMENTED) == []
 
 
 @pytest.mark.parametrize("documentation", [{"doc": None}, None])
-def test_a_plugin_without_documentation_is_a_fault(tmp_path: Path, documentation: Any) -> None:
+def test_a_plugin_without_documentation_is_a_fault(tmp_path, documentation):
     (fault,) = faults(tmp_path, "Fine", documentation)
     assert fault.endswith("modules/server.py: the importer read no documentation")

@@ -4,12 +4,9 @@
 
 """Check the conditions of a release."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 import yaml
@@ -25,14 +22,14 @@ READY = {
 }
 
 
-def git(repository: Path, *arguments: str) -> None:
+def git(repository, *arguments):
     who = ("-c", "user.name=a", "-c", "user.email=a@b.invalid", "-c", "commit.gpgsign=false")
     command = ("git", *who, *arguments)
     subprocess.run(command, cwd=repository, check=True, capture_output=True)
 
 
 @pytest.fixture
-def ready(tmp_path: Path) -> Path:
+def ready(tmp_path):
     """Return a repository whose commit can be released, with its tag."""
     git(tmp_path, "init", "--quiet")
     for name, text in READY.items():
@@ -45,7 +42,7 @@ def ready(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_tagged_commit_with_one_version_is_ready(ready: Path) -> None:
+def test_a_tagged_commit_with_one_version_is_ready(ready):
     assert find_obstacles(ready, final=True) == []
 
 
@@ -57,7 +54,7 @@ def test_a_tagged_commit_with_one_version_is_ready(ready: Path) -> None:
         ("CHANGELOG.rst", "v1.2.30\n=======\n", "has no section v1.2.3"),
     ],
 )
-def test_another_version_is_an_obstacle(ready: Path, name: str, text: str, obstacle: str) -> None:
+def test_another_version_is_an_obstacle(ready, name, text, obstacle):
     (ready / name).write_text(text)
     git(ready, "commit", "--all", "--message", "b")
     git(ready, "tag", "--force", "1.2.3")
@@ -65,14 +62,14 @@ def test_another_version_is_an_obstacle(ready: Path, name: str, text: str, obsta
     assert obstacle in found
 
 
-def test_another_tag_is_an_obstacle(ready: Path) -> None:
+def test_another_tag_is_an_obstacle(ready):
     git(ready, "tag", "1.2.4")
     git(ready, "tag", "other")
     (found,) = find_obstacles(ready, final=False)
     assert "tag must be 1.2.3, but is 1.2.3, 1.2.4" in found
 
 
-def test_only_a_final_release_needs_its_tag_and_a_real_address(ready: Path) -> None:
+def test_only_a_final_release_needs_its_tag_and_a_real_address(ready):
     galaxy = "version: 1.2.3\nrepository: https://example.com/cloud\n"
     (ready / "galaxy.yml").write_text(galaxy)
     git(ready, "commit", "--all", "--message", "b")
@@ -82,14 +79,14 @@ def test_only_a_final_release_needs_its_tag_and_a_real_address(ready: Path) -> N
     assert "repository in galaxy.yml is a placeholder" in address
 
 
-def test_uncommitted_changes_are_an_obstacle(ready: Path) -> None:
+def test_uncommitted_changes_are_an_obstacle(ready):
     (ready / "galaxy.yml").write_text(f"{READY['galaxy.yml']}# more\n")
     (ready / "new.txt").touch()
     (obstacle,) = find_obstacles(ready, final=False)
     assert obstacle == "the working tree has changes: galaxy.yml, new.txt"
 
 
-def test_the_links_of_the_readme_become_absolute(tmp_path: Path) -> None:
+def test_the_links_of_the_readme_become_absolute(tmp_path):
     for name in ("README.md", "galaxy.yml"):
         shutil.copy(REPOSITORY / name, tmp_path)
     link_readme(tmp_path)
@@ -102,7 +99,7 @@ def test_the_links_of_the_readme_become_absolute(tmp_path: Path) -> None:
     assert all((REPOSITORY / path).is_file() for _view, path in ours)
 
 
-def test_only_the_step_that_publishes_has_a_secret() -> None:
+def test_only_the_step_that_publishes_has_a_secret():
     for path in (REPOSITORY / ".github" / "workflows").glob("*.yml"):
         text = path.read_text(encoding="utf-8")
         if path.stem == "release":

@@ -2,12 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import annotations
-
 import sys
-from pathlib import Path
-
-import pytest
 
 from tools import side_by_side
 
@@ -18,9 +13,7 @@ sys.exit(sys.argv[1] != "good" and sys.argv[1])
 """
 
 
-def test_failures_are_returned_in_order_with_their_logs(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_failures_are_returned_in_order_with_their_logs(tmp_path, capsys):
     names = ["late", "good", "bad"]
     assert side_by_side.run(names, (sys.executable, "-c", SCRIPT), tmp_path) == ["late", "bad"]
     printed = capsys.readouterr().out

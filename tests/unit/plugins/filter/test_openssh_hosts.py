@@ -4,11 +4,8 @@
 
 """Variables of hosts as configuration for OpenSSH, or as a reason to leave a host out."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,12 +14,12 @@ from ansible.errors import AnsibleError
 from ansible_collections.server_management.cloud.plugins.filter.openssh_hosts import openssh_hosts
 
 
-def configure(**variables: Any) -> dict[str, Any]:
+def configure(**variables):
     """Return what the filter makes of the host web-1, which has an address, and these variables."""
     return openssh_hosts(["web-1"], {"web-1": {"ansible_host": "192.0.2.1", **variables}})
 
 
-def lines(**variables: Any) -> list[str]:
+def lines(**variables):
     """Return the lines of web-1 after its name and its address."""
     found = configure(**variables)
     assert found["left_out"] == []
@@ -32,19 +29,18 @@ def lines(**variables: Any) -> list[str]:
     return [line.strip() for line in others]
 
 
-def reasons(**variables: Any) -> str:
+def reasons(**variables):
     """Return why web-1 is left out."""
     found = configure(**variables)
     assert found["hosts"] == []
     assert found["text"] == ""
     (left_out,) = found["left_out"]
     assert left_out.startswith("web-1 (")
-    reason: str = left_out[len("web-1 (") : -1]
-    return reason
+    return left_out[len("web-1 (") : -1]
 
 
-def test_hosts_have_blocks_in_the_order_of_their_names() -> None:
-    hostvars: dict[str, dict[str, Any]] = {
+def test_hosts_have_blocks_in_the_order_of_their_names():
+    hostvars: dict[str, Any] = {
         "web-2": {"ansible_host": "2001:db8::1"},
         "web-1": {
             "ansible_host": "192.0.2.1",
@@ -71,11 +67,11 @@ def test_hosts_have_blocks_in_the_order_of_their_names() -> None:
     }
 
 
-def test_without_hosts_there_is_no_text() -> None:
+def test_without_hosts_there_is_no_text():
     assert openssh_hosts([], {}) == {"text": "", "hosts": [], "left_out": []}
 
 
-def test_variables_with_ssh_in_their_names_take_precedence() -> None:
+def test_variables_with_ssh_in_their_names_take_precedence():
     found = configure(
         ansible_ssh_host="192.0.2.2",
         ansible_user="a",
@@ -90,11 +86,11 @@ def test_variables_with_ssh_in_their_names_take_precedence() -> None:
 
 
 @pytest.mark.parametrize("value", [None, "", 0, [], False])
-def test_an_empty_value_counts_as_not_set(value: object) -> None:
+def test_an_empty_value_counts_as_not_set(value):
     assert lines(ansible_ssh_port=value, ansible_port=22) == ["Port 22"]
 
 
-def test_a_host_without_an_address_is_left_out() -> None:
+def test_a_host_without_an_address_is_left_out():
     assert reasons(ansible_host="") == "ansible_host"
 
 
@@ -126,7 +122,7 @@ COPIED = {
 
 
 @pytest.mark.parametrize("text", COPIED)
-def test_arguments_that_lead_to_a_machine_or_a_key_are_copied(text: str) -> None:
+def test_arguments_that_lead_to_a_machine_or_a_key_are_copied(text):
     assert lines(ansible_ssh_common_args=text) == COPIED[text]
 
 
@@ -142,7 +138,7 @@ def test_arguments_that_lead_to_a_machine_or_a_key_are_copied(text: str) -> None
         '-o ControlPath="a -o ProxyJump=jump -C"',
     ],
 )
-def test_arguments_that_lead_to_no_other_machine_are_ignored(text: str) -> None:
+def test_arguments_that_lead_to_no_other_machine_are_ignored(text):
     assert lines(ansible_ssh_common_args=text) == []
 
 
@@ -181,11 +177,11 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("text", REFUSED)
-def test_a_host_with_another_argument_is_left_out(text: str) -> None:
+def test_a_host_with_another_argument_is_left_out(text):
     assert reasons(ansible_ssh_common_args=text) == REFUSED[text]
 
 
-def test_all_variables_with_arguments_are_read_in_the_order_of_ansible() -> None:
+def test_all_variables_with_arguments_are_read_in_the_order_of_ansible():
     found = lines(
         ansible_ssh_args="-J first",
         ansible_ssh_common_args="-J second",
@@ -217,7 +213,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_no_value_becomes_another_line_or_a_pattern(text: str) -> None:
+def test_no_value_becomes_another_line_or_a_pattern(text):
     assert reasons(ansible_host=text) == "ansible_host"
     assert reasons(ansible_user=text) == "ansible_user"
     assert reasons(ansible_port=f"22{text}") == "ansible_port"
@@ -227,12 +223,12 @@ def test_no_value_becomes_another_line_or_a_pattern(text: str) -> None:
 
 
 @pytest.mark.parametrize("port", [65536, "99999", "0x16", "2 2", "٢٢", -1, "1" * 5000])
-def test_a_port_is_a_number_that_tcp_has(port: object) -> None:
+def test_a_port_is_a_number_that_tcp_has(port):
     assert reasons(ansible_port=port) == "ansible_port"
     assert lines(ansible_port=65535) == ["Port 65535"]
 
 
-def test_a_name_is_shown_without_characters_that_could_be_a_template() -> None:
+def test_a_name_is_shown_without_characters_that_could_be_a_template():
     name = "a {{ b }}"
     found = openssh_hosts([name], {name: {"ansible_host": "192.0.2.1"}})
     assert found["left_out"] == ["a_b_ (the name)"]
@@ -241,7 +237,7 @@ def test_a_name_is_shown_without_characters_that_could_be_a_template() -> None:
 class Failing(dict[str, Any]):
     """Variables of a host; reading one of them raises the error that is its value."""
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name):
         value = super().__getitem__(name)
         if isinstance(value, Exception):
             raise value
@@ -249,18 +245,18 @@ class Failing(dict[str, Any]):
 
 
 @pytest.mark.parametrize("error", [AnsibleError("a"), ZeroDivisionError(), KeyError("a")])
-def test_a_host_with_a_variable_that_cannot_be_read_is_left_out(error: Exception) -> None:
+def test_a_host_with_a_variable_that_cannot_be_read_is_left_out(error):
     found = openssh_hosts(["a"], {"a": Failing(ansible_host="192.0.2.1", ansible_port=error)})
     assert found["left_out"] == ["a (undefined variable or error in ansible_port)"]
 
 
 @pytest.mark.parametrize("text", ["-o LogLevel={{nowhere}}", "{% if a %}-C{% endif %}"])
-def test_a_host_with_a_template_that_was_not_rendered_is_left_out(text: str) -> None:
+def test_a_host_with_a_template_that_was_not_rendered_is_left_out(text):
     found = reasons(ansible_ssh_extra_args=text)
     assert found == "undefined variable or error in ansible_ssh_extra_args"
 
 
-def test_ssh_uses_the_values_as_they_are(tmp_path: Path) -> None:
+def test_ssh_uses_the_values_as_they_are(tmp_path):
     ssh = shutil.which("ssh")
     if ssh is None:
         pytest.skip("the OpenSSH client is not installed")

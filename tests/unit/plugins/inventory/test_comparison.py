@@ -9,13 +9,9 @@ each run, unless FUZZ_SEED is set. One that fails is printed, and can become a r
 comparison.yml.
 """
 
-from __future__ import annotations
-
 import os
 from collections import Counter
-from collections.abc import Generator
 from pathlib import Path
-from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -81,7 +77,7 @@ PARENTS = (
     "{{ extra }}",
     "{{ group_names | join('_') }}",
 )
-EXTRA_VARS: list[dict[str, Any]] = [
+EXTRA_VARS = [
     {},
     {"extra": "x", "server_management_region": "{{ server_management_value }}"},
     {
@@ -123,7 +119,7 @@ RANDOM_FILES = st.fixed_dictionaries(
 
 
 @pytest.fixture(scope="module")
-def comparison(tmp_path_factory: pytest.TempPathFactory) -> Generator[Comparison, None, None]:
+def comparison(tmp_path_factory):
     # Without a limit, Hypothesis would look for a smaller failing file for five minutes.
     with Sandbox(SERVERS) as sandbox, patch.object(engine, "MAX_SHRINKING_SECONDS", 30):
         yield Comparison(tmp_path_factory.mktemp("sources"), sandbox)
@@ -131,7 +127,7 @@ def comparison(tmp_path_factory: pytest.TempPathFactory) -> Generator[Comparison
 
 @pytest.mark.parametrize("is_set", [True, False])
 @pytest.mark.parametrize("name", FILES)
-def test_a_file_gives_what_ansible_gives(comparison: Comparison, name: str, is_set: bool) -> None:
+def test_a_file_gives_what_ansible_gives(comparison, name, is_set):
     file = FILES[name]
     option = "use_extra_vars" if "extra_vars" in file else "strict"
     comparison.compare({**file, option: is_set})
@@ -144,14 +140,12 @@ def test_a_file_gives_what_ansible_gives(comparison: Comparison, name: str, is_s
     report_multiple_bugs=False,
 )
 @given(RANDOM_FILES)
-def test_random_files_give_what_ansible_gives(comparison: Comparison, file: dict[str, Any]) -> None:
+def test_random_files_give_what_ansible_gives(comparison, file):
     comparison.compare(file)
 
 
 @pytest.mark.parametrize(("use_extra_vars", "number"), [(True, 1), (False, 4)])
-def test_extra_vars_reach_filters_as_they_reach_groups(
-    comparison: Comparison, use_extra_vars: bool, number: int
-) -> None:
+def test_extra_vars_reach_filters_as_they_reach_groups(comparison, use_extra_vars, number):
     condition = "extra is defined or server_management_region == 'eu-1'"
     extra_vars = {"server_management_region": "{{ server_management_value | default('eu-1') }}"}
     file = {"use_extra_vars": use_extra_vars, "extra_vars": extra_vars}
@@ -162,7 +156,7 @@ def test_extra_vars_reach_filters_as_they_reach_groups(
     assert str(ours.groups["server_management"].hosts) == str(kept)
 
 
-def test_a_result_that_may_change_is_never_remembered(comparison: Comparison) -> None:
+def test_a_result_that_may_change_is_never_remembered(comparison):
     stable = "server_management_region ~ ''"
     expressions = {f"a{number}": text for number, text in enumerate([*CHANGING, stable])}
     compose = Constructable._compose

@@ -4,14 +4,9 @@
 
 """What the inventory plugin makes of a file, and what it shows, without a command of Ansible."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 from unittest.mock import Mock
 
 import pytest
@@ -30,14 +25,14 @@ from support.run import write_inventory
 class Plugin:
     """The inventory plugin over an account, with the warnings and the lines that it shows."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder):
         self.inventory = InventoryData()
-        self.warnings: list[str] = []
-        self.lines: list[str] = []
+        self.warnings = []
+        self.lines = []
         self.verbosity = 1
         self._folder = folder
 
-    def parse(self, api: Sandbox, **options: Any) -> None:
+    def parse(self, api, **options):
         """Parse a file with these options."""
         options = {"base_url": api.url, "api_token": api.token, **options}
         path = write_inventory(self._folder, options, "x.server_management.yml")
@@ -50,19 +45,19 @@ class Plugin:
         plugin.parse(self.inventory, DataLoader(), str(path))
 
     @property
-    def hosts(self) -> list[str]:
+    def hosts(self):
         """Return the names of the hosts, in the order of plays."""
         return [host.name for host in self.inventory.groups["all"].get_hosts()]
 
 
 @pytest.fixture
-def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plugin:
+def plugin(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     return Plugin(tmp_path)
 
 
 @contextmanager
-def account(*names: str) -> Iterator[Sandbox]:
+def account(*names):
     """Serve an account with a server for each of these names."""
     servers = []
     for number, name in enumerate(names):
@@ -72,9 +67,7 @@ def account(*names: str) -> Iterator[Sandbox]:
         yield api
 
 
-def test_long_waits_and_the_progress_are_shown_without_verbosity(
-    plugin: Plugin, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_long_waits_and_the_progress_are_shown_without_verbosity(plugin, monkeypatch):
     monkeypatch.setattr("time.sleep", Mock())
     monkeypatch.setattr(_client, "_REPORT_INTERVAL", 0)
     plugin.verbosity = 0
@@ -87,9 +80,7 @@ def test_long_waits_and_the_progress_are_shown_without_verbosity(
 
 
 @pytest.mark.parametrize(("verbosity", "is_shown"), [(0, False), (1, True)])
-def test_fields_that_cannot_become_variables_are_named_only_with_v(
-    plugin: Plugin, verbosity: int, is_shown: bool
-) -> None:
+def test_fields_that_cannot_become_variables_are_named_only_with_v(plugin, verbosity, is_shown):
     plugin.verbosity = verbosity
     with account("web") as api:
         plugin.parse(api, hostvars_prefix="")
@@ -98,30 +89,28 @@ def test_fields_that_cannot_become_variables_are_named_only_with_v(
     assert plugin.warnings == []
 
 
-def test_a_filter_without_effect_is_an_error_before_any_request(plugin: Plugin) -> None:
+def test_a_filter_without_effect_is_an_error_before_any_request(plugin):
     with account("web") as api:
         with pytest.raises(AnsibleParserError, match=r"yml: filters: an include that"):
             plugin.parse(api, filters=[{"include": "true"}])
         assert api.requests == []
 
 
-def test_a_missing_address_of_the_api_is_named_with_the_file_and_the_variable(
-    plugin: Plugin, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_address_of_the_api_is_named_with_the_file_and_the_variable(plugin, monkeypatch):
     monkeypatch.delenv("SERVER_MANAGEMENT_BASE_URL", raising=False)
     text = r"^x\.server_management\.yml: base_url: an address .* SERVER_MANAGEMENT_BASE_URL in"
     with account("web") as api, pytest.raises(AnsibleParserError, match=text):
         plugin.parse(api, base_url=None)
 
 
-def test_filters_that_leave_no_host_cause_a_warning(plugin: Plugin) -> None:
+def test_filters_that_leave_no_host_cause_a_warning(plugin):
     with account("web") as api:
         plugin.parse(api, filters=[{"exclude": True}])
     text = "x.server_management.yml: filters: no host is left; the account has 1 server."
     assert plugin.warnings == [text]
 
 
-def test_filters_of_an_empty_account_cause_no_warning(plugin: Plugin) -> None:
+def test_filters_of_an_empty_account_cause_no_warning(plugin):
     with account() as api:
         plugin.parse(api, filters=[{"exclude": True}])
     assert plugin.warnings == []
@@ -136,8 +125,8 @@ def test_filters_of_an_empty_account_cause_no_warning(plugin: Plugin) -> None:
     ],
 )
 def test_a_failing_expression_is_the_only_reason_why_a_host_has_no_name(
-    plugin: Plugin, hostnames: list[str], host: str, starts: list[str]
-) -> None:
+    plugin, hostnames, host, starts
+):
     with account("web") as api:
         plugin.parse(api, hostnames=hostnames, compose={"a": "5"})
     assert plugin.hosts == [host]
@@ -147,18 +136,14 @@ def test_a_failing_expression_is_the_only_reason_why_a_host_has_no_name(
 
 
 @pytest.mark.parametrize(("extensions", "name"), [([".vars"], "a_vars"), (None, "a.vars")])
-def test_a_host_name_does_not_end_like_a_file_with_variables(
-    plugin: Plugin, monkeypatch: pytest.MonkeyPatch, extensions: list[str] | None, name: str
-) -> None:
+def test_a_host_name_does_not_end_like_a_file_with_variables(plugin, monkeypatch, extensions, name):
     monkeypatch.setattr(constants, "YAML_FILENAME_EXTENSIONS", extensions)
     with account("b", "a.vars") as api:
         plugin.parse(api)
     assert plugin.hosts == [name, "b"]
 
 
-def test_a_host_gets_another_name_if_an_expression_makes_a_group_with_its_name(
-    plugin: Plugin,
-) -> None:
+def test_a_host_gets_another_name_if_an_expression_makes_a_group_with_its_name(plugin):
     entry = {"key": "'we' ~ 'b'", "separator": "", "parent_group": "{{ 'd' ~ 'b' }}"}
     with account("web", "db") as api:
         plugin.parse(api, keyed_groups=[entry])
@@ -168,7 +153,7 @@ def test_a_host_gets_another_name_if_an_expression_makes_a_group_with_its_name(
     assert [host.name for host in groups["web"].hosts] == ["db_srv_1", "web_srv_0"]
 
 
-def test_groups_that_follow_every_name_are_an_error(plugin: Plugin) -> None:
+def test_groups_that_follow_every_name_are_an_error(plugin):
     entry = {"key": "inventory_hostname", "separator": ""}
     message = "keyed_groups: creates groups with the names of hosts: srv_0, srv_1. Set prefix."
     with account("web", "db") as api, pytest.raises(AnsibleParserError, match=f": {message}$"):
@@ -176,7 +161,7 @@ def test_groups_that_follow_every_name_are_an_error(plugin: Plugin) -> None:
 
 
 # The group of the plan has the host's name in the first attempt, which is thrown away.
-CLASHING: dict[str, Any] = {
+CLASHING = {
     "keyed_groups": [{"key": "server_management_plan", "separator": ""}],
     "compose": {
         "a": "(1 // 0) if inventory_hostname == server_management_plan else 'ok'",
@@ -186,7 +171,7 @@ CLASHING: dict[str, Any] = {
 RENAMED = "a host can't have such a name: small (srv_0) is small_srv_0."
 
 
-def test_only_the_attempt_that_is_kept_is_reported(plugin: Plugin) -> None:
+def test_only_the_attempt_that_is_kept_is_reported(plugin):
     with account("small") as api:
         plugin.parse(api, **CLASHING)
     (warning,) = plugin.warnings
@@ -196,7 +181,7 @@ def test_only_the_attempt_that_is_kept_is_reported(plugin: Plugin) -> None:
     assert variables["ansible_host"] == "small.test"
 
 
-def test_with_strict_only_the_attempt_that_is_kept_fails(plugin: Plugin) -> None:
+def test_with_strict_only_the_attempt_that_is_kept_fails(plugin):
     with account("small") as api, pytest.raises(AnsibleParserError, match=re.escape(RENAMED)):
         plugin.parse(api, strict=True, **CLASHING)
 
@@ -210,9 +195,7 @@ def test_with_strict_only_the_attempt_that_is_kept_fails(plugin: Plugin) -> None
     ],
     ids=str,
 )
-def test_an_error_with_strict_leaves_no_group_behind(
-    plugin: Plugin, options: dict[str, Any]
-) -> None:
+def test_an_error_with_strict_leaves_no_group_behind(plugin, options):
     with account("web") as api, pytest.raises(AnsibleParserError):
         plugin.parse(api, strict=True, **options)
     assert list(plugin.inventory.groups) == ["all", "ungrouped"]

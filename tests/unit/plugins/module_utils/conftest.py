@@ -8,13 +8,7 @@ The collection is imported late: if pytest is started with this folder, it reads
 the collection can be imported.
 """
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
-
-from sandbox import Sandbox
 
 CLIENT = "ansible_collections.server_management.cloud.plugins.module_utils._client"
 
@@ -22,14 +16,14 @@ CLIENT = "ansible_collections.server_management.cloud.plugins.module_utils._clie
 class Reader:
     """Read the listing of a sandbox, by default without retries, and keep the client's lines."""
 
-    def __init__(self) -> None:
-        self.client: Any = None
-        self.warnings: list[str] = []
-        self.waits: list[str] = []
-        self.progress: list[str] = []
-        self.trace: list[str] = []
+    def __init__(self):
+        self.client = None
+        self.warnings = []
+        self.waits = []
+        self.progress = []
+        self.trace = []
 
-    def __call__(self, sandbox: Sandbox, base_url: str = "", **options: Any) -> Any:
+    def __call__(self, sandbox, base_url="", **options):
         from ansible_collections.server_management.cloud.plugins.module_utils import (
             _client,
             _options,
@@ -49,31 +43,31 @@ class Reader:
 class Clock:
     """The time of the client: only a test and the client's waits, which it keeps, move it."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.now = 1000.0
-        self.waits: list[float] = []
+        self.waits = []
 
-    def monotonic(self) -> float:
+    def monotonic(self):
         return self.now
 
-    def sleep(self, seconds: float) -> None:
+    def sleep(self, seconds):
         self.now += seconds
         self.waits.append(seconds)
 
 
 @pytest.fixture(autouse=True)
-def _no_bundle_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def _no_bundle_of_the_environment(monkeypatch):
     for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"):
         monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture
-def read() -> Reader:
+def read():
     return Reader()
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+def clock(monkeypatch):
     clock = Clock()
     monkeypatch.setattr(f"{CLIENT}.time", clock)
     return clock

@@ -2,13 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import annotations
-
 import json
 import time
-from collections.abc import Iterator
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -22,13 +18,13 @@ PRIVATE = ["srv_0a1b2c3d", "customer-database", "203.0.113.7", TOKEN, "127.0.0.1
 
 
 @pytest.fixture
-def api() -> Iterator[Sandbox]:
+def api():
     """Serve one documented server."""
     with Sandbox(servers=[dict(SERVER)], token=TOKEN) as sandbox:
         yield sandbox
 
 
-def run(api: Sandbox, **options: Any) -> dict[str, Any]:
+def run(api, **options):
     """Return the result; check that the report is not private and that few requests were sent."""
     before = len(api.requests)
     given = {"base_url": api.url, "api_token": TOKEN, **options}
@@ -47,13 +43,12 @@ def run(api: Sandbox, **options: Any) -> dict[str, Any]:
     return result
 
 
-def report(api: Sandbox, **options: Any) -> dict[str, Any]:
+def report(api, **options):
     """Return the report alone."""
-    found: dict[str, Any] = run(api, **options)["report"]
-    return found
+    return run(api, **options)["report"]
 
 
-def test_an_account_as_documented(api: Sandbox) -> None:
+def test_an_account_as_documented(api):
     found = report(api)
     assert found.pop("versions")["collection"]
     assert found.pop("milliseconds") >= 0
@@ -75,7 +70,7 @@ def test_an_account_as_documented(api: Sandbox) -> None:
     }
 
 
-def test_values_are_shown_on_request(api: Sandbox) -> None:
+def test_values_are_shown_on_request(api):
     api.servers.append({**SERVER, "id": "srv_2", "plan": "large", "region": "a\nb"})
     assert "value_counts" not in report(api)
     assert report(api, show_values=True)["value_counts"] == {
@@ -85,12 +80,12 @@ def test_values_are_shown_on_request(api: Sandbox) -> None:
     }
 
 
-def test_further_fields_are_named_and_counted(api: Sandbox) -> None:
+def test_further_fields_are_named_and_counted(api):
     api.servers[0] |= {"disk_gb": 20, "a\x1b[1m": 2}
     assert report(api)["further_fields"] == {"disk_gb": 1, "a [1m": 1}
 
 
-def test_standard_headers_are_shown(api: Sandbox) -> None:
+def test_standard_headers_are_shown(api):
     shown = {
         "RateLimit": "1",
         "RateLimit-Policy": "2",
@@ -109,12 +104,12 @@ def test_standard_headers_are_shown(api: Sandbox) -> None:
     assert report(api)["headers"] == shown
 
 
-def test_a_header_is_one_line_without_the_token(api: Sandbox) -> None:
+def test_a_header_is_one_line_without_the_token(api):
     api.fail(Fault(headers={"ratelimit": f"1\t{TOKEN}"}))
     assert report(api)["headers"] == {"RateLimit": "1 ********"}
 
 
-def test_three_pages_are_read_if_pagination_is_set() -> None:
+def test_three_pages_are_read_if_pagination_is_set():
     with Sandbox(servers=9, token=TOKEN, pagination="cursor", page_size=2) as paged:
         without = run(paged)
         found = report(paged, pagination="cursor")
@@ -133,7 +128,7 @@ def test_three_pages_are_read_if_pagination_is_set() -> None:
         (Fault.html(), 200),
     ],
 )
-def test_the_status_is_the_one_of_the_last_response(fault: Fault, status: int | None) -> None:
+def test_the_status_is_the_one_of_the_last_response(fault, status):
     with Sandbox(servers=3, token=TOKEN, pagination="link", page_size=2) as paged:
         paged.fail(fault, page=2)
         found = report(paged, pagination="link")
@@ -141,24 +136,22 @@ def test_the_status_is_the_one_of_the_last_response(fault: Fault, status: int | 
     assert found["status"] == status
 
 
-def test_whether_there_are_more_servers_is_in_the_last_response() -> None:
+def test_whether_there_are_more_servers_is_in_the_last_response():
     with Sandbox(servers=3, token=TOKEN, pagination="link", page_size=2) as paged:
         found = report(paged, pagination="link")
     assert found["requests"] == 2
     assert found["has_more"] is False
 
 
-def test_a_token_is_accepted_if_only_a_later_page_fails() -> None:
+def test_a_token_is_accepted_if_only_a_later_page_fails():
     with Sandbox(servers=3, token=TOKEN, pagination="link", page_size=2) as paged:
         paged.fail(Fault(status=500), page=2)
         found = report(paged, pagination="link")
     assert found["token"] == "accepted"
 
 
-def test_the_duration_is_the_one_of_the_last_request(
-    clock: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def slow_pieces(raw: Any) -> Iterator[bytes]:
+def test_the_duration_is_the_one_of_the_last_request(clock, monkeypatch):
+    def slow_pieces(raw):
         clock.now += 5
         yield raw.read(decode_content=True)
 
@@ -170,9 +163,7 @@ def test_the_duration_is_the_one_of_the_last_request(
     assert found["milliseconds"] == 5000
 
 
-def test_the_skew_is_positive_if_the_clock_of_the_api_is_ahead(
-    api: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_skew_is_positive_if_the_clock_of_the_api_is_ahead(api, monkeypatch):
     an_hour_ago = SimpleNamespace(time=lambda: time.time() - 3600)
     monkeypatch.setattr(_api_report, "time", an_hour_ago)
     assert report(api)["clock_skew"] == pytest.approx(3600, abs=2)
@@ -193,9 +184,7 @@ def test_the_skew_is_positive_if_the_clock_of_the_api_is_ahead(
     ],
     ids=["token", "scope", "limit", "connection", "element"],
 )
-def test_a_failure_is_a_result(
-    api: Sandbox, fault: Fault, code: str, expected: dict[str, Any]
-) -> None:
+def test_a_failure_is_a_result(api, fault, code, expected):
     api.fail(fault)
     result = run(api)
     found = result["report"]
@@ -205,7 +194,7 @@ def test_a_failure_is_a_result(
     assert {**found, **expected} == found
 
 
-def test_deviations_are_counted_without_values(api: Sandbox) -> None:
+def test_deviations_are_counted_without_values(api):
     odd = {**SERVER, "ipv4": "customer-database", "status": ["customer-database"]}
     api.fail(Fault(data=[odd, {**odd, "id": "srv_2", "created_at": "now"}, {"id": "srv_3"}]))
     found = report(api)
@@ -231,13 +220,13 @@ def test_deviations_are_counted_without_values(api: Sandbox) -> None:
         ('</a>; rel="last"', 'without rel="next"'),
     ],
 )
-def test_a_link_is_described_without_its_address(api: Sandbox, header: str, link: str) -> None:
+def test_a_link_is_described_without_its_address(api, header, link):
     api.fail(Fault(link=header))
     assert report(api)["link"] == link
 
 
 @pytest.mark.parametrize(("validate", "tls"), [(True, "verified"), (False, "not verified")])
-def test_the_report_says_whether_tls_is_verified(validate: bool, tls: str) -> None:
+def test_the_report_says_whether_tls_is_verified(validate, tls):
     connection = {"base_url": "https://127.0.0.1:9", "api_token": TOKEN}
     result = run_module("api_info", {**connection, "validate_certs": validate}).result
     assert result["report"]["tls"] == tls

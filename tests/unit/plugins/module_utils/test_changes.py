@@ -2,9 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import annotations
-
-from typing import Any
 
 import pytest
 
@@ -29,7 +26,7 @@ SERVERS = [
 DEFAULTS = {"id": None, "name": None, "plan": None, "region": None, "state": "present"}
 
 
-def decided(options: dict[str, Any]) -> Change:
+def decided(options):
     return decide({**DEFAULTS, **options}, SERVERS)
 
 
@@ -50,11 +47,11 @@ def decided(options: dict[str, Any]) -> Change:
         ),
     ],
 )
-def test_the_options_decide_the_operation(options: dict[str, Any], change: Change) -> None:
+def test_the_options_decide_the_operation(options, change):
     assert decided(options) == change
 
 
-def test_a_predicted_server_has_the_options_and_unknown_values() -> None:
+def test_a_predicted_server_has_the_options_and_unknown_values():
     options = {"name": "new", "plan": "small", "region": "eu"}
     predicted = {**dict.fromkeys(WEB, "unknown"), **options}
     assert decided(options) == Change("create", {}, predicted)
@@ -76,13 +73,13 @@ def test_a_predicted_server_has_the_options_and_unknown_values() -> None:
         ({"id": "s\n_6", "region": "us"}, 'region: "s _6" is in "eu [31m us" and cannot be moved'),
     ],
 )
-def test_impossible_options_are_an_error(options: dict[str, Any], message: str) -> None:
+def test_impossible_options_are_an_error(options, message):
     with pytest.raises(_errors.OptionError) as caught:
         decided(options)
     assert str(caught.value).startswith(message)
 
 
 @pytest.mark.parametrize("field", ["plan", "region"])
-def test_a_field_that_the_api_does_not_give_is_not_compared(field: str) -> None:
+def test_a_field_that_the_api_does_not_give_is_not_compared(field):
     with pytest.raises(_errors.MalformedResponse, match=f"no usable {field} for the server s_4"):
         decided({"id": "s_4", field: "small"})

@@ -2,15 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import annotations
-
 import json
 import logging
 import re
 import signal
-from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any
 
 import pytest
 
@@ -29,9 +25,7 @@ from sandbox import Fault, Sandbox
 TOKEN = "Tok3n"  # so short that it is hidden in quotations only
 
 
-def test_the_token_is_not_logged(
-    read: Any, sandbox: Sandbox, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_token_is_not_logged(read, sandbox, caplog):
     caplog.set_level(logging.DEBUG)
     read(sandbox)
     assert sandbox.token not in caplog.text
@@ -57,9 +51,7 @@ def test_the_token_is_not_logged(
     ],
     ids=repr,
 )
-def test_a_transient_failure_is_retried(
-    read: Any, sandbox: Sandbox, clock: Any, fault: Fault
-) -> None:
+def test_a_transient_failure_is_retried(read, sandbox, clock, fault):
     sandbox.fail(fault, times=4)
     with pytest.raises(CloudError, match=r"Tried 3 times\.") as caught:
         read(sandbox, retries=2)
@@ -83,9 +75,7 @@ def test_a_transient_failure_is_retried(
     ],
     ids=repr,
 )
-def test_a_final_failure_is_not_retried_and_no_redirect_is_followed(
-    read: Any, sandbox: Sandbox, clock: Any, fault: Fault
-) -> None:
+def test_a_final_failure_is_not_retried_and_no_redirect_is_followed(read, sandbox, clock, fault):
     sandbox.fail(fault)
     with pytest.raises(CloudError) as caught:
         read(sandbox, retries=3)
@@ -103,18 +93,14 @@ def test_a_final_failure_is_not_retried_and_no_redirect_is_followed(
     ],
     ids=["cut", "hang", "encoding"],
 )
-def test_a_status_is_more_important_than_an_error_of_its_body(
-    read: Any, sandbox: Sandbox, fault: Fault
-) -> None:
+def test_a_status_is_more_important_than_an_error_of_its_body(read, sandbox, fault):
     sandbox.fail(fault)
     with pytest.raises(Unauthorized) as caught:
         read(sandbox, timeout=1)
     assert "The response is" not in caught.value.message
 
 
-def test_only_the_status_of_success_is_not_an_error(
-    read: Any, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_the_status_of_success_is_not_an_error(read, sandbox, monkeypatch):
     accepted = _client.LIST_SERVERS._replace(success=202)
     monkeypatch.setattr(_client, "LIST_SERVERS", accepted)
     with pytest.raises(StatusError, match="HTTP 200"):
@@ -128,11 +114,11 @@ class Interrupted(BaseException):
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_ctrl_c_ends_a_request_at_once(read: Any, sandbox: Sandbox) -> None:
+def test_ctrl_c_ends_a_request_at_once(read, sandbox):
     sandbox.fail(Fault.hang())
     signals = []
 
-    def interrupt(number: int, _frame: object) -> None:
+    def interrupt(number, _frame):
         signals.append(number)
         raise Interrupted
 
@@ -153,14 +139,7 @@ def test_ctrl_c_ends_a_request_at_once(read: Any, sandbox: Sandbox) -> None:
     ("method", "sent"),
     [("GET", ["GET", "GET"]), ("POST", ["POST"]), ("DELETE", ["DELETE"])],
 )
-def test_only_a_get_is_repeated(
-    read: Any,
-    sandbox: Sandbox,
-    clock: Any,
-    monkeypatch: pytest.MonkeyPatch,
-    method: str,
-    sent: list[str],
-) -> None:
+def test_only_a_get_is_repeated(read, sandbox, clock, monkeypatch, method, sent):
     monkeypatch.setattr(_client, "LIST_SERVERS", _client.LIST_SERVERS._replace(method=method))
     sandbox.fail(Fault.reset(), times=None)  # after the request was read, and could have had effect
     with pytest.raises(Unreachable):
@@ -168,7 +147,7 @@ def test_only_a_get_is_repeated(
     assert [request.method for request in sandbox.requests] == sent
 
 
-def test_waits_grow_up_to_a_minute(read: Any, sandbox: Sandbox, clock: Any) -> None:
+def test_waits_grow_up_to_a_minute(read, sandbox, clock):
     sandbox.fail(Fault(status=503), times=None)
     with pytest.raises(ServerFailed):
         read(sandbox, retries=10)
@@ -180,25 +159,21 @@ def test_waits_grow_up_to_a_minute(read: Any, sandbox: Sandbox, clock: Any) -> N
 
 @pytest.mark.parametrize("seconds", [0, 60])
 @pytest.mark.parametrize("status", [429, 503])
-def test_retry_after_is_honored_up_to_a_minute(
-    read: Any, sandbox: Sandbox, clock: Any, status: int, seconds: int
-) -> None:
+def test_retry_after_is_honored_up_to_a_minute(read, sandbox, clock, status, seconds):
     sandbox.fail(Fault(status=status, retry_after=seconds))
     assert len(read(sandbox, retries=1)) == 3
     (wait,) = clock.waits
     assert seconds <= wait <= seconds + 0.25
 
 
-def test_a_longer_retry_after_fails_at_once(read: Any, sandbox: Sandbox, clock: Any) -> None:
+def test_a_longer_retry_after_fails_at_once(read, sandbox, clock):
     sandbox.fail(Fault(status=503, retry_after=61))
     with pytest.raises(StatusError, match=r"It asks to wait 61 s\."):
         read(sandbox, retries=3)
     assert clock.waits == []
 
 
-def test_plain_http_to_another_machine_causes_one_warning(
-    read: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_plain_http_to_another_machine_causes_one_warning(read, monkeypatch):
     monkeypatch.setattr(_client, "is_loopback", lambda host: False)
     with Sandbox(servers=4, pagination="cursor", page_size=2) as sandbox:
         read(sandbox, pagination="cursor")
@@ -218,9 +193,7 @@ def test_plain_http_to_another_machine_causes_one_warning(
     ],
     ids=["location", "content type", "link", "encoding"],
 )
-def test_each_quotation_of_a_response_hides_the_token(
-    read: Any, sandbox: Sandbox, fault: Fault
-) -> None:
+def test_each_quotation_of_a_response_hides_the_token(read, sandbox, fault):
     sandbox.token = TOKEN
     sandbox.fail(fault)
     with pytest.raises(CloudError, match=r"\*{8}") as caught:
@@ -228,24 +201,22 @@ def test_each_quotation_of_a_response_hides_the_token(
     assert TOKEN not in caught.value.message
 
 
-def test_a_token_in_base_url_is_not_shown_in_a_message(
-    read: Any, sandbox: Sandbox, clock: Any
-) -> None:
+def test_a_token_in_base_url_is_not_shown_in_a_message(read, sandbox, clock):
     with pytest.raises(Unreachable, match=r"^Cannot reach \*{8}\.invalid:80.* Tried 2"):
         read(sandbox, "http://secret-token.invalid", api_token="secret-token", retries=1)
     assert "secret-token" not in "".join(read.trace)
 
 
-def test_a_response_without_a_content_type_is_named(read: Any, sandbox: Sandbox) -> None:
+def test_a_response_without_a_content_type_is_named(read, sandbox):
     sandbox.fail(Fault(body="", headers={"Content-Type": None}))
     with pytest.raises(MalformedResponse, match=r"\(content type: none given\)"):
         read(sandbox)
 
 
 def test_a_wait_of_more_than_five_seconds_is_reported_before_it_begins(
-    read: Any, sandbox: Sandbox, clock: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    reported: list[str] = []
+    read, sandbox, clock, monkeypatch
+):
+    reported = []
     monkeypatch.setattr(clock, "sleep", lambda seconds: reported.extend(read.waits))
     sandbox.fail(Fault(status=429, retry_after=40))
     read(sandbox, retries=3)
@@ -254,7 +225,7 @@ def test_a_wait_of_more_than_five_seconds_is_reported_before_it_begins(
     assert "s: The API is throttling requests" in line
 
 
-def test_a_shorter_wait_is_a_line_of_the_trace(read: Any, sandbox: Sandbox, clock: Any) -> None:
+def test_a_shorter_wait_is_a_line_of_the_trace(read, sandbox, clock):
     sandbox.fail(Fault(status=429, retry_after=4))
     read(sandbox, retries=3)
     assert read.waits == []
@@ -271,9 +242,7 @@ def test_a_shorter_wait_is_a_line_of_the_trace(read: Any, sandbox: Sandbox, cloc
     ],
     ids=["success", "status", "body", "connection"],
 )
-def test_a_request_is_a_line_of_the_trace(
-    read: Any, sandbox: Sandbox, fault: Fault, outcome: str
-) -> None:
+def test_a_request_is_a_line_of_the_trace(read, sandbox, fault, outcome):
     sandbox.fail(fault)
     with suppress(CloudError):
         read(sandbox)
@@ -282,10 +251,8 @@ def test_a_request_is_a_line_of_the_trace(
 
 
 @pytest.mark.parametrize(("took", "reports"), [(4, 0), (6, 1)])
-def test_a_retry_after_a_long_attempt_is_reported(
-    read: Any, sandbox: Sandbox, clock: Any, took: float, reports: int
-) -> None:
-    def body() -> Iterator[bytes]:
+def test_a_retry_after_a_long_attempt_is_reported(read, sandbox, clock, took, reports):
+    def body():
         clock.sleep(took)
         yield b"{}"
 
@@ -294,13 +261,13 @@ def test_a_retry_after_a_long_attempt_is_reported(
     assert len(read.waits) == reports
 
 
-def test_the_progress_of_a_long_listing_is_reported(read: Any, clock: Any) -> None:
+def test_the_progress_of_a_long_listing_is_reported(read, clock):
     with Sandbox(servers=5, pagination="cursor", page_size=2) as paged:
         read(paged, pagination="cursor")
         assert read.progress == []
         page = json.dumps({"data": paged.servers[2:4], "has_more": True}).encode()
 
-        def body() -> Iterator[bytes]:
+        def body():
             clock.sleep(11)
             yield page
 

@@ -4,14 +4,10 @@
 
 """The client with TLS, with proxies, and with servers that are not the API."""
 
-from __future__ import annotations
-
 import datetime
 import re
 import sys
 import warnings
-from pathlib import Path
-from typing import Any
 
 import pytest
 import trustme
@@ -28,7 +24,7 @@ LONG_AGO = datetime.datetime(2020, 1, 1, tzinfo=datetime.timezone.utc)
 
 
 @pytest.fixture(scope="module")
-def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def certificates(tmp_path_factory):
     """Return a folder with two CAs, and with certificates of the first one."""
     folder = tmp_path_factory.mktemp("certificates")
     authority = trustme.CA()
@@ -55,14 +51,8 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_a_certificate_that_is_not_trusted_is_refused(
-    read: Any,
-    clock: Any,
-    certificates: Path,
-    certificate: str,
-    bundle: str,
-    reason: str,
-    advice: str,
-) -> None:
+    read, clock, certificates, certificate, bundle, reason, advice
+):
     with Sandbox(tls=(certificates / f"{certificate}.pem", None)) as sandbox:
         words = rf"TLS with 127\.0\.0\.1:{sandbox.port} failed: .*{reason}"
         with pytest.raises(TLSFailed, match=words) as caught:
@@ -73,7 +63,7 @@ def test_a_certificate_that_is_not_trusted_is_refused(
     assert sandbox.requests == []
 
 
-def test_a_certificate_for_another_name_is_refused(read: Any, certificates: Path) -> None:
+def test_a_certificate_for_another_name_is_refused(read, certificates):
     bundle = str(certificates / "ca.pem")
     with Sandbox(tls=(certificates / "elsewhere.pem", None)) as sandbox:
         with pytest.raises(TLSFailed, match="Check the host in base_url, and any proxy"):
@@ -81,9 +71,7 @@ def test_a_certificate_for_another_name_is_refused(read: Any, certificates: Path
         assert sandbox.requests == []
 
 
-def test_the_bundle_of_the_environment_is_used_without_ca_path(
-    read: Any, certificates: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_bundle_of_the_environment_is_used_without_ca_path(read, certificates, monkeypatch):
     bundle = str(certificates / "ca.pem")
     another = str(certificates / "another.pem")
     with Sandbox(servers=3, tls=(certificates / "good.pem", None)) as sandbox:
@@ -97,9 +85,7 @@ def test_the_bundle_of_the_environment_is_used_without_ca_path(
         assert len(read(sandbox, verify=bundle)) == 3
 
 
-def test_a_certificate_that_is_not_verified_causes_no_warning(
-    read: Any, certificates: Path
-) -> None:
+def test_a_certificate_that_is_not_verified_causes_no_warning(read, certificates):
     with (
         Sandbox(servers=3, tls=(certificates / "expired.pem", None)) as sandbox,
         warnings.catch_warnings(record=True) as seen,
@@ -113,13 +99,8 @@ def test_a_certificate_that_is_not_verified_causes_no_warning(
 @pytest.mark.parametrize("name", ["no-such.pem", "ca.pem/ca.pem"])
 @pytest.mark.parametrize("variable", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"])
 def test_a_bundle_that_cannot_be_read_is_named(
-    read: Any,
-    clock: Any,
-    certificates: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    variable: str,
-    name: str,
-) -> None:
+    read, clock, certificates, monkeypatch, variable, name
+):
     bundle = str(certificates / name)
     monkeypatch.setenv(variable, bundle)
     words = f"^TLS with 127.0.0.1:1 failed: the CA bundle {bundle} does not exist or can't be"
@@ -128,23 +109,19 @@ def test_a_bundle_that_cannot_be_read_is_named(
     assert clock.waits == []
 
 
-def test_the_bundle_of_certifi_is_named_if_it_cannot_be_read(
-    read: Any, clock: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_bundle_of_certifi_is_named_if_it_cannot_be_read(read, clock, monkeypatch):
     monkeypatch.setattr("requests.utils.DEFAULT_CA_BUNDLE_PATH", "/nowhere/ca.pem")
     with pytest.raises(TLSFailed, match=r"the CA bundle /nowhere/ca.pem does not .* certifi"):
         read(Sandbox(), "https://127.0.0.1:1", retries=3)
     assert clock.waits == []
 
 
-def test_plain_http_needs_no_bundle(
-    read: Any, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_plain_http_needs_no_bundle(read, sandbox, monkeypatch):
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/nowhere/ca.pem")
     assert len(read(sandbox)) == 3
 
 
-def test_https_to_a_port_for_http_names_the_cause(read: Any, sandbox: Sandbox) -> None:
+def test_https_to_a_port_for_http_names_the_cause(read, sandbox):
     with pytest.raises(TLSFailed, match=r"does not use TLS.*scheme and port of base_url"):
         read(sandbox, f"https://127.0.0.1:{sandbox.port}")
 
@@ -159,7 +136,7 @@ def test_https_to_a_port_for_http_names_the_cause(read: Any, sandbox: Sandbox) -
         ("http://no-such-host.invalid", r"no-such-host\.invalid:80: the name does not resolve\."),
     ],
 )
-def test_connection_errors_name_host_and_port(read: Any, clock: Any, url: str, words: str) -> None:
+def test_connection_errors_name_host_and_port(read, clock, url, words):
     with pytest.raises(Unreachable, match=f"^Cannot reach {words} Tried 2 times.* base_url"):
         read(Sandbox(), url, retries=1)
 
@@ -171,9 +148,7 @@ def test_connection_errors_name_host_and_port(read: Any, clock: Any, url: str, w
         ("http://a:secret@no-such.invalid:1", r"the proxy no-such\.invalid:1: the name does not"),
     ],
 )
-def test_an_error_at_the_proxy_is_reported_as_such(
-    read: Any, monkeypatch: pytest.MonkeyPatch, proxy: str, words: str
-) -> None:
+def test_an_error_at_the_proxy_is_reported_as_such(read, monkeypatch, proxy, words):
     monkeypatch.setenv("https_proxy", proxy)
     with pytest.raises(Unreachable, match=f"^Cannot reach api.invalid:443 .*{words}.*proxy"):
         read(Sandbox(), "https://api.invalid")
@@ -196,14 +171,8 @@ def test_an_error_at_the_proxy_is_reported_as_such(
     ],
 )
 def test_what_no_repetition_can_repair_is_not_repeated(
-    read: Any,
-    clock: Any,
-    monkeypatch: pytest.MonkeyPatch,
-    proxy: str,
-    url: str,
-    code: str,
-    words: str,
-) -> None:
+    read, clock, monkeypatch, proxy, url, code, words
+):
     monkeypatch.setitem(sys.modules, "socks", None)
     monkeypatch.setenv("https_proxy", proxy)
     with pytest.raises(CloudError, match=words) as caught:
@@ -216,17 +185,13 @@ def test_what_no_repetition_can_repair_is_not_repeated(
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
 @pytest.mark.parametrize("variable", ["http_proxy", "HTTP_PROXY", "all_proxy"])
-def test_a_loopback_address_never_uses_a_proxy(
-    read: Any, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, variable: str, host: str
-) -> None:
+def test_a_loopback_address_never_uses_a_proxy(read, sandbox, monkeypatch, variable, host):
     monkeypatch.setenv(variable, "http://127.0.0.1:1")
     monkeypatch.setenv("no_proxy", "")
     assert len(read(sandbox, f"http://{host}:{sandbox.port}")) == 3
 
 
-def test_a_proxy_that_refuses_a_tunnel_is_quoted_and_gets_no_token(
-    read: Any, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_proxy_that_refuses_a_tunnel_is_quoted_and_gets_no_token(read, sandbox, monkeypatch):
     monkeypatch.setenv("https_proxy", sandbox.url)
     sandbox.fail(Fault(status=403))
     with pytest.raises(Unreachable, match=r"the proxy .*: tunnel connection failed: 403"):
@@ -238,9 +203,7 @@ def test_a_proxy_that_refuses_a_tunnel_is_quoted_and_gets_no_token(
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
-def test_a_proxy_that_requires_a_password_is_asked_once(
-    read: Any, clock: Any, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, scheme: str
-) -> None:
+def test_a_proxy_that_requires_a_password_is_asked_once(read, clock, sandbox, monkeypatch, scheme):
     monkeypatch.setenv(f"{scheme}_proxy", sandbox.url)
     sandbox.fail(Fault(status=407), times=None)
     words = f"^The proxy 127.0.0.1:{sandbox.port} requires a user and a password .* {scheme}_proxy"

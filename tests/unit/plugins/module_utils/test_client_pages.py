@@ -4,8 +4,6 @@
 
 """Paging in each style, and responses that end it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -22,16 +20,14 @@ from sandbox.account import make_servers
 STYLES = ["link", "cursor"]
 
 
-def paged(servers: int, style: str = "cursor") -> Sandbox:
+def paged(servers, style="cursor"):
     """Return an account with two servers on each page."""
     return Sandbox(servers=servers, pagination=style, page_size=2)
 
 
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize(("servers", "requests"), [(0, 1), (2, 1), (3, 2), (5, 3)])
-def test_all_pages_are_read_over_one_connection(
-    read: Any, style: str, servers: int, requests: int
-) -> None:
+def test_all_pages_are_read_over_one_connection(read, style, servers, requests):
     with paged(servers, style) as sandbox:
         listing = read(sandbox, pagination=style)
         assert [server.fields for server in listing] == sandbox.servers
@@ -42,12 +38,10 @@ def test_all_pages_are_read_over_one_connection(
     assert read.warnings == []
 
 
-def test_a_cursor_is_added_to_the_query_under_any_name(
-    read: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cursor_is_added_to_the_query_under_any_name(read, monkeypatch):
     first = _client.LIST_SERVERS._replace(query=(("of", "2026"),))
     monkeypatch.setattr(_client, "LIST_SERVERS", first)
-    options: dict[str, Any] = {"pagination": "cursor", "pagination_parameter": "after"}
+    options: Any = {"pagination": "cursor", "pagination_parameter": "after"}
     with Sandbox(make_servers(5), **options, page_size=2) as sandbox:
         second, fourth = sandbox.servers[1]["id"], sandbox.servers[3]["id"]
         assert len(read(sandbox, **options)) == 5
@@ -66,7 +60,7 @@ def test_a_cursor_is_added_to_the_query_under_any_name(
         ("/a\tb", "/a b"),
     ],
 )
-def test_a_link_to_another_origin_is_refused(read: Any, link: str, shown: str) -> None:
+def test_a_link_to_another_origin_is_refused(read, link, shown):
     with paged(4, "link") as sandbox:
         sandbox.fail(Fault(link=f'<{link}>; rel="next"'), page=1)
         with pytest.raises(MalformedResponse, match=f"leads to another origin: {shown}"):
@@ -86,8 +80,8 @@ MORE = "The API has more servers than the 3 that were received"
     ],
 )
 def test_more_results_without_a_way_to_request_them_are_an_error_unless_allowed(
-    read: Any, sandbox: Sandbox, style: str, link: str | None, problem: str
-) -> None:
+    read, sandbox, style, link, problem
+):
     sandbox.fail(Fault(has_more=True, link=link), times=2)
     with pytest.raises(IncompleteListing, match=rf"^{problem}\. Set pagination .* allow_partial"):
         read(sandbox, pagination=style)
@@ -99,7 +93,7 @@ def test_more_results_without_a_way_to_request_them_are_an_error_unless_allowed(
 
 
 @pytest.mark.parametrize(("style", "page"), [("none", 1), ("link", 2), ("cursor", 1)])
-def test_an_empty_page_that_claims_more_is_refused(read: Any, style: str, page: int) -> None:
+def test_an_empty_page_that_claims_more_is_refused(read, style, page):
     with paged(4, style) as sandbox:
         sandbox.fail(Fault(data=[], has_more=True), after=page - 1)
         with pytest.raises(MalformedResponse, match=f"Page {page} of the listing is empty"):
@@ -107,7 +101,7 @@ def test_an_empty_page_that_claims_more_is_refused(read: Any, style: str, page: 
 
 
 @pytest.mark.parametrize("style", STYLES)
-def test_a_repeated_page_is_refused(read: Any, style: str) -> None:
+def test_a_repeated_page_is_refused(read, style):
     with paged(6, style) as sandbox:
         sandbox.fail(Fault(shift=2), after=1)
         with pytest.raises(MalformedResponse, match=r"^Page 2 .* has no new server"):
@@ -116,7 +110,7 @@ def test_a_repeated_page_is_refused(read: Any, style: str) -> None:
 
 
 @pytest.mark.parametrize("style", STYLES)
-def test_a_server_on_two_pages_is_kept_once(read: Any, style: str) -> None:
+def test_a_server_on_two_pages_is_kept_once(read, style):
     with paged(6, style) as sandbox:
         sandbox.fail(Fault(shift=1), times=None, after=1)
         listing = read(sandbox, pagination=style)
@@ -125,7 +119,7 @@ def test_a_server_on_two_pages_is_kept_once(read: Any, style: str) -> None:
 
 
 @pytest.mark.parametrize("fault", [Fault(status=401), Fault(body="{}")], ids=repr)
-def test_no_partial_listing_is_returned_if_a_later_page_fails(read: Any, fault: Fault) -> None:
+def test_no_partial_listing_is_returned_if_a_later_page_fails(read, fault):
     with paged(5) as sandbox:
         sandbox.fail(fault, page=3)
         with pytest.raises(CloudError):
@@ -135,9 +129,7 @@ def test_no_partial_listing_is_returned_if_a_later_page_fails(read: Any, fault: 
 @pytest.mark.parametrize(
     ("name", "limit", "words"), [("_MAX_PAGES", 3, "more than 3 pages"), ("LIMIT", 1000, "larger")]
 )
-def test_the_pages_and_all_their_bytes_are_bounded(
-    read: Any, monkeypatch: pytest.MonkeyPatch, name: str, limit: int, words: str
-) -> None:
+def test_the_pages_and_all_their_bytes_are_bounded(read, monkeypatch, name, limit, words):
     monkeypatch.setattr(_client, name, limit)
     with paged(8) as sandbox:
         with pytest.raises(MalformedResponse, match=words):

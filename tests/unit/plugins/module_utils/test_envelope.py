@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,11 +18,11 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
 ENVELOPE = b'{"data": [], "has_more": false}'
 
 
-def parse(body: bytes) -> Page:
+def parse(body):
     return parse_listing(read_json(body))
 
 
-def test_the_envelope_is_parsed() -> None:
+def test_the_envelope_is_parsed():
     assert parse(b'{"data": [1, {}], "has_more": true, "x": 1}') == Page([1, {}], True)
     assert parse(b"\xef\xbb\xbf" + ENVELOPE) == Page([], False)
     assert parse('{"data": ["é😀"], "has_more": false}'.encode()).data == ["é😀"]
@@ -48,13 +46,13 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("body", "words"), REFUSED, ids=[words for _body, words in REFUSED])
-def test_a_malformed_envelope_is_refused(body: bytes, words: str) -> None:
+def test_a_malformed_envelope_is_refused(body, words):
     with pytest.raises(MalformedResponse, match=words) as caught:
         parse(body)
     assert "base_url" in caught.value.next_step
 
 
-def test_the_content_type_of_a_body_that_is_not_json_is_shown() -> None:
+def test_the_content_type_of_a_body_that_is_not_json_is_shown():
     with pytest.raises(MalformedResponse, match=r"\(content type: text/html\)\. "):
         read_json(b"<html>", "text/html")
 
@@ -63,7 +61,7 @@ ALMOST_JSON = st.text(alphabet='{}[]",:dahsmoretfu0.e-', max_size=60).map(str.en
 
 
 @given(st.binary(max_size=60) | ALMOST_JSON)
-def test_any_body_is_parsed_or_refused(body: bytes) -> None:
+def test_any_body_is_parsed_or_refused(body):
     message = ""
     try:
         parse(body)

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import annotations
-
 import http.client
 import socket
 import ssl
@@ -12,7 +10,6 @@ from datetime import datetime, timezone
 
 import pytest
 
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import StatusError
 from ansible_collections.server_management.cloud.plugins.module_utils._failures import (
     retry_after,
     shown_url,
@@ -29,7 +26,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._url impor
 # Exceptions of a request.
 
 
-def wrap(cause: BaseException, how: str) -> Exception:
+def wrap(cause, how):
     """Wrap an exception as the libraries do: in its arguments, as a reason, or by raising."""
     if how == "argument":
         return RuntimeError(RuntimeError("pool", cause))
@@ -66,9 +63,7 @@ CAUSES = [
 
 @pytest.mark.parametrize("how", ["argument", "reason", "cause", "context"])
 @pytest.mark.parametrize(("cause", "code", "words"), CAUSES)
-def test_the_cause_is_found_in_any_wrapping(
-    cause: BaseException, code: str, words: str, how: str
-) -> None:
+def test_the_cause_is_found_in_any_wrapping(cause, code, words, how):
     error = transport_error(wrap(cause, how), Route("https://h/x"), 2.5)
     assert error.code == code
     assert words in error.message
@@ -84,7 +79,7 @@ def test_the_cause_is_found_in_any_wrapping(
         (False, "Cannot reach h:443: the response is not valid HTTP."),
     ],
 )
-def test_an_invalid_value_is_a_tls_error_only_with_tls(is_tls: bool, message: str) -> None:
+def test_an_invalid_value_is_a_tls_error_only_with_tls(is_tls, message):
     cause = ValueError("hostname 'h' doesn't match 'g'")
     assert transport_error(cause, Route("https://h"), 1, is_tls).message == message
 
@@ -102,9 +97,7 @@ NOT_HTTP = http.client.BadStatusLine("\x15\x03\x03\x00\x02\x02F")
         (RESET, "https://h", None, False),
     ],
 )
-def test_http_on_a_port_with_tls_advises_https(
-    cause: Exception, url: str, proxy: str | None, advises: bool
-) -> None:
+def test_http_on_a_port_with_tls_advises_https(cause, url, proxy, advises):
     error = transport_error(cause, Route(url, proxy), 1)
     assert ("write https in base_url" in error.next_step) is advises
 
@@ -128,9 +121,7 @@ RETRY_AFTER = [
 
 
 @pytest.mark.parametrize(("value", "seconds"), RETRY_AFTER)
-def test_retry_after_is_seconds_or_a_date(
-    monkeypatch: pytest.MonkeyPatch, value: str, seconds: float | None
-) -> None:
+def test_retry_after_is_seconds_or_a_date(monkeypatch, value, seconds):
     noon = datetime(2026, 3, 1, 12, 0, tzinfo=timezone.utc)
     monkeypatch.setenv("TZ", "Pacific/Auckland")
     time.tzset()
@@ -147,13 +138,7 @@ TOKEN = 'sk/live+"7\\q%&<>~aZ_longer-token=='
 CONNECTION = Connection("https://h", TOKEN, token_origin="api_token_file", token_path="/token")
 
 
-def error_of(
-    status: int,
-    body: bytes = b"",
-    headers: dict[str, str] | None = None,
-    url: str = "https://h/things",
-    connection: Connection = CONNECTION,
-) -> StatusError:
+def error_of(status, body=b"", headers=None, url="https://h/things", connection=CONNECTION):
     """Return the error for a response through a proxy."""
     response = Response(status, headers or {}, body, 0.1, Route(url, "proxy:80"))
     return status_error(response, REQUEST, connection)
@@ -175,7 +160,7 @@ STATUSES = [
 
 
 @pytest.mark.parametrize(("status", "code", "message", "next_step"), STATUSES)
-def test_each_status_has_its_error(status: int, code: str, message: str, next_step: str) -> None:
+def test_each_status_has_its_error(status, code, message, next_step):
     error = error_of(status)
     assert error.status == status
     assert error.code == code
@@ -184,13 +169,13 @@ def test_each_status_has_its_error(status: int, code: str, message: str, next_st
 
 
 @pytest.mark.parametrize("status", [302, 400, 401, 403, 404, 407, 429, 503])
-def test_the_response_and_the_wait_are_quoted(status: int) -> None:
+def test_the_response_and_the_wait_are_quoted(status):
     error = error_of(status, b"over quota", {"Retry-After": "9"})
     assert error.retry_after == 9
     assert error.message.endswith(' It asks to wait 9 s. The response is "over quota".')
 
 
-def test_a_web_page_is_not_quoted() -> None:
+def test_a_web_page_is_not_quoted():
     page = error_of(403, b"<p>over quota", {"Content-Type": "text/HTML; charset=utf-8"})
     assert "quota" not in page.message
 
@@ -204,31 +189,31 @@ def test_a_web_page_is_not_quoted() -> None:
         (b"x" * 160, "x" * 160),
     ],
 )
-def test_a_body_is_quoted_short_and_on_one_line(body: bytes, shown: str) -> None:
+def test_a_body_is_quoted_short_and_on_one_line(body, shown):
     assert f'The response is "{shown}".' in error_of(400, body).message
 
 
-def test_the_target_of_a_redirect_is_shown() -> None:
+def test_the_target_of_a_redirect_is_shown():
     message = error_of(302, headers={"Location": "/sch\xc3\xb6n\tb\x1b[1m" + "x" * 300}).message
     assert message.startswith('The API redirects to "/schön b [1mx')
     assert len(message) < 250
 
 
 @pytest.mark.parametrize("before", [100, 140, 155, 160])
-def test_a_quotation_is_redacted_before_it_is_cut(before: int) -> None:
+def test_a_quotation_is_redacted_before_it_is_cut(before):
     message = error_of(400, b"x" * before + TOKEN.encode() + b" and more").message
     assert "sk/l" not in message
     assert "oken" not in message
 
 
-def test_a_short_token_is_replaced_in_quotations_only() -> None:
+def test_a_short_token_is_replaced_in_quotations_only():
     connection = CONNECTION._replace(api_token="read")
     message = error_of(403, b"not for a read", connection=connection).message
     assert "the scope things:read. " in message
     assert message.endswith('The response is "not for a ********".')
 
 
-def test_the_query_of_a_link_is_not_shown() -> None:
+def test_the_query_of_a_link_is_not_shown():
     link = REQUEST._replace(link="https://h/x?secret=1")
     assert shown_url(link, CONNECTION) == "https://h/x?..."
     query = REQUEST._replace(query=(("after", "a b"), ("token", TOKEN)))
@@ -248,8 +233,6 @@ PLAIN_HTTP = b"<h1>The plain HTTP request was sent to HTTPS port</h1>"
         (400, "https://h", PLAIN_HTTP, False),
     ],
 )
-def test_a_web_server_that_requires_tls_is_recognized(
-    status: int, url: str, body: bytes, advises: bool
-) -> None:
+def test_a_web_server_that_requires_tls_is_recognized(status, url, body, advises):
     error = error_of(status, body, url=url)
     assert error.next_step.startswith("Write https instead of http") is advises

@@ -4,18 +4,13 @@
 
 """One request: how long it may take, how much of a body is read, and what is not kept."""
 
-from __future__ import annotations
-
 import gzip
 import random
 import socket
 import sys
 import time
 import zlib
-from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import Path
-from typing import Any, Literal
 
 import pytest
 import requests
@@ -30,11 +25,10 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
     Unreachable,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
-from ansible_collections.server_management.cloud.plugins.module_utils._url import Response
-from sandbox import Fault, Sandbox
+from sandbox import Fault
 
 
-def send(url: str, limit: int = 2**20, **options: Any) -> Response:
+def send(url, limit=2**20, **options):
     """Send one request and close its connection; raise why the body could not be read."""
     sender = _http.Http(Connection(f"{url}/api/v1", "sandbox-token", **options))
     try:
@@ -53,16 +47,15 @@ READ_METHODS = [name for name in ("read1", "stream") if hasattr(urllib3.HTTPResp
 
 
 @pytest.fixture(params=READ_METHODS)
-def read_method(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+def read_method(request, monkeypatch):
     """Read bodies with this method of urllib3, which has read1 since version 2.2."""
-    name: str = request.param
-    if name == "stream":
+    if request.param == "stream":
         for kind in urllib3.HTTPResponse.__mro__:
             monkeypatch.delattr(kind, "read1", raising=False)
-    return name
+    return request.param
 
 
-def encoded(body: bytes, encoding: str) -> Fault:
+def encoded(body, encoding):
     """Return the fault that sends a body, which has this encoding."""
     return Fault(body=body, headers={"Content-Encoding": encoding})
 
@@ -85,7 +78,7 @@ PARTS = gzip.compress(LONG[:7]) + gzip.compress(b"") + gzip.compress(LONG[7:])
     ],
     ids=["length", "chunks", "end", "identity", "gzip", "gzip chunks", "gzip end"],
 )
-def test_a_body_is_read_up_to_the_limit(sandbox: Sandbox, fault: Fault) -> None:
+def test_a_body_is_read_up_to_the_limit(sandbox, fault):
     sandbox.fail(fault, times=2)
     assert send(sandbox.url, limit=len(LONG)).body == LONG
     with pytest.raises(MalformedResponse, match="larger than 32 MiB"):
@@ -108,9 +101,7 @@ ZIPPED = gzip.compress(ENVELOPE, mtime=0)  # the same in all processes of pytest
         pytest.param("", b'{"data": ' + b"[" * 100_000, id="deep"),
     ],
 )
-def test_a_body_that_ends_too_early_is_a_closed_connection(
-    sandbox: Sandbox, encoding: str, body: bytes
-) -> None:
+def test_a_body_that_ends_too_early_is_a_closed_connection(sandbox, encoding, body):
     sandbox.fail(encoded(body, encoding))
     words = f"^Cannot reach 127.0.0.1:{sandbox.port}: .* closed before the end of the response"
     with pytest.raises(Unreachable, match=words):
@@ -129,9 +120,7 @@ def test_a_body_that_ends_too_early_is_a_closed_connection(
         ("", b"[1, 2", b"[1, 2"),
     ],
 )
-def test_any_other_body_is_returned(
-    sandbox: Sandbox, encoding: str, body: bytes, text: bytes
-) -> None:
+def test_any_other_body_is_returned(sandbox, encoding, body, text):
     sandbox.fail(encoded(body, encoding))
     assert send(sandbox.url).body == text
 
@@ -150,19 +139,17 @@ NOT_GZIP = "claims to be compressed with gzip, but is not"
         ("gzip, gzip", ZIPPED, '"gzip, gzip", although only gzip was requested'),
     ],
 )
-def test_an_unusable_encoding_is_a_malformed_response(
-    sandbox: Sandbox, encoding: str, body: bytes, words: str
-) -> None:
+def test_an_unusable_encoding_is_a_malformed_response(sandbox, encoding, body, words):
     sandbox.fail(encoded(body, encoding))
     with pytest.raises(MalformedResponse, match=words):
         send(sandbox.url)
 
 
 @pytest.mark.parametrize("status", [302, 500])
-def test_an_endless_body_of_an_error_is_not_read(sandbox: Sandbox, status: int) -> None:
+def test_an_endless_body_of_an_error_is_not_read(sandbox, status):
     sent = 0
 
-    def stream() -> Iterator[bytes]:
+    def stream():
         nonlocal sent
         while sent < 2**28:
             sent += 2**20
@@ -181,9 +168,7 @@ def test_an_endless_body_of_an_error_is_not_read(sandbox: Sandbox, status: int) 
 
 
 @pytest.mark.parametrize("cut", ["start", "headers", "body"])
-def test_the_wait_for_the_next_bytes_is_limited(
-    sandbox: Sandbox, cut: Literal["start", "headers", "body"]
-) -> None:
+def test_the_wait_for_the_next_bytes_is_limited(sandbox, cut):
     sandbox.fail(Fault(cut=cut, end="hang"))
     words = rf"^No complete response from 127.0.0.1:{sandbox.port} within 0\.4 s.* timeout"
     with pytest.raises(TimedOut, match=words):
@@ -191,14 +176,12 @@ def test_the_wait_for_the_next_bytes_is_limited(
 
 
 @pytest.mark.parametrize("chunked", [False, True])
-def test_the_time_of_the_whole_body_is_limited(
-    sandbox: Sandbox, read_method: str, chunked: bool
-) -> None:
+def test_the_time_of_the_whole_body_is_limited(sandbox, read_method, chunked):
     # Before version 2.2, urllib3 returns what has arrived after each KiB, or each chunk.
     size = 2**9 if read_method == "stream" and not chunked else 1
     sent = 0
 
-    def stream() -> Iterator[bytes]:
+    def stream():
         nonlocal sent
         while sent < 120:  # for much longer than the limit
             sent += 1
@@ -211,14 +194,12 @@ def test_the_time_of_the_whole_body_is_limited(
     assert sent < 120
 
 
-def test_the_time_of_a_body_counts_from_its_headers(
-    sandbox: Sandbox, clock: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def resolve(*_args: Any, **_options: Any) -> Any:
+def test_the_time_of_a_body_counts_from_its_headers(sandbox, clock, monkeypatch):
+    def resolve(*_args, **_options):
         clock.now += 20
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (sandbox.host, sandbox.port))]
 
-    def pieces(_raw: Any) -> Iterator[bytes]:
+    def pieces(_raw):
         clock.now += 20
         yield b"{}"
 
@@ -229,7 +210,7 @@ def test_the_time_of_a_body_counts_from_its_headers(
 
 
 @pytest.fixture
-def dropping() -> Iterator[tuple[str, int]]:
+def dropping():
     """Return an address that does not respond to new connections, because its queue is full."""
     with ExitStack() as stack:
         listener = stack.enter_context(socket.create_server(("127.0.0.2", 0), backlog=0))
@@ -240,10 +221,8 @@ def dropping() -> Iterator[tuple[str, int]]:
         yield listener.getsockname()
 
 
-def test_a_name_works_if_its_first_address_drops_packets(
-    sandbox: Sandbox, dropping: tuple[str, int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def resolve(*_args: Any, **_options: Any) -> Any:
+def test_a_name_works_if_its_first_address_drops_packets(sandbox, dropping, monkeypatch):
+    def resolve(*_args, **_options):
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", address) for address in addresses]
 
     addresses = [dropping]
@@ -256,7 +235,7 @@ def test_a_name_works_if_its_first_address_drops_packets(
     assert send("http://several.localhost:81").status == 200
 
 
-def test_a_tls_handshake_has_the_limit_of_a_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tls_handshake_has_the_limit_of_a_connection(monkeypatch):
     monkeypatch.setattr(_http, "_LONGEST_CONNECT", 0.3)
     with socket.create_server(("127.0.0.1", 0)) as silent:  # accepts, and sends nothing
         port = silent.getsockname()[1]
@@ -269,11 +248,11 @@ def test_a_tls_handshake_has_the_limit_of_a_connection(monkeypatch: pytest.Monke
     ("timeout", "proxy", "connecting"), [(30, "", 10), (4, "", 4), (30, "http://127.0.0.1:1", 30)]
 )
 def test_a_connection_has_ten_seconds_except_through_a_proxy(
-    timeout: float, proxy: str, connecting: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen: list[object] = []
+    timeout, proxy, connecting, monkeypatch
+):
+    seen = []
 
-    def record(*_args: Any, **settings: Any) -> None:
+    def record(*_args, **settings):
         seen.append(settings["timeout"])
         raise ConnectionRefusedError
 
@@ -287,7 +266,7 @@ def test_a_connection_has_ten_seconds_except_through_a_proxy(
 # Headers.
 
 
-def test_no_cookie_is_kept(sandbox: Sandbox) -> None:
+def test_no_cookie_is_kept(sandbox):
     sandbox.fail(Fault(headers={"Set-Cookie": "a=" + "x" * 60_000}))
     sender = _http.Http(Connection(f"{sandbox.url}/api/v1", sandbox.token))
     sender.send(LIST_SERVERS, 2**20)
@@ -297,9 +276,7 @@ def test_no_cookie_is_kept(sandbox: Sandbox) -> None:
     assert sandbox.requests[1].headers["Cookie"] is None
 
 
-def test_a_netrc_file_does_not_replace_the_token(
-    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_netrc_file_does_not_replace_the_token(sandbox, tmp_path, monkeypatch):
     netrc = tmp_path / ".netrc"
     netrc.write_text("machine 127.0.0.1 login someone password secret\n", encoding="ascii")
     netrc.chmod(0o600)
@@ -309,7 +286,7 @@ def test_a_netrc_file_does_not_replace_the_token(
     assert sandbox.requests[0].headers.get_all("Authorization") == ["Bearer sandbox-token"]
 
 
-def test_a_request_has_a_user_agent(sandbox: Sandbox) -> None:
+def test_a_request_has_a_user_agent(sandbox):
     send(sandbox.url, user_agent="server_management.cloud/1.2.3 ansible/2.21.0")
     headers = sandbox.requests[0].headers
     agent = "server_management.cloud/1.2.3 ansible/2.21.0 python-requests/"
@@ -332,16 +309,14 @@ def test_a_request_has_a_user_agent(sandbox: Sandbox) -> None:
         ('<a>; rel="next"; anchor="/other", <b>; rel="next"', "b"),
     ],
 )
-def test_the_next_link_is_found_among_others(header: str, target: str) -> None:
+def test_the_next_link_is_found_among_others(header, target):
     assert _http.next_link(header) == target
 
 
 # The library.
 
 
-def test_a_missing_library_is_reported_with_ways_to_install_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_missing_library_is_reported_with_ways_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "requests", None)
     with pytest.raises(MissingLibrary, match="requests is not installed") as caught:
         send("http://127.0.0.1:9")
@@ -358,8 +333,8 @@ def test_a_missing_library_is_reported_with_ways_to_install_it(
     ],
 )
 def test_a_broken_library_is_reported_with_the_import_that_failed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, words: str
-) -> None:
+    tmp_path, monkeypatch, code, words
+):
     (tmp_path / "requests.py").write_text(code, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "requests")

@@ -4,11 +4,8 @@
 
 """Behaviour of all modules: errors fail the task, and options are checked first."""
 
-from __future__ import annotations
-
 import time
 from importlib.metadata import version
-from typing import Any
 
 import pytest
 
@@ -16,7 +13,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
     MissingLibrary,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._module import failure
-from sandbox import Fault, Sandbox
+from sandbox import Fault
 from sandbox.account import SERVER
 from support.collection import REPOSITORY
 from support.modules import REQUIRED, run_module
@@ -24,13 +21,13 @@ from support.modules import REQUIRED, run_module
 ALL = sorted(path.stem for path in REPOSITORY.glob("plugins/modules/*.py"))
 
 
-def connection(sandbox: Sandbox, **options: Any) -> dict[str, Any]:
+def connection(sandbox, **options):
     """Return the options that connect a module to the sandbox."""
     return {"base_url": sandbox.url, "api_token": sandbox.token, "retries": 0, **options}
 
 
 @pytest.mark.parametrize("module", ["server_info", "fleet_info", "server"])
-def test_an_error_of_the_api_fails_the_task(sandbox: Sandbox, module: str) -> None:
+def test_an_error_of_the_api_fails_the_task(sandbox, module):
     sandbox.fail(Fault(status=403))
     outcome = run_module(module, {**connection(sandbox), **REQUIRED.get(module, {})})
     assert outcome.failed
@@ -42,7 +39,7 @@ def test_an_error_of_the_api_fails_the_task(sandbox: Sandbox, module: str) -> No
     assert outcome.result["changed"] is False
 
 
-def test_a_partial_listing_causes_a_warning_if_it_is_allowed(sandbox: Sandbox) -> None:
+def test_a_partial_listing_causes_a_warning_if_it_is_allowed(sandbox):
     sandbox.fail(Fault(has_more=True))
     outcome = run_module("server_info", connection(sandbox, allow_partial=True))
     assert " ansible/2.0 " in sandbox.requests[0].headers["User-Agent"]
@@ -50,14 +47,14 @@ def test_a_partial_listing_causes_a_warning_if_it_is_allowed(sandbox: Sandbox) -
     assert len(outcome.warnings) == 1
 
 
-def test_a_long_wait_causes_a_warning(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_wait_causes_a_warning(sandbox, monkeypatch):
     monkeypatch.setattr(time, "sleep", lambda seconds: None)
     sandbox.fail(Fault(status=429, retry_after=40))
     (warning,) = run_module("server_info", connection(sandbox, retries=1)).warnings
     assert warning.startswith("retry 1 of 1 in 40.")
 
 
-def test_each_unusable_field_causes_one_warning(sandbox: Sandbox) -> None:
+def test_each_unusable_field_causes_one_warning(sandbox):
     sandbox.servers[:] = [
         {**SERVER, "id": "srv_1", "name": "a", "plan": None},
         {**SERVER, "id": "srv_2", "name": "b", "status": 7},
@@ -70,9 +67,7 @@ def test_each_unusable_field_causes_one_warning(sandbox: Sandbox) -> None:
     ]
 
 
-def test_a_token_of_the_environment_is_masked_in_messages(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_token_of_the_environment_is_masked_in_messages(sandbox, monkeypatch):
     sandbox.token = "t0ken-of-the-environment"
     monkeypatch.setenv("SERVER_MANAGEMENT_API_TOKEN", sandbox.token)
     for server in sandbox.servers:
@@ -84,9 +79,7 @@ def test_a_token_of_the_environment_is_masked_in_messages(
 
 
 @pytest.mark.parametrize("module", ALL)
-def test_each_module_checks_the_connection_before_any_request(
-    sandbox: Sandbox, module: str
-) -> None:
+def test_each_module_checks_the_connection_before_any_request(sandbox, module):
     options = {**connection(sandbox), **REQUIRED.get(module, {}), "retries": -1}
     outcome = run_module(module, options)
     assert outcome.failed
@@ -96,23 +89,19 @@ def test_each_module_checks_the_connection_before_any_request(
 
 
 @pytest.mark.parametrize("empty", [None, " "])  # white space is not a secret to be masked
-def test_an_empty_token_is_not_replaced_by_that_of_the_environment(
-    sandbox: Sandbox, empty: str | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_empty_token_is_not_replaced_by_that_of_the_environment(sandbox, empty, monkeypatch):
     monkeypatch.setenv("SERVER_MANAGEMENT_API_TOKEN", sandbox.token)
     outcome = run_module("server_info", {"base_url": sandbox.url, "api_token": empty})
     assert outcome.result["msg"].startswith("api_token: the value is empty. Check the template")
     assert sandbox.requests == []
 
 
-def test_a_missing_option_is_named_with_the_places_where_it_can_be_set() -> None:
+def test_a_missing_option_is_named_with_the_places_where_it_can_be_set():
     message = run_module("server_info", {}).result["msg"]
     assert message.startswith("base_url: an address is required. Set it in the task or in module_")
 
 
-def test_an_option_that_is_not_written_is_read_from_the_environment(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_option_that_is_not_written_is_read_from_the_environment(sandbox, monkeypatch):
     monkeypatch.setenv("SERVER_MANAGEMENT_RETRIES", "-5")
     options = {"base_url": sandbox.url, "api_token": sandbox.token}
     message = run_module("server_info", options).result["msg"]
@@ -120,7 +109,7 @@ def test_an_option_that_is_not_written_is_read_from_the_environment(
     assert not run_module("server_info", {**options, "retries": 0}).failed
 
 
-def test_only_a_missing_requests_is_explained_by_ansible() -> None:
+def test_only_a_missing_requests_is_explained_by_ansible():
     error = MissingLibrary("PySocks is not installed.", "Install it.")
     error.library = "PySocks"
     assert failure(error)["msg"] == "PySocks is not installed. Install it."
@@ -135,7 +124,7 @@ def test_only_a_missing_requests_is_explained_by_ansible() -> None:
     [("server_info", "name"), ("volume_attachment", "server")],
 )
 @pytest.mark.parametrize("value", ["", " \n"])
-def test_an_empty_text_is_an_error(sandbox: Sandbox, module: str, option: str, value: str) -> None:
+def test_an_empty_text_is_an_error(sandbox, module, option, value):
     options = {**connection(sandbox), **REQUIRED.get(module, {}), option: value}
     outcome = run_module(module, options)
     assert outcome.failed
@@ -154,8 +143,8 @@ def test_an_empty_text_is_an_error(sandbox: Sandbox, module: str, option: str, v
     ],
 )
 def test_options_of_operations_that_are_not_live_are_checked_first(
-    sandbox: Sandbox, module: str, options: dict[str, Any], words: str, check_mode: bool
-) -> None:
+    sandbox, module, options, words, check_mode
+):
     outcome = run_module(module, {**connection(sandbox), **options}, check_mode=check_mode)
     assert outcome.failed
     assert words in outcome.result["msg"]

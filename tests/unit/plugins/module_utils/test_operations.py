@@ -4,8 +4,6 @@
 
 """The table of operations, and the messages and documents that depend on it."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 
@@ -16,7 +14,6 @@ from ansible_collections.server_management.cloud.plugins.module_utils._operation
     OPERATIONS,
     operation,
 )
-from sandbox import Sandbox
 from support.collection import REPOSITORY
 from support.modules import Outcome, run_module
 from support.status_page import PAGE, modules_by_support, table
@@ -50,38 +47,36 @@ ENDS = {
 }
 
 
-def test_only_the_listing_is_live() -> None:
+def test_only_the_listing_is_live():
     live = [(row.modules, row.name) for row in OPERATIONS if row.live]
     assert live == [(("server_info", "fleet_info", "api_info"), "list")]
 
 
-def test_each_operation_of_a_module_has_a_task() -> None:
+def test_each_operation_of_a_module_has_a_task():
     operations = []
     for row in OPERATIONS:
         operations += [(module, row.name) for module in row.modules]
     assert operations == list(TASKS)
 
 
-def run(account: Sandbox, module: str, name: str, *, check_mode: bool = False) -> Outcome:
+def run(account, module, name, *, check_mode=False):
     connection = {"base_url": account.url, "api_token": account.token}
     return run_module(module, {**connection, **TASKS[module, name]}, check_mode=check_mode)
 
 
-def tasks(*, live: bool) -> list[tuple[str, str]]:
+def tasks(*, live):
     return [key for key in TASKS if operation(*key).live is live]
 
 
 @pytest.mark.parametrize(("module", "name"), tasks(live=True))
-def test_a_live_operation_is_requested(sandbox: Sandbox, module: str, name: str) -> None:
+def test_a_live_operation_is_requested(sandbox, module, name):
     outcome = run(sandbox, module, name)
     assert not outcome.failed
     assert {request.method for request in sandbox.requests} == METHODS[name]
 
 
 @pytest.mark.parametrize(("module", "name"), tasks(live=False))
-def test_another_operation_fails_and_changes_nothing(
-    sandbox: Sandbox, module: str, name: str
-) -> None:
+def test_another_operation_fails_and_changes_nothing(sandbox, module, name):
     row = operation(module, name)
     outcome = run(sandbox, module, name)
     message = outcome.result["msg"]
@@ -101,30 +96,28 @@ def test_another_operation_fails_and_changes_nothing(
 
 @pytest.mark.parametrize("check_mode", [False, True])
 @pytest.mark.parametrize("module", PREVIEWS)
-def test_a_module_that_only_checks_its_options_fails_without_a_request(
-    sandbox: Sandbox, module: str, check_mode: bool
-) -> None:
+def test_a_module_that_only_checks_its_options_fails_without_a_request(sandbox, module, check_mode):
     names = [name for candidate, name in TASKS if candidate == module]
     assert run(sandbox, module, names[0], check_mode=check_mode).failed
     assert sandbox.requests == []
 
 
-def test_an_operation_that_is_not_announced_is_reported_as_such() -> None:
+def test_an_operation_that_is_not_announced_is_reported_as_such():
     with pytest.raises(_errors.NotYetLive, match="and the API has not announced this operation; "):
         operation("volume", "delete").refuse()
 
 
-def test_an_operation_without_a_request_is_refused_even_if_live() -> None:
+def test_an_operation_without_a_request_is_refused_even_if_live():
     with pytest.raises(_errors.CloudError, match="cannot do it") as caught:
         operation("server_info", "list").refuse()
     assert not isinstance(caught.value, _errors.NotYetLive)
 
 
-def test_the_status_page_contains_the_table() -> None:
+def test_the_status_page_contains_the_table():
     assert table() in PAGE.read_text(encoding="utf-8")
 
 
-def test_ansible_test_expects_the_failures_of_what_is_not_live() -> None:
+def test_ansible_test_expects_the_failures_of_what_is_not_live():
     target = REPOSITORY / "tests/integration/targets/not_yet_live/tasks/main.yml"
     used = re.findall(r"^ +server_management\.cloud\.(\w+):", target.read_text(), re.M)
     assert sorted(used) == PREVIEWS

@@ -2,11 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import annotations
-
 import socket
-from pathlib import Path
-from typing import Any
 
 import pytest
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
@@ -30,13 +26,13 @@ FILE_VARIABLE = "SERVER_MANAGEMENT_API_TOKEN_FILE"
 PEM = "-----BEGIN CERTIFICATE-----\n"
 
 
-def connect(written: dict[str, Any], folder: Path | str = "") -> Connection:
+def connect(written, folder=""):
     """Return the connection for options that a user has written, beside base_url."""
     options = resolve({"base_url": URL, **written}, RULES)
     return connection_from(options, "2.21.0", str(folder))
 
 
-def refusal(written: dict[str, Any], folder: Path | str = "") -> str:
+def refusal(written, folder=""):
     """Return the message about options that can't be used."""
     with pytest.raises(OptionError) as caught:
         connect(written, folder)
@@ -46,7 +42,7 @@ def refusal(written: dict[str, Any], folder: Path | str = "") -> str:
     return message
 
 
-def test_the_defaults_make_a_connection() -> None:
+def test_the_defaults_make_a_connection():
     connection = connect({"api_token": TOKEN})
     assert connection == Connection(
         f"{URL}/api/v1",
@@ -56,8 +52,8 @@ def test_the_defaults_make_a_connection() -> None:
     assert connection.root_url == URL
 
 
-def test_each_option_reaches_the_connection() -> None:
-    same: dict[str, Any] = {
+def test_each_option_reaches_the_connection():
+    same = {
         "timeout": 0.5,
         "retries": 0,
         "pagination": "cursor",
@@ -80,12 +76,8 @@ def test_each_option_reaches_the_connection() -> None:
     ],
 )
 def test_a_value_is_written_or_of_the_environment_or_the_default(
-    written: dict[str, Any],
-    in_environment: str,
-    value: int,
-    origin: str,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    written, in_environment, value, origin, monkeypatch
+):
     monkeypatch.setenv("SERVER_MANAGEMENT_RETRIES", in_environment)
     options = resolve(written, RULES)
     assert options.values["retries"] == value
@@ -104,16 +96,12 @@ def test_a_value_is_written_or_of_the_environment_or_the_default(
         ("retries", "7", 7),
     ],
 )
-def test_an_option_of_the_connection_has_a_variable(
-    option: str, text: str, value: object, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_option_of_the_connection_has_a_variable(option, text, value, monkeypatch):
     monkeypatch.setenv(f"SERVER_MANAGEMENT_{option.upper()}", text)
     assert resolve({}, RULES).values[option] == value
 
 
-def test_an_invalid_value_of_the_environment_names_its_variable(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_invalid_value_of_the_environment_names_its_variable(monkeypatch):
     monkeypatch.setenv("SERVER_MANAGEMENT_TIMEOUT", "soon")
     message = refusal({"api_token": TOKEN})
     assert message == "timeout (SERVER_MANAGEMENT_TIMEOUT): must be a number, but is soon."
@@ -130,7 +118,7 @@ def test_an_invalid_value_of_the_environment_names_its_variable(
         ("str", " 0123 ", " 0123 "),
     ],
 )
-def test_a_valid_value_is_converted(kind: str, value: Any, converted: Any) -> None:
+def test_a_valid_value_is_converted(kind, value, converted):
     result = convert("option", value, {"type": kind})
     assert result == converted
     assert type(result) is type(converted)
@@ -161,7 +149,7 @@ QUOTES = "YAML reads this value as a number, a boolean or a date. Put it in quot
         ("path", True, QUOTES),
     ],
 )
-def test_an_invalid_value_names_its_option(kind: str, value: Any, problem: str) -> None:
+def test_an_invalid_value_names_its_option(kind, value, problem):
     with pytest.raises(OptionError) as caught:
         convert("the_option", value, {"type": kind, "choices": ["text"]})
     message = str(caught.value)
@@ -170,7 +158,7 @@ def test_an_invalid_value_names_its_option(kind: str, value: Any, problem: str) 
     assert len(message) < 120
 
 
-def test_flags_are_those_of_ansible() -> None:
+def test_flags_are_those_of_ansible():
     rule = {"type": "bool"}
     assert {convert("option", text, rule) for text in BOOLEANS_TRUE} == {True}
     assert {convert("option", text, rule) for text in BOOLEANS_FALSE} == {False}
@@ -186,14 +174,7 @@ def test_flags_are_those_of_ansible() -> None:
         ({}, {TOKEN_VARIABLE: " ", FILE_VARIABLE: "file"}, "c", f"{FILE_VARIABLE} (file)"),
     ],
 )
-def test_the_most_specific_token_wins(
-    written: dict[str, str],
-    environment: dict[str, str],
-    token: str,
-    label: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_most_specific_token_wins(written, environment, token, label, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("c\n")
     monkeypatch.chdir(tmp_path)
     for name, value in environment.items():
@@ -213,15 +194,13 @@ def test_the_most_specific_token_wins(
         ("api_token_file", {"api_token": "x"}),
     ],
 )
-def test_an_empty_option_of_the_token_is_never_replaced(
-    option: str, other: dict[str, str], empty: str | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_empty_option_of_the_token_is_never_replaced(option, other, empty, monkeypatch):
     monkeypatch.setenv(TOKEN_VARIABLE, "other")
     message = refusal({**other, option: empty})
     assert message.startswith(f"{option}: the value is empty. Check the template")
 
 
-def test_a_token_is_required_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_token_is_required_once(monkeypatch):
     monkeypatch.setenv(TOKEN_VARIABLE, " \n")
     monkeypatch.setenv(FILE_VARIABLE, "")
     assert refusal({}) == (
@@ -232,7 +211,7 @@ def test_a_token_is_required_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert message == "api_token and api_token_file: both are set. Set only one of them."
 
 
-def test_a_required_option_that_is_missing_can_be_set_in_several_places() -> None:
+def test_a_required_option_that_is_missing_can_be_set_in_several_places():
     places = " in the task or in module_defaults"
     with pytest.raises(OptionError) as caught:
         connection_from(resolve({}, RULES), "2.21.0", places=places)
@@ -244,9 +223,7 @@ def test_a_required_option_that_is_missing_can_be_set_in_several_places() -> Non
         connection_from(resolve({"base_url": URL}, RULES), "2.21.0", places=places)
 
 
-def test_paths_are_relative_to_the_folder_except_those_of_the_environment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_paths_are_relative_to_the_folder_except_those_of_the_environment(tmp_path, monkeypatch):
     (tmp_path / "token").write_text(TOKEN)
     (tmp_path / "ca.pem").write_text(PEM)
 
@@ -262,7 +239,7 @@ def test_paths_are_relative_to_the_folder_except_those_of_the_environment(
     assert connection.verify == "ca.pem"
 
 
-def test_a_bundle_is_used_only_for_validation(tmp_path: Path) -> None:
+def test_a_bundle_is_used_only_for_validation(tmp_path):
     bundle = tmp_path / "ca.pem"
     bundle.write_text(f"# A comment\n{PEM}")
     written = {"api_token": TOKEN, "ca_path": str(bundle)}
@@ -272,7 +249,7 @@ def test_a_bundle_is_used_only_for_validation(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("validate", [False, True])
 @pytest.mark.parametrize("content", [b" \n", b"\x30\x82\x01", b"-----BEGIN X-----\n"])
-def test_a_bundle_must_have_a_certificate(content: bytes, validate: bool, tmp_path: Path) -> None:
+def test_a_bundle_must_have_a_certificate(content, validate, tmp_path):
     bundle = tmp_path / "ca.pem"
     bundle.write_bytes(content)
     message = refusal({"api_token": TOKEN, "ca_path": str(bundle), "validate_certs": validate})
@@ -294,23 +271,23 @@ SECONDS = "timeout: must be a number of seconds greater than 0, but is"
         ("pagination_parameter", "", "pagination_parameter: must not be empty."),
     ],
 )
-def test_a_value_that_cannot_be_used_is_refused(option: str, value: Any, message: str) -> None:
+def test_a_value_that_cannot_be_used_is_refused(option, value, message):
     assert refusal({"api_token": TOKEN, option: value}) == message
 
 
-def test_a_long_timeout_is_limited_to_what_sockets_accept() -> None:
+def test_a_long_timeout_is_limited_to_what_sockets_accept():
     connection = connect({"api_token": TOKEN, "timeout": 1e300})
     with socket.socket() as any_socket:
         any_socket.settimeout(connection.timeout)
 
 
-def test_ansible_lets_a_module_explain_a_missing_base_url() -> None:
+def test_ansible_lets_a_module_explain_a_missing_base_url():
     result = ArgumentSpecValidator(connection_argument_spec()).validate({})
     assert result.error_messages == []
     assert result.validated_parameters["base_url"] == ""
 
 
-def test_ansible_hides_the_token_and_nothing_else() -> None:
+def test_ansible_hides_the_token_and_nothing_else():
     spec = connection_argument_spec()
     assert spec.pop("api_token")["no_log"] is True
     assert spec.pop("api_token_file")["no_log"] is False  # or Ansible warns of the name

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import annotations
-
 import pytest
 
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
@@ -36,32 +34,30 @@ STATUSES = "running (2), stopped (1)"
         ({"regions": ["ap\n"]}, ["4"]),
     ],
 )
-def test_servers_that_match_every_option_are_kept(
-    wanted: dict[str, list[str]], identifiers: list[str]
-) -> None:
+def test_servers_that_match_every_option_are_kept(wanted, identifiers):
     assert [server.id for server in select(ACCOUNT, wanted)] == identifiers
 
 
-def test_an_option_that_matches_no_server_is_explained() -> None:
+def test_an_option_that_matches_no_server_is_explained():
     wanted = {"statuses": ["Running"], "regions": ["eu"]}
     message = f"statuses: no server has Running; the account has {STATUSES}."
     assert explain_empty(ACCOUNT, wanted) == [message]
 
 
-def test_options_that_only_together_match_no_server_are_explained() -> None:
+def test_options_that_only_together_match_no_server_are_explained():
     assert explain_empty(ACCOUNT, {"statuses": ["stopped"], "regions": ["us"]}) == [
         "statuses, regions: no server matches all of these options; the account has "
         f"status: {STATUSES}; region: eu (2), ap (1), us (1)."
     ]
 
 
-def test_options_that_match_a_server_and_an_empty_account_are_not_explained() -> None:
+def test_options_that_match_a_server_and_an_empty_account_are_not_explained():
     assert explain_empty(ACCOUNT, {"statuses": ["running"]}) == []
     assert explain_empty([], {"statuses": ["x"]}) == []
     assert explain_unknown([], {"statuses": ["x"]}) == []
 
 
-def test_values_that_no_server_has_are_explained() -> None:
+def test_values_that_no_server_has_are_explained():
     wanted = {"statuses": [" running", "x"], "regions": ["eu"], "plans": ["b", "a"]}
     assert explain_unknown(ACCOUNT, wanted) == [
         f"statuses: no server has x; the account has {STATUSES}.",
@@ -69,14 +65,14 @@ def test_values_that_no_server_has_are_explained() -> None:
     ]
 
 
-def test_a_value_that_is_not_one_word_is_quoted() -> None:
+def test_a_value_that_is_not_one_word_is_quoted():
     account = [Server("1", {"id": "1", "region": "eu (7), us"})]
     assert explain_empty(account, {"regions": ["eu west; us"]}) == [
         'regions: no server has "eu west; us"; the account has "eu (7), us" (1).'
     ]
 
 
-def test_a_hostile_value_stays_on_one_short_line() -> None:
+def test_a_hostile_value_stays_on_one_short_line():
     hostile = "x\n" + "y" * 999
     servers = [Server(str(n), {"id": str(n), "region": f"{n}{hostile}"}) for n in range(9)]
     (message,) = explain_empty(servers, {"regions": ["us"]})
@@ -85,7 +81,7 @@ def test_a_hostile_value_stays_on_one_short_line() -> None:
     assert len(message) < 500
 
 
-def test_statuses_in_another_case_are_explained() -> None:
+def test_statuses_in_another_case_are_explained():
     assert explain_case(ACCOUNT, ["STOPPED", "Running ", "stopping"]) == [
         f"statuses: no server has Running, STOPPED; the account has {STATUSES}."
     ]
@@ -99,5 +95,5 @@ def test_statuses_in_another_case_are_explained() -> None:
         pytest.param(["running", "Running"], id="the account's spelling is there, too"),
     ],
 )
-def test_other_statuses_are_not_explained(statuses: list[str]) -> None:
+def test_other_statuses_are_not_explained(statuses):
     assert explain_case(ACCOUNT, statuses) == []

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import annotations
-
 import json
 from urllib.parse import quote
 
@@ -23,7 +21,7 @@ VISIBLE = st.characters(min_codepoint=33, max_codepoint=126)
 
 
 @given(st.text(VISIBLE, min_size=8), st.text(max_size=200), st.text(max_size=200))
-def test_redacted_text_does_not_contain_the_token(token: str, before: str, after: str) -> None:
+def test_redacted_text_does_not_contain_the_token(token, before, after):
     assume("*" not in token)  # it could be a part of the mask
     escaped = json.dumps(token)[1:-1]
     for spelling in (token, escaped, escaped.replace("/", "\\/"), quote(token, safe="")):
@@ -42,12 +40,12 @@ def test_redacted_text_does_not_contain_the_token(token: str, before: str, after
         "\\u0073\\u002f\\u0054\\u0025\\u002B\\u006F",
     ],
 )
-def test_a_token_is_redacted_as_it_is_and_as_in_urls_and_json(spelling: str) -> None:
+def test_a_token_is_redacted_as_it_is_and_as_in_urls_and_json(spelling):
     assert redact(f"<{spelling}>", "s/T%+o", shortest=1) == "<********>"
 
 
 @pytest.mark.parametrize("token", ["a", "+/=", ".*", "\\", "(", "%41", "7-signs"])
-def test_a_short_token_is_redacted_only_if_asked(token: str) -> None:
+def test_a_short_token_is_redacted_only_if_asked(token):
     assert redact(f"<{token}>", token, shortest=1) == "<********>"
     assert redact(f"<{token}>", token) == f"<{token}>"
 
@@ -56,7 +54,7 @@ def test_a_short_token_is_redacted_only_if_asked(token: str) -> None:
     ("text", "line"),
     [("", ""), (" a \r\n\t b ", "a b"), ("\x1b[0m\x00", "[0m"), ("\u202e\u2066x\u200f", "x")],
 )
-def test_one_line_removes_line_breaks_and_control_characters(text: str, line: str) -> None:
+def test_one_line_removes_line_breaks_and_control_characters(text, line):
     assert one_line(text) == line
 
 
@@ -70,7 +68,7 @@ def test_one_line_removes_line_breaks_and_control_characters(text: str, line: st
         (["z" * 100], "z" * 60),
     ],
 )
-def test_summarise_names_a_few_and_counts_the_others(texts: list[str], shown: str) -> None:
+def test_summarise_names_a_few_and_counts_the_others(texts, shown):
     assert summarise(texts) == shown
 
 
@@ -84,11 +82,11 @@ def test_summarise_names_a_few_and_counts_the_others(texts: list[str], shown: st
         ("`$(x)`'\"[]<>|;&!*?~^=%#\\", "___x____________________"),
     ],
 )
-def test_plain_replaces_characters_that_templates_need(text: str, expected: str) -> None:
+def test_plain_replaces_characters_that_templates_need(text, expected):
     assert plain(text) == expected
 
 
-def test_a_header_is_decoded_as_utf_8() -> None:
+def test_a_header_is_decoded_as_utf_8():
     assert header_text("Ã©") == "é"
     assert header_text("é") == "\ufffd"
     assert header_text("漢") == "?"

@@ -2,13 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import annotations
-
 import sys
-from collections.abc import Callable
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -35,9 +30,7 @@ NOT_ASCII_IN_FILE = (
 
 @pytest.mark.parametrize("token", ["x", "~!", "a" * 5000, "{{}}"])
 @pytest.mark.parametrize("around", ["{}", " {}", "{}\n", "\r\n\t{} \r\n"])
-def test_a_token_is_visible_ascii_without_the_white_space_around_it(
-    token: str, around: str, tmp_path: Path
-) -> None:
+def test_a_token_is_visible_ascii_without_the_white_space_around_it(token, around, tmp_path):
     text = around.format(token)
     file = tmp_path / "token"
     file.write_text(text, encoding="utf-8-sig", newline="")
@@ -45,7 +38,7 @@ def test_a_token_is_visible_ascii_without_the_white_space_around_it(
     assert token_in_file("api_token_file", str(file), "") == (token, str(file))
 
 
-def refusal(read: Callable[..., object], *arguments: str) -> str:
+def refusal(read, *arguments):
     """Return the message about a token or a file that can't be used."""
     with pytest.raises(OptionError) as caught:
         read(*arguments)
@@ -65,8 +58,8 @@ def refusal(read: Callable[..., object], *arguments: str) -> str:
     ],
 )
 def test_text_that_cannot_be_a_token_is_not_shown_and_its_origin_is_named(
-    text: str, problem_of_text: str, problem_of_file: str, tmp_path: Path
-) -> None:
+    text, problem_of_text, problem_of_file, tmp_path
+):
     file = tmp_path / "token"
     file.write_text(text, encoding="utf-8", newline="")
     assert refusal(token_in_text, "ORIGIN", text) == f"ORIGIN: {problem_of_text}"
@@ -82,14 +75,14 @@ def test_text_that_cannot_be_a_token_is_not_shown_and_its_origin_is_named(
         (b"\xfe\xff\x00t", "the file is encoded in UTF-16. Save it as UTF-8."),
     ],
 )
-def test_a_file_without_a_token_is_refused(content: bytes, problem: str, tmp_path: Path) -> None:
+def test_a_file_without_a_token_is_refused(content, problem, tmp_path):
     file = tmp_path / "token"
     file.write_bytes(content)
     assert refusal(token_in_file, "ORIGIN", str(file), "") == f"ORIGIN: {file}: {problem}"
 
 
 @pytest.mark.parametrize("name", ["missing", "empty", "wrong"])
-def test_a_token_file_may_be_unusable_for_a_while(name: str, tmp_path: Path) -> None:
+def test_a_token_file_may_be_unusable_for_a_while(name, tmp_path):
     (tmp_path / "empty").touch()
     (tmp_path / "wrong").write_text("two words")
     with pytest.raises(TokenFileUnusable):
@@ -104,20 +97,18 @@ def test_a_token_file_may_be_unusable_for_a_while(name: str, tmp_path: Path) -> 
         ("/nowhere/\x00\x1b[1m", "/nowhere/ [1m: not a path."),
     ],
 )
-def test_a_file_that_cannot_be_read_is_named(path: str, shown: str) -> None:
+def test_a_file_that_cannot_be_read_is_named(path, shown):
     assert refusal(read_file, "ca_path", path, "") == f"ca_path: {shown}"
 
 
 @pytest.mark.parametrize("token", ["s3cret", "/s3cret", "s3/cr/et", "~s3cret", "x" * 300])
-def test_a_token_that_is_set_as_a_path_is_not_shown(token: str, tmp_path: Path) -> None:
+def test_a_token_that_is_set_as_a_path_is_not_shown(token, tmp_path):
     message = refusal(read_file, "ca_path", token, str(tmp_path))
     assert message.endswith("The value is not shown, because it may be a token.")
     assert token not in message
 
 
-def test_a_path_can_contain_variables_and_the_home(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_path_can_contain_variables_and_the_home(tmp_path, monkeypatch):
     (tmp_path / "token").write_text("content")
     monkeypatch.setenv("NAME", "token")
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -125,11 +116,9 @@ def test_a_path_can_contain_variables_and_the_home(
     assert read_file("ca_path", "~/token", "/nowhere") == (f"{tmp_path}/token", b"content")
 
 
-def test_a_token_is_registered_if_it_cannot_be_a_part_of_ordinary_text(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    registered: list[str] = []
-    module: Any = SimpleNamespace(register_secret=registered.append)
+def test_a_token_is_registered_if_it_cannot_be_a_part_of_ordinary_text(monkeypatch):
+    registered = []
+    module = SimpleNamespace(register_secret=registered.append)
     monkeypatch.setitem(sys.modules, "ansible.module_utils.secrets", module)
     register("x" * 15)
     register("y" * 16)

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 import pytest
@@ -50,7 +48,7 @@ PAGE = "http://h/api/v1/servers?page=1"
         ("http://h/xapi/v1", "http://h/xapi/v1/api/v1"),
     ],
 )
-def test_the_path_of_the_api_is_added_if_it_is_missing(base_url: str, url: str) -> None:
+def test_the_path_of_the_api_is_added_if_it_is_missing(base_url, url):
     assert check_base_url(base_url) == url
 
 
@@ -67,7 +65,7 @@ def test_the_path_of_the_api_is_added_if_it_is_missing(base_url: str, url: str) 
         ("http://[::1]:81", "http://[::1]:81/api/v1"),
     ],
 )
-def test_equivalent_hosts_and_ports_are_one_base_url(base_url: str, url: str) -> None:
+def test_equivalent_hosts_and_ports_are_one_base_url(base_url, url):
     assert check_base_url(base_url) == url
 
 
@@ -99,7 +97,7 @@ AMBIGUOUS = "contains a space, a backslash or a control character"
         ("https://h/\x1b[1m", AMBIGUOUS),
     ],
 )
-def test_a_malformed_base_url_is_refused(base_url: str, problem: str) -> None:
+def test_a_malformed_base_url_is_refused(base_url, problem):
     with pytest.raises(OptionError) as caught:
         check_base_url(base_url)
     assert caught.value.message == f"base_url: {problem}."
@@ -127,12 +125,12 @@ def test_a_malformed_base_url_is_refused(base_url: str, problem: str) -> None:
         ("\x00/a", None),
     ],
 )
-def test_a_reference_is_only_followed_within_its_origin(reference: str, target: str | None) -> None:
+def test_a_reference_is_only_followed_within_its_origin(reference, target):
     assert resolve(PAGE, reference) == target
 
 
 @given(st.sampled_from(URLS) | st.lists(st.sampled_from(PIECES + URLS), max_size=5).map("".join))
-def test_requests_sends_the_token_only_to_the_origin_that_was_checked(reference: str) -> None:
+def test_requests_sends_the_token_only_to_the_origin_that_was_checked(reference):
     target = resolve(PAGE, reference)
     if target is None:
         return
@@ -154,10 +152,10 @@ def test_requests_sends_the_token_only_to_the_origin_that_was_checked(reference:
         ("", False),
     ],
 )
-def test_loopback_is_this_machine(host: str, expected: bool) -> None:
+def test_loopback_is_this_machine(host, expected):
     assert is_loopback(host) is expected
 
 
-def test_a_message_names_host_port_and_proxy() -> None:
+def test_a_message_names_host_port_and_proxy():
     assert Route("https://h/x").place == "h:443"
     assert Route("http://[::1]:81", "p:80").place == "[::1]:81 through the proxy p:80"

@@ -2,9 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -17,17 +14,17 @@ Record = dict[str, Any]
 DB = {**WEB, "id": "s_4", "name": "db", "region": "us", "x_undocumented": "blue"}
 TWIN_2 = {**WEB, "id": "s_2", "name": "twin"}
 TWIN_3 = {**WEB, "id": "s_3", "name": "twin"}
-OTHERS: list[Record] = [{"id": "s_2"}, {"id": "s_3"}, {"id": "s_4"}]
-ALL: list[Record] = [{"name": "web"}, *OTHERS]
+OTHERS = [{"id": "s_2"}, {"id": "s_3"}, {"id": "s_4"}]
+ALL = [{"name": "web"}, *OTHERS]
 
 
 @pytest.fixture
-def fleet() -> Iterator[Sandbox]:
+def fleet():
     with Sandbox(servers=[DB, TWIN_3, TWIN_2, WEB]) as running:
         yield running
 
 
-def run(api: Sandbox, declared: list[Any], **options: Any) -> Outcome:
+def run(api, declared, **options):
     """Compare the account with declared servers."""
     given = {"base_url": api.url, "api_token": api.token, "servers": declared, **options}
     return run_module("fleet_info", given)
@@ -41,7 +38,7 @@ def run(api: Sandbox, declared: list[Any], **options: Any) -> Outcome:
         {"name": "web\n", "plan": " small", "region": "eu ", "status": "running "},
     ],
 )
-def test_a_matching_account_is_in_sync_after_one_request(fleet: Sandbox, web: Record) -> None:
+def test_a_matching_account_is_in_sync_after_one_request(fleet, web):
     outcome = run(fleet, [web, *OTHERS])
     result = {
         "in_sync": True,
@@ -55,7 +52,7 @@ def test_a_matching_account_is_in_sync_after_one_request(fleet: Sandbox, web: Re
     assert [request.method for request in fleet.requests] == ["GET"]
 
 
-def test_a_missing_server_is_returned_as_declared(fleet: Sandbox) -> None:
+def test_a_missing_server_is_returned_as_declared(fleet):
     missing = [{"name": "new ", "plan": "small"}, {"id": "s_9"}]
     result = run(fleet, [*ALL, *missing]).result
     assert result["missing"] == missing
@@ -63,7 +60,7 @@ def test_a_missing_server_is_returned_as_declared(fleet: Sandbox) -> None:
     assert result["in_sync"] is False
 
 
-def test_a_different_server_is_returned_with_the_values(fleet: Sandbox) -> None:
+def test_a_different_server_is_returned_with_the_values(fleet):
     web = {"name": "web", "plan": "large", "region": "us", "status": "running"}
     result = run(fleet, [web, *OTHERS]).result
     plan = {"expected": "large", "actual": "small"}
@@ -76,14 +73,14 @@ def test_a_different_server_is_returned_with_the_values(fleet: Sandbox) -> None:
     assert result["in_sync"] is False
 
 
-def test_an_unexpected_server_is_returned_as_server_info_does(fleet: Sandbox) -> None:
+def test_an_unexpected_server_is_returned_as_server_info_does(fleet):
     result = run(fleet, [{"name": "web"}, {"id": "s_2"}]).result
     assert result["unexpected"] == [DB, TWIN_3]
     assert result["report"] == ["db (s_4) is not declared", "twin (s_3) is not declared"]
     assert result["in_sync"] is False
 
 
-def test_unexpected_servers_can_be_allowed_and_are_still_listed(fleet: Sandbox) -> None:
+def test_unexpected_servers_can_be_allowed_and_are_still_listed(fleet):
     outcome = run(fleet, [{"name": "web"}], allow_unexpected=True)
     assert outcome.result["unexpected"] == [DB, TWIN_2, TWIN_3]
     assert outcome.result["report"] == []
@@ -91,12 +88,12 @@ def test_unexpected_servers_can_be_allowed_and_are_still_listed(fleet: Sandbox) 
     assert outcome.warnings == []
 
 
-def test_a_comparison_that_cannot_find_anything_warns(fleet: Sandbox) -> None:
+def test_a_comparison_that_cannot_find_anything_warns(fleet):
     (warning,) = run(fleet, [], allow_unexpected=True).warnings
     assert warning.startswith("servers: the list is empty and allow_unexpected is set")
 
 
-def test_a_name_of_several_servers_is_ambiguous(fleet: Sandbox) -> None:
+def test_a_name_of_several_servers_is_ambiguous(fleet):
     # A server that is also declared by its id is compared.
     declared = [{"name": "twin", "plan": "l"}, {"id": "s_2", "plan": "l"}, {"name": "web"}]
     result = run(fleet, declared).result
@@ -109,13 +106,13 @@ def test_a_name_of_several_servers_is_ambiguous(fleet: Sandbox) -> None:
     ]
 
 
-def test_ambiguous_names_are_sorted(fleet: Sandbox) -> None:
+def test_ambiguous_names_are_sorted(fleet):
     fleet.servers.append({**WEB, "id": "s_5"})
     ambiguous = run(fleet, [{"name": "web"}, {"name": "twin"}]).result["ambiguous"]
     assert [finding["name"] for finding in ambiguous] == ["twin", "web"]
 
 
-def test_the_report_is_sorted_by_name(fleet: Sandbox) -> None:
+def test_the_report_is_sorted_by_name(fleet):
     fleet.servers.insert(0, {"id": "x_1"})
     declared = [{"name": "zoo"}, {"id": "s_1", "plan": "l"}, {"name": "twin"}, {"name": "abc"}]
     assert run(fleet, declared).result["report"] == [
@@ -128,7 +125,7 @@ def test_the_report_is_sorted_by_name(fleet: Sandbox) -> None:
     ]
 
 
-def test_a_field_that_the_api_does_not_give_is_a_difference(fleet: Sandbox) -> None:
+def test_a_field_that_the_api_does_not_give_is_a_difference(fleet):
     fleet.servers = [{"id": "s_5", "name": "bare", "plan": None, "region": 7}]
     outcome = run(fleet, [{"id": "s_5", "plan": "small", "region": "eu"}])
     (different,) = outcome.result["different"]
@@ -154,9 +151,7 @@ def test_a_field_that_the_api_does_not_give_is_a_difference(fleet: Sandbox) -> N
         ([{"name": "web", "status": False}], "entry 1 (web): status must be text."),
     ],
 )
-def test_an_invalid_entry_is_an_error_before_any_request(
-    fleet: Sandbox, declared: list[Any], message: str
-) -> None:
+def test_an_invalid_entry_is_an_error_before_any_request(fleet, declared, message):
     outcome = run(fleet, declared)
     assert outcome.failed
     assert outcome.result["msg"].startswith(f"servers: {message}")
@@ -164,7 +159,7 @@ def test_an_invalid_entry_is_an_error_before_any_request(
     assert fleet.requests == []
 
 
-def test_a_server_declared_by_its_name_and_its_id_is_an_error(fleet: Sandbox) -> None:
+def test_a_server_declared_by_its_name_and_its_id_is_an_error(fleet):
     outcome = run(fleet, [{"name": "web"}, {"id": "s_1"}])
     assert outcome.failed
     assert outcome.result["msg"].startswith(
@@ -176,9 +171,7 @@ def test_a_server_declared_by_its_name_and_its_id_is_an_error(fleet: Sandbox) ->
     ("module", "options"),
     [("fleet_info", {"servers": ALL}), ("server", {"name": "gone", "state": "absent"})],
 )
-def test_modules_that_need_the_whole_account_ignore_allow_partial(
-    fleet: Sandbox, module: str, options: Record
-) -> None:
+def test_modules_that_need_the_whole_account_ignore_allow_partial(fleet, module, options):
     fleet.fail(Fault(has_more=True))
     connection = {"base_url": fleet.url, "api_token": fleet.token, "allow_partial": True}
     outcome = run_module(module, {**connection, **options})
@@ -190,7 +183,7 @@ def test_modules_that_need_the_whole_account_ignore_allow_partial(
     assert "ignores allow_partial" in message
 
 
-def test_hostile_text_is_cleaned_in_the_report_and_kept_in_the_records(fleet: Sandbox) -> None:
+def test_hostile_text_is_cleaned_in_the_report_and_kept_in_the_records(fleet):
     red = {**WEB, "id": "s\t1", "name": "\x1b[31mred"}
     missing = {**WEB, "id": "s_2", "name": "web is missing"}
     fleet.servers = [{**WEB, "name": "a\nb"}, red, missing]
@@ -205,7 +198,7 @@ def test_hostile_text_is_cleaned_in_the_report_and_kept_in_the_records(fleet: Sa
     ]
 
 
-def test_a_line_of_the_report_is_short(fleet: Sandbox) -> None:
+def test_a_line_of_the_report_is_short(fleet):
     fleet.servers = [{**WEB, "name": "x" * 5000}]
     (line,) = run(fleet, []).result["report"]
     assert len(line) < 400

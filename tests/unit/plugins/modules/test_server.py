@@ -2,9 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -17,12 +14,12 @@ Options = dict[str, Any]
 
 
 @pytest.fixture
-def one_server() -> Iterator[Sandbox]:
+def one_server():
     with Sandbox(servers=[WEB]) as running:
         yield running
 
 
-def run(api: Sandbox, *, check_mode: bool = False, **options: Any) -> Outcome:
+def run(api, *, check_mode=False, **options):
     given = {"base_url": api.url, "api_token": api.token, **options}
     return run_module("server", given, check_mode=check_mode)
 
@@ -36,16 +33,12 @@ def run(api: Sandbox, *, check_mode: bool = False, **options: Any) -> Outcome:
         ({"name": "gone", "state": "absent"}, {}),
     ],
 )
-def test_nothing_to_do_is_ok(
-    one_server: Sandbox, options: Options, result: dict[str, Any], check_mode: bool
-) -> None:
+def test_nothing_to_do_is_ok(one_server, options, result, check_mode):
     outcome = run(one_server, **options, check_mode=check_mode)
     assert outcome == Outcome(result, failed=False, warnings=[])
 
 
-def test_check_mode_predicts_a_change_and_warns_that_it_is_not_yet_live(
-    one_server: Sandbox,
-) -> None:
+def test_check_mode_predicts_a_change_and_warns_that_it_is_not_yet_live(one_server):
     outcome = run(one_server, check_mode=True, name="web", plan="large")
     change = {
         "before": WEB,
@@ -69,7 +62,7 @@ def test_check_mode_predicts_a_change_and_warns_that_it_is_not_yet_live(
     assert [request.method for request in one_server.requests] == ["GET"]
 
 
-def test_check_mode_shows_a_new_server(one_server: Sandbox) -> None:
+def test_check_mode_shows_a_new_server(one_server):
     options = {"name": "new\n", "plan": "s ", "region": "eu"}
     result = run(one_server, check_mode=True, **options).result
     assert "server" not in result
@@ -80,8 +73,8 @@ def test_check_mode_shows_a_new_server(one_server: Sandbox) -> None:
 
 @pytest.mark.parametrize("check_mode", [False, True])
 def test_a_live_operation_without_a_request_is_never_reported_as_done(
-    one_server: Sandbox, check_mode: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    one_server, check_mode, monkeypatch
+):
     rows = tuple(row._replace(live=True) for row in _operations.OPERATIONS)
     monkeypatch.setattr(_operations, "OPERATIONS", rows)
     outcome = run(one_server, name="web", plan="large", check_mode=check_mode)

@@ -4,16 +4,12 @@
 
 """Names of Ansible that other versions may not have, and trust in text."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import re
 import sys
 from datetime import date, datetime
-from pathlib import Path
 from types import ModuleType, SimpleNamespace
-from typing import Any
 
 import pytest
 from ansible.inventory import manager
@@ -42,12 +38,12 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible i
 from support.meanings import json_values, texts_in
 
 
-def test_a_setting_that_this_version_does_not_have_is_null() -> None:
+def test_a_setting_that_this_version_does_not_have_is_null():
     assert setting("NO_SUCH_SETTING") is None
     assert setting("DEFAULT_TIMEOUT") == 10
 
 
-def test_an_expression_is_compiled_once_from_2_19_on() -> None:
+def test_an_expression_is_compiled_once_from_2_19_on():
     templar = Templar(DataLoader())
     environment = (templar._engine if HAS_EXPRESSIONS else templar).environment
     compile_once(templar)
@@ -58,7 +54,7 @@ def test_an_expression_is_compiled_once_from_2_19_on() -> None:
     compile_once(object())  # of a version that keeps its environment elsewhere
 
 
-def test_text_is_tagged_like_a_sample_if_that_is_possible() -> None:
+def test_text_is_tagged_like_a_sample_if_that_is_possible():
     for sample in ("plain", trust("trusted")):
         tag = tagger(sample)
         assert tag is not None
@@ -68,7 +64,7 @@ def test_text_is_tagged_like_a_sample_if_that_is_possible() -> None:
 
 
 @pytest.mark.parametrize("text", ["a", "a_1", "_", "1a", "", "a-b", "é", "for", "None", "match"])
-def test_an_identifier_is_one_for_ansible(text: str) -> None:
+def test_an_identifier_is_one_for_ansible(text):
     assert is_identifier(text) == isidentifier(text)
 
 
@@ -82,13 +78,11 @@ def test_an_identifier_is_one_for_ansible(text: str) -> None:
         ("", ""),
     ],
 )
-def test_a_reason_says_everything_once(text: str, expected: str) -> None:
+def test_a_reason_says_everything_once(text, expected):
     assert reason_text(text) == expected
 
 
-def test_entries_of_an_inventory_directory_are_ignored_as_ansible_does(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_entries_of_an_inventory_directory_are_ignored_as_ansible_does(monkeypatch):
     names = ("token", ".token", "token.txt", "group_vars", "a.group_vars", "token~", "\udcff")
     ignored = [name for name in names if is_ignored(name)]
     assert ignored == [".token", "token.txt", "group_vars", "token~"]
@@ -110,19 +104,19 @@ LITERALS = {"[1, 2]": [1, 2], "{'a': 1}": {"a": 1}}
 TEXTS = st.text(alphabet="{}%#[]()|'\".:-_ abj2n7*\n\\é") | st.text()
 
 
-def _variable(value: Any) -> Any:
+def _variable(value):
     """Return what becomes the variable for a value from the API."""
     return trust_plain(mark(value))
 
 
-def _rendered(template: Any, **variables: Any) -> Any:
+def _rendered(template, **variables):
     templar = Templar(loader=DataLoader())
     templar.available_variables = variables
     return templar.template(template)
 
 
 @pytest.mark.parametrize("text", PLAIN, ids=lambda text: text[:20])
-def test_text_that_cannot_be_a_template_stays_plain(text: str) -> None:
+def test_text_that_cannot_be_a_template_stays_plain(text):
     for variable in (_variable(text), trust_plain(mark_all(text))):
         assert variable == text
         assert is_trusted(variable)
@@ -130,7 +124,7 @@ def test_text_that_cannot_be_a_template_stays_plain(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", SUSPECT, ids=ascii)
-def test_any_other_text_is_never_rendered(text: str) -> None:
+def test_any_other_text_is_never_rendered(text):
     for variable in (_variable(text), trust_plain({"a": [mark_all(text)]})["a"][0]):
         assert variable == text
         assert not is_trusted(variable)
@@ -139,7 +133,7 @@ def test_any_other_text_is_never_rendered(text: str) -> None:
 
 
 @given(json_values(TEXTS))
-def test_variables_keep_their_values_and_trust_no_template(value: Any) -> None:
+def test_variables_keep_their_values_and_trust_no_template(value):
     variable = _variable(value)
     assert variable == value
     assert _rendered(variable) == value
@@ -148,7 +142,7 @@ def test_variables_keep_their_values_and_trust_no_template(value: Any) -> None:
         assert re.fullmatch(r"[\w .:/@+,-]*", text)
 
 
-def test_a_value_of_a_file_loses_its_line_and_keeps_its_trust(tmp_path: Path) -> None:
+def test_a_value_of_a_file_loses_its_line_and_keeps_its_trust(tmp_path):
     text = "{a: [x, 1, 2.5, true, null, 2026-01-02, 2026-01-02T03:04:05Z, !unsafe y], c: {b: z}}"
     path = tmp_path / "file.yml"
     path.write_text(text)
@@ -176,7 +170,7 @@ class NativeText(str):
 
 
 @pytest.fixture
-def before_2_19(monkeypatch: pytest.MonkeyPatch) -> Any:
+def before_2_19(monkeypatch):
     """Return the module _ansible as earlier versions load it."""
     native = ModuleType("ansible.utils.native_jinja")
     native.NativeJinjaText = NativeText  # type: ignore[attr-defined]
@@ -191,7 +185,7 @@ def before_2_19(monkeypatch: pytest.MonkeyPatch) -> Any:
     return module
 
 
-def test_keys_are_marked_like_values_before_2_19(before_2_19: Any) -> None:
+def test_keys_are_marked_like_values_before_2_19(before_2_19):
     marked = before_2_19.mark({"{{ 1 }}": ["{{ 2 }}"], "plain": "plain"})
     assert [key.__class__ for key in marked] == [UnsafeText, str]
     assert marked["{{ 1 }}"][0].__class__ is UnsafeText
@@ -209,9 +203,7 @@ def test_keys_are_marked_like_values_before_2_19(before_2_19: Any) -> None:
         ("{0}", False, str),
     ],
 )
-def test_text_of_the_api_is_not_converted_before_2_19(
-    before_2_19: Any, text: str, is_unsafe: bool, kind: type
-) -> None:
+def test_text_of_the_api_is_not_converted_before_2_19(before_2_19, text, is_unsafe, kind):
     environment = SimpleNamespace(finalize=lambda value: value)
     context = SimpleNamespace(unsafe=is_unsafe)
     templar = SimpleNamespace(environment=environment, jinja2_native=False, cur_context=context)

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import annotations
-
 import json
 import math
 import time
@@ -13,7 +11,6 @@ from unittest.mock import Mock
 import pytest
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
-    CloudError,
     MalformedResponse,
     RateLimited,
     ServerFailed,
@@ -40,39 +37,37 @@ FETCHED = Listing(SERVERS, "from https://h")
 
 
 @pytest.fixture(autouse=True)
-def _now(monkeypatch: pytest.MonkeyPatch) -> None:
+def _now(monkeypatch):
     monkeypatch.setattr(time, "time", lambda: NOW)
 
 
 class Cache(dict[str, Any]):
     """What Ansible calls a cache, without a cache plugin behind it."""
 
-    def update_cache_if_changed(self) -> None:
+    def update_cache_if_changed(self):
         """Do nothing."""
 
 
 class Account:
     """The entry of one account in a cache, with the warnings and the lines that it shows."""
 
-    def __init__(
-        self, cache: Any, connection: Connection = CONNECTION, fresh: int = 0, grace: int = 0
-    ) -> None:
-        self.warnings: list[str] = []
-        self.lines: list[str] = []
+    def __init__(self, cache, connection=CONNECTION, fresh=0, grace=0):
+        self.warnings = []
+        self.lines = []
         self.entry = CacheEntry(
             cache, "x at h:1", connection, fresh, grace, self.warnings.append, self.lines.append
         )
 
-    def listing(self, *, use_cache: bool = True) -> Listing:
+    def listing(self, *, use_cache=True):
         """Return the listing of the entry, or FETCHED."""
         return self.entry.listing(lambda: FETCHED, use_cache)
 
-    def listing_while(self, error: CloudError, *, use_cache: bool = False) -> Listing:
+    def listing_while(self, error, *, use_cache=False):
         """Return the listing of the entry while the API can't be read."""
         return self.entry.listing(Mock(side_effect=error), use_cache)
 
 
-def entry(age: float = 0, **changes: Any) -> dict[str, Any]:
+def entry(age=0, **changes):
     """Return an entry of the account as a cache plugin such as jsonfile returns it."""
     servers = json.dumps({"data": [server.fields for server in SERVERS], "has_more": False})
     return {"format": 1, "fetched": NOW - age, "servers": servers, **changes}
@@ -81,7 +76,7 @@ def entry(age: float = 0, **changes: Any) -> dict[str, Any]:
 KEY = Account({}).entry.key
 
 
-def test_the_key_of_an_account_reveals_nothing() -> None:
+def test_the_key_of_an_account_reveals_nothing():
     other = CONNECTION._replace(timeout=1.0, retries=0, user_agent="x")
     assert Account({}, other).entry.key == KEY
     assert KEY.startswith("server_management.cloud.servers_")
@@ -102,17 +97,17 @@ def test_the_key_of_an_account_reveals_nothing() -> None:
     ],
     ids=str,
 )
-def test_the_key_depends_on_options_that_may_change_the_listing(change: dict[str, Any]) -> None:
+def test_the_key_depends_on_options_that_may_change_the_listing(change):
     other = CONNECTION._replace(**change)
     assert Account({}, other).entry.key != KEY
 
 
-def test_another_version_of_the_format_has_another_key(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_version_of_the_format_has_another_key(monkeypatch):
     monkeypatch.setattr(_cache, "_FORMAT", 2)
     assert Account({}).entry.key != KEY
 
 
-def test_a_listing_that_was_kept_is_found() -> None:
+def test_a_listing_that_was_kept_is_found():
     cache = Cache()
     Account(cache).entry.keep(FETCHED)
     assert TOKEN not in str(cache)
@@ -125,14 +120,14 @@ def test_a_listing_that_was_kept_is_found() -> None:
 @pytest.mark.parametrize(
     "listing", [FETCHED._replace(is_partial=True), FETCHED._replace(age=9.0)], ids=["part", "old"]
 )
-def test_only_a_complete_listing_that_was_fetched_is_kept(listing: Listing) -> None:
+def test_only_a_complete_listing_that_was_fetched_is_kept(listing):
     cache = Cache()
     Account(cache).entry.keep(listing)
     assert cache == {}
 
 
 @pytest.mark.parametrize(("fresh", "age"), [(0, 90), (91, 90), (91, 0)])
-def test_an_entry_is_used_while_it_is_fresh(fresh: int, age: int) -> None:
+def test_an_entry_is_used_while_it_is_fresh(fresh, age):
     account = Account({KEY: entry(age)}, fresh=fresh)
     obtained = f"of https://h from the cache, {age} s old"
     assert account.listing() == Listing(SERVERS, obtained, age=age)
@@ -154,9 +149,7 @@ NOT_FRESH = "cache: not fresh, {} s old; cache_timeout is 89 s"
         ("another", 0, True, NO_ENTRY),
     ],
 )
-def test_the_reason_for_not_using_an_entry_is_shown(
-    key: str, age: int, use_cache: bool, line: str
-) -> None:
+def test_the_reason_for_not_using_an_entry_is_shown(key, age, use_cache, line):
     account = Account({key: entry(age)}, fresh=89)
     assert account.listing(use_cache=use_cache) is FETCHED
     assert account.lines == [line]
@@ -166,14 +159,14 @@ def test_the_reason_for_not_using_an_entry_is_shown(
 @pytest.mark.parametrize(
     "error", [Unreachable("Down."), RateLimited("Down."), ServerFailed("Down.")]
 )
-def test_a_stale_entry_is_used_while_the_api_is_down(error: CloudError) -> None:
+def test_a_stale_entry_is_used_while_the_api_is_down(error):
     account = Account({KEY: entry(age=120)}, fresh=100, grace=50)
     assert account.listing_while(error).servers == SERVERS
     assert account.warnings == ["Using a stale listing, 120 s old. Down."]
 
 
 @pytest.mark.parametrize("error", [Unauthorized("No."), MalformedResponse("No.")])
-def test_a_stale_entry_is_not_used_if_the_api_responds(error: CloudError) -> None:
+def test_a_stale_entry_is_not_used_if_the_api_responds(error):
     account = Account({KEY: entry(age=120)}, fresh=100, grace=50)
     with pytest.raises(type(error)):
         account.listing_while(error)
@@ -181,7 +174,7 @@ def test_a_stale_entry_is_not_used_if_the_api_responds(error: CloudError) -> Non
 
 
 @pytest.mark.parametrize(("age", "grace"), [(160, 50), (120, 0), (90, 0)])
-def test_without_a_stale_entry_that_may_be_used_the_source_fails(age: int, grace: int) -> None:
+def test_without_a_stale_entry_that_may_be_used_the_source_fails(age, grace):
     account = Account({KEY: entry(age)}, fresh=100, grace=grace)
     with pytest.raises(Unreachable):
         account.listing_while(Unreachable("Down."))
@@ -208,7 +201,7 @@ INCOMPLETE = "its time or its servers are missing"
         (entry(servers='{"data": [{"id": 1}], "has_more": false}'), "Element 0 of data has no"),
     ],
 )
-def test_a_damaged_entry_is_named_and_not_used(damaged: object, reason: str) -> None:
+def test_a_damaged_entry_is_named_and_not_used(damaged, reason):
     account = Account({KEY: damaged}, grace=50)
     with pytest.raises(Unreachable):
         account.listing_while(Unreachable("Down."))
@@ -220,7 +213,7 @@ def test_a_damaged_entry_is_named_and_not_used(damaged: object, reason: str) -> 
 PATH = "/a/long/path" * 20
 
 
-def test_a_cache_that_cannot_be_read_is_named_once_and_not_used_again() -> None:
+def test_a_cache_that_cannot_be_read_is_named_once_and_not_used_again():
     cache = Mock(**{"get.side_effect": RuntimeError(f"Error at\n{PATH}: [Errno 13] Permission.")})
     account = Account(cache, grace=50)
     with pytest.raises(Unreachable):
@@ -231,9 +224,7 @@ def test_a_cache_that_cannot_be_read_is_named_once_and_not_used_again() -> None:
     assert cache.update_cache_if_changed.call_count == 0
 
 
-def test_a_cache_that_cannot_be_written_is_named_and_left_empty(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_cache_that_cannot_be_written_is_named_and_left_empty(monkeypatch):
     error = OSError(28, "No space left on device")
     monkeypatch.setattr(Cache, "update_cache_if_changed", Mock(side_effect=error))
     cache = Cache()
@@ -248,27 +239,25 @@ def test_a_cache_that_cannot_be_written_is_named_and_left_empty(
 class InventoryPlugin:
     """The methods of an inventory plugin with a cache."""
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, **options):
         self.options = options
         self.get_option = options.get
         self.set_option = options.__setitem__
         self.cache = Cache()
 
-    def load_cache_plugin(self) -> None:
+    def load_cache_plugin(self):
         """Load a cache plugin that keeps its entries for the time that is set now."""
         self.cache["kept for"] = self.options["cache_timeout"]
 
 
-def opened(plugin: Any) -> tuple[CacheEntry | None, list[str]]:
+def opened(plugin):
     """Return the entry of an inventory plugin, and its warnings."""
-    warnings: list[str] = []
+    warnings = []
     return open_entry(plugin, CONNECTION, warnings.append, print), warnings
 
 
 @pytest.mark.parametrize(("fresh", "grace", "kept"), [(100, 50, 150), (100, 0, 100)])
-def test_the_cache_plugin_keeps_entries_until_they_are_stale(
-    fresh: int, grace: int, kept: int
-) -> None:
+def test_the_cache_plugin_keeps_entries_until_they_are_stale(fresh, grace, kept):
     plugin = InventoryPlugin(
         cache_plugin="jsonfile", cache_timeout=fresh, stale_cache_timeout=grace
     )
@@ -280,13 +269,13 @@ def test_the_cache_plugin_keeps_entries_until_they_are_stale(
     assert warnings == []
 
 
-def test_a_cache_in_memory_causes_a_warning() -> None:
+def test_a_cache_in_memory_causes_a_warning():
     plugin = InventoryPlugin(cache_plugin="ansible.builtin.memory", cache_timeout=1)
     _found, (warning,) = opened(plugin)
     assert warning.startswith("cache: the cache plugin ansible.builtin.memory keeps nothing")
 
 
-def test_a_cache_plugin_that_cannot_be_used_is_named_with_its_options() -> None:
+def test_a_cache_plugin_that_cannot_be_used_is_named_with_its_options():
     plugin = InventoryPlugin(cache_plugin="x")
     plugin.load_cache_plugin = Mock(side_effect=ValueError("no such\nplugin."))  # type: ignore[method-assign]
     found, warnings = opened(plugin)

@@ -2,10 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
 
 import pytest
 from ansible.parsing.dataloader import DataLoader
@@ -27,7 +23,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._config im
 PLUGIN = "server_management.cloud.servers"
 SECRET = "sekret-t0ken"
 TEXTS = {"type": "list", "elements": "str"}
-DEFINITIONS: dict[str, Any] = {
+DEFINITIONS = {
     "plugin": {"type": "str"},
     "base_url": {"type": "str"},
     "api_token": {"type": "str"},
@@ -51,7 +47,7 @@ DEFINITIONS: dict[str, Any] = {
         ({"plugin": "servers", "network": "x"}, f"plugin: must be {PLUGIN}."),
     ],
 )
-def test_a_file_that_is_not_ours_is_refused(content: Any, message: str) -> None:
+def test_a_file_that_is_not_ours_is_refused(content, message):
     with pytest.raises(OptionError) as caught:
         read_options(content, DEFINITIONS, None, {})
     assert str(caught.value) == message
@@ -71,13 +67,13 @@ ALL_OPTIONS = f"`ansible-doc -t inventory {PLUGIN}` shows all options."
         (f"api_token {SECRET}", "api_token: must be followed by a colon and a space."),
     ],
 )
-def test_an_unknown_key_is_named_with_the_nearest_option(key: Any, message: str) -> None:
+def test_an_unknown_key_is_named_with_the_nearest_option(key, message):
     with pytest.raises(OptionError) as caught:
         read_options({"plugin": PLUGIN, key: SECRET}, DEFINITIONS, None, {})
     assert str(caught.value) == message
 
 
-def read(folder: Path, text: str, **extra_vars: Any) -> dict[str, Any]:
+def read(folder, text, **extra_vars):
     """Return the options in the text of an inventory file in a folder."""
     path = folder / "test.server_management.yml"
     path.write_text(f"plugin: {PLUGIN}\n{text}", encoding="utf-8")
@@ -99,18 +95,16 @@ def read(folder: Path, text: str, **extra_vars: Any) -> dict[str, Any]:
         ("", None),
     ],
 )
-def test_templates_are_rendered_with_the_extra_vars(
-    tmp_path: Path, template: str, value: Any
-) -> None:
+def test_templates_are_rendered_with_the_extra_vars(tmp_path, template, value):
     assert read(tmp_path, f"timeout: {template}", token=SECRET) == {"timeout": value}
 
 
 @pytest.mark.parametrize("option", ["compose", "groups", "keyed_groups", "hostnames", "filters"])
-def test_expressions_are_not_rendered(tmp_path: Path, option: str) -> None:
+def test_expressions_are_not_rendered(tmp_path, option):
     assert read(tmp_path, f"{option}: ['{{{{ token }}}}']") == {option: ["{{ token }}"]}
 
 
-def test_a_file_is_read_again_after_it_has_changed(tmp_path: Path) -> None:
+def test_a_file_is_read_again_after_it_has_changed(tmp_path):
     path = tmp_path / "test.server_management.yml"
     loader = DataLoader()
     path.write_text("timeout: 1")
@@ -119,7 +113,7 @@ def test_a_file_is_read_again_after_it_has_changed(tmp_path: Path) -> None:
     assert load_config(loader, str(path)) == {"timeout": 2}
 
 
-def test_a_template_that_fails_is_named_with_the_reason(tmp_path: Path) -> None:
+def test_a_template_that_fails_is_named_with_the_reason(tmp_path):
     with pytest.raises(OptionError, match=r"^api_token: .*'undefined_one' is undefined"):
         read(tmp_path, "api_token: '{{ undefined_one }}'")
 
@@ -139,9 +133,7 @@ VAULTED = "\n  ".join(["!vault |", *_VAULT])
         VAULTED,
     ],
 )
-def test_a_value_that_cannot_be_read_names_the_option_and_no_secret(
-    tmp_path: Path, value: str
-) -> None:
+def test_a_value_that_cannot_be_read_names_the_option_and_no_secret(tmp_path, value):
     with pytest.raises(OptionError, match=r"^api_token: .") as caught:
         read(tmp_path, f"api_token: {value}")
     assert SECRET not in str(caught.value)
@@ -164,11 +156,11 @@ def test_a_value_that_cannot_be_read_names_the_option_and_no_secret(
         ("statuses", "", [""]),
     ],
 )
-def test_a_valid_value_is_converted(option: str, value: Any, expected: Any) -> None:
+def test_a_valid_value_is_converted(option, value, expected):
     assert convert_options({option: value}, DEFINITIONS) == {option: expected}
 
 
-def test_ansible_finds_the_values_of_options_that_are_null() -> None:
+def test_ansible_finds_the_values_of_options_that_are_null():
     written = dict.fromkeys(("min_hosts", "filters", "group_by"))
     assert convert_options(written, DEFINITIONS) == {}
 
@@ -188,7 +180,7 @@ NOT_TEXTS = "must be a list of text values. Put each value in quotes."
         ("compose", "x", "must be a mapping."),
     ],
 )
-def test_an_invalid_value_names_its_option(option: str, value: Any, problem: str) -> None:
+def test_an_invalid_value_names_its_option(option, value, problem):
     with pytest.raises(OptionError) as caught:
         convert_options({option: value}, DEFINITIONS)
     assert str(caught.value) == f"{option}: {problem}"
@@ -217,7 +209,7 @@ NO_NAME = "hostnames: must not be empty or contain an empty expression."
 NO_KEY = "keyed_groups: each entry must be a mapping with a key."
 
 
-def test_usable_options_are_accepted() -> None:
+def test_usable_options_are_accepted():
     check_options(USABLE.get, [])
 
 
@@ -260,7 +252,7 @@ def test_usable_options_are_accepted() -> None:
     ],
     ids=str,
 )
-def test_an_unusable_option_is_named(option: str, value: Any, message: str) -> None:
+def test_an_unusable_option_is_named(option, value, message):
     with pytest.raises(OptionError) as caught:
         check_options({**USABLE, option: value}.get, [])
     assert str(caught.value).startswith(message)
@@ -275,8 +267,8 @@ def test_an_unusable_option_is_named(option: str, value: Any, message: str) -> N
     ],
 )
 def test_a_cache_that_never_expires_must_be_written_in_the_file_alone(
-    timeout: int, stale: int, written: list[str], message: str
-) -> None:
+    timeout, stale, written, message
+):
     options = {**USABLE, "cache": True, "cache_timeout": timeout, "stale_cache_timeout": stale}
     with pytest.raises(OptionError) as caught:
         check_options(options.get, written)
@@ -284,31 +276,27 @@ def test_a_cache_that_never_expires_must_be_written_in_the_file_alone(
 
 
 @pytest.mark.parametrize(("timeout", "stale", "written"), [(0, 0, ["cache_timeout"]), (1, 9, [])])
-def test_a_cache_that_expires_or_is_said_not_to_is_accepted(
-    timeout: int, stale: int, written: list[str]
-) -> None:
+def test_a_cache_that_expires_or_is_said_not_to_is_accepted(timeout, stale, written):
     options = {**USABLE, "cache": True, "cache_timeout": timeout, "stale_cache_timeout": stale}
     check_options(options.get, written)
 
 
 @pytest.mark.parametrize("place", ["inventory/token", "linked/token"])
-def test_a_link_to_a_token_in_an_inventory_directory_is_reported(
-    place: str, tmp_path: Path
-) -> None:
+def test_a_link_to_a_token_in_an_inventory_directory_is_reported(place, tmp_path):
     (tmp_path / "inventory").mkdir()
     (tmp_path / "token").write_text(SECRET)
     (tmp_path / "inventory" / "token").symlink_to(tmp_path / "token")
     (tmp_path / "linked").symlink_to(tmp_path / "inventory")
     path = str(tmp_path / place)
-    warnings: list[str] = []
+    warnings = []
     connection = Connection("https://h/api/v1", SECRET, "api_token_file", path)
     check_token_file(connection, [str(tmp_path / "inventory")], warnings.append)
     (warning,) = warnings
     assert warning.startswith(f"api_token_file ({path}): Ansible reads each file of an inventory")
 
 
-def test_a_file_with_another_name_is_not_used_and_named(tmp_path: Path) -> None:
-    warnings: list[str] = []
+def test_a_file_with_another_name_is_not_used_and_named(tmp_path):
+    warnings = []
     path = tmp_path / "fleet.yml"
     # The key need not be at the beginning.
     path.write_text("# A comment\n" * 100 + "plugin: server_management.cloud.servers\n")
@@ -321,9 +309,7 @@ def test_a_file_with_another_name_is_not_used_and_named(tmp_path: Path) -> None:
     assert "server_management.yml or server_management.yaml; the file is not used." in warning
 
 
-def test_a_source_is_named_by_its_path_from_the_working_directory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_source_is_named_by_its_path_from_the_working_directory(tmp_path, monkeypatch):
     path = str(tmp_path / "prod" / "server_management.yml")
     monkeypatch.chdir(tmp_path)
     assert shown_path(path) == "prod/server_management.yml"

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any
@@ -20,7 +18,6 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
 from ansible_collections.server_management.cloud.plugins.module_utils._text import is_plain
 from ansible_collections.server_management.cloud.plugins.plugin_utils._events import (
-    Event,
     History,
     plain_message,
 )
@@ -33,7 +30,7 @@ HARMLESS = "__ lookup__pipe_, _touch /tmp/x__ __"
 Record = dict[str, Any]
 
 
-def record(identifier: str, name: str, **fields: Any) -> Record:
+def record(identifier, name, **fields):
     return {**WEB, "id": identifier, "name": name, **fields}
 
 
@@ -45,17 +42,17 @@ WEB_1 = record("srv_1", "web")
 WEB_2 = record("srv_2", "web")
 
 
-def listing(*records: Record) -> list[Server]:
+def listing(*records):
     return [Server(fields["id"], fields) for fields in records]
 
 
-def events_between(before: list[Record], now: list[Record], hosts: str = "name") -> list[Event]:
+def events_between(before, now, hosts="name"):
     history = History(hosts, initial=False)
     history.update(listing(*before))
     return history.update(listing(*now))
 
 
-def lines(events: list[Event]) -> list[str]:
+def lines(events):
     """Describe each event: its kind, its host and the fields that changed."""
     described = []
     for event in events:
@@ -66,25 +63,23 @@ def lines(events: list[Event]) -> list[str]:
     return described
 
 
-def changes(before: list[Record], now: list[Record]) -> list[str]:
+def changes(before, now):
     return lines(events_between(before, now))
 
 
-def poll(history: History, *servers: Record) -> list[str]:
+def poll(history, *servers):
     return lines(history.update(listing(*servers)))
 
 
 @pytest.mark.parametrize(
     ("kind", "before", "now"), [("appeared", [A], [A, B]), ("gone", [A, B], [A])]
 )
-def test_a_server_that_appears_or_is_gone_has_its_last_fields_and_host_name(
-    kind: str, before: list[Record], now: list[Record]
-) -> None:
+def test_a_server_that_appears_or_is_gone_has_its_last_fields_and_host_name(kind, before, now):
     event = {"server_management": {"event": kind, "server": B}, "meta": {"hosts": "b"}}
     assert events_between(before, now) == [event]
 
 
-def test_a_changed_server_has_both_records_and_the_names_of_the_fields() -> None:
+def test_a_changed_server_has_both_records_and_the_names_of_the_fields():
     new = {**A, "status": "stopped", "x_undocumented": ["a"]}
     event = {
         "event": "changed",
@@ -103,7 +98,7 @@ def test_a_changed_server_has_both_records_and_the_names_of_the_fields() -> None
         ({}, {"plan": "large", "name": "a"}, "plan"),
     ],
 )
-def test_every_field_is_compared(old: Record, new: Record, changed: str) -> None:
+def test_every_field_is_compared(old, new, changed):
     assert changes([{**A, **old}], [{**A, **new}]) == [f"changed a {changed}"]
 
 
@@ -122,23 +117,21 @@ def test_every_field_is_compared(old: Record, new: Record, changed: str) -> None
         ([], [record("srv_1", "plan_x")], ["appeared srv_1"]),
     ],
 )
-def test_a_host_has_the_name_that_the_inventory_gives(
-    before: list[Record], now: list[Record], expected: list[str]
-) -> None:
+def test_a_host_has_the_name_that_the_inventory_gives(before, now, expected):
     assert changes(before, now) == expected
 
 
-def test_a_changed_host_name_is_in_the_record_before() -> None:
+def test_a_changed_host_name_is_in_the_record_before():
     changed = events_between([WEB_1], [WEB_1, WEB_2])[0]
     before = changed["server_management"]["before"]
     assert before == {**WEB_1, "inventory_hostname": "web"}
 
 
-def test_hosts_can_be_named_by_id() -> None:
+def test_hosts_can_be_named_by_id():
     assert lines(events_between([A], [A, B], hosts="id")) == ["appeared srv_b"]
 
 
-def test_events_are_sorted_by_kind_and_then_by_host_name() -> None:
+def test_events_are_sorted_by_kind_and_then_by_host_name():
     first = record("srv_9", "y")
     last = record("srv_8", "z")
     now = [last, {**D, "plan": "x"}, first, {**C, "plan": "x"}]
@@ -152,20 +145,20 @@ def test_events_are_sorted_by_kind_and_then_by_host_name() -> None:
     ]
 
 
-def test_with_initial_the_first_servers_appear() -> None:
+def test_with_initial_the_first_servers_appear():
     history = History("name", initial=True)
     assert poll(history, B, A) == ["appeared a", "appeared b"]
     assert poll(history, B, A) == []
 
 
-def test_a_server_that_a_partial_listing_lacks_is_not_gone() -> None:
+def test_a_server_that_a_partial_listing_lacks_is_not_gone():
     history = History("name", initial=False)
     poll(history, A, B)
     assert lines(history.update(listing(C), is_partial=True)) == ["appeared c"]
     assert poll(history, B) == ["gone a", "gone c"]
 
 
-def test_a_failure_is_an_event_with_its_code() -> None:
+def test_a_failure_is_an_event_with_its_code():
     history = History("name", initial=False)
     assert history.fail(Unreachable("It <fails>.", "Wait.")) == [
         {
@@ -177,7 +170,7 @@ def test_a_failure_is_an_event_with_its_code() -> None:
     ]
 
 
-def test_several_failures_in_a_row_are_one_event() -> None:
+def test_several_failures_in_a_row_are_one_event():
     history = History("name", initial=False)
     assert lines(history.fail(Unreachable("First."))) == ["failed"]
     assert history.fail(RateLimited("Second.")) == []
@@ -188,7 +181,7 @@ def test_several_failures_in_a_row_are_one_event() -> None:
 @pytest.mark.parametrize(
     ("initial", "first"), [(True, ["recovered", "appeared a"]), (False, ["recovered"])]
 )
-def test_differences_come_after_the_recovery(initial: bool, first: list[str]) -> None:
+def test_differences_come_after_the_recovery(initial, first):
     history = History("name", initial)
     history.fail(Unreachable("At the start."))
     assert poll(history, A) == first
@@ -196,7 +189,7 @@ def test_differences_come_after_the_recovery(initial: bool, first: list[str]) ->
     assert poll(history, B) == ["recovered", "gone a", "appeared b"]
 
 
-def test_hostile_text_is_replaced_and_fields_with_hostile_names_are_dropped() -> None:
+def test_hostile_text_is_replaced_and_fields_with_hostile_names_are_dropped():
     later = {"a": [{"b": ATTACK, ATTACK: 1}, 1], "": 2}
     hostile = {**record("srv_1", ATTACK, later=later), ATTACK: 1, "": 2, "ä b": "é-1"}
     (event,) = events_between([], [hostile])
@@ -208,14 +201,14 @@ def test_hostile_text_is_replaced_and_fields_with_hostile_names_are_dropped() ->
     }
 
 
-def test_hostile_text_of_the_last_record_is_replaced_too() -> None:
+def test_hostile_text_of_the_last_record_is_replaced_too():
     (event,) = events_between([{**A, "plan": "{%"}], [A])
     content = event["server_management"]
     assert content["before"]["plan"] == "__"
     assert content["replaced"] == ["plan"]
 
 
-def test_a_server_with_an_id_that_events_cannot_have_only_changes_names_of_others() -> None:
+def test_a_server_with_an_id_that_events_cannot_have_only_changes_names_of_others():
     other = record("srv#2", "web")
     assert changes([WEB_1], [WEB_1, other]) == ["changed web_srv_1 inventory_hostname"]
     assert changes([other], [{**other, "plan": "large"}]) == []
@@ -231,11 +224,11 @@ def test_a_server_with_an_id_that_events_cannot_have_only_changes_names_of_other
         ("The body is {{ x }}, '%}' (((.", "The body is __ x __, __ ___."),
     ],
 )
-def test_messages_of_events_read_well_without_brackets_and_quotes(message: str, text: str) -> None:
+def test_messages_of_events_read_well_without_brackets_and_quotes(message, text):
     assert plain_message(message) == text
 
 
-def assert_harmless(event: Event) -> None:
+def assert_harmless(event):
     """Expect plain text only, also as names, of which none is empty."""
     text = json.dumps(event, ensure_ascii=False, allow_nan=False)
     assert '"' not in re.sub(r'"[\w .:/@+,-]*"', "", text)
@@ -254,14 +247,12 @@ RECORDS = st.builds(
 )
 
 
-def plain_ids(records: list[Record]) -> set[str]:
+def plain_ids(records):
     return {fields["id"] for fields in records if is_plain(fields["id"])}
 
 
 @given(st.lists(RECORDS, max_size=4), st.lists(RECORDS, max_size=4))
-def test_any_two_listings_cause_harmless_and_complete_events(
-    before: list[Record], now: list[Record]
-) -> None:
+def test_any_two_listings_cause_harmless_and_complete_events(before, now):
     try:
         events = events_between(before, now)
     except OptionError:  # two servers can end with the same name

@@ -7,10 +7,7 @@
 The results of expressions are compared with those of Ansible in test_comparison.
 """
 
-from __future__ import annotations
-
 import base64
-from typing import Any
 from unittest.mock import Mock
 
 import pytest
@@ -34,7 +31,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts imp
 from support.expressions import compose, expressions_with, host_with, hosts_with, load, warnings_of
 
 # For each option, an expression that fails, and its name in messages.
-FAILING: list[tuple[dict[str, Any], str]] = [
+FAILING = [
     ({"compose": {"a": "server_management_nope"}}, "compose: a"),
     ({"groups": {"b": "server_management_nope == 1"}}, "groups: b"),
     ({"keyed_groups": [{"key": "server_management_nope"}]}, "keyed_groups: server_management_nope"),
@@ -47,7 +44,7 @@ OMITTED = ["server_management_nope | default(omit)"] if HAS_EXPRESSIONS else []
     "expression",
     ["server_management_name | b64decode", "[{'a': server_management_name | b64decode}]"],
 )
-def test_decoded_text_of_the_api_is_not_a_template(expression: str) -> None:
+def test_decoded_text_of_the_api_is_not_a_template(expression):
     name = base64.b64encode(b"{{ 7*7 }}").decode()
     (host,) = hosts_with({"name": name})
     compose(expressions_with(compose={"decoded": expression}), [host])
@@ -57,7 +54,7 @@ def test_decoded_text_of_the_api_is_not_a_template(expression: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["{0}", "[1]", "True"])
-def test_text_of_the_api_stays_text(text: str) -> None:
+def test_text_of_the_api_stays_text(text):
     (host,) = hosts_with({"name": text})
     options = {"a": "server_management_name", "b": "server_management_name ~ ''"}
     compose(expressions_with(compose=options), [host])
@@ -65,14 +62,14 @@ def test_text_of_the_api_stays_text(text: str) -> None:
     assert host.variables["b"] == text
 
 
-def test_each_version_keeps_text_of_the_api(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_version_keeps_text_of_the_api(monkeypatch):
     keep_text = Mock()
     monkeypatch.setattr(_expressions, "keep_text", keep_text)
     expressions = expressions_with()
     keep_text.assert_called_once_with(expressions.templar)
 
 
-def test_the_name_of_a_host_and_of_a_group_stay_text() -> None:
+def test_the_name_of_a_host_and_of_a_group_stay_text():
     (host,) = hosts_with({"name": "x"})
     host.name = "True"
     host.groups = ["False"]
@@ -91,7 +88,7 @@ def test_the_name_of_a_host_and_of_a_group_stay_text() -> None:
         (False, ["is_False"]),
     ],
 )
-def test_a_number_or_boolean_is_its_own_value(value: object, groups: list[str]) -> None:
+def test_a_number_or_boolean_is_its_own_value(value, groups):
     (host,) = hosts_with({"name": "web-1"})
     expressions = expressions_with(
         compose={"ansible_port": value},
@@ -104,16 +101,14 @@ def test_a_number_or_boolean_is_its_own_value(value: object, groups: list[str]) 
     assert warnings_of(expressions) == []
 
 
-def test_a_number_or_boolean_is_a_host_name_and_a_list_is_not() -> None:
+def test_a_number_or_boolean_is_a_host_name_and_a_list_is_not():
     expressions = expressions_with(hostnames=[22, True, "1 + 1", "[1]", *OMITTED])
     names = expressions.preferences(host_with(name="web-1"))
     assert names[:4] == ["22", "True", "2", ""]
     assert names[4:] == [""] * len(OMITTED)
 
 
-def test_a_composed_mapping_is_merged_if_ansible_is_configured_so(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_composed_mapping_is_merged_if_ansible_is_configured_so(monkeypatch):
     monkeypatch.setattr(constants, "DEFAULT_HASH_BEHAVIOUR", "merge")
     (host,) = hosts_with({"extra": {"team": "a"}})
     compose(expressions_with(compose={"server_management_extra": "{'size': 'b'}"}), [host])
@@ -121,9 +116,7 @@ def test_a_composed_mapping_is_merged_if_ansible_is_configured_so(
 
 
 @pytest.mark.parametrize(("options", "label"), FAILING)
-def test_a_failure_is_one_warning_with_its_number_and_first_reason(
-    options: dict[str, Any], label: str
-) -> None:
+def test_a_failure_is_one_warning_with_its_number_and_first_reason(options, label):
     expressions = expressions_with(**options)
     compose(expressions, hosts_with({"name": "x"}, {"nope": "1"}, {"name": "z"}))
     (warning,) = warnings_of(expressions, total=3)
@@ -139,14 +132,14 @@ def test_a_failure_is_one_warning_with_its_number_and_first_reason(
         {"key": "server_management_name", "parent_group": "{{ server_management_nope }}"},
     ],
 )
-def test_the_reason_of_a_failing_entry_is_that_of_its_expression(entry: dict[str, str]) -> None:
+def test_the_reason_of_a_failing_entry_is_that_of_its_expression(entry):
     expressions = expressions_with(keyed_groups=[entry])
     compose(expressions, hosts_with({"name": "x"}))
     (warning,) = warnings_of(expressions)
     assert warning.endswith("failed for 1 of 1 host: 'server_management_nope' is undefined")
 
 
-def test_a_key_that_is_neither_text_nor_a_list_is_a_failure() -> None:
+def test_a_key_that_is_neither_text_nor_a_list_is_a_failure():
     expressions = expressions_with(keyed_groups=[{"key": "server_management_name is defined"}])
     compose(expressions, hosts_with({"name": "x"}))
     (warning,) = warnings_of(expressions)
@@ -154,7 +147,7 @@ def test_a_key_that_is_neither_text_nor_a_list_is_a_failure() -> None:
 
 
 @pytest.mark.parametrize(("levels", "number"), [(100, 0), (101, 1)])
-def test_a_result_that_is_nested_too_deeply_is_a_failure(levels: int, number: int) -> None:
+def test_a_result_that_is_nested_too_deeply_is_a_failure(levels, number):
     expressions = expressions_with(compose={"a": f"('[' * {levels} ~ ']' * {levels}) | from_json"})
     compose(expressions, hosts_with({"name": "x"}))
     warnings = warnings_of(expressions)
@@ -162,7 +155,7 @@ def test_a_result_that_is_nested_too_deeply_is_a_failure(levels: int, number: in
     assert "".join(warnings).endswith("the result is nested deeper than 100 levels" * number)
 
 
-def test_a_failing_hostname_is_a_warning_if_another_one_is_usable() -> None:
+def test_a_failing_hostname_is_a_warning_if_another_one_is_usable():
     expressions = expressions_with(hostnames=["server_management_nope", "server_management_name"])
     assert expressions.preferences(host_with(name="x")) == ["", "x"]
     (warning,) = warnings_of(expressions)
@@ -170,7 +163,7 @@ def test_a_failing_hostname_is_a_warning_if_another_one_is_usable() -> None:
 
 
 @pytest.mark.parametrize("key", ["server_management_region", "none", "[]", *OMITTED])
-def test_an_empty_key_is_not_a_failure_without_strict(key: str) -> None:
+def test_an_empty_key_is_not_a_failure_without_strict(key):
     (host,) = hosts_with({"region": ""})
     expressions = expressions_with(keyed_groups=[{"key": key}])
     compose(expressions, [host])
@@ -178,7 +171,7 @@ def test_an_empty_key_is_not_a_failure_without_strict(key: str) -> None:
     assert warnings_of(expressions) == []
 
 
-def test_a_group_without_a_name_is_a_failure() -> None:
+def test_a_group_without_a_name_is_a_failure():
     (host,) = hosts_with({"name": "x"})
     expressions = expressions_with(keyed_groups=[{"key": "['a', '']", "separator": ""}])
     compose(expressions, [host])
@@ -187,7 +180,7 @@ def test_a_group_without_a_name_is_a_failure() -> None:
     assert host.groups == []
 
 
-def test_with_strict_an_omitted_variable_is_an_error() -> None:
+def test_with_strict_an_omitted_variable_is_an_error():
     expressions = expressions_with(
         compose={"a": "server_management_nope | default(omit)"}, strict=True
     )
@@ -196,7 +189,7 @@ def test_with_strict_an_omitted_variable_is_an_error() -> None:
         warnings_of(expressions)
 
 
-def test_results_and_failures_replace_those_of_an_earlier_attempt() -> None:
+def test_results_and_failures_replace_those_of_an_earlier_attempt():
     entry = {"key": "inventory_hostname", "parent_group": "first", "separator": ""}
     expressions = expressions_with(
         compose={"a": "1 // 0 if inventory_hostname == 'first' else 'x'"}, keyed_groups=[entry]
@@ -213,7 +206,7 @@ def test_results_and_failures_replace_those_of_an_earlier_attempt() -> None:
     assert warnings_of(expressions) == []
 
 
-def test_a_group_inside_itself_is_an_error_before_hosts_are_changed() -> None:
+def test_a_group_inside_itself_is_an_error_before_hosts_are_changed():
     entry = {"key": "'a'", "separator": "", "parent_group": "a"}
     expressions = expressions_with(keyed_groups=[entry])
     (host,) = hosts_with({"name": "x"})
@@ -222,7 +215,7 @@ def test_a_group_inside_itself_is_an_error_before_hosts_are_changed() -> None:
     assert host.groups == []
 
 
-def test_with_strict_an_error_names_its_option_and_the_host() -> None:
+def test_with_strict_an_error_names_its_option_and_the_host():
     expressions = expressions_with(strict=True, compose={"a": "server_management_nope"})
     compose(expressions, hosts_with({"name": "x"}))
     with pytest.raises(OptionError) as found:
@@ -232,14 +225,14 @@ def test_with_strict_an_error_names_its_option_and_the_host() -> None:
     assert message.count("'server_management_nope' is undefined") == 1
 
 
-def test_with_strict_a_failing_hostname_is_an_error() -> None:
+def test_with_strict_a_failing_hostname_is_an_error():
     expressions = expressions_with(hostnames=["server_management_nope"], strict=True)
     expressions.preferences(host_with(name="web"))
     with pytest.raises(OptionError, match=r"^hostnames: server_management_nope: failed for web "):
         warnings_of(expressions)
 
 
-def test_with_strict_an_omitted_hostname_is_not_an_error() -> None:
+def test_with_strict_an_omitted_hostname_is_not_an_error():
     expressions = expressions_with(hostnames=[*OMITTED, "server_management_name"], strict=True)
     *omitted, last = expressions.preferences(host_with(name="x"))
     assert not any(omitted)
@@ -247,7 +240,7 @@ def test_with_strict_an_omitted_hostname_is_not_an_error() -> None:
     assert warnings_of(expressions) == []
 
 
-def test_a_failing_filter_names_the_server_and_what_is_probably_meant() -> None:
+def test_a_failing_filter_names_the_server_and_what_is_probably_meant():
     expressions = expressions_with(filters=[{"exclude": "region == 'x'"}])
     host = host_with(name="web", region="eu-1")
     expressions.hosts = [host]
@@ -263,7 +256,7 @@ def test_a_failing_filter_names_the_server_and_what_is_probably_meant() -> None:
 @pytest.mark.parametrize(
     "value", ["web-1", "10.0.0.1", "2001:db8::1", "[2001:db8::1]", "fe80::1%eth0", NO_ADDRESS]
 )
-def test_a_composed_address_is_used(variable: str, value: str) -> None:
+def test_a_composed_address_is_used(variable, value):
     (host,) = hosts_with({"value": value})
     compose(expressions_with(compose={variable: "server_management_value"}), [host])
     assert host.variables[variable] == value
@@ -275,7 +268,7 @@ def test_a_composed_address_is_used(variable: str, value: str) -> None:
     "value",
     [None, "", 5, ["a"], "-oProxyCommand=id", " 10.0.0.1", "a b", "a\n", "a\x00", "\x9b"],
 )
-def test_a_result_that_is_no_address_is_replaced(variable: str, value: object) -> None:
+def test_a_result_that_is_no_address_is_replaced(variable, value):
     (host,) = hosts_with({"value": value})
     expressions = expressions_with(
         compose={variable: "server_management_value"},
@@ -289,23 +282,21 @@ def test_a_result_that_is_no_address_is_replaced(variable: str, value: object) -
     assert warnings_of(expressions) == []
 
 
-def test_an_address_that_the_api_lacks_too_is_reported_only_for_that_reason() -> None:
+def test_an_address_that_the_api_lacks_too_is_reported_only_for_that_reason():
     (host,) = hosts_with({"name": "x"})
     host.variables["ansible_host"] = NO_ADDRESS
     compose(expressions_with(compose={"ansible_host": "''"}), [host])
     assert host.replaced == set()
 
 
-def test_results_are_remembered_for_text_as_expressions_see_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_results_are_remembered_for_text_as_expressions_see_it(monkeypatch):
     monkeypatch.setattr(_expressions, "mark_all", lambda value: ("marked", value))
     composed = ComposedHost(host_with(name="web"))
     assert composed.value_of("server_management_name") == ("marked", "web")
 
 
 @pytest.mark.parametrize("expression", ["server_management_nope", *OMITTED])
-def test_a_failing_or_omitted_address_leaves_that_of_the_api(expression: str) -> None:
+def test_a_failing_or_omitted_address_leaves_that_of_the_api(expression):
     (host,) = hosts_with({"name": "x"})
     compose(expressions_with(compose={"ansible_host": expression}), [host])
     assert host.variables["ansible_host"] == "192.0.2.1"

@@ -4,10 +4,7 @@
 
 """What is shown of an expression that fails, or that has braces, as what is probably meant."""
 
-from __future__ import annotations
-
 from datetime import date
-from typing import Any
 
 import pytest
 
@@ -44,7 +41,7 @@ BRACES = (
         ({"compose": {"a": "1 / 0"}}, "zero"),
     ],
 )
-def test_a_failure_says_what_is_probably_meant(options: dict[str, Any], hint: str) -> None:
+def test_a_failure_says_what_is_probably_meant(options, hint):
     expressions = expressions_with(**options)
     expressions.hosts = hosts_with({"region": "eu-1"}, {"backup": True})
     compose(expressions, expressions.hosts)
@@ -52,7 +49,7 @@ def test_a_failure_says_what_is_probably_meant(options: dict[str, Any], hint: st
     assert warning.endswith(hint)
 
 
-def test_a_list_as_an_expression_is_one_failure() -> None:
+def test_a_list_as_an_expression_is_one_failure():
     # Up to 2.18, Ansible evaluates the list as text, in which datetime is a name.
     expressions = expressions_with(compose={"a": "x"})
     (expression,) = expressions.all
@@ -62,7 +59,7 @@ def test_a_list_as_an_expression_is_one_failure() -> None:
     assert warning.startswith("compose: a: failed for 1 of 1 host: ")
 
 
-def test_braces_in_text_are_reported_although_nothing_fails() -> None:
+def test_braces_in_text_are_reported_although_nothing_fails():
     expressions = expressions_with(compose={"a": "\"ssh {{ server_management_name }}\" ~ 'x'"})
     compose(expressions, hosts_with({"name": "x"}))
     (warning,) = warnings_of(expressions)
@@ -76,7 +73,7 @@ def test_braces_in_text_are_reported_although_nothing_fails() -> None:
         "{'a': {'b': server_management_name}}",
     ],
 )
-def test_other_braces_are_not_reported(expression: str) -> None:
+def test_other_braces_are_not_reported(expression):
     expressions = expressions_with(compose={"a": expression})
     compose(expressions, hosts_with({"name": "x"}))
     assert warnings_of(expressions) == []

@@ -2,16 +2,13 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import annotations
-
-from typing import Any
 
 import pytest
 import yaml
 from ansible.inventory.data import InventoryData
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
-from ansible_collections.server_management.cloud.plugins.module_utils._models import Server, merge
+from ansible_collections.server_management.cloud.plugins.module_utils._models import merge
 from ansible_collections.server_management.cloud.plugins.plugin_utils._groups import (
     GroupTree,
     ReservedNames,
@@ -21,35 +18,35 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts imp
 from sandbox.account import SERVER
 
 
-def hosts_of(*servers: dict[str, Any]) -> list[Host]:
+def hosts_of(*servers):
     """Return a host for each of these servers, which have the fields of another one, too."""
-    merged: dict[str, Server] = {}
+    merged = {}
     for number, fields in enumerate(servers):
         merge(merged, [{**SERVER, "id": f"srv_{number}", **fields}])
     return [Host(server, {}) for server in merged.values()]
 
 
-def grouped(hosts: list[Host], *fields: str) -> list[str]:
+def grouped(hosts, *fields):
     """Group hosts by these fields; return the warnings."""
-    warnings: list[str] = []
+    warnings = []
     group_hosts(hosts, "my_servers", fields, warnings.append)
     return warnings
 
 
-def test_groups_are_named_after_the_field_and_its_value() -> None:
+def test_groups_are_named_after_the_field_and_its_value():
     (host,) = hosts_of({"region": "us 1", "plan": "small", "status": "running"})
     assert grouped([host], "region", "plan", "status") == []
     assert host.groups == ["my_servers", "region_us_1", "plan_small", "status_running"]
 
 
 @pytest.mark.parametrize("value", ["", None, 5, ["a"]])
-def test_neither_an_unusable_field_nor_another_one_makes_a_group(value: Any) -> None:
+def test_neither_an_unusable_field_nor_another_one_makes_a_group(value):
     (host,) = hosts_of({"region": value})
     grouped([host], "region")
     assert host.groups == ["my_servers"]
 
 
-def test_values_that_become_the_same_group_cause_a_warning() -> None:
+def test_values_that_become_the_same_group_cause_a_warning():
     hosts = hosts_of({"region": "eu-1"}, {"region": "eu_1"}, {"region": "eu-1"}, {"region": "us"})
     warnings = grouped(hosts, "region")
     assert hosts[0].groups == ["my_servers", "region_eu_1"]
@@ -57,7 +54,7 @@ def test_values_that_become_the_same_group_cause_a_warning() -> None:
     assert warnings == ["Several values become the group region_eu_1: region eu-1, region eu_1."]
 
 
-def names_with(text: str) -> ReservedNames:
+def names_with(text):
     """Return the reserved names of an inventory file with these options, as YAML."""
     options = {"group": "my servers", "group_by": ["region", "plan"], **yaml.safe_load(text)}
     return ReservedNames(options.get, ["static"])
@@ -83,7 +80,7 @@ def names_with(text: str) -> ReservedNames:
         ("keyed_groups: [{key: x, prefix: p, parent_group: up}]", "up"),
     ],
 )
-def test_the_name_of_a_possible_group_is_reserved(options: str, name: str) -> None:
+def test_the_name_of_a_possible_group_is_reserved(options, name):
     assert names_with(options).includes(name)
 
 
@@ -103,7 +100,7 @@ def test_the_name_of_a_possible_group_is_reserved(options: str, name: str) -> No
         ("keyed_groups: [{key: x, prefix: p, parent_group: up}]", "upper"),
     ],
 )
-def test_another_name_is_free(options: str, name: str) -> None:
+def test_another_name_is_free(options, name):
     assert not names_with(options).includes(name)
 
 
@@ -123,16 +120,14 @@ def test_another_name_is_free(options: str, name: str) -> None:
         ),
     ],
 )
-def test_a_literal_group_with_a_name_that_it_cannot_have_is_an_error(
-    options: str, problem: str
-) -> None:
+def test_a_literal_group_with_a_name_that_it_cannot_have_is_an_error(options, problem):
     with pytest.raises(OptionError) as found:
         names_with(options).check({"web"}, print)
     assert str(found.value) == f"{problem} Choose another name for the group."
 
 
-def test_a_written_group_name_that_is_changed_causes_a_warning() -> None:
-    warnings: list[str] = []
+def test_a_written_group_name_that_is_changed_causes_a_warning():
+    warnings = []
     names = names_with("""
         group: web-fleet
         groups: {ok: x, a b: x}
@@ -146,7 +141,7 @@ def test_a_written_group_name_that_is_changed_causes_a_warning() -> None:
     ]
 
 
-def nested_groups() -> GroupTree:
+def nested_groups():
     """Return the tree of an inventory in which the group b is in a, and a in all."""
     inventory = InventoryData()
     inventory.add_group("a")
@@ -156,7 +151,7 @@ def nested_groups() -> GroupTree:
     return GroupTree(inventory.groups.values())
 
 
-def test_a_group_is_in_all_groups_around_it() -> None:
+def test_a_group_is_in_all_groups_around_it():
     tree = nested_groups()
     tree.add("b", "c")
     tree.check()
@@ -176,9 +171,7 @@ def test_a_group_is_in_all_groups_around_it() -> None:
         ),
     ],
 )
-def test_a_group_that_ansible_cannot_add_is_an_error(
-    pairs: list[tuple[str, str]], problem: str
-) -> None:
+def test_a_group_that_ansible_cannot_add_is_an_error(pairs, problem):
     tree = nested_groups()
     for parent, child in pairs:
         tree.add(parent, child)

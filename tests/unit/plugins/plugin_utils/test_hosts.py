@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import annotations
-
 import re
 from typing import Any
 
@@ -30,14 +28,14 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts imp
 from sandbox.account import SERVER
 
 
-def _hosts(*changes: dict[str, Any], prefix: str = "server_management_") -> list[Host]:
+def _hosts(*changes, prefix="server_management_"):
     """Return hosts of valid servers with these changes, for an API that is not on loopback."""
     return hosts_from(_servers(*changes), prefix, False, _ignore)
 
 
-def _servers(*changes: dict[str, Any]) -> list[Server]:
+def _servers(*changes):
     """Return valid servers with these changes; a field with the value ... is left out."""
-    servers: dict[str, Server] = {}
+    servers = {}
     for number, change in enumerate(changes):
         element: dict[str, Any] = {
             **SERVER,
@@ -50,17 +48,17 @@ def _servers(*changes: dict[str, Any]) -> list[Server]:
     return list(servers.values())
 
 
-def _ignore(_line: str) -> None:
+def _ignore(_line):
     """Don't show a line of -v."""
 
 
-def _warnings(hosts: list[Host]) -> list[str]:
-    warnings: list[str] = []
+def _warnings(hosts):
+    warnings = []
     report_servers(hosts, warnings.append)
     return warnings
 
 
-def test_a_server_becomes_a_host_with_prefixed_variables() -> None:
+def test_a_server_becomes_a_host_with_prefixed_variables():
     (server,) = _servers({"x_undocumented": ["a", {"b": None}]})
     (host,) = hosts_from([server], "server_management_", False, pytest.fail)
     variables = dict(host.variables)
@@ -73,13 +71,13 @@ def test_a_server_becomes_a_host_with_prefixed_variables() -> None:
 @pytest.mark.parametrize(
     "address", ["1.0.0.0", "10.0.0.1", "126.255.255.255", "169.254.0.1", "223.255.255.255"]
 )
-def test_a_unicast_address_becomes_ansible_host(address: str) -> None:
+def test_a_unicast_address_becomes_ansible_host(address):
     hosts = _hosts({"ipv4": address})
     assert hosts[0].variables["ansible_host"] == address
     assert _warnings(hosts) == []
 
 
-def test_a_loopback_address_is_usable_if_the_api_is_on_this_machine() -> None:
+def test_a_loopback_address_is_usable_if_the_api_is_on_this_machine():
     (host,) = hosts_from(_servers({"ipv4": "127.0.0.1"}), "server_management_", True, _ignore)
     assert host.variables["ansible_host"] == host.address == "127.0.0.1"
 
@@ -94,7 +92,7 @@ ADDRESSES = [
 
 
 @pytest.mark.parametrize("address", ADDRESSES, ids=ascii)
-def test_an_unusable_address_is_replaced_with_a_warning(address: Any) -> None:
+def test_an_unusable_address_is_replaced_with_a_warning(address):
     hosts = _hosts({"ipv4": address})
     assert hosts[0].address == ""
     assert hosts[0].variables["ansible_host"] == "no-usable-ipv4.invalid."
@@ -105,8 +103,8 @@ def test_an_unusable_address_is_replaced_with_a_warning(address: Any) -> None:
     )
 
 
-def test_each_kind_of_warning_names_the_first_servers() -> None:
-    bad: dict[str, Any] = {"region": 5, "plan": ...}
+def test_each_kind_of_warning_names_the_first_servers():
+    bad = {"region": 5, "plan": ...}
     hosts = _hosts(bad, bad, bad, bad, bad, {"ipv4": "x\ny", "name": None}, {"ipv4": ""})
     first = "n0 (srv_0), n1 (srv_1), n2 (srv_2) and 2 more"
     assert _warnings(hosts) == [
@@ -118,19 +116,19 @@ def test_each_kind_of_warning_names_the_first_servers() -> None:
     ]
 
 
-def test_a_server_without_a_name_has_no_preferences() -> None:
+def test_a_server_without_a_name_has_no_preferences():
     # Otherwise, there would be a second warning, about its host name.
     (host,) = _hosts({"name": None})
     assert host.preferences == []
 
 
-def test_an_address_of_compose_needs_none_of_the_api() -> None:
+def test_an_address_of_compose_needs_none_of_the_api():
     (host,) = _hosts({"ipv4": ""})
     host.variables["ansible_host"] = "web-1.example.com"
     assert _warnings([host]) == []
 
 
-def test_an_address_that_compose_made_unusable_causes_another_warning() -> None:
+def test_an_address_that_compose_made_unusable_causes_another_warning():
     hosts = _hosts({}, {"ipv4": ""}, {})
     for host in hosts:
         host.variables["ansible_host"] = NO_ADDRESS
@@ -146,7 +144,7 @@ def test_an_address_that_compose_made_unusable_causes_another_warning() -> None:
     ]
 
 
-def test_hosts_with_the_same_address_of_the_api_cause_one_warning() -> None:
+def test_hosts_with_the_same_address_of_the_api_cause_one_warning():
     nine = {"ipv4": "192.0.2.9"}
     eight = {"ipv4": "192.0.2.8"}
     hosts = _hosts(nine, eight, nine, eight, {})
@@ -157,7 +155,7 @@ def test_hosts_with_the_same_address_of_the_api_cause_one_warning() -> None:
     )
 
 
-def test_hosts_for_which_compose_sets_another_address_do_not_share_one() -> None:
+def test_hosts_for_which_compose_sets_another_address_do_not_share_one():
     hosts = _hosts({"ipv4": "192.0.2.9"}, {"ipv4": "192.0.2.9"}, {"ipv4": "192.0.2.7"})
     hosts[0].variables["ansible_host"] = "192.0.2.7"
     assert _warnings(hosts) == []
@@ -172,15 +170,15 @@ def test_hosts_for_which_compose_sets_another_address_do_not_share_one() -> None
         ("_", "_ansible_unsafe"),
     ],
 )
-def test_a_field_never_becomes_a_reserved_or_invalid_variable(prefix: str, field: str) -> None:
+def test_a_field_never_becomes_a_reserved_or_invalid_variable(prefix, field):
     (host,) = _hosts({field: "hostile"}, prefix=prefix)
     assert "hostile" not in host.variables.values()
     # Nobody can do anything about this.
     assert _warnings([host]) == []
 
 
-def test_a_field_without_a_variable_is_named_once() -> None:
-    lines: list[str] = []
+def test_a_field_without_a_variable_is_named_once():
+    lines = []
     hosts_from(_servers({"a-b": 1}, {"a-b": 2}), "server_management_", False, lines.append)
     assert lines == ["Fields that can't become variables: a-b."]
 
@@ -200,14 +198,14 @@ NAMES = sorted(name for name in OF_ANSIBLE if not name.startswith("ansible_"))
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_name_that_ansible_uses_does_not_become_a_variable(name: str) -> None:
+def test_a_name_that_ansible_uses_does_not_become_a_variable(name):
     for prefix in ("", name[:3], name[:-1]):
         field = name.removeprefix(prefix)
         (host,) = _hosts({field: "hostile", "id": "a"}, prefix=prefix)
         assert name not in host.variables
 
 
-def test_the_reserved_names_include_those_that_ansible_does_not_list() -> None:
+def test_the_reserved_names_include_those_that_ansible_does_not_list():
     others = {"inventory_dir", "omit", "lookup", "play_hosts", "item", "delegated_vars"}
     assert others <= RESERVED_VARIABLES
 
@@ -217,7 +215,7 @@ spellings = st.text(st.sampled_from("aAbB._-+ 0"), min_size=1, max_size=6)
 
 
 @pytest.mark.parametrize("server_id", ["srv_4f2a91c07d", "0", "-x", "..", "a.b-c_d"])
-def test_an_id_of_allowed_characters_is_its_alias(server_id: str) -> None:
+def test_an_id_of_allowed_characters_is_its_alias(server_id):
     assert host_key_alias(server_id) == server_id
 
 
@@ -232,12 +230,12 @@ def test_an_id_of_allowed_characters_is_its_alias(server_id: str) -> None:
         ("a+b", "ab"),
     ],
 )
-def test_another_id_has_its_allowed_characters_and_a_digest(server_id: str, remainder: str) -> None:
+def test_another_id_has_its_allowed_characters_and_a_digest(server_id, remainder):
     alias = host_key_alias(server_id)
     assert re.fullmatch(re.escape(remainder) + r"\+[0-9a-f]{32}", alias)
 
 
-def test_each_program_of_ssh_gets_the_alias_unless_compose_has_set_arguments() -> None:
+def test_each_program_of_ssh_gets_the_alias_unless_compose_has_set_arguments():
     host = Host(Server("srv_1", {}), {"ansible_scp_extra_args": "of compose"})
     set_host_key_aliases([host])
     assert host.variables == {
@@ -249,7 +247,7 @@ def test_each_program_of_ssh_gets_the_alias_unless_compose_has_set_arguments() -
 
 @given(st.lists(ids | spellings, min_size=2, max_size=8, unique=True))
 @example(["srv_ab", "srv_AB", "SRV_AB", "srv_ab ", " srv_ab"])
-def test_different_ids_never_share_an_alias_in_any_case(server_ids: list[str]) -> None:
+def test_different_ids_never_share_an_alias_in_any_case(server_ids):
     taken = [*server_ids, *map(host_key_alias, server_ids)]
     aliases = {server_id: host_key_alias(server_id).lower() for server_id in taken}
     assert len(set(aliases.values())) == len(aliases)

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import pytest
 from ansible.inventory.data import InventoryData
@@ -25,19 +25,19 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._inventory
 )
 
 
-def _host(name: str = "web-1", server_id: str = "srv_1", created_at: str = "") -> Host:
+def _host(name="web-1", server_id="srv_1", created_at=""):
     server = Server(server_id, {"created_at": created_at})
     return Host(server, {}, ["zone"], name)
 
 
-def _known(inventory: InventoryData, *hosts: Host, root_url: str = "https://a") -> KnownServers:
+def _known(inventory, *hosts, root_url="https://a"):
     return KnownServers(inventory, root_url, hosts, [])
 
 
-def test_a_group_with_the_name_of_a_host_or_of_this_machine_is_left_out() -> None:
+def test_a_group_with_the_name_of_a_host_or_of_this_machine_is_left_out():
     host = _host()
     host.groups = ["g", "web", "localhost"]
-    problems: list[str] = []
+    problems = []
     parents = [("up", "web"), ("web", "g"), ("up", "g")]
     kept = leave_out_groups([host], parents, {"web", "b"}, problems.append)
     assert kept == [("up", "g")]
@@ -47,7 +47,7 @@ def test_a_group_with_the_name_of_a_host_or_of_this_machine_is_left_out() -> Non
     assert problem.endswith(": localhost, web.")
 
 
-def _is_another(first: Host, second: Host, root_url: str = "https://a") -> bool:
+def _is_another(first, second, root_url="https://a"):
     """Return whether the second host is another server than the first one, from https://a."""
     inventory = InventoryData()
     inventory.add_group("zone")
@@ -58,23 +58,23 @@ def _is_another(first: Host, second: Host, root_url: str = "https://a") -> bool:
 CREATED = "2026-01-01T00:00:00Z"
 
 
-def test_the_same_server_is_in_several_inventory_files() -> None:
+def test_the_same_server_is_in_several_inventory_files():
     assert not _is_another(_host(created_at=CREATED), _host(created_at=CREATED))
 
 
-def test_an_unknown_time_of_creation_equals_any_other() -> None:
+def test_an_unknown_time_of_creation_equals_any_other():
     assert not _is_another(_host(created_at=CREATED), _host())
     assert not _is_another(_host(), _host(created_at=CREATED))
 
 
-def test_a_server_is_another_if_its_url_id_or_time_of_creation_differs() -> None:
+def test_a_server_is_another_if_its_url_id_or_time_of_creation_differs():
     first = _host(created_at=CREATED)
     assert _is_another(first, _host(created_at="2026-01-01T00:00:01Z"))
     assert _is_another(first, _host(created_at=CREATED, server_id="srv_2"))
     assert _is_another(first, first, root_url="https://b")
 
 
-def _static(**variables: Any) -> InventoryData:
+def _static(**variables):
     """Return an inventory to which another source has added web-1 with these variables."""
     inventory = InventoryData()
     inventory.add_host("web-1")
@@ -83,7 +83,7 @@ def _static(**variables: Any) -> InventoryData:
     return inventory
 
 
-def _obstacle(inventory: InventoryData, address: str = "203.0.113.1", *composed: str) -> str:
+def _obstacle(inventory, address="203.0.113.1", *composed):
     """Return why a server with this address is not the host web-1, or nothing if it is."""
     host = _host()
     host.address = address
@@ -104,12 +104,12 @@ OTHERS = [
 
 
 @pytest.mark.parametrize("variable", OF_CONNECTION)
-def test_a_host_with_a_connection_of_its_own_keeps_its_name(variable: str) -> None:
+def test_a_host_with_a_connection_of_its_own_keeps_its_name(variable):
     inventory = _static(**{variable: "x"})
     assert _obstacle(inventory).startswith(f"The host web-1 has {variable}")
 
 
-def test_a_host_with_the_connection_of_a_group_keeps_its_name() -> None:
+def test_a_host_with_the_connection_of_a_group_keeps_its_name():
     inventory = _static()
     inventory.add_group("above")
     inventory.add_group("storage")
@@ -120,12 +120,12 @@ def test_a_host_with_the_connection_of_a_group_keeps_its_name() -> None:
 
 
 @pytest.mark.parametrize("variable", OTHERS)
-def test_a_host_without_a_connection_of_its_own_is_merged(variable: str) -> None:
+def test_a_host_without_a_connection_of_its_own_is_merged(variable):
     inventory = _static(**{variable: "x"})
     assert _obstacle(inventory) == ""
 
 
-def test_what_all_hosts_have_belongs_to_none_of_them() -> None:
+def test_what_all_hosts_have_belongs_to_none_of_them():
     inventory = _static()
     inventory.set_variable("all", "ansible_password", "x")
     inventory.reconcile_inventory()  # puts web-1 into all
@@ -143,7 +143,7 @@ def test_what_all_hosts_have_belongs_to_none_of_them() -> None:
         {"ansible_host": mark("203.0.113.1")},
     ],
 )
-def test_a_host_with_the_address_of_a_server_is_that_server(variables: dict[str, Any]) -> None:
+def test_a_host_with_the_address_of_a_server_is_that_server(variables):
     assert _obstacle(_static(**variables)) == ""
 
 
@@ -173,16 +173,14 @@ def test_a_host_with_the_address_of_a_server_is_that_server(variables: dict[str,
         ),
     ],
 )
-def test_what_is_in_the_way_of_a_server_is_described(
-    variables: dict[str, Any], sentence: str
-) -> None:
+def test_what_is_in_the_way_of_a_server_is_described(variables, sentence):
     assert _obstacle(_static(**variables)) == sentence
 
 
 @pytest.mark.parametrize(
     "value", ["", None, 5, "203.0.113.1 ", "{{ x }}", "{{x}}", "-oProxyCommand=id"]
 )
-def test_a_value_that_is_not_a_plain_address_is_neither_equal_nor_shown(value: Any) -> None:
+def test_a_value_that_is_not_a_plain_address_is_neither_equal_nor_shown(value):
     sentence = _obstacle(_static(ansible_host=value))
     assert sentence.startswith("The host web-1 has ansible_host, and the server has 203.0.113.1: ")
 
@@ -195,7 +193,7 @@ class DecryptedText(str):
     _ansible_tags_mapping: ClassVar = {VaultedValue: "the encrypted text"}
 
 
-def test_a_decrypted_value_is_neither_equal_nor_shown() -> None:
+def test_a_decrypted_value_is_neither_equal_nor_shown():
     sentence = _obstacle(_static(ansible_host=DecryptedText("203.0.113.1")))
     assert sentence.startswith("The host web-1 has ansible_host, and the server has 203.0.113.1: ")
 
@@ -207,7 +205,7 @@ def test_a_decrypted_value_is_neither_equal_nor_shown() -> None:
         "100.64.0.1", "100.99.0.1", "100.119.0.1", "100.127.0.1",
     ],
 )  # fmt: skip
-def test_a_private_address_does_not_identify_a_server(address: str) -> None:
+def test_a_private_address_does_not_identify_a_server(address):
     assert _obstacle(_static(ansible_host=address), address) == (
         f"The host web-1 has ansible_host {address}, and the server has {address}, which is "
         "private: without ansible_host, they would be one host."
@@ -218,28 +216,28 @@ def test_a_private_address_does_not_identify_a_server(address: str) -> None:
     "address",
     ["127.0.2.20", "11.0.0.1", "172.15.0.1", "172.32.0.1", "100.63.0.1", "100.128.0.1"],
 )
-def test_any_other_address_identifies_a_server(address: str) -> None:
+def test_any_other_address_identifies_a_server(address):
     assert _obstacle(_static(ansible_host=address), address) == ""
 
 
-def test_a_server_without_an_address_is_not_a_host_with_an_empty_one() -> None:
+def test_a_server_without_an_address_is_not_a_host_with_an_empty_one():
     sentence = _obstacle(_static(ansible_host=""), "")
     assert ", and the server has no usable address: without ansible_host, they would" in sentence
 
 
 @pytest.mark.parametrize("composed", ["ansible_host", "ansible_ssh_host", "ansible_winrm_host"])
-def test_a_server_with_a_composed_address_is_not_identified_by_its_own(composed: str) -> None:
+def test_a_server_with_a_composed_address_is_not_identified_by_its_own(composed):
     inventory = _static(ansible_host="203.0.113.1")
     sentence = _obstacle(inventory, "203.0.113.1", "ansible_user", composed)
     assert ", and the server has 203.0.113.1, which compose replaces: without" in sentence
 
 
-def test_other_composed_variables_do_not_matter() -> None:
+def test_other_composed_variables_do_not_matter():
     inventory = _static(ansible_host="203.0.113.1")
     assert _obstacle(inventory, "203.0.113.1", "ansible_user") == ""
 
 
-def test_an_address_of_several_servers_identifies_none_of_them() -> None:
+def test_an_address_of_several_servers_identifies_none_of_them():
     first = _host()
     second = _host("db-1", "srv_2")
     first.address = second.address = "203.0.113.1"
@@ -249,7 +247,7 @@ def test_an_address_of_several_servers_identifies_none_of_them() -> None:
     assert ", and the server has 203.0.113.1, which other servers have, too: " in sentence
 
 
-def test_an_address_of_a_group_counts_as_for_ansible() -> None:
+def test_an_address_of_a_group_counts_as_for_ansible():
     inventory = _static()
     for group in ("above", "a", "z"):
         inventory.add_group(group)
@@ -269,7 +267,7 @@ def test_an_address_of_a_group_counts_as_for_ansible() -> None:
     assert _obstacle(inventory) != ""
 
 
-def test_hosts_are_in_the_order_in_which_they_are_added_in_all_too() -> None:
+def test_hosts_are_in_the_order_in_which_they_are_added_in_all_too():
     inventory = InventoryData()
     # Two files; one server is in both.
     first = [_host("d"), _host("b"), _host("c")]
@@ -284,14 +282,14 @@ def test_hosts_are_in_the_order_in_which_they_are_added_in_all_too() -> None:
     assert _names_in(inventory, "ungrouped") == []
 
 
-def _names_in(inventory: InventoryData, group: str) -> list[str]:
+def _names_in(inventory, group):
     return [host.name for host in inventory.groups[group].get_hosts()]
 
 
-VALUES: list[Any] = ["a", "{{ 1 }}", 5, "b", "[x]", ["{{ 1 }}", "c"], None, "d", "{% x"]
+VALUES = ["a", "{{ 1 }}", 5, "b", "[x]", ["{{ 1 }}", "c"], None, "d", "{% x"]
 
 
-def test_variables_are_those_that_ansible_would_set() -> None:
+def test_variables_are_those_that_ansible_would_set():
     hosts = []
     expected = InventoryData()
     for number, value in enumerate(VALUES):
@@ -310,5 +308,5 @@ def test_variables_are_those_that_ansible_would_set() -> None:
         assert _kind(found["second"]) == _kind(host.vars["second"])
 
 
-def _kind(value: object) -> tuple[type, bool]:
+def _kind(value):
     return type(value), is_trusted(value)

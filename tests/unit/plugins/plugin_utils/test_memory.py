@@ -4,10 +4,6 @@
 
 """Which results are remembered; test_comparison shows that they are those of Ansible."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable
-from typing import Any
 from unittest.mock import Mock
 
 import pytest
@@ -29,7 +25,7 @@ from support.expressions import load
         "region is defined and not plan is match('x')",
     ],
 )
-def test_an_expression_of_allowed_parts_depends_on_its_variables(expression: str) -> None:
+def test_an_expression_of_allowed_parts_depends_on_its_variables(expression):
     found = variables_in(load(expression))
     assert found is not None
     assert {"region"} <= found <= {"region", "plan"}
@@ -60,7 +56,7 @@ def test_an_expression_of_allowed_parts_depends_on_its_variables(expression: str
     ],
     ids=lambda expression: str(expression)[:20],
 )
-def test_other_expressions_are_left_to_ansible(expression: object) -> None:
+def test_other_expressions_are_left_to_ansible(expression):
     assert variables_in(load(expression)) is None
 
 
@@ -68,7 +64,7 @@ class MarkedText(str):
     """Text that Ansible treats differently, such as unsafe text."""
 
 
-def times_asked(memory: Memory, values: Iterable[Any]) -> int:
+def times_asked(memory, values):
     """Return how often Ansible is asked for hosts whose variables have these values."""
     ask = Mock(return_value="x")
     for value in values:
@@ -76,33 +72,33 @@ def times_asked(memory: Memory, values: Iterable[Any]) -> int:
     return ask.call_count
 
 
-def test_ansible_is_asked_once_for_each_text() -> None:
+def test_ansible_is_asked_once_for_each_text():
     memory = Memory(load("region ~ plan"), ())
     assert times_asked(memory, ["eu-1", "eu-2", "eu-1", "eu-2"]) == 2
 
 
-def test_an_absent_variable_is_not_an_empty_one() -> None:
+def test_an_absent_variable_is_not_an_empty_one():
     memory = Memory(load("region | default('x')"), ())
     assert times_asked(memory, [ABSENT, "", ABSENT, ""]) == 2
 
 
-def test_text_of_another_class_is_different() -> None:
+def test_text_of_another_class_is_different():
     memory = Memory(load("region"), ())
     assert times_asked(memory, ["True", MarkedText("True"), "True", MarkedText("True")]) == 2
 
 
 @pytest.mark.parametrize("value", [1, True, None, ["a"], {"a": "b"}, "{{ 1 }}", "[1]"])
-def test_ansible_is_asked_for_each_host_with_another_value(value: object) -> None:
+def test_ansible_is_asked_for_each_host_with_another_value(value):
     memory = Memory(load("region"), ())
     assert times_asked(memory, [value, value]) == 2
 
 
 @pytest.mark.parametrize("name", ["now", "group_names", "inventory_hostname", "lookup"])
-def test_variables_and_functions_of_ansible_are_asked_for_each_host(name: str) -> None:
+def test_variables_and_functions_of_ansible_are_asked_for_each_host(name):
     memory = Memory(load(f"region ~ {name}"), ())
     assert times_asked(memory, ["a", "a"]) == 2
 
 
-def test_extra_variables_are_asked_for_each_host() -> None:
+def test_extra_variables_are_asked_for_each_host():
     memory = Memory(load("region"), {"region"})
     assert times_asked(memory, ["a", "a"]) == 2

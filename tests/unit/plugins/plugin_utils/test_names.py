@@ -2,11 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import annotations
-
 import re
-from collections.abc import Collection
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -18,7 +14,6 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._names imp
     CHANGED,
     NOT_UNIQUE,
     TAKEN,
-    Naming,
     assign_names,
 )
 from support import meanings
@@ -26,32 +21,27 @@ from support import meanings
 GROUPS = frozenset({"all", "ungrouped", "server_management", "status_running"})
 
 
-def _assign(
-    account: dict[str, list[str]],
-    reserved: Collection[str] = GROUPS,
-    taken: Collection[str] = (),
-    **fields: Any,
-) -> Naming:
+def _assign(account, reserved=GROUPS, taken=(), **fields):
     """Name servers that are given by their ids, each with its preferences."""
     preferences = []
     for server_id, texts in account.items():
         server = Server(server_id, fields)
         preferences.append((server, texts))
 
-    def is_taken(name: str, _server: Server) -> bool:
+    def is_taken(name, _server):
         return name in taken
 
     extensions = [".yml", ".vars", "ini", ""]
     return assign_names(preferences, reserved.__contains__, is_taken, extensions)
 
 
-def _assign_first(*texts: str, taken: Collection[str] = ()) -> Naming:
+def _assign_first(*texts, taken=()):
     """Name the servers s0, s1 and so on, each with one preference and with the name "web"."""
     account = {f"s{number}": [text] for number, text in enumerate(texts)}
     return _assign(account, taken=taken, name="web")
 
 
-def _name(preferences: list[str], taken: Collection[str] = (), **fields: Any) -> tuple[str, str]:
+def _name(preferences, taken=(), **fields):
     """Name one server, srv_1; return its name and why that is not the first preference."""
     naming = _assign({"srv_1": preferences}, taken=taken, **fields)
     name = naming.names["srv_1"]
@@ -60,7 +50,7 @@ def _name(preferences: list[str], taken: Collection[str] = (), **fields: Any) ->
     return name, naming.renamed["srv_1"].reason
 
 
-def _obstacle(name: str, server: Server) -> str:
+def _obstacle(name, server):
     return f"({name} is not {server.id}.)"
 
 
@@ -81,7 +71,7 @@ def _obstacle(name: str, server: Server) -> str:
         ("web.ini", "web_ini"),
     ],
 )
-def test_characters_that_a_name_must_not_have_are_replaced(name: str, safe: str) -> None:
+def test_characters_that_a_name_must_not_have_are_replaced(name, safe):
     assert _name([name]) == (safe, CHANGED)
 
 
@@ -93,7 +83,7 @@ USABLE = [
 
 
 @pytest.mark.parametrize("name", USABLE)
-def test_other_names_are_used_as_they_are(name: str) -> None:
+def test_other_names_are_used_as_they_are(name):
     assert _name([name]) == (name, "")
 
 
@@ -107,7 +97,7 @@ UNUSABLE = [
 
 
 @pytest.mark.parametrize("name", UNUSABLE)
-def test_an_unusable_name_falls_back_to_the_next_preference_with_a_report(name: str) -> None:
+def test_an_unusable_name_falls_back_to_the_next_preference_with_a_report(name):
     assert _name([name, "second"]) == ("second", CHANGED)
 
 
@@ -119,9 +109,7 @@ def test_an_unusable_name_falls_back_to_the_next_preference_with_a_report(name: 
         ("010.0x2.3.4", {"ipv4": "10.2.3.4"}),
     ],
 )
-def test_an_address_that_only_the_name_of_a_server_has_is_not_used(
-    name: str, fields: dict[str, Any]
-) -> None:
+def test_an_address_that_only_the_name_of_a_server_has_is_not_used(name, fields):
     with_id = f"{name}_srv_1"
     assert _name([name], **fields) == (with_id, CHANGED)
 
@@ -133,7 +121,7 @@ def test_an_address_that_only_the_name_of_a_server_has_is_not_used(
         ("10.0.0.5", {"ipv4": "192.0.2.1", "private_ip": "10.0.0.5"}),
     ],
 )
-def test_an_address_of_a_server_can_be_its_name(name: str, fields: dict[str, Any]) -> None:
+def test_an_address_of_a_server_can_be_its_name(name, fields):
     assert _name([name], **fields) == (name, "")
 
 
@@ -152,22 +140,22 @@ def test_an_address_of_a_server_can_be_its_name(name: str, fields: dict[str, Any
     ],
     ids=str,
 )
-def test_without_a_usable_name_the_id_is_added_or_used(preferences: list[str], name: str) -> None:
+def test_without_a_usable_name_the_id_is_added_or_used(preferences, name):
     assert _name(preferences) == (name, CHANGED)
 
 
-def test_a_server_without_preferences_has_its_id_without_a_report() -> None:
+def test_a_server_without_preferences_has_its_id_without_a_report():
     assert _name([]) == ("srv_1", "")
 
 
 @pytest.mark.parametrize("server_id", ["-1", ".a", "localhost", "all", "a" * 254, "127.1"])
-def test_a_server_without_a_usable_name_and_id_is_an_error(server_id: str) -> None:
+def test_a_server_without_a_usable_name_and_id_is_an_error(server_id):
     message = f"^hostnames: no name is left for the server {re.escape(server_id[:60])}: "
     with pytest.raises(OptionError, match=message):
         _assign({server_id: [""]})
 
 
-def test_ids_that_become_equal_belong_to_no_server() -> None:
+def test_ids_that_become_equal_belong_to_no_server():
     with pytest.raises(OptionError, match="no name is left for the server a/1: "):
         _assign({"a/1": [""], "a:1": [""]})
 
@@ -185,12 +173,12 @@ def test_ids_that_become_equal_belong_to_no_server() -> None:
         (["web", "web", "web_s0"], ["s0", "web_s0", "web_s1"]),
     ],
 )
-def test_a_name_that_several_servers_want_goes_to_none(first: list[str], names: list[str]) -> None:
+def test_a_name_that_several_servers_want_goes_to_none(first, names):
     naming = _assign_first(*first)
     assert sorted(naming.names.values()) == names
 
 
-def test_a_name_of_another_source_is_not_used() -> None:
+def test_a_name_of_another_source_is_not_used():
     assert _name(["web", "web"], taken=["web"]) == ("web_srv_1", TAKEN)
     assert _name(["web"], taken=["web", "web_srv_1"]) == ("srv_1", TAKEN)
     with pytest.raises(OptionError, match="no name is left for the server srv_1: "):
@@ -200,18 +188,18 @@ def test_a_name_of_another_source_is_not_used() -> None:
 @pytest.mark.parametrize(
     ("first", "reason"), [("web", NOT_UNIQUE), ("other", TAKEN), ("o t", TAKEN), ("all", CHANGED)]
 )
-def test_a_first_preference_that_is_lost_is_reported(first: str, reason: str) -> None:
+def test_a_first_preference_that_is_lost_is_reported(first, reason):
     account = {"a": [first, "eu"], "b": ["web"], "c": ["web"]}
     naming = _assign(account, taken=["other", "o_t"])
     assert naming.names["a"] == "eu"
     assert naming.renamed["a"].reason == reason
 
 
-def test_an_empty_first_preference_is_not_reported() -> None:
+def test_an_empty_first_preference_is_not_reported():
     assert _name(["", "eu"]) == ("eu", "")
 
 
-def test_a_problem_names_what_the_first_three_servers_have_become() -> None:
+def test_a_problem_names_what_the_first_three_servers_have_become():
     account = {"s3": ["web"], "s2": ["web"], "s1": ["web"], "s0": ["web"]}
     naming = _assign(account, name="web")
     assert list(naming.problems(_obstacle)) == [
@@ -220,7 +208,7 @@ def test_a_problem_names_what_the_first_three_servers_have_become() -> None:
     ]
 
 
-def test_a_problem_with_other_sources_describes_the_first_three_obstacles() -> None:
+def test_a_problem_with_other_sources_describes_the_first_three_obstacles():
     naming = _assign_first("a", "b", "c", "d", taken="abcd")
     assert list(naming.problems(_obstacle)) == [
         "4 servers do not have their preferred names, because hosts of other sources have the same "
@@ -229,7 +217,7 @@ def test_a_problem_with_other_sources_describes_the_first_three_obstacles() -> N
     ]
 
 
-def test_a_problem_of_one_server_is_described_in_the_singular() -> None:
+def test_a_problem_of_one_server_is_described_in_the_singular():
     naming = _assign_first("w b")
     assert list(naming.problems(_obstacle)) == [
         "1 server does not have its preferred name, because a host can't have such a name: "
@@ -252,9 +240,7 @@ ACCOUNTS = st.dictionaries(
 
 
 @given(ACCOUNTS, st.sets(st.sampled_from(NAMES)), st.sets(st.sampled_from(NAMES)))
-def test_any_account_gets_unique_usable_names_in_any_order(
-    account: dict[str, list[str]], groups: set[str], taken: set[str]
-) -> None:
+def test_any_account_gets_unique_usable_names_in_any_order(account, groups, taken):
     reserved = GROUPS | groups
     backwards = dict(reversed(account.items()))
     try:

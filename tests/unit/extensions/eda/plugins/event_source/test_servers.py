@@ -4,16 +4,12 @@
 
 """Load the event source like ansible-rulebook: by its path, without Ansible's loader."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 import trustme
@@ -77,17 +73,16 @@ sys.version_info = (3, 9, 18)
 class Process:
     """The event source in a process that prints its events."""
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
+    def __init__(self, process):
         self._process = process
 
-    def next_event(self) -> dict[str, Any]:
+    def next_event(self):
         assert self._process.stdout
         line = self._process.stdout.readline()
         assert line, self.error()
-        event: dict[str, Any] = json.loads(line)
-        return event
+        return json.loads(line)
 
-    def error(self) -> str:
+    def error(self):
         """Wait for the end of the process, and return the last line of its traceback."""
         output, error = self._process.communicate(timeout=60)
         assert output == ""
@@ -95,13 +90,7 @@ class Process:
 
 
 @contextmanager
-def started(
-    arguments: dict[str, Any],
-    folder: Path,
-    source: Path = ROOT / SOURCE,
-    program: str = RULEBOOK,
-    missing: str = "",
-) -> Iterator[Process]:
+def started(arguments, folder, source=ROOT / SOURCE, program=RULEBOOK, missing=""):
     """Start the source in a folder without collections; ``missing`` can't be imported."""
     command = [sys.executable, "-B", "-c", program, str(source), json.dumps(arguments)]
     if missing:
@@ -115,12 +104,12 @@ def started(
             process.kill()
 
 
-def connection(sandbox: Sandbox) -> dict[str, Any]:
+def connection(sandbox):
     return {"base_url": sandbox.url, "api_token": sandbox.token, "retries": 0}
 
 
 @pytest.mark.parametrize("place", ["checkout", "ansible_collections/server_management/cloud"])
-def test_it_works_without_ansible(place: str, tmp_path: Path) -> None:
+def test_it_works_without_ansible(place, tmp_path):
     collection = tmp_path / "at" / place
     collection.parent.mkdir(parents=True)
     collection.symlink_to(ROOT, target_is_directory=True)
@@ -133,13 +122,13 @@ def test_it_works_without_ansible(place: str, tmp_path: Path) -> None:
     assert event["meta"] == {"hosts": "web-01"}
 
 
-def assert_failed(source: Process, code: str) -> None:
+def assert_failed(source, code):
     content = source.next_event()["server_management"]
     assert content["event"] == "failed"
     assert content["error"]["code"] == code
 
 
-def assert_recovered(source: Process) -> None:
+def assert_recovered(source):
     assert source.next_event() == {"server_management": {"event": "recovered"}}
 
 
@@ -167,7 +156,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_failure_of_the_first_requests_is_one_event(name: str, tmp_path: Path) -> None:
+def test_a_failure_of_the_first_requests_is_one_event(name, tmp_path):
     fault, code = FAULTS[name]
     with Sandbox(servers=1) as sandbox:
         sandbox.fail(fault, times=2)
@@ -177,7 +166,7 @@ def test_a_failure_of_the_first_requests_is_one_event(name: str, tmp_path: Path)
             assert_recovered(source)
 
 
-def test_it_continues_if_nothing_listens_at_first(tmp_path: Path) -> None:
+def test_it_continues_if_nothing_listens_at_first(tmp_path):
     with Sandbox(servers=1) as sandbox:
         sandbox.stop()
         with started(connection(sandbox), tmp_path) as source:
@@ -186,7 +175,7 @@ def test_it_continues_if_nothing_listens_at_first(tmp_path: Path) -> None:
             assert_recovered(source)
 
 
-def test_it_continues_if_the_name_is_unknown_at_first(tmp_path: Path) -> None:
+def test_it_continues_if_the_name_is_unknown_at_first(tmp_path):
     with Sandbox(servers=1) as sandbox:
         arguments = {**connection(sandbox), "base_url": f"http://api.invalid:{sandbox.port}"}
         with started(arguments, tmp_path, program=UNKNOWN_NAME + RULEBOOK) as source:
@@ -194,7 +183,7 @@ def test_it_continues_if_the_name_is_unknown_at_first(tmp_path: Path) -> None:
             assert_recovered(source)
 
 
-def test_it_continues_if_the_port_does_not_use_tls_at_first(tmp_path: Path) -> None:
+def test_it_continues_if_the_port_does_not_use_tls_at_first(tmp_path):
     certificate = tmp_path / "certificate.pem"
     trustme.CA().issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(certificate)
     plain = Sandbox(servers=1)
@@ -210,7 +199,7 @@ def test_it_continues_if_the_port_does_not_use_tls_at_first(tmp_path: Path) -> N
                 assert_recovered(source)
 
 
-def test_a_missing_library_is_reported_with_the_command_to_install_it(tmp_path: Path) -> None:
+def test_a_missing_library_is_reported_with_the_command_to_install_it(tmp_path):
     arguments = {"base_url": "http://127.0.0.1:9", "api_token": "t"}
     with started(arguments, tmp_path, missing="requests") as source:
         error = source.error()
@@ -218,7 +207,7 @@ def test_a_missing_library_is_reported_with_the_command_to_install_it(tmp_path: 
     assert "Install it where Ansible runs: " in error
 
 
-def test_an_older_python_is_one_plain_error(tmp_path: Path) -> None:
+def test_an_older_python_is_one_plain_error(tmp_path):
     with started({}, tmp_path, program=OLD_PYTHON + RULEBOOK) as source:
         assert source.error() == (
             "RuntimeError: server_management.cloud requires Python 3.10 or later, but "
@@ -228,7 +217,7 @@ def test_an_older_python_is_one_plain_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("folder", ["sources", "my/own/extensions/eda/plugins/event_source"])
-def test_a_copy_outside_the_collection_is_one_plain_error(folder: str, tmp_path: Path) -> None:
+def test_a_copy_outside_the_collection_is_one_plain_error(folder, tmp_path):
     copy = tmp_path / folder / "servers.py"
     copy.parent.mkdir(parents=True)
     copy.write_bytes((ROOT / SOURCE).read_bytes())
@@ -238,21 +227,21 @@ def test_a_copy_outside_the_collection_is_one_plain_error(folder: str, tmp_path:
     assert "write server_management.cloud.servers as the source" in error
 
 
-def documentation() -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def documentation():
     doc, examples, _returned, _metadata = get_docstring(str(ROOT / SOURCE), fragment_loader)
     return doc, yaml.safe_load(examples)
 
 
-def rules(options: dict[str, Any]) -> dict[str, tuple[Any, ...]]:
+def rules(options):
     keys = ("type", "default", "choices")
     return {name: tuple(map(option.get, keys)) for name, option in options.items()}
 
 
-def test_its_arguments_are_documented() -> None:
+def test_its_arguments_are_documented():
     assert rules(documentation()[0]["options"]) == rules(ARGUMENTS)
 
 
-def test_the_guide_lists_the_arguments_with_their_defaults() -> None:
+def test_the_guide_lists_the_arguments_with_their_defaults():
     guide = (ROOT / "docs/docsite/rst/guide_events.rst").read_text(encoding="utf-8")
     section = guide.partition("\nArguments\n---------\n")[2].partition("\n------\n")[0]
     rows = dict(re.findall(r"^   \* - ``(\w+)``\n     - (.+)\n     - ", section, re.M))
@@ -263,13 +252,13 @@ def test_the_guide_lists_the_arguments_with_their_defaults() -> None:
             assert rows[name].endswith(f"``{shown}``"), name
 
 
-def test_the_examples_have_valid_arguments() -> None:
+def test_the_examples_have_valid_arguments():
     for ruleset in documentation()[1]:
         for source in ruleset["sources"]:
             assert read_arguments(source[NAME])
 
 
-def test_the_shipped_rulebook_repeats_a_playbook_that_failed() -> None:
+def test_the_shipped_rulebook_repeats_a_playbook_that_failed():
     path = ROOT / "extensions/eda/rulebooks/set_up_new_servers.yml"
     (ruleset,) = yaml.safe_load(path.read_text(encoding="utf-8"))
     _message, action = ruleset["rules"][0]["actions"]
