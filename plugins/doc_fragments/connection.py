@@ -46,8 +46,9 @@ options:
   timeout:
     description:
       - The longest wait for the next bytes of a response, in seconds, and for a connection.
-      - A connection and its TLS handshake have at most 10 seconds for each address of a name, so
-        that its other addresses are tried, too. This limit does not apply to a proxy.
+      - A connection has at most 10 seconds for each address of a name, so that its other addresses
+        are tried, too. A TLS handshake has at most 10 seconds as well. These limits do not apply to
+        a proxy.
       - The whole body of a response may also take as long, after its headers. This is checked when
         bytes arrive.
     type: float
