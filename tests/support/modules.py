@@ -10,17 +10,18 @@ import contextlib
 import io
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 from unittest import mock
 
+import pytest
 from ansible.module_utils import basic
 
+from sandbox import Sandbox
 from sandbox.account import SERVER
 
 MODULES = "ansible_collections.server_management.cloud.plugins.modules"
-ADDED = ("invocation", "_ansible_new_secrets")
 # The options that a module requires, apart from the connection.
 REQUIRED: dict[str, dict[str, Any]] = {
     "server": {"name": "web-01"},
@@ -31,41 +32,47 @@ REQUIRED: dict[str, dict[str, Any]] = {
 WEB = {**SERVER, "id": "s_1", "name": "web", "region": "eu"}
 
 
-@dataclass(frozen=True)
+@dataclass
 class Outcome:
     """The result of a module, whether it failed, and its warnings."""
 
     result: dict[str, Any]
-    failed: bool
-    warnings: list[str]
+    failed: bool = False
+    warnings: list[str] = field(default_factory=list)
 
 
 def run_module(name: str, options: Mapping[str, Any], *, check_mode: bool = False) -> Outcome:
     """Run a module with these options."""
-    main = import_module(f"{MODULES}.{name}").main
+    module = import_module(f"{MODULES}.{name}")
     given = {**options, "_ansible_check_mode": check_mode, "_ansible_version": "2.0"}
-    output = io.StringIO()
+    arguments = json.dumps({"ANSIBLE_MODULE_ARGS": given})
+    # Since ansible-core 2.19, it also reads the profile.
+    settings = {"_ANSIBLE_ARGS": arguments.encode(), "_ANSIBLE_PROFILE": "legacy"}
+    task = mock.patch.dict(vars(basic), settings)
     warnings: list[str] = []
-    with (
-        mock.patch.object(
-            basic, "_ANSIBLE_ARGS", json.dumps({"ANSIBLE_MODULE_ARGS": given}).encode()
-        ),
-        # Since ansible-core 2.19.
-        mock.patch.object(basic, "_ANSIBLE_PROFILE", "legacy", create=True),
-        mock.patch.object(basic.AnsibleModule, "warn", lambda module, text: warnings.append(text)),
-        contextlib.redirect_stdout(output),
-    ):
-        status = _exit_status(main)
-    result = json.loads(output.getvalue())
-    failed = result.pop("failed", False) or status != 0
+    warn = mock.patch.object(basic.AnsibleModule, "warn", warnings.append)
+    output = contextlib.redirect_stdout(io.StringIO())
+    with task, warn, output as stdout, pytest.raises(SystemExit):
+        module.main()
+    result = json.loads(stdout.getvalue())
+    failed = result.pop("failed", False)
     # What Ansible adds differs between versions.
-    kept = {key: value for key, value in result.items() if key not in ADDED}
-    return Outcome(kept, failed, warnings)
+    result.pop("invocation", None)
+    result.pop("_ansible_new_secrets", None)
+    return Outcome(result, failed, warnings)
 
 
-def _exit_status(main: Any) -> int:
-    try:
-        main()
-    except SystemExit as end:
-        return int(end.code or 0)
-    raise RuntimeError("the module returned without a result")
+def run(module: str, sandbox: Sandbox, *, check_mode: bool = False, **options: Any) -> Outcome:
+    """Run a module with these options over the account of a sandbox."""
+    connection = {"base_url": sandbox.url, "api_token": sandbox.token}
+    return run_module(module, {**connection, **options}, check_mode=check_mode)
+
+
+def refusal(module: str, sandbox: Sandbox, **options: Any) -> str:
+    """Return the message about an invalid option, which must come before any request."""
+    outcome = run(module, sandbox, **options)
+    assert outcome.failed
+    assert outcome.result["error"]["code"] == "invalid_option"
+    assert sandbox.requests == []
+    message: str = outcome.result["msg"]
+    return message
