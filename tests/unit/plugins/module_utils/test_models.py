@@ -2,8 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-
-from typing import Any
+import json
 
 import pytest
 
@@ -20,83 +19,87 @@ from ansible_collections.server_management.cloud.plugins.module_utils._models im
 )
 from sandbox.account import SERVER
 
+LISTS = json.loads(99 * "[" + 99 * "]")
 
-def test_a_documented_server_keeps_all_fields():
-    server = server_from_api(SERVER, 0)
-    assert server.id == SERVER["id"]
-    assert server.fields == SERVER
+
+@pytest.mark.parametrize(
+    "element",
+    [
+        SERVER,
+        {"id": "srv_1", "region": "", "x_undocumented": None},
+        {"id": "srv_1", "x_undocumented": [1, {"é": True}]},
+        {"id": "srv_1", "x_undocumented": LISTS},
+    ],
+)
+def test_a_server_keeps_its_fields_documented_or_not(element):
+    server = server_from_api(element, 0)
+    assert server.id == "srv_1"
+    assert server.fields == element
+
+
+def test_the_documented_fields_are_those_of_the_documented_server():
     assert tuple(SERVER) == FIELDS
 
 
-@pytest.mark.parametrize("field", FIELDS[1:])
-def test_a_documented_field_that_is_missing_is_described(field):
-    element = dict(SERVER)
-    del element[field]
-    server = server_from_api(element, 0)
-    (message,) = describe_unusable([server])
-    assert message.startswith(f"The field {field} is missing or not text for 1 server: ")
-    assert server.text(field) == ""
-
-
-@pytest.mark.parametrize("value", [None, 1, 1.5, True, [], ["small"], {}, "a\udfffb"])
+@pytest.mark.parametrize("value", [None, 1, True, [], ["small"], {}, "a\udfffb"])
 def test_a_documented_field_that_is_not_text_is_dropped(value):
-    server = server_from_api({"id": "srv_1", "plan": value, "region": "eu"}, 0)
-    assert server.fields == {"id": "srv_1", "region": "eu"}
-
-
-@pytest.mark.parametrize("element", [None, 1, "text", [SERVER]])
-def test_an_element_that_is_not_an_object_is_refused(element):
-    with pytest.raises(MalformedResponse, match="Element 7 of data is not an object"):
-        server_from_api(element, 7)
-
-
-@pytest.mark.parametrize("value", [None, 1, True, {}, "", ["srv_1"], "\ud800"])
-def test_an_element_without_a_text_id_is_refused(value):
-    with pytest.raises(MalformedResponse, match="Element 7 of data has no text id"):
-        server_from_api({**SERVER, "id": value}, 7)
-
-
-def test_a_server_nested_deeper_than_100_levels_is_refused():
-    nested: Any = [1]
-    for _level in range(49):
-        nested = {"list": [nested]}
-    server = server_from_api({"id": "srv_1", "nested": nested}, 0)
-    assert server.fields["nested"] == nested
-    with pytest.raises(MalformedResponse, match="Element 7 of data is nested deeper than 100"):
-        server_from_api({"id": "srv_1", "nested": [nested]}, 7)
-
-
-@pytest.mark.parametrize("value", [None, 5, True, "é", [1, {"é": None}]])
-def test_an_undocumented_field_is_kept(value):
-    element = {**SERVER, "region": "", "x_undocumented": value}
-    server = server_from_api(element, 0)
-    assert server.fields == element
-    assert describe_unusable([server]) == []
+    server = server_from_api({**SERVER, "plan": value}, 0)
+    assert "plan" not in server.fields
+    assert server.text("plan") == ""
 
 
 @pytest.mark.parametrize("value", ["\udfff", ["é", {"\ud800": None}], {"a": "b\udfff"}])
 def test_an_undocumented_field_that_cannot_be_encoded_is_dropped(value):
-    server = server_from_api({"id": "srv_1", "x_undocumented": value, "\udfff": 1}, 0)
+    element = {"id": "srv_1", "x_undocumented": value, "\udfff": 1}
+    server = server_from_api(element, 0)
     assert server.fields == {"id": "srv_1"}
+
+
+@pytest.mark.parametrize(
+    ("element", "problem"),
+    [
+        (None, "is not an object."),
+        ("text", "is not an object."),
+        ([SERVER], "is not an object."),
+        ({"name": "web"}, "has no text id."),
+        ({"id": None}, "has no text id."),
+        ({"id": 1}, "has no text id."),
+        ({"id": ""}, "has no text id."),
+        ({"id": "\ud800"}, "has no text id."),
+        ({"id": "srv_1", "x_undocumented": [LISTS]}, "is nested deeper than 100 levels."),
+    ],
+)
+def test_a_malformed_element_is_refused_with_its_position(element, problem):
+    with pytest.raises(MalformedResponse, match=f"^Element 7 of data {problem}"):
+        server_from_api(element, 7)
 
 
 def test_each_id_is_kept_once_with_its_last_element():
     servers = {}
-    merge(servers, [{"id": "a", "plan": "2"}, {"id": "b"}])
-    merge(servers, [{"id": "b", "plan": "1"}, {"id": "a", "plan": "1"}])
+    merge(servers, [{"id": "a", "plan": "old"}, {"id": "b"}])
+    merge(servers, [{"id": "a", "plan": "new"}])
     assert list(servers) == ["a", "b"]
-    assert servers["a"].text("plan") == "1"
-    assert servers["b"].text("plan") == "1"
+    assert servers["a"].text("plan") == "new"
 
 
-@pytest.mark.parametrize(
-    ("names", "shown"),
-    [
-        (["web", ""], "srv_1, web (srv_0)"),
-        (["a (srv_9), b", 'x"\n'], '"a (srv_9), b" (srv_0), "x\\"" (srv_1)'),
-        (["d", "c", "b", "a"], "a (srv_3), b (srv_2), c (srv_1) and 1 more"),
-    ],
-)
-def test_messages_name_servers_so_that_no_name_looks_like_several(names, shown):
-    servers = [Server(f"srv_{number}", {"name": name}) for number, name in enumerate(names)]
-    assert summarise_servers(servers) == shown
+def test_each_field_that_servers_lack_is_described_once():
+    db = Server("srv_1", {"name": "db", "region": "eu"})
+    web = Server("srv_2", {"name": "web"})
+    messages = describe_unusable([web, db], ["name", "plan", "region"])
+    assert messages == [
+        "The field plan is missing or not text for 2 servers: db (srv_1), web (srv_2).",
+        "The field region is missing or not text for 1 server: web (srv_2).",
+    ]
+
+
+def test_a_message_names_servers_so_that_no_name_looks_like_several():
+    first = Server("srv_1", {"name": "a (srv_9), b"})
+    second = Server("srv_2", {"name": 'x"\n'})
+    shown = summarise_servers([second, first])
+    assert shown == '"a (srv_9), b" (srv_1), "x\\"" (srv_2)'
+
+
+def test_a_message_names_the_first_three_servers_by_name_or_id():
+    web = Server("srv_9", {"name": "web"})
+    unnamed = [Server("d", {}), Server("c", {}), Server("b", {})]
+    assert summarise_servers([web, *unnamed]) == "b, c, d and 1 more"
