@@ -19,74 +19,66 @@ from ansible_collections.server_management.cloud.plugins.module_utils._token imp
 )
 
 ENCRYPTED = "encrypted with Ansible Vault: use `api_token: !vault`."
-NOT_ASCII = (
-    "the token must be visible ASCII without spaces. Give only the token, without the word Bearer."
+NOT_ASCII = "the token must be visible ASCII without spaces."
+IN_TEXT = f"{NOT_ASCII} Give only the token, without the word Bearer."
+IN_FILE = (
+    f"{NOT_ASCII} The file must contain only the token: no comment, no second line, and not the "
+    "word Bearer."
 )
-NOT_ASCII_IN_FILE = (
-    "the token must be visible ASCII without spaces. The file must contain only the token: no "
-    "comment, no second line, and not the word Bearer."
-)
+UTF_16 = "the file is encoded in UTF-16. Save it as UTF-8."
 
 
-@pytest.mark.parametrize("token", ["x", "~!", "a" * 5000, "{{}}"])
-@pytest.mark.parametrize("around", ["{}", " {}", "{}\n", "\r\n\t{} \r\n"])
-def test_a_token_is_visible_ascii_without_the_white_space_around_it(token, around, tmp_path):
-    text = around.format(token)
-    file = tmp_path / "token"
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "token"
+
+
+@pytest.mark.parametrize("text", ["!~", " !~", "!~\n", "\r\n\t!~ \r\n"])
+def test_a_token_is_visible_ascii_without_the_white_space_around_it(text, file):
     file.write_text(text, encoding="utf-8-sig", newline="")
-    assert token_in_text("api_token", text) == token
-    assert token_in_file("api_token_file", str(file), "") == (token, str(file))
-
-
-def refusal(read, *arguments):
-    """Return the message about a token or a file that can't be used."""
-    with pytest.raises(OptionError) as caught:
-        read(*arguments)
-    return str(caught.value)
+    path = str(file)
+    assert token_in_text("api_token", text) == "!~"
+    assert token_in_file("api_token_file", path, "") == ("!~", path)
 
 
 @pytest.mark.parametrize(
-    ("text", "problem_of_text", "problem_of_file"),
+    ("text", "problem"),
     [
-        ("Bearer s3cret", NOT_ASCII, NOT_ASCII_IN_FILE),
-        ("# of the account\ns3cret", NOT_ASCII, NOT_ASCII_IN_FILE),
-        ("s3cret\r\nX: y", NOT_ASCII, NOT_ASCII_IN_FILE),
-        ("s3crét", NOT_ASCII, NOT_ASCII_IN_FILE),
-        ("s3cret\x7f", NOT_ASCII, NOT_ASCII_IN_FILE),
-        ("$ANSIBLE_VAULT;1.1;AES256\n6162\n", ENCRYPTED, ENCRYPTED),
-        ("\n$ANSIBLE_VAULT;1.1;AES256\n6162\n", ENCRYPTED, ENCRYPTED),
+        ("Bearer s3cret", IN_TEXT),
+        ("s3cret\r\nX: y", IN_TEXT),
+        ("s3crét", IN_TEXT),
+        ("s3cret\x7f", IN_TEXT),
+        ("\n$ANSIBLE_VAULT;1.1;AES256\n6162\n", ENCRYPTED),
     ],
 )
-def test_text_that_cannot_be_a_token_is_not_shown_and_its_origin_is_named(
-    text, problem_of_text, problem_of_file, tmp_path
-):
-    file = tmp_path / "token"
-    file.write_text(text, encoding="utf-8", newline="")
-    assert refusal(token_in_text, "ORIGIN", text) == f"ORIGIN: {problem_of_text}"
-    assert refusal(token_in_file, "ORIGIN", str(file), "") == f"ORIGIN: {file}: {problem_of_file}"
+def test_text_that_cannot_be_a_token_is_not_shown_and_its_origin_is_named(text, problem):
+    with pytest.raises(OptionError) as caught:
+        token_in_text("ORIGIN", text)
+    assert str(caught.value) == f"ORIGIN: {problem}"
 
 
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        (b" \n\xa0", "the file is empty."),
+        (b"# A comment\ns3cret\n", IN_FILE),
+        (b"s3cr\xe9t", IN_FILE),
+        (b"$ANSIBLE_VAULT;1.1;AES256\n6162\n", ENCRYPTED),
+        (b" \n", "the file is empty."),
         (b"\xef\xbb\xbf\n", "the file is empty."),
-        (b"\xff\xfet\x00", "the file is encoded in UTF-16. Save it as UTF-8."),
-        (b"\xfe\xff\x00t", "the file is encoded in UTF-16. Save it as UTF-8."),
+        (b"\xff\xfet\x00", UTF_16),
+        (b"\xfe\xff\x00t", UTF_16),
     ],
 )
-def test_a_file_without_a_token_is_refused(content, problem, tmp_path):
-    file = tmp_path / "token"
+def test_a_file_without_a_token_is_unusable_for_now(content, problem, file):
     file.write_bytes(content)
-    assert refusal(token_in_file, "ORIGIN", str(file), "") == f"ORIGIN: {file}: {problem}"
+    with pytest.raises(TokenFileUnusable) as caught:
+        token_in_file("ORIGIN", str(file), "")
+    assert str(caught.value) == f"ORIGIN: {file}: {problem}"
 
 
-@pytest.mark.parametrize("name", ["missing", "empty", "wrong"])
-def test_a_token_file_may_be_unusable_for_a_while(name, tmp_path):
-    (tmp_path / "empty").touch()
-    (tmp_path / "wrong").write_text("two words")
-    with pytest.raises(TokenFileUnusable):
-        token_in_file("api_token_file", name, str(tmp_path))
+def test_a_missing_token_file_is_unusable_for_now(file):
+    with pytest.raises(TokenFileUnusable, match="no such file or directory"):
+        token_in_file("ORIGIN", str(file), "")
 
 
 @pytest.mark.parametrize(
@@ -98,22 +90,26 @@ def test_a_token_file_may_be_unusable_for_a_while(name, tmp_path):
     ],
 )
 def test_a_file_that_cannot_be_read_is_named(path, shown):
-    assert refusal(read_file, "ca_path", path, "") == f"ca_path: {shown}"
+    with pytest.raises(OptionError) as caught:
+        read_file("ca_path", path, "")
+    assert str(caught.value) == f"ca_path: {shown}"
 
 
-@pytest.mark.parametrize("token", ["s3cret", "/s3cret", "s3/cr/et", "~s3cret", "x" * 300])
+@pytest.mark.parametrize("token", ["s3cret", "/s3cret", "s3/cr/et", "~s3cret"])
 def test_a_token_that_is_set_as_a_path_is_not_shown(token, tmp_path):
-    message = refusal(read_file, "ca_path", token, str(tmp_path))
-    assert message.endswith("The value is not shown, because it may be a token.")
-    assert token not in message
+    with pytest.raises(OptionError) as caught:
+        read_file("ca_path", token, str(tmp_path))
+    problem = "ca_path: no such file or directory."
+    assert str(caught.value) == f"{problem} The value is not shown, because it may be a token."
 
 
-def test_a_path_can_contain_variables_and_the_home(tmp_path, monkeypatch):
-    (tmp_path / "token").write_text("content")
+def test_a_path_can_contain_variables_and_the_home(file, monkeypatch):
+    file.write_text("content")
+    folder = str(file.parent)
     monkeypatch.setenv("NAME", "token")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert read_file("ca_path", "./$NAME", str(tmp_path)) == (f"{tmp_path}/./token", b"content")
-    assert read_file("ca_path", "~/token", "/nowhere") == (f"{tmp_path}/token", b"content")
+    monkeypatch.setenv("HOME", folder)
+    assert read_file("ca_path", "$NAME", folder) == (str(file), b"content")
+    assert read_file("ca_path", "~/token", "/nowhere") == (str(file), b"content")
 
 
 def test_a_token_is_registered_if_it_cannot_be_a_part_of_ordinary_text(monkeypatch):
