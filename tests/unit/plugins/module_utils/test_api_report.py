@@ -4,13 +4,14 @@
 
 import json
 import time
-from types import SimpleNamespace
+from email.utils import formatdate
 
 import pytest
 
-from ansible_collections.server_management.cloud.plugins.module_utils import _api_report, _http
-from sandbox import Fault, Sandbox
-from support.modules import WEB, run_module
+from ansible_collections.server_management.cloud.plugins.module_utils import _http
+from ansible_collections.server_management.cloud.plugins.module_utils._options import VERSION
+from sandbox import Fault, Sandbox, wire
+from support.modules import WEB, run, run_module
 
 TOKEN = "t0ken-of-the-real-account"
 SERVER = {**WEB, "id": "srv_0a1b2c3d", "name": "customer-database", "ipv4": "203.0.113.7"}
@@ -24,100 +25,113 @@ def api():
         yield sandbox
 
 
-def run(api, **options):
-    """Return the result; check that the report is not private and that few requests were sent."""
-    before = len(api.requests)
-    given = {"base_url": api.url, "api_token": TOKEN, **options}
-    outcome = run_module("api_info", given)
-    result = outcome.result
-    assert not outcome.failed
-    assert result["works"] is ("error" not in result)
-    assert result["works"] is ("msg" not in result)
-    report = json.dumps(result["report"])
-    for text in PRIVATE:
-        assert text not in report
-    assert str(api.port) not in report
-    sent = api.requests[before:]
-    assert {request.method for request in sent} == {"GET"}
-    assert len(sent) == result["report"]["requests"] <= 3
+@pytest.fixture
+def paged():
+    """Serve two pages, each with a link to the next one."""
+    with Sandbox(servers=3, token=TOKEN, pagination="link", page_size=2) as sandbox:
+        yield sandbox
+
+
+def check(api, **options):
+    """Return the result, of which the report must not contain anything private."""
+    result = run("api_info", api, **options).result
+    text = json.dumps(result["report"])
+    assert [private for private in PRIVATE if private in text] == []
+    assert result["report"]["requests"] == len(api.requests)
     return result
 
 
 def report(api, **options):
     """Return the report alone."""
-    return run(api, **options)["report"]
+    result = check(api, **options)
+    return result["report"]
+
+
+AS_DOCUMENTED = {
+    "tls": "not used",
+    "token": "accepted",
+    "status": 200,
+    "error_code": None,
+    "requests": 1,
+    "as_documented": True,
+    "deviations": [],
+    "further_fields": {},
+    "servers": 1,
+    "distinct": {"statuses": 1, "plans": 1, "regions": 1},
+    "has_more": False,
+    "link": "none",
+    "headers": {},
+}
 
 
 def test_an_account_as_documented(api):
-    found = report(api)
-    assert found.pop("versions")["collection"]
+    result = check(api)
+    found = result["report"]
+    versions = found.pop("versions")
+    assert versions["collection"] == VERSION
+    assert versions["ansible"] == "2.0"
     assert found.pop("milliseconds") >= 0
     assert abs(found.pop("clock_skew")) <= 1
-    assert found == {
-        "tls": "not used",
-        "token": "accepted",
-        "status": 200,
-        "error_code": None,
-        "requests": 1,
-        "as_documented": True,
-        "deviations": [],
-        "further_fields": {},
-        "servers": 1,
-        "distinct": {"statuses": 1, "plans": 1, "regions": 1},
-        "has_more": False,
-        "link": "none",
-        "headers": {},
-    }
+    assert result == {"works": True, "report": AS_DOCUMENTED}
 
 
-def test_values_are_shown_on_request(api):
-    api.servers.append({**SERVER, "id": "srv_2", "plan": "large", "region": "a\nb"})
-    assert "value_counts" not in report(api)
-    assert report(api, show_values=True)["value_counts"] == {
-        "statuses": {"running": 2},
-        "plans": {"small": 1, "large": 1},
-        "regions": {"eu": 1, "a b": 1},
-    }
+def test_values_are_shown_only_on_request(api):
+    large = {**SERVER, "id": "srv_2", "plan": "large", "region": "a\nb"}
+    api.servers.append(large)
+    statuses = {"running": 2}
+    plans = {"small": 1, "large": 1}
+    regions = {"eu": 1, "a b": 1}
+    found = report(api, show_values=True)
+    assert found["value_counts"] == {"statuses": statuses, "plans": plans, "regions": regions}
 
 
 def test_further_fields_are_named_and_counted(api):
     api.servers[0] |= {"disk_gb": 20, "a\x1b[1m": 2}
-    assert report(api)["further_fields"] == {"disk_gb": 1, "a [1m": 1}
+    found = report(api)
+    assert found["further_fields"] == {"disk_gb": 1, "a [1m": 1}
 
 
-def test_standard_headers_are_shown(api):
-    shown = {
-        "RateLimit": "1",
-        "RateLimit-Policy": "2",
-        "RateLimit-Limit": "3",
-        "RateLimit-Remaining": "4",
-        "RateLimit-Reset": "5",
-        "X-RateLimit-Limit": "6",
-        "X-RateLimit-Remaining": "7",
-        "X-RateLimit-Reset": "8",
-        "Deprecation": "9",
-        "Sunset": "10",
-        "Retry-After": "11",
-    }
-    others = {"X-RateLimit-Key": "customer-database", "X-Request-Id": "customer-database"}
-    api.fail(Fault(headers={**shown, **others}))
-    assert report(api)["headers"] == shown
-
-
-def test_a_header_is_one_line_without_the_token(api):
-    api.fail(Fault(headers={"ratelimit": f"1\t{TOKEN}"}))
-    assert report(api)["headers"] == {"RateLimit": "1 ********"}
+@pytest.mark.parametrize(
+    "name",
+    [
+        "RateLimit",
+        "RateLimit-Policy",
+        "RateLimit-Limit",
+        "RateLimit-Remaining",
+        "RateLimit-Reset",
+        "X-RateLimit-Limit",
+        "X-RateLimit-Remaining",
+        "X-RateLimit-Reset",
+        "Deprecation",
+        "Sunset",
+        "Retry-After",
+    ],
+)
+def test_a_standard_header_is_shown_on_one_line_without_the_token(api, name):
+    headers = {name.lower(): f"1\t{TOKEN}", "X-RateLimit-Key": "customer-database"}
+    api.fail(Fault(headers=headers))
+    found = report(api)
+    assert found["headers"] == {name: "1 ********"}
 
 
 def test_three_pages_are_read_if_pagination_is_set():
     with Sandbox(servers=9, token=TOKEN, pagination="cursor", page_size=2) as paged:
-        without = run(paged)
         found = report(paged, pagination="cursor")
-    assert without["report"]["error_code"] == "incomplete_listing"
-    assert without["report"]["as_documented"]
     assert found["requests"] == 3
     assert found["servers"] == 6
-    assert found["has_more"]
+    assert found["has_more"] is True
+
+
+def test_one_page_of_several_is_as_documented(paged):
+    found = report(paged)
+    assert found["error_code"] == "incomplete_listing"
+    assert found["as_documented"] is True
+
+
+def test_whether_there_are_more_servers_is_in_the_last_response(paged):
+    found = report(paged, pagination="link")
+    assert found["requests"] == 2
+    assert found["has_more"] is False
 
 
 @pytest.mark.parametrize(
@@ -128,45 +142,30 @@ def test_three_pages_are_read_if_pagination_is_set():
         (Fault.html(), 200),
     ],
 )
-def test_the_status_is_the_one_of_the_last_response(fault, status):
-    with Sandbox(servers=3, token=TOKEN, pagination="link", page_size=2) as paged:
-        paged.fail(fault, page=2)
-        found = report(paged, pagination="link")
-    assert found["requests"] == 2
+def test_the_status_is_that_of_the_last_response_and_the_token_was_accepted(paged, fault, status):
+    paged.fail(fault, page=2)
+    found = report(paged, pagination="link")
     assert found["status"] == status
-
-
-def test_whether_there_are_more_servers_is_in_the_last_response():
-    with Sandbox(servers=3, token=TOKEN, pagination="link", page_size=2) as paged:
-        found = report(paged, pagination="link")
-    assert found["requests"] == 2
-    assert found["has_more"] is False
-
-
-def test_a_token_is_accepted_if_only_a_later_page_fails():
-    with Sandbox(servers=3, token=TOKEN, pagination="link", page_size=2) as paged:
-        paged.fail(Fault(status=500), page=2)
-        found = report(paged, pagination="link")
     assert found["token"] == "accepted"
 
 
-def test_the_duration_is_the_one_of_the_last_request(clock, monkeypatch):
+def test_the_duration_is_the_one_of_the_last_request(paged, clock, monkeypatch):
     def slow_pieces(raw):
         clock.now += 5
         yield raw.read(decode_content=True)
 
     monkeypatch.setattr(_http, "time", clock)
     monkeypatch.setattr(_http, "_pieces", slow_pieces)
-    with Sandbox(servers=3, token=TOKEN, pagination="link", page_size=2) as paged:
-        found = report(paged, pagination="link")
+    found = report(paged, pagination="link")
     assert found["requests"] == 2
     assert found["milliseconds"] == 5000
 
 
 def test_the_skew_is_positive_if_the_clock_of_the_api_is_ahead(api, monkeypatch):
-    an_hour_ago = SimpleNamespace(time=lambda: time.time() - 3600)
-    monkeypatch.setattr(_api_report, "time", an_hour_ago)
-    assert report(api)["clock_skew"] == pytest.approx(3600, abs=2)
+    in_an_hour = formatdate(time.time() + 3600)
+    monkeypatch.setattr(wire, "formatdate", lambda usegmt: in_an_hour)
+    found = report(api)
+    assert found["clock_skew"] == pytest.approx(3600, abs=5)
 
 
 @pytest.mark.parametrize(
@@ -182,23 +181,25 @@ def test_the_skew_is_positive_if_the_clock_of_the_api_is_ahead(api, monkeypatch)
         (Fault.reset(), "unreachable", {"token": "not known", "has_more": None, "servers": None}),
         (Fault(data=["customer-database"]), "malformed_response", {"as_documented": False}),
     ],
-    ids=["token", "scope", "limit", "connection", "element"],
 )
 def test_a_failure_is_a_result(api, fault, code, expected):
     api.fail(fault)
-    result = run(api)
+    result = check(api)
+    error = result["error"]
     found = result["report"]
-    assert result["error"]["code"] == code
-    assert result["error"]["message"] in result["msg"]
+    assert result["works"] is False
+    assert result["msg"].startswith(error["message"])
+    assert error["code"] == code
     assert found["error_code"] == code
     assert {**found, **expected} == found
 
 
 def test_deviations_are_counted_without_values(api):
     odd = {**SERVER, "ipv4": "customer-database", "status": ["customer-database"]}
-    api.fail(Fault(data=[odd, {**odd, "id": "srv_2", "created_at": "now"}, {"id": "srv_3"}]))
+    later = {**odd, "id": "srv_2", "created_at": "now"}
+    api.servers = [odd, later, {"id": "srv_3"}]
     found = report(api)
-    assert not found["as_documented"]
+    assert found["as_documented"] is False
     assert found["deviations"] == [
         "created_at does not have the documented form (1)",
         "created_at is missing (1)",
@@ -222,12 +223,12 @@ def test_deviations_are_counted_without_values(api):
 )
 def test_a_link_is_described_without_its_address(api, header, link):
     api.fail(Fault(link=header))
-    assert report(api)["link"] == link
+    found = report(api)
+    assert found["link"] == link
 
 
 @pytest.mark.parametrize(("validate", "tls"), [(True, "verified"), (False, "not verified")])
 def test_the_report_says_whether_tls_is_verified(validate, tls):
-    connection = {"base_url": "https://127.0.0.1:9", "api_token": TOKEN}
-    result = run_module("api_info", {**connection, "validate_certs": validate}).result
+    options = {"base_url": "https://127.0.0.1:9", "api_token": TOKEN, "validate_certs": validate}
+    result = run_module("api_info", options).result
     assert result["report"]["tls"] == tls
-    assert result["error"]["code"] == "unreachable"
