@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import nox
@@ -29,22 +29,19 @@ def run(session: nox.Session, tarball: Path, plugins: Path) -> list[str]:
         command = ("python", "-m", "galaxy_importer.main", tarball.name)
         log = str(session.run(*command, env=_STRICT, silent=True))
     session.log(log)
-    return find_faults(log, tarball.with_name("importer_result.json"), plugins)
+    result = json.loads(tarball.with_name("importer_result.json").read_text(encoding="utf-8"))
+    return find_faults(log, result["docs_blob"]["contents"], plugins)
 
 
-def find_faults(log: str, result: Path, plugins: Path) -> list[str]:
+def find_faults(log: str, contents: list[dict[str, Any]], plugins: Path) -> list[str]:
     """Return each complaint in the log, and each plugin whose documentation was not read."""
     faults = [line.strip() for line in log.splitlines() if _COMPLAINT.match(line)]
-    contents = json.loads(result.read_text(encoding="utf-8"))["docs_blob"]["contents"]
-    documented = {
-        (content["content_type"], content["content_name"])
-        for content in contents
-        if (content["doc_strings"] or {}).get("doc")
-    }
+    documented = set()
+    for content in contents:
+        if (content["doc_strings"] or {}).get("doc"):
+            documented.add((content["content_type"], content["content_name"]))
     for folder, kind in _FOLDERS.items():
-        faults += [
-            f"{path}: the importer read no documentation"
-            for path in sorted(plugins.glob(f"{folder}/*.py"))
-            if (kind, path.stem) not in documented
-        ]
+        names = sorted(path.stem for path in plugins.glob(f"{folder}/*.py"))
+        missing = [name for name in names if (kind, name) not in documented]
+        faults += [f"{kind} {name}: the importer read no documentation" for name in missing]
     return faults

@@ -13,14 +13,12 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 PLACEHOLDER = "example.com"
-_CODE = Path("plugins", "module_utils", "_options.py")
-_VERSION = re.compile(r'^VERSION = "(.+)"$', re.MULTILINE)
 _TAG = re.compile(r"v?\d+\.\d+\.\d+\S*")
 _RELATIVE_LINK = re.compile(r"(!?)(\[[^]]*\])\((?!\w+:|#)([^)]+)\)")
 
@@ -30,34 +28,22 @@ def find_obstacles(repository: Path, *, final: bool) -> list[str]:
 
     A final release is for Galaxy, and needs its tag and a real address.
     """
-    return [*_changes(repository), *_versions(repository, final), *_address(repository, final)]
-
-
-def _changes(repository: Path) -> Iterator[str]:
-    if changed := _git(repository, "status", "--porcelain"):
-        yield f"the working tree has changes: {', '.join(line[3:] for line in changed)}"
-
-
-def _versions(repository: Path, final: bool) -> Iterator[str]:
-    version = str(_galaxy(repository)["version"])
-    in_code = _VERSION.search((repository / _CODE).read_text(encoding="utf-8"))
-    found = in_code[1] if in_code else "nothing"
-    if found != version:
-        yield f"galaxy.yml has the version {version}, and {_CODE.as_posix()} has {found}"
-    if version not in _released(repository):
-        yield f"changelogs/changelog.yaml has no release {version}: antsibull-changelog release"
-    if not re.search(
-        rf"^v{re.escape(version)}$", _read(repository / "CHANGELOG.rst"), re.MULTILINE
-    ):
-        yield f"CHANGELOG.rst has no section v{version}: antsibull-changelog release"
+    galaxy = _read_galaxy(repository)
+    version = galaxy["version"]
+    obstacles = []
+    changed = [line[3:] for line in _git(repository, "status", "--porcelain")]
+    if changed:
+        obstacles.append(f"the working tree has changes: {', '.join(changed)}")
+    changelog = (repository / "CHANGELOG.rst").read_text(encoding="utf-8")
+    if f"v{version}" not in changelog.splitlines():
+        obstacles.append(f"CHANGELOG.rst has no section v{version}: antsibull-changelog release")
     tags = [tag for tag in _git(repository, "tag", "--points-at", "HEAD") if _TAG.fullmatch(tag)]
-    if tags not in ([], [version]) or (final and not tags):
-        yield f"the commit's tag must be {version}, but is {', '.join(tags) or 'missing'}"
-
-
-def _address(repository: Path, final: bool) -> Iterator[str]:
-    if final and PLACEHOLDER in str(_galaxy(repository)["repository"]):
-        yield f"repository in galaxy.yml is a placeholder under {PLACEHOLDER}"
+    if tags != [version] and (tags or final):
+        found = ", ".join(tags) or "missing"
+        obstacles.append(f"the commit's tag must be {version}, but is {found}")
+    if final and PLACEHOLDER in galaxy["repository"]:
+        obstacles.append(f"repository in galaxy.yml is a placeholder under {PLACEHOLDER}")
+    return obstacles
 
 
 def link_readme(tree: Path) -> None:
@@ -65,36 +51,27 @@ def link_readme(tree: Path) -> None:
 
     Galaxy shows the README under another address (ansible/galaxy issue 2869).
     """
-    galaxy = _galaxy(tree)
+    galaxy = _read_galaxy(tree)
+    readme = tree / "README.md"
 
     def link(match: re.Match[str]) -> str:
         mark, text, path = match.groups()
         view = "raw" if mark else "blob"
         return f"{mark}{text}({galaxy['repository']}/{view}/{galaxy['version']}/{path})"
 
-    readme = tree / "README.md"
-    readme.write_text(_RELATIVE_LINK.sub(link, _read(readme)), encoding="utf-8")
+    text = readme.read_text(encoding="utf-8")
+    readme.write_text(_RELATIVE_LINK.sub(link, text), encoding="utf-8")
 
 
-def _galaxy(repository: Path) -> dict[str, object]:
-    content: dict[str, object] = yaml.safe_load(_read(repository / "galaxy.yml"))
+def _read_galaxy(repository: Path) -> dict[str, Any]:
+    content: dict[str, Any] = yaml.safe_load((repository / "galaxy.yml").read_text("utf-8"))
     return content
-
-
-def _released(repository: Path) -> dict[str, object]:
-    content = yaml.safe_load(_read(repository / "changelogs" / "changelog.yaml")) or {}
-    releases: dict[str, object] = content.get("releases") or {}
-    return releases
-
-
-def _read(path: Path) -> str:
-    return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
 def _git(repository: Path, *arguments: str) -> list[str]:
     command = ("git", *arguments)
-    run = subprocess.run(command, cwd=repository, capture_output=True, encoding="utf-8", check=True)
-    return run.stdout.splitlines()
+    # Its standard error is not captured: if git refuses the tree, it says why.
+    return subprocess.check_output(command, cwd=repository, encoding="utf-8").splitlines()
 
 
 def main(arguments: list[str]) -> int:

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 LOGS = Path(__file__).resolve().parents[1] / ".nox" / "logs"
@@ -26,33 +26,32 @@ _COUNTS = re.compile(r"^=* ?(\d+ (?:passed|failed|error).*? in [\d.]+s)", re.MUL
 def run(names: Sequence[str], command: Sequence[str] = NOX, logs: Path = LOGS) -> list[str]:
     """Run a command with each of the names, print the logs of failures, return their names."""
     logs.mkdir(parents=True, exist_ok=True)
-    failed = set()
-    first = [name for name in names if name == FIRST]
+
+    def passes(name: str) -> bool:
+        return _run((*command, name), name, logs / f"{name}.log")
+
+    passed = {name: passes(name) for name in names if name == FIRST}
     others = [name for name in names if name != FIRST]
-    for group in (first, others):
-        with ThreadPoolExecutor(AT_ONCE) as pool:
-            runs = {
-                pool.submit(_run, [*command, name], logs / f"{name}.log"): name for name in group
-            }
-            for run_ in as_completed(runs):
-                name = runs[run_]
-                log = logs / f"{name}.log"
-                status, seconds = run_.result()
-                text = log.read_text(encoding="utf-8", errors="replace")
-                if status != 0:
-                    failed.add(name)
-                    print(f"--- {name}\n{text}--- {name}")
-                verdict = "passed" if status == 0 else f"FAILED with status {status}"
-                counts = "".join(f": {found}" for found in _COUNTS.findall(text))
-                print(f"{name}: {verdict} in {seconds:.0f} s{counts} ({log})", flush=True)
-    return [name for name in names if name in failed]
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        passed |= zip(others, pool.map(passes, others), strict=True)
+    return [name for name in names if not passed[name]]
 
 
-def _run(command: Sequence[str], log: Path) -> tuple[int, float]:
-    """Return the exit status of a command, and how many seconds it took."""
+def _run(command: Sequence[str], name: str, log: Path) -> bool:
+    """Run a command, print its result, and its log if it failed; return whether it passed."""
     start = time.monotonic()
     with log.open("wb") as output:
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, check=False
+        status = subprocess.call(
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
         )
-    return done.returncode, time.monotonic() - start
+    seconds = time.monotonic() - start
+    text = log.read_text(encoding="utf-8", errors="replace")
+    verdict = "passed"
+    shown = ""
+    if status != 0:
+        verdict = f"FAILED with status {status}"
+        shown = f"--- {name}\n{text}--- {name}\n"
+    counts = "".join(f": {found}" for found in _COUNTS.findall(text))
+    # At once, because others print, too.
+    print(f"{shown}{name}: {verdict} in {seconds:.0f} s{counts} ({log})", flush=True)
+    return status == 0

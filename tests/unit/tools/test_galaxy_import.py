@@ -2,35 +2,30 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-import json
-
 import pytest
 
 from tools.galaxy_import import find_faults
 
 DOCUMENTED = {"doc": {"short_description": "x"}}
+MISSING = "module server: the importer read no documentation"
 
 
-def faults(folder, line, documentation):
-    """Return the faults of an import with this line in its log, and one module."""
-    (folder / "modules").mkdir()
-    (folder / "modules/server.py").touch()
+@pytest.mark.parametrize(
+    ("line", "documentation", "faults"),
+    [
+        ("WARNING_module was loaded", DOCUMENTED, []),
+        ("WARNING: bad", DOCUMENTED, ["WARNING: bad"]),
+        ("ERROR: bad", DOCUMENTED, ["ERROR: bad"]),
+        ("Fine", {"doc": None}, [MISSING]),
+        ("Fine", None, [MISSING]),
+    ],
+)
+def test_complaints_and_plugins_without_documentation_are_faults(
+    tmp_path, line, documentation, faults
+):
+    folder = tmp_path / "modules"
+    folder.mkdir()
+    (folder / "server.py").touch()
+    log = f"Fine\n{line}\nFine"
     content = {"content_type": "module", "content_name": "server", "doc_strings": documentation}
-    result = folder / "importer_result.json"
-    result.write_text(json.dumps({"docs_blob": {"contents": [content]}}), encoding="utf-8")
-    return find_faults(f"Fine\n{line}\nFine", result, folder)
-
-
-@pytest.mark.parametrize("line", ["WARNING: bad", "ERROR: bad"])
-def test_a_complaint_is_a_fault(tmp_path, line):
-    assert faults(tmp_path, line, DOCUMENTED) == [line]
-
-
-def test_a_line_about_a_warning_is_not_a_fault(tmp_path):
-    assert faults(tmp_path, "WARNING_module was loaded", DOCUMENTED) == []
-
-
-@pytest.mark.parametrize("documentation", [{"doc": None}, None])
-def test_a_plugin_without_documentation_is_a_fault(tmp_path, documentation):
-    (fault,) = faults(tmp_path, "Fine", documentation)
-    assert fault.endswith("modules/server.py: the importer read no documentation")
+    assert find_faults(log, [content], tmp_path) == faults
