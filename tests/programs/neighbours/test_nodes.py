@@ -2,29 +2,15 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Execution nodes: a real ansible-runner sends a job to a worker with a separate environment."""
-
-from __future__ import annotations
-
-import subprocess
-import sys
-import sysconfig
-from dataclasses import dataclass
-from importlib import metadata
-from pathlib import Path
-from tempfile import TemporaryDirectory
+"""Execution nodes: a real ansible-runner sends a job to a worker, and gets its results back."""
 
 import pytest
 import yaml
-from jinja2 import Template
 
-from support.guides import read_files, read_tasks
 from support.run import Runner
-from support.secrets import find_in_files, find_secret
+from support.secrets import find_in_files
 
-FILES = read_files("awx")
-PROGRAMS = ("ansible", "ansible-inventory", "ansible-playbook", "ansible-runner")
-WITNESS = "seen-in-the-environment"
+INVENTORY = "plugin: server_management.cloud.servers\nmin_servers: 1\n"
 PLAYBOOK = """\
 - hosts: status_running
   connection: local
@@ -39,129 +25,76 @@ PLAYBOOK = """\
 """
 
 
-def make_environment(folder, *missing):
-    """Make a virtual environment with the packages of this one, but for some; return its Python.
+class Job:
+    """A job of a control node, and the execution node that gets it as a stream."""
 
-    Nothing is downloaded: the packages are links.
-    """
-    venv = (sys.executable, "-m", "venv", "--without-pip", folder)
-    subprocess.run([*map(str, venv)], check=True)
-    (packages,) = folder.glob("lib/python3*/site-packages")
-    for entry in Path(sysconfig.get_path("purelib")).iterdir():
-        if entry.name not in missing and not (packages / entry.name).exists():
-            (packages / entry.name).symlink_to(entry)
-    python = folder / "bin" / "python"
-    for entry_point in metadata.entry_points(group="console_scripts"):
-        if entry_point.name in PROGRAMS:
-            program = folder / "bin" / entry_point.name
-            call = f"from {entry_point.module} import {entry_point.attr} as main\n"
-            program.write_text(f"#!{python}\nimport sys\n{call}sys.exit(main())\n")
-            program.chmod(0o755)
-    return python
+    def __init__(self, node, folder, variables):
+        self.node = node
+        self.folder = folder
+        self.variables = variables
+        self.control = Runner(folder / "control_home")
+        self.control.environment["TMPDIR"] = node.environment["TMPDIR"]
+        self.write("project/site.yml", PLAYBOOK)
+        self.write("inventory/awx.server_management.yml", INVENTORY)
 
-
-@dataclass
-class Nodes:
-    """A control node, and an execution node that shares nothing with it but the streams."""
-
-    control: Runner
-    node: Runner
-    folder: Path
-
-    @property
-    def private(self):
-        """Return the job's directory on the control node."""
-        return self.folder / "private"
-
-    @property
-    def worker(self):
-        """Return the job's directory on the execution node."""
-        return self.folder / "worker"
-
-    def write(self, name, content):
+    def write(self, name, text):
         """Write a file of the job."""
-        path = self.private / name
+        path = self.folder / "private" / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content if isinstance(content, str) else yaml.safe_dump(content))
+        path.write_text(text)
+
+    def artifact(self, name):
+        """Return a file that came back."""
+        return (self.folder / "private/artifacts/job" / name).read_text()
 
     def run(self):
-        """Run the job from the control node to the execution node and back."""
-        sent, received = self.folder / "sent.stream", self.folder / "received.stream"
-        transmit = f"transmit {self.private} --playbook site.yml --ident job > {sent}"
-        work = f"worker --private-data-dir {self.worker} < {sent} > {received}"
-        process = f"process {self.private} --ident job < {received}"
-        self.control.run("sh", "-c", f"ansible-runner {transmit}").ok()
-        self.node.run("sh", "-c", f"ansible-runner {work}")
-        return self.control.run("sh", "-c", f"ansible-runner {process}")
+        """Send the job to the node, and the results back."""
+        self.write("env/envvars", yaml.safe_dump(self.variables))
+        transmit = "ansible-runner transmit private --playbook site.yml --ident job > sent"
+        work = "ansible-runner worker --private-data-dir worker < sent > received"
+        process = "ansible-runner process private --ident job < received"
+        self.control.run("sh", "-c", transmit, cwd=self.folder).ok()
+        self.node.run("sh", "-c", work, cwd=self.folder)
+        return self.control.run("sh", "-c", process, cwd=self.folder)
 
 
 @pytest.fixture
-def temporary():
-    """Return a folder for sockets: their paths must be short, and pytest's folders are long."""
-    with TemporaryDirectory(prefix="sm") as folder:
-        yield folder
+def job(source, tmp_path):
+    """Return a job with a credential like that of the AWX guide, whose files are on the node."""
+    variables = {
+        "ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED": "true",
+        "SERVER_MANAGEMENT_BASE_URL": source.sandbox.url,
+        "SERVER_MANAGEMENT_API_TOKEN_FILE": str(tmp_path / "worker/env/token"),
+    }
+    job = Job(source.runner, tmp_path, variables)
+    job.write("env/token", source.sandbox.token)
+    return job
 
 
-@pytest.fixture
-def start(installed, tmp_path, temporary, source):
-    """Return a function that prepares the job of the guide, on a node that may lack something."""
-
-    def make(*missing):
-        python = make_environment(tmp_path / "node", *missing)
-        control = Runner(tmp_path / "control_home")
-        node = Runner(tmp_path / "node_home", installed, python)
-        for runner in (control, node):
-            runner.environment["TMPDIR"] = temporary
-        nodes = Nodes(control, node, tmp_path)
-        # AWX keeps the files of credentials in this folder of the job.
-        values = {
-            "base_url": source.sandbox.url,
-            "api_token": source.sandbox.token,
-        }
-        injectors = read_tasks(FILES["set_up_awx.yml"])["awx.awx.credential_type"]["injectors"]
-        files = {key.partition(".")[2]: text for key, text in injectors["file"].items()}
-        for name, text in files.items():
-            nodes.write(f"env/{name}", Template(text).render(values))
-        values["tower"] = {"filename": {name: str(nodes.worker / "env" / name) for name in files}}
-        variables = {name: Template(text).render(values) for name, text in injectors["env"].items()}
-        variables |= {"ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED": "true", "WITNESS": WITNESS}
-        nodes.write("env/envvars", variables)
-        nodes.write("project/site.yml", PLAYBOOK)
-        nodes.write("inventory/awx.server_management.yml", FILES["awx.server_management.yml"])
-        return nodes
-
-    return make
-
-
-def test_a_job_runs_on_a_node_and_its_token_does_not_come_back(start, source):
-    nodes = start()
-    assert "the account has 3 servers" in nodes.run().ok().stdout
+def test_a_job_runs_on_a_node_and_its_token_does_not_come_back(job, source):
+    job.variables["WITNESS"] = "of the environment"
+    assert "the account has 3 servers" in job.run().ok().stdout
+    assert job.artifact("rc") == "0"
     assert len(source.sandbox.requests) == 2
-    artifacts = nodes.private / "artifacts" / "job"
-    assert (artifacts / "rc").read_text() == "0"
-    # What a job has in its environment is in clear in what comes back. The token is not there.
-    assert WITNESS in (artifacts / "command").read_text()
-    assert find_in_files(artifacts) == []
-    assert find_in_files(nodes.worker / "artifacts") == []
-    assert find_secret((nodes.folder / "received.stream").read_bytes()) == ""
+    # The environment of a job comes back in clear. The token is not there.
+    assert "of the environment" in job.artifact("command")
+    assert find_in_files(job.folder) == []
 
 
-def test_a_token_that_a_node_has_travels_in_no_stream(start, source):
-    nodes = start()
-    (nodes.private / "env" / "token").unlink()
-    token = nodes.node.home / "token"
-    token.write_text(source.sandbox.token, encoding="utf-8")
-    variables = yaml.safe_load((nodes.private / "env" / "envvars").read_text())
-    nodes.write("env/envvars", {**variables, "SERVER_MANAGEMENT_API_TOKEN_FILE": "~/token"})
-    assert "the account has 3 servers" in nodes.run().ok().stdout
-    stored = [path for path in nodes.folder.rglob("*") if path.is_file() and path != token]
-    assert stored
-    assert not [path for path in stored if source.sandbox.token.encode() in path.read_bytes()]
+def test_a_token_that_a_node_has_travels_in_no_stream(job, source):
+    (job.folder / "private/env/token").unlink()
+    (job.node.home / "token").write_text(source.sandbox.token)
+    job.variables["SERVER_MANAGEMENT_API_TOKEN_FILE"] = "~/token"
+    assert "the account has 3 servers" in job.run().ok().stdout
+    # Both streams were unpacked, so that a token in them would be in one of these folders.
+    command = ("grep", "--recursive", source.sandbox.token, "private", "worker")
+    assert job.node.run(*command, cwd=job.folder).rc == 1
 
 
-def test_a_node_without_requests_is_reported(start):
-    nodes = start("requests")
-    result = nodes.run()
+def test_a_node_without_requests_is_reported(job):
+    (job.folder / "requests.py").write_text("raise ModuleNotFoundError(name='requests')\n")
+    job.node.environment["PYTHONPATH"] = str(job.folder)
+    result = job.run()
     assert result.contains("The Python library requests is not installed")
-    assert (nodes.private / "artifacts" / "job" / "rc").read_text() != "0"
+    assert job.artifact("rc") != "0"
     assert "Traceback" not in result.output
