@@ -6,23 +6,19 @@
 
 import json
 import os
-import queue
+import re
 import shutil
 import signal
 import subprocess
-import threading
+import time
 from contextlib import contextmanager
 
 import pytest
-import yaml
 
 from sandbox import Sandbox
 from support.secrets import find_secret
 
 TIME_LIMIT = 180.0  # seconds; generous, because Java starts slowly on a busy machine
-TOKEN = "t0ken-of-the-account"
-SOURCE = "server_management.cloud.servers"
-
 # Prints each event as one line of JSON.
 PRINT = {
     "name": "Print every event",
@@ -32,51 +28,39 @@ PRINT = {
 
 
 class Rulebook:
-    """A rulebook that runs; its output is read line by line."""
+    """A rulebook that runs, and prints into a file."""
 
-    def __init__(self, process):
+    def __init__(self, process, file):
         self.process = process
-        self.lines = []
-        self._queue = queue.Queue()
-        self._is_read = False
-        threading.Thread(target=self._read, daemon=True).start()
-
-    def _read(self):
-        for line in self.process.stdout or ():
-            self._queue.put(line)
-        self._queue.put(None)
+        self.file = file
+        self._position = 0
 
     @property
     def output(self):
-        """Return what was printed and has been waited for."""
-        return "".join(self.lines)
+        """Return what was printed so far."""
+        return self.file.read_text(encoding="utf-8", errors="replace")
 
     def wait_for(self, text):
-        """Return the next line with a text."""
-        while True:
-            try:
-                line = self._queue.get(timeout=TIME_LIMIT)
-            except queue.Empty:
-                raise AssertionError(f"{text!r} was not printed:\n{self.output}") from None
-            if line is None:
-                raise AssertionError(f"ended before {text!r} was printed:\n{self.output}")
-            self.lines.append(line)
-            if text in line:
-                return line
+        """Return the rest of the next line with a text, below the last one that was waited for."""
+        pattern = re.compile(re.escape(text) + "(.*)\n")
+        deadline = time.monotonic() + TIME_LIMIT
+        while time.monotonic() < deadline:
+            ended = self.process.poll() is not None
+            if found := pattern.search(self.output, self._position):
+                self._position = found.end()
+                return found[1]
+            assert not ended, f"ended before {text!r} was printed:\n{self.output}"
+            time.sleep(0.05)
+        raise AssertionError(f"{text!r} was not printed:\n{self.output}")
 
-    def event(self, kind=""):
-        """Return the next event; it must be of this kind."""
-        event = json.loads(self.wait_for("EVENT ").partition("EVENT ")[2])
-        assert event["server_management"]["event"] == kind, event
-        return event
+    def next_event(self):
+        """Return the content of the next event, and the host that it is about."""
+        event = json.loads(self.wait_for("EVENT "))
+        return {"hosts": event["meta"].get("hosts"), **event["server_management"]}
 
     def end(self):
-        """Wait for its end, read the rest of its output, and return the exit status."""
-        status = self.process.wait(TIME_LIMIT)
-        while not self._is_read and (line := self._queue.get(timeout=TIME_LIMIT)) is not None:
-            self.lines.append(line)
-        self._is_read = True
-        return status
+        """Wait for its end, and return the exit status."""
+        return self.process.wait(TIME_LIMIT)
 
 
 class Rulebooks:
@@ -86,38 +70,43 @@ class Rulebooks:
         self.runner = runner
         self.folder = folder
 
+    def print_events(self, **arguments):
+        """Run a rulebook that prints the events of a source with these arguments."""
+        source = {"interval": 1, "retries": 0, **arguments}
+        ruleset = {
+            "name": "Print",
+            "hosts": "all",
+            "sources": [{"server_management.cloud.servers": source}],
+            "rules": [PRINT],
+        }
+        path = self.folder / "print.yml"
+        path.write_text(json.dumps([ruleset]))
+        return self.run(path)
+
     @contextmanager
-    def run(self, *options, name="", **arguments):
-        """Run a rulebook by its name, or one that prints the events of a source."""
-        if not name:
-            ruleset = {
-                "name": "Print",
-                "hosts": "all",
-                "sources": [{SOURCE: {"interval": 1, "retries": 0, **arguments}}],
-                "rules": [PRINT],
-            }
-            path = self.folder / "print.yml"
-            path.write_text(yaml.safe_dump([ruleset], sort_keys=False))
-            name = str(path)
-        command = ("ansible-rulebook", "--rulebook", name, *map(str, options))
+    def run(self, path, *options):
+        """Run a rulebook, and end it as a service manager does."""
         environment = {**self.runner.environment, "PYTHONUNBUFFERED": "1"}
         if "JAVA_HOME" in os.environ:
             environment["JAVA_HOME"] = os.environ["JAVA_HOME"]
-        with subprocess.Popen(
-            command,
-            cwd=self.folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-            errors="backslashreplace",
-            start_new_session=True,
-        ) as process:
-            rulebook = Rulebook(process)
+        command = ("ansible-rulebook", "--rulebook", path, *options)
+        file = self.folder / "output"
+        with (
+            file.open("wb") as output,
+            subprocess.Popen(
+                command,
+                cwd=self.folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            ) as process,
+        ):
+            rulebook = Rulebook(process, file)
             try:
                 yield rulebook
-                process.terminate()  # as a service manager does
+                process.terminate()
                 rulebook.end()
             finally:
                 if process.poll() is None:
@@ -137,8 +126,8 @@ def java():
 
 @pytest.fixture
 def account():
-    """Serve an account with two servers."""
-    with Sandbox(servers=2, token=TOKEN, addresses="loopback") as api:
+    """Serve an account with the servers web-01 and db-01."""
+    with Sandbox(servers=2, addresses="loopback") as api:
         yield api
 
 
@@ -147,10 +136,10 @@ def rulebooks(runner, account, tmp_path):
     """Return what runs rulebooks over the account, with the connection in the environment."""
     folder = tmp_path / "rulebooks"
     folder.mkdir()
-    runner.environment["SERVER_MANAGEMENT_BASE_URL"] = account.url
     # ansible-runner writes its environment into temporary files.
     token = folder / "token"
     token.write_text(account.token)
+    runner.environment["SERVER_MANAGEMENT_BASE_URL"] = account.url
     runner.environment["SERVER_MANAGEMENT_API_TOKEN_FILE"] = str(token)
     return Rulebooks(runner, folder)
 
@@ -161,11 +150,9 @@ def polls(account):
 
     def wait(count):
         end = len(account.requests) + count
-        tick = threading.Event()
-        for _tick in range(int(TIME_LIMIT * 20)):
-            if len(account.requests) >= end:
-                return
-            tick.wait(0.05)
-        raise AssertionError(f"fewer than {count} requests in {TIME_LIMIT:g} s")
+        deadline = time.monotonic() + TIME_LIMIT
+        while len(account.requests) < end:
+            assert time.monotonic() < deadline, f"fewer than {count} requests"
+            time.sleep(0.05)
 
     return wait
