@@ -4,17 +4,14 @@
 
 import json
 import math
+import re
 import time
-from typing import Any
 from unittest.mock import Mock
 
 import pytest
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     MalformedResponse,
-    RateLimited,
-    ServerFailed,
-    Unauthorized,
     Unreachable,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Listing, Server
@@ -25,14 +22,9 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._cache imp
     open_entry,
 )
 
-TOKEN = "secret-t0ken"
-CONNECTION = Connection("https://h/api/v1", TOKEN)
+CONNECTION = Connection("https://h/api/v1", "secret-t0ken")
 NOW = 1e9  # the time of all tests, in seconds
-LATER = {"": [None, 10**30, -0.5, {"a": True}]}
-SERVERS = [
-    Server("srv_1", {"id": "srv_1", "name": "web-1"}),
-    Server("{{ é", {"id": "{{ é", "later": LATER}),
-]
+SERVERS = [Server("{{ é", {"id": "{{ é", "later": {"": [None, 10**30, -0.5]}})]
 FETCHED = Listing(SERVERS, "from https://h")
 
 
@@ -41,47 +33,53 @@ def _now(monkeypatch):
     monkeypatch.setattr(time, "time", lambda: NOW)
 
 
-class Cache(dict[str, Any]):
+class Cache(dict):
     """What Ansible calls a cache, without a cache plugin behind it."""
 
     def update_cache_if_changed(self):
         """Do nothing."""
 
 
-class Account:
-    """The entry of one account in a cache, with the warnings and the lines that it shows."""
+class Account(CacheEntry):
+    """The entry of the account, with the warnings and the lines of -vv that it shows."""
 
-    def __init__(self, cache, connection=CONNECTION, fresh=0, grace=0):
+    def __init__(self, cache, fresh=0, grace=0):
         self.warnings = []
         self.lines = []
-        self.entry = CacheEntry(
-            cache, "x at h:1", connection, fresh, grace, self.warnings.append, self.lines.append
+        super().__init__(
+            cache, "x at h:1", CONNECTION, fresh, grace, self.warnings.append, self.lines.append
         )
 
-    def listing(self, *, use_cache=True):
-        """Return the listing of the entry, or FETCHED."""
-        return self.entry.listing(lambda: FETCHED, use_cache)
 
-    def listing_while(self, error, *, use_cache=False):
-        """Return the listing of the entry while the API can't be read."""
-        return self.entry.listing(Mock(side_effect=error), use_cache)
+def fetch():
+    """Fetch a listing from an API that works."""
+    return FETCHED
 
 
-def entry(age=0, **changes):
-    """Return an entry of the account as a cache plugin such as jsonfile returns it."""
-    servers = json.dumps({"data": [server.fields for server in SERVERS], "has_more": False})
-    return {"format": 1, "fetched": NOW - age, "servers": servers, **changes}
+def fails(error):
+    """Return a function that fetches a listing from an API that does not work."""
+    return Mock(side_effect=error)
 
 
-KEY = Account({}).entry.key
+def entry(age, **changes):
+    """Return an entry of this age as a cache plugin such as jsonfile returns it."""
+    fields = SERVERS[0].fields
+    text = json.dumps({"data": [fields], "has_more": False})
+    return {"format": 1, "fetched": NOW - age, "servers": text, **changes}
+
+
+KEY = Account({}).key
+
+
+def key_of(**changes):
+    """Return the key of an account with another connection."""
+    account = Account({})
+    account.connection = CONNECTION._replace(**changes)
+    return account.key
 
 
 def test_the_key_of_an_account_reveals_nothing():
-    other = CONNECTION._replace(timeout=1.0, retries=0, user_agent="x")
-    assert Account({}, other).entry.key == KEY
-    assert KEY.startswith("server_management.cloud.servers_")
-    assert TOKEN not in KEY
-    assert KEY.replace("_", "").replace(".", "").isalnum()
+    assert re.fullmatch("server_management.cloud.servers_[0-9a-f]{32}", KEY)
 
 
 @pytest.mark.parametrize(
@@ -93,193 +91,159 @@ def test_the_key_of_an_account_reveals_nothing():
         {"pagination_parameter": "p"},
         {"allow_partial": True},
         {"verify": False},
-        {"verify": "/ca.pem"},
     ],
     ids=str,
 )
 def test_the_key_depends_on_options_that_may_change_the_listing(change):
-    other = CONNECTION._replace(**change)
-    assert Account({}, other).entry.key != KEY
+    assert key_of(**change) != KEY
 
 
 def test_another_version_of_the_format_has_another_key(monkeypatch):
     monkeypatch.setattr(_cache, "_FORMAT", 2)
-    assert Account({}).entry.key != KEY
+    assert key_of() != KEY
 
 
 def test_a_listing_that_was_kept_is_found():
     cache = Cache()
-    Account(cache).entry.keep(FETCHED)
-    assert TOKEN not in str(cache)
+    Account(cache).keep(FETCHED)
     stored = json.loads(json.dumps(cache))  # as jsonfile does
-    found = Account(stored).listing()
-    assert found.servers == SERVERS
-    assert found.obtained == "of https://h from the cache, 0 s old"
+    found = Account(stored).listing(fetch, True)
+    assert found == Listing(SERVERS, "of https://h from the cache, 0 s old")
 
 
-@pytest.mark.parametrize(
-    "listing", [FETCHED._replace(is_partial=True), FETCHED._replace(age=9.0)], ids=["part", "old"]
-)
-def test_only_a_complete_listing_that_was_fetched_is_kept(listing):
+@pytest.mark.parametrize("change", [{"is_partial": True}, {"age": 9.0}], ids=str)
+def test_only_a_complete_listing_that_was_fetched_is_kept(change):
     cache = Cache()
-    Account(cache).entry.keep(listing)
+    Account(cache).keep(FETCHED._replace(**change))
     assert cache == {}
 
 
 @pytest.mark.parametrize(("fresh", "age"), [(0, 90), (91, 90), (91, 0)])
 def test_an_entry_is_used_while_it_is_fresh(fresh, age):
-    account = Account({KEY: entry(age)}, fresh=fresh)
+    account = Account({KEY: entry(age)}, fresh)
     obtained = f"of https://h from the cache, {age} s old"
-    assert account.listing() == Listing(SERVERS, obtained, age=age)
-    assert account.warnings == []
+    assert account.listing(fetch, True) == Listing(SERVERS, obtained, age=age)
     assert account.lines == []
-
-
-NO_ENTRY = "cache: no entry for this base_url, token and pagination, or an expired one"
-REFRESHED = "cache: not read, because this run refreshes it"
-NOT_FRESH = "cache: not fresh, {} s old; cache_timeout is 89 s"
 
 
 @pytest.mark.parametrize(
     ("key", "age", "use_cache", "line"),
     [
-        (KEY, 90, True, NOT_FRESH.format("90")),
-        (KEY, -9000, True, NOT_FRESH.format("-9,000")),  # from the future
-        (KEY, 0, False, REFRESHED),
-        ("another", 0, True, NO_ENTRY),
+        (KEY, 90, True, "not fresh, 90 s old; cache_timeout is 89 s"),
+        (KEY, -9000, True, "not fresh, -9,000 s old; cache_timeout is 89 s"),  # from the future
+        (KEY, 0, False, "not read, because this run refreshes it"),
+        ("x", 0, True, "no entry for this base_url, token and pagination, or an expired one"),
     ],
 )
 def test_the_reason_for_not_using_an_entry_is_shown(key, age, use_cache, line):
     account = Account({key: entry(age)}, fresh=89)
-    assert account.listing(use_cache=use_cache) is FETCHED
-    assert account.lines == [line]
+    assert account.listing(fetch, use_cache) is FETCHED
+    assert account.lines == [f"cache: {line}"]
     assert account.warnings == []
 
 
-@pytest.mark.parametrize(
-    "error", [Unreachable("Down."), RateLimited("Down."), ServerFailed("Down.")]
-)
-def test_a_stale_entry_is_used_while_the_api_is_down(error):
+DOWN = fails(Unreachable("Down."))
+
+
+def test_a_stale_entry_is_used_while_the_api_is_down():
     account = Account({KEY: entry(age=120)}, fresh=100, grace=50)
-    assert account.listing_while(error).servers == SERVERS
+    assert account.listing(DOWN, False).servers == SERVERS
     assert account.warnings == ["Using a stale listing, 120 s old. Down."]
 
 
-@pytest.mark.parametrize("error", [Unauthorized("No."), MalformedResponse("No.")])
-def test_a_stale_entry_is_not_used_if_the_api_responds(error):
-    account = Account({KEY: entry(age=120)}, fresh=100, grace=50)
-    with pytest.raises(type(error)):
-        account.listing_while(error)
-    assert account.warnings == []
-
-
-@pytest.mark.parametrize(("age", "grace"), [(160, 50), (120, 0), (90, 0)])
-def test_without_a_stale_entry_that_may_be_used_the_source_fails(age, grace):
+@pytest.mark.parametrize(
+    ("age", "grace", "error"),
+    [
+        (160, 50, Unreachable),
+        (90, 0, Unreachable),
+        (120, 50, MalformedResponse),
+    ],
+)
+def test_the_source_fails_without_a_stale_entry_or_if_the_api_responds(age, grace, error):
     account = Account({KEY: entry(age)}, fresh=100, grace=grace)
-    with pytest.raises(Unreachable):
-        account.listing_while(Unreachable("Down."))
+    with pytest.raises(error):
+        account.listing(fails(error("No.")), False)
     assert account.warnings == []
 
 
-INCOMPLETE = "its time or its servers are missing"
+FORMAT = "it is not in the format of this version."
+INCOMPLETE = "its time or its servers are missing."
 
 
 @pytest.mark.parametrize(
     ("damaged", "reason"),
     [
-        ([], "it is not in the format of this version"),
-        ({}, "it is not in the format of this version"),
-        (entry(format=0), "it is not in the format of this version"),
-        ({"format": 1}, INCOMPLETE),
-        (entry(fetched=True), INCOMPLETE),
-        (entry(fetched=math.inf), INCOMPLETE),
-        (entry(servers=None), INCOMPLETE),
-        (entry(servers='{"data": [], "has_'), "The response is not JSON"),
-        (entry(servers="[" * 100_000), ""),
-        (entry(servers='{"data": ["\ud800"], "has_more": false}'), ""),
-        (entry(servers='{"data": [], "has_more": true}'), "its listing is not complete"),
-        (entry(servers='{"data": [{"id": 1}], "has_more": false}'), "Element 0 of data has no"),
+        ([], FORMAT),
+        (entry(0, format=0), FORMAT),
+        (entry(0, fetched=None), INCOMPLETE),
+        (entry(0, fetched=math.inf), INCOMPLETE),
+        (entry(0, servers=None), INCOMPLETE),
+        (entry(0, servers='{"data": [], "has_'), "The response is not JSON"),
+        (entry(0, servers="[" * 100_000), ""),
+        (entry(0, servers='{"data": ["\ud800"], "has_more": false}'), ""),
+        (entry(0, servers='{"data": [], "has_more": true}'), "its listing is not complete."),
+        (entry(0, servers='{"data": [{"id": 1}], "has_more": false}'), "Element 0 of data has no"),
     ],
 )
 def test_a_damaged_entry_is_named_and_not_used(damaged, reason):
-    account = Account({KEY: damaged}, grace=50)
-    with pytest.raises(Unreachable):
-        account.listing_while(Unreachable("Down."))
-    (warning,) = set(account.warnings)
+    account = Account({KEY: damaged})
+    assert account.listing(fetch, True) is FETCHED
+    (warning,) = account.warnings
     assert warning.startswith(f"The cache entry is damaged and not used: {reason}")
-    assert warning.isprintable()
-
-
-PATH = "/a/long/path" * 20
 
 
 def test_a_cache_that_cannot_be_read_is_named_once_and_not_used_again():
-    cache = Mock(**{"get.side_effect": RuntimeError(f"Error at\n{PATH}: [Errno 13] Permission.")})
+    cache = Mock()
+    cache.get.side_effect = RuntimeError("Error at\n/a/path: [Errno 13] Permission.")
     account = Account(cache, grace=50)
     with pytest.raises(Unreachable):
-        account.listing_while(Unreachable("Down."), use_cache=True)
-    account.entry.keep(FETCHED)
-    reason = f"Error at {PATH}: [Errno 13] Permission"
-    assert account.warnings == [f"The cache x at h:1 can't be read: {reason}."]
+        account.listing(DOWN, True)
+    account.keep(FETCHED)
+    assert account.warnings == [
+        "The cache x at h:1 can't be read: Error at /a/path: [Errno 13] Permission."
+    ]
     assert cache.update_cache_if_changed.call_count == 0
 
 
 def test_a_cache_that_cannot_be_written_is_named_and_left_empty(monkeypatch):
-    error = OSError(28, "No space left on device")
-    monkeypatch.setattr(Cache, "update_cache_if_changed", Mock(side_effect=error))
     cache = Cache()
+    error = OSError(28, "No space left on device")
+    monkeypatch.setattr(cache, "update_cache_if_changed", fails(error))
     account = Account(cache)
-    account.entry.keep(FETCHED)
+    account.keep(FETCHED)
     assert account.warnings == [
         "The cache x at h:1 can't be written: [Errno 28] No space left on device."
     ]
     assert cache == {}  # Ansible would write what is left here after the source
 
 
-class InventoryPlugin:
-    """The methods of an inventory plugin with a cache."""
-
-    def __init__(self, **options):
-        self.options = options
-        self.get_option = options.get
-        self.set_option = options.__setitem__
-        self.cache = Cache()
-
-    def load_cache_plugin(self):
-        """Load a cache plugin that keeps its entries for the time that is set now."""
-        self.cache["kept for"] = self.options["cache_timeout"]
+@pytest.fixture
+def plugin():
+    """Return an inventory plugin with options of a cache."""
+    options = {"cache_plugin": "x", "cache_timeout": 100, "stale_cache_timeout": 50}
+    return Mock(get_option=options.get, set_option=options.__setitem__)
 
 
-def opened(plugin):
-    """Return the entry of an inventory plugin, and its warnings."""
+def test_the_cache_plugin_keeps_entries_until_they_are_stale(plugin):
+    kept_for = []
+    plugin.load_cache_plugin = lambda: kept_for.append(plugin.get_option("cache_timeout"))
+    found = open_entry(plugin, CONNECTION, pytest.fail, pytest.fail)
+    assert found == CacheEntry(plugin.cache, "x", CONNECTION, 100, 50, pytest.fail, pytest.fail)
+    assert kept_for == [150]
+
+
+def test_a_cache_in_memory_causes_a_warning(plugin):
     warnings = []
-    return open_entry(plugin, CONNECTION, warnings.append, print), warnings
-
-
-@pytest.mark.parametrize(("fresh", "grace", "kept"), [(100, 50, 150), (100, 0, 100)])
-def test_the_cache_plugin_keeps_entries_until_they_are_stale(fresh, grace, kept):
-    plugin = InventoryPlugin(
-        cache_plugin="jsonfile", cache_timeout=fresh, stale_cache_timeout=grace
-    )
-    found, warnings = opened(plugin)
-    assert found
-    assert found.fresh == fresh
-    assert found.grace == grace
-    assert found.cache == {"kept for": kept}
-    assert warnings == []
-
-
-def test_a_cache_in_memory_causes_a_warning():
-    plugin = InventoryPlugin(cache_plugin="ansible.builtin.memory", cache_timeout=1)
-    _found, (warning,) = opened(plugin)
+    plugin.set_option("cache_plugin", "ansible.builtin.memory")
+    open_entry(plugin, CONNECTION, warnings.append, pytest.fail)
+    (warning,) = warnings
     assert warning.startswith("cache: the cache plugin ansible.builtin.memory keeps nothing")
 
 
-def test_a_cache_plugin_that_cannot_be_used_is_named_with_its_options():
-    plugin = InventoryPlugin(cache_plugin="x")
-    plugin.load_cache_plugin = Mock(side_effect=ValueError("no such\nplugin."))  # type: ignore[method-assign]
-    found, warnings = opened(plugin)
-    assert found is None
+def test_a_cache_plugin_that_cannot_be_used_is_named_with_its_options(plugin):
+    warnings = []
+    plugin.load_cache_plugin.side_effect = ValueError("no such\nplugin.")
+    assert open_entry(plugin, CONNECTION, warnings.append, pytest.fail) is None
     assert warnings == [
         "The cache x can't be used: no such plugin. Check cache_plugin and cache_connection."
     ]
