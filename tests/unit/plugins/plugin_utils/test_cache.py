@@ -33,7 +33,7 @@ def _now(monkeypatch):
     monkeypatch.setattr(time, "time", lambda: NOW)
 
 
-class Cache(dict):
+class Cache(dict[str, object]):
     """What Ansible calls a cache, without a cache plugin behind it."""
 
     def update_cache_if_changed(self):
