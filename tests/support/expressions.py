@@ -26,10 +26,10 @@ def load(value: Any) -> Any:
     return DataLoader().load(trust(json.dumps(value)))
 
 
-def expressions_with(**options: Any) -> Expressions:
+def expressions_with(extra_vars: object = None, **options: Any) -> Expressions:
     """Return the expressions of an inventory file with these options."""
     loaded = load({"hostvars_prefix": "server_management_", **options})
-    return Expressions(loaded.get, Templar(loader=DataLoader()), {})
+    return Expressions(loaded.get, Templar(loader=DataLoader()), load(extra_vars or {}))
 
 
 def host_with(number: int = 0, **fields: Any) -> Host:
@@ -41,24 +41,18 @@ def host_with(number: int = 0, **fields: Any) -> Host:
     return Host(Server(server_id, {"id": server_id, **fields}), variables)
 
 
-def hosts_with(*servers: dict[str, Any]) -> list[Host]:
-    """Return the hosts h0.example, h1.example and so on of servers with these fields."""
-    hosts = []
+def composed(*servers: dict[str, Any], **options: Any) -> tuple[list[Host], list[str]]:
+    """Evaluate these options for the hosts h0, h1 and so on of servers with these fields.
+
+    Returns the hosts, with what the options add to them, and the warnings.
+    """
+    expressions = expressions_with(**options)
     for number, fields in enumerate(servers):
         host = host_with(number, **fields)
-        host.name = f"h{number}.example"
-        hosts.append(host)
-    return hosts
-
-
-def compose(expressions: Expressions, hosts: list[Host]) -> None:
-    """Evaluate the expressions for hosts, and add the results to them."""
-    expressions.compose_all(hosts, InventoryData())
+        host.name = f"h{number}"
+        expressions.hosts.append(host)
+    expressions.compose_all(expressions.hosts, InventoryData())
     expressions.apply()
-
-
-def warnings_of(expressions: Expressions, total: int = 1) -> list[str]:
-    """Return the warnings about expressions that have failed for some of all hosts."""
     warnings: list[str] = []
-    expressions.report(total, warnings.append)
-    return warnings
+    expressions.report(len(servers), warnings.append)
+    return expressions.hosts, warnings
