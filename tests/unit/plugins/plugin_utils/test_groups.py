@@ -2,61 +2,50 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-
 import pytest
 import yaml
 from ansible.inventory.data import InventoryData
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
-from ansible_collections.server_management.cloud.plugins.module_utils._models import merge
+from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
 from ansible_collections.server_management.cloud.plugins.plugin_utils._groups import (
     GroupTree,
     ReservedNames,
     group_hosts,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
-from sandbox.account import SERVER
 
 
-def hosts_of(*servers):
-    """Return a host for each of these servers, which have the fields of another one, too."""
-    merged = {}
-    for number, fields in enumerate(servers):
-        merge(merged, [{**SERVER, "id": f"srv_{number}", **fields}])
-    return [Host(server, {}) for server in merged.values()]
-
-
-def grouped(hosts, *fields):
-    """Group hosts by these fields; return the warnings."""
-    warnings = []
-    group_hosts(hosts, "my_servers", fields, warnings.append)
-    return warnings
+def host_of(**fields):
+    return Host(Server("srv_1", fields), {})
 
 
 def test_groups_are_named_after_the_field_and_its_value():
-    (host,) = hosts_of({"region": "us 1", "plan": "small", "status": "running"})
-    assert grouped([host], "region", "plan", "status") == []
-    assert host.groups == ["my_servers", "region_us_1", "plan_small", "status_running"]
+    host = host_of(region="us 1", plan="small", status="running")
+    group_hosts([host], "my_servers", ["region", "plan"], pytest.fail)
+    assert host.groups == ["my_servers", "region_us_1", "plan_small"]
 
 
-@pytest.mark.parametrize("value", ["", None, 5, ["a"]])
-def test_neither_an_unusable_field_nor_another_one_makes_a_group(value):
-    (host,) = hosts_of({"region": value})
-    grouped([host], "region")
+@pytest.mark.parametrize("fields", [{}, {"region": ""}])
+def test_a_missing_or_empty_field_makes_no_group(fields):
+    host = host_of(**fields)
+    group_hosts([host], "my_servers", ["region"], pytest.fail)
     assert host.groups == ["my_servers"]
 
 
 def test_values_that_become_the_same_group_cause_a_warning():
-    hosts = hosts_of({"region": "eu-1"}, {"region": "eu_1"}, {"region": "eu-1"}, {"region": "us"})
-    warnings = grouped(hosts, "region")
-    assert hosts[0].groups == ["my_servers", "region_eu_1"]
-    assert hosts[1].groups == ["my_servers", "region_eu_1"]
+    first = host_of(region="eu-1")
+    second = host_of(region="eu_1")
+    hosts = [first, second, host_of(region="eu-1"), host_of(region="us")]
+    warnings = []
+    group_hosts(hosts, "my_servers", ["region"], warnings.append)
+    assert first.groups == second.groups == ["my_servers", "region_eu_1"]
     assert warnings == ["Several values become the group region_eu_1: region eu-1, region eu_1."]
 
 
 def names_with(text):
     """Return the reserved names of an inventory file with these options, as YAML."""
-    options = {"group": "my servers", "group_by": ["region", "plan"], **yaml.safe_load(text)}
+    options = {"group": "my servers", **yaml.safe_load(text)}
     return ReservedNames(options.get, ["static"])
 
 
@@ -66,14 +55,10 @@ def names_with(text):
         ("{}", "all"),
         ("{}", "static"),
         ("{}", "my_servers"),
-        ("{}", "region_x"),
-        # Another account's file may make these groups.
-        ("group_by: []", "region_x"),
-        ("group_by: []", "status_running"),
+        ("{}", "status_running"),
         ("groups: {a b: x}", "a_b"),
         ("groups: {5: x}", "_"),
         ("keyed_groups: [{key: x}]", "_x"),
-        ("keyed_groups: [{key: x, prefix: p}]", "p_x"),
         ("keyed_groups: [{key: x, prefix: a-b, separator: .}]", "a_b_x"),
         ("keyed_groups: [{key: x, prefix: '1', separator: ''}]", "_x"),
         ("keyed_groups: [{key: x, separator: '', default_value: web}]", "web"),
@@ -87,17 +72,15 @@ def test_the_name_of_a_possible_group_is_reserved(options, name):
 @pytest.mark.parametrize(
     ("options", "name"),
     [
-        ("{}", "Static"),
         ("{}", "my_server"),
         ("{}", "region"),
         ("{}", "xregion_"),
-        ("groups: {a b: x}", "a"),
         ("keyed_groups: [{key: x}]", "x"),
         ("{keyed_groups: [{key: x}], leading_separator: false}", "_x"),
         ("keyed_groups: [{key: x, prefix: a-b, separator: .}]", "a_bx"),
-        ("keyed_groups: [{key: x, prefix: '1', separator: ''}]", "1"),
         ("keyed_groups: [{key: x, separator: '', default_value: web}]", "website"),
         ("keyed_groups: [{key: x, prefix: p, parent_group: up}]", "upper"),
+        ("keyed_groups: [{key: x, prefix: p, parent_group: '{{ x }}'}]", "___x___"),
     ],
 )
 def test_another_name_is_free(options, name):
@@ -110,10 +93,7 @@ def test_another_name_is_free(options, name):
         ("group: web", "group: web is a host of another source, not a group."),
         ("group: all", "group: all is a group of Ansible itself."),
         ("groups: {web: true}", "groups: web is a host of another source, not a group."),
-        (
-            "groups: {localhost: true}",
-            "groups: localhost is a name of this machine, not of a group.",
-        ),
+        ("groups: {localhost: x}", "groups: localhost is a name of this machine, not of a group."),
         (
             "keyed_groups: [{key: x, parent_group: web}]",
             "keyed_groups: web is a host of another source, not a group.",
@@ -121,18 +101,19 @@ def test_another_name_is_free(options, name):
     ],
 )
 def test_a_literal_group_with_a_name_that_it_cannot_have_is_an_error(options, problem):
+    names = names_with(options)
     with pytest.raises(OptionError) as found:
-        names_with(options).check({"web"}, print)
+        names.check({"web"}, print)
     assert str(found.value) == f"{problem} Choose another name for the group."
 
 
 def test_a_written_group_name_that_is_changed_causes_a_warning():
-    warnings = []
     names = names_with("""
         group: web-fleet
         groups: {ok: x, a b: x}
         keyed_groups: [{key: x, parent_group: a.b}]
     """)
+    warnings = []
     names.check({"web"}, warnings.append)
     assert warnings == [
         "group: web-fleet becomes the group web_fleet.",
@@ -141,7 +122,8 @@ def test_a_written_group_name_that_is_changed_causes_a_warning():
     ]
 
 
-def nested_groups():
+@pytest.fixture
+def tree():
     """Return the tree of an inventory in which the group b is in a, and a in all."""
     inventory = InventoryData()
     inventory.add_group("a")
@@ -151,8 +133,7 @@ def nested_groups():
     return GroupTree(inventory.groups.values())
 
 
-def test_a_group_is_in_all_groups_around_it():
-    tree = nested_groups()
+def test_a_group_is_in_all_groups_around_it(tree):
     tree.add("b", "c")
     tree.check()
     assert tree.with_parents(["c", "d"]) == {"c", "d", "b", "a", "all"}
@@ -171,8 +152,7 @@ def test_a_group_is_in_all_groups_around_it():
         ),
     ],
 )
-def test_a_group_that_ansible_cannot_add_is_an_error(pairs, problem):
-    tree = nested_groups()
+def test_a_group_that_ansible_cannot_add_is_an_error(tree, pairs, problem):
     for parent, child in pairs:
         tree.add(parent, child)
     with pytest.raises(OptionError) as found:
