@@ -13,7 +13,6 @@ from ansible_collections.server_management.cloud.plugins.module_utils._models im
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
     is_trusted,
     mark,
-    trust,
     trust_plain,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
@@ -24,68 +23,66 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._inventory
     leave_out_groups,
 )
 
-
-def _host(name="web-1", server_id="srv_1", created_at=""):
-    server = Server(server_id, {"created_at": created_at})
-    return Host(server, {}, ["zone"], name)
-
-
-def _known(inventory, *hosts, root_url="https://a"):
-    return KnownServers(inventory, root_url, hosts, [])
-
-
-def test_a_group_with_the_name_of_a_host_or_of_this_machine_is_left_out():
-    host = _host()
-    host.groups = ["g", "web", "localhost"]
-    problems = []
-    parents = [("up", "web"), ("web", "g"), ("up", "g")]
-    kept = leave_out_groups([host], parents, {"web", "b"}, problems.append)
-    assert kept == [("up", "g")]
-    assert host.groups == ["g"]
-    (problem,) = problems
-    assert problem.startswith("Groups can't be added, because a host of another source or this ")
-    assert problem.endswith(": localhost, web.")
-
-
-def _is_another(first, second, root_url="https://a"):
-    """Return whether the second host is another server than the first one, from https://a."""
-    inventory = InventoryData()
-    inventory.add_group("zone")
-    add_hosts(inventory, [first], _known(inventory))
-    return _known(inventory, root_url=root_url).is_taken("web-1", second.server)
-
-
 CREATED = "2026-01-01T00:00:00Z"
 
 
-def test_the_same_server_is_in_several_inventory_files():
-    assert not _is_another(_host(created_at=CREATED), _host(created_at=CREATED))
+def new_host(name="web-1", server_id="srv_1", created_at=CREATED):
+    host = Host(Server(server_id, {"created_at": created_at}), {}, ["zone"], name)
+    host.address = "203.0.113.1"
+    return host
 
 
-def test_an_unknown_time_of_creation_equals_any_other():
-    assert not _is_another(_host(created_at=CREATED), _host())
-    assert not _is_another(_host(), _host(created_at=CREATED))
+def test_a_group_with_the_name_of_a_host_or_of_this_machine_is_left_out():
+    host = new_host()
+    host.groups = ["g", "web", "localhost"]
+    parents = [("up", "web"), ("web", "g"), ("up", "g")]
+    problems = []
+    kept = leave_out_groups([host], parents, {"web", "b"}, problems.append)
+    assert kept == [("up", "g")]
+    assert host.groups == ["g"]
+    assert problems == [
+        "Groups can't be added, because a host of another source or this machine has the same "
+        "name: localhost, web."
+    ]
 
 
-def test_a_server_is_another_if_its_url_id_or_time_of_creation_differs():
-    first = _host(created_at=CREATED)
-    assert _is_another(first, _host(created_at="2026-01-01T00:00:01Z"))
-    assert _is_another(first, _host(created_at=CREATED, server_id="srv_2"))
-    assert _is_another(first, first, root_url="https://b")
+@pytest.mark.parametrize(
+    ("root_url", "server_id", "created_at", "is_taken"),
+    [
+        ("https://a", "srv_1", CREATED, False),
+        ("https://a", "srv_1", "", False),  # equals any other
+        ("https://a", "srv_1", "2026-01-01T00:00:01Z", True),
+        ("https://a", "srv_2", CREATED, True),
+        ("https://b", "srv_1", CREATED, True),
+    ],
+)
+def test_a_host_of_another_file_is_another_server_if_its_identity_differs(
+    root_url, server_id, created_at, is_taken
+):
+    inventory = InventoryData()
+    inventory.add_group("zone")
+    add_hosts(inventory, [new_host()], KnownServers(inventory, "https://a", [], []))
+    other = new_host("web-1", server_id, created_at)
+    known = KnownServers(inventory, root_url, [other], [])
+    assert known.is_taken("web-1", other.server) == is_taken
 
 
-def _static(**variables):
-    """Return an inventory to which another source has added web-1 with these variables."""
+@pytest.fixture
+def inventory():
+    """Return an inventory to which another source has added web-1."""
     inventory = InventoryData()
     inventory.add_host("web-1")
-    for name, value in variables.items():
-        inventory.set_variable("web-1", name, value)
     return inventory
 
 
-def _obstacle(inventory, address="203.0.113.1", *composed):
+def set_variables(inventory, variables):
+    for name, value in variables.items():
+        inventory.set_variable("web-1", name, value)
+
+
+def obstacle_in(inventory, address="203.0.113.1", composed=()):
     """Return why a server with this address is not the host web-1, or nothing if it is."""
-    host = _host()
+    host = new_host()
     host.address = address
     known = KnownServers(inventory, "https://a", [host], composed)
     if not known.is_taken("web-1", host.server):
@@ -93,58 +90,67 @@ def _obstacle(inventory, address="203.0.113.1", *composed):
     return known.obstacle("web-1", host.server)
 
 
-OF_CONNECTION = [
-    "ansible_host", "ansible_ssh_host", "ansible_connection", "ansible_password",
-    "ansible_ssh_pass", "ansible_become_pass", "ansible_ssh_password", "ansible_become_password",
-]  # fmt: skip
-OTHERS = [
-    "ansible_user", "ansible_port", "ansible_become", "rack", "password",
-    "ansible_ssh_private_key_file", "ansible_hosts",
-]  # fmt: skip
+@pytest.mark.parametrize(
+    "variable",
+    [
+        "ansible_host", "ansible_ssh_host", "ansible_connection", "ansible_password",
+        "ansible_ssh_pass", "ansible_become_password",
+    ],
+)  # fmt: skip
+def test_a_host_with_a_connection_of_its_own_keeps_its_name(inventory, variable):
+    inventory.set_variable("web-1", variable, "x")
+    assert obstacle_in(inventory).startswith(f"The host web-1 has {variable}")
 
 
-@pytest.mark.parametrize("variable", OF_CONNECTION)
-def test_a_host_with_a_connection_of_its_own_keeps_its_name(variable):
-    inventory = _static(**{variable: "x"})
-    assert _obstacle(inventory).startswith(f"The host web-1 has {variable}")
+def test_a_host_without_a_connection_of_its_own_is_merged(inventory):
+    names = ("ansible_user", "ansible_become", "password", "ansible_ssh_private_key_file", "hosts")
+    set_variables(inventory, dict.fromkeys(names, "x"))
+    assert obstacle_in(inventory) == ""
 
 
-def test_a_host_with_the_connection_of_a_group_keeps_its_name():
-    inventory = _static()
+@pytest.fixture
+def grouped(inventory):
+    """Return an inventory with web-1 in the group z, and in a, which is in the group above."""
     inventory.add_group("above")
-    inventory.add_group("storage")
-    inventory.add_child("above", "storage")
-    inventory.add_child("storage", "web-1")
-    inventory.set_variable("above", "ansible_password", "x")
-    assert _obstacle(inventory).startswith("The host web-1 has ansible_password: ")
+    inventory.add_group("a")
+    inventory.add_group("z")
+    inventory.add_child("above", "a")
+    inventory.add_child("a", "web-1")
+    inventory.add_child("z", "web-1")
+    return inventory
 
 
-@pytest.mark.parametrize("variable", OTHERS)
-def test_a_host_without_a_connection_of_its_own_is_merged(variable):
-    inventory = _static(**{variable: "x"})
-    assert _obstacle(inventory) == ""
+def test_a_host_with_the_password_of_a_group_keeps_its_name(grouped):
+    grouped.set_variable("above", "ansible_password", "x")
+    assert obstacle_in(grouped).startswith("The host web-1 has ansible_password: ")
 
 
-def test_what_all_hosts_have_belongs_to_none_of_them():
-    inventory = _static()
+def test_the_address_of_the_deepest_group_counts_and_that_of_the_host_first(grouped):
+    grouped.set_variable("above", "ansible_host", "192.0.2.9")
+    grouped.set_variable("a", "ansible_host", "203.0.113.1")
+    grouped.set_variable("z", "ansible_host", "192.0.2.9")
+    assert obstacle_in(grouped) == ""
+    grouped.set_variable("web-1", "ansible_host", "192.0.2.9")
+    assert obstacle_in(grouped) != ""
+
+
+def test_what_all_hosts_have_belongs_to_none_of_them(inventory):
     inventory.set_variable("all", "ansible_password", "x")
     inventory.reconcile_inventory()  # puts web-1 into all
-    assert _obstacle(inventory) == ""
+    assert obstacle_in(inventory) == ""
 
 
 @pytest.mark.parametrize(
     "variables",
     [
         {"ansible_host": "203.0.113.1"},
-        {"ansible_ssh_host": "203.0.113.1"},
-        {"ansible_host": "203.0.113.1", "ansible_winrm_host": "203.0.113.1"},
+        {"ansible_ssh_host": "203.0.113.1", "ansible_winrm_host": "203.0.113.1"},
         {"ansible_host": "203.0.113.1", "ansible_connection": "local", "ansible_password": "x"},
-        {"ansible_host": trust("203.0.113.1")},
-        {"ansible_host": mark("203.0.113.1")},
     ],
 )
-def test_a_host_with_the_address_of_a_server_is_that_server(variables):
-    assert _obstacle(_static(**variables)) == ""
+def test_a_host_with_the_address_of_a_server_is_that_server(inventory, variables):
+    set_variables(inventory, variables)
+    assert obstacle_in(inventory) == ""
 
 
 @pytest.mark.parametrize(
@@ -173,16 +179,9 @@ def test_a_host_with_the_address_of_a_server_is_that_server(variables):
         ),
     ],
 )
-def test_what_is_in_the_way_of_a_server_is_described(variables, sentence):
-    assert _obstacle(_static(**variables)) == sentence
-
-
-@pytest.mark.parametrize(
-    "value", ["", None, 5, "203.0.113.1 ", "{{ x }}", "{{x}}", "-oProxyCommand=id"]
-)
-def test_a_value_that_is_not_a_plain_address_is_neither_equal_nor_shown(value):
-    sentence = _obstacle(_static(ansible_host=value))
-    assert sentence.startswith("The host web-1 has ansible_host, and the server has 203.0.113.1: ")
+def test_what_is_in_the_way_of_a_server_is_described(inventory, variables, sentence):
+    set_variables(inventory, variables)
+    assert obstacle_in(inventory) == sentence
 
 
 class VaultedValue:
@@ -193,9 +192,14 @@ class DecryptedText(str):
     _ansible_tags_mapping: ClassVar = {VaultedValue: "the encrypted text"}
 
 
-def test_a_decrypted_value_is_neither_equal_nor_shown():
-    sentence = _obstacle(_static(ansible_host=DecryptedText("203.0.113.1")))
-    assert sentence.startswith("The host web-1 has ansible_host, and the server has 203.0.113.1: ")
+@pytest.mark.parametrize(
+    "value",
+    ["", None, 5, "203.0.113.1 ", "{{ x }}", "-oProxyCommand=id", DecryptedText("203.0.113.1")],
+)
+def test_a_value_that_is_not_a_plain_address_is_neither_equal_nor_shown(inventory, value):
+    inventory.set_variable("web-1", "ansible_host", value)
+    start = "The host web-1 has ansible_host, and the server has 203.0.113.1: "
+    assert obstacle_in(inventory).startswith(start)
 
 
 @pytest.mark.parametrize(
@@ -205,108 +209,77 @@ def test_a_decrypted_value_is_neither_equal_nor_shown():
         "100.64.0.1", "100.99.0.1", "100.119.0.1", "100.127.0.1",
     ],
 )  # fmt: skip
-def test_a_private_address_does_not_identify_a_server(address):
-    assert _obstacle(_static(ansible_host=address), address) == (
-        f"The host web-1 has ansible_host {address}, and the server has {address}, which is "
-        "private: without ansible_host, they would be one host."
-    )
+def test_a_private_address_does_not_identify_a_server(inventory, address):
+    inventory.set_variable("web-1", "ansible_host", address)
+    assert f"the server has {address}, which is private: " in obstacle_in(inventory, address)
 
 
 @pytest.mark.parametrize(
     "address",
     ["127.0.2.20", "11.0.0.1", "172.15.0.1", "172.32.0.1", "100.63.0.1", "100.128.0.1"],
 )
-def test_any_other_address_identifies_a_server(address):
-    assert _obstacle(_static(ansible_host=address), address) == ""
+def test_any_other_address_identifies_a_server(inventory, address):
+    inventory.set_variable("web-1", "ansible_host", address)
+    assert obstacle_in(inventory, address, composed=["ansible_user"]) == ""
 
 
-def test_a_server_without_an_address_is_not_a_host_with_an_empty_one():
-    sentence = _obstacle(_static(ansible_host=""), "")
-    assert ", and the server has no usable address: without ansible_host, they would" in sentence
+@pytest.mark.parametrize(
+    ("address", "composed", "doubt"),
+    [
+        ("", [], "no usable address"),
+        ("192.0.2.9", ["ansible_host"], "192.0.2.9, which compose replaces"),
+        ("192.0.2.9", ["ansible_user", "ansible_ssh_host"], "192.0.2.9, which compose replaces"),
+    ],
+)
+def test_no_or_another_address_does_not_identify_a_server(inventory, address, composed, doubt):
+    inventory.set_variable("web-1", "ansible_host", address)
+    sentence = obstacle_in(inventory, address, composed)
+    assert f", and the server has {doubt}: without ansible_host, they would be one" in sentence
 
 
-@pytest.mark.parametrize("composed", ["ansible_host", "ansible_ssh_host", "ansible_winrm_host"])
-def test_a_server_with_a_composed_address_is_not_identified_by_its_own(composed):
-    inventory = _static(ansible_host="203.0.113.1")
-    sentence = _obstacle(inventory, "203.0.113.1", "ansible_user", composed)
-    assert ", and the server has 203.0.113.1, which compose replaces: without" in sentence
-
-
-def test_other_composed_variables_do_not_matter():
-    inventory = _static(ansible_host="203.0.113.1")
-    assert _obstacle(inventory, "203.0.113.1", "ansible_user") == ""
-
-
-def test_an_address_of_several_servers_identifies_none_of_them():
-    first = _host()
-    second = _host("db-1", "srv_2")
-    first.address = second.address = "203.0.113.1"
-    known = _known(_static(ansible_host="203.0.113.1"), first, second)
+def test_an_address_of_several_servers_identifies_none_of_them(inventory):
+    inventory.set_variable("web-1", "ansible_host", "203.0.113.1")
+    first = new_host()
+    second = new_host("db-1", "srv_2")
+    known = KnownServers(inventory, "https://a", [first, second], [])
     assert known.is_taken("web-1", first.server)
-    sentence = known.obstacle("web-1", first.server)
-    assert ", and the server has 203.0.113.1, which other servers have, too: " in sentence
-
-
-def test_an_address_of_a_group_counts_as_for_ansible():
-    inventory = _static()
-    for group in ("above", "a", "z"):
-        inventory.add_group(group)
-    inventory.add_child("above", "a")
-    inventory.add_child("a", "web-1")
-    inventory.add_child("z", "web-1")
-    # The deepest group comes first, then the one with the highest priority, then the last name.
-    inventory.set_variable("above", "ansible_host", "192.0.2.9")
-    inventory.set_variable("a", "ansible_host", "203.0.113.1")
-    inventory.set_variable("z", "ansible_host", "192.0.2.9")
-    assert _obstacle(inventory) == ""
-    inventory.groups["z"].depth = inventory.groups["a"].depth
-    assert _obstacle(inventory) != ""
-    inventory.groups["a"].set_priority(2)
-    assert _obstacle(inventory) == ""
-    inventory.set_variable("web-1", "ansible_host", "192.0.2.9")
-    assert _obstacle(inventory) != ""
+    assert "203.0.113.1, which other servers have, too: " in known.obstacle("web-1", first.server)
 
 
 def test_hosts_are_in_the_order_in_which_they_are_added_in_all_too():
     inventory = InventoryData()
+    known = KnownServers(inventory, "https://a", [], [])
     # Two files; one server is in both.
-    first = [_host("d"), _host("b"), _host("c")]
-    second = [_host("a"), _host("c"), _host("e")]
+    first = [new_host("d"), new_host("b"), new_host("c")]
+    second = [new_host("a"), new_host("c"), new_host("e")]
     first[1].groups.append("other")
     for hosts in (first, second):
         add_groups(inventory, hosts, "fleet")
-        add_hosts(inventory, hosts, _known(inventory))
+        add_hosts(inventory, hosts, known)
         inventory.reconcile_inventory()
-    assert _names_in(inventory, "all") == ["d", "b", "c", "a", "e"]
-    assert _names_in(inventory, "zone") == ["d", "b", "c", "a", "e"]
-    assert _names_in(inventory, "ungrouped") == []
+    order = "[d, b, c, a, e]"
+    assert str(inventory.groups["all"].get_hosts()) == order
+    assert str(inventory.groups["zone"].get_hosts()) == order
+    assert inventory.groups["ungrouped"].get_hosts() == []
 
 
-def _names_in(inventory, group):
-    return [host.name for host in inventory.groups[group].get_hosts()]
-
-
-VALUES = ["a", "{{ 1 }}", 5, "b", "[x]", ["{{ 1 }}", "c"], None, "d", "{% x"]
+def kind_of(value):
+    return value, type(value), is_trusted(value)
 
 
 def test_variables_are_those_that_ansible_would_set():
-    hosts = []
-    expected = InventoryData()
-    for number, value in enumerate(VALUES):
-        name = f"host-{number}"
-        marked = mark(value)
-        hosts.append(Host(Server("a", {}), {"first": marked, "second": "x"}, ["all"], name))
-        expected.add_host(name)
-        expected.set_variable(name, "first", trust_plain(marked))
-        expected.set_variable(name, "second", trust_plain("x"))
     inventory = InventoryData()
-    add_hosts(inventory, hosts, _known(inventory))
+    expected = InventoryData()
+    hosts = []
+    for value in ("a", "{{ 1 }}", 5, "b", "[x]", ["{{ 1 }}", "c"], None, "d", "{% x"):
+        name = f"host-{len(hosts)}"
+        marked = mark(value)
+        hosts.append(Host(Server("a", {}), {"a": marked, "b": "x"}, ["all"], name))
+        expected.add_host(name)
+        expected.set_variable(name, "a", trust_plain(marked))
+        expected.set_variable(name, "b", trust_plain("x"))
+    add_hosts(inventory, hosts, KnownServers(inventory, "https://a", [], []))
     for name, host in expected.hosts.items():
         found = inventory.hosts[name].vars
-        assert found == host.vars
-        assert _kind(found["first"]) == _kind(host.vars["first"])
-        assert _kind(found["second"]) == _kind(host.vars["second"])
-
-
-def _kind(value):
-    return type(value), is_trusted(value)
+        assert kind_of(found["a"]) == kind_of(host.vars["a"])
+        assert kind_of(found["b"]) == kind_of(host.vars["b"])
