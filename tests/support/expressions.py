@@ -26,10 +26,11 @@ def load(value: Any) -> Any:
     return DataLoader().load(trust(json.dumps(value)))
 
 
-def expressions_with(extra_vars: object = None, **options: Any) -> Expressions:
+def expressions_with(extra_vars: Any = None, **options: Any) -> Expressions:
     """Return the expressions of an inventory file with these options."""
     loaded = load({"hostvars_prefix": "server_management_", **options})
-    return Expressions(loaded.get, Templar(loader=DataLoader()), load(extra_vars or {}))
+    templar = Templar(loader=DataLoader())
+    return Expressions(loaded.get, templar, load(extra_vars) or {})
 
 
 def host_with(number: int = 0, **fields: Any) -> Host:
@@ -38,7 +39,8 @@ def host_with(number: int = 0, **fields: Any) -> Host:
     variables = {"ansible_host": "192.0.2.1"}
     for name, value in fields.items():
         variables[f"server_management_{name}"] = mark(value)
-    return Host(Server(server_id, {"id": server_id, **fields}), variables)
+    server = Server(server_id, fields)
+    return Host(server, variables)
 
 
 def composed(*servers: dict[str, Any], **options: Any) -> tuple[list[Host], list[str]]:

@@ -16,17 +16,17 @@ from hypothesis import strategies as st
 
 TEXTS = (
     # Host patterns: parts, operators, subscripts, globs, regular expressions and files.
-    "web,db1", "web:db1", "web:&db1", "!web", "&web", "a;b",
-    "web[0]", "web[-1]", "web[0:2]", "all[1:]", "*", "w?b", "web*", "~web.*", "@web",
+    "web,db1", "web:&db1", "!web", "&web", "a;b",
+    "web[0]", "web[-1]", "all[1:]", "*", "w?b", "~web.*", "@web",
     # Ranges and ports in the host names of an inventory file.
-    "web[01:20]", "web[a:c]", "web[1:9:2]",
-    "web:22", "[::1]:22", "[web]:2222", "192.0.2.1:22", "fe80::1%eth0",
+    "web[01:20]", "web[a:c]",
+    "web:22", "[::1]:22", "192.0.2.1:22", "fe80::1%eth0",
     # Variables in the same line, sections and comments of an ini file.
-    "web ansible_connection=local", "[web:vars]", "[web:children]", "# web", "; web",
+    "web ansible_connection=local", "[web:vars]", "# web", "; web",
     # Names of files below host_vars and group_vars.
     "db1", "db1.yml", "web.YAML", "web.json", "localhost.yml", "db1.yml.yml", "db1~", ".db1",
-    "/etc/passwd", "../db1", "../../etc/passwd", "sub/db1", "db1/", ".",
-    "~root", "~", "$HOME", "${HOME}", "a$HOME",
+    "/etc/passwd", "../db1", "sub/db1", "db1/", ".",
+    "~root", "~", "${HOME}", "a$HOME",
     # This machine.
     "localhost", "127.0.0.1", "::1", "LOCALHOST", "localhost.",
     # Groups that always exist, and characters that group names lose.
@@ -38,7 +38,7 @@ TEXTS = (
     # Python literals, which templates turn into values up to 2.18.
     "{0}", "[1j]", "[...]", "{(1, 2): 3}", "['a', 'b']", "(1, 2)", "1_000", "None", "True",
     # Words and numbers that YAML reads as another type, its tags and its references.
-    "yes", "no", "on", "off", "y", "t", "1", "0",
+    "yes", "off", "y", "1",
     "null", "0x1f", "1e3", "2026-01-01", "1:30", "!vault |", "!unsafe x", "&a", "*a", "- a",
     # Objects of JSON that stand for other types (__ansible_type from 2.19 on), and encrypted text.
     "__ansible_unsafe", "__ansible_vault", "__ansible_type", "__payload__",
@@ -69,9 +69,10 @@ EVENT_TEXTS = (
 
 def json_values(texts: st.SearchStrategy[str]) -> st.SearchStrategy[Any]:
     """Return JSON values with these texts."""
-    numbers = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+    numbers = st.integers() | st.floats(-1e300, 1e300)
+    leaves = st.none() | st.booleans() | numbers | texts
     return st.recursive(
-        st.none() | st.booleans() | numbers | texts,
+        leaves,
         lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
         max_leaves=8,
     )
@@ -81,9 +82,9 @@ def texts_in(value: Any) -> list[str]:
     """Return all text in a value, including the keys of its objects."""
     if isinstance(value, str):
         return [value]
-    texts: list[str] = []
     if isinstance(value, dict):
         value = [*value, *value.values()]
+    texts: list[str] = []
     if isinstance(value, list):
         for item in value:
             texts += texts_in(item)

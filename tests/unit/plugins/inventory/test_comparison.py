@@ -16,6 +16,7 @@ each run. One that fails is printed, and can become a row of the table in compar
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -50,7 +51,7 @@ from support.expressions import load
 
 FILES = yaml.safe_load(Path(__file__).with_name("comparison.yml").read_text(encoding="utf-8"))
 # Each field has values that a memory of results must not confuse, and values that are the same.
-FIELDS = [
+FIELDS: list[dict[str, Any]] = [
     {"value": 1, "note": "web-1", "parts": ["a", 1]},
     {"value": 1, "note": "web-1", "parts": ["a", 1]},
     {"value": True, "note": "web-1", "parts": ["a", True]},

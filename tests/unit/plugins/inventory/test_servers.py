@@ -4,8 +4,6 @@
 
 """What the inventory plugin makes of a file, and what it shows, without a command of Ansible."""
 
-import re
-from contextlib import contextmanager
 from types import SimpleNamespace
 from unittest.mock import Mock
 
@@ -25,16 +23,20 @@ from support.run import write_inventory
 class Plugin:
     """The inventory plugin over an account, with the warnings and the lines that it shows."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, api):
         self.inventory = InventoryData()
         self.warnings = []
         self.lines = []
         self.verbosity = 1
         self._folder = folder
+        self._api = api
 
-    def parse(self, api, **options):
-        """Parse a file with these options."""
-        options = {"base_url": api.url, "api_token": api.token, **options}
+    def parse(self, *names, **options):
+        """Parse a file with these options, for an account with servers that have these names."""
+        for number, name in enumerate(names):
+            server = {**SERVER, "id": f"srv_{number}", "name": name, "ipv4": f"192.0.2.{number}"}
+            self._api.servers.append(server)
+        options = {"base_url": self._api.url, "api_token": self._api.token, **options}
         path = write_inventory(self._folder, options, "x.server_management.yml")
         plugin = inventory_loader.get("server_management.cloud.servers")
         plugin.display = SimpleNamespace(
@@ -51,29 +53,23 @@ class Plugin:
 
 
 @pytest.fixture
-def plugin(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return Plugin(tmp_path)
-
-
-@contextmanager
-def account(*names):
-    """Serve an account with a server for each of these names."""
-    servers = []
-    for number, name in enumerate(names):
-        server = {**SERVER, "id": f"srv_{number}", "name": name, "ipv4": f"192.0.2.{number}"}
-        servers.append(server)
-    with Sandbox(servers=servers) as api:
+def api():
+    with Sandbox(servers=[]) as api:
         yield api
 
 
-def test_long_waits_and_the_progress_are_shown_without_verbosity(plugin, monkeypatch):
+@pytest.fixture
+def plugin(api, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return Plugin(tmp_path, api)
+
+
+def test_long_waits_and_the_progress_are_shown_without_verbosity(plugin, api, monkeypatch):
     monkeypatch.setattr("time.sleep", Mock())
     monkeypatch.setattr(_client, "_REPORT_INTERVAL", 0)
     plugin.verbosity = 0
-    with account("web") as api:
-        api.fail(Fault(status=429, retry_after=6))
-        plugin.parse(api)
+    api.fail(Fault(status=429, retry_after=6))
+    plugin.parse("web")
     progress, wait = plugin.lines
     assert progress == "x.server_management.yml: page 1, 0 servers so far"
     assert wait.startswith("x.server_management.yml: retry 1 of 3 in 6.")
@@ -82,37 +78,33 @@ def test_long_waits_and_the_progress_are_shown_without_verbosity(plugin, monkeyp
 @pytest.mark.parametrize(("verbosity", "is_shown"), [(0, False), (1, True)])
 def test_fields_that_cannot_become_variables_are_named_only_with_v(plugin, verbosity, is_shown):
     plugin.verbosity = verbosity
-    with account("web") as api:
-        plugin.parse(api, hostvars_prefix="")
+    plugin.parse("web", hostvars_prefix="")
     line = "x.server_management.yml: Fields that can't become variables: name."
     assert (line in plugin.lines) == is_shown
     assert plugin.warnings == []
 
 
-def test_a_filter_without_effect_is_an_error_before_any_request(plugin):
-    with account("web") as api:
-        with pytest.raises(AnsibleParserError, match=r"yml: filters: an include that"):
-            plugin.parse(api, filters=[{"include": "true"}])
-        assert api.requests == []
+def test_a_filter_without_effect_is_an_error_before_any_request(plugin, api):
+    with pytest.raises(AnsibleParserError, match=r"yml: filters: an include that"):
+        plugin.parse("web", filters=[{"include": "true"}])
+    assert api.requests == []
 
 
 def test_a_missing_address_of_the_api_is_named_with_the_file_and_the_variable(plugin, monkeypatch):
     monkeypatch.delenv("SERVER_MANAGEMENT_BASE_URL", raising=False)
     text = r"^x\.server_management\.yml: base_url: an address .* SERVER_MANAGEMENT_BASE_URL in"
-    with account("web") as api, pytest.raises(AnsibleParserError, match=text):
-        plugin.parse(api, base_url=None)
+    with pytest.raises(AnsibleParserError, match=text):
+        plugin.parse(base_url=None)
 
 
 def test_filters_that_leave_no_host_cause_a_warning(plugin):
-    with account("web") as api:
-        plugin.parse(api, filters=[{"exclude": True}])
+    plugin.parse("web", filters=[{"exclude": True}])
     text = "x.server_management.yml: filters: no host is left; the account has 1 server."
     assert plugin.warnings == [text]
 
 
 def test_filters_of_an_empty_account_cause_no_warning(plugin):
-    with account() as api:
-        plugin.parse(api, filters=[{"exclude": True}])
+    plugin.parse(filters=[{"exclude": True}])
     assert plugin.warnings == []
 
 
@@ -127,10 +119,8 @@ def test_filters_of_an_empty_account_cause_no_warning(plugin):
 def test_a_failing_expression_is_the_only_reason_why_a_host_has_no_name(
     plugin, hostnames, host, starts
 ):
-    with account("web") as api:
-        plugin.parse(api, hostnames=hostnames, compose={"a": "5"})
+    plugin.parse("web", hostnames=hostnames, compose={"a": "5"})
     assert plugin.hosts == [host]
-    assert len(plugin.warnings) == len(starts)
     for warning, start in zip(plugin.warnings, starts, strict=True):
         assert warning.startswith(f"x.server_management.yml: {start}")
 
@@ -138,52 +128,39 @@ def test_a_failing_expression_is_the_only_reason_why_a_host_has_no_name(
 @pytest.mark.parametrize(("extensions", "name"), [([".vars"], "a_vars"), (None, "a.vars")])
 def test_a_host_name_does_not_end_like_a_file_with_variables(plugin, monkeypatch, extensions, name):
     monkeypatch.setattr(constants, "YAML_FILENAME_EXTENSIONS", extensions)
-    with account("b", "a.vars") as api:
-        plugin.parse(api)
+    plugin.parse("b", "a.vars")
     assert plugin.hosts == [name, "b"]
 
 
 def test_a_host_gets_another_name_if_an_expression_makes_a_group_with_its_name(plugin):
     entry = {"key": "'we' ~ 'b'", "separator": "", "parent_group": "{{ 'd' ~ 'b' }}"}
-    with account("web", "db") as api:
-        plugin.parse(api, keyed_groups=[entry])
+    plugin.parse("web", "db", keyed_groups=[entry])
     groups = plugin.inventory.groups
     assert plugin.hosts == ["db_srv_1", "web_srv_0"]
-    assert [group.name for group in groups["db"].child_groups] == ["web"]
-    assert [host.name for host in groups["web"].hosts] == ["db_srv_1", "web_srv_0"]
+    assert groups["db"].child_groups == [groups["web"]]
+    assert str(groups["web"].hosts) == "[db_srv_1, web_srv_0]"
 
 
 def test_groups_that_follow_every_name_are_an_error(plugin):
     entry = {"key": "inventory_hostname", "separator": ""}
-    message = "keyed_groups: creates groups with the names of hosts: srv_0, srv_1. Set prefix."
-    with account("web", "db") as api, pytest.raises(AnsibleParserError, match=f": {message}$"):
-        plugin.parse(api, keyed_groups=[entry])
-
-
-# The group of the plan has the host's name in the first attempt, which is thrown away.
-CLASHING = {
-    "keyed_groups": [{"key": "server_management_plan", "separator": ""}],
-    "compose": {
-        "a": "(1 // 0) if inventory_hostname == server_management_plan else 'ok'",
-        "ansible_host": "'' if inventory_hostname == server_management_plan else 'small.test'",
-    },
-}
-RENAMED = "a host can't have such a name: small (srv_0) is small_srv_0."
+    message = ": keyed_groups: creates groups with the names of hosts: srv_0, srv_1. Set prefix.$"
+    with pytest.raises(AnsibleParserError, match=message):
+        plugin.parse("web", "db", keyed_groups=[entry])
 
 
 def test_only_the_attempt_that_is_kept_is_reported(plugin):
-    with account("small") as api:
-        plugin.parse(api, **CLASHING)
+    # The group of the plan has the host's name in the first attempt, which is thrown away.
+    entry = {"key": "server_management_plan", "separator": ""}
+    compose = {
+        "a": "1 // 0 if inventory_hostname == 'small' else 'ok'",
+        "ansible_host": "'' if inventory_hostname == 'small' else 'small.test'",
+    }
+    plugin.parse("small", keyed_groups=[entry], compose=compose)
     (warning,) = plugin.warnings
-    assert RENAMED in warning
+    assert "a host can't have such a name: small (srv_0) is small_srv_0." in warning
     variables = plugin.inventory.hosts["small_srv_0"].vars
     assert variables["a"] == "ok"
     assert variables["ansible_host"] == "small.test"
-
-
-def test_with_strict_only_the_attempt_that_is_kept_fails(plugin):
-    with account("small") as api, pytest.raises(AnsibleParserError, match=re.escape(RENAMED)):
-        plugin.parse(api, strict=True, **CLASHING)
 
 
 @pytest.mark.parametrize(
@@ -196,7 +173,7 @@ def test_with_strict_only_the_attempt_that_is_kept_fails(plugin):
     ids=str,
 )
 def test_an_error_with_strict_leaves_no_group_behind(plugin, options):
-    with account("web") as api, pytest.raises(AnsibleParserError):
-        plugin.parse(api, strict=True, **options)
+    with pytest.raises(AnsibleParserError):
+        plugin.parse("web", strict=True, **options)
     assert list(plugin.inventory.groups) == ["all", "ungrouped"]
     assert plugin.hosts == []

@@ -224,7 +224,7 @@ def test_a_result_that_is_no_address_is_replaced(value):
     compose = dict.fromkeys(ADDRESSES, "server_management_value")
     groups = {"unreachable": "ansible_host == ansible_ssh_host == 'no-usable-ipv4.invalid.'"}
     (host,), _warnings = composed({"value": value}, compose=compose, groups=groups, strict=True)
-    assert host.variables["ansible_host"] == "no-usable-ipv4.invalid."
+    assert host.variables["ansible_host"] == NO_ADDRESS
     assert host.groups == ["unreachable"]
     assert host.replaced == {"ansible_host", "ansible_ssh_host"}
 

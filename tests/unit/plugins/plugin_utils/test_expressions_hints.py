@@ -36,8 +36,9 @@ BRACES = (
     ],
 )
 def test_a_failure_says_what_is_probably_meant(options, end):
-    servers = [{"region": "eu-1"}, {"backup": True}]
-    _hosts, warnings = composed(*servers, **options)
+    first = {"region": "eu-1"}
+    second = {"backup": True}
+    _hosts, warnings = composed(first, second, **options)
     (warning,) = warnings
     assert warning.endswith(end)
 
@@ -56,5 +57,6 @@ def test_braces_in_text_are_reported_although_nothing_fails():
     ],
 )
 def test_other_braces_are_not_reported(expression):
-    _hosts, warnings = composed({"name": "x"}, compose={"a": expression})
+    compose = {"a": expression}
+    _hosts, warnings = composed({"name": "x"}, compose=compose)
     assert warnings == []
