@@ -20,11 +20,15 @@ from support.secrets import find_secret
 
 TIME_LIMIT = 180.0  # seconds; generous, because Java starts slowly on a busy machine
 # Prints each event as one line of JSON.
-PRINT = {
-    "name": "Print every event",
-    "condition": "event.server_management is defined",
-    "action": {"debug": {"msg": "EVENT {{ event | tojson }}"}},
-}
+PRINT = """\
+- name: Print
+  hosts: all
+  sources: [{server_management.cloud.servers: %s}]
+  rules:
+    - name: Print every event
+      condition: event.server_management is defined
+      action: {debug: {msg: "EVENT {{ event | tojson }}"}}
+"""
 
 
 class Rulebook:
@@ -73,14 +77,8 @@ class Rulebooks:
     def print_events(self, **arguments):
         """Run a rulebook that prints the events of a source with these arguments."""
         source = {"interval": 1, "retries": 0, **arguments}
-        ruleset = {
-            "name": "Print",
-            "hosts": "all",
-            "sources": [{"server_management.cloud.servers": source}],
-            "rules": [PRINT],
-        }
         path = self.folder / "print.yml"
-        path.write_text(json.dumps([ruleset]))
+        path.write_text(PRINT % json.dumps(source))
         return self.run(path)
 
     @contextmanager
