@@ -13,7 +13,6 @@ import sys
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from textwrap import wrap
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
@@ -24,7 +23,6 @@ from support.collection import build, install
 from support.run import CommandError, Runner, write_inventory
 from support.sshd import SshError, SshServer
 
-COLUMNS = 76  # for what is printed with an indentation of three
 INVENTORY = "demo.server_management.yml"
 SERVERS = 6  # fits on one screen; one of them is not running
 PING = ("ansible", "-i", INVENTORY, "status_running", "-m", "ansible.builtin.ping")
@@ -80,7 +78,7 @@ def reach(demo: Demo, stack: ExitStack, sandbox: Sandbox) -> list[str]:
         server = stack.enter_context(SshServer(demo.folder / "ssh", addresses))
     except SshError as error:
         # The end of the server's log names the cause.
-        reason = [part for line in str(error).splitlines()[-4:] for part in wrap(line, COLUMNS)]
+        reason = str(error).splitlines()[-4:]
         demo.step(title, "With a local connection instead of SSH:", *reason)
         return ["-c", "local"]
     demo.step(

@@ -34,8 +34,7 @@ WORK = REPOSITORY / ".nox" / "benchmark"
 # For each ansible-core, the release of the PyPI package ansible, which has the other plugins.
 RELEASES = {"2.21": "14.5.0", "2.16": "9.13.0"}
 FEW = 10
-MANY = (1_000, 10_000)
-SIZES = (FEW, *MANY)
+SIZES = (FEW, 1_000, 10_000)
 
 KEYED = {
     "keyed_groups": [
@@ -72,8 +71,6 @@ SOURCES: dict[str, tuple[str, dict[str, Any]]] = {
     "this collection, cache read": ("cached.server_management.yml", {**OURS, **CACHE}),
     "hetzner.hcloud, keyed": ("hcloud.yml", HCLOUD),
 }
-
-
 # Each source, and the one that it is compared with.
 ROWS = (
     ("this collection", "direct calls"),
