@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -23,31 +21,31 @@ _RST = re.compile(
     r"""
     ^(?:\.\.\ sandbox:\ (?P<fault>.+)\n\n)?
     (?:\.\.\ ansible-core:\ (?P<cores>.+)\n\n)?
-    (?P<indent>\ *)\.\.\ code-block::\ (?P<language>\w+)\n
-    (?P<options>(?:\ +:\w+:\ .+\n)*)
-    (?P<text>(?:(?P=indent)\ .*\n|\ *\n)*)
+    (\ *)\.\.\ code-block::\ (?P<language>\w+)\n
+    (?:\ +:class:\ (?P<result>fails)\n)?
+    (?P<text>(?:\3\ .*\n|\ *\n)*)
     """,
     re.MULTILINE | re.VERBOSE,
 )
 _MARKDOWN = re.compile(r"^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 # The first line of a file is its name, after the line of a script that names its interpreter.
 _FILE_NAME = re.compile(r"(?:#!.+\n)?# (\S+\.\w+)\n")
+# A command of a console block, and the output that follows it.
+_COMMAND = re.compile(r"^\$ (.+)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(NamedTuple):
     """One block of code.
 
     ``fault`` is the sandbox's fault during the block, and ``cores`` are the versions of
-    ansible-core that print the shown output, such as ``<2.19``.
+    ansible-core that print the shown output, such as ``<2.19``. ``result`` is "fails" or empty.
     """
 
-    line: int
     language: str
     text: str
     fault: str = ""
-    fails: bool = False
     cores: str = ""
+    result: str = ""
 
     @property
     def name(self) -> str:
@@ -55,29 +53,19 @@ class Block:
         match = _FILE_NAME.match(self.text)
         return match[1] if match else ""
 
-    def commands(self) -> Iterator[tuple[str, str]]:
-        """Yield each command of a console block, and the output that follows it."""
-        for part in re.split(r"^\$ ", self.text, flags=re.MULTILINE)[1:]:
-            command, _newline, shown = part.partition("\n")
-            yield command, shown
+    def commands(self) -> list[tuple[str, str]]:
+        """Return each command of a console block, and the output that follows it."""
+        return _COMMAND.findall(self.text)
 
 
 def read_blocks(page: Path) -> list[Block]:
     """Return the blocks of a page, in order."""
-    text = page.read_text(encoding="utf-8")
     pattern = _MARKDOWN if page.suffix == ".md" else _RST
     blocks = []
-    for match in pattern.finditer(text):
-        found = match.groupdict(default="")
-        block = Block(
-            line=text.count("\n", 0, match.start("language")) + 1,
-            language=found["language"],
-            text=textwrap.dedent(found["text"]).strip("\n") + "\n",
-            fault=found.get("fault", ""),
-            fails=":class: fails\n" in found.get("options", ""),
-            cores=found.get("cores", ""),
-        )
-        blocks.append(block)
+    for match in pattern.finditer(page.read_text(encoding="utf-8")):
+        block = Block(**match.groupdict(default=""))
+        text = textwrap.dedent(block.text).strip("\n")
+        blocks.append(block._replace(text=f"{text}\n"))
     return blocks
 
 
@@ -89,5 +77,8 @@ def read_files(page: str) -> dict[str, str]:
 
 def read_tasks(text: str) -> dict[str, Any]:
     """Return the tasks of a playbook by module, as AWX gets them: without ``{% raw %}``."""
-    plays = yaml.safe_load(re.sub("{% (end)?raw %}", "", text))
-    return {module: task[module] for task in plays[0]["tasks"] for module in task}
+    (play,) = yaml.safe_load(re.sub("{% (end)?raw %}", "", text))
+    tasks = {}
+    for task in play["tasks"]:
+        tasks.update(task)
+    return tasks
