@@ -16,7 +16,8 @@ ON_LOCALHOST = ("check_api", "check_fleet", "declare_fleet", "ssh_config")
 def run(source, playbook, *arguments):
     """Run a playbook of the collection, with the connection in the environment."""
     name = f"server_management.cloud.{playbook}"
-    return source.runner.playbook(name, *arguments, env=source.sandbox.environment)
+    env = source.sandbox.environment
+    return source.runner.playbook(name, *arguments, env=env)
 
 
 @pytest.mark.parametrize("playbook", ON_LOCALHOST)
@@ -27,38 +28,37 @@ def test_a_limit_that_excludes_localhost_is_an_error(source, playbook):
     assert source.sandbox.requests == []
 
 
+def test_a_limit_may_include_localhost(source):
+    # In the working directory: Ansible splits a limit at white space, which the path may have.
+    (source.runner.home / "limits").write_text("web-1\nlocalhost\n")
+    result = run(source, "check_api", "-i", "web-1,", "--limit", "@limits")
+    result.ok().shows('"token": "accepted"')
+
+
 # The others share the condition of check_api, as the limit shows.
 @pytest.mark.parametrize("playbook", ["check_api", "set_up_server"])
-def test_skipping_all_tasks_by_a_tag_is_an_error(source, playbook):
-    for tag in ("always", "tagged"):
-        result = run(source, playbook, "-i", "web-1,", "--skip-tags", tag)
-        assert result.rc not in (0, 2)
-        result.shows("The tags to skip exclude all tasks of this playbook")
+@pytest.mark.parametrize("tag", ["always", "tagged"])
+def test_skipping_all_tasks_by_a_tag_is_an_error(source, playbook, tag):
+    result = run(source, playbook, "-i", "web-1,", "--skip-tags", tag)
+    assert result.rc not in (0, 2)
+    result.shows("The tags to skip exclude all tasks of this playbook")
     assert source.sandbox.requests == []
 
 
 def test_all_tasks_run_with_any_tag(source):
     names = [f"server_management.cloud.{name}" for name in (*ON_LOCALHOST, "set_up_server")]
-    every = source.runner.playbook(*names, "-i", "web-1,", "--list-tasks").ok()
-    listed = source.runner.playbook(*names, "-i", "web-1,", "--list-tasks", "--tags", "deploy")
-    assert listed.stdout == every.shows("Print what was set up").stdout
-    (source.runner.home / "fleet.yml").write_text("fleet: [{name: web-9}]\n")
-    checked = run(source, "check_fleet", "--tags", "deploy")
-    assert checked.rc == 2
-    checked.shows("web-9 is missing")
-
-
-def test_a_limit_may_include_localhost(source):
-    # In the working directory: Ansible splits a limit at white space, which the path may have.
-    (source.runner.home / "limits").write_text("web-1\nlocalhost\n")
-    result = run(source, "check_api", "-i", "web-1,", "--limit", "@limits").ok()
-    result.shows('"token": "accepted"')
+    command = (*names, "-i", "web-1,", "--list-tasks")
+    every = source.runner.playbook(*command)
+    every.shows("Print what was set up")
+    tagged = source.runner.playbook(*command, "--tags", "deploy")
+    assert tagged.stdout == every.stdout
 
 
 def test_check_api_shows_values_on_request(source):
     source.sandbox.servers[0]["plan"] = "plan-of-somebody"
     assert not run(source, "check_api").ok().contains("plan-of-somebody")
-    run(source, "check_api", "-e", "show_values=true").ok().shows('"plan-of-somebody": 1')
+    result = run(source, "check_api", "-e", "show_values=true").ok()
+    result.shows('"plan-of-somebody": 1')
 
 
 def test_check_api_fails_if_the_api_does_not_work(source):
@@ -68,48 +68,44 @@ def test_check_api_fails_if_the_api_does_not_work(source):
     assert result.rc == 2
 
 
-def set_up(source, host, server, *arguments):
+def set_up(source, host, server, *arguments, **options):
     """Run set_up_server as ansible-rulebook does for an event."""
-    event = {"meta": {"hosts": host}, "server_management": {"server": {"id": server}}}
+    path = source.file(compose={"ansible_connection": "'local'"}, **options)
+    data = {"server": {"id": server}}
+    event = {"meta": {"hosts": host}, "server_management": data}
     variables = json.dumps({"ansible_eda": {"event": event}})
-    return run(source, "set_up_server", "-e", variables, "--limit", host, *arguments)
+    command = ("-i", path, *arguments, "-e", variables, "--limit", host)
+    return run(source, "set_up_server", *command)
 
 
-LOCAL = {"ansible_connection": "'local'"}
+@pytest.fixture
+def groups(tmp_path):
+    """Return a source with groups, one of which has the name of a server."""
+    path = tmp_path / "z-groups.yml"
+    path.write_text("{db-1: {hosts: {web-1: , db-1: }}, web: {hosts: {web-1: , web-2: }}}")
+    return path
 
 
-def test_only_the_server_of_an_event_is_set_up(source):
-    groups = source.folder / "z-groups.yml"
-    groups.write_text("db-1: {hosts: {web-1: , db-1: }}\n")
-    result = set_up(source, "db-1", "srv_3", "-i", source.file(compose=LOCAL), "-i", groups).ok()
-    result.shows("db-1 (srv_3) is reachable")
+def test_only_the_server_of_an_event_is_set_up(source, groups):
+    result = set_up(source, "db-1", "srv_3", "-i", groups)
+    result.ok().shows("db-1 (srv_3) is reachable")
     assert not result.contains("ok: [web-1]")
 
 
-def test_another_server_with_the_name_of_the_event_is_not_set_up(source):
-    result = set_up(source, "web-1", "srv_4", "-i", source.file(compose=LOCAL)).ok()
-    assert not result.contains("ok: [")
-
-
-@pytest.mark.parametrize("host", ["web", "new"])
-def test_an_event_with_the_name_of_a_group_or_of_no_host_fails(source, host):
-    groups = source.folder / "z-groups.yml"
-    groups.write_text("web: {hosts: {web-1: , web-2: }}\n")
-    result = set_up(source, host, "srv_1", "-i", source.file(compose=LOCAL), "-i", groups)
+def test_an_event_with_the_name_of_a_group_fails(source, groups):
+    result = set_up(source, "web", "srv_1", "-i", groups)
     assert result.rc != 0
     assert not result.contains("ok: [")
 
 
 def test_an_event_fails_if_the_inventory_cannot_be_read(source):
-    source.sandbox.fail(Fault(status=503), times=None)
-    result = set_up(source, "db-1", "srv_3", "-i", source.file())
+    result = set_up(source, "db-1", "srv_3", api_token="wrong")
     assert result.rc == 4
     result.shows("The inventory has no host db-1, so nothing was set up.")
 
 
 def test_a_host_without_an_id_fails_instead_of_being_skipped(source):
-    path = source.file(compose=LOCAL, hostvars_prefix="vm_")
-    result = set_up(source, "db-1", "srv_3", "-i", path)
+    result = set_up(source, "db-1", "srv_3", hostvars_prefix="vm_")
     assert result.rc == 2
     result.shows(
         "db-1 does not have the variable server_management_id, so it was not set up",
