@@ -11,72 +11,64 @@ from .conftest import as_arguments, failures
 # At the end of each line of the files.
 MARK = "shown-line"
 # Mistakes in an expression, as YAML.
-EXPRESSIONS = {
-    "syntax": "server_management_name |",
-    "undefined": "server_management_nope.x",
-    "one_host": "none if server_management_name != 'web-1' else server_management_nope.x",
-    "filter": "server_management_plan | nope",
-    "braces": "'{{ server_management_plan != 1 }}'",  # deprecated, so Ansible shows its line
-    "type": "server_management_plan | length",
-    "date": "2026-01-01",
-}
+EXPRESSIONS = [
+    "server_management_name |",
+    "server_management_nope.x",
+    "none if server_management_name != 'web-1' else server_management_nope.x",
+    "server_management_plan | nope",
+    "'{{ server_management_plan != 1 }}'",  # deprecated, so Ansible shows its line
+    "server_management_plan | length",
+    "2026-01-01",
+]
 # The places of an expression in a file.
-OPTIONS = {
-    "compose": "compose:\n  a: {}",
-    "groups": "groups:\n  a: {}",
-    "key": "keyed_groups:\n  - key: {}",
-    "parent": 'keyed_groups:\n  - key: server_management_plan\n    parent_group: "{{{{ {} }}}}"',
-    "default": "keyed_groups:\n  - key: \"''\"\n    default_value: {}",
-    "prefix": "keyed_groups:\n  - key: server_management_plan\n    prefix: {}",
-    "hostnames": "hostnames:\n  - {}",
-    "filters": "filters:\n  - include: {}\n  - exclude: true",
-}
+PLACES = [
+    "compose:\n  a: {}",
+    "groups:\n  a: {}",
+    "keyed_groups:\n  - key: {}",
+    'keyed_groups:\n  - key: server_management_plan\n    parent_group: "{{{{ {} }}}}"',
+    "keyed_groups:\n  - key: \"''\"\n    default_value: {}",
+    "keyed_groups:\n  - key: server_management_plan\n    prefix: {}",
+    "hostnames:\n  - {}",
+    "filters:\n  - include: {}\n  - exclude: true",
+]
+# Mistakes in an option.
+VALUES = ["''", "'{{ nope }}'", "'{{ 1 +'", "nope", "[nope]", "{nope: 1}", "null"]
 
 
-def write(source, name, *parts):
-    """Write an inventory file with these parts, and the mark at the end of each line."""
-    lines = "\n".join(("plugin: server_management.cloud.servers", *parts)).splitlines()
-    content = "".join(f"{line}  # {MARK}\n" for line in lines)
-    return write_inventory(source.folder, content, f"{name}.server_management.yml")
+def list_files(source, options):
+    """List a file with each of these options, as verbosely as possible."""
+    paths = []
+    for number, option in enumerate(options):
+        token = f"api_token: {source.sandbox.token}"
+        content = f"plugin: server_management.cloud.servers\n{token}\n{option}\n"
+        marked = content.replace("\n", f"  # {MARK}\n")
+        name = f"{number}.server_management.yml"
+        paths.append(write_inventory(source.folder, marked, name))
+    environment = {"ANSIBLE_VERBOSE_TO_STDERR": "1", "SERVER_MANAGEMENT_RETRIES": "0"}
+    environment["SERVER_MANAGEMENT_BASE_URL"] = source.sandbox.url
+    # The runner searches for the token.
+    command = (*as_arguments(paths), "--list", "-vvvvvv")
+    return source.runner.inventory(*command, env=environment).ok()
 
 
 def test_no_failing_expression_shows_a_line_of_the_file(source):
-    url = f"base_url: {source.sandbox.url}"
-    token = f"api_token: {source.sandbox.token}"
-    paths = []
-    for place, option in OPTIONS.items():
-        for mistake, expression in EXPRESSIONS.items():
-            text = option.format(expression)
-            name = f"{place}_{mistake}"
-            paths.append(write(source, name, url, token, text))
-            paths.append(write(source, f"{name}_strict", url, token, text, "strict: true"))
-    result = source.runner.inventory(*as_arguments(paths), "--list", "-vvv").ok()
+    options = []
+    for place in PLACES:
+        for expression in EXPRESSIONS:
+            option = place.format(expression)
+            options += [option, f"{option}\nstrict: true"]
+    result = list_files(source, options)
     assert MARK not in result.output
-    assert result.stderr.count("[WARNING]") > len(paths) // 2
+    assert result.stderr.count("[WARNING]") > len(options) // 2
 
 
-MISTAKES = ["''", "'{{ nope }}'", "'{{ 1 +'", "nope", "[nope]", "{nope: 1}", "null"]
-
-
-def test_no_mistake_in_any_option_shows_a_token(source):
-    name = "server_management.cloud.servers"
-    shown = source.runner.doc("-t", "inventory", "--json", name).ok().json()
-    options = shown[name]["doc"]["options"].keys() - {"plugin", "api_token"}
-    token = f"api_token: {source.sandbox.token}"
-    url = f"base_url: {source.sandbox.url}"
-    paths = []
-    for option in sorted(options):
-        for number, mistake in enumerate(MISTAKES):
-            parts = [url, token, f"{option}: {mistake}"]
-            if option == "base_url":
-                parts.remove(url)
-            # Ansible shows the lines before and after an error.
-            if number % 2:
-                parts.reverse()
-            paths.append(write(source, f"{option}_{number}", *parts))
-    environment = {"ANSIBLE_VERBOSE_TO_STDERR": "1", "SERVER_MANAGEMENT_RETRIES": "0"}
-    # The runner searches for the token.
-    command = (*as_arguments(paths), "--list", "-vvvvvv")
-    result = source.runner.inventory(*command, env=environment).ok()
+def test_no_mistake_in_any_option_shows_a_token_or_a_line(source):
+    plugin = "server_management.cloud.servers"
+    shown = source.runner.doc("-t", "inventory", "--json", plugin).json()
+    names = set(shown[plugin]["doc"]["options"]) - {"plugin", "api_token"}
+    options = []
+    for name in sorted(names):
+        options += [f"{name}: {value}" for value in VALUES]
+    result = list_files(source, options)
     assert MARK not in result.output
-    assert len(failures(result)) > len(paths) // 2
+    assert len(failures(result)) > len(options) // 2
