@@ -7,10 +7,11 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
-from fnmatch import fnmatch
+from fnmatch import translate
 from pathlib import Path
 
 from support.run import Runner
@@ -29,16 +30,18 @@ def sources() -> list[str]:
     command = ("git", "ls-files", "--cached", "--others", "--exclude-standard", "-z")
     # Its standard error is not captured: if git refuses the tree, it says why.
     done = subprocess.run(command, cwd=REPOSITORY, check=True, stdout=subprocess.PIPE, text=True)
-    return [name for name in done.stdout.split("\0") if name and (REPOSITORY / name).exists()]
+    names = done.stdout.split("\0")
+    return [name for name in names if (REPOSITORY / name).is_file()]
 
 
 def _files_outside_ignored_folders() -> Iterator[str]:
     lines = (REPOSITORY / ".gitignore").read_text(encoding="utf-8").splitlines()
-    ignored = [line.strip("/") for line in lines if line.endswith("/")]
+    patterns = [translate(line.strip("/")) for line in lines if line.endswith("/")]
+    is_ignored = re.compile("|".join(patterns)).match
     for folder, subfolders, files in os.walk(REPOSITORY):
         place = Path(folder).relative_to(REPOSITORY)
         for name in list(subfolders):
-            if any(fnmatch(name, pattern) or str(place / name) == pattern for pattern in ignored):
+            if is_ignored(name) or is_ignored(str(place / name)):
                 subfolders.remove(name)
         for name in files:
             yield (place / name).as_posix()
@@ -47,8 +50,9 @@ def _files_outside_ignored_folders() -> Iterator[str]:
 def copy_sources(folder: Path) -> Path:
     """Copy those files into a folder, and return it."""
     for name in sources():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(REPOSITORY / name, folder / name, follow_symlinks=False)
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(REPOSITORY / name, path, follow_symlinks=False)
     return folder
 
 

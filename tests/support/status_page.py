@@ -12,23 +12,40 @@ from support.collection import REPOSITORY
 PAGE = REPOSITORY / "docs" / "docsite" / "rst" / "api_status.rst"
 
 
+HEAD = """\
+.. list-table::
+   :header-rows: 1
+
+   * - Operation
+     - Scope
+     - Today
+     - Module
+"""
+
+
 def table() -> str:
     """Return the table in reStructuredText."""
-    lines = [".. list-table::", "   :header-rows: 1", ""]
-    lines += _cells("Operation", "Scope", "Today", "Module")
+    text = HEAD
     for row in _operations.OPERATIONS:
-        lines += _cells(row.title, f"``{row.scope}``", _today(row), _modules(row.modules))
-    return "\n".join(lines) + "\n"
+        modules = [f"``{name}``" for name in row.modules] or ["none"]
+        text += f"   * - {row.title}\n     - ``{row.scope}``\n"
+        text += f"     - {_today(row)}\n     - {', '.join(modules)}\n"
+    return text
 
 
-def _cells(first: str, *others: str) -> list[str]:
-    """Return the lines of one row."""
-    return [f"   * - {first}", *(f"     - {cell}" for cell in others)]
+def _today(row: _operations.Operation) -> str:
+    if row.live:
+        return "live"
+    return "announced" if row.announced else "not announced"
+
+
+def _operations_of(module: str) -> list[_operations.Operation]:
+    return [row for row in _operations.OPERATIONS if module in row.modules]
 
 
 def support(module: str) -> str:
     """Return how much of a module is live, as the attribute ``live`` states it."""
-    live = {row.live for row in _operations.OPERATIONS if module in row.modules}
+    live = {row.live for row in _operations_of(module)}
     if live == {True}:
         return "full"
     if live == {False}:
@@ -46,20 +63,9 @@ def modules_by_support(expected: str) -> list[str]:
 
 def details(module: str) -> list[str]:
     """Return the sentences of the attribute ``live``, one for each operation of a module."""
-    return [_detail(row) for row in _operations.OPERATIONS if module in row.modules]
-
-
-def _detail(row: _operations.Operation) -> str:
-    live = "live" if row.live else "not yet live"
-    missing = "" if row.announced else ", and the API has not announced this operation"
-    return f"{row.title} is {live}. It needs the scope C({row.scope}){missing}."
-
-
-def _today(row: _operations.Operation) -> str:
-    if row.live:
-        return "live"
-    return "announced" if row.announced else "not announced"
-
-
-def _modules(names: tuple[str, ...]) -> str:
-    return ", ".join(f"``{name}``" for name in names) or "none"
+    sentences = []
+    for row in _operations_of(module):
+        live = "live" if row.live else "not yet live"
+        missing = "" if row.announced else ", and the API has not announced this operation"
+        sentences.append(f"{row.title} is {live}. It needs the scope C({row.scope}){missing}.")
+    return sentences
