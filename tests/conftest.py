@@ -39,6 +39,7 @@ settings.load_profile("default")
 
 FOREIGN = ("ANSIBLE_", "SERVER_MANAGEMENT_")
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
+BUNDLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 IN_CI = os.environ.get("CI", "").lower() in ("1", "true")
 
 CORE = metadata.version("ansible-core")
@@ -51,7 +52,7 @@ def pytest_configure(config):
     if config.pluginmanager.hasplugin("ansible_pytest_collections"):
         return
     for name in list(os.environ):
-        if name.startswith(FOREIGN) or name.upper() in PROXIES:
+        if name.startswith(FOREIGN) or name.upper() in (*PROXIES, *BUNDLES):
             del os.environ[name]
     folder = tempfile.TemporaryDirectory(prefix="server_management_tests_")
     config.add_cleanup(folder.cleanup)

@@ -10,7 +10,7 @@ the collection can be imported.
 
 import pytest
 
-CLIENT = "ansible_collections.server_management.cloud.plugins.module_utils._client"
+MODULE_UTILS = "ansible_collections.server_management.cloud.plugins.module_utils"
 
 
 class Reader:
@@ -54,11 +54,13 @@ class Clock:
         self.now += seconds
         self.waits.append(seconds)
 
+    def delay(self, sandbox, seconds):
+        """Let a sandbox take this long before each response."""
 
-@pytest.fixture(autouse=True)
-def _no_bundle_of_the_environment(monkeypatch):
-    for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"):
-        monkeypatch.delenv(name, raising=False)
+        def apply(_servers):
+            self.now += seconds
+
+        sandbox.schedule.apply = apply
 
 
 @pytest.fixture
@@ -69,5 +71,6 @@ def read():
 @pytest.fixture
 def clock(monkeypatch):
     clock = Clock()
-    monkeypatch.setattr(f"{CLIENT}.time", clock)
+    monkeypatch.setattr(f"{MODULE_UTILS}._client.time", clock)
+    monkeypatch.setattr(f"{MODULE_UTILS}._http.time", clock)
     return clock
