@@ -6,7 +6,6 @@ import http.client
 import socket
 import ssl
 import time
-from datetime import datetime, timezone
 
 import pytest
 
@@ -26,49 +25,59 @@ from ansible_collections.server_management.cloud.plugins.module_utils._url impor
 # Exceptions of a request.
 
 
-def wrap(cause, how):
-    """Wrap an exception as the libraries do: in its arguments, as a reason, or by raising."""
-    if how == "argument":
-        return RuntimeError(RuntimeError("pool", cause))
-    outer = RuntimeError("pool")
-    if how == "reason":
-        outer.reason = cause  # type: ignore[attr-defined]
-    elif how == "cause":
-        outer.__cause__ = cause
-    else:
-        outer.__context__ = cause
-    return RuntimeError(outer)
-
-
 MISMATCH = ssl.SSLCertVerificationError(1, "certificate verify failed")
 MISMATCH.verify_message = "IP address mismatch."
 NO_CERTIFICATE = ssl.SSLError(1, "")
 NO_CERTIFICATE.reason = "NO_CERTIFICATE_OR_CRL_FOUND"
+REFUSED = ConnectionRefusedError(111, "Connection refused")
 CLOSED = "the connection was closed before the end of the response"
-CAUSES = [
-    (socket.gaierror(-2, "Name or service not known"), "unreachable", "the name does not resolve"),
-    (ConnectionRefusedError(111, "Connection refused"), "unreachable", "connection refused"),
-    (TimeoutError("timed out"), "timeout", "within 2.5 s"),
-    (ssl.SSLError(1, "[SSL: TLSV1_ALERT_X] x (_ssl.c:1)"), "tls", "x"),
-    (MISMATCH, "tls", "failed: IP address mismatch."),
-    (NO_CERTIFICATE, "tls", "failed: no certificate or crl found."),
-    (ssl.SSLEOFError(8, "EOF occurred"), "unreachable", CLOSED),
-    (OSError("Tunnel connection failed: 502 No"), "unreachable", "tunnel connection failed: 502"),
-    (OSError("Tunnel connection failed: 407 No"), "unexpected_status", "requires a user"),
-    (http.client.LineTooLong("header"), "unreachable", "the response is not valid HTTP"),
-    (http.client.IncompleteRead(b""), "unreachable", CLOSED),
-    (EOFError(), "unreachable", CLOSED),
-]
+RESET = ConnectionResetError(104, "Connection reset by peer")
+NOT_HTTP = http.client.BadStatusLine("\x15\x03\x03\x00\x02\x02F")
 
 
-@pytest.mark.parametrize("how", ["argument", "reason", "cause", "context"])
-@pytest.mark.parametrize(("cause", "code", "words"), CAUSES)
-def test_the_cause_is_found_in_any_wrapping(cause, code, words, how):
-    error = transport_error(wrap(cause, how), Route("https://h/x"), 2.5)
+@pytest.mark.parametrize(
+    ("cause", "reason"),
+    [
+        (socket.gaierror(-2, "Name or service not known"), "the name does not resolve"),
+        (REFUSED, "connection refused"),
+        (OSError("Tunnel connection failed: 502 No"), "tunnel connection failed: 502 no"),
+        (http.client.LineTooLong("header"), "the response is not valid HTTP"),
+        (http.client.IncompleteRead(b""), CLOSED),
+        (ssl.SSLEOFError(8, "EOF occurred"), CLOSED),
+    ],
+)
+def test_an_error_of_the_connection_is_named(cause, reason):
+    error = transport_error(RuntimeError("pool", cause), Route("https://h"), 1)
+    assert error.code == "unreachable"
+    assert error.message == f"Cannot reach h:443: {reason}."
+
+
+@pytest.mark.parametrize(
+    ("cause", "code", "message"),
+    [
+        (TimeoutError(), "timeout", "No complete response from h:443 within 2.5 s."),
+        (ssl.SSLError(1, "[X] x\n(_ssl.c:1)"), "tls", "TLS with h:443 failed: [X] x (_ssl.c:1)."),
+        (MISMATCH, "tls", "TLS with h:443 failed: IP address mismatch."),
+        (NO_CERTIFICATE, "tls", "TLS with h:443 failed: no certificate or crl found."),
+        (
+            OSError("Tunnel connection failed: 407 No"),
+            "unexpected_status",
+            "The proxy requires a user and a password (HTTP 407).",
+        ),
+    ],
+)
+def test_timeouts_tls_and_proxies_have_errors_of_their_own(cause, code, message):
+    error = transport_error(RuntimeError("pool", cause), Route("https://h"), 2.5)
     assert error.code == code
-    assert words in error.message
-    assert error.message.isprintable()
-    assert error.next_step
+    assert error.message == message
+
+
+@pytest.mark.parametrize("attribute", ["reason", "__cause__", "__context__"])
+def test_the_cause_is_found_where_libraries_keep_it(attribute):
+    wrapped = RuntimeError("pool")
+    setattr(wrapped, attribute, REFUSED)
+    error = transport_error(RuntimeError(wrapped), Route("https://h"), 1)
+    assert error.message == "Cannot reach h:443: connection refused."
 
 
 @pytest.mark.parametrize(
@@ -84,53 +93,53 @@ def test_an_invalid_value_is_a_tls_error_only_with_tls(is_tls, message):
     assert transport_error(cause, Route("https://h"), 1, is_tls).message == message
 
 
-RESET = ConnectionResetError(104, "Connection reset by peer")
-NOT_HTTP = http.client.BadStatusLine("\x15\x03\x03\x00\x02\x02F")
-
-
 @pytest.mark.parametrize(
-    ("cause", "url", "proxy", "advises"),
+    ("cause", "route", "advises"),
     [
-        (NOT_HTTP, "http://h", None, True),
-        (NOT_HTTP, "http://h", "proxy:80", False),
-        (RESET, "http://h", None, True),
-        (RESET, "https://h", None, False),
+        (NOT_HTTP, Route("http://h"), True),
+        (NOT_HTTP, Route("http://h", "proxy:80"), False),
+        (RESET, Route("http://h"), True),
+        (RESET, Route("https://h"), False),
     ],
 )
-def test_http_on_a_port_with_tls_advises_https(cause, url, proxy, advises):
-    error = transport_error(cause, Route(url, proxy), 1)
+def test_http_on_a_port_with_tls_advises_https(cause, route, advises):
+    error = transport_error(cause, route, 1)
     assert ("write https in base_url" in error.next_step) is advises
 
 
 # Responses.
 
 
-RETRY_AFTER = [
-    ("0", 0.0),
-    (" 120 ", 120.0),
-    ("Sun, 01 Mar 2026 12:00:30 GMT", 30.0),
-    ("Sunday, 01-Mar-26 12:00:30 GMT", 30.0),
-    ("Sun Mar  1 12:00:30 2026", 30.0),
-    ("Sun, 01 Mar 2026 11:00:00 GMT", 0.0),
-    ("", None),
-    ("٣", None),
-    ("soon", None),
-    ("Sun, 99 Mar 2026 12:00:30 GMT", None),
-    ("9" * 4000, 1e18),
-]
-
-
-@pytest.mark.parametrize(("value", "seconds"), RETRY_AFTER)
-def test_retry_after_is_seconds_or_a_date(monkeypatch, value, seconds):
-    noon = datetime(2026, 3, 1, 12, 0, tzinfo=timezone.utc)
+@pytest.fixture
+def _noon_in_auckland(monkeypatch):
+    """Set the time to 12:00 UTC on 1 March 2026, on a machine with another time zone."""
+    monkeypatch.setattr(time, "time", lambda: 1_772_366_400.0)
     monkeypatch.setenv("TZ", "Pacific/Auckland")
     time.tzset()
-    try:
-        monkeypatch.setattr(time, "time", noon.timestamp)
-        assert retry_after(value) == seconds
-    finally:
-        monkeypatch.undo()
-        time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.usefixtures("_noon_in_auckland")
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("0", 0),
+        (" 120 ", 120),
+        ("Sun, 01 Mar 2026 12:00:30 GMT", 30),
+        ("Sunday, 01-Mar-26 12:00:30 GMT", 30),
+        ("Sun Mar  1 12:00:30 2026", 30),
+        ("Sun, 01 Mar 2026 11:00:00 GMT", 0),
+        ("", None),
+        ("٣", None),
+        ("soon", None),
+        ("Sun, 99 Mar 2026 12:00:30 GMT", None),
+        ("9" * 4000, 1e18),
+    ],
+)
+def test_retry_after_is_seconds_or_a_date(value, seconds):
+    assert retry_after(value) == seconds
 
 
 REQUEST = Request("GET", "/things", "things:read", "list of things", next_step="Look elsewhere.")
@@ -144,28 +153,27 @@ def error_of(status, body=b"", headers=None, url="https://h/things", connection=
     return status_error(response, REQUEST, connection)
 
 
-STATUSES = [
-    (101, "unexpected_status", "returned an unexpected status (HTTP 101).", "Look elsewhere."),
-    (300, "redirected", "redirects to nowhere, which is not followed (HTTP 300).", "base_url"),
-    (400, "unexpected_status", "returned an unexpected status (HTTP 400).", "Look elsewhere."),
-    (401, "unauthorized", "rejected the token (HTTP 401).", "Check api_token_file (/token)"),
-    (403, "forbidden", "(HTTP 403); the token may lack the scope things:read.", "(/token)"),
-    (404, "not_found", "has no list of things at https://h/things (HTTP 404).", "Look elsewhere."),
-    (407, "unexpected_status", "The proxy proxy:80 requires a user", "http_proxy, https_proxy and"),
-    (429, "rate_limited", "is throttling requests (HTTP 429).", "Run again later"),
-    (500, "server_error", "is failing (HTTP 500).", "Run again later"),
-    (599, "server_error", "is failing (HTTP 599).", "Run again later"),
-    (600, "unexpected_status", "returned an unexpected status (HTTP 600).", "Look elsewhere."),
-]
-
-
-@pytest.mark.parametrize(("status", "code", "message", "next_step"), STATUSES)
-def test_each_status_has_its_error(status, code, message, next_step):
+@pytest.mark.parametrize(
+    ("status", "code", "words"),
+    [
+        (299, "unexpected_status", "returned an unexpected status (HTTP 299). Look elsewhere."),
+        (300, "redirected", "redirects to nowhere, which is not followed (HTTP 300). If"),
+        (400, "unexpected_status", "returned an unexpected status (HTTP 400). Look elsewhere."),
+        (401, "unauthorized", "rejected the token (HTTP 401). Check api_token_file (/token)"),
+        (403, "forbidden", "(HTTP 403); the token may lack the scope things:read. Check the scope"),
+        (404, "not_found", "no list of things at https://h/things (HTTP 404). Look elsewhere."),
+        (407, "unexpected_status", "The proxy proxy:80 requires a user and a password (HTTP 407)."),
+        (429, "rate_limited", "is throttling requests (HTTP 429). Run again later"),
+        (500, "server_error", "is failing (HTTP 500). Run again later"),
+        (599, "server_error", "is failing (HTTP 599). Run again later"),
+        (600, "unexpected_status", "returned an unexpected status (HTTP 600). Look elsewhere."),
+    ],
+)
+def test_each_status_has_its_error(status, code, words):
     error = error_of(status)
     assert error.status == status
     assert error.code == code
-    assert message in error.message
-    assert next_step in error.next_step
+    assert words in str(error)
 
 
 @pytest.mark.parametrize("status", [302, 400, 401, 403, 404, 407, 429, 503])
@@ -199,11 +207,9 @@ def test_the_target_of_a_redirect_is_shown():
     assert len(message) < 250
 
 
-@pytest.mark.parametrize("before", [100, 140, 155, 160])
-def test_a_quotation_is_redacted_before_it_is_cut(before):
-    message = error_of(400, b"x" * before + TOKEN.encode() + b" and more").message
-    assert "sk/l" not in message
-    assert "oken" not in message
+def test_a_quotation_is_redacted_before_it_is_cut():
+    body = b"x" * 140 + TOKEN.encode()
+    assert "sk/" not in error_of(400, body).message
 
 
 def test_a_short_token_is_replaced_in_quotations_only():
@@ -216,8 +222,11 @@ def test_a_short_token_is_replaced_in_quotations_only():
 def test_the_query_of_a_link_is_not_shown():
     link = REQUEST._replace(link="https://h/x?secret=1")
     assert shown_url(link, CONNECTION) == "https://h/x?..."
-    query = REQUEST._replace(query=(("after", "a b"), ("token", TOKEN)))
-    assert shown_url(query, CONNECTION) == "https://h/things?after=a+b&token=********"
+
+
+def test_our_own_query_is_shown_without_the_token():
+    request = REQUEST._replace(query=(("after", "a b"), ("token", TOKEN)))
+    assert shown_url(request, CONNECTION) == "https://h/things?after=a+b&token=********"
 
 
 PLAIN_HTTP = b"<h1>The plain HTTP request was sent to HTTPS port</h1>"
