@@ -26,17 +26,10 @@ from support.secrets import find_secret
 
 TIME_LIMIT = 300.0  # seconds; generous, since the machine may be shared
 _GRACE = 5.0  # seconds
-# Of a long output, a failure shows the first and the last lines.
-_FIRST_LINES = 10
-_LAST_LINES = 40
 
 
 class CommandError(AssertionError):
     """A command did not do what was expected; the message contains its output."""
-
-
-class TimeLimitError(CommandError):
-    """A command exceeded its time limit and was killed."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +53,9 @@ class Result:
     def shows(self, *texts: str) -> Result:
         """Return the result itself; raise CommandError if it does not contain all these texts."""
         __tracebackhide__ = True
-        if missing := [text for text in texts if not self.contains(text)]:
-            raise CommandError(f"does not show {missing}\n{self}")
+        for text in texts:
+            if not self.contains(text):
+                raise CommandError(f"does not show: {text}\n{self}")
         return self
 
     def json(self) -> Any:
@@ -80,23 +74,14 @@ class Result:
         return self
 
     def __str__(self) -> str:
-        return (
-            f"$ {' '.join(self.command)}\nexit status {self.rc}\n"
-            f"--- stdout\n{_shorten(self.stdout)}\n--- stderr\n{_shorten(self.stderr)}"
-        )
+        command = " ".join(self.command)
+        output = f"--- stdout\n{self.stdout}\n--- stderr\n{self.stderr}"
+        return f"$ {command}\nexit status {self.rc}\n{output}"
 
 
 def without_white_space(text: str) -> str:
     """Return a text without white space, since Ansible breaks lines."""
     return "".join(text.split())
-
-
-def _shorten(text: str) -> str:
-    lines = text.splitlines()
-    left_out = len(lines) - _FIRST_LINES - _LAST_LINES
-    if left_out <= 0:
-        return text
-    return "\n".join([*lines[:_FIRST_LINES], f"[{left_out} lines]", *lines[-_LAST_LINES:]])
 
 
 def search_path(python: Path) -> str:
@@ -130,7 +115,7 @@ def clean_environment(home: Path, python: Path = Path(sys.executable)) -> dict[s
 class Runner:
     """Run the commands of one virtual environment with a separate home.
 
-    ``environment`` may be changed between runs; ``results`` contains every run so far.
+    ``environment`` may be changed between runs.
     """
 
     def __init__(
@@ -138,7 +123,6 @@ class Runner:
     ) -> None:
         self.home = home
         self.environment = clean_environment(home, python)
-        self.results: list[Result] = []
         if collections is not None:
             self.environment["ANSIBLE_COLLECTIONS_PATH"] = str(collections)
         self._no_configuration = home / "no_configuration.cfg"
@@ -153,17 +137,18 @@ class Runner:
         stdin: str = "",
         time_limit: float = TIME_LIMIT,
     ) -> Result:
-        """Run a program with ``env`` added to the clean environment; raise TimeLimitError.
+        """Run a program with ``env`` added to the clean environment.
 
-        The working directory defaults to the home. Only an ansible.cfg in it is used.
+        The working directory defaults to the home. Only an ansible.cfg in it is used. Raises
+        CommandError after the time limit, and if a token was shown.
         """
         folder = cwd or self.home
         configuration = folder / "ansible.cfg"
-        chosen = configuration if configuration.exists() else self._no_configuration
-        environment = {"ANSIBLE_CONFIG": str(chosen), **self.environment, **(env or {})}
+        if not configuration.exists():
+            configuration = self._no_configuration
+        environment = {"ANSIBLE_CONFIG": str(configuration), **self.environment, **(env or {})}
         command = (program, *map(str, arguments))
         result = _finish(command, environment, folder, stdin, time_limit)
-        self.results.append(result)
         if shown := find_secret(result.output):
             raise CommandError(f"a token was shown: {shown}\n{result}")
         return result
@@ -199,7 +184,7 @@ def _finish(
     except subprocess.TimeoutExpired:
         stdout, stderr = _end(process)
         result = Result(command, process.returncode, stdout, stderr)
-        raise TimeLimitError(f"killed after {time_limit:g} s\n{result}") from None
+        raise CommandError(f"killed after the time limit\n{result}") from None
     except BaseException:
         # Ctrl-C does not reach the process.
         _end(process)

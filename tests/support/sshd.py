@@ -59,7 +59,8 @@ class SshError(Exception):
 
 
 def _program(name: str) -> str | None:
-    path = os.pathsep.join([os.environ.get("PATH", os.defpath), *_SYSTEM_FOLDERS])
+    inherited = os.environ.get("PATH", os.defpath)
+    path = os.pathsep.join([inherited, *_SYSTEM_FOLDERS])
     return shutil.which(name, path=path)
 
 
@@ -102,10 +103,9 @@ class SshServer:
     @property
     def environment(self) -> dict[str, str]:
         """Return variables that make Ansible use that file and no folder of the user's home."""
-        return {
-            "ANSIBLE_SSH_ARGS": f"-F {shlex.quote(str(self.configuration))}",
-            "ANSIBLE_REMOTE_TMP": str(self.folder / "remote"),
-        }
+        file = shlex.quote(str(self.configuration))
+        remote = str(self.folder / "remote")
+        return {"ANSIBLE_SSH_ARGS": f"-F {file}", "ANSIBLE_REMOTE_TMP": remote}
 
     @property
     def known_names(self) -> list[str]:
@@ -124,17 +124,17 @@ class SshServer:
     def __enter__(self) -> SshServer:
         if reason := obstacle():
             raise SshError(reason)
-        try:
-            self.user = pwd.getpwuid(os.getuid()).pw_name
-        except KeyError:
-            raise SshError(f"user {os.getuid()} has no entry in the user database") from None
         self.folder.mkdir(parents=True, exist_ok=True)
         self.folder.chmod(0o700)
+        # It fails for a user without an entry in the user database.
+        self._make_key("host_key")
+        self._make_key("client_key")
+        self.user = pwd.getpwuid(os.getuid()).pw_name
         try:
             self.port = free_port(self.addresses[0])
         except OSError as error:
             raise SshError(f"no server can listen on {self.addresses[0]}: {error}") from error
-        self._write_files()
+        self._write_configuration()
         try:
             self.start()
             self._log_in()
@@ -146,17 +146,12 @@ class SshServer:
     def __exit__(self, *exception: object) -> None:
         self.stop()
 
-    def _write_files(self) -> None:
-        for key in ("host_key", "client_key"):
-            self._make_key(key)
-        listen = [f"ListenAddress {address}:{self.port}\n" for address in self.addresses]
-        server = _SERVER_CONFIGURATION.format(folder=self.folder) + "".join(listen)
+    def _write_configuration(self) -> None:
+        server = _SERVER_CONFIGURATION.format(folder=self.folder)
+        for address in self.addresses:
+            server += f"ListenAddress {address}:{self.port}\n"
         (self.folder / "sshd_config").write_text(server, encoding="utf-8")
-        client = _CLIENT_CONFIGURATION.format(
-            folder=self.folder,
-            port=self.port,
-            user=self.user,
-        )
+        client = _CLIENT_CONFIGURATION.format(folder=self.folder, port=self.port, user=self.user)
         self.configuration.write_text(client, encoding="utf-8")
 
     def _make_key(self, name: str) -> None:
@@ -167,12 +162,13 @@ class SshServer:
         if os.getuid() == 0:
             # sshd requires it. It is not removed, since another server may use it.
             Path("/run/sshd").mkdir(mode=0o755, parents=True, exist_ok=True)
-        command = [str(_program("sshd")), "-D", "-e", "-f", str(self.folder / "sshd_config")]
+        configuration = str(self.folder / "sshd_config")
+        command = [str(_program("sshd")), "-D", "-e", "-f", configuration]
         with (self.folder / "sshd.log").open("wb") as log:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
             )
-        self._wait()
+        self._wait(self._process)
 
     def stop(self) -> None:
         """End the server and every connection; does nothing if it has ended."""
@@ -184,16 +180,13 @@ class SshServer:
             self._process.wait(timeout=_START_LIMIT)
             self._process = None
 
-    def _wait(self) -> None:
+    def _wait(self, process: subprocess.Popen[bytes]) -> None:
         deadline = time.monotonic() + _START_LIMIT
         for address in self.addresses:
             while not _is_listening(address, self.port):
-                ended = self._process is None or self._process.poll() is not None
-                if ended or time.monotonic() > deadline:
+                if process.poll() is not None or time.monotonic() > deadline:
                     log = (self.folder / "sshd.log").read_text(encoding="utf-8", errors="replace")
-                    raise SshError(
-                        f"OpenSSH's server did not start: {log.strip() or 'no reason given'}"
-                    )
+                    raise SshError(f"OpenSSH's server did not start: {log}")
                 time.sleep(0.02)
 
     def _log_in(self) -> None:
@@ -207,7 +200,8 @@ class SshServer:
 def _with_descendants(pid: int) -> list[int]:
     """Return a process and all that it started, directly or not."""
     with suppress(OSError):  # it has ended
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii")
+        task = Path(f"/proc/{pid}/task/{pid}")
+        children = (task / "children").read_text(encoding="ascii")
         found = [_with_descendants(int(child)) for child in children.split()]
         return [pid, *chain.from_iterable(found)]
     return []
@@ -224,7 +218,7 @@ def _is_listening(address: str, port: int) -> bool:
 def _run(name: str, *arguments: str | Path) -> None:
     command = [str(_program(name)), *map(str, arguments)]
     done = subprocess.run(
-        command, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False
+        command, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, text=True, check=False
     )
     if done.returncode != 0:
-        raise SshError(done.stderr.decode("utf-8", "replace").strip() or f"{name} failed")
+        raise SshError(f"{name}: {done.stderr.strip()}")
