@@ -2,24 +2,21 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A source under test: a separate inventory file, and the inventory that Ansible reads from it."""
-
-from __future__ import annotations
+"""Sources under test: an inventory file for an account, alone or among others."""
 
 import json
 import re
 import shutil
-from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sandbox import Sandbox
 from sandbox.account import SERVER
-from support.fixtures import KNOWN_NAMES
-from support.run import CommandError, without_white_space, write_inventory
+from support.run import without_white_space, write_inventory
 
 ENDING = ".server_management.yml"
 
@@ -35,9 +32,10 @@ class Source:
     def file(self, name="test.server_management.yml", **options):
         """Write an inventory file; an option of None is left out."""
         connection = {"base_url": self.sandbox.url, "api_token": self.sandbox.token}
-        every = {**connection, "retries": 0, **options}
-        kept = {key: value for key, value in every.items() if value is not None}
-        return write_inventory(self.folder, kept, name)
+        options = {**connection, "retries": 0, **options}
+        for option in [key for key, value in options.items() if value is None]:
+            del options[option]
+        return write_inventory(self.folder, options, name)
 
     def run(self, *arguments, **options):
         """List a source with these options."""
@@ -61,47 +59,23 @@ class Source:
         playbook = self.folder / "patterns.yml"
         playbook.write_text(json.dumps([{"hosts": pattern} for pattern in patterns]))
         result = self.runner.playbook(*as_arguments(sources), "--list-hosts", playbook).ok()
-        found = {}
-        for line in result.stdout.splitlines():
-            if play := re.fullmatch(r" *play #\d+ \((.+?)\):.*", line):
-                pattern = play[1]
-                found[pattern] = []
-            elif host := re.fullmatch(r"      (\S+)", line):
-                found[pattern].append(host[1])
-        return found
+        _heading, *plays = result.stdout.split("play #")
+        hosts = [re.findall(r"^      (\S+)$", play, re.MULTILINE) for play in plays]
+        return dict(zip(patterns, hosts, strict=True))
 
 
 @dataclass
 class Expected:
     """A source, and what a command must make of it.
 
-    ``hosts`` are those of the group with the name of the case, None for any. Each of ``warns`` is
-    in another warning about the source, and there are no others. All of ``fails`` are in the error.
+    ``hosts`` are those of the group with the name of the case. Each of ``warns`` is in a warning
+    about the source, and there are no others. All of ``fails`` are in the error.
     """
 
     path: Path
-    hosts: list[str] | None
-    warns: Sequence[str]
-    fails: Sequence[str]
-
-    def problems(self, found, warnings, error):
-        """Yield how the source differs from what is expected."""
-        if self.hosts is not None and found != self.hosts:
-            yield f"has the hosts {found} instead of {self.hosts}"
-        if error and not self.fails:
-            yield f"failed: {error}"
-        if self.fails and not error:
-            yield "did not fail"
-        if not error and len(warnings) != len(self.warns):
-            yield f"has {len(warnings)} warnings instead of {len(self.warns)}: {warnings}"
-        yield from _missing(self.warns, "".join(warnings))
-        yield from _missing(self.fails, error)
-
-
-def _missing(texts, shown):
-    for text in texts:
-        if without_white_space(text) not in shown:
-            yield f"does not show: {text}\n  but: {shown}"
+    hosts: Any
+    warns: Any
+    fails: Any
 
 
 class Sources:
@@ -119,57 +93,59 @@ class Sources:
     def serve(self, *names, **account):
         """Serve an account until the test ends, with one server for each name."""
         if names:
-            account["servers"] = [
-                {**SERVER, "id": f"srv_{number}", "name": name, "ipv4": f"203.0.113.{number}"}
-                for number, name in enumerate(names, start=1)
-            ]
+            account["servers"] = named(*names)
         return self._stack.enter_context(Sandbox(**account))
 
     def add(self, case, api=None, *, hosts=None, warns=(), fails=(), **options):
-        """Add a source over an account, by default over a new one with the server ``<case>-1``."""
+        """Add a source over an account, by default over a new one with the server ``<case>-1``.
+
+        Unless it fails, its hosts must have the names of the servers, or be the given ``hosts``.
+        """
         if api is None:
             api = self.serve(f"{case}-1")
-            hosts = [f"{case}-1"]
         if fails:
             hosts = []
+        if hosts is None:
+            hosts = sorted(server["name"] for server in api.servers)
         source = Source(self.runner, api, self.folder)
         path = source.file(f"{case}{ENDING}", **{"group": case, **options})
         self.all[case] = Expected(path, hosts, as_tuple(warns), as_tuple(fails))
         return api
 
-    def add_with_prefix(self, case, api, **options):
-        """Add a source over the known servers that names its hosts ``<case>-web-1`` and so on.
-
-        So several sources can list one account, and each has separate hosts.
-        """
-        hosts = [f"{case}-{name}" for name in KNOWN_NAMES]
-        prefixed = [f"'{case}-' ~ server_management_name"]
-        self.add(case, api, **{"hosts": hosts, "hostnames": prefixed, **options})
-
-    def write(self, case, content, fails):
-        """Add a source with this content, which fails."""
-        path = write_inventory(self.folder, content, f"{case}{ENDING}")
-        self.all[case] = Expected(path, [], (), as_tuple(fails))
+    def list(self, *arguments, env=None):
+        """List all sources by one command."""
+        paths = as_arguments(case.path for case in self.all.values())
+        return self.runner.inventory(*arguments, *paths, "--list", env=env).ok()
 
     def check(self, *arguments, env=None):
-        """List all sources by one command; raise CommandError for those not as expected."""
-        __tracebackhide__ = True
-        paths = as_arguments(case.path for case in self.all.values())
-        result = self.runner.inventory(*arguments, *paths, "--list", env=env).ok()
+        """List all sources, and check the hosts and the messages of each."""
+        result = self.list(*arguments, env=env)
+        print(result)  # pytest shows it if the test fails
         listing = result.json()
         warned = warnings(result)
         failed = failures(result)
-        problems = []
         for name, case in self.all.items():
-            found = members(listing, name)
-            differences = case.problems(found, warned.get(name, []), failed.get(name, ""))
-            problems += [f"{name}: {difference}" for difference in differences]
-        is_silent = not any(case.warns or case.fails for case in self.all.values())
-        if "Traceback" in result.output or (is_silent and not arguments and result.stderr):
-            problems.append(f"there are other messages\n{result}")
-        if problems:
-            raise CommandError("\n".join(problems))
+            assert members(listing, name) == case.hosts, name
+            if not case.fails:
+                assert name not in failed
+                assert len(warned.get(name, [])) == len(case.warns), name
+            for text in case.warns:
+                assert without_white_space(text) in "".join(warned[name])
+            for text in case.fails:
+                assert without_white_space(text) in failed[name]
+        assert "Traceback" not in result.output
+        if not warned and not failed:
+            assert result.stderr == ""
         return result
+
+
+def named(*names):
+    """Return servers with these names, and the ids ``srv_1``, ``srv_2`` and so on."""
+    servers = []
+    for number, name in enumerate(names, start=1):
+        place = {"id": f"srv_{number}", "ipv4": f"203.0.113.{number}"}
+        servers.append({**SERVER, "name": name, **place})
+    return servers
 
 
 def as_tuple(texts):
@@ -206,12 +182,10 @@ def as_arguments(sources):
 
 def failures(result):
     """Return what was printed for each source that failed, by case, without white space."""
-    found = {}
-    shown = without_white_space(result.stderr)
     # Ansible prints what went wrong first, and then which source it was.
-    for match in re.finditer(rf"(.*?)Unabletoparse\S*?([^/]+){ENDING}asaninventory", shown):
-        found[match[2]] = match[1]
-    return found
+    pattern = rf"(.*?)Unabletoparse\S*?([^/]+){ENDING}asaninventory"
+    found = re.findall(pattern, without_white_space(result.stderr))
+    return {case: error for error, case in found}
 
 
 def warnings(result):
@@ -228,9 +202,21 @@ def hosts(listing):
     return sorted(listing["_meta"]["hostvars"])
 
 
+def addresses(listing):
+    """Return the address of each host of a list, None if it has none."""
+    hostvars = listing["_meta"]["hostvars"]
+    return {name: variables.get("ansible_host") for name, variables in hostvars.items()}
+
+
 def members(listing, group):
     """Return the hosts of a group, in order."""
     return listing.get(group, {}).get("hosts", [])
+
+
+def tokens_sent(api):
+    """Return the tokens of the requests that a sandbox has received."""
+    headers = [request.headers["Authorization"] for request in api.requests]
+    return [header.removeprefix("Bearer ") for header in headers]
 
 
 @pytest.fixture

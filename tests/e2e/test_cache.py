@@ -4,22 +4,24 @@
 
 """The cache: one entry for each account, its options, and when a stale entry is used."""
 
-from pathlib import Path
+import pytest
 
 from sandbox import Fault
-from support.fixtures import KNOWN_NAMES
 
-from .conftest import cached, hosts, rewrite
+from .conftest import cached, rewrite
 
 
-def test_a_hit_sends_no_request_and_imports_no_http(source, tmp_path):
-    path = source.file(**cached(tmp_path / "cache"))
-    first = source.runner.inventory("-i", path, "--list").ok()
-    assert first.stderr == ""
-    program = Path(source.runner.environment["PATH"].split(":")[0], "ansible-inventory")
-    hit = source.runner.run("python", "-X", "importtime", program, "-i", path, "--list").ok()
-    assert hosts(hit.json()) == KNOWN_NAMES
-    assert first.json() == hit.json()
+@pytest.fixture
+def cache(tmp_path):
+    """Return the folder of the cache."""
+    return tmp_path / "cache"
+
+
+def test_a_hit_sends_no_request_and_imports_no_http(source, cache):
+    listing = source.list_silently(**cached(cache))
+    source.runner.environment["PYTHONPROFILEIMPORTTIME"] = "1"
+    hit = source.run(**cached(cache)).ok()
+    assert hit.json() == listing
     assert len(source.sandbox.requests) == 1
     assert "plugins.plugin_utils._cache" in hit.stderr
     assert "requests" not in hit.stderr
@@ -39,110 +41,108 @@ REFRESH = """
 """
 
 
-def test_a_playbook_and_a_flush_rewrite_it(source, tmp_path):
-    path = source.file(**cached(tmp_path / "cache"))
-    playbook = tmp_path / "refresh.yml"
+def test_a_playbook_and_a_flush_rewrite_it(source, cache):
+    path = source.file(**cached(cache))
+    source.runner.inventory("-i", path, "--list").ok()
+    playbook = source.folder / "refresh.yml"
     playbook.write_text(REFRESH)
-    assert hosts(source.list_silently(**cached(tmp_path / "cache"))) == KNOWN_NAMES
     source.sandbox.servers.pop()
     played = source.runner.playbook("-i", path, playbook).ok()
     assert played.stdout.count("second") == 2
-    assert len(source.sandbox.requests) == 2
     source.sandbox.servers.pop()
     source.flush(path).ok().shows("hosts (1)")
     assert len(source.sandbox.requests) == 3
-    (entry,) = (tmp_path / "cache").iterdir()
-    content = entry.read_text()
-    assert "srv_1" in content
-    assert "srv_2" not in content
+    (entry,) = cache.iterdir()
+    assert "srv_2" not in entry.read_text()
 
 
-def test_it_has_one_entry_for_each_account(source, sources, tmp_path):
-    options = cached(tmp_path / "cache")
+def test_it_has_one_entry_for_each_account(source, sources, cache):
+    options = cached(cache)
     api = source.sandbox
-    sources.add_with_prefix("first", api, **options)
-    sources.add_with_prefix("hit", api, **options, regions=["eu-1", "eu-2"], timeout=9)
-    sources.add("denied", api, **options, api_token="another", fails="rejected the token")
+    sources.add("first", api, **options)
+    sources.add("hit", api, hosts=["web-2"], **options, regions=["eu-2"])
+    options["api_token"] = "another"
+    sources.add("denied", api, fails="rejected the token", **options)
+    options["api_token"] = api.token
     other = sources.serve("other-1", token=api.token)
-    sources.add("other", other, **options, hosts=["other-1"])
+    sources.add("other", other, **options)
     sources.check()
     assert len(api.requests) == 2
     assert len(other.requests) == 1
-    assert len(list((tmp_path / "cache").iterdir())) == 2
+    assert len(list(cache.iterdir())) == 2
 
 
-def test_it_has_only_whole_listings(sources, tmp_path):
-    options = cached(tmp_path / "cache")
-    partial = sources.serve("partial-1")
-    partial.fail(Fault(has_more=True), times=2)
-    text = "The API has more servers than the 1 that was received."
-    sources.add("first", partial, **options, hosts=["partial-1"], warns=text, allow_partial=True)
-    sources.add("second", partial, **options, hosts=["partial-1"], warns=text, allow_partial=True)
-    short = sources.serve("short-1")
+def test_it_keeps_no_partial_listing(source, cache):
+    source.sandbox.fail(Fault(has_more=True))
+    result = source.run(**cached(cache), allow_partial=True).ok()
+    result.shows("The API has more servers than the 3 that were received.")
+    assert list(cache.iterdir()) == []
+
+
+def test_it_keeps_no_listing_with_fewer_servers_than_expected(sources, cache):
+    options = cached(cache)
+    expecting = {**options, "min_servers": 2}
+    api = sources.serve("web-1")
     minimum = "min_servers: 2 or more expected, but the account has 1."
-    sources.add("short", short, **options, fails=minimum, min_servers=2)
-    sources.add("good", short, **options, hosts=["short-1"])
-    sources.add("short_hit", short, **options, fails=minimum, min_servers=2)
+    sources.add("failed", api, fails=minimum, **expecting)
+    sources.add("kept", api, **options)
+    sources.add("hit", api, fails=minimum, **expecting)
     sources.check()
-    assert len(partial.requests) == 2
-    assert len(short.requests) == 2
-    assert len(list((tmp_path / "cache").iterdir())) == 1
-
-
-def test_a_stale_entry_is_used_while_the_api_is_down(sources, tmp_path):
-    lifetime = {"cache_timeout": 60, "stale_cache_timeout": 600}
-    working = sources.add("working", **cached(tmp_path / "working"), **lifetime)
-    failing = sources.add("failing", **cached(tmp_path / "failing"), **lifetime)
-    denied = sources.add("denied", **cached(tmp_path / "denied"), **lifetime)
-    sources.check()
-    for case in sources.all:
-        (entry,) = (tmp_path / case).iterdir()
-        rewrite(entry, lambda content: {**content, "fetched": content["fetched"] - 100})
-    failing.fail(Fault(status=503), times=None)
-    denied.fail(Fault(status=401), times=None)
-    sources.all["failing"].warns = ["Using a stale listing, 1"]
-    sources.all["denied"].fails = ["HTTP 401"]
-    sources.all["denied"].hosts = []
-    sources.check()
-    assert len(working.requests) == 2
-
-
-def test_a_cache_that_never_expires_must_be_written_in_the_file_alone(source, sources, tmp_path):
-    settings = tmp_path / "ansible.cfg"
-    settings.write_text("[defaults]\nfact_caching_timeout = 0\n")  # for facts
-    options = cached(tmp_path / "cache")
-    api = source.sandbox
-    sources.add_with_prefix("no_cache", api)
-    sources.add_with_prefix("written", api, **options, cache_timeout=0)
-    inherited = "cache_timeout: is 0 in ansible.cfg or in the environment, so that an entry"
-    sources.add("inherited", api, **options, fails=inherited)
-    sources.check(env={"ANSIBLE_CONFIG": str(settings)})
     assert len(api.requests) == 2
 
 
-def test_it_can_be_set_up_for_all_sources(source, sources, tmp_path):
-    sources.add_with_prefix("environment", source.sandbox)
+def make_older(content):
+    """Make an entry 100 seconds older."""
+    content["fetched"] -= 100
+    return content
+
+
+def test_a_stale_entry_is_used_while_the_api_is_down(sources, cache):
+    options = {**cached(cache), "cache_timeout": 60, "stale_cache_timeout": 600}
+    api = sources.add("stale", **options)
+    sources.check()
+    (entry,) = cache.iterdir()
+    rewrite(entry, make_older)
+    api.fail(Fault(status=503))
+    sources.add("stale", api, warns="Using a stale listing, 1", **options)
+    sources.check()
+
+
+def test_a_cache_that_never_expires_must_be_written_in_the_file_alone(source, sources, cache):
+    settings = source.folder / "ansible.cfg"
+    settings.write_text("[defaults]\nfact_caching_timeout = 0\n")  # for facts
+    sources.add("no_cache", source.sandbox)
+    written = {**cached(cache), "cache_timeout": 0}
+    sources.add("written", source.sandbox, **written)
+    inherited = "cache_timeout: is 0 in ansible.cfg or in the environment, so that an entry"
+    sources.add("inherited", source.sandbox, fails=inherited, **cached(cache))
+    sources.check(env={"ANSIBLE_CONFIG": str(settings)})
+
+
+VARIABLES = {
+    "ANSIBLE_INVENTORY_CACHE": "true",
+    "ANSIBLE_INVENTORY_CACHE_PLUGIN": "ansible.builtin.jsonfile",
+    "ANSIBLE_INVENTORY_CACHE_PLUGIN_PREFIX": "fleet_",
+}
+
+
+def test_it_can_be_set_up_for_all_sources(source, sources, cache):
+    sources.add("environment", source.sandbox)
     # The file takes precedence.
-    sources.add_with_prefix("off", source.sandbox, cache=False, cache_prefix="off_")
-    sources.add_with_prefix("prefix", source.sandbox, cache_prefix="own_")
-    variables = {
-        "ANSIBLE_INVENTORY_CACHE": "true",
-        "ANSIBLE_INVENTORY_CACHE_PLUGIN": "ansible.builtin.jsonfile",
-        "ANSIBLE_INVENTORY_CACHE_CONNECTION": str(tmp_path / "cache"),
-        "ANSIBLE_INVENTORY_CACHE_PLUGIN_PREFIX": "fleet_",
-    }
-    sources.check(env=variables)
-    fleet, own = sorted(path.name for path in (tmp_path / "cache").iterdir())
-    assert fleet.startswith("fleet_")
-    assert own.startswith("own_")
+    sources.add("off", source.sandbox, cache=False, cache_prefix="off_")
+    sources.add("prefix", source.sandbox, cache_prefix="own_")
+    connection = {"ANSIBLE_INVENTORY_CACHE_CONNECTION": str(cache)}
+    sources.check(env={**VARIABLES, **connection})
+    names = [path.name for path in cache.iterdir()]
+    prefixes = {name.partition("_")[0] for name in names}
+    assert prefixes == {"fleet", "own"}
 
 
-def test_a_cache_that_does_not_work_is_named_and_not_needed(source, sources, tmp_path):
-    api = source.sandbox
-    (tmp_path / "a_file").write_text("")
+def test_a_cache_that_does_not_work_is_named_and_not_needed(source, sources, cache):
+    cache.write_text("")
     file = "The cache ansible.builtin.jsonfile can't be used"
-    sources.add_with_prefix("file", api, **cached(tmp_path / "a_file"), warns=file)
+    sources.add("file", source.sandbox, warns=file, **cached(cache))
     # This one is lost with the command.
     memory = "the cache plugin memory keeps nothing between two commands"
-    sources.add_with_prefix("memory", api, cache=True, warns=memory)
+    sources.add("memory", source.sandbox, warns=memory, cache=True)
     sources.check()

@@ -6,36 +6,15 @@
 
 import re
 
-from support.fixtures import KNOWN
 
-from .conftest import cached
-
-
-def arguments(listing, host):
-    """Return the arguments of ssh, sftp and scp for a host; None for a program without any."""
-    variables = listing["_meta"]["hostvars"][host]
-    programs = ("ssh", "sftp", "scp")
-    return [variables.get(f"ansible_{program}_extra_args") for program in programs]
-
-
-def test_an_alias_is_plain_text_even_if_the_id_is_a_template(sources):
-    hostile = {**KNOWN[0], "id": "{{ 7 * 7 }} -o ProxyCommand=id\n%h", "name": "hostile"}
-    sources.add("known", sources.serve(servers=KNOWN), host_key_alias=True)
-    sources.add("template", sources.serve(servers=[hostile]), host_key_alias=True)
-    listing = sources.check().json()
-    assert arguments(listing, "web-1") == ["-o HostKeyAlias=srv_1"] * 3
-    assert arguments(listing, "db-1") == ["-o HostKeyAlias=srv_3"] * 3
-    alias, *others = arguments(listing, "hostile")
+def test_an_alias_is_plain_text_even_if_the_id_is_a_template(source):
+    server = source.sandbox.servers[0]
+    server["id"] = "{{ 7 * 7 }} -o ProxyCommand=id\n%h"
+    result = source.run(host_key_alias=True).ok()
+    hostvars = result.json()["_meta"]["hostvars"]
+    alias = hostvars["web-1"]["ansible_ssh_extra_args"]
     assert re.fullmatch(r"-o HostKeyAlias=77-oroxyommandidh\+[0-9a-f]{32}", alias)
-    assert others == [alias, alias]
-
-
-def test_aliases_are_not_in_the_cache(source):
-    folder = source.folder / "cache"
-    listing = source.list_silently(host_key_alias=True, **cached(folder))
-    assert arguments(listing, "web-1") == ["-o HostKeyAlias=srv_1"] * 3
-    (entry,) = folder.iterdir()
-    assert "HostKeyAlias" not in entry.read_text()
-    listing = source.list_silently(**cached(folder))
-    assert arguments(listing, "web-1") == [None] * 3
-    assert len(source.sandbox.requests) == 1
+    for program in ("ssh", "sftp", "scp"):
+        variable = f"ansible_{program}_extra_args"
+        assert hostvars["web-1"][variable] == alias
+        assert hostvars["web-2"][variable] == "-o HostKeyAlias=srv_2"
