@@ -24,11 +24,12 @@ def task(module, options, **keywords):
     return {f"{COLLECTION}.{module}": options, **keywords}
 
 
-def write_playbook(source, tasks, **keywords):
+def run_playbook(source, tasks, *arguments, env, **keywords):
     play = {"hosts": "localhost", "gather_facts": False, "tasks": tasks, **keywords}
+    text = yaml.safe_dump([play])
     path = source.folder / "site.yml"
-    path.write_text(yaml.safe_dump([play]), encoding="utf-8")
-    return path
+    path.write_text(text.replace("https://api.example.com", source.sandbox.url))
+    return source.runner.playbook(path, "--diff", *arguments, env=env).ok()
 
 
 def run_tasks(source, tasks):
@@ -47,10 +48,9 @@ def run_tasks(source, tasks):
     api = source.sandbox
     connection = {"base_url": api.url, "api_token": api.token, "retries": 0}
     defaults = {f"group/{COLLECTION}.all": connection}
-    path = write_playbook(source, steps, module_defaults=defaults, vars={"results": results})
-    result = source.runner.playbook(path, "-vvvvvv", "--diff", env=LOUD).ok()
-    content = kept.read_text(encoding="utf-8")
-    return json.loads(content), result.stdout
+    play = {"module_defaults": defaults, "vars": {"results": results}}
+    result = run_playbook(source, steps, "-vvvvvv", env=LOUD, **play)
+    return json.loads(kept.read_bytes()), result.stdout
 
 
 NEW = {"name": "new\n", "plan": "small", "region": "eu-1"}
@@ -76,10 +76,11 @@ def test_modules_read_predict_or_fail_and_change_nothing(source):
     # Not beside the playbook: Ansible ignores that folder.
     library = source.folder / "broken" / "requests.py"
     library.parent.mkdir()
-    library.write_text("raise ModuleNotFoundError('gone', name='requests')\n", encoding="utf-8")
+    library.write_text("raise ModuleNotFoundError('gone', name='requests')\n")
     environment = {"PYTHONPATH": str(library.parent)}
     missing_library = task("server_info", {}, environment=environment)
-    source.sandbox.fail(Fault(status=403, body="{token} is not enough"), times=2)
+    forbidden = Fault(status=403, body="{token} is not enough")
+    source.sandbox.fail(forbidden, times=2)
     results, shown = run_tasks(source, {**TASKS, "missing_library": missing_library})
 
     codes = {}
@@ -96,13 +97,13 @@ def test_modules_read_predict_or_fail_and_change_nothing(source):
         "wallet": "not_yet_live",
         "missing_library": "missing_library",
     }
-    assert results["forbidden"]["msg"].count("********") == 1
+    assert "********" in results["forbidden"]["msg"]
     assert "with `delegate_to: localhost`" in results["missing_library"]["msg"]
     assert results["check_fails"]["error"]["code"] == "forbidden"
 
+    warning = "statuses: no server has Running; the account has running (2), stopped (1)."
     assert results["info"]["servers"] == [STOPPED]
-    (warning,) = results["info"]["warnings"]
-    assert warning.startswith("statuses: no server has Running; the account has running (2), ")
+    assert results["info"]["warnings"] == [warning]
     assert results["fleet"]["report"] == [
         "db-1 (srv_3) is not declared",
         "new is missing",
@@ -132,13 +133,12 @@ def test_text_of_the_api_is_never_rendered(source):
     hostile = {**HOSTILE, **RESERVED}
     source.sandbox.servers = [hostile, {**STOPPED, "plan": "{% raw %}"}]
     results, _output = run_tasks(source, READING)
-    fleet = results["fleet"]
-    (different,) = fleet["different"]
+    plan = {"expected": "small", "actual": "{% raw %}"}
+    (different,) = results["fleet"]["different"]
+    assert different["differences"] == {"plan": plan}
+    assert results["fleet"]["unexpected"] == [HOSTILE]
     assert results["found"]["servers"] == [HOSTILE]
-    assert fleet["unexpected"] == [HOSTILE]
-    assert different["differences"]["plan"]["actual"] == "{% raw %}"
-    assert fleet["report"] == REPORT
-    assert results["used"]["ansible_facts"]["lines"] == REPORT
+    assert results["used"]["ansible_facts"] == {"lines": REPORT}
 
 
 def examples(module):
@@ -178,11 +178,8 @@ def test_every_example_runs(source):
     tasks = []
     for path in REPOSITORY.glob("plugins/modules/*.py"):
         tasks += examples(path.stem)
-    playbook = write_playbook(source, tasks)
-    text = playbook.read_text().replace("https://api.example.com", source.sandbox.url)
-    playbook.write_text(text)
-    arguments = ("--check", "--diff", "-e", f"api_token={source.sandbox.token}")
-    environment = source.sandbox.environment
-    result = source.runner.playbook(playbook, *arguments, env=environment).ok()
+    account = source.sandbox.environment
+    variables = {"api_token": source.sandbox.token}
+    result = run_playbook(source, tasks, "--check", env=account, vars=variables)
     result.shows("failed=0", "--- before: web-01 +++ after: web-01")
     assert result.stdout.count("\nTASK [") >= 16

@@ -26,15 +26,8 @@ SERVERS = [
     Server("s\n_6", HOSTILE),
 ]
 DEFAULTS = {"id": None, "name": None, "plan": None, "region": None, "state": "present"}
-NEW = {
-    "id": "unknown",
-    "name": "new",
-    "status": "unknown",
-    "plan": "small",
-    "region": "eu",
-    "ipv4": "unknown",
-    "created_at": "unknown",
-}
+UNKNOWN = dict.fromkeys(WEB, "unknown")
+NEW = {**UNKNOWN, "name": "new", "plan": "small", "region": "eu"}
 
 
 def decide_on(options):

@@ -38,26 +38,23 @@ def test_servers_that_match_every_option_are_kept(wanted, identifiers):
 
 
 @pytest.mark.parametrize(
-    ("wanted", "messages"),
+    ("wanted", "message"),
     [
         (
             {"statuses": ["Running"], "regions": ["eu"]},
-            ["statuses: no server has Running; the account has running (2), stopped (1)."],
+            "statuses: no server has Running; the account has running (2), stopped (1).",
         ),
         (
             {"statuses": ["stopped"], "regions": ["us"]},
-            [
-                "statuses, regions: no server matches all of these options; the account has "
-                "status: running (2), stopped (1); region: eu (2), ap (1), us (1)."
-            ],
+            "statuses, regions: no server matches all of these options; the account has "
+            "status: running (2), stopped (1); region: eu (2), ap (1), us (1).",
         ),
-        ({"plans": ["small"]}, ["plans: no server has small; the account has none."]),
-        ({"statuses": ["running"]}, []),
+        ({"plans": ["small"]}, "plans: no server has small; the account has none."),
     ],
 )
-def test_options_that_keep_no_server_are_explained(wanted, messages):
+def test_options_that_keep_no_server_are_explained(wanted, message):
     explained = explain_empty(ACCOUNT, wanted)
-    assert explained == messages
+    assert explained == [message]
 
 
 def test_values_that_no_server_has_are_explained():
@@ -66,8 +63,9 @@ def test_values_that_no_server_has_are_explained():
     assert messages == ["statuses: no server has x, z; the account has running (2), stopped (1)."]
 
 
-def test_an_empty_account_is_not_explained():
+def test_options_that_keep_a_server_and_an_empty_account_are_not_explained():
     wanted = {"statuses": ["running"]}
+    assert explain_empty(ACCOUNT, wanted) == []
     assert explain_empty([], wanted) == []
     assert explain_unknown([], wanted) == []
 

@@ -55,12 +55,13 @@ DIFFERENCES = {
     "plan": {"expected": "large", "actual": "small"},
     "region": {"expected": "us", "actual": "eu"},
 }
+AMBIGUOUS = "twin is the name of 2 servers (s_2, s_3)"
 FINDINGS = {
     "in_sync": False,
     "report": [
         "db (s_4) is not declared",
         "new is missing",
-        "twin is the name of 2 servers (s_2, s_3)",
+        AMBIGUOUS,
         "web (s_1) has the plan small instead of large and the region eu instead of us",
     ],
     "missing": [NEW],
@@ -79,21 +80,12 @@ def test_every_finding_is_in_the_result_and_in_the_report(account):
     ("declared", "report"),
     [
         ([{"id": "s_1"}, *OTHERS, {"id": "s_9"}], ["s_9 is missing"]),
-        (
-            [{"name": "web", "status": "off"}, *OTHERS],
-            ["web has the status running instead of off"],
-        ),
+        ([{"name": "web", "plan": "l"}, *OTHERS], ["web has the plan small instead of l"]),
         (OTHERS, ["web (s_1) is not declared"]),
+        ([{"id": "s_1"}, {"name": "twin"}, {"id": "s_4"}], [AMBIGUOUS]),
         (
-            [{"id": "s_1"}, {"name": "twin"}, {"id": "s_4"}],
-            ["twin is the name of 2 servers (s_2, s_3)"],
-        ),
-        (
-            [{"id": "s_1"}, {"name": "twin"}, {"id": "s_2", "plan": "large"}, {"id": "s_4"}],
-            [
-                "twin is the name of 2 servers (s_2, s_3)",
-                "twin (s_2) has the plan small instead of large",
-            ],
+            [{"id": "s_1"}, {"name": "twin"}, {"id": "s_2", "status": "off"}, {"id": "s_4"}],
+            [AMBIGUOUS, "twin (s_2) has the status running instead of off"],
         ),
         (
             [{"name": "zoo"}, {"id": "s_1"}, {"name": "abc"}],

@@ -5,26 +5,22 @@
 import pytest
 
 from ansible_collections.server_management.cloud.plugins.module_utils import _operations
-from sandbox import Sandbox
-from support.modules import WEB, Outcome, run
+from support.fixtures import KNOWN
+from support.modules import Outcome, run
 
-
-@pytest.fixture
-def account():
-    with Sandbox(servers=[WEB]) as running:
-        yield running
+WEB = KNOWN[0]
 
 
 @pytest.mark.parametrize("check_mode", [False, True])
 @pytest.mark.parametrize(
     ("options", "result"),
     [
-        ({"name": "web \n", "plan": " small", "region": "eu\n"}, {"server": WEB}),
+        ({"name": "web-1 \n", "plan": " small", "region": "eu-1\n"}, {"server": WEB}),
         ({"name": "gone", "state": "absent"}, {}),
     ],
 )
-def test_nothing_to_do_is_ok(account, options, result, check_mode):
-    outcome = run("server", account, check_mode=check_mode, **options)
+def test_nothing_to_do_is_ok(sandbox, options, result, check_mode):
+    outcome = run("server", sandbox, check_mode=check_mode, **options)
     assert outcome == Outcome(result)
 
 
@@ -37,14 +33,14 @@ RESIZE = {
     "diff": {
         "before": WEB,
         "after": {**WEB, "plan": "large"},
-        "before_header": "s_1",
-        "after_header": "s_1",
+        "before_header": "srv_1",
+        "after_header": "srv_1",
     },
 }
 
 
-def test_check_mode_predicts_a_change_and_warns_that_it_is_not_yet_live(account):
-    outcome = run("server", account, check_mode=True, id="s_1", plan="large")
+def test_check_mode_predicts_a_change_and_warns_that_it_is_not_yet_live(sandbox):
+    outcome = run("server", sandbox, check_mode=True, id="srv_1", plan="large")
     warning = (
         "Resizing a server is not yet live: it needs the scope `servers:write`, and the API has "
         "announced but not released this operation; without check mode, this task fails."
@@ -53,13 +49,12 @@ def test_check_mode_predicts_a_change_and_warns_that_it_is_not_yet_live(account)
 
 
 @pytest.mark.parametrize("check_mode", [False, True])
-def test_a_live_operation_without_a_request_is_never_reported_as_done(
-    account, check_mode, monkeypatch
-):
+def test_a_live_operation_without_a_request_is_never_done(sandbox, check_mode, monkeypatch):
     resize = _operations.operation("server", "resize")
     live = resize._replace(live=True)
     monkeypatch.setattr(_operations, "OPERATIONS", [live])
-    outcome = run("server", account, check_mode=check_mode, name="web", plan="large")
+    options = {"name": "web-1", "plan": "large"}
+    outcome = run("server", sandbox, check_mode=check_mode, **options)
     assert outcome.warnings == []
     assert outcome.failed is not check_mode
     assert outcome.result["changed"] is check_mode
