@@ -26,6 +26,7 @@ SERVERS = [
     Server("s\n_6", HOSTILE),
 ]
 DEFAULTS = {"id": None, "name": None, "plan": None, "region": None, "state": "present"}
+REINSTALLED = {**WEB, "status": "unknown"}
 UNKNOWN = dict.fromkeys(WEB, "unknown")
 NEW = {**UNKNOWN, "name": "new", "plan": "small", "region": "eu"}
 
@@ -45,11 +46,7 @@ def decide_on(options):
         ({"name": "web", "plan": "large"}, Change("resize", WEB, {**WEB, "plan": "large"})),
         ({"name": "web", "state": "absent"}, Change("delete", WEB, {})),
         ({"name": "gone", "state": "absent"}, Change("", {}, {})),
-        ({"id": "s_9", "state": "absent"}, Change("", {}, {})),
-        (
-            {"name": "web", "state": "reinstalled"},
-            Change("reinstall", WEB, {**WEB, "status": "unknown"}),
-        ),
+        ({"name": "web", "state": "reinstalled"}, Change("reinstall", WEB, REINSTALLED)),
     ],
 )
 def test_the_options_decide_the_operation(options, change):

@@ -85,27 +85,18 @@ def test_a_preview_fails_without_a_request(sandbox, module, name, options, check
     assert sandbox.requests == []
 
 
-@pytest.mark.parametrize(
-    ("module", "name", "message"),
-    [
-        (
-            "volume",
-            "delete",
-            "Deleting a volume is not yet live: it needs the scope `storage:write`, and the API "
-            "has not announced this operation; nothing was changed.",
-        ),
-        (
-            "wallet_info",
-            "read",
-            "Reading the wallet balance is not yet live: it needs the scope `billing:read`, and "
-            "the API has announced but not released this operation.",
-        ),
-    ],
-)
-def test_the_message_names_the_scope_and_that_nothing_was_written(module, name, message):
+def test_the_message_about_a_write_names_the_scope_and_that_nothing_was_changed():
     with pytest.raises(NotYetLive) as caught:
-        operation(module, name).refuse()
-    assert str(caught.value) == message
+        operation("volume", "delete").refuse()
+    assert str(caught.value) == (
+        "Deleting a volume is not yet live: it needs the scope `storage:write`, and the API has "
+        "not announced this operation; nothing was changed."
+    )
+
+
+def test_the_message_about_a_read_does_not_mention_changes():
+    with pytest.raises(NotYetLive, match=r"API has announced but not released this operation\.$"):
+        operation("wallet_info", "read").refuse()
 
 
 def test_an_operation_without_a_request_is_refused_even_if_live():
