@@ -81,6 +81,7 @@ def test_a_file_without_a_token_is_unusable_for_now(content, problem, file):
     [
         ("/nowhere/file", "/nowhere/file: no such file or directory."),
         ("/", "/: is a directory."),
+        ("./nowhere/file", "./nowhere/file: no such file or directory."),
         ("/nowhere/\x00\x1b[1m", "/nowhere/ [1m: not a path."),
     ],
 )
