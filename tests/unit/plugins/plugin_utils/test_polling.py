@@ -7,231 +7,191 @@
 import asyncio
 import logging
 import time
-from contextlib import contextmanager
-from typing import Any
-from unittest.mock import Mock
+from contextlib import ExitStack, closing
+from unittest.mock import AsyncMock, Mock
 
 import pytest
 
 from ansible_collections.server_management.cloud.plugins.module_utils._client import Client
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
-from ansible_collections.server_management.cloud.plugins.module_utils._options import (
-    connection_argument_spec,
-)
 from ansible_collections.server_management.cloud.plugins.plugin_utils._polling import (
     read_arguments,
     watch,
 )
 from sandbox import Fault
 
-Event = dict[str, Any]
-
 
 class Source:
     """The event source; it polls when a test wants it, and ``pause`` is its last wait."""
 
     def __init__(self, arguments):
-        self.arguments = arguments
         self.pause = 0.0
+        self._arguments = arguments
         self._events = []
         self._loop = asyncio.new_event_loop()
-        self._can_poll = asyncio.Event()
-        self._outcomes = asyncio.Queue()
         self._task = self._loop.create_task(self._watch())
 
     def poll(self):
         """Return the kinds of the events of the next poll, or raise what ends the source."""
-        return [event["server_management"]["event"] for event in self.events()]
-
-    def events(self):
-        """Return the events of the next poll."""
-        self._events.clear()
-        self._can_poll.set()
-        outcome = self._loop.run_until_complete(self._outcomes.get())
-        if isinstance(outcome, Exception):
-            raise outcome
-        self.pause = outcome
-        return list(self._events)
+        return [content["event"] for content in self._next()]
 
     def failure(self):
-        """Return the error of the next poll, which has no other event."""
-        (event,) = self.events()
-        return event["server_management"]["error"]
+        """Return the code of the next poll's only event."""
+        (content,) = self._next()
+        return content["error"]["code"]
+
+    def _next(self):
+        self._events.clear()
+        self._loop.run_forever()  # until it is stopped below
+        if self._task.done():
+            self._task.result()
+        return self._events
 
     async def _watch(self):
         try:
-            await watch(self._put, self.arguments, self._sleep)
-        except Exception as error:  # noqa: BLE001  # the test gets it
-            await self._outcomes.put(error)
+            await watch(self._put, self._arguments, self._sleep)
+        finally:
+            self._loop.stop()
 
     async def _put(self, event):
-        await asyncio.sleep(0)  # as for a full queue
-        self._events.append(event)
+        self._events.append(event["server_management"])
 
     async def _sleep(self, seconds):
-        self._can_poll.clear()
-        await self._outcomes.put(seconds)
-        await self._can_poll.wait()
+        self.pause = seconds
+        self._loop.stop()
+        await asyncio.sleep(0)
 
     def close(self):
-        self._task.cancel()
-        self._loop.run_until_complete(asyncio.wait([self._task]))
+        if self._task.cancel():
+            self._loop.run_forever()
         self._loop.close()
 
 
-@contextmanager
-def started(api, **arguments):
-    """Start the source, by default without retries."""
-    connection = {"base_url": api.url, "api_token": api.token, "retries": 0}
-    source = Source({**connection, **arguments})
-    try:
-        yield source
-    finally:
-        source.close()
+@pytest.fixture
+def start(sandbox, monkeypatch):
+    """Return a function that starts the source, with the connection in the environment."""
+    for name, value in sandbox.environment.items():
+        monkeypatch.setenv(name, value)
+    with ExitStack() as stack:
+
+        def start(**arguments):
+            source = Source({"retries": 0, **arguments})
+            return stack.enter_context(closing(source))
+
+        yield start
 
 
-def test_a_failing_api_is_one_event_and_then_a_recovery(sandbox):
-    with started(sandbox) as source:
-        assert source.poll() == []
-        sandbox.fail(Fault(status=503), times=2)
-        error = source.failure()
-        assert error["code"] == "server_error"
-        assert error["status"] == 503
-        assert source.poll() == []
-        sandbox.servers.pop()
-        assert source.poll() == ["recovered", "gone"]
+def test_a_failing_api_is_one_event_and_then_a_recovery(sandbox, start):
+    source = start()
+    assert source.poll() == []
+    sandbox.fail(Fault(status=503), times=2)
+    assert source.failure() == "server_error"
+    assert source.poll() == []
+    sandbox.servers.pop()
+    assert source.poll() == ["recovered", "gone"]
 
 
-def test_an_emptied_account_is_a_failure_and_not_gone_servers(sandbox):
+def test_an_emptied_account_is_a_failure_and_not_gone_servers(sandbox, start):
+    source = start(min_servers="2")
+    source.poll()
     servers = list(sandbox.servers)
-    with started(sandbox, min_servers="2") as source:
-        source.poll()
-        sandbox.servers.clear()
-        assert source.failure()["code"] == "too_few_servers"
-        assert source.poll() == []
-        sandbox.servers.extend(servers[:2])
-        assert source.poll() == ["recovered", "gone"]
+    sandbox.servers.clear()
+    assert source.failure() == "too_few_servers"
+    sandbox.servers += servers[:2]
+    assert source.poll() == ["recovered", "gone"]
 
 
-def test_the_source_sleeps_when_the_queue_has_all_events(sandbox):
-    with started(sandbox, initial=True, interval=5) as source:
-        assert source.poll() == ["appeared", "appeared", "appeared"]
-        assert source.pause == 5
-
-
-@pytest.mark.parametrize(("retry_after", "pause"), [("100", 100), ("86400", 3600), ("2", 5)])
-def test_retry_after_is_honored_up_to_an_hour_between_polls(sandbox, retry_after, pause):
+@pytest.mark.parametrize(("retry_after", "pause"), [(100, 100), (86400, 3600), (2, 5)])
+def test_retry_after_is_honored_up_to_an_hour_between_polls(sandbox, start, retry_after, pause):
     sandbox.fail(Fault(status=429, retry_after=retry_after))
-    with started(sandbox, interval=5) as source:
-        assert source.failure()["code"] == "rate_limited"
-        assert source.pause == pause
-        assert source.poll() == ["recovered"]
-        assert source.pause == 5
+    source = start(interval=5)
+    assert source.failure() == "rate_limited"
+    assert source.pause == pause
+    assert source.poll() == ["recovered"]
+    assert source.pause == 5
 
 
-def test_the_token_file_is_read_at_each_poll(sandbox, tmp_path):
+def test_the_token_file_is_read_at_each_poll(sandbox, start, tmp_path):
     token = tmp_path / "token"
-    with started(sandbox, api_token_file=str(token)) as source:
-        del source.arguments["api_token"]
-        # Also a file that is missing at the start does not end the source.
-        assert source.failure()["code"] == "invalid_token_file"
-        token.write_text(sandbox.token)
-        assert source.poll() == ["recovered"]
-        sandbox.token = "new-token-of-sandbox"
-        assert source.failure()["code"] == "unauthorized"
-        token.write_text("new-token-of-sandbox\n")
-        assert source.poll() == ["recovered"]
-        token.write_text("")
-        assert source.failure()["code"] == "invalid_token_file"
-    assert len(sandbox.requests) == 3
+    source = start(api_token_file=str(token))
+    # Also a file that is missing at the start does not end the source.
+    assert source.failure() == "invalid_token_file"
+    token.write_text(sandbox.token)
+    assert source.poll() == ["recovered"]
+    sandbox.token = "new-token-of-sandbox"
+    assert source.failure() == "unauthorized"
+    token.write_text("new-token-of-sandbox\n")
+    assert source.poll() == ["recovered"]
 
 
 @pytest.mark.parametrize(
-    ("argument", "message"),
+    ("variable", "message"),
     [
-        ({"interval": 0}, "interval: must be a number"),
-        ({"base_url": None}, "base_url: an address is required"),
+        ("SERVER_MANAGEMENT_BASE_URL", "base_url: an address is required"),
+        ("SERVER_MANAGEMENT_API_TOKEN", "api_token: a token is required"),
     ],
 )
-def test_an_unusable_argument_ends_the_source_before_any_request(sandbox, argument, message):
-    with started(sandbox, **argument) as source, pytest.raises(OptionError, match=message):
+def test_an_incomplete_connection_ends_the_source(start, monkeypatch, variable, message):
+    source = start()
+    monkeypatch.delenv(variable)
+    with pytest.raises(OptionError, match=message):
         source.poll()
-    assert sandbox.requests == []
 
 
-def test_a_missing_token_ends_the_source_before_any_request(sandbox):
-    with started(sandbox) as source:
-        del source.arguments["api_token"]
-        with pytest.raises(OptionError, match="api_token: a token is required"):
-            source.poll()
-    assert sandbox.requests == []
-
-
-def test_an_unexpected_error_ends_the_source(sandbox, monkeypatch):
+def test_an_unexpected_error_ends_the_source(start, monkeypatch):
     monkeypatch.setattr(Client, "list_servers", Mock(side_effect=KeyError("a mistake")))
-    with started(sandbox) as source, pytest.raises(KeyError, match="a mistake"):
+    source = start()
+    with pytest.raises(KeyError, match="a mistake"):
         source.poll()
 
 
-def messages(caplog, wanted):
-    """Return what was logged with this level."""
-    return [message for _name, level, message in caplog.record_tuples if level == wanted]
-
-
-def test_requests_and_waits_are_logged_without_the_token(sandbox, caplog, monkeypatch):
+def test_requests_and_waits_are_logged_without_the_token(sandbox, start, caplog, monkeypatch):
     monkeypatch.setattr(time, "sleep", lambda seconds: None)
     caplog.set_level(logging.DEBUG, "server_management.cloud.servers")
     sandbox.fail(Fault(status=429, retry_after=40))
-    with started(sandbox, retries=1) as source:
-        source.poll()
-    assert len(messages(caplog, logging.DEBUG)) == 2
-    (wait,) = messages(caplog, logging.INFO)
-    assert wait.startswith("retry 1 of 1 in 40")
+    source = start(retries=1)
+    source.poll()
+    assert [record.levelname for record in caplog.records] == ["DEBUG", "INFO", "DEBUG"]
+    assert caplog.messages[1].startswith("retry 1 of 1 in 40")
     assert sandbox.token not in caplog.text
 
 
-def test_each_warning_is_logged_once(sandbox, caplog):
+def test_each_warning_is_logged_once(sandbox, start, caplog):
     sandbox.servers = [{"id": "srv_1", "name": "a"}, {"id": "srv#2", "name": "b"}]
-    with started(sandbox, initial=True) as source:
-        assert source.poll() == ["appeared"]
-        source.poll()
-        sandbox.servers.append({"id": "srv\n3", "name": "c"})
-        source.poll()
-    reason = "with characters in the id that events can't have"
-    assert messages(caplog, logging.WARNING) == [
-        f'No events are sent for 1 server {reason}: "srv#2".',
-        f'No events are sent for 2 servers {reason}: "srv 3", "srv#2".',
+    source = start(initial=True)
+    assert source.poll() == ["appeared"]
+    source.poll()
+    sandbox.servers.append({"id": "srv\n3", "name": "c"})
+    source.poll()
+    assert caplog.messages == [
+        "No events are sent for 1 server with characters in the id that events can't have: "
+        '"srv#2".',
+        "No events are sent for 2 servers with characters in the id that events can't have: "
+        '"srv 3", "srv#2".',
     ]
 
 
-def test_a_partial_listing_is_no_reason_for_gone_servers(sandbox):
-    with started(sandbox, allow_partial=True) as source:
-        source.poll()
-        sandbox.fail(Fault(data=sandbox.servers[:1], has_more=True))
-        assert source.poll() == []
+def test_a_partial_listing_is_no_reason_for_gone_servers(sandbox, start):
+    source = start(allow_partial=True)
+    source.poll()
+    sandbox.fail(Fault(data=sandbox.servers[:1], has_more=True))
+    assert source.poll() == []
 
 
-@pytest.mark.parametrize("fault", [Fault.hang(), Fault(status=429, retry_after="60")], ids=repr)
-def test_a_cancelled_source_ends_at_once(sandbox, fault):
-    sandbox.fail(fault, times=None)
+def test_a_cancelled_source_ends_at_once(sandbox):
+    sandbox.fail(Fault.hang(), times=None)
     arguments = {"base_url": sandbox.url, "api_token": sandbox.token}
 
     async def cancel():
-        task = asyncio.create_task(watch(asyncio.Queue[Event]().put, arguments))
+        task = asyncio.create_task(watch(AsyncMock(), arguments))
         while not sandbox.requests:
             await asyncio.sleep(0.01)
         task.cancel()
         await asyncio.wait([task])
-        return time.monotonic()
 
-    cancelled = asyncio.run(cancel())
-    assert time.monotonic() - cancelled < 10  # of 30 and 60 seconds
-
-
-def test_the_connection_has_the_defaults_of_the_modules():
-    defaults = {name: rules.get("default") for name, rules in connection_argument_spec().items()}
-    own = {"interval": 60.0, "min_servers": 0, "hosts": "name", "initial": False}
-    assert read_arguments({}).values == {**defaults, **own}
+    started = time.monotonic()
+    asyncio.run(cancel())
+    assert time.monotonic() - started < 10  # of 30 seconds
 
 
 @pytest.mark.parametrize(
@@ -251,11 +211,3 @@ def test_an_invalid_argument_is_named(given, message):
     with pytest.raises(OptionError) as caught:
         read_arguments(given)
     assert str(caught.value).startswith(message)
-
-
-def test_the_environment_is_used_for_arguments_that_are_not_given(monkeypatch):
-    monkeypatch.setenv("SERVER_MANAGEMENT_RETRIES", "5")
-    monkeypatch.setenv("SERVER_MANAGEMENT_TIMEOUT", "7")
-    values = read_arguments({"timeout": 8, "retries": None}).values
-    assert values["retries"] == 5
-    assert values["timeout"] == 8.0
