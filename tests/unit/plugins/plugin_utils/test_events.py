@@ -37,10 +37,10 @@ def event(kind, host, **content):
     return {"server_management": content, "meta": {"hosts": host}}
 
 
-def update(history, *records, is_partial=False):
+def update(history, *records, **options):
     """Return the events of a poll that finds the servers with these records."""
     servers = [Server(record["id"], record) for record in records]
-    return history.update(servers, is_partial)
+    return history.update(servers, **options)
 
 
 def events_between(before, now, hosts="name"):
@@ -137,7 +137,7 @@ def test_with_initial_the_first_servers_appear(initial, first):
 
 def test_a_server_that_a_partial_listing_lacks_is_not_gone():
     history = History("name", initial=False)
-    poll(history, A)
+    update(history, A, is_partial=True)
     events = update(history, B, is_partial=True)
     assert summaries(events) == ["appeared b"]
     assert poll(history) == ["gone a", "gone b"]

@@ -158,7 +158,8 @@ def test_a_first_preference_that_is_lost_is_reported(first, reason):
 
 @pytest.mark.parametrize("preferences", [["", "eu"], []])
 def test_an_empty_first_preference_is_not_reported(preferences):
-    assert assign({"srv_1": preferences}).renamed == {}
+    naming = assign({"srv_1": preferences})
+    assert list(naming.problems(str)) == []
 
 
 def test_each_problem_names_what_the_first_three_servers_have_become():

@@ -25,7 +25,6 @@ from sandbox import Fault, Sandbox
 
 ROOT = Path(__file__).resolve().parents[6]
 SOURCE = Path("extensions/eda/plugins/event_source/servers.py")
-NAME = "server_management.cloud.servers"
 
 # Neither Ansible nor its package of collections can be imported, as with ansible-rulebook alone.
 # Whatever was imported before could hide a mistake, so each test has a process.
@@ -77,24 +76,27 @@ class Process:
         self._process = process
 
     def next_event(self):
-        assert self._process.stdout
         line = self._process.stdout.readline()
         assert line, self.error()
-        return json.loads(line)
+        return json.loads(line)["server_management"]
 
     def error(self):
         """Wait for the end of the process, and return the last line of its traceback."""
-        output, error = self._process.communicate(timeout=60)
-        assert output == ""
+        _output, error = self._process.communicate(timeout=60)
         return error.splitlines()[-1]
+
+    def expect_failure(self, code):
+        failed = self.next_event()
+        assert failed["error"]["code"] == code
+
+    def expect_recovery(self):
+        assert self.next_event() == {"event": "recovered"}
 
 
 @contextmanager
-def started(arguments, folder, source=ROOT / SOURCE, program=RULEBOOK, missing=""):
+def started(arguments, folder, *missing, source=ROOT / SOURCE, program=RULEBOOK):
     """Start the source in a folder without collections; ``missing`` can't be imported."""
-    command = [sys.executable, "-B", "-c", program, str(source), json.dumps(arguments)]
-    if missing:
-        command.append(missing)
+    command = [sys.executable, "-B", "-c", program, source, json.dumps(arguments), *missing]
     with subprocess.Popen(
         command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
@@ -104,110 +106,86 @@ def started(arguments, folder, source=ROOT / SOURCE, program=RULEBOOK, missing="
             process.kill()
 
 
+@pytest.fixture
+def sandbox():
+    """Serve an account with one server."""
+    with Sandbox(servers=1) as api:
+        yield api
+
+
 def connection(sandbox):
     return {"base_url": sandbox.url, "api_token": sandbox.token, "retries": 0}
 
 
 @pytest.mark.parametrize("place", ["checkout", "ansible_collections/server_management/cloud"])
-def test_it_works_without_ansible(place, tmp_path):
+def test_it_works_without_ansible(place, sandbox, tmp_path):
     collection = tmp_path / "at" / place
     collection.parent.mkdir(parents=True)
     collection.symlink_to(ROOT, target_is_directory=True)
-    with Sandbox(servers=1) as sandbox:
-        arguments = {**connection(sandbox), "initial": True}
-        with started(arguments, tmp_path, collection / SOURCE) as source:
-            event = source.next_event()
-    assert event["server_management"]["event"] == "appeared"
-    assert event["server_management"]["server"] == sandbox.servers[0]
-    assert event["meta"] == {"hosts": "web-01"}
+    arguments = {**connection(sandbox), "initial": True}
+    with started(arguments, tmp_path, source=collection / SOURCE) as source:
+        event = source.next_event()
+    assert event == {"event": "appeared", "server": sandbox.servers[0]}
 
 
-def assert_failed(source, code):
-    content = source.next_event()["server_management"]
-    assert content["event"] == "failed"
-    assert content["error"]["code"] == code
+@pytest.mark.parametrize(
+    ("fault", "code"),
+    [
+        (Fault.hang(), "timeout"),
+        (Fault.reset(), "unreachable"),
+        (Fault(cut="body"), "unreachable"),
+        (Fault(raw=b"SSH-2.0-OpenSSH_9.2\r\n"), "unreachable"),
+        (Fault.html(), "malformed_response"),
+        (Fault(body="{}", headers={"Content-Encoding": "gzip"}), "malformed_response"),
+        (Fault(headers={"Content-Encoding": "br"}), "malformed_response"),
+        (Fault(status=302, location="/elsewhere"), "redirected"),
+        (Fault(status=401), "unauthorized"),
+        (Fault(status=500), "server_error"),
+    ],
+)
+def test_a_failure_of_the_first_requests_is_one_event(fault, code, sandbox, tmp_path):
+    sandbox.fail(fault, times=2)
+    arguments = {**connection(sandbox), "timeout": 1}
+    with started(arguments, tmp_path) as source:
+        source.expect_failure(code)
+        source.expect_recovery()
 
 
-def assert_recovered(source):
-    assert source.next_event() == {"server_management": {"event": "recovered"}}
+def test_it_continues_if_nothing_listens_at_first(sandbox, tmp_path):
+    sandbox.stop()
+    with started(connection(sandbox), tmp_path) as source:
+        source.expect_failure("unreachable")
+        sandbox.start()
+        source.expect_recovery()
 
 
-# Each failure, and the code of its event.
-FAULTS = {
-    "timeout": (Fault.hang(), "timeout"),
-    "closed": (Fault(cut="start"), "unreachable"),
-    "reset": (Fault.reset(), "unreachable"),
-    "half a body": (Fault(cut="body"), "unreachable"),
-    "no HTTP": (Fault(raw=b"SSH-2.0-OpenSSH_9.2\r\n"), "unreachable"),
-    "no JSON": (Fault.html(), "malformed_response"),
-    "damaged gzip": (
-        Fault(body="{}", headers={"Content-Encoding": "gzip"}),
-        "malformed_response",
-    ),
-    "another encoding": (Fault(headers={"Content-Encoding": "br"}), "malformed_response"),
-    "302": (Fault(status=302, location="/elsewhere"), "redirected"),
-    "401": (Fault(status=401), "unauthorized"),
-    "403": (Fault(status=403), "forbidden"),
-    "404": (Fault(status=404), "not_found"),
-    "429": (Fault(status=429), "rate_limited"),
-    "500": (Fault(status=500), "server_error"),
-    "has_more": (Fault(has_more=True), "incomplete_listing"),
-}
+def test_it_continues_if_the_name_is_unknown_at_first(sandbox, tmp_path):
+    arguments = {**connection(sandbox), "base_url": f"http://api.invalid:{sandbox.port}"}
+    with started(arguments, tmp_path, program=UNKNOWN_NAME + RULEBOOK) as source:
+        source.expect_failure("unreachable")
+        source.expect_recovery()
 
 
-@pytest.mark.parametrize("name", FAULTS)
-def test_a_failure_of_the_first_requests_is_one_event(name, tmp_path):
-    fault, code = FAULTS[name]
-    with Sandbox(servers=1) as sandbox:
-        sandbox.fail(fault, times=2)
-        arguments = {**connection(sandbox), "timeout": 0.5}
-        with started(arguments, tmp_path) as source:
-            assert_failed(source, code)
-            assert_recovered(source)
-
-
-def test_it_continues_if_nothing_listens_at_first(tmp_path):
-    with Sandbox(servers=1) as sandbox:
-        sandbox.stop()
-        with started(connection(sandbox), tmp_path) as source:
-            assert_failed(source, "unreachable")
-            sandbox.start()
-            assert_recovered(source)
-
-
-def test_it_continues_if_the_name_is_unknown_at_first(tmp_path):
-    with Sandbox(servers=1) as sandbox:
-        arguments = {**connection(sandbox), "base_url": f"http://api.invalid:{sandbox.port}"}
-        with started(arguments, tmp_path, program=UNKNOWN_NAME + RULEBOOK) as source:
-            assert_failed(source, "unreachable")
-            assert_recovered(source)
-
-
-def test_it_continues_if_the_port_does_not_use_tls_at_first(tmp_path):
+def test_it_continues_if_the_port_does_not_use_tls_at_first(sandbox, tmp_path):
     certificate = tmp_path / "certificate.pem"
     trustme.CA().issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(certificate)
-    plain = Sandbox(servers=1)
-    encrypted = Sandbox(servers=1, tls=(certificate, None))
-    with plain:
-        arguments = {**connection(plain), "validate_certs": False}
-        arguments["base_url"] = f"https://127.0.0.1:{plain.port}"
-        with started(arguments, tmp_path) as source:
-            assert_failed(source, "tls")
-            plain.stop()
-            encrypted.port = plain.port
-            with encrypted:
-                assert_recovered(source)
+    encrypted = Sandbox(servers=1, tls=(certificate, None), port=sandbox.port)
+    arguments = {**connection(encrypted), "validate_certs": False}
+    with started(arguments, tmp_path) as source:
+        source.expect_failure("tls")
+        sandbox.stop()
+        with encrypted:
+            source.expect_recovery()
 
 
-def test_a_missing_library_is_reported_with_the_command_to_install_it(tmp_path):
-    arguments = {"base_url": "http://127.0.0.1:9", "api_token": "t"}
-    with started(arguments, tmp_path, missing="requests") as source:
+def test_a_missing_library_is_reported_with_the_command_to_install_it(sandbox, tmp_path):
+    with started(connection(sandbox), tmp_path, "requests") as source:
         error = source.error()
     assert "MissingLibrary: The Python library requests is not installed" in error
     assert "Install it where Ansible runs: " in error
 
 
-def test_an_older_python_is_one_plain_error(tmp_path):
+def test_a_python_that_is_too_old_is_one_plain_error(tmp_path):
     with started({}, tmp_path, program=OLD_PYTHON + RULEBOOK) as source:
         assert source.error() == (
             "RuntimeError: server_management.cloud requires Python 3.10 or later, but "
@@ -216,12 +194,11 @@ def test_an_older_python_is_one_plain_error(tmp_path):
         )
 
 
-@pytest.mark.parametrize("folder", ["sources", "my/own/extensions/eda/plugins/event_source"])
-def test_a_copy_outside_the_collection_is_one_plain_error(folder, tmp_path):
-    copy = tmp_path / folder / "servers.py"
+def test_a_copy_outside_the_collection_is_one_plain_error(tmp_path):
+    copy = tmp_path / "my/own/extensions/eda/plugins/event_source/servers.py"
     copy.parent.mkdir(parents=True)
     copy.write_bytes((ROOT / SOURCE).read_bytes())
-    with started({}, tmp_path, copy) as source:
+    with started({}, tmp_path, source=copy) as source:
         error = source.error()
     assert error.startswith(f"RuntimeError: {copy} works only inside its collection")
     assert "write server_management.cloud.servers as the source" in error
@@ -229,33 +206,33 @@ def test_a_copy_outside_the_collection_is_one_plain_error(folder, tmp_path):
 
 def documentation():
     doc, examples, _returned, _metadata = get_docstring(str(ROOT / SOURCE), fragment_loader)
-    return doc, yaml.safe_load(examples)
-
-
-def rules(options):
-    keys = ("type", "default", "choices")
-    return {name: tuple(map(option.get, keys)) for name, option in options.items()}
+    return doc["options"], yaml.safe_load(examples)
 
 
 def test_its_arguments_are_documented():
-    assert rules(documentation()[0]["options"]) == rules(ARGUMENTS)
+    options, _examples = documentation()
+    assert options.keys() == ARGUMENTS.keys()
+    for name, rule in ARGUMENTS.items():
+        option = options[name]
+        for key in ("type", "default", "choices"):
+            assert option.get(key) == rule.get(key), name
 
 
 def test_the_guide_lists_the_arguments_with_their_defaults():
     guide = (ROOT / "docs/docsite/rst/guide_events.rst").read_text(encoding="utf-8")
-    section = guide.partition("\nArguments\n---------\n")[2].partition("\n------\n")[0]
-    rows = dict(re.findall(r"^   \* - ``(\w+)``\n     - (.+)\n     - ", section, re.M))
-    assert set(rows) == set(ARGUMENTS)
-    for name, option in ARGUMENTS.items():
-        if (default := option.get("default")) is not None:
-            shown = str(default).lower().removesuffix(".0")
-            assert rows[name].endswith(f"``{shown}``"), name
+    rows = re.findall(r"^   \* - ``(\w+)``\n     - .*``(\w+)``\n     - ", guide, re.M)
+    shown = {name: yaml.safe_load(default) for name, default in rows}
+    expected = {}
+    for name, rule in ARGUMENTS.items():
+        expected[name] = rule.get("default", f"SERVER_MANAGEMENT_{name.upper()}")
+    assert shown == expected
 
 
 def test_the_examples_have_valid_arguments():
-    for ruleset in documentation()[1]:
+    _options, rulesets = documentation()
+    for ruleset in rulesets:
         for source in ruleset["sources"]:
-            assert read_arguments(source[NAME])
+            assert read_arguments(source["server_management.cloud.servers"])
 
 
 def test_the_shipped_rulebook_repeats_a_playbook_that_failed():
