@@ -107,7 +107,7 @@ def test_a_listing_that_was_kept_is_found():
     cache = Cache()
     Account(cache).keep(FETCHED)
     stored = json.loads(json.dumps(cache))  # as jsonfile does
-    found = Account(stored).listing(fetch, True)
+    found = Account(stored).listing(fetch, use_cache=True)
     assert found == Listing(SERVERS, "of https://h from the cache, 0 s old")
 
 
@@ -122,7 +122,7 @@ def test_only_a_complete_listing_that_was_fetched_is_kept(change):
 def test_an_entry_is_used_while_it_is_fresh(fresh, age):
     account = Account({KEY: entry(age)}, fresh)
     obtained = f"of https://h from the cache, {age} s old"
-    assert account.listing(fetch, True) == Listing(SERVERS, obtained, age=age)
+    assert account.listing(fetch, use_cache=True) == Listing(SERVERS, obtained, age=age)
     assert account.lines == []
 
 
@@ -137,7 +137,7 @@ def test_an_entry_is_used_while_it_is_fresh(fresh, age):
 )
 def test_the_reason_for_not_using_an_entry_is_shown(key, age, use_cache, line):
     account = Account({key: entry(age)}, fresh=89)
-    assert account.listing(fetch, use_cache) is FETCHED
+    assert account.listing(fetch, use_cache=use_cache) is FETCHED
     assert account.lines == [f"cache: {line}"]
     assert account.warnings == []
 
@@ -147,22 +147,26 @@ DOWN = fails(Unreachable("Down."))
 
 def test_a_stale_entry_is_used_while_the_api_is_down():
     account = Account({KEY: entry(age=120)}, fresh=100, grace=50)
-    assert account.listing(DOWN, False).servers == SERVERS
+    assert account.listing(DOWN, use_cache=False).servers == SERVERS
     assert account.warnings == ["Using a stale listing, 120 s old. Down."]
 
 
-@pytest.mark.parametrize(
-    ("age", "grace", "error"),
-    [
-        (160, 50, Unreachable),
-        (90, 0, Unreachable),
-        (120, 50, MalformedResponse),
-    ],
-)
-def test_the_source_fails_without_a_stale_entry_or_if_the_api_responds(age, grace, error):
-    account = Account({KEY: entry(age)}, fresh=100, grace=grace)
+def test_an_entry_that_is_too_old_is_not_used_while_the_api_is_down():
+    account = Account({KEY: entry(age=160)}, fresh=100, grace=50)
+    with pytest.raises(Unreachable):
+        account.listing(DOWN, use_cache=True)
+    assert account.warnings == []
+    assert account.lines == [
+        "cache: not fresh, 160 s old; cache_timeout is 100 s",
+        "cache: no entry that is young enough for stale_cache_timeout",
+    ]
+
+
+@pytest.mark.parametrize(("grace", "error"), [(0, Unreachable), (50, MalformedResponse)])
+def test_no_stale_entry_is_used_without_the_option_or_if_the_api_responds(grace, error):
+    account = Account({KEY: entry(age=120)}, fresh=100, grace=grace)
     with pytest.raises(error):
-        account.listing(fails(error("No.")), False)
+        account.listing(fails(error("No.")), use_cache=True)
     assert account.warnings == []
 
 
@@ -187,7 +191,7 @@ INCOMPLETE = "its time or its servers are missing."
 )
 def test_a_damaged_entry_is_named_and_not_used(damaged, reason):
     account = Account({KEY: damaged})
-    assert account.listing(fetch, True) is FETCHED
+    assert account.listing(fetch, use_cache=True) is FETCHED
     (warning,) = account.warnings
     assert warning.startswith(f"The cache entry is damaged and not used: {reason}")
 
@@ -197,7 +201,7 @@ def test_a_cache_that_cannot_be_read_is_named_once_and_not_used_again():
     cache.get.side_effect = RuntimeError("Error at\n/a/path: [Errno 13] Permission.")
     account = Account(cache, grace=50)
     with pytest.raises(Unreachable):
-        account.listing(DOWN, True)
+        account.listing(DOWN, use_cache=True)
     account.keep(FETCHED)
     assert account.warnings == [
         "The cache x at h:1 can't be read: Error at /a/path: [Errno 13] Permission."
