@@ -21,7 +21,7 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
 
@@ -83,13 +83,6 @@ ROWS = (
 )
 
 
-class Seconds(NamedTuple):
-    """CPU seconds of a whole command, and those in which it reads the source."""
-
-    whole: float
-    read: float
-
-
 def hcloud(server: dict[str, str]) -> dict[str, Any]:
     """Return a server as the API of Hetzner Cloud does."""
     location = {"id": 1, "name": server["region"]}
@@ -143,8 +136,12 @@ def prepare(core: str) -> Runner:
     return runner
 
 
-def measure(runner: Runner, api: str, size: int, name: str) -> Seconds:
-    """Run ansible-inventory with a source."""
+def measure(runner: Runner, api: str, size: int, name: str) -> float:
+    """Run ansible-inventory with a source, and return CPU seconds.
+
+    With few servers, the start of Ansible is nearly everything, so these are the seconds of the
+    whole command. With many, they are those in which the source is read.
+    """
     env = {"SERVER_MANAGEMENT_BASE_URL": f"{api}/{size}", "HCLOUD_ENDPOINT": f"{api}/{size}"}
     file, _content = SOURCES[name]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -153,26 +150,24 @@ def measure(runner: Runner, api: str, size: int, name: str) -> Seconds:
     hosts = len(result.json()["_meta"]["hostvars"])
     if hosts != size and name != "empty inventory":
         raise RuntimeError(f"{name}: {hosts} hosts instead of {size}")
+    if size == FEW:
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     (read,) = re.findall(r"read in (\S+) s", result.stderr)
-    whole = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Seconds(whole, float(read))
+    return float(read)
 
 
 def ratio(runner: Runner, api: str, size: int, pair: tuple[str, str], count: int) -> float:
     """Return how much a source costs of the one that it is compared with.
 
-    With few servers, the start of Ansible is nearly everything, so a whole command is compared with
-    that of an empty inventory. With many, the times for reading the sources are compared.
+    With few servers, that is an empty inventory.
     """
     name, base = pair
+    if size == FEW:
+        base = "empty inventory"
     ratios = []
     for _number in range(count):
-        if size == FEW:
-            empty = measure(runner, api, size, "empty inventory")
-            ratios.append(measure(runner, api, size, name).whole / empty.whole)
-        else:
-            compared = measure(runner, api, size, base)
-            ratios.append(measure(runner, api, size, name).read / compared.read)
+        compared = measure(runner, api, size, base)
+        ratios.append(measure(runner, api, size, name) / compared)
     return median(ratios)
 
 

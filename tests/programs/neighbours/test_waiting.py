@@ -12,35 +12,34 @@ import pytest
 from support.fixtures import KNOWN
 from support.guides import read_files
 
-NAME = "wait_for_server.yml"
 ADDRESS = "127.0.0.31"
 
 
 @pytest.fixture
-def playbook(source, tmp_path):
+def playbook(source):
     """Return the playbook, for the sandbox instead of the API."""
-    token = tmp_path / "token"
-    token.write_text(source.sandbox.token, encoding="utf-8")
-    text = read_files("connecting")[NAME].replace("https://api.example.com", source.sandbox.url)
-    path = tmp_path / NAME
-    path.write_text(text.replace("~/.config/server_management/token", str(token)), encoding="utf-8")
+    token = source.runner.home / ".config/server_management/token"
+    token.parent.mkdir(parents=True)
+    token.write_text(source.sandbox.token)
+    text = read_files("connecting")["wait_for_server.yml"]
+    path = source.folder / "wait_for_server.yml"
+    path.write_text(text.replace("https://api.example.com", source.sandbox.url))
     return path
 
 
-def let_it_appear(source, ssh):
+def wait_for_requests(sandbox, count):
+    while len(sandbox.requests) < count:
+        time.sleep(0.1)
+
+
+def let_it_appear(sandbox, ssh):
     """List the server after the first attempt, let it run after the second, and listen at last."""
-    sandbox = source.sandbox
     server = {**KNOWN[0], "name": "new-1", "status": "made-up-starting", "ipv4": ADDRESS}
-
-    def wait_for_requests(count):
-        while len(sandbox.requests) < count:
-            time.sleep(0.1)
-
-    wait_for_requests(2)  # the inventory, and the first attempt
+    wait_for_requests(sandbox, 2)  # the inventory, and the first attempt
     sandbox.servers.append(server)
-    wait_for_requests(3)
+    wait_for_requests(sandbox, 3)
     server["status"] = "running"
-    wait_for_requests(5)  # the last attempt, and the inventory again
+    wait_for_requests(sandbox, 5)  # the last attempt, and the inventory again
     time.sleep(2)
     ssh.start()
 
@@ -51,9 +50,9 @@ def test_the_playbook_waits_for_a_server(source, ssh_server, playbook):
     source.runner.environment.update(ssh.environment)
     source.sandbox.servers.clear()
     path = source.file(host_key_alias=True)
-    threading.Thread(target=let_it_appear, args=(source, ssh), daemon=True).start()
+    threading.Thread(target=let_it_appear, args=(source.sandbox, ssh), daemon=True).start()
     run = source.runner.playbook("-i", path, "-e", "server=new-1", playbook).ok()
     assert run.stdout.count("FAILED - RETRYING") == 2
     assert "ok: [new-1]" in run.stdout.partition("TASK [Run the first command]")[2]
-    assert ssh.known_names == [KNOWN[0]["id"]]
+    assert ssh.known_names == ["srv_1"]
     assert len(source.sandbox.requests) == 5
