@@ -7,11 +7,10 @@
 from __future__ import annotations
 
 import hashlib
-import ipaddress
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
-from itertools import chain, islice
+from ipaddress import IPv4Network
 
 REGIONS = ("eu-central", "us-east", "ap-south")
 PLANS = ("small", "medium", "large", "xlarge")
@@ -22,8 +21,11 @@ STATUSES = (
     ("running",) * 5 + ("made-up-stopped",) + ("running",) * 4 + ("made-up-starting", "running")
 )
 
-# Reserved for documentation (RFC 5737) and for benchmarks (RFC 2544): no real host has them.
-DOCUMENTATION_NETWORKS = ("203.0.113.0/24", "198.51.100.0/24", "192.0.2.0/24", "198.18.0.0/15")
+NETWORKS = {
+    # Reserved for documentation (RFC 5737) and for benchmarks (RFC 2544): no real host has them.
+    "documentation": ("203.0.113.0/24", "198.51.100.0/24", "192.0.2.0/24", "198.18.0.0/15"),
+    "loopback": ("127.0.0.0/8",),
+}
 FIRST_CREATED = datetime(2024, 1, 1, tzinfo=timezone.utc)
 TWO_YEARS = 2 * 365 * 24 * 3600
 
@@ -50,54 +52,45 @@ EXAMPLE_NETWORKS = {"documentation": "192.0.2", "loopback": "127.0.2"}
 
 def make_servers(count: int, addresses: str = "documentation") -> list[dict[str, str]]:
     """Return `count` servers in the documented form; a larger count only appends servers."""
-    if count < 0:
-        raise ValueError("servers: expected 0 or more")
     numbers: Counter[str] = Counter()
-    ipv4s = [str(address) for address in islice(addresses_of(addresses), count)]
-    if len(ipv4s) < count:
-        raise ValueError(f"servers: expected at most {len(ipv4s)} with {addresses} addresses")
-    return [_server(index, ipv4, numbers) for index, ipv4 in enumerate(ipv4s)]
+    ipv4s = _addresses(addresses)
+    return [_server(index, next(ipv4s), numbers) for index in range(count)]
 
 
 def example_servers(addresses: str = "loopback") -> list[dict[str, str]]:
     """Return the account of the documents, which show it with documentation addresses."""
-    return [
-        {
-            **SERVER,
-            "id": identifier,
-            "name": name,
-            "plan": plan,
-            "region": region,
-            "ipv4": f"{EXAMPLE_NETWORKS[addresses]}.{last}",
-            "created_at": created_at,
-        }
-        for identifier, name, plan, region, last, created_at in EXAMPLE
-    ]
+    network = EXAMPLE_NETWORKS[addresses]
+    servers = []
+    for identifier, name, plan, region, last, created_at in EXAMPLE:
+        server = {**SERVER, "id": identifier, "name": name, "plan": plan, "region": region}
+        server["ipv4"] = f"{network}.{last}"
+        server["created_at"] = created_at
+        servers.append(server)
+    return servers
 
 
-def addresses_of(kind: str) -> Iterator[ipaddress.IPv4Address]:
-    """Yield unique addresses; the first loopback address is that of the sandbox itself."""
-    if kind == "loopback":
-        return islice(ipaddress.IPv4Network("127.0.0.0/8").hosts(), 1, None)
-    if kind == "documentation":
-        return chain.from_iterable(
-            ipaddress.IPv4Network(network).hosts() for network in DOCUMENTATION_NETWORKS
-        )
-    raise ValueError(f"addresses: expected documentation or loopback, not {kind!r}")
+def _addresses(kind: str) -> Iterator[str]:
+    """Yield unique addresses, without that of the sandbox itself."""
+    for network in NETWORKS[kind]:
+        for address in IPv4Network(network).hosts():
+            ipv4 = str(address)
+            if ipv4 != "127.0.0.1":
+                yield ipv4
 
 
 def _server(index: int, ipv4: str, numbers: Counter[str]) -> dict[str, str]:
     """Return the server at `index`, named after its role and the role's next number."""
     role = ROLES[index % len(ROLES)]
     numbers[role] += 1
-    created = FIRST_CREATED + timedelta(seconds=index * 54_321 % TWO_YEARS)
-    return {
-        **SERVER,
-        "id": "srv_" + hashlib.sha256(b"%d" % index).hexdigest()[:14],
-        "name": f"{role}-{numbers[role]:02}",
-        "status": STATUSES[index % len(STATUSES)],
-        "plan": PLANS[index // len(REGIONS) % len(PLANS)],
-        "region": REGIONS[index % len(REGIONS)],
-        "ipv4": ipv4,
-        "created_at": created.isoformat().removesuffix("+00:00") + "Z",
-    }
+    digest = hashlib.sha256(b"%d" % index).hexdigest()
+    age = timedelta(seconds=index * 54_321 % TWO_YEARS)
+    created = FIRST_CREATED + age
+    server = dict(SERVER)
+    server["id"] = f"srv_{digest[:14]}"
+    server["name"] = f"{role}-{numbers[role]:02}"
+    server["status"] = STATUSES[index % len(STATUSES)]
+    server["plan"] = PLANS[index // len(REGIONS) % len(PLANS)]
+    server["region"] = REGIONS[index % len(REGIONS)]
+    server["ipv4"] = ipv4
+    server["created_at"] = created.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return server

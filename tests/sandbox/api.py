@@ -37,10 +37,10 @@ class Request:
     @classmethod
     def parse(cls, method: str, target: str, headers: Message, body: bytes) -> Request:
         """Parse the target: a path, or from the client of a proxy a URL or host:port."""
-        try:
-            path, query = (target, "") if method == "CONNECT" else urlsplit(target)[2:4]
-        except ValueError:  # not a URL: nothing is served there
-            path, query = target, ""
+        path = target
+        query = ""
+        if method != "CONNECT":
+            path, query = urlsplit(target)[2:4]
         # Of a repeated parameter the first value counts, so that a client that repeats one fails.
         pairs = dict(reversed(parse_qsl(query, keep_blank_values=True)))
         return cls(method, path, pairs, headers, body)
@@ -60,9 +60,10 @@ def page_of(sandbox: Sandbox, request: Request) -> int | None:
     if request.path != PATH:
         return None
     try:
-        return sandbox.paging.number(sandbox.paging.start(request.query, sandbox.servers))
+        start = sandbox.paging.start(request.query, sandbox.servers)
     except ValueError:
         return None
+    return sandbox.paging.number(start)
 
 
 def respond(sandbox: Sandbox, request: Request, fault: Fault) -> Response:
@@ -82,7 +83,10 @@ def respond(sandbox: Sandbox, request: Request, fault: Fault) -> Response:
 
 def _route(sandbox: Sandbox, request: Request, fault: Fault) -> Response:
     """Return the response of the route for this request, or an error."""
-    routes = {route.method: route for route in ROUTES if request.path == f"{PREFIX}{route.path}"}
+    routes = {}
+    for route in ROUTES:
+        if request.path == PREFIX + route.path:
+            routes[route.method] = route
     if not routes:
         return _error(404)
     if request.method not in routes:
@@ -106,22 +110,22 @@ def _listing(sandbox: Sandbox, request: Request, fault: Fault) -> Response:
     start = max(0, start - fault.shift)
     end = sandbox.paging.end(start, servers)
     more = end < len(servers)
-    response = _json(
-        200,
-        {
-            "data": servers[start:end] if fault.data is None else fault.data,
-            "has_more": more if fault.has_more is None else fault.has_more,
-        },
-    )
+    content = {"data": servers[start:end], "has_more": more}
+    if fault.data is not None:
+        content["data"] = fault.data
+    if fault.has_more is not None:
+        content["has_more"] = fault.has_more
+    response = _json(200, content)
     link = fault.link
     if link is None and more and sandbox.paging.style == "link":
         link = '<{origin}{next}>; rel="next"'
     if link is not None:
-        scheme, authority = urlsplit(sandbox.url)[:2]
+        scheme = urlsplit(sandbox.url).scheme
         # The host that the client sent: another name of this machine would be another origin.
-        origin = f"{scheme}://{request.headers.get('Host', authority)}"
+        host = request.headers["Host"]
+        link = link.replace("{origin}", f"{scheme}://{host}")
         following = f"{request.path}?{sandbox.paging.parameter}={end}"
-        response.headers["Link"] = link.replace("{origin}", origin).replace("{next}", following)
+        response.headers["Link"] = link.replace("{next}", following)
     return response
 
 
@@ -168,14 +172,14 @@ def _set_headers(response: Response, fault: Fault) -> None:
         headers["Transfer-Encoding"] = "chunked"
     else:
         headers["Content-Length"] = str(len(response.body))
-    own = {
-        "Retry-After": fault.retry_after,
-        "Location": fault.location,
-        "Content-Type": fault.content_type,
-    }
-    changes = {name: str(value) for name, value in own.items() if value is not None}
-    for name, value in {**changes, **fault.headers}.items():
-        for present in [key for key in headers if key.lower() == name.lower()]:
-            del headers[present]
+    if fault.retry_after is not None:
+        headers["Retry-After"] = str(fault.retry_after)
+    if fault.location is not None:
+        headers["Location"] = fault.location
+    if fault.content_type is not None:
+        headers["Content-Type"] = fault.content_type
+    names = {name.lower(): name for name in headers}
+    for name, value in fault.headers.items():
+        headers.pop(names.get(name.lower(), name), None)
         headers[name] = value
     response.headers = {name: value for name, value in headers.items() if value is not None}

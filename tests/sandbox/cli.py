@@ -55,6 +55,16 @@ FAULT_FIELDS: dict[str, Callable[[str], object]] = {
     "end": str,
 }
 FAULT_TARGETS: dict[str, Callable[[str], int | None]] = {"times": _times, "page": int, "after": int}
+FAULT_HELP = f"""
+let requests fail, for example status=503,times=2,retry_after=1 or hang,after=3;
+a name ({", ".join(NAMED_FAULTS)}) and values for {", ".join(FAULT_FIELDS)};
+which requests: times (a number or always), page, after; may be repeated
+"""
+CHANGE_HELP = """
+let the account change over time, for example at=30,appear=web-99 or
+at=60,change=web-99,status=made-up-stopped or at=90,disappear=web-99; at counts seconds
+from the start, and further keys are fields of the server; may be repeated
+"""
 
 
 def parse_fault(spec: str) -> tuple[Fault, dict[str, Any]]:
@@ -77,7 +87,10 @@ def parse_fault(spec: str) -> tuple[Fault, dict[str, Any]]:
 
 def parse_change(spec: str) -> Change:
     """Parse a change."""
-    fields = dict(part.split("=", 1) for part in spec.split(","))
+    fields = {}
+    for part in spec.split(","):
+        key, _equals, text = part.partition("=")
+        fields[key] = text
     at = float(fields.pop("at", "0"))
     (kind,) = [key for key in KINDS if key in fields]
     return Change(kind, fields.pop(kind), at, fields)
@@ -90,37 +103,14 @@ def _parser() -> argparse.ArgumentParser:
         description="Serve the Server Management API on loopback, with made-up servers.",
     )
     add = parser.add_argument
-    add("--port", type=int, default=8080, help="0 takes a free one (default: %(default)s)")
-    account = parser.add_mutually_exclusive_group()
-    account.add_argument(
-        "--servers", type=int, default=12, metavar="N", help="how many (default: %(default)s)"
-    )
-    account.add_argument(
-        "--example", action="store_true", help="the account of README.md and the guides"
-    )
-    add("--token", default=DEFAULT_TOKEN, help="the one that is accepted (default: %(default)s)")
-    add("--pagination", choices=list(PARAMETERS), default="none", help="default: %(default)s")
-    add("--page-size", type=int, default=100, metavar="N", help="default: %(default)s")
-    add(
-        "--fault",
-        type=parse_fault,
-        action="append",
-        default=[],
-        metavar="SPEC",
-        help="let requests fail, for example status=503,times=2,retry_after=1 or hang,after=3; "
-        f"a name ({', '.join(NAMED_FAULTS)}) and values for {', '.join(FAULT_FIELDS)}; "
-        "which requests: times (a number or always), page, after; may be repeated",
-    )
-    add(
-        "--change",
-        type=parse_change,
-        action="append",
-        default=[],
-        metavar="SPEC",
-        help="let the account change over time, for example at=30,appear=web-99 or "
-        "at=60,change=web-99,status=made-up-stopped or at=90,disappear=web-99; at counts seconds "
-        "from the start, and further keys are fields of the server; may be repeated",
-    )
+    add("--port", type=int, default=8080, help="0 takes a free one (default: 8080)")
+    add("--servers", type=int, default=12, metavar="N", help="how many (default: 12)")
+    add("--example", action="store_true", help="the account of README.md and the guides instead")
+    add("--token", default=DEFAULT_TOKEN, help=f"the accepted one (default: {DEFAULT_TOKEN})")
+    add("--pagination", choices=list(PARAMETERS), default="none", help="default: none")
+    add("--page-size", type=int, default=100, metavar="N", help="default: 100")
+    add("--fault", type=parse_fault, action="append", default=[], metavar="SPEC", help=FAULT_HELP)
+    add("--change", type=parse_change, action="append", default=[], help=CHANGE_HELP)
     add("--verbose", action="store_true", help="write each request to standard error")
     return parser
 
@@ -135,9 +125,8 @@ def main(arguments: list[str] | None = None) -> int:
         sandbox = _sandbox(options)
         sandbox.start()
     except (OSError, OverflowError) as error:
-        parser.exit(1, f"sandbox: can't listen on port {options.port}: {error}\n")
-    except ValueError as error:
-        parser.exit(1, f"sandbox: {error}\n")
+        problem = f"can't listen on port {options.port}: {error}"
+        parser.exit(1, f"sandbox: {problem}\n")
     _announce(sandbox)
     signal.sigwait(signals)
     sandbox.stop()
@@ -145,9 +134,12 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _sandbox(options: argparse.Namespace) -> Sandbox:
-    """Return a sandbox with these options; raise ValueError for invalid ones."""
+    """Return a sandbox with these options."""
+    servers = options.servers
+    if options.example:
+        servers = example_servers()
     sandbox = Sandbox(
-        example_servers() if options.example else options.servers,
+        servers,
         options.token,
         port=options.port,
         pagination=options.pagination,
@@ -165,9 +157,10 @@ def next_steps(url: str, token: str) -> list[str]:
 
     The local connection runs the module on this machine instead of connecting to the servers.
     """
+    quoted = shlex.quote(token)
     return [
         f"export SERVER_MANAGEMENT_BASE_URL={url}",
-        f"export SERVER_MANAGEMENT_API_TOKEN={shlex.quote(token)}",
+        f"export SERVER_MANAGEMENT_API_TOKEN={quoted}",
         "echo 'plugin: server_management.cloud.servers' > ~/my.server_management.yml",
         "ansible-inventory -i ~/my.server_management.yml --graph",
         "ansible -i ~/my.server_management.yml all -c local -m ansible.builtin.ping",
@@ -176,13 +169,8 @@ def next_steps(url: str, token: str) -> list[str]:
 
 def _announce(sandbox: Sandbox) -> None:
     """Print the URL and the token, which scripts parse, and the next commands."""
-    print(
-        f"Listening on {sandbox.url} with token {sandbox.token}",
-        f"Servers: {len(sandbox.servers)}. Ctrl-C stops.",
-        "",
-        "In another terminal, with Ansible and the collection installed:",
-        "",
-        *(f"  {command}" for command in next_steps(sandbox.url, sandbox.token)),
-        sep="\n",
-        flush=True,
-    )
+    commands = "\n  ".join(next_steps(sandbox.url, sandbox.token))
+    print(f"Listening on {sandbox.url} with token {sandbox.token}")
+    print(f"Servers: {len(sandbox.servers)}. Ctrl-C stops.")
+    print("\nIn another terminal, with Ansible and the collection installed:\n")
+    print(f"  {commands}", flush=True)

@@ -20,10 +20,6 @@ class Paging:
 
     def __init__(self, style: str, parameter: str | None, size: int) -> None:
         """Create a style; `parameter` defaults to the style's usual one, `size` is in servers."""
-        if style not in PARAMETERS:
-            raise ValueError(f"pagination: expected one of {', '.join(PARAMETERS)}, not {style!r}")
-        if size < 1:
-            raise ValueError("page size: expected 1 or more")
         self.style = style
         self.parameter = parameter or PARAMETERS[style]
         self.size = size
@@ -51,12 +47,10 @@ class Paging:
 
     def _after(self, cursor: str, servers: Sequence[object]) -> int:
         """Return the index after the last server with the id `cursor`."""
-        for index in range(len(servers), 0, -1):
-            if _identity(servers[index - 1]) == cursor:
-                return index
-        raise ValueError(f"{self.parameter}: no server has this id")
-
-
-def _identity(server: object) -> str:
-    """Return the id of an element as text; elements can be any JSON value."""
-    return str(server.get("id")) if isinstance(server, dict) else ""
+        found = None
+        for index, server in enumerate(servers, 1):
+            if isinstance(server, dict) and server.get("id") == cursor:
+                found = index
+        if found is None:
+            raise ValueError(f"{self.parameter}: no server has this id")
+        return found

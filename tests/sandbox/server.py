@@ -50,7 +50,7 @@ class Sandbox:
         changes: Sequence[Change] = (),
         verbose: bool = False,
     ) -> None:
-        """Prepare an account; raise ValueError for invalid arguments.
+        """Prepare an account.
 
         `servers` is a number or a list; `addresses` is documentation or loopback; `tls` is a
         certificate and its key; the schedule of `changes` begins with the first start.
@@ -60,14 +60,17 @@ class Sandbox:
         self.token = token
         self.verbose = verbose
         self.paging = Paging(pagination, pagination_parameter, page_size)
-        self.servers: list[Any] = (
-            list(make_servers(servers, addresses)) if isinstance(servers, int) else list(servers)
-        )
+        if isinstance(servers, int):
+            servers = make_servers(servers, addresses)
+        self.servers: list[Any] = list(servers)
         self.schedule = Schedule(changes)
         self.requests: list[Request] = []
         self.connections = 0
         self.faults = PendingFaults()
-        self.context = _tls_context(*tls) if tls else None
+        self.context: ssl.SSLContext | None = None
+        if tls:
+            self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            self.context.load_cert_chain(*tls)
         self._server: _Server | None = None
 
     @property
@@ -214,15 +217,3 @@ class _Handler(BaseHTTPRequestHandler):
         """Write a line to standard error, if verbose."""
         if self.server.sandbox.verbose:
             super().log_message(format, *values)
-
-
-def _tls_context(certfile: StrPath, keyfile: StrPath | None) -> ssl.SSLContext:
-    """Return a server's TLS context; raise ValueError for unusable files."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    try:
-        context.load_cert_chain(certfile, keyfile)
-    except OSError as error:
-        raise ValueError(
-            f"tls: can't use {certfile} with {keyfile or certfile}: {error}"
-        ) from error
-    return context
