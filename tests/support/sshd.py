@@ -110,8 +110,9 @@ class SshServer:
     @property
     def known_names(self) -> list[str]:
         """Return the names of known_hosts, in order; the file may list a name more than once."""
-        lines = (self.folder / "known_hosts").read_text(encoding="utf-8").splitlines()
-        return sorted({line.split()[0] for line in lines})
+        known_hosts = (self.folder / "known_hosts").read_text()
+        names = {line.split()[0] for line in known_hosts.splitlines()}
+        return sorted(names)
 
     def replace(self) -> None:
         """End every connection, and start again at the same addresses with another host key."""
@@ -137,7 +138,8 @@ class SshServer:
         self._write_configuration()
         try:
             self.start()
-            self._log_in()
+            forget = ("-o", "UserKnownHostsFile=/dev/null")
+            _run("ssh", "-F", self.configuration, *forget, self.addresses[0], "true")
         except BaseException:
             self.stop()
             raise
@@ -150,9 +152,9 @@ class SshServer:
         server = _SERVER_CONFIGURATION.format(folder=self.folder)
         for address in self.addresses:
             server += f"ListenAddress {address}:{self.port}\n"
-        (self.folder / "sshd_config").write_text(server, encoding="utf-8")
+        (self.folder / "sshd_config").write_text(server)
         client = _CLIENT_CONFIGURATION.format(folder=self.folder, port=self.port, user=self.user)
-        self.configuration.write_text(client, encoding="utf-8")
+        self.configuration.write_text(client)
 
     def _make_key(self, name: str) -> None:
         _run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", self.folder / name)
@@ -185,23 +187,16 @@ class SshServer:
         for address in self.addresses:
             while not _is_listening(address, self.port):
                 if process.poll() is not None or time.monotonic() > deadline:
-                    log = (self.folder / "sshd.log").read_text(encoding="utf-8", errors="replace")
+                    log = (self.folder / "sshd.log").read_text(errors="replace")
                     raise SshError(f"OpenSSH's server did not start: {log}")
                 time.sleep(0.02)
-
-    def _log_in(self) -> None:
-        try:
-            forget = ("-o", "UserKnownHostsFile=/dev/null")
-            _run("ssh", "-F", self.configuration, *forget, self.addresses[0], "true")
-        except SshError as error:
-            raise SshError(f"OpenSSH's server does not let {self.user} in: {error}") from error
 
 
 def _with_descendants(pid: int) -> list[int]:
     """Return a process and all that it started, directly or not."""
     with suppress(OSError):  # it has ended
         task = Path(f"/proc/{pid}/task/{pid}")
-        children = (task / "children").read_text(encoding="ascii")
+        children = (task / "children").read_text()
         found = [_with_descendants(int(child)) for child in children.split()]
         return [pid, *chain.from_iterable(found)]
     return []
