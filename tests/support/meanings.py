@@ -70,12 +70,11 @@ EVENT_TEXTS = (
 def json_values(texts: st.SearchStrategy[str]) -> st.SearchStrategy[Any]:
     """Return JSON values with these texts."""
     numbers = st.integers() | st.floats(-1e300, 1e300)
-    leaves = st.none() | st.booleans() | numbers | texts
-    return st.recursive(
-        leaves,
-        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
-        max_leaves=8,
-    )
+    values: st.SearchStrategy[Any] = st.none() | st.booleans() | numbers | texts
+    for _level in range(2):
+        lists = st.lists(values, max_size=3)
+        values = values | lists | st.dictionaries(texts, values, max_size=3)
+    return values
 
 
 def texts_in(value: Any) -> list[str]:

@@ -33,13 +33,19 @@ from support.expressions import composed, expressions_with, host_with, load
 OMITTED = ["nope | default(omit)"] if HAS_EXPRESSIONS else []
 
 
+def composed_host(fields, **options):
+    """Return the host of a server with these fields, and what the options add to it."""
+    (host,), _warnings = composed(fields, **options)
+    return host
+
+
 @pytest.mark.parametrize(
     "expression",
     ["server_management_name | b64decode", "[{'a': server_management_name | b64decode}]"],
 )
 def test_decoded_text_of_the_api_is_not_a_template(expression):
     encoded = "e3sgNyo3IH19"  # {{ 7*7 }}
-    (host,), _warnings = composed({"name": encoded}, compose={"decoded": expression})
+    host = composed_host({"name": encoded}, compose={"decoded": expression})
     templar = Templar(DataLoader())
     templar.available_variables = host.variables
     assert "{{ 7*7 }}" in str(templar.template(load("{{ decoded }}")))
@@ -90,7 +96,7 @@ def test_a_number_or_boolean_is_a_host_name_and_a_list_is_not():
 def test_a_composed_mapping_is_merged_if_ansible_is_configured_so(monkeypatch):
     monkeypatch.setattr(constants, "DEFAULT_HASH_BEHAVIOUR", "merge")
     compose = {"server_management_extra": "{'size': 'b'}"}
-    (host,), _warnings = composed({"extra": {"team": "a"}}, compose=compose)
+    host = composed_host({"extra": {"team": "a"}}, compose=compose)
     assert host.variables["server_management_extra"] == {"team": "a", "size": "b"}
 
 
@@ -210,7 +216,7 @@ def test_results_and_failures_replace_those_of_an_earlier_attempt():
 )
 def test_a_composed_address_is_used(value):
     compose = dict.fromkeys(ADDRESSES, "server_management_value")
-    (host,), _warnings = composed({"value": value}, compose=compose)
+    host = composed_host({"value": value}, compose=compose)
     assert host.variables["ansible_host"] == value
     assert host.variables["ansible_ssh_host"] == value
     assert host.replaced == set()
@@ -223,7 +229,7 @@ def test_a_composed_address_is_used(value):
 def test_a_result_that_is_no_address_is_replaced(value):
     compose = dict.fromkeys(ADDRESSES, "server_management_value")
     groups = {"unreachable": "ansible_host == ansible_ssh_host == 'no-usable-ipv4.invalid.'"}
-    (host,), _warnings = composed({"value": value}, compose=compose, groups=groups, strict=True)
+    host = composed_host({"value": value}, compose=compose, groups=groups, strict=True)
     assert host.variables["ansible_host"] == NO_ADDRESS
     assert host.groups == ["unreachable"]
     assert host.replaced == {"ansible_host", "ansible_ssh_host"}
@@ -239,5 +245,5 @@ def test_an_address_that_the_api_lacks_too_is_reported_only_for_that_reason():
 
 @pytest.mark.parametrize("expression", ["nope", *OMITTED])
 def test_a_failing_or_omitted_address_leaves_that_of_the_api(expression):
-    (host,), _warnings = composed({}, compose={"ansible_host": expression})
+    host = composed_host({}, compose={"ansible_host": expression})
     assert host.variables["ansible_host"] == "192.0.2.1"
