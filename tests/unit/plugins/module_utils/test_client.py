@@ -85,7 +85,7 @@ def test_a_post_is_not_repeated(read, sandbox, monkeypatch):
     ],
 )
 def test_waits_grow_up_to_a_minute(read, sandbox, clock, monkeypatch, choose, waits):
-    monkeypatch.setattr(_client._random, "uniform", choose)
+    monkeypatch.setattr(_client._random, "uniform", choose)  # the shortest or the longest
     sandbox.fail(Fault(status=503), times=None)
     with pytest.raises(ServerFailed, match=r"Tried 10 times\."):
         read(sandbox, retries=9)

@@ -66,7 +66,7 @@ def test_an_error_of_the_connection_is_named(cause, reason):
         ),
     ],
 )
-def test_timeouts_tls_and_proxies_have_errors_of_their_own(cause, code, message):
+def test_timeouts_tls_and_proxies_have_separate_errors(cause, code, message):
     error = transport_error(RuntimeError("pool", cause), Route("https://h"), 2.5)
     assert error.code == code
     assert error.message == message
