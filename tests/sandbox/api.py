@@ -32,10 +32,9 @@ class Request:
     path: str
     query: dict[str, str]
     headers: Message
-    body: bytes
 
     @classmethod
-    def parse(cls, method: str, target: str, headers: Message, body: bytes) -> Request:
+    def parse(cls, method: str, target: str, headers: Message) -> Request:
         """Parse the target: a path, or from the client of a proxy a URL or host:port."""
         path = target
         query = ""
@@ -43,7 +42,7 @@ class Request:
             path, query = urlsplit(target)[2:4]
         # Of a repeated parameter the first value counts, so that a client that repeats one fails.
         pairs = dict(reversed(parse_qsl(query, keep_blank_values=True)))
-        return cls(method, path, pairs, headers, body)
+        return cls(method, path, pairs, headers)
 
 
 @dataclass

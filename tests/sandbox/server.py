@@ -194,7 +194,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _respond(self) -> None:
         """Record the request, and send the response with the fault for it."""
         sandbox = self.server.sandbox
-        request = Request.parse(self.command, self.path, self.headers, self._read_body())
+        request = Request.parse(self.command, self.path, self.headers)
         sandbox.requests.append(request)
         sandbox.schedule.apply(sandbox.servers)
         fault = sandbox.faults.take(page_of(sandbox, request))
@@ -204,14 +204,6 @@ class _Handler(BaseHTTPRequestHandler):
         with_body = response.status not in (204, 304)
         if not wire.send(response, with_body=with_body):
             self.close_connection = True
-
-    def _read_body(self) -> bytes:
-        """Return the body; without a valid length it is empty, and the connection is closed."""
-        length = self.headers.get("Content-Length", "0")
-        if "Transfer-Encoding" in self.headers or not (length.isascii() and length.isdigit()):
-            self.close_connection = True
-            return b""
-        return self.rfile.read(int(length))
 
     def log_message(self, format: str, *values: object) -> None:
         """Write a line to standard error, if verbose."""
