@@ -90,6 +90,10 @@ def test_an_empty_token_is_not_replaced_by_that_of_the_environment(sandbox, empt
 def test_a_missing_option_is_named_with_the_places_where_it_can_be_set():
     message = run_module("server_info", {}).result["msg"]
     assert message.startswith("base_url: an address is required. Set it in the task or in module_")
+    message = run_module("server_info", {"base_url": "https://api.example.com"}).result["msg"]
+    assert message.startswith(
+        "api_token: a token is required. Set it or api_token_file in the task"
+    )
 
 
 def test_an_option_that_is_not_written_is_read_from_the_environment(sandbox, monkeypatch):

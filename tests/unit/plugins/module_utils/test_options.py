@@ -33,7 +33,7 @@ def folder(tmp_path):
 def connect(written, folder=""):
     """Return the connection for options that a user has written, beside base_url."""
     options = resolve({"base_url": URL, **written}, RULES)
-    return connection_from(options, "2.21.0", str(folder), places=" in the task")
+    return connection_from(options, "2.21.0", str(folder))
 
 
 def refusal(written):
@@ -183,13 +183,13 @@ def test_an_empty_option_of_the_token_is_never_replaced(written, option, monkeyp
     [
         (
             {"base_url": None},
-            "base_url: an address is required. Set it in the task, or set SERVER_MANAGEMENT_BASE_"
-            "URL in the environment, to http(s)://host[:port][/prefix].",
+            "base_url: an address is required. Set it, or set SERVER_MANAGEMENT_BASE_URL in the "
+            "environment, to http(s)://host[:port][/prefix].",
         ),
         (
             {},
-            "api_token: a token is required. Set it or api_token_file in the task, or one of the "
-            f"environment variables {TOKEN_VARIABLE} and {FILE_VARIABLE}.",
+            "api_token: a token is required. Set it or api_token_file, or one of the environment "
+            f"variables {TOKEN_VARIABLE} and {FILE_VARIABLE}.",
         ),
         (
             {"api_token": TOKEN, "api_token_file": "/nowhere/file"},
