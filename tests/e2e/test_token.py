@@ -53,6 +53,7 @@ def test_every_way_to_give_a_token(source, sources, tmp_path):
     password = ("--vault-password-file", tmp_path / "password")
     accounts = {**environment.environment, "PROD": token}
     result = sources.check("-e", values, *password, env=accounts)
+    assert result.stderr == ""
     is_masked = version("ansible-core") >= "2.22"  # what the plugin registers
     assert (extra.token not in result.stdout) is is_masked
 
