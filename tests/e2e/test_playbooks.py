@@ -78,21 +78,19 @@ def set_up(source, host, server, *arguments, **options):
     return run(source, "set_up_server", *command)
 
 
-@pytest.fixture
-def groups(tmp_path):
-    """Return a source with groups, one of which has the name of a server."""
-    path = tmp_path / "z-groups.yml"
-    path.write_text("{db-1: {hosts: {web-1: , db-1: }}, web: {hosts: {web-1: , web-2: }}}")
-    return path
-
-
-def test_only_the_server_of_an_event_is_set_up(source, groups):
-    result = set_up(source, "db-1", "srv_3", "-i", groups)
+def test_the_server_of_an_event_is_set_up(source):
+    result = set_up(source, "db-1", "srv_3")
     result.ok().shows("db-1 (srv_3) is reachable")
-    assert not result.contains("ok: [web-1]")
 
 
-def test_an_event_with_the_name_of_a_group_fails(source, groups):
+def test_another_server_with_the_name_of_the_event_is_not_set_up(source):
+    result = set_up(source, "web-1", "srv_4").ok()
+    assert not result.contains("ok: [")
+
+
+def test_an_event_with_the_name_of_a_group_fails(source, tmp_path):
+    groups = tmp_path / "z-groups.yml"
+    groups.write_text("web: {hosts: {web-1: , web-2: }}")
     result = set_up(source, "web", "srv_1", "-i", groups)
     assert result.rc != 0
     assert not result.contains("ok: [")
