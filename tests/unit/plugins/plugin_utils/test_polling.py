@@ -211,3 +211,8 @@ def test_an_invalid_argument_is_named(given, message):
     with pytest.raises(OptionError) as caught:
         read_arguments(given)
     assert str(caught.value).startswith(message)
+
+
+def test_an_interval_of_a_second_is_allowed():
+    options = read_arguments({"interval": 1})
+    assert options.values["interval"] == 1
