@@ -194,7 +194,7 @@ class DecryptedText(str):
 
 @pytest.mark.parametrize(
     "value",
-    ["", None, 5, "203.0.113.1 ", "{{ x }}", "-oProxyCommand=id", DecryptedText("203.0.113.1")],
+    ["", None, 5, "203.0.113.1 ", "{{x}}", "-oProxyCommand=id", DecryptedText("203.0.113.1")],
 )
 def test_a_value_that_is_not_a_plain_address_is_neither_equal_nor_shown(inventory, value):
     inventory.set_variable("web-1", "ansible_host", value)
