@@ -30,14 +30,14 @@ def run(session: nox.Session, tarball: Path, plugins: Path) -> list[str]:
         log = str(session.run(*command, env=_STRICT, silent=True))
     session.log(log)
     result = json.loads(tarball.with_name("importer_result.json").read_text(encoding="utf-8"))
-    return find_faults(log, result["docs_blob"]["contents"], plugins)
+    return find_faults(log, result, plugins)
 
 
-def find_faults(log: str, contents: list[dict[str, Any]], plugins: Path) -> list[str]:
+def find_faults(log: str, result: dict[str, Any], plugins: Path) -> list[str]:
     """Return each complaint in the log, and each plugin whose documentation was not read."""
     faults = [line.strip() for line in log.splitlines() if _COMPLAINT.match(line)]
     documented = set()
-    for content in contents:
+    for content in result["docs_blob"]["contents"]:
         if (content["doc_strings"] or {}).get("doc"):
             documented.add((content["content_type"], content["content_name"]))
     for folder, kind in _FOLDERS.items():

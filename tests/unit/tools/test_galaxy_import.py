@@ -28,4 +28,5 @@ def test_complaints_and_plugins_without_documentation_are_faults(
     (folder / "server.py").touch()
     log = f"Fine\n{line}\nFine"
     content = {"content_type": "module", "content_name": "server", "doc_strings": documentation}
-    assert find_faults(log, [content], tmp_path) == faults
+    result = {"docs_blob": {"contents": [content]}}
+    assert find_faults(log, result, tmp_path) == faults
