@@ -5,6 +5,7 @@
 """The playbook ssh_config: which file it writes, and that ssh reaches servers with it."""
 
 import json
+import os
 import re
 
 import pytest
@@ -185,11 +186,15 @@ def test_variables_change_the_file_the_group_and_the_names(config, source):
     assert path.parent.stat().st_mode & 0o777 == 0o755
 
 
-@pytest.mark.parametrize(("path", "kind"), [("~", "a directory"), ("/dev/null", "not a regular")])
-def test_only_a_regular_file_is_replaced(config, source, path, kind):
+@pytest.mark.parametrize(
+    ("make", "kind"), [(os.mkdir, "a directory"), (os.mkfifo, "not a regular file")]
+)
+def test_only_a_regular_file_is_replaced(config, source, make, kind):
+    path = source.runner.home / "other"
+    make(path)
     failed = write(source, "-e", f"ssh_config_file={path}")
     assert failed.rc == 2
-    failed.shows(f"{path} is {kind}")
+    failed.shows(f"{path} is {kind}, so nothing was changed")
 
 
 # The variables of hosts, each with a value that fails.
