@@ -134,6 +134,7 @@ class Sources:
                 assert len(warned.get(name, [])) == len(case.warns), name
             for text in case.warns:
                 assert without_white_space(text) in "".join(warned[name])
+            assert name in failed or not case.fails, f"{name} did not fail"
             for text in case.fails:
                 assert without_white_space(text) in failed[name]
         assert "Traceback" not in result.output

@@ -18,7 +18,7 @@ def test_servers_of_two_accounts_with_one_name_are_two_hosts(source, sources):
     renamed = "web-1 (srv_1) is web-1_srv_1. The host web-1 is another server, "
     names = ["cache-1", "web-1_srv_1"]
     sources.add("second", other, hosts=names, warns=renamed)
-    # The faults of a source are only its own.
+    # A wrong token fails only its own source.
     sources.add("denied", other, fails="rejected the token", api_token="wrong")
     listing = sources.check().json()
     found = addresses(listing)
@@ -30,7 +30,7 @@ def test_servers_of_two_accounts_with_one_name_are_two_hosts(source, sources):
     assert tokens_sent(other) == ["t0ken-of-the-0ther", "wrong"]
 
 
-def test_one_account_in_two_files_is_one_fleet(source, sources):
+def test_two_spellings_of_an_address_are_one_account(source, sources):
     api = source.sandbox
     url = f"http://localhost:{api.port}"
     sources.add("first", api, base_url=url)

@@ -93,7 +93,7 @@ class Sandbox:
         """Send this fault in response to the next requests, with any path and token.
 
         `times` is the number of requests, None for all; `page`, from 1, selects those for that
-        page; the first `after` of them get a normal response. Earlier faults are used first.
+        page; the first `after` of them do not get this fault. Earlier faults are used first.
         """
         self.faults.add(fault, times, page, after)
 

@@ -54,7 +54,8 @@ def test_changes_are_made_in_order_when_they_are_due(monkeypatch):
     assert states_after(9) == both
     assert states_after(10) == {**both, "new-01": "running"}
     assert states_after(20) == {**both, "new-01": "stopped"}
-    assert states_after(40) == {"web-01": "running", "new-01": "stopped"}
+    assert states_after(29) == {**both, "new-01": "stopped"}
+    assert states_after(30) == {"web-01": "running", "new-01": "stopped"}
 
 
 def test_faults_are_used_in_order_by_the_requests_they_are_meant_for():

@@ -111,7 +111,7 @@ def test_http_on_a_port_with_tls_advises_https(cause, route, advises):
 
 
 @pytest.fixture
-def _noon_in_auckland(monkeypatch):
+def _noon_utc_in_auckland(monkeypatch):
     """Set the time to 12:00 UTC on 1 March 2026, on a machine with another time zone."""
     monkeypatch.setattr(time, "time", lambda: 1_772_366_400.0)
     monkeypatch.setenv("TZ", "Pacific/Auckland")
@@ -121,7 +121,7 @@ def _noon_in_auckland(monkeypatch):
     time.tzset()
 
 
-@pytest.mark.usefixtures("_noon_in_auckland")
+@pytest.mark.usefixtures("_noon_utc_in_auckland")
 @pytest.mark.parametrize(
     ("value", "seconds"),
     [
@@ -135,7 +135,7 @@ def _noon_in_auckland(monkeypatch):
         ("٣", None),
         ("soon", None),
         ("Sun, 99 Mar 2026 12:00:30 GMT", None),
-        ("9" * 4000, 1e18),
+        ("9" * 4000, 1e18),  # more than any limit, and still a number
     ],
 )
 def test_retry_after_is_seconds_or_a_date(value, seconds):
@@ -148,8 +148,9 @@ CONNECTION = Connection("https://h", TOKEN, token_origin="api_token_file", token
 
 
 def error_of(status, body=b"", headers=None, url="https://h/things", connection=CONNECTION):
-    """Return the error for a response through a proxy."""
-    response = Response(status, headers or {}, body, 0.1, Route(url, "proxy:80"))
+    """Return the error for a response; only 407 is from a proxy."""
+    proxy = "proxy:80" if status == 407 else ""
+    response = Response(status, headers or {}, body, 0.1, Route(url, proxy))
     return status_error(response, REQUEST, connection)
 
 

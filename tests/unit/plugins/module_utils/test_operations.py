@@ -27,13 +27,13 @@ LIVE = [
     ("fleet_info", "list", {"servers": [{"name": "web-1"}]}, ["GET"]),
     ("api_info", "list", {}, ["GET"]),
 ]
-PREDICTED = [
+SERVER_CHANGES = [
     ("server", "create", {"name": "new", "plan": "small", "region": "eu"}),
     ("server", "resize", {"name": "web-1", "plan": "other"}),
     ("server", "reinstall", {"name": "web-1", "state": "reinstalled"}),
     ("server", "delete", {"name": "web-1", "state": "absent"}),
 ]
-PREVIEWS = [
+UNRELEASED_MODULES = [
     ("volume", "provision", {"name": "data", "size": 1, "region": "eu"}),
     ("volume", "delete", {"name": "data", "state": "absent"}),
     ("volume_attachment", "attach", {"volume": "data", "server": "web"}),
@@ -42,7 +42,7 @@ PREVIEWS = [
     ("usage_info", "read", {}),
     ("invoice_info", "read", {}),
 ]
-NOT_LIVE = [*PREDICTED, *PREVIEWS]
+NOT_LIVE = [*SERVER_CHANGES, *UNRELEASED_MODULES]
 
 
 def test_only_the_listing_is_live():
@@ -67,7 +67,7 @@ def test_a_live_operation_is_requested(sandbox, module, name, options, methods):
 
 
 @pytest.mark.parametrize(("module", "name", "options"), NOT_LIVE)
-def test_another_operation_fails_and_changes_nothing(sandbox, module, name, options):
+def test_an_operation_that_is_not_live_fails_and_changes_nothing(sandbox, module, name, options):
     scope = operation(module, name).scope
     outcome = run(module, sandbox, **options)
     message = outcome.result["msg"]
@@ -75,11 +75,12 @@ def test_another_operation_fails_and_changes_nothing(sandbox, module, name, opti
     result = {"changed": False, "msg": message, "error": error}
     details = {"operation": name, "scope": scope, "live": False}
     assert outcome == Outcome({**result, **details}, failed=True)
+    assert {request.method for request in sandbox.requests} <= {"GET"}
 
 
 @pytest.mark.parametrize("check_mode", [False, True])
-@pytest.mark.parametrize(("module", "name", "options"), PREVIEWS)
-def test_a_preview_fails_without_a_request(sandbox, module, name, options, check_mode):
+@pytest.mark.parametrize(("module", "name", "options"), UNRELEASED_MODULES)
+def test_a_module_that_is_not_live_sends_no_request(sandbox, module, name, options, check_mode):
     outcome = run(module, sandbox, check_mode=check_mode, **options)
     assert outcome.failed
     assert sandbox.requests == []
@@ -99,7 +100,7 @@ def test_the_message_about_a_read_does_not_mention_changes():
         operation("wallet_info", "read").refuse()
 
 
-def test_an_operation_without_a_request_is_refused_even_if_live():
+def test_an_operation_that_an_older_release_lacks_asks_for_an_update():
     with pytest.raises(CloudError, match="Listing servers is live, but this release of the col"):
         operation("server_info", "list").refuse()
 
@@ -109,8 +110,8 @@ def test_the_status_page_contains_the_table():
     assert table() in page
 
 
-def test_ansible_test_expects_the_failures_of_what_is_not_live():
+def test_the_integration_target_uses_each_unreleased_module():
     target = REPOSITORY / "tests/integration/targets/not_yet_live/tasks/main.yml"
     used = re.findall(r"^ +server_management\.cloud\.(\w+):", target.read_text(), re.M)
-    previews = {module for module, _name, _options in PREVIEWS}
+    previews = {module for module, _name, _options in UNRELEASED_MODULES}
     assert set(used) == previews

@@ -106,7 +106,7 @@ def test_a_reference_is_only_followed_within_its_origin(reference, target):
 
 
 @given(st.sampled_from(URLS) | st.lists(st.sampled_from(PIECES + URLS), max_size=5).map("".join))
-def test_requests_sends_the_token_only_to_the_origin_that_was_checked(reference):
+def test_requests_connects_to_the_origin_that_was_checked(reference):
     target = resolve(PAGE, reference)
     if target is None:
         return
@@ -126,7 +126,7 @@ def test_requests_sends_the_token_only_to_the_origin_that_was_checked(reference)
         ("10.0.0.1", False),
     ],
 )
-def test_loopback_is_this_machine(host, expected):
+def test_names_and_addresses_of_this_machine_are_recognized(host, expected):
     assert is_loopback(host) is expected
 
 

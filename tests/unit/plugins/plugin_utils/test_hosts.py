@@ -59,7 +59,11 @@ def test_a_server_becomes_a_host_with_prefixed_variables():
     }
 
 
-ADDRESSES = ["1.0.0.0", "10.0.0.1", "126.255.255.255", "169.254.0.1", "223.255.255.255"]
+# The first and the last ones, those beside loopback, and private ones, which a VPN can reach.
+ADDRESSES = [
+    "1.0.0.0", "126.255.255.255", "128.0.0.0", "223.255.255.255",
+    "10.0.0.1", "169.254.0.1", "172.16.0.1", "192.168.0.1",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
