@@ -155,7 +155,8 @@ def connection_from(
         token_origin=token_origin,
         token_path=token_path,
         verify=verify,
-        timeout=min(values["timeout"], 2e6),  # sockets accept little more
+        # Above about 2,147,483 s, the milliseconds of a socket's timeout overflow.
+        timeout=min(values["timeout"], 2e6),
         retries=values["retries"],
         pagination=values["pagination"],
         pagination_parameter=values["pagination_parameter"],

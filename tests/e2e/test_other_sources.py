@@ -79,6 +79,7 @@ def test_only_a_machine_with_the_same_address_is_one_host(sources, tmp_path):
     sources.check("-i", static)
 
 
+# Becoming the same user would need no program, so become_user is another one.
 UNUSABLE = """{
   "ansible_connection": "community.none",
   "ansible_become": true,
@@ -88,12 +89,10 @@ UNUSABLE = """{
 }"""
 
 
-def test_playbooks_for_this_machine_ignore_how_others_are_reached(source, tmp_path):
-    need_ssh(source.runner)
+def test_playbooks_for_this_machine_ignore_connection_variables_for_all_hosts(source, tmp_path):
+    need_ssh(source.runner)  # ssh_config checks its file with it
     (tmp_path / "group_vars").mkdir()
     (tmp_path / "group_vars" / "all.json").write_text(UNUSABLE)
-    fleet = source.runner.home / "known.yml"
-    fleet.write_text("fleet: [{name: db-1}, {name: web-1}, {name: web-2}]")
     # A localhost that is written in an inventory has the variables of all hosts.
     inventory = ("-i", source.file(), "-i", "localhost,")
     playbooks = (
@@ -102,9 +101,9 @@ def test_playbooks_for_this_machine_ignore_how_others_are_reached(source, tmp_pa
         "server_management.cloud.check_fleet",
         "server_management.cloud.check_api",
     )
-    command = (*inventory, *playbooks, "-e", "check_fleet_file=known.yml")
-    env = source.sandbox.environment
-    source.runner.playbook(*command, env=env).ok()
+    result = source.runner.playbook(*inventory, *playbooks, env=source.sandbox.environment).ok()
+    assert result.stdout.count("PLAY RECAP") == 4
+    assert result.stdout.count("\nlocalhost ") == 4
 
 
 PLAYBOOK = """

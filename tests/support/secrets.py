@@ -13,7 +13,7 @@ from sandbox.server import DEFAULT_TOKEN
 
 # Every token of the tests starts like this.
 _PREFIX = "t0ken-of-the-"
-# Files into which tests write a token.
+# The names of files into which tests write a token.
 _OWN_FILES = (".cfg", ".j2", ".pem", ".yaml", ".yml")
 _OWN_NAMES = ("token", "password")
 
@@ -32,7 +32,10 @@ def find_secret(text: str | bytes) -> str:
 
 
 def find_in_files(folder: Path) -> list[str]:
-    """Return the files in a folder that contain a token, except those that tests write."""
+    """Return the files in a folder that contain a token.
+
+    Those with the names of files into which tests write it are not read.
+    """
     found = []
     for path in sorted(folder.rglob("*")):
         is_ours = path.suffix in _OWN_FILES or path.name in _OWN_NAMES

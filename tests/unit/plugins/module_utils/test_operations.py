@@ -50,7 +50,7 @@ def test_only_the_listing_is_live():
     assert live == ["list"]
 
 
-def test_each_operation_of_a_module_has_a_task():
+def test_these_tables_have_each_operation_of_a_module():
     operations = []
     for row in OPERATIONS:
         operations += [(module, row.name) for module in row.modules]

@@ -49,12 +49,12 @@ def test_check_mode_predicts_a_change_and_warns_that_it_is_not_yet_live(sandbox)
 
 
 @pytest.mark.parametrize("check_mode", [False, True])
-def test_a_live_operation_without_a_request_is_never_done(sandbox, check_mode, monkeypatch):
+def test_a_live_operation_that_this_release_lacks_is_refused(sandbox, check_mode, monkeypatch):
     resize = _operations.operation("server", "resize")
     live = resize._replace(live=True)
     monkeypatch.setattr(_operations, "OPERATIONS", [live])
     options = {"name": "web-1", "plan": "large"}
     outcome = run("server", sandbox, check_mode=check_mode, **options)
     assert outcome.warnings == []
-    assert outcome.failed is not check_mode
+    assert outcome.failed == (not check_mode)
     assert outcome.result["changed"] is check_mode

@@ -49,6 +49,7 @@ def test_keys_that_ansible_reserves_are_left_out_with_one_warning(sandbox):
     assert outcome == Outcome({"servers": [kept]}, warnings=[warning])
 
 
+# Of the server new, the plan and a field that Ansible reserves.
 @pytest.mark.parametrize(("name", "count"), [("db-1", 0), ("new", 2)])
 def test_only_servers_in_the_result_cause_warnings(sandbox, name, count):
     new = {**WEB, "name": "new", "plan": 5, "_ansible_a": 1}
@@ -76,11 +77,12 @@ def test_values_that_look_like_mistakes_cause_a_warning(sandbox, options, warnin
     assert shown.startswith(warning)
 
 
+# A server with this status, name or id may appear later.
 @pytest.mark.parametrize(
     "options",
     [{"statuses": ["gone"]}, {"regions": ["ap"], "name": "web-1"}, {"regions": ["ap"], "id": "1"}],
 )
-def test_a_loop_that_waits_for_a_server_causes_no_warning(sandbox, options):
+def test_no_match_by_status_name_or_id_causes_no_warning(sandbox, options):
     outcome = run("server_info", sandbox, **options)
     assert outcome == Outcome({"servers": []})
 

@@ -143,7 +143,7 @@ def test_a_valid_value_is_converted(option, value, expected):
     assert convert_options({option: value}, DEFINITIONS) == {option: expected}
 
 
-def test_ansible_finds_the_values_of_options_that_are_null():
+def test_null_options_are_left_out():
     written = {"min_hosts": None, "filters": None}
     assert convert_options(written, DEFINITIONS) == {}
 
@@ -253,13 +253,13 @@ def check_cache(timeout, stale, written):
         (-1, 0, "must be 0 or more."),
     ],
 )
-def test_a_cache_that_never_expires_must_be_written_in_the_file_alone(timeout, stale, problem):
+def test_cache_timeout_0_must_be_in_the_file_and_without_a_stale_cache(timeout, stale, problem):
     with pytest.raises(OptionError, match=f"^cache_timeout: {problem}"):
         check_cache(timeout, stale, written=[])
 
 
 @pytest.mark.parametrize(("timeout", "stale", "written"), [(0, 0, ["cache_timeout"]), (1, 9, [])])
-def test_a_cache_that_expires_or_is_said_not_to_is_accepted(timeout, stale, written):
+def test_other_timeouts_of_a_cache_are_accepted(timeout, stale, written):
     check_cache(timeout, stale, written)
 
 
@@ -277,7 +277,7 @@ def test_a_link_to_a_token_in_an_inventory_directory_is_reported(place, tmp_path
     assert warning.startswith(f"api_token_file ({path}): Ansible reads each file of an inventory")
 
 
-def test_a_file_with_another_name_is_not_used_and_named(tmp_path):
+def test_a_file_with_another_name_is_named_and_not_used(tmp_path):
     path = tmp_path / "fleet.yml"
     # The key need not be at the beginning.
     path.write_text("# A comment\n" * 100 + "plugin: server_management.cloud.servers\n")
@@ -291,7 +291,7 @@ def test_a_file_with_another_name_is_not_used_and_named(tmp_path):
 def test_the_name_decides_whether_a_file_is_used(tmp_path):
     path = tmp_path / "aws.yml"
     path.write_text("plugin: amazon.aws.aws_ec2\n")
-    assert not is_ours(str(path), pytest.fail)
+    assert not is_ours(str(path), pytest.fail)  # without a warning
     assert is_ours("prod.server_management.yaml", pytest.fail)
 
 

@@ -95,7 +95,9 @@ def test_a_changed_server_has_both_records_and_the_names_of_the_fields():
         ([WEB_1, WEB_2], [WEB_1], ["gone web_srv_2", "changed web inventory_hostname"]),
         # a group
         ([], [{"id": "srv_1", "name": "all"}], ["appeared all_srv_1"]),
-        # like a group
+        ([], [{"id": "srv_1", "name": "ungrouped"}], ["appeared ungrouped_srv_1"]),
+        ([], [{"id": "srv_1", "name": "server_management"}], ["appeared server_management_srv_1"]),
+        # like a group, with the id, too
         ([], [{"id": "srv_1", "name": "plan_x"}], ["appeared srv_1"]),
     ],
 )
