@@ -18,8 +18,8 @@ description:
   - From C(ansible_ssh_args), C(ansible_ssh_common_args) and C(ansible_ssh_extra_args), the filter
     copies C(-i), C(-J) and the options C(HostKeyAlias), C(IdentityFile), C(ProxyJump),
     C(ProxyCommand=none), C(UserKnownHostsFile), and those that select algorithms, such as
-    C(HostKeyAlgorithms). It ignores flags and options that lead to no other machine or user, such
-    as C(-C), C(ControlMaster) and C(ForwardAgent).
+    C(HostKeyAlgorithms). It ignores common flags and options that lead to no other machine or user,
+    such as C(-C), C(ControlMaster) and C(ForwardAgent).
   - A host is left out if it has another argument or no address, if a value has characters that
     OpenSSH could misread, if a path is relative, or if a variable inside a value is undefined.
 author:
