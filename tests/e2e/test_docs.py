@@ -101,7 +101,9 @@ class Reader:
         if command.startswith(("export ", "unset ")):
             self.exports += f"{command}\n"
         script = f"{self.exports}{command}"
-        return self.runner.run("sh", "-c", script, cwd=self.folder, stdin=self.sandbox.token)
+        # The blank line makes the pasted token differ from the saved one.
+        pasted = f"{self.sandbox.token}\n\n"
+        return self.runner.run("sh", "-c", script, cwd=self.folder, stdin=pasted)
 
     def try_snippets(self, texts):
         """Run YAML without a name by one command: options of inventory files, plays and tasks."""
