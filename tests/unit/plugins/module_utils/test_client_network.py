@@ -33,6 +33,9 @@ def certificates(tmp_path, monkeypatch):
     long_ago = datetime(2020, 1, 1, tzinfo=timezone.utc)
     expired = authority.issue_cert("127.0.0.1", not_after=long_ago)
     expired.private_key_and_cert_chain_pem.write_to_path("expired.pem")
+    in_the_future = datetime(2999, 1, 1, tzinfo=timezone.utc)
+    early = authority.issue_cert("127.0.0.1", not_before=in_the_future)
+    early.private_key_and_cert_chain_pem.write_to_path("early.pem")
 
 
 # TLS.
@@ -46,6 +49,7 @@ def certificates(tmp_path, monkeypatch):
         ("elsewhere.pem", "127.0.0.1", "ca.pem", r"'127\.0\.0\.1'.*\. Check the host in base_url"),
         ("elsewhere.pem", "localhost", "ca.pem", r"'localhost'.*\. Check the host in base_url"),
         ("expired.pem", "127.0.0.1", "ca.pem", r"has expired\. Check the clock of this machine"),
+        ("early.pem", "127.0.0.1", "ca.pem", r"not yet valid\. Check the clock of this machine"),
     ],
 )
 def test_a_certificate_that_is_not_trusted_is_refused(read, certificate, host, bundle, words):
