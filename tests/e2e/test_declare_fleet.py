@@ -28,7 +28,7 @@ NAMES = [
     "yes", "null", "12", "1e3", "0x10", "2026-01-01", "a: b", "- a", "@a", "é漢", "😀", "a b ",
     "=", "<<", "~", "no\n", "12\n", "2026-01-01\t10:00:00", "[1]", "{}", "null\n",
     "#jinja2:variable_start_string:'['", "{1: 2}", "#jinja2: a\n{{ 1 }}", "!!python/none",
-    EXECUTE, "{% if %}", "{# a", "\n", "a\nb", '"', "'", "!unsafe a", "&a",
+    EXECUTE, f"a {EXECUTE}", "{% if %}", "{# a", "\n", "a\nb", '"', "'", "!unsafe a", "&a",
     "web", "web", "Web",
 ]  # fmt: skip
 
