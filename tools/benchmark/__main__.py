@@ -102,6 +102,13 @@ def hcloud(server: dict[str, str]) -> dict[str, Any]:
     }
 
 
+class QuietHandler(SimpleHTTPRequestHandler):
+    """Serves files without a log."""
+
+    def log_message(self, *_arguments: Any) -> None:
+        """Print nothing."""
+
+
 def serve(folder: Path) -> str:
     """Serve the APIs of all sizes from files until this process ends, and return the address."""
     for size in SIZES:
@@ -115,7 +122,7 @@ def serve(folder: Path) -> str:
             path = folder / str(size) / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(json.dumps(response), encoding="utf-8")
-    handler = partial(SimpleHTTPRequestHandler, directory=str(folder))
+    handler = partial(QuietHandler, directory=str(folder))
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return f"http://127.0.0.1:{server.server_port}"
