@@ -6,6 +6,7 @@
 
 import re
 from runpy import run_path
+from tempfile import TemporaryDirectory
 
 from sandbox import Sandbox
 from sandbox.account import example_servers
@@ -30,9 +31,12 @@ def test_the_demo_ends_with_an_inventory_of_your_own_sandbox(tmp_path, monkeypat
     serve = "  python3 tests/sandbox --example\n"
     assert serve in first
     commands = first.replace(serve, "") + second
-    with Sandbox(servers=example_servers(), token="sandbox-token") as api:
-        script = commands.replace("http://127.0.0.1:8080", api.url)
-        runner = Runner(tmp_path / "home")
+    runner = Runner(tmp_path / "home")
+    account = Sandbox(servers=example_servers(), token="sandbox-token")
+    # The path of a socket must be short.
+    with account, TemporaryDirectory(prefix="sm") as folder:
+        runner.environment["TMPDIR"] = folder
+        script = commands.replace("http://127.0.0.1:8080", account.url)
         result = runner.run("sh", "-ec", script, cwd=REPOSITORY).ok()
     assert result.stderr == ""
     for name in ("web-01", "web-02", "db-01"):
