@@ -141,7 +141,7 @@ def test_a_value_of_a_file_loses_its_line_and_keeps_its_trust(tmp_path):
     if HAS_EXPRESSIONS:
         kinds = [type(item) for item in others]
         assert kinds == [int, float, bool, type(None), date, datetime]
-        assert type(unsafe) is str
+        assert unsafe.__class__ is str
 
 
 class UnsafeText(str):

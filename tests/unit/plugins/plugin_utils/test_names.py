@@ -17,7 +17,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._names imp
 )
 from support import meanings
 
-GROUPS = {"all", "ungrouped", "server_management", "status_running"}
+GROUPS = frozenset({"all", "ungrouped", "server_management", "status_running"})
 
 
 def assign(account, taken=(), reserved=GROUPS, **fields):
