@@ -157,7 +157,6 @@ def test_the_duration_is_the_one_of_the_last_request(paged, clock, monkeypatch):
         clock.now += 5
         yield raw.read(decode_content=True)
 
-    monkeypatch.setattr(_http, "time", clock)
     monkeypatch.setattr(_http, "_pieces", slow_pieces)
     found = report(paged, pagination="link")
     assert found["requests"] == 2
