@@ -14,33 +14,23 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..module_utils._errors import CloudError
-from ..module_utils._models import GROUP_FIELDS, Fields, Server
+from ..module_utils._models import Fields, Server
 from ..module_utils._text import is_plain, plain
-from ._names import assign_names
+from ._names import GROUPS_OF_ANSIBLE, NameRules, assign_names
 
 Event = dict[str, Any]
 
 # The key of the host name in ``changed`` and ``before``, beside the API's fields.
 HOSTNAME = "inventory_hostname"
 
-# The groups of an inventory file with default options.
-_GROUPS = frozenset({"all", "ungrouped", "server_management"})
-_GROUP_PREFIXES = tuple(GROUP_FIELDS.values())
+# Those of an inventory file with default options. Nothing is known about other sources.
+_RULES = NameRules({**GROUPS_OF_ANSIBLE, "server_management": "of group"})
 
 _ABSENT = object()  # instead of a value that a record does not have
 
 # Punctuation of our own messages, which is replaced so that they read well as plain text.
 _in_parentheses = re.compile(r" \(([^()]*)\)")
 _PUNCTUATION = str.maketrans(";=", ", ", "\"'`[]!")
-
-
-def _is_group(name: str) -> bool:
-    """Return whether a group of an inventory file with default options has or can get a name."""
-    return name in _GROUPS or name.startswith(_GROUP_PREFIXES)
-
-
-def _is_taken(_name: str, _server: Server) -> bool:
-    return False  # nothing is known about the hosts of other sources
 
 
 class Snapshot:
@@ -52,7 +42,7 @@ class Snapshot:
     def __init__(self, servers: Mapping[str, Server], hosts: str) -> None:
         self.servers = servers
         preferences = [(server, [server.text(hosts)]) for server in servers.values()]
-        self.names = assign_names(preferences, _is_group, _is_taken).names
+        self.names = assign_names(preferences, _RULES).names
 
     def with_events(self) -> list[Server]:
         """Return the servers that have events, in the order of their host names.

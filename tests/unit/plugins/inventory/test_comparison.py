@@ -35,12 +35,14 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible i
     keep_text,
     mark_all,
 )
+from ansible_collections.server_management.cloud.plugins.plugin_utils._existing_hosts import (
+    ExistingHosts,
+)
 from ansible_collections.server_management.cloud.plugins.plugin_utils._expressions import (
     Expressions,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import hosts_from
 from ansible_collections.server_management.cloud.plugins.plugin_utils._inventory import (
-    KnownServers,
     add_groups,
     add_hosts,
     add_parents,
@@ -106,7 +108,7 @@ def read_ours(file, extra_vars):
     except OptionError as error:
         return None, str(error)
     add_groups(inventory, hosts, "server_management")
-    add_hosts(inventory, hosts, KnownServers(inventory, "", hosts, []))
+    add_hosts(inventory, hosts, ExistingHosts(inventory, "", hosts, []))
     add_parents(inventory, expressions.tree.added)
     return contents_of(inventory), "".join(reported)
 
