@@ -367,6 +367,10 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         existing = ExistingHosts(inventory, connection.root_url, hosts, composed)
         naming = self._name_and_compose(hosts, reserved, expressions, existing)
         self._report(hosts, naming.problems(), expressions)
+        merged = existing.merged(host.name for host in hosts)
+        if merged:
+            count = count_of(len(merged), "host")
+            self._show(1, f"merged with {count} of other sources: {summarise(merged)}")
         if self.get_option("host_key_alias"):
             set_host_key_aliases(hosts)
         parents = expressions.tree.added if expressions else ()

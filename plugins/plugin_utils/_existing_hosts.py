@@ -60,6 +60,10 @@ class ExistingHosts:
         """Remember the server of a host, which Ansible has added."""
         _added[self._hosts[name]] = (self._root_url, server)
 
+    def merged(self, names: Iterable[str]) -> list[str]:
+        """Return those of the names that hosts of other sources have which are not servers yet."""
+        return [name for name in names if name in self._hosts and self._hosts[name] not in _added]
+
     def obstacle(self, name: str, server: Server) -> Reason | None:
         """Return why a server can't be the host with a name, and the way out; None if it can.
 

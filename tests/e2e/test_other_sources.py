@@ -66,7 +66,12 @@ def test_a_host_with_the_name_of_a_group_is_merged(source, sources, tmp_path):
         "name: bastion, haproxy.",
     )
     sources.add("roles", source.sandbox, hosts=names, warns=warns, keyed_groups=[roles])
-    listing = sources.check("-i", static).json()
+    to_stderr = {"ANSIBLE_VERBOSE_TO_STDERR": "1"}
+    result = sources.check("-i", static, "-v", env=to_stderr)
+    result.shows(
+        "roles.server_management.yml: merged with 2 hosts of other sources: bastion, haproxy"
+    )
+    listing = result.json()
     assert members(listing, "nginx") == ["nginx2", "nginx_srv_3"]
     assert members(listing, "bastion") == ["bastion"]
     assert addresses(listing)["bastion"] == "203.0.113.1"

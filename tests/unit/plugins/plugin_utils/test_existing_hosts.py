@@ -43,6 +43,15 @@ def test_a_host_of_another_file_is_another_server_if_its_identity_differs(
     assert bool(existing.obstacle("web-1", other.server)) == is_taken
 
 
+def test_only_hosts_that_were_no_servers_before_are_merged():
+    inventory = InventoryData()
+    inventory.add_group("zone")
+    inventory.add_host("static")
+    existing = ExistingHosts(inventory, "https://a", [], [])
+    add_hosts(inventory, [new_host()], existing)
+    assert existing.merged(["new", "static", "web-1"]) == ["static"]
+
+
 @pytest.fixture
 def inventory():
     """Return an inventory to which another source has added web-1."""
