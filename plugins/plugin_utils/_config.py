@@ -101,9 +101,22 @@ def read_options(
     templar.available_variables = extra_vars
     written: dict[str, Any] = dict(without_origin(content))
     for option, value in written.items():
-        if value is not None and option not in EXPRESSION_OPTIONS:
+        if option == "keyed_groups" and isinstance(value, list):
+            written[option] = [_render_keyed_group(entry, templar) for entry in value]
+        elif value is not None and option not in EXPRESSION_OPTIONS:
             written[option] = _render(option, value, templar)
     return written
+
+
+def _render_keyed_group(entry: Any, templar: Any) -> Any:
+    """Render those texts of an entry that are the same for all hosts."""
+    if not isinstance(entry, Mapping):
+        return entry
+    rendered = dict(entry)
+    for key in ("prefix", "separator", "default_value"):
+        if isinstance(entry.get(key), str):
+            rendered[key] = _render(f"keyed_groups: {key}", entry[key], templar)
+    return rendered
 
 
 def _render(option: str, value: Any, templar: Any) -> Any:

@@ -11,7 +11,7 @@ from .conftest import addresses, hosts, members, named
 POSSIBLE_GROUPS = """
 groups: {ours: server_management_name == 'nobody'}
 keyed_groups:
-  - {key: "server_management_created_at[:4]", prefix: created, parent_group: up}
+  - {key: "server_management_created_at[:4]", prefix: "{{ 'created' }}", parent_group: up}
   - {key: server_management_plan, prefix: web, separator: "-"}
   - {key: server_management_plan, prefix: db, separator: ""}
 """
