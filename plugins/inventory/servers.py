@@ -34,7 +34,6 @@ notes:
     of O(compose).
   - If an expression of O(compose), O(groups), O(keyed_groups) or O(hostnames) fails, there is one
     warning with the number of hosts, or an error if O(strict=true).
-  - Text from the API stays text in the results of expressions, also before ansible-core 2.19.
   - A server without a usable IPv4 address gets C(no-usable-ipv4.invalid.) as C(ansible_host), which
     never resolves, so that Ansible does not connect to whatever the server's name resolves to.
     O(compose) can set another address.

@@ -17,7 +17,7 @@ from ansible.inventory.host import Host as AnsibleHost
 
 from ..module_utils._models import Server
 from ..module_utils._text import brief, in_quotes, is_plain
-from ._ansible import was_encrypted
+from ._ansible import is_encrypted
 from ._hosts import Host, is_address, is_private
 from ._names import TAKEN, Reason
 
@@ -128,6 +128,6 @@ def _text(value: Any) -> str:
     Values that Ansible would render or decrypt give an empty text and stay as they are: only
     comparing a vault value would decrypt it.
     """
-    if not isinstance(value, str) or was_encrypted(value) or not is_plain(value):
+    if not isinstance(value, str) or is_encrypted(value) or not is_plain(value):
         return ""
     return str.__str__(value)

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any
 
-from ansible.inventory.group import Group, to_safe_group_name
+from ansible.inventory.group import to_safe_group_name
 
 from ..module_utils._errors import OptionError
 from ..module_utils._models import GROUP_FIELDS
@@ -90,44 +90,6 @@ class ReservedNames:
                 raise OptionError(
                     f"{option}: {name} is a name of this machine, not of a group.", advice
                 )
-
-
-class GroupTree:
-    """The groups that each group is in, those of an inventory and those that are added.
-
-    ``added`` has the (parent, child) pairs that are added, in order.
-    """
-
-    def __init__(self, groups: Iterable[Group] = ()) -> None:
-        self.added: dict[tuple[str, str], None] = {}
-        self._parents: dict[str, set[str]] = {}
-        for group in groups:
-            self._parents[group.name] = {parent.name for parent in group.parent_groups}
-
-    def add(self, parent: str, child: str) -> None:
-        """Put a group into another one."""
-        self.added[parent, child] = None
-        self._parents.setdefault(child, set()).add(parent)
-
-    def with_parents(self, names: Iterable[str]) -> set[str]:
-        """Return these groups and all groups that they are in."""
-        found = set[str]()
-        waiting = list(names)
-        while waiting:
-            name = waiting.pop()
-            if name not in found:
-                found.add(name)
-                waiting.extend(self._parents.get(name, ()))
-        return found
-
-    def check(self) -> None:
-        """Raise OptionError if Ansible can't put one of the added groups into its parent."""
-        for parent, child in self.added:
-            if child in GROUPS_OF_ANSIBLE and parent != "all":
-                problem = f"keyed_groups: the group {child} can't be inside another group."
-                raise OptionError(problem, "Set prefix.")
-            if child in self.with_parents([parent]):
-                raise OptionError(f"keyed_groups: the group {child} would be inside itself.")
 
 
 def group_hosts(

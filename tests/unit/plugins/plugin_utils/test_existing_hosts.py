@@ -2,17 +2,25 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from typing import ClassVar
+import importlib
 
 import pytest
 from ansible.inventory.data import InventoryData
 
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
+from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
+    HAS_EXPRESSIONS,
+)
 from ansible_collections.server_management.cloud.plugins.plugin_utils._existing_hosts import (
     ExistingHosts,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
 from ansible_collections.server_management.cloud.plugins.plugin_utils._inventory import add_hosts
+
+DECRYPTED = []
+if HAS_EXPRESSIONS:
+    tags = importlib.import_module("ansible._internal._datatag._tags")
+    DECRYPTED = [tags.VaultedValue(ciphertext="x").tag("203.0.113.1")]
 
 CREATED = "2026-01-01T00:00:00Z"
 
@@ -165,17 +173,9 @@ def test_what_is_in_the_way_of_a_server_is_described(inventory, variables, sente
     assert obstacle_in(inventory) == sentence
 
 
-class VaultedValue:
-    """Has the name of the tag that ansible-core 2.19 and later give to a decrypted text."""
-
-
-class DecryptedText(str):
-    _ansible_tags_mapping: ClassVar = {VaultedValue: "the encrypted text"}
-
-
 @pytest.mark.parametrize(
     "value",
-    ["", None, 5, "203.0.113.1 ", "{{x}}", "-oProxyCommand=id", DecryptedText("203.0.113.1")],
+    ["", None, 5, "203.0.113.1 ", "{{x}}", "-oProxyCommand=id", *DECRYPTED],
 )
 def test_a_value_that_is_not_a_plain_address_is_neither_equal_nor_shown(inventory, value):
     inventory.set_variable("web-1", "ansible_host", value)

@@ -4,12 +4,10 @@
 
 import pytest
 import yaml
-from ansible.inventory.data import InventoryData
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
 from ansible_collections.server_management.cloud.plugins.plugin_utils._groups import (
-    GroupTree,
     ReservedNames,
     group_hosts,
     leave_out_groups,
@@ -164,44 +162,6 @@ def test_a_written_group_name_that_is_changed_causes_a_warning():
         "groups: a b becomes the group a_b.",
         "keyed_groups: a.b becomes the group a_b.",
     ]
-
-
-@pytest.fixture
-def tree():
-    """Return the tree of an inventory in which the group b is in a, and a in all."""
-    inventory = InventoryData()
-    inventory.add_group("a")
-    inventory.add_group("b")
-    inventory.add_child("all", "a")
-    inventory.add_child("a", "b")
-    return GroupTree(inventory.groups.values())
-
-
-def test_a_group_is_in_all_groups_around_it(tree):
-    tree.add("b", "c")
-    tree.check()
-    assert tree.with_parents(["c", "d"]) == {"c", "d", "b", "a", "all"}
-
-
-@pytest.mark.parametrize(
-    ("pairs", "problem"),
-    [
-        ([("x", "x")], "x would be inside itself."),
-        ([("b", "a")], "a would be inside itself."),
-        ([("b", "c"), ("all", "c"), ("c", "d"), ("d", "a")], "c would be inside itself."),
-        ([("x", "all")], "all can't be inside another group. Set prefix."),
-        (
-            [("all", "ungrouped"), ("x", "ungrouped")],
-            "ungrouped can't be inside another group. Set prefix.",
-        ),
-    ],
-)
-def test_a_group_that_ansible_cannot_add_is_an_error(tree, pairs, problem):
-    for parent, child in pairs:
-        tree.add(parent, child)
-    with pytest.raises(OptionError) as found:
-        tree.check()
-    assert str(found.value) == f"keyed_groups: the group {problem}"
 
 
 def test_a_group_with_the_name_of_a_host_or_of_this_machine_is_left_out():

@@ -6,7 +6,6 @@ from ansible.inventory.data import InventoryData
 
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
-    is_trusted,
     mark,
     trust_plain,
 )
@@ -18,6 +17,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._inventory
     add_groups,
     add_hosts,
 )
+from support.expressions import is_trusted
 
 
 def new_host(name):
