@@ -23,8 +23,9 @@ from ._errors import CloudError, Forbidden, MalformedResponse, Unauthorized
 from ._http import next_link
 from ._models import FIELDS, SELECTING_OPTIONS
 from ._options import VERSION, Connection
+from ._request import Response
 from ._text import Show, brief
-from ._url import Response, resolve
+from ._url import resolve_reference
 
 _MAX_REQUESTS = 3
 _MAX_NAMES = 20  # in each mapping of the report
@@ -208,6 +209,6 @@ def _link(header: str, base_url: str) -> str:
     target = next_link(header)
     if not target:
         return 'without rel="next"'
-    if resolve(LIST_SERVERS.url(base_url), target) is None:
+    if resolve_reference(LIST_SERVERS.url(base_url), target) is None:
         return 'rel="next" to another origin'
     return 'rel="next" to the same origin'

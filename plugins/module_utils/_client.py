@@ -10,14 +10,15 @@ import random
 import time
 from collections.abc import Callable, Mapping
 
-from ._envelope import CHECK_URL, Page, parse_listing, read_json
-from ._errors import CloudError, IncompleteListing, MalformedResponse
+from ._envelope import Page, parse_listing, read_json
+from ._errors import CHECK_URL, CloudError, IncompleteListing, MalformedResponse
 from ._failures import status_error
 from ._http import LIMIT, Http, next_link
 from ._models import Server, merge
 from ._options import Connection
+from ._request import Request, Response
 from ._text import Show, count_of, header_text, redact
-from ._url import Request, Response, is_loopback, origin, resolve
+from ._url import is_loopback, origin, resolve_reference
 
 # All requests of the collection, as the API documents them.
 LIST_SERVERS = Request(
@@ -134,7 +135,7 @@ class Client:
         link = next_link(headers.get("Link", ""))
         if self._connection.pagination != "link" or not link:
             return None
-        target = resolve(request.url(self._connection.base_url), link)
+        target = resolve_reference(request.url(self._connection.base_url), link)
         if target is None:
             raise MalformedResponse(
                 "The link to the next page leads to another origin: "

@@ -10,10 +10,8 @@ import json
 import math
 from typing import Any, NamedTuple
 
-from ._errors import MalformedResponse
+from ._errors import CHECK_URL, MalformedResponse
 from ._text import reason_of
-
-CHECK_URL = "Check base_url: the address of the API, without /api/v1."
 
 
 class Page(NamedTuple):

@@ -46,6 +46,10 @@ if sys.version_info < (3, 10):  # noqa: UP036
     raise SystemExit(1)
 
 
+# The next step if the response is not the API's.
+CHECK_URL = "Check base_url: the address of the API, without /api/v1."
+
+
 class CloudError(Exception):
     """Base class: ``problem`` says what was wrong, and ``next_step`` what to do.
 

@@ -17,8 +17,8 @@ from datetime import timezone
 from email.utils import parsedate_to_datetime
 from urllib.parse import urlencode
 
-from ._envelope import CHECK_URL
 from ._errors import (
+    CHECK_URL,
     CloudError,
     Forbidden,
     MissingLibrary,
@@ -34,8 +34,8 @@ from ._errors import (
     Unreachable,
 )
 from ._options import Connection
+from ._request import Request, Response, Route
 from ._text import excerpt, header_text, one_line, reason_of, redact
-from ._url import Request, Response, Route
 
 # The responses of nginx, Apache and Go to plain HTTP on such a port do.
 _mentions_tls = re.compile(rb"(?i)\b(https|ssl)\b").search

@@ -14,8 +14,8 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ._envelope import CHECK_URL, is_cut
-from ._errors import CloudError, MalformedResponse
+from ._envelope import is_cut
+from ._errors import CHECK_URL, CloudError, MalformedResponse
 from ._failures import (
     check_bundle,
     invalid_url,
@@ -26,8 +26,9 @@ from ._failures import (
     unusable_requests,
 )
 from ._options import Connection
+from ._request import Request, Response, Route
 from ._text import Show, header_text
-from ._url import Request, Response, Route, is_loopback, origin, proxy_address
+from ._url import is_loopback, origin, proxy_address
 
 if TYPE_CHECKING:
     import requests

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from ._errors import OptionError
 from ._text import brief, excerpt, one_line, redact
 from ._token import read_file, register, token_in_file, token_in_text
-from ._url import check_base_url
+from ._url import normalize_base_url
 
 VERSION = "1.0.0"
 
@@ -142,7 +142,7 @@ def connection_from(
     """
     values = options.values
     _check_values(values, places)
-    base_url = check_base_url(values["base_url"])
+    base_url = normalize_base_url(values["base_url"])
     token, token_origin, token_path = _token(options, folder, places)
     register(token)
     verify = values["validate_certs"]

@@ -16,7 +16,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._failures 
     transport_error,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
-from ansible_collections.server_management.cloud.plugins.module_utils._url import (
+from ansible_collections.server_management.cloud.plugins.module_utils._request import (
     Request,
     Response,
     Route,
