@@ -19,8 +19,6 @@ GROUP_FIELDS = {"status": "status_", "plan": "plan_", "region": "region_"}
 # The options that keep only the servers with one of their values, with the field of these values.
 SELECTING_OPTIONS = {"statuses": "status", "plans": "plan", "regions": "region"}
 
-MAX_LEVELS = 100  # of lists and mappings; Ansible's own programs fail at a few hundred
-
 _REPORT = "The API does not document such a response: check base_url, then ask the provider."
 
 
@@ -65,14 +63,10 @@ def server_from_api(element: Any, position: int) -> Server:
 
     Documented fields of the wrong type are dropped, and so are fields with text that UTF-8 can't
     encode: JSON can contain halves of characters, but neither a file nor a terminal can. Raises
-    MalformedResponse if the element is not an object, is nested too deeply, or has no ``id`` that
-    is a non-empty text.
+    MalformedResponse if the element is not an object, or has no ``id`` that is a non-empty text.
     """
     if not isinstance(element, dict):
         raise MalformedResponse(f"Element {position} of data is not an object.", _REPORT)
-    if is_too_deep(element):
-        problem = f"Element {position} of data is nested deeper than {MAX_LEVELS} levels."
-        raise MalformedResponse(problem, _REPORT)
     fields = {}
     for key, value in element.items():
         has_type = isinstance(value, str) or key not in FIELDS
@@ -123,18 +117,6 @@ def check_min_servers(servers: Collection[Server], least: int) -> None:
             f"min_servers: {least} or more expected, but the account has {len(servers)}.",
             "Check whether the token is for the right account.",
         )
-
-
-def is_too_deep(value: Any, levels: int = MAX_LEVELS) -> bool:
-    """Return whether lists and mappings are nested deeper than ``levels``, the value included."""
-    if isinstance(value, dict):
-        value = value.values()
-    elif not isinstance(value, (list, tuple)):
-        return False
-    if levels == 0:
-        return True
-    inner = [item for item in value if not isinstance(item, str)]
-    return any(is_too_deep(item, levels - 1) for item in inner)
 
 
 def _can_be_encoded(value: Any) -> bool:

@@ -199,7 +199,7 @@ def execute(task: Task) -> dict[str, Any]:
         places = {option: values for option, values in wanted.items() if option != "statuses"}
         for message in explain_unknown(servers, places) or explain_empty(servers, places):
             task.warn(message)
-    selected = task.for_result(selected)
+    task.warn_of_fields(selected)
     return {"servers": [server.fields for server in selected]}
 
 

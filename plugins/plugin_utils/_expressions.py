@@ -28,7 +28,6 @@ from ansible.utils.path import basedir
 from ansible.utils.vars import combine_vars
 
 from ..module_utils._errors import OptionError
-from ..module_utils._models import MAX_LEVELS, is_too_deep
 from ..module_utils._options import GetOption
 from ..module_utils._text import Show, count_of, is_plain, one_line
 from ._ansible import OMISSION, compile_once, holds, keep_text, mark_all, reason_text, trust
@@ -307,10 +306,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
         return expression.memory.result(composed.value_of, ask, expression.content, composed)
 
     def _ask_for_value(self, source: str, composed: ComposedHost) -> Any:
-        value = self._compose(source, composed.all_variables())
-        if is_too_deep(value):
-            raise AnsibleError(f"the result is nested deeper than {MAX_LEVELS} levels")
-        return value
+        return self._compose(source, composed.all_variables())
 
     def _ask_whether(self, condition: str, composed: ComposedHost) -> bool:
         return holds(self.templar, condition, combine_vars(composed.all_variables(), self._vars))

@@ -35,9 +35,8 @@ def test_a_byte_order_mark_is_ignored():
     [
         (b"<html>", "not JSON: Expecting value: line 1 column 1"),
         (ENVELOPE + b"x", "not JSON: Extra data: "),
+        (ENVELOPE[:-1], r"not JSON: Expecting ',' delimiter: line 1 column 31 \(char 30\)"),
         (ENVELOPE.decode().encode("utf-16"), "not JSON: 'utf-8' codec can't decode"),
-        (b'{"data": [NaN], "has_more": false}', "NaN is not a finite number"),
-        (b'{"data": [-1e999], "has_more": false}', "-1e999 is not a finite number"),
         pytest.param(b"[" * 100_000, "nested too deeply", id="deep"),
         (b"[]", "not an object"),
         (b'{"data": {}, "has_more": false}', 'no list "data"'),

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-import json
-
 import pytest
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
@@ -19,10 +17,8 @@ from ansible_collections.server_management.cloud.plugins.module_utils._models im
 )
 from sandbox.account import SERVER
 
-LISTS = json.loads(99 * "[" + 99 * "]")
 
-
-@pytest.mark.parametrize("value", ["", None, 5, [1, {"é": True}], LISTS])
+@pytest.mark.parametrize("value", ["", None, 5, [1, {"é": True}]])
 def test_a_server_keeps_its_fields_documented_or_not(value):
     element = {**SERVER, "x_undocumented": value}
     server = server_from_api(element, 0)
@@ -56,7 +52,6 @@ def test_an_undocumented_field_that_cannot_be_encoded_is_dropped(value):
         ({"id": 1}, "has no text id."),
         ({"id": ""}, "has no text id."),
         ({"id": "\ud800"}, "has no text id."),
-        ({"id": "srv_1", "x_undocumented": [LISTS]}, "is nested deeper than 100 levels."),
     ],
 )
 def test_a_malformed_element_is_refused_with_its_position(element, problem):
