@@ -214,12 +214,10 @@ class Client:
 
 def _delay(error: CloudError, attempt: int) -> float | None:
     """Return the seconds to wait before the next attempt; None if none would help."""
-    if not error.transient:
+    asked = error.retry_after or 0.0
+    if not error.api_down or asked > _LONGEST_WAIT:
         return None
-    if error.retry_after is not None:
-        if error.retry_after > _LONGEST_WAIT:
-            return None
-        # The jitter prevents many clients from returning at the same moment.
-        return error.retry_after + _random.uniform(0, 0.25)
     doublings = min(attempt - 1, 10)  # a large number of retries would overflow a float
-    return min(_LONGEST_WAIT, _FIRST_WAIT * 2.0**doublings) * _random.uniform(0.5, 1)
+    own = min(_LONGEST_WAIT, _FIRST_WAIT * 2.0**doublings)
+    # The jitter prevents many clients from returning at the same moment.
+    return max(own * _random.uniform(0.5, 1), asked + _random.uniform(0, 0.25))

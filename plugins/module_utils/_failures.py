@@ -15,7 +15,7 @@ import sys
 import time
 from datetime import timezone
 from email.utils import parsedate_to_datetime
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urljoin
 
 from ._errors import (
     CHECK_URL,
@@ -36,14 +36,15 @@ from ._errors import (
 from ._options import Connection
 from ._request import Request, Response, Route
 from ._text import excerpt, header_text, one_line, reason_of, redact
+from ._url import API_PATH, normalize_base_url
 
-# The responses of nginx, Apache and Go to plain HTTP on such a port do.
-_mentions_tls = re.compile(rb"(?i)\b(https|ssl)\b").search
-
-_SET_CA_PATH = "If the certificate is from a private CA, set ca_path to a PEM bundle."
-# Values of verify_code, which OpenSSL calls X509_V_ERR_CERT_NOT_YET_VALID and so on.
-_EXPIRED = (9, 10)
-_OTHER_HOST = (62, 64)  # another name, another address
+_CHECK_CONNECTION = (
+    "Check base_url (scheme, host and port), the network, and any firewall or proxy."
+)
+_CHECK_TLS = (
+    "Check base_url (scheme, host and port), any proxy, and the clock of this machine. For a "
+    "private CA, set ca_path to its PEM bundle. Python 3.13 and later check certificates strictly."
+)
 
 
 def shown_url(request: Request, connection: Connection) -> str:
@@ -70,9 +71,6 @@ def status_error(response: Response, request: Request, connection: Connection) -
         details += f' The response is "{text}".'
     error = _error_of_status(response, request, connection, details)
     error.retry_after = wait
-    is_plain_http = not response.route.is_encrypted
-    if response.status == 400 and is_plain_http and _mentions_tls(response.body):
-        error.next_step = "Write https instead of http in base_url: the port requires TLS."
     return error
 
 
@@ -106,18 +104,48 @@ def _error_of_status(
         problem = f"The API is throttling requests (HTTP 429).{details}"
         return RateLimited(problem, "Run again later, or less often.", status)
     if 300 <= status < 400:
-        location = connection.quote(header_text(response.headers.get("Location", "")))
-        target = f'"{location}"' if location else "nowhere"
-        return Redirected(
-            f"The API redirects to {target}, which is not followed (HTTP {status}).{details}",
-            "If the API is there, set base_url to it.",
-            status,
-        )
-    if 500 <= status < 600:
-        problem = f"The API is failing (HTTP {status}).{details}"
+        return _redirected(response, request, connection, details)
+    if status == 408 or 500 <= status < 600:
+        what = "timed out waiting for the request" if status == 408 else "is failing"
+        problem = f"The API {what} (HTTP {status}).{details}"
         return ServerFailed(problem, "Run again later.", status)
     problem = f"The API returned an unexpected status (HTTP {status}).{details}"
     return StatusError(problem, request.next_step, status)
+
+
+def _redirected(
+    response: Response, request: Request, connection: Connection, details: str
+) -> Redirected:
+    location = header_text(response.headers.get("Location", ""))
+    target = f'"{connection.quote(location)}"' if location else "nowhere"
+    next_step = request.next_step
+    base_url = _base_url_of_target(location, response.route.url, request, connection)
+    if base_url:
+        next_step = f'If that is the API, set base_url to "{base_url}".'
+    return Redirected(
+        f"The API redirects to {target}, which is not followed (HTTP {response.status}).{details}",
+        next_step,
+        response.status,
+    )
+
+
+def _base_url_of_target(location: str, url: str, request: Request, connection: Connection) -> str:
+    """Return the base_url with which the target of a redirect would be requested.
+
+    An empty text if there is none, it is the one that is set, it would send the token unencrypted,
+    or a message can't show it as it is.
+    """
+    try:
+        target, _mark, _query = urljoin(url, location).partition("?")
+        root = target.removesuffix(API_PATH + request.path)
+        base_url = normalize_base_url(root)
+    except (ValueError, OptionError):
+        return ""
+    if root == target or base_url == connection.base_url:
+        return ""
+    if base_url.startswith("http:") and connection.base_url.startswith("https:"):
+        return ""
+    return root if connection.quote(root) == root else ""
 
 
 def _no_access_to_proxy(route: Route, details: str = "") -> StatusError:
@@ -148,7 +176,7 @@ def no_connection(route: Route, seconds: float) -> TimedOut:
     """Make the error for an address, or several of them, that did not accept a connection."""
     return TimedOut(
         f"No connection to {route.place} within {seconds:.3g} s.",
-        "Check base_url, the network, and any firewall or proxy.",
+        _CHECK_CONNECTION,
     )
 
 
@@ -224,30 +252,21 @@ def transport_error(
     reason = _what_failed(causes)
     if reason.startswith("tunnel connection failed: 407"):
         return _no_access_to_proxy(route)
-    next_step = "Check base_url, the network and any proxy."
-    # What servers do with plain HTTP on a port for TLS: they send an alert of TLS, or nothing.
-    ended = _find(causes, ConnectionResetError, http.client.BadStatusLine)
-    if ended and route.proxy is None and not route.is_encrypted:
-        next_step += " If the port requires TLS, write https in base_url."
-    return Unreachable(f"Cannot reach {route.place}: {reason}.", next_step)
+    return Unreachable(f"Cannot reach {route.place}: {reason}.", _CHECK_CONNECTION)
 
 
 def _tls_failed(error: BaseException, place: str) -> TLSFailed:
     reason = getattr(error, "verify_message", "") or getattr(error, "reason", "") or str(error)
     if reason in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE"):
-        return TLSFailed(
-            f"TLS with {place} failed: the server does not use TLS.",
-            "Check scheme and port of base_url and of any proxy; for a private CA, set ca_path.",
-        )
+        reason = "the server does not use TLS"
     if reason.isupper():  # the name of an OpenSSL constant
         reason = reason.replace("_", " ").lower()
-    next_step = _SET_CA_PATH
-    code = getattr(error, "verify_code", None)
-    if code in _EXPIRED:
-        next_step = f"Check the clock of this machine and the dates of the certificate. {next_step}"
-    elif code in _OTHER_HOST or not isinstance(error, ssl.SSLError):
-        next_step = f"Check the host in base_url, and any proxy. {next_step}"
-    return TLSFailed(f"TLS with {place} failed: {excerpt(reason).rstrip('.')}.", next_step)
+    return TLSFailed(f"TLS with {place} failed: {excerpt(reason).rstrip('.')}.", _CHECK_TLS)
+
+
+def is_handshake_timeout(error: BaseException) -> bool:
+    """Return whether TLS took too long; requests reports it like a slow response."""
+    return "handshake" in str(_find(_causes(error), TimeoutError))
 
 
 def _causes(error: BaseException) -> list[BaseException]:

@@ -18,6 +18,7 @@ from ._errors import CHECK_URL, CloudError, MalformedResponse
 from ._failures import (
     check_bundle,
     invalid_url,
+    is_handshake_timeout,
     no_connection,
     no_socks,
     shown_url,
@@ -58,7 +59,7 @@ class Http:
         started = time.monotonic()
         response = None
         try:
-            response = self._exchange(self._session, request, limit, started)
+            response = self._exchange(self._session, request, limit)
         finally:
             if self._trace:
                 self._trace(self._describe(request, response, time.monotonic() - started))
@@ -70,13 +71,12 @@ class Http:
             self._session.close()
             self._session = None
 
-    def _exchange(
-        self, session: requests.Session, request: Request, limit: int, started: float
-    ) -> Response:
-        """Send a request, and read its response; ``started`` is the time, as monotonic()."""
+    def _exchange(self, session: requests.Session, request: Request, limit: int) -> Response:
+        """Send a request, and read its response."""
         import urllib3
 
-        received, route = self._open(session, request, started)
+        started = time.monotonic()
+        received, route = self._open(session, request)
         failure: CloudError | None = None
         body = b""
         if received.status_code != request.success:
@@ -91,9 +91,7 @@ class Http:
         seconds = time.monotonic() - started
         return Response(received.status_code, received.headers, body, seconds, route, failure)
 
-    def _open(
-        self, session: requests.Session, request: Request, started: float
-    ) -> tuple[requests.Response, Route]:
+    def _open(self, session: requests.Session, request: Request) -> tuple[requests.Response, Route]:
         """Send a request, and return its response with an unread body, and its route."""
         import requests
         import urllib3
@@ -120,12 +118,10 @@ class Http:
             adapter = session.get_adapter(url)
             received = adapter.send(prepared, timeout=(connecting, timeout), **settings)
         except (OSError, urllib3.exceptions.HTTPError, ValueError) as error:
-            raise self._error(error, route, connecting, started) from None
+            raise self._error(error, route, connecting) from None
         return received, route
 
-    def _error(
-        self, error: Exception, route: Route, connecting: float, started: float
-    ) -> CloudError:
+    def _error(self, error: Exception, route: Route, connecting: float) -> CloudError:
         """Make the error for an exception; ``connecting`` is the limit of the connection."""
         from requests import exceptions as known
         from urllib3.exceptions import LocationValueError
@@ -134,13 +130,11 @@ class Http:
             return no_socks(route)
         if isinstance(error, (known.InvalidURL, LocationValueError)):
             return invalid_url(route)
-        timeout = self._connection.timeout
         # The TLS handshake has the limit of the connection, too.
-        is_early = isinstance(error, known.Timeout) and time.monotonic() - started < timeout
-        if is_early or isinstance(error, known.ConnectTimeout):
+        if isinstance(error, known.ConnectTimeout) or is_handshake_timeout(error):
             return no_connection(route, connecting)
         is_tls = isinstance(error, known.SSLError)
-        return transport_error(error, route, timeout, is_tls)
+        return transport_error(error, route, self._connection.timeout, is_tls)
 
     def _read(self, received: requests.Response, limit: int) -> bytes:
         """Return the decompressed body.

@@ -45,17 +45,17 @@ def certificates(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("certificate", "host", "bundle", "words"),
     [
-        ("good.pem", "127.0.0.1", "another.pem", r"local issuer .*\. If the certificate is from"),
-        ("elsewhere.pem", "127.0.0.1", "ca.pem", r"'127\.0\.0\.1'.*\. Check the host in base_url"),
-        ("elsewhere.pem", "localhost", "ca.pem", r"'localhost'.*\. Check the host in base_url"),
-        ("expired.pem", "127.0.0.1", "ca.pem", r"has expired\. Check the clock of this machine"),
-        ("early.pem", "127.0.0.1", "ca.pem", r"not yet valid\. Check the clock of this machine"),
+        ("good.pem", "127.0.0.1", "another.pem", "local issuer"),
+        ("elsewhere.pem", "127.0.0.1", "ca.pem", "'127.0.0.1'"),
+        ("elsewhere.pem", "localhost", "ca.pem", "'localhost'"),
+        ("expired.pem", "127.0.0.1", "ca.pem", "has expired"),
+        ("early.pem", "127.0.0.1", "ca.pem", "not yet valid"),
     ],
 )
 def test_a_certificate_that_is_not_trusted_is_refused(read, certificate, host, bundle, words):
     with Sandbox(tls=(certificate, None)) as sandbox:
         url = f"https://{host}:{sandbox.port}"
-        with pytest.raises(TLSFailed, match=rf"^TLS with {host}:\d+ failed: .*{words}.* ca_path"):
+        with pytest.raises(TLSFailed, match=rf"^TLS with {host}:\d+ failed: .*{words}.*\. Check "):
             read(sandbox, url, verify=bundle)
 
 
@@ -95,7 +95,7 @@ def test_plain_http_needs_no_bundle(read, sandbox, monkeypatch):
 
 
 def test_https_to_a_port_for_http_names_the_cause(read, sandbox):
-    with pytest.raises(TLSFailed, match=r"does not use TLS.*scheme and port of base_url"):
+    with pytest.raises(TLSFailed, match=r"does not use TLS\. Check base_url"):
         read(sandbox, f"https://127.0.0.1:{sandbox.port}")
 
 
@@ -122,7 +122,7 @@ def test_connection_errors_name_host_and_port(read, sandbox, url, words):
 
 def test_an_error_at_the_proxy_is_reported_as_such(read, sandbox, monkeypatch):
     monkeypatch.setenv("https_proxy", "http://a:secret@127.0.0.1:1")
-    words = r"^Cannot reach h:443 through the proxy 127\.0\.0\.1:1: connection refused.* any proxy"
+    words = r"^Cannot reach h:443 through the proxy 127\.0\.0\.1:1: connection refused.* or proxy"
     with pytest.raises(Unreachable, match=words):
         read(sandbox, "https://h")
 
