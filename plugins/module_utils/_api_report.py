@@ -18,7 +18,7 @@ from importlib import metadata
 from typing import Any
 
 from ._client import LIST_SERVERS, Client
-from ._envelope import parse_listing, read_json
+from ._envelope import Page
 from ._errors import CloudError, Forbidden, MalformedResponse, Unauthorized
 from ._http import next_link
 from ._models import FIELDS, SELECTING_OPTIONS
@@ -54,14 +54,16 @@ def check(
 ) -> tuple[dict[str, Any], CloudError | None]:
     """Read up to three pages, and return the report with the failure, if there was one."""
     responses: list[Response] = []
-    client = Client(connection._replace(retries=0), warn, keep=responses.append)
+    pages: list[Page] = []
+    once = connection._replace(retries=0)
+    client = Client(once, warn, keep=responses.append, keep_page=pages.append)
     failure: CloudError | None = None
     try:
         client.list_servers(_MAX_REQUESTS)
     except CloudError as error:
         failure = error
     now = time.time()
-    servers, more = _received(responses)
+    servers, more = _received(pages)
     last = None
     if len(responses) == client.requests:  # otherwise, the last request had no response
         last = responses[-1]
@@ -84,15 +86,13 @@ def check(
     return report, failure
 
 
-def _received(responses: Iterable[Response]) -> tuple[list[dict[str, Any]], bool | None]:
+def _received(pages: Iterable[Page]) -> tuple[list[dict[str, Any]], bool | None]:
     """Return the servers of the pages, and ``has_more`` of the last one; None without a page."""
     elements: list[Any] = []
     more: bool | None = None
-    with suppress(MalformedResponse):  # it is the failure
-        for response in responses:
-            page = parse_listing(read_json(response.body))
-            elements += page.data
-            more = page.has_more
+    for page in pages:
+        elements += page.data
+        more = page.has_more
     return [element for element in elements if isinstance(element, dict)], more
 
 

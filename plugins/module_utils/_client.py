@@ -45,8 +45,8 @@ class Client:
     ``warn`` receives warnings, ``wait`` each wait of more than 5 seconds, and each retry after an
     attempt that took longer, before it begins, ``progress`` how far a listing is that takes longer
     than 10 seconds, and ``trace``, which costs some milliseconds, each request and the other
-    retries. ``keep`` receives each response. ``requests`` is the number of requests so far;
-    ``is_partial``: the API has more servers than the last listing.
+    retries. ``keep`` receives each response, and ``keep_page`` each page. ``requests`` is the
+    number of requests so far; ``is_partial``: the API has more servers than the last listing.
     """
 
     def __init__(
@@ -58,6 +58,7 @@ class Client:
         progress: Show = _ignore,
         trace: Show | None = None,
         keep: Callable[[Response], None] = _ignore,
+        keep_page: Callable[[Page], None] = _ignore,
     ) -> None:
         self._connection = connection
         self._warn = warn
@@ -65,6 +66,7 @@ class Client:
         self._progress = progress
         self._trace = trace
         self._keep = keep
+        self._keep_page = keep_page
         self._http = Http(connection, trace)
         self._next_report = 0.0  # of the progress, as time.monotonic()
         self.requests = 0
@@ -119,6 +121,7 @@ class Client:
         content_type = header_text(response.headers.get("Content-Type", "none given"))
         content = read_json(response.body, self._connection.quote(content_type))
         page = parse_listing(content)
+        self._keep_page(page)
         merge(servers, page.data)
         return page
 
