@@ -136,6 +136,23 @@ def test_ctrl_c_ends_a_request_at_once(read, sandbox):
     assert time.monotonic() - started < 10
 
 
+@pytest.mark.parametrize(
+    "fault",
+    [Fault(), Fault(status=401), Fault(status=500, body=bytes(200_000))],
+    ids=["success", "error", "unread body"],
+)
+def test_no_connection_is_left_open(read, sandbox, fault):
+    sandbox.fail(fault)
+    with suppress(CloudError):
+        read(sandbox)
+    patience = time.monotonic() + 10
+    while sandbox.open_connections and time.monotonic() < patience:
+        time.sleep(0.01)
+    # The client still exists: the garbage collector has closed nothing.
+    assert read.client.requests == 1
+    assert sandbox.open_connections == 0
+
+
 # Errors.
 
 

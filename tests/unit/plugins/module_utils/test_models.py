@@ -6,10 +6,12 @@ import pytest
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     MalformedResponse,
+    TooFewServers,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._models import (
     FIELDS,
     Server,
+    check_min_servers,
     describe_unusable,
     merge,
     server_from_api,
@@ -55,8 +57,10 @@ def test_an_undocumented_field_that_cannot_be_encoded_is_dropped(value):
     ],
 )
 def test_a_malformed_element_is_refused_with_its_position(element, problem):
-    with pytest.raises(MalformedResponse, match=f"^Element 7 of data {problem}"):
+    with pytest.raises(MalformedResponse) as caught:
         server_from_api(element, 7)
+    next_step = "The API does not document such a response: check base_url, then ask the provider."
+    assert str(caught.value) == f"Element 7 of data {problem} {next_step}"
 
 
 def test_each_id_is_kept_once_with_its_last_element():
@@ -75,6 +79,17 @@ def test_each_field_that_servers_lack_is_described_once():
         "The field plan is missing or not text for 2 servers: db (srv_1), web (srv_2).",
         "The field region is missing or not text for 1 server: web (srv_2).",
     ]
+
+
+def test_an_account_with_too_few_servers_is_an_error():
+    servers = [Server("srv_1", {})]
+    check_min_servers(servers, 1)
+    with pytest.raises(TooFewServers) as caught:
+        check_min_servers(servers, 2)
+    assert str(caught.value) == (
+        "min_servers: 2 or more expected, but the account has 1. Check whether the token is for "
+        "the right account."
+    )
 
 
 def test_a_message_names_servers_so_that_no_name_looks_like_several():
