@@ -275,7 +275,7 @@ from ansible.release import __version__ as ansible_version
 from ..module_utils._errors import CloudError, OptionError
 from ..module_utils._models import SELECTING_OPTIONS, Listing, Server, check_min_servers
 from ..module_utils._options import RULES, Connection, Options, connection_from, resolve
-from ..module_utils._selection import explain_empty, explain_unknown, select, wanted_values
+from ..module_utils._selection import explain, explain_unknown, select, wanted_values
 from ..module_utils._text import count_of, redact, summarise
 from ..module_utils._url import is_loopback, origin
 from ..plugin_utils._ansible import load_config, setting
@@ -432,11 +432,9 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         unknown = explain_unknown(account, wanted)
         if unknown and self.get_option("strict"):
             raise OptionError(unknown[0])
-        for message in explain_empty(account, wanted):
-            self._warn(message)
-        if servers:
-            for message in unknown:
-                self._show(1, message)
+        report = partial(self._show, 1) if servers else self._warn
+        for message in explain(account, wanted):
+            report(message)
         return servers
 
     def _listing(self, connection: Connection, use_cache: bool) -> Listing:
