@@ -367,7 +367,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         reserved = ReservedNames(self.get_option, inventory.groups)
         reserved.check(inventory.hosts, self._warn)
         hosts = self._hosts(connection, use_cache, expressions)
-        group_hosts(hosts, reserved.common_group, self.get_option("group_by"), self._warn)
+        group_hosts(hosts, reserved.common_group, self.get_option("group_by"))
         composed = self.get_option("compose") or {}
         known = KnownServers(inventory, connection.root_url, hosts, composed)
         naming = self._name_and_compose(hosts, reserved, expressions, known)

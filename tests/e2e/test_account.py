@@ -245,10 +245,6 @@ def test_probable_mistakes_cause_warnings(source, sources):
     for case, (text, warning) in NO_HOSTS.items():
         options = yaml.safe_load(text)
         sources.add(case, source.sandbox, hosts=[], warns=warning, **options)
-    api = sources.serve("values-1", "values-2")
-    api.servers[0]["region"] = "eu_1"
-    values = "Several values become the group region_eu_1: region eu-1, region eu_1"
-    sources.add("values", api, warns=values)
     sources.check()
 
 
