@@ -5,7 +5,7 @@
 import pytest
 
 from sandbox import Sandbox
-from support.modules import WEB, Outcome, refusal, run
+from support.modules import WEB, Outcome, run
 
 DB = {**WEB, "id": "s_4", "name": "db", "region": "us", "x_undocumented": "blue"}
 TWIN_2 = {**WEB, "id": "s_2", "name": "twin"}
@@ -125,27 +125,31 @@ def test_a_field_that_the_api_does_not_give_is_a_difference(account):
 
 
 @pytest.mark.parametrize(
-    ("declared", "message"),
+    ("declared", "words"),
     [
-        ([{"name": "web"}, {"name": "db"}, {"name": "web "}], "entry 3 (web) declares the same na"),
-        ([{"name": "web", "id": "s_1"}], "entry 1 (web) has both name and id."),
-        ([{"name": "web"}, {"plan": "small"}], "entry 2 has neither name nor id."),
-        ([{"id": "s_1", "pl an\n": "small"}], 'entry 1 (s_1) has the unknown key "pl an".'),
-        ([{"id": "s_1", "region": None}], "entry 1 (s_1): region must not be empty."),
-        ([{"name": "web", "plan": " \n"}], "entry 1 (web): plan must not be empty."),
-        ([{"name": "web", "status": False}], "entry 1 (web): status must be text."),
-        ([{"name": 7}], "entry 1: name must be text."),
+        ([{"name": "web", "id": "s_1"}], "mutually exclusive: name|id found in servers"),
+        ([{"name": "web"}, {"plan": "small"}], "one of the following is required: name, id"),
+        ([{"id": "s_1", "pl an": "small"}], "servers.pl an"),
+        ([{"name": "web"}, {"id": "s_1", "plan": " \n"}], "servers: entry 2 has an empty value."),
+        ([{"name": ""}], "servers: entry 1 has an empty value."),
     ],
 )
-def test_an_invalid_entry_is_an_error_before_any_request(account, declared, message):
-    shown = refusal("fleet_info", account, servers=declared)
-    assert shown.startswith(f"servers: {message}")
+def test_an_invalid_entry_is_an_error_before_any_request(account, declared, words):
+    outcome = run("fleet_info", account, servers=declared)
+    assert outcome.failed
+    assert words in outcome.result["msg"]
+    assert account.requests == []
+
+
+def test_a_server_that_is_declared_twice_is_an_error(account):
+    message = compare(account, [{"name": "web"}, {"name": "db"}, {"name": "web "}])["msg"]
+    assert message.startswith("servers: entry 3 (web) declares the same server as entry 1.")
 
 
 def test_a_server_declared_by_its_name_and_its_id_is_an_error(account):
     declared = [{"name": "web"}, {"id": "s_1"}]
     message = compare(account, declared)["msg"]
-    assert message.startswith("servers: entry 2 (s_1) declares the same server as entry 1 (web).")
+    assert message.startswith("servers: entry 2 (s_1) declares the same server as entry 1.")
 
 
 def test_hostile_text_is_cleaned_in_the_report_and_kept_in_the_records(account):
