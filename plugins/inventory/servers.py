@@ -327,8 +327,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         self._token = ""  # for redaction, until the file or the connection gives it
         try:
             options = self._read_config_data(path)
-            folder = os.path.dirname(os.path.abspath(path))
-            connection = connection_from(options, ansible_version, folder)
+            connection = connection_from(options, ansible_version)
             self._token = connection.api_token
             self._add(connection, cache)
         except CloudError as error:
@@ -345,7 +344,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         content = load_config(self.loader, path)
         written = read_options(content, definitions, self.templar, self._vars or {})
         self._token = str(written.get("api_token") or "").strip()
-        options = resolve(written, RULES)
+        options = resolve(written, RULES, os.path.dirname(os.path.abspath(path)))
         converted = convert_options(written, definitions)
         # With the connection's, or Ansible would read its variables, too, and fail at an empty one.
         direct = {**converted, **options.values}

@@ -170,7 +170,7 @@ def test_failing_expressions_are_warnings_or_with_strict_errors(source, sources)
 
 # One case for each place that checks options; the unit tests of _options and _config have the rest.
 BAD_OPTIONS = [
-    ("regoins: [eu-1]", "regoins: there is no such option. Did you mean regions?"),
+    ("regoins: [eu-1]", "regoins (did you mean regions?): there is no such option."),
     ("api_token: null", "SERVER_MANAGEMENT_API_TOKEN"),
     ("timeout: sandbox-token", "timeout: must be a number, but is ********."),
     ("hostvars_prefix: ansible_", "hostvars_prefix: 'ansible_' does not make usable"),
@@ -217,7 +217,7 @@ def test_each_bad_option_is_named_and_its_source_adds_nothing(source, sources):
 
 def test_a_token_that_is_written_wrongly_is_not_shown(sources):
     colon = {"api_token:tok_SECRET": "x"}
-    sources.add("colon", fails="api_token: must be followed by a colon and", **colon)
+    sources.add("colon", fails="api_token (a colon and a space must follow it)", **colon)
     sources.add("list", fails="api_token: must be text, not a", api_token=["tok_SECRET"])
     number = "api_token: YAML reads this value as a number"
     sources.add("number", fails=number, api_token=8315726)

@@ -114,7 +114,7 @@ def test_a_cache_that_never_expires_must_be_written_in_the_file_alone(source, so
     sources.add("no_cache", source.sandbox)
     written = {**cached(cache), "cache_timeout": 0}
     sources.add("written", source.sandbox, **written)
-    inherited = "cache_timeout: is 0 in ansible.cfg or in the environment, so that an entry"
+    inherited = "cache_timeout: is 0 in ansible.cfg (there also as fact_caching_timeout) or in"
     sources.add("inherited", source.sandbox, fails=inherited, **cached(cache))
     sources.check(env={"ANSIBLE_CONFIG": str(settings)})
 

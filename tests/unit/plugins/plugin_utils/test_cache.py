@@ -240,8 +240,11 @@ def test_a_cache_in_memory_causes_a_warning(plugin):
     warnings = []
     plugin.set_option("cache_plugin", "ansible.builtin.memory")
     open_entry(plugin, CONNECTION, warnings.append, pytest.fail)
-    (warning,) = warnings
-    assert warning.startswith("cache: the cache plugin ansible.builtin.memory keeps nothing")
+    assert warnings == [
+        "cache: the cache plugin ansible.builtin.memory keeps nothing between two commands, so the "
+        "cache has no effect. Set cache_plugin, for example to ansible.builtin.jsonfile, or "
+        "cache: false."
+    ]
 
 
 def test_a_cache_plugin_that_cannot_be_used_is_named_with_its_options(plugin):
