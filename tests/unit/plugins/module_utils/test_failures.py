@@ -3,8 +3,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 import http.client
+import importlib.util
 import socket
 import ssl
+import sys
+import sysconfig
 import time
 
 import pytest
@@ -14,6 +17,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._failures 
     shown_url,
     status_error,
     transport_error,
+    unusable_requests,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
 from ansible_collections.server_management.cloud.plugins.module_utils._url import (
@@ -246,3 +250,48 @@ PLAIN_HTTP = b"<h1>The plain HTTP request was sent to HTTPS port</h1>"
 def test_a_web_server_that_requires_tls_is_recognized(status, url, body, advises):
     error = error_of(status, body, url=url)
     assert error.next_step.startswith("Write https instead of http") is advises
+
+
+EXECUTABLE = "/opt/env/bin/python"
+SYSTEM = "the system's package python3-requests (`apt install python3-requests`)"
+
+
+@pytest.mark.parametrize(
+    ("prefix", "base", "pip", "marker", "command"),
+    [
+        (
+            "/home/me/.local/share/pipx/venvs/ansible",
+            "/usr",
+            True,
+            True,
+            "`pipx inject ansible requests`",
+        ),
+        (
+            "/home/me/.local/share/uv/tools/ansible-core",
+            "/usr",
+            False,
+            True,
+            "`uv tool install --with requests ansible-core`, with its other options --with, if any",
+        ),
+        ("/opt/env", "/usr", True, True, f"`{EXECUTABLE} -m pip install requests`"),
+        ("/opt/env", "/usr", False, True, f"`uv pip install --python {EXECUTABLE} requests`"),
+        ("/usr", "/usr", True, True, SYSTEM),
+        ("/usr", "/usr", False, False, SYSTEM),
+        ("/usr", "/usr", True, False, f"`{EXECUTABLE} -m pip install requests`"),
+    ],
+)
+def test_a_missing_requests_names_the_command_for_the_python_that_lacks_it(
+    prefix, base, pip, marker, command, tmp_path, monkeypatch
+):
+    if marker:
+        (tmp_path / "EXTERNALLY-MANAGED").touch()
+    monkeypatch.setattr(sys, "prefix", prefix)
+    monkeypatch.setattr(sys, "base_prefix", base)
+    monkeypatch.setattr(sys, "executable", EXECUTABLE)
+    monkeypatch.setattr(sysconfig, "get_path", {"stdlib": str(tmp_path)}.get)
+    found = {"pip": sys} if pip else {}
+    monkeypatch.setattr(importlib.util, "find_spec", found.get)
+    error = unusable_requests(ModuleNotFoundError(name="requests"))
+    assert str(error) == (
+        f"The Python library requests is not installed for {EXECUTABLE}. Install it: {command}."
+    )

@@ -104,14 +104,21 @@ def test_an_option_that_is_not_written_is_read_from_the_environment(sandbox, mon
     assert not outcome.failed
 
 
-def test_only_a_missing_requests_is_explained_by_ansible():
-    error = MissingLibrary("PySocks is not installed.", "Install it.")
-    error.library = "PySocks"
-    assert failure(error)["msg"] == "PySocks is not installed. Install it."
-    error.library = "requests"
-    message = failure(error)["msg"]
-    assert "Failed to import the required Python library (requests)" in message
-    assert "delegate_to: localhost" in message
+@pytest.mark.parametrize(
+    ("library", "advice"),
+    [
+        ("PySocks", ""),
+        (
+            "requests",
+            " Or run the task on the control node, with `delegate_to: localhost`; if it is there "
+            'already, set `ansible_python_interpreter: "{{ ansible_playbook_python }}"`.',
+        ),
+    ],
+)
+def test_a_missing_requests_names_the_python_of_the_control_node(library, advice):
+    error = MissingLibrary("It is not installed.", "Install it.")
+    error.library = library
+    assert failure(error)["msg"] == f"It is not installed. Install it.{advice}"
 
 
 def test_an_empty_text_is_an_error(sandbox):
