@@ -174,12 +174,14 @@ BAD_OPTIONS = [
     ("api_token: null", "SERVER_MANAGEMENT_API_TOKEN"),
     ("timeout: sandbox-token", "timeout: must be a number, but is ********."),
     ("hostvars_prefix: ansible_", "hostvars_prefix: 'ansible_' does not make usable"),
+    ("{ca_path: nope.pem, validate_certs: false}", "nope.pem: no such file or directory."),
     ("statuses: []", "statuses: the list is empty."),
     ("plans: '{{ none }}'", "plans: has an empty value."),
     ("min_servers: 4", "min_servers: 4 or more expected, but the account has 3."),
     (
         "{filters: [{exclude: true}], min_hosts: 1}",
-        "min_hosts: 1 or more expected, but the number of hosts is 0; the account has 3 servers.",
+        "min_hosts: 1 or more expected, but the number of hosts is 0; the account has 3 servers. "
+        "Check statuses, regions, plans and filters.",
     ),
     (
         "{regions: [eu-1, eu-9], strict: true}",

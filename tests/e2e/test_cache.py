@@ -87,6 +87,8 @@ def test_it_keeps_no_listing_with_fewer_servers_than_expected(sources, cache):
     sources.add("failed", api, fails=minimum, **expecting)
     sources.add("kept", api, **options)
     sources.add("hit", api, fails=minimum, **expecting)
+    hosts = "min_hosts: 2 or more expected, but the number of hosts is 1"
+    sources.add("hosts", api, fails=hosts, **options, min_hosts=2)
     sources.check()
     assert len(api.requests) == 2
 

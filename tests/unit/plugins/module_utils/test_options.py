@@ -2,6 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
+import sys
+from types import SimpleNamespace
+
 import pytest
 from ansible.module_utils.parsing.convert_bool import BOOLEANS_FALSE, BOOLEANS_TRUE
 
@@ -164,11 +167,9 @@ def test_the_most_specific_token_wins(
 @pytest.mark.parametrize(
     ("written", "option"),
     [
-        ({"api_token": None}, "api_token"),
         ({"api_token": " \n"}, "api_token"),
-        ({"api_token_file": None}, "api_token_file"),
         ({"api_token_file": ""}, "api_token_file"),
-        ({"api_token": "", "api_token_file": "/nowhere/file"}, "api_token"),
+        ({"api_token": None, "api_token_file": "/nowhere/file"}, "api_token"),
         ({"api_token": TOKEN, "api_token_file": None}, "api_token_file"),
     ],
 )
@@ -226,6 +227,17 @@ def test_a_token_that_is_the_path_of_a_file_names_the_option_for_files(folder, m
         assert str(caught.value) == f"api_token: {IS_A_PATH}"
     monkeypatch.setenv(TOKEN_VARIABLE, f"{folder}/token")
     assert refusal({}) == f"{TOKEN_VARIABLE}: {IS_A_PATH}"
+
+
+def test_a_token_that_cannot_be_a_part_of_ordinary_text_is_registered(folder, monkeypatch):
+    registered = []
+    module = SimpleNamespace(register_secret=registered.append)
+    monkeypatch.setitem(sys.modules, "ansible.module_utils.secrets", module)
+    connect({"api_token": "x" * 15})
+    connect({"api_token": "y" * 16})
+    (folder / "token").write_text("z" * 16)
+    connect({"api_token_file": "token"}, folder)
+    assert registered == ["y" * 16, "z" * 16]
 
 
 def test_written_paths_are_relative_to_the_given_folder(folder):

@@ -3,8 +3,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 import os
-import sys
-from types import SimpleNamespace
 
 import pytest
 
@@ -14,7 +12,6 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._token import (
     expanded,
-    register,
     token_in_file,
     token_in_text,
 )
@@ -104,12 +101,3 @@ def test_a_path_can_contain_variables_and_the_home(monkeypatch):
     monkeypatch.setenv("NAME", "token")
     monkeypatch.setenv("HOME", "/home/me")
     assert expanded("~/$NAME") == "/home/me/token"
-
-
-def test_a_token_is_registered_if_it_cannot_be_a_part_of_ordinary_text(monkeypatch):
-    registered = []
-    module = SimpleNamespace(register_secret=registered.append)
-    monkeypatch.setitem(sys.modules, "ansible.module_utils.secrets", module)
-    register("x" * 15)
-    register("y" * 16)
-    assert registered == ["y" * 16]
