@@ -9,11 +9,9 @@ from __future__ import annotations
 import platform
 import re
 import ssl
-import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from email.utils import parsedate_to_datetime
 from importlib import metadata
 from typing import Any
 
@@ -62,18 +60,19 @@ def check(
         client.list_servers(_MAX_REQUESTS)
     except CloudError as error:
         failure = error
-    now = time.time()
     servers, more = _received(pages)
+    requests = client.requests
     last = None
-    if len(responses) == client.requests:  # otherwise, the last request had no response
+    if len(responses) == requests:  # otherwise, the last request had no response
         last = responses[-1]
+    elif failure and not failure.was_sent:
+        requests -= 1
     report = {
         "versions": _versions(ansible),
-        "tls": _tls(connection),
         "token": _token(more is not None, failure),
         "error_code": None,
-        "requests": client.requests,
-        **_describe_response(last, connection, now),
+        "requests": requests,
+        **_describe_response(last, connection),
         **_describe_servers(servers, show_values),
         "has_more": more,
     }
@@ -96,25 +95,19 @@ def _received(pages: Iterable[Page]) -> tuple[list[dict[str, Any]], bool | None]
     return [element for element in elements if isinstance(element, dict)], more
 
 
-def _describe_response(
-    response: Response | None, connection: Connection, now: float
-) -> dict[str, Any]:
-    """Describe the last response, without its body; ``now`` is the time at which it ended."""
+def _describe_response(response: Response | None, connection: Connection) -> dict[str, Any]:
+    """Describe the last response, without its body."""
     headers: Mapping[str, str] = {}
     status = None
-    milliseconds = None
     if response:
         headers = response.headers
         status = response.status
-        milliseconds = round(1000 * response.seconds)
     shown = {}
     for name in _HEADERS:
         if name in headers:
             shown[name] = brief(connection.quote(headers[name]))
     return {
         "status": status,
-        "milliseconds": milliseconds,
-        "clock_skew": _clock_skew(headers.get("Date", ""), now),
         "link": _link(headers.get("Link", ""), connection.base_url),
         "headers": shown,
     }
@@ -174,16 +167,6 @@ def _versions(ansible: str) -> dict[str, str | None]:
     return versions
 
 
-def _tls(connection: Connection) -> str:
-    if connection.base_url.startswith("http:"):
-        return "not used"
-    if connection.verify is False:
-        return "not verified"
-    if connection.verify is True:
-        return "verified"
-    return "verified with ca_path"
-
-
 def _token(is_listed: bool, failure: CloudError | None) -> str:
     if is_listed:
         return "accepted"
@@ -192,15 +175,6 @@ def _token(is_listed: bool, failure: CloudError | None) -> str:
     if isinstance(failure, Forbidden):
         return f"may lack the scope {LIST_SERVERS.scope}"
     return "not known"
-
-
-def _clock_skew(header: str, now: float) -> int | None:
-    """Return by how many seconds the clock of the API is ahead of this machine's."""
-    try:
-        date = parsedate_to_datetime(header)
-        return round(date.timestamp() + 0.5 - now)  # Date has whole seconds
-    except (TypeError, ValueError, OverflowError, IndexError):
-        return None
 
 
 def _link(header: str, base_url: str) -> str:

@@ -7,11 +7,13 @@
 from __future__ import annotations
 
 import http.client
+import importlib.util
 import os
 import re
 import socket
 import ssl
 import sys
+import sysconfig
 import time
 from datetime import timezone
 from email.utils import parsedate_to_datetime
@@ -203,9 +205,8 @@ def unusable_requests(error: Exception) -> MissingLibrary:
     """Make the error for an exception that the import of requests raised."""
     if isinstance(error, ModuleNotFoundError) and error.name == "requests":
         missing = MissingLibrary(
-            "The Python library requests is not installed.",
-            f"Install it where Ansible runs: {sys.executable} -m pip install requests, pipx inject "
-            "ansible-core requests, or the system's package python3-requests.",
+            f"The Python library requests is not installed for {sys.executable}.",
+            f"Install it: {_how_to_install_requests()}.",
         )
         missing.library = "requests"
         return missing
@@ -215,6 +216,24 @@ def unusable_requests(error: Exception) -> MissingLibrary:
         f"Install it again where Ansible runs: {sys.executable} -m pip install --force-reinstall "
         "requests, or the system's package python3-requests.",
     )
+
+
+def _how_to_install_requests() -> str:
+    """Return the command that adds requests to this Python, by the place where it is installed."""
+    parent, name = os.path.split(sys.prefix)
+    if parent.endswith("/pipx/venvs"):
+        return f"`pipx inject {name} requests`"
+    if parent.endswith("/uv/tools"):
+        return f"`uv tool install --with requests {name}`, with its other options --with, if any"
+    is_system = sys.prefix == sys.base_prefix
+    has_pip = importlib.util.find_spec("pip") is not None
+    # With this file, pip refuses to install anything (PEP 668).
+    marker = os.path.join(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED")
+    if is_system and (os.path.exists(marker) or not has_pip):
+        return "the system's package python3-requests (`apt install python3-requests`)"
+    if has_pip:
+        return f"`{sys.executable} -m pip install requests`"
+    return f"`uv pip install --python {sys.executable} requests`"
 
 
 def check_bundle(path: str, route: Route) -> None:

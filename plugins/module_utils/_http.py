@@ -75,7 +75,6 @@ class Http:
         """Send a request, and read its response."""
         import urllib3
 
-        started = time.monotonic()
         received, route = self._open(session, request)
         failure: CloudError | None = None
         body = b""
@@ -88,8 +87,7 @@ class Http:
                 failure = error
             except (OSError, urllib3.exceptions.HTTPError, ValueError) as error:
                 failure = transport_error(error, route, self._connection.timeout)
-        seconds = time.monotonic() - started
-        return Response(received.status_code, received.headers, body, seconds, route, failure)
+        return Response(received.status_code, received.headers, body, route, failure)
 
     def _open(self, session: requests.Session, request: Request) -> tuple[requests.Response, Route]:
         """Send a request, and return its response with an unread body, and its route."""
@@ -124,7 +122,7 @@ class Http:
     def _error(self, error: Exception, route: Route, connecting: float) -> CloudError:
         """Make the error for an exception; ``connecting`` is the limit of the connection."""
         from requests import exceptions as known
-        from urllib3.exceptions import LocationValueError
+        from urllib3.exceptions import LocationValueError, MaxRetryError
 
         if isinstance(error, known.InvalidSchema):
             return no_socks(route)
@@ -134,7 +132,10 @@ class Http:
         if isinstance(error, known.ConnectTimeout) or is_handshake_timeout(error):
             return no_connection(route, connecting)
         is_tls = isinstance(error, known.SSLError)
-        return transport_error(error, route, self._connection.timeout, is_tls)
+        failure = transport_error(error, route, self._connection.timeout, is_tls)
+        # As requests uses it, urllib3 raises this only for what happened before it could send.
+        failure.was_sent = not any(isinstance(cause, MaxRetryError) for cause in error.args)
+        return failure
 
     def _read(self, received: requests.Response, limit: int) -> bytes:
         """Return the decompressed body.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ansible.module_utils.basic import AnsibleModule, _load_params, missing_required_lib
+from ansible.module_utils.basic import AnsibleModule, _load_params
 
 from ._client import Client
 from ._errors import CloudError, IncompleteListing, MissingLibrary, NotYetLive, OptionError
@@ -18,8 +18,8 @@ from ._options import RULES, Connection, connection_argument_spec, connection_fr
 from ._text import SECRET_LENGTH, Show
 
 _ON_CONTROL_NODE = (
-    "The task usually runs on the control node, with `delegate_to: localhost`: then other hosts "
-    "neither need the library nor get the token."
+    "Or run the task on the control node, with `delegate_to: localhost`; if it is there already, "
+    'set `ansible_python_interpreter: "{{ ansible_playbook_python }}"`.'
 )
 _PLACES = " in the task or in module_defaults"
 _WHOLE_ACCOUNT = (
@@ -97,7 +97,7 @@ def failure(error: CloudError) -> dict[str, Any]:
     """Return the result of a task that fails."""
     message = str(error)
     if isinstance(error, MissingLibrary) and error.library == "requests":
-        message = f"{missing_required_lib('requests')}. {_ON_CONTROL_NODE}"
+        message = f"{message} {_ON_CONTROL_NODE}"
     result: dict[str, Any] = {
         "changed": False,
         "msg": message,

@@ -60,7 +60,7 @@ class Route(NamedTuple):
 
 
 class Response(NamedTuple):
-    """A response, whatever its status; ``seconds`` is how long the request took.
+    """A response, whatever its status.
 
     ``failure``: why the body could not be read, which is empty then.
     """
@@ -68,6 +68,5 @@ class Response(NamedTuple):
     status: int
     headers: Mapping[str, str]
     body: bytes
-    seconds: float
     route: Route
     failure: CloudError | None = None

@@ -55,7 +55,8 @@ def open_entry(
     if name.rpartition(".")[2] == "memory":
         warn(
             f"cache: the cache plugin {name} keeps nothing between two commands, so the cache "
-            "has no effect. Set cache_plugin, for example to ansible.builtin.jsonfile."
+            "has no effect. Set cache_plugin, for example to ansible.builtin.jsonfile, or "
+            "cache: false."
         )
     return CacheEntry(inventory_plugin.cache, name, connection, fresh, grace, warn, trace)
 

@@ -15,7 +15,7 @@ from ansible.inventory.group import Group, to_safe_group_name
 from ..module_utils._errors import OptionError
 from ..module_utils._models import GROUP_FIELDS
 from ..module_utils._options import GetOption
-from ..module_utils._text import Show, brief, first_of, in_quotes
+from ..module_utils._text import Show, brief
 from ._hosts import Host
 from ._names import is_localhost
 
@@ -132,20 +132,12 @@ class GroupTree:
                 raise OptionError(f"keyed_groups: the group {child} would be inside itself.")
 
 
-def group_hosts(
-    hosts: Iterable[Host], common_group: str, fields: Collection[str], warn: Show
-) -> None:
+def group_hosts(hosts: Iterable[Host], common_group: str, fields: Collection[str]) -> None:
     """Put each host into the group of all hosts, and into those of its region, plan and status."""
-    sources: dict[str, set[str]] = {}  # the values that became each group
     for host in hosts:
         host.groups.append(common_group)
         for key in fields:
             value = host.server.text(key)
             if not value:
                 continue
-            name = safe_group_name(f"{GROUP_FIELDS[key]}{value}")
-            host.groups.append(name)
-            sources.setdefault(name, set()).add(f"{key} {in_quotes(brief(value))}")
-    for name, values in sorted(sources.items()):
-        if len(values) > 1:
-            warn(f"Several values become the group {name}: {first_of(sorted(values), 3)}.")
+            host.groups.append(safe_group_name(f"{GROUP_FIELDS[key]}{value}"))

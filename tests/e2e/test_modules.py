@@ -98,7 +98,8 @@ def test_modules_read_predict_or_fail_and_change_nothing(source):
         "missing_library": "missing_library",
     }
     assert "********" in results["forbidden"]["msg"]
-    assert "with `delegate_to: localhost`" in results["missing_library"]["msg"]
+    python = '`ansible_python_interpreter: "{{ ansible_playbook_python }}"`'
+    assert python in results["missing_library"]["msg"]
     assert results["check_fails"]["error"]["code"] == "forbidden"
 
     warning = "statuses: no server has Running; the account has running (2), stopped (1)."

@@ -3,8 +3,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 import http.client
+import importlib.util
 import socket
 import ssl
+import sys
+import sysconfig
 import time
 from urllib.parse import quote
 
@@ -15,6 +18,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._failures 
     shown_url,
     status_error,
     transport_error,
+    unusable_requests,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
 from ansible_collections.server_management.cloud.plugins.module_utils._request import (
@@ -159,7 +163,7 @@ CONNECTION = Connection("https://h", TOKEN, token_origin="api_token_file", token
 def error_of(status, body=b"", headers=None, url="https://h/things", connection=CONNECTION):
     """Return the error for a response; only 407 is from a proxy."""
     proxy = "proxy:80" if status == 407 else ""
-    response = Response(status, headers or {}, body, 0.1, Route(url, proxy))
+    response = Response(status, headers or {}, body, Route(url, proxy))
     return status_error(response, REQUEST, connection)
 
 
@@ -325,3 +329,48 @@ def test_the_query_of_a_link_is_not_shown():
 def test_our_own_query_is_shown_without_the_token():
     request = REQUEST._replace(query=(("after", "a b"), ("token", TOKEN)))
     assert shown_url(request, CONNECTION) == "https://h/things?after=a+b&token=********"
+
+
+EXECUTABLE = "/opt/env/bin/python"
+SYSTEM = "the system's package python3-requests (`apt install python3-requests`)"
+
+
+@pytest.mark.parametrize(
+    ("prefix", "base", "pip", "marker", "command"),
+    [
+        (
+            "/home/me/.local/share/pipx/venvs/ansible",
+            "/usr",
+            True,
+            True,
+            "`pipx inject ansible requests`",
+        ),
+        (
+            "/home/me/.local/share/uv/tools/ansible-core",
+            "/usr",
+            False,
+            True,
+            "`uv tool install --with requests ansible-core`, with its other options --with, if any",
+        ),
+        ("/opt/env", "/usr", True, True, f"`{EXECUTABLE} -m pip install requests`"),
+        ("/opt/env", "/usr", False, True, f"`uv pip install --python {EXECUTABLE} requests`"),
+        ("/usr", "/usr", True, True, SYSTEM),
+        ("/usr", "/usr", False, False, SYSTEM),
+        ("/usr", "/usr", True, False, f"`{EXECUTABLE} -m pip install requests`"),
+    ],
+)
+def test_a_missing_requests_names_the_command_for_the_python_that_lacks_it(
+    prefix, base, pip, marker, command, tmp_path, monkeypatch
+):
+    if marker:
+        (tmp_path / "EXTERNALLY-MANAGED").touch()
+    monkeypatch.setattr(sys, "prefix", prefix)
+    monkeypatch.setattr(sys, "base_prefix", base)
+    monkeypatch.setattr(sys, "executable", EXECUTABLE)
+    monkeypatch.setattr(sysconfig, "get_path", {"stdlib": str(tmp_path)}.get)
+    found = {"pip": sys} if pip else {}
+    monkeypatch.setattr(importlib.util, "find_spec", found.get)
+    error = unusable_requests(ModuleNotFoundError(name="requests"))
+    assert str(error) == (
+        f"The Python library requests is not installed for {EXECUTABLE}. Install it: {command}."
+    )

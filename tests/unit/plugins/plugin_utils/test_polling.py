@@ -203,8 +203,7 @@ def test_a_cancelled_source_ends_at_once(sandbox):
         ({"hosts": "ip"}, "hosts: must be one of name, id"),
         # Read as every option is, of which test_options.py has the rules.
         ({"initial": "maybe"}, "initial: must be true or false"),
-        ({"base_ulr": "x"}, "base_ulr: is not an argument of this event source. Did you mean"),
-        ({5: 1}, "5: is not an argument"),
+        ({5: 1, "url": 2}, "5, url (here: base_url): not an argument of this event source."),
     ],
 )
 def test_an_invalid_argument_is_named(given, message):
