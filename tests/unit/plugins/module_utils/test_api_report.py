@@ -151,7 +151,11 @@ def test_the_status_is_that_of_the_last_response_and_the_token_was_accepted(page
     [
         (Fault(status=401), "unauthorized", {"status": 401, "token": "rejected"}),
         (Fault(status=403), "forbidden", {"token": "may lack the scope servers:read"}),
-        (Fault(status=429), "rate_limited", {"requests": 1, "as_documented": None}),
+        (
+            Fault(status=429, retry_after=9),
+            "rate_limited",
+            {"as_documented": None, "headers": {"Retry-After": "9"}},
+        ),
         (Fault.reset(), "unreachable", {"token": "not known", "has_more": None, "servers": None}),
         (Fault(data=["customer-database"]), "malformed_response", {"as_documented": False}),
     ],
