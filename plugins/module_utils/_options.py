@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ._errors import OptionError
-from ._text import brief, excerpt, one_line, redact
+from ._text import as_word, excerpt, one_line, redact
 from ._token import check_not_a_path, expanded, read_file, register, token_in_file, token_in_text
 from ._url import normalize_base_url
 
@@ -105,7 +105,7 @@ class Connection(NamedTuple):
     def __repr__(self) -> str:
         return f"Connection({self.base_url!r})"  # without the token
 
-    def quote(self, text: str) -> str:
+    def excerpt(self, text: str) -> str:
         """Return text from the API for a message: one short line without the token."""
         return excerpt(redact(text, self.api_token, shortest=1))
 
@@ -275,7 +275,7 @@ def unknown_names(given: Iterable[object], valid: Collection[str], place: str = 
     for key in given:
         if key in valid:
             continue
-        name = brief(re.split(r"[:=\s]", one_line(str(key)), maxsplit=1)[0])
+        name = excerpt(re.split(r"[:=\s]", one_line(str(key)), maxsplit=1)[0])
         shown_name = f"{name}{place}"
         meant = _OTHER_NAMES.get(name)
         near = difflib.get_close_matches(name, valid, n=1, cutoff=0.85)
@@ -310,12 +310,12 @@ def convert(label: str, value: Any, rule: Mapping[str, Any]) -> Any:
     if kind == "int":
         number = _to_number(value)
         if number is None or not number.is_integer():
-            raise OptionError(f"{label}: must be a whole number, but is {shown(value)}.")
+            raise OptionError(f"{label}: must be a whole number, but is {as_word(str(value))}.")
         return int(number)
     if kind == "float":
         number = _to_number(value)
         if number is None:
-            raise OptionError(f"{label}: must be a number, but is {shown(value)}.")
+            raise OptionError(f"{label}: must be a number, but is {as_word(str(value))}.")
         return number
     if isinstance(value, (list, Mapping)):
         raise OptionError(f"{label}: must be text, not a list or a mapping.")
@@ -328,7 +328,7 @@ def convert(label: str, value: Any, rule: Mapping[str, Any]) -> Any:
     choices = rule.get("choices", [value])
     if value not in choices:
         expected = ", ".join(choices)
-        raise OptionError(f"{label}: must be one of {expected}, but is {shown(value)}.")
+        raise OptionError(f"{label}: must be one of {expected}, but is {as_word(str(value))}.")
     return value
 
 
@@ -339,8 +339,3 @@ def _to_number(value: Any) -> float | None:
         return float(value)
     except (ValueError, OverflowError):
         return None
-
-
-def shown(value: Any) -> str:
-    """Return the beginning of a value for a message."""
-    return brief(str(value)) or "empty"

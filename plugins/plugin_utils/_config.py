@@ -21,11 +21,10 @@ from ..module_utils._options import (
     Connection,
     GetOption,
     convert,
-    shown,
     unknown_names,
 )
 from ..module_utils._selection import wanted_values
-from ..module_utils._text import Show, one_line
+from ..module_utils._text import Show, as_word, one_line
 from ._ansible import is_identifier, is_ignored, reason_text, without_origin
 
 PLUGIN = "server_management.cloud.servers"
@@ -241,7 +240,7 @@ def _check_expressions(get_option: GetOption) -> None:
         )
     for name in get_option("compose") or {}:
         if not isinstance(name, str) or not is_identifier(name):
-            raise OptionError(f"compose: {shown(name)} can't be the name of a variable.")
+            raise OptionError(f"compose: {as_word(str(name))} can't be the name of a variable.")
     for name in get_option("groups") or {}:
         if _is_blank(name):
             raise OptionError("groups: a group must have a name.")

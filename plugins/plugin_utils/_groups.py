@@ -15,7 +15,7 @@ from ansible.inventory.group import Group, to_safe_group_name
 from ..module_utils._errors import OptionError
 from ..module_utils._models import GROUP_FIELDS
 from ..module_utils._options import GetOption
-from ..module_utils._text import Show, brief
+from ..module_utils._text import Show, as_word
 from ._hosts import Host
 from ._names import is_localhost
 
@@ -83,7 +83,7 @@ class ReservedNames:
         for option, written in self._written:
             name = safe_group_name(written)
             if name != written:
-                warn(f"{option}: {brief(written)} becomes the group {brief(name)}.")
+                warn(f"{option}: {as_word(written)} becomes the group {name}.")
             if name in other_hosts:
                 raise OptionError(
                     f"{option}: {name} is a host of another source, not a group.", advice

@@ -20,7 +20,7 @@ from ansible.inventory.helpers import sort_groups
 from ansible.inventory.host import Host as AnsibleHost
 
 from ..module_utils._models import Server
-from ..module_utils._text import Show, in_quotes, is_plain, summarise
+from ..module_utils._text import Show, as_word, is_plain, summarise
 from ._ansible import tagger, trust_plain, was_encrypted
 from ._hosts import Host, is_address, is_private
 from ._names import is_localhost
@@ -134,7 +134,7 @@ def _shown(name: str, value: Any) -> str:
     """Return the name of a variable, with its value if that is an address in plain text."""
     text = _text(value)
     if _is_address_name(name) and is_address(text):
-        return f"{name} {in_quotes(text)}"
+        return f"{name} {as_word(text)}"
     return name
 
 

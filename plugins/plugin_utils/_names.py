@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ..module_utils._errors import OptionError
 from ..module_utils._models import Server
-from ..module_utils._text import brief, first_of
+from ..module_utils._text import as_word, first_of
 
 _LOCALHOSTS = {
     "localhost", "localhost.localdomain", "localhost4", "localhost4.localdomain4", "localhost6",
@@ -149,7 +149,7 @@ class _Unnamed:
         text = next(self._texts, None)
         if text is None:
             raise OptionError(
-                f"hostnames: no name is left for the server {brief(self.server.id)}: no host can "
+                f"hostnames: no name is left for the server {as_word(self.server.id)}: no host can "
                 "have its names and its id, or other hosts or groups have them.",
                 "Set hostnames to other expressions, or prefix in keyed_groups.",
             )

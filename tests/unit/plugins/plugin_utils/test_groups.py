@@ -107,7 +107,7 @@ def test_a_written_group_name_that_is_changed_causes_a_warning():
     names.check({"web"}, warnings.append)
     assert warnings == [
         "group: web-fleet becomes the group web_fleet.",
-        "groups: a b becomes the group a_b.",
+        'groups: "a b" becomes the group a_b.',
         "keyed_groups: a.b becomes the group a_b.",
     ]
 
