@@ -240,6 +240,11 @@ def test_a_token_that_cannot_be_a_part_of_ordinary_text_is_registered(folder, mo
     assert registered == ["y" * 16, "z" * 16]
 
 
+def test_a_token_can_be_called_like_a_folder(folder):
+    (folder / TOKEN).mkdir()
+    assert connect({"api_token": TOKEN}, folder).api_token == TOKEN
+
+
 def test_written_paths_are_relative_to_the_given_folder(folder):
     connection = connect({"api_token_file": "token", "ca_path": "ca.pem"}, folder)
     assert connection.token_path == f"{folder}/token"
