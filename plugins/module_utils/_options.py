@@ -43,28 +43,23 @@ RULES = {**_IN_ENVIRONMENT, **_OF_LISTINGS}
 VARIABLES = {option: f"SERVER_MANAGEMENT_{option.upper()}" for option in _IN_ENVIRONMENT}
 _TOKEN_OPTIONS = ("api_token", "api_token_file")
 _PATHS = (*_TOKEN_OPTIONS, "ca_path")  # api_token by mistake
-# The options of these names in other plugins for inventories and events.
+# The options that other inventory plugins have under these names.
 _OTHER_NAMES = {
     "access_token": "api_token",  # community.general.linode
     "api_endpoint": "base_url",  # hetzner.hcloud, vultr.cloud, netbox
     "api_key": "api_token",  # vultr.cloud
-    "api_retries": "retries",
-    "api_timeout": "timeout",
     "conditional_groups": "groups",  # azure_rm
-    "exclude_host_filters": "filters",
-    "hostvar_expressions": "compose",
     "endpoint_url": "base_url",  # amazon.aws
-    "exclude_filters": "filters",
-    "include_filters": "filters",
+    "exclude_filters": "filters",  # amazon.aws
     "facts_prefix": "hostvars_prefix",  # community.general.proxmox
-    "url": "base_url",
+    "hostvar_expressions": "compose",  # azure_rm
+    "include_filters": "filters",  # amazon.aws
     "label_selector": "filters",  # hetzner.hcloud
-    "locations": "regions",
-    "token": "api_token",
-    "types": "plans",
-    "oauth_token": "api_token",  # community.general.scaleway
-    "variables": "compose",
-    "query_filters": "filters",  # netbox
+    "locations": "regions",  # hetzner.hcloud
+    "token": "api_token",  # hetzner.hcloud, netbox
+    "types": "plans",  # hetzner.hcloud, community.general.linode
+    "url": "base_url",  # community.general.proxmox
+    "variables": "compose",  # community.general.scaleway
     "vars_prefix": "hostvars_prefix",  # google.cloud
 }
 
