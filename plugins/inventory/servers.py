@@ -274,7 +274,7 @@ from ansible.release import __version__ as ansible_version
 from ..module_utils._errors import CloudError, OptionError
 from ..module_utils._models import SELECTING_OPTIONS, Listing, Server, check_min_servers
 from ..module_utils._options import RULES, Connection, Options, connection_from, resolve
-from ..module_utils._selection import explain_empty, explain_unknown, select, wanted_values
+from ..module_utils._selection import explain, explain_unknown, select, wanted_values
 from ..module_utils._text import count_of, one_line, redact, summarise
 from ..module_utils._url import is_loopback, origin
 from ..plugin_utils._ansible import load_config, setting
@@ -323,8 +323,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         self._token = ""  # for redaction, until the file or the connection gives it
         try:
             options = self._read_config_data(path)
-            folder = os.path.dirname(os.path.abspath(path))
-            connection = connection_from(options, ansible_version, folder)
+            connection = connection_from(options, ansible_version)
             self._token = connection.api_token
             self._add(connection, cache)
         except CloudError as error:
@@ -341,7 +340,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         content = load_config(self.loader, path)
         written = read_options(content, definitions, self.templar, self._vars or {})
         self._token = str(written.get("api_token") or "").strip()
-        options = resolve(written, RULES)
+        options = resolve(written, RULES, os.path.dirname(os.path.abspath(path)))
         converted = convert_options(written, definitions)
         # With the connection's, or Ansible would read its variables, too, and fail at an empty one.
         direct = {**converted, **options.values}
@@ -364,7 +363,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         reserved.check(inventory.hosts, self._warn)
         listing = self._listing(connection, use_cache)
         hosts = self._hosts(listing, connection, expressions)
-        group_hosts(hosts, reserved.common_group, self.get_option("group_by"), self._warn)
+        group_hosts(hosts, reserved.common_group, self.get_option("group_by"))
         composed = self.get_option("compose") or {}
         existing = ExistingHosts(inventory, connection.root_url, hosts, composed)
         naming = self._name_and_compose(hosts, reserved, expressions, existing)
@@ -434,11 +433,9 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         unknown = explain_unknown(account, wanted)
         if unknown and self.get_option("strict"):
             raise OptionError(unknown[0])
-        for message in explain_empty(account, wanted):
-            self._warn(message)
-        if servers:
-            for message in unknown:
-                self._show(1, message)
+        report = partial(self._show, 1) if servers else self._warn
+        for message in explain(account, wanted):
+            report(message)
         return servers
 
     def _listing(self, connection: Connection, use_cache: bool) -> Listing:

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible.errors import AnsibleError, AnsibleParserError
+from ansible.errors import AnsibleParserError
 from ansible.inventory.data import InventoryData
 from ansible.inventory.host import Host as AnsibleHost
 from ansible.plugins.inventory import BaseInventoryPlugin, Constructable
@@ -28,7 +28,6 @@ from ansible.utils.path import basedir
 from ansible.utils.vars import combine_vars
 
 from ..module_utils._errors import OptionError
-from ..module_utils._models import MAX_LEVELS, is_too_deep
 from ..module_utils._options import GetOption
 from ..module_utils._text import Show, count_of, is_plain, one_line
 from ._ansible import OMISSION, compile_once, holds, reason_text, trust
@@ -249,10 +248,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
         return expression.memory.result(composed.seen, lambda: ask(content, composed))
 
     def _ask_for_value(self, source: str, composed: ComposedHost) -> Any:
-        value = self._compose(source, composed.all_variables())
-        if is_too_deep(value):
-            raise AnsibleError(f"the result is nested deeper than {MAX_LEVELS} levels")
-        return value
+        return self._compose(source, composed.all_variables())
 
     def _ask_whether(self, condition: str, composed: ComposedHost) -> bool:
         return holds(self.templar, condition, combine_vars(composed.all_variables(), self._vars))

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ..module_utils._errors import OptionError
 from ..module_utils._models import GROUP_FIELDS, Server
-from ..module_utils._text import brief, first_of
+from ..module_utils._text import as_word, first_of
 
 # The groups that every inventory has, and the beginnings of those for the fields of servers. Groups
 # that group_by leaves out can be made by the file of another account.
@@ -229,8 +229,8 @@ def _next(server: Server, candidates: Iterator[str]) -> str:
     for name in candidates:
         return name
     raise OptionError(
-        f"hostnames: no name is left for the server {brief(server.id)}: no host can have its names "
-        "and its id, or other hosts or groups have them.",
+        f"hostnames: no name is left for the server {as_word(server.id)}: no host can have its "
+        "names and its id, or other hosts or groups have them.",
         "Set hostnames to other expressions, or prefix in keyed_groups.",
     )
 

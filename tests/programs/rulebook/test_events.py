@@ -207,5 +207,8 @@ def test_the_shipped_rulebook_sets_up_new_servers_and_no_group_with_the_name_of_
 def test_an_invalid_argument_ends_the_rulebook_before_any_request(rulebooks, account):
     with rulebooks.print_events(intervall=5) as rulebook:
         assert rulebook.end() == 1
-    assert "intervall: is not an argument of this event source. Did you mean" in rulebook.output
+    assert (
+        "intervall (did you mean interval?): not an argument of this event source."
+        in rulebook.output
+    )
     assert account.requests == []

@@ -110,16 +110,6 @@ def test_an_empty_key_is_not_a_failure_without_strict(key):
     assert warnings == []
 
 
-TOO_DEEP = "compose: a: failed for 1 of 1 host: the result is nested deeper than 100 levels"
-
-
-@pytest.mark.parametrize(("levels", "expected"), [(100, []), (101, [TOO_DEEP])])
-def test_a_result_that_is_nested_too_deeply_is_a_failure(levels, expected):
-    compose = {"a": f"('[' * {levels} ~ ']' * {levels}) | from_json"}
-    _hosts, warnings = composed({}, compose=compose)
-    assert warnings == expected
-
-
 def test_a_failing_hostname_is_a_warning_if_another_one_is_usable():
     expressions = expressions_with(hostnames=["nope", "'x'"])
     assert expressions.preferences(host_with()) == ["", "x"]
