@@ -519,28 +519,27 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         """Show what each server has become, and why, or what has left it out."""
         left_out: dict[str, str] = {}
         for option, values in wanted_values(self.get_option).items():
-            kept = select(account, {option: values})
-            others = {server.id for server in account} - {server.id for server in kept}
-            left_out = dict.fromkeys(others, option) | left_out
+            for server in account:
+                if not select([server], {option: values}):
+                    left_out.setdefault(server.id, option)
         if expressions:
             for host in expressions.hosts:
                 if not host.name:
                     left_out[host.server.id] = self._filter(expressions.excluding_filter(host))
-        reasons = {renamed.server.id: renamed.reason for renamed in naming.renamed}
+        renamed = {each.server.id: each for each in naming.renamed}
         for server in sorted(account, key=lambda server: server.label):
-            name = naming.names.get(server.id)
-            if not name:
-                outcome = f"left out by {left_out[server.id]}"
-            elif server.id in reasons:
-                outcome = f"{name}, because {reasons[server.id]}"
+            if server.id in renamed:
+                line = f"{renamed[server.id]}, because {renamed[server.id].reason}"
+            elif server.id in naming.names:
+                line = f"{server.label} is {naming.names[server.id]}"
             else:
-                outcome = name
-            self._show(_EACH_SERVER, f"{server.label} is {outcome}")
+                line = f"{server.label} is left out by {left_out[server.id]}"
+            self._show(_EACH_SERVER, line)
 
     def _filter(self, number: int) -> str:
-        """Return an entry of filters, which has one key, as one line."""
-        (entry,) = self.get_option("filters")[number - 1].items()
-        return one_line(f"filters: {number}: {': '.join(map(str, entry))}")
+        """Return an entry of filters that excludes servers, as one line."""
+        entry = self.get_option("filters")[number - 1]
+        return one_line(f"filters: {number}: exclude: {entry['exclude']}")
 
     def _report(
         self, hosts: list[Host], problems: Iterable[str], expressions: Expressions | None

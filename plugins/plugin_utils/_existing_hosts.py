@@ -62,7 +62,8 @@ class ExistingHosts:
 
     def merged(self, names: Iterable[str]) -> list[str]:
         """Return those of the names that hosts of other sources have which are not servers yet."""
-        return [name for name in names if name in self._hosts and self._hosts[name] not in _added]
+        hosts = self._hosts
+        return [name for name in names if name in hosts and hosts[name] not in _added]
 
     def obstacle(self, name: str, server: Server) -> Reason | None:
         """Return why a server can't be the host with a name, and the way out; None if it can.
@@ -98,8 +99,10 @@ class ExistingHosts:
         Two accounts at one URL can number their servers alike, but not create them at the same
         time. A time that is not known equals any other.
         """
-        times = {added.text("created_at"), server.text("created_at")} - {""}
-        return root_url == self._root_url and added.id == server.id and len(times) < 2
+        if root_url != self._root_url or added.id != server.id:
+            return False
+        times = {added.text("created_at"), server.text("created_at")}
+        return len(times) == 1 or "" in times
 
 
 def _shown(name: str, value: Any) -> str:

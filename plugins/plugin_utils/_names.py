@@ -155,10 +155,14 @@ class NameRules:
 
 
 class Renamed(NamedTuple):
-    """A server that does not have its first name."""
+    """A server that has another name than its first one."""
 
     server: Server
+    name: str
     reason: Reason
+
+    def __str__(self) -> str:
+        return f"{self.server.label} is {self.name}"
 
 
 class Naming(NamedTuple):
@@ -177,8 +181,8 @@ class Naming(NamedTuple):
         for each in sorted(self.renamed, key=lambda each: each.server.label):
             kinds.setdefault(each.reason.kind, []).append(each)
         for kind, renamed in kinds.items():
-            changes = [f"{each.server.label} is {self.names[each.server.id]}" for each in renamed]
-            message = f"{_start(len(renamed))}, because {kind}: {first_of(changes, _SHOWN)}."
+            shown = first_of(list(map(str, renamed)), _SHOWN)
+            message = f"{_start(len(renamed))}, because {kind}: {shown}."
             # Several servers can have the same details.
             details = dict.fromkeys(each.reason.details for each in renamed[:_SHOWN])
             yield " ".join([message, *filter(None, details)])
@@ -216,7 +220,8 @@ def assign_names(preferences: Collection[tuple[Server, list[str]]], rules: NameR
         first = _first(texts)
         name = names[server.id]
         if texts and first != name:
-            renamed.append(Renamed(server, rules.explain(server, first, name)))
+            reason = rules.explain(server, first, name)
+            renamed.append(Renamed(server, name, reason))
     return Naming(names, renamed)
 
 
