@@ -33,7 +33,7 @@ api_token_file: ~/.config/server_management/token
 PLAYBOOK = "- hosts: all\n  tasks: [{ansible.builtin.ping: }]\n"
 # For commands that need a network, never end or take too long.
 SUBSTITUTES = [
-    ("python3 -m pip install requests", "python3 -c 'import requests'"),
+    ("~/.ansible/collections", '"$ANSIBLE_COLLECTIONS_PATH"'),
     # The tarball, from a checkout, git, Galaxy or a file.
     (r"collection install \S+", 'collection install "$TARBALL" --offline'),
     (r"^make ", 'make --dry-run -C "$CHECKOUT" '),
@@ -79,7 +79,7 @@ class Reader:
             self.write(block.name, block.text)
             return
         is_for_this_core = SpecifierSet(block.cores).contains(__version__, prereleases=True)
-        if block.language != "console" or not is_for_this_core:
+        if block.language not in ("console", "sh") or not is_for_this_core:
             return
         if ".ssh/config" in block.text:
             need_ssh(self.runner)
@@ -204,13 +204,21 @@ def test_every_command_of_make_exists():
             assert re.search(rf"(?m)^(.PHONY|SESSIONS).* {target}\b", makefile), page
 
 
-def test_the_links_of_the_readme_lead_to_sections():
-    links = re.findall(r"\]\((docs/[^)#]+)#([^)]+)\)", README.read_text())
-    assert links
-    for page, anchor in links:
-        text = (REPOSITORY / page).read_text()
+# A link of the README or a guide to another guide, and the section that it names.
+LINK = re.compile(r"(?:\]\(docs/docsite/rst/|<)(\w+\.rst)(?:#([\w-]+))?[)>]")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_links_lead_to_sections(page):
+    for name, anchor in LINK.findall(page.read_text()):
+        text = (GUIDES / name).read_text()
         title = anchor.replace("-", "[ -]")
-        assert re.search(rf"(?im)^{title}\n[-=]+$", text), anchor
+        assert re.search(rf"(?im)^{title}.*\n[-=^]+$", text), (name, anchor)
+
+
+def test_pages_show_no_markup_on_github():
+    for page in PAGES:
+        assert ":ref:" not in page.read_text(), page
 
 
 def test_every_playbook_is_in_the_readme_and_in_a_guide():
