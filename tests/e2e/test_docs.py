@@ -93,7 +93,7 @@ class Reader:
             assert is_shown(self.translate(shown), result.output), result
         self.sandbox.recover()
 
-    def enter(self, command):
+    def enter(self, command, pasted=None):
         """Run a command, or its substitute, with the variables that were set before."""
         command = self.translate(command)
         for original, substitute in SUBSTITUTES:
@@ -101,8 +101,8 @@ class Reader:
         if command.startswith(("export ", "unset ")):
             self.exports += f"{command}\n"
         script = f"{self.exports}{command}"
-        # The blank line makes the pasted token differ from the saved one.
-        pasted = f"{self.sandbox.token}\n\n"
+        if pasted is None:
+            pasted = f"{self.sandbox.token}\n"
         return self.runner.run("sh", "-c", script, cwd=self.folder, stdin=pasted)
 
     def try_snippets(self, texts):
@@ -154,6 +154,18 @@ def test_the_quick_start_works_without_an_account(reader):
         reader.write(name, text)
     result = reader.enter("ansible -i prod.server_management.yml all -m ansible.builtin.ping").ok()
     assert result.stdout.count('"ping": "pong"') == 3
+
+
+@pytest.mark.parametrize("pasted", ["", "rejected\n"])
+def test_a_token_that_does_not_work_never_replaces_the_old_one(reader, pasted):
+    commands = []
+    for block in read_blocks(GUIDES / "guide_token.rst"):
+        if "token.new" in block.text:
+            commands += block.commands()
+    results = [reader.enter(command, pasted) for command, _shown in commands]
+    assert [bool(result.rc) for result in results] == [False, False, True]
+    saved = reader.folder / "../.config/server_management/token"
+    assert saved.read_text() == reader.sandbox.token
 
 
 def test_the_examples_of_the_inventory_plugin_work(reader):
