@@ -15,11 +15,12 @@ PAGE = REPOSITORY / "docs" / "docsite" / "rst" / "api_status.rst"
 HEAD = """\
 .. list-table::
    :header-rows: 1
+   :widths: 30 20 25 25
 
    * - Operation
-     - Scope
      - Today
      - Module
+     - Scope
 """
 
 
@@ -28,8 +29,8 @@ def table() -> str:
     text = HEAD
     for row in _operations.OPERATIONS:
         modules = [f"``{name}``" for name in row.modules] or ["none"]
-        text += f"   * - {row.title}\n     - ``{row.scope}``\n"
-        text += f"     - {_today(row)}\n     - {', '.join(modules)}\n"
+        text += f"   * - {row.title}\n     - {_today(row)}\n"
+        text += f"     - {', '.join(modules)}\n     - ``{row.scope}``\n"
     return text
 
 
