@@ -210,7 +210,8 @@ def test_the_version_is_the_same_everywhere():
     assert f"\nversion: {VERSION}\n" in read("galaxy.yml")
     installed = set()
     for page in [*REPOSITORY.glob("docs/docsite/rst/*.rst"), "README.md"]:
-        named = re.findall(r"(?:cloud:==|cloud-| version: \W*)(\d+\.\d+\.\d+)", read(page))
+        release = r"(\d+\.\d+\.\d+(?:-[a-z]+\.?\d*)?)"
+        named = re.findall(rf"(?:cloud:==|cloud-| version: \W*){release}", read(page))
         installed.update(named)
     assert installed == {VERSION}
 
