@@ -26,7 +26,7 @@ COLLECTION = DOCS.parent
 SITE = Path(os.environ["SITE"])
 
 version = release = yaml.safe_load((COLLECTION / "galaxy.yml").read_text("utf-8"))["version"]
-project = title = html_short_title = "server_management.cloud"
+project = title = html_short_title = f"server_management.cloud {version}"
 copyright = "The server_management.cloud contributors"  # noqa: A001 (the name is Sphinx's)
 
 extensions = ["sphinx.ext.intersphinx", "sphinx_antsibull_ext", "sphinx_copybutton"]
@@ -37,9 +37,8 @@ default_role = "any"
 nitpicky = True
 
 html_theme = "sphinx_ansible_theme"
-html_title = f"server_management.cloud {version}"
 html_theme_options = {
-    "display_version": True,
+    "display_version": False,
     "topbar_links": {"Ask for help": "https://forum.ansible.com/c/help/6"},
 }
 html_show_sphinx = False
