@@ -18,7 +18,7 @@ from sandbox.cli import parse_fault
 from support.collection import REPOSITORY
 from support.guides import GUIDES, Block, read_blocks, read_files
 from support.run import without_white_space, write_inventory
-from tools.picture import cut_graph, read_picture
+from tools.picture import DIAGRAM, cut_graph, draw_diagram, path_of, read_picture
 
 from .conftest import as_arguments, need_ssh
 
@@ -176,6 +176,10 @@ def test_the_examples_of_the_inventory_plugin_work(reader):
 def test_the_graph_is_what_the_quick_start_shows():
     page = GUIDES / "guide_quickstart.rst"
     assert read_picture("graph") == cut_graph(page.read_text())
+
+
+def test_the_diagram_is_what_the_tool_draws():
+    assert draw_diagram() == path_of(DIAGRAM).read_text()
 
 
 def test_the_picture_of_a_fleet_is_what_check_fleet_prints(reader):

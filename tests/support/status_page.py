@@ -15,12 +15,11 @@ PAGE = REPOSITORY / "docs" / "docsite" / "rst" / "api_status.rst"
 HEAD = """\
 .. list-table::
    :header-rows: 1
-   :widths: 30 20 25 25
+   :widths: 35 25 40
 
    * - Operation
      - Today
-     - Module
-     - Scope
+     - Module and scope
 """
 
 
@@ -30,7 +29,7 @@ def table() -> str:
     for row in _operations.OPERATIONS:
         modules = [f"``{name}``" for name in row.modules] or ["none"]
         text += f"   * - {row.title}\n     - {_today(row)}\n"
-        text += f"     - {', '.join(modules)}\n     - ``{row.scope}``\n"
+        text += f"     - {', '.join(modules)} (``{row.scope}``)\n"
     return text
 
 
