@@ -8,7 +8,7 @@ from itertools import count
 
 import pytest
 
-from ansible_collections.server_management.cloud.plugins.module_utils import _http
+from ansible_collections.server_management.cloud.plugins.module_utils import _client, _http
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     CloudError,
     IncompleteListing,
