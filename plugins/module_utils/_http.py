@@ -108,7 +108,7 @@ class Http:
         bundle = settings["verify"]
         if bundle is True:
             bundle = requests.utils.DEFAULT_CA_BUNDLE_PATH
-        if route.is_encrypted and bundle:
+        if bundle and self._connection.base_url.startswith("https:"):
             check_bundle(bundle, route)
         try:
             prepared = session.prepare_request(
