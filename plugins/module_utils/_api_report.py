@@ -22,7 +22,7 @@ from ._http import next_link
 from ._models import FIELDS, SELECTING_OPTIONS
 from ._options import VERSION, Connection
 from ._request import Response
-from ._text import Show, brief
+from ._text import Show, excerpt
 from ._url import resolve_reference
 
 _MAX_REQUESTS = 3
@@ -100,7 +100,7 @@ def _describe_response(response: Response | None, connection: Connection) -> dic
     shown = {}
     for name in _HEADERS:
         if name in headers:
-            shown[name] = brief(connection.quote(headers[name]))
+            shown[name] = connection.excerpt(headers[name])
     return {
         "status": status,
         "link": _link(headers.get("Link", ""), connection.base_url),
@@ -134,7 +134,7 @@ def _describe_servers(servers: list[dict[str, Any]], show_values: bool) -> dict[
 
 
 def _most_common(counts: Counter[str]) -> dict[str, int]:
-    return {brief(text): count for text, count in counts.most_common(_MAX_NAMES)}
+    return {excerpt(text): count for text, count in counts.most_common(_MAX_NAMES)}
 
 
 def _deviations(server: dict[str, Any]) -> Iterable[str]:

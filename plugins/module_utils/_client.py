@@ -119,7 +119,7 @@ class Client:
 
     def _add_page(self, servers: dict[str, Server], response: Response) -> Page:
         content_type = header_text(response.headers.get("Content-Type", "none given"))
-        content = read_json(response.body, self._connection.quote(content_type))
+        content = read_json(response.body, self._connection.excerpt(content_type))
         page = parse_listing(content)
         self._keep(page)
         merge(servers, page.data)
@@ -142,7 +142,7 @@ class Client:
         if target is None:
             raise MalformedResponse(
                 "The link to the next page leads to another origin: "
-                f"{self._connection.quote(link)}.",
+                f"{self._connection.excerpt(link)}.",
                 "The token stays at the origin of base_url: check that this is the API's own.",
             )
         return first._replace(link=target, query=())

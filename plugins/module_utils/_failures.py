@@ -54,7 +54,7 @@ def shown_url(request: Request, connection: Connection) -> str:
     url, mark, _query = request.url(connection.base_url).partition("?")
     shown = redact(one_line(url), connection.api_token)
     if request.query:
-        parameters = [(name, connection.quote(value)) for name, value in request.query]
+        parameters = [(name, connection.excerpt(value)) for name, value in request.query]
         query = urlencode(parameters, safe="*")  # MASK stays readable
         return f"{shown}?{query}"
     if mark:
@@ -68,7 +68,7 @@ def status_error(response: Response, request: Request, connection: Connection) -
     wait = retry_after(response.headers.get("Retry-After", ""))
     if wait is not None:
         details += f" It asks to wait {wait:.0f} s."
-    text = connection.quote(response.body.decode("utf-8", "replace"))
+    text = connection.excerpt(response.body.decode("utf-8", "replace"))
     if text and "html" not in response.headers.get("Content-Type", "").lower():
         details += f' The response is "{text}".'
     error = _error_of_status(response, request, connection, details)
@@ -119,7 +119,7 @@ def _redirected(
     response: Response, request: Request, connection: Connection, details: str
 ) -> Redirected:
     location = header_text(response.headers.get("Location", ""))
-    target = f'"{connection.quote(location)}"' if location else "nowhere"
+    target = f'"{connection.excerpt(location)}"' if location else "nowhere"
     next_step = request.next_step
     base_url = _base_url_of_target(location, response.route.url, request, connection)
     if base_url:
@@ -147,7 +147,7 @@ def _base_url_of_target(location: str, url: str, request: Request, connection: C
         return ""
     if base_url.startswith("http:") and connection.base_url.startswith("https:"):
         return ""
-    if connection.quote(root) != root:
+    if connection.excerpt(root) != root:
         return ""
     return root
 
@@ -318,7 +318,7 @@ def _what_failed(causes: list[BaseException]) -> str:
         if isinstance(cause, OSError) and cause.strerror and not isinstance(cause, ssl.SSLError):
             return reason_of(cause)
         if cause.__class__ is OSError and cause.args:  # a proxy that refuses a tunnel
-            return reason_of(cause).lower()
+            return excerpt(reason_of(cause)).lower()
     ended = (http.client.IncompleteRead, http.client.RemoteDisconnected)
     for cause in causes:
         if isinstance(cause, http.client.HTTPException) and not isinstance(cause, ended):

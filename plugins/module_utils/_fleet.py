@@ -12,7 +12,7 @@ from typing import Any
 from ._changes import MAX_IDS, ServerIndex, differences, label_of
 from ._errors import OptionError
 from ._models import Fields, Server
-from ._text import in_quotes, summarise
+from ._text import as_word, summarise
 
 _FIELDS = ("plan", "region", "status")
 
@@ -73,20 +73,20 @@ class _Comparison:
         earlier = self._positions.setdefault(identity, position)
         if earlier != position:
             raise OptionError(
-                f"servers: entry {position} ({in_quotes(wanted)}) declares the same server as "
+                f"servers: entry {position} ({as_word(wanted)}) declares the same server as "
                 f"entry {earlier}.",
                 "Remove one of them.",
             )
         if not found:
             self._missing.append(entry)
-            self._lines.append((wanted, "", f"{in_quotes(wanted)} is missing"))
+            self._lines.append((wanted, "", f"{as_word(wanted)} is missing"))
             return
         if len(found) > 1:
             ids = sorted(server.id for server in found)
             shown = summarise(ids, MAX_IDS)
             self._ambiguous_ids.update(ids)
             self._ambiguous.append({"name": wanted, "ids": ids})
-            line = f"{in_quotes(wanted)} is the name of {len(ids)} servers ({shown})"
+            line = f"{as_word(wanted)} is the name of {len(ids)} servers ({shown})"
             self._lines.append((wanted, "", line))
             return
         self._entries[found[0].id] = declared
@@ -138,9 +138,9 @@ def _list_differences(fields: Mapping[str, Mapping[str, Any]]) -> str:
     parts = []
     for field, values in fields.items():
         actual = values["actual"]
-        expected = in_quotes(values["expected"])
+        expected = as_word(values["expected"])
         if actual:
-            parts.append(f"the {field} {in_quotes(actual)} instead of {expected}")
+            parts.append(f"the {field} {as_word(actual)} instead of {expected}")
         else:
             parts.append(f"no {field} (expected {expected})")
     *first, last = parts

@@ -150,7 +150,7 @@ class Http:
         encoding = header_text(received.headers.get("Content-Encoding", ""))
         if encoding.lower() not in ("", "identity", "gzip"):
             raise MalformedResponse(
-                f'The response has the encoding "{self._connection.quote(encoding)}", '
+                f'The response has the encoding "{self._connection.excerpt(encoding)}", '
                 "although only gzip was requested.",
                 CHECK_URL,
             )

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ._errors import MalformedResponse, TooFewServers
-from ._text import count_of, first_of, in_quotes
+from ._text import as_word, count_of, first_of
 
 # The fields that the API documents for a server, in its order; their values are text.
 FIELDS = ("id", "name", "status", "plan", "region", "ipv4", "created_at")
@@ -42,8 +42,8 @@ class Server(NamedTuple):
         """The name, if there is one, and the id, for a message."""
         name = self.text("name")
         if not name:
-            return in_quotes(self.id)
-        return f"{in_quotes(name)} ({in_quotes(self.id)})"
+            return as_word(self.id)
+        return f"{as_word(name)} ({as_word(self.id)})"
 
 
 class Listing(NamedTuple):

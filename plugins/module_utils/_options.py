@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ._errors import OptionError
-from ._text import brief, excerpt, one_line, redact
+from ._text import as_word, excerpt, one_line, redact
 from ._token import check_not_a_path, expanded, read_file, register, token_in_file, token_in_text
 from ._url import normalize_base_url
 
@@ -43,28 +43,23 @@ RULES = {**_IN_ENVIRONMENT, **_OF_LISTINGS}
 VARIABLES = {option: f"SERVER_MANAGEMENT_{option.upper()}" for option in _IN_ENVIRONMENT}
 _TOKEN_OPTIONS = ("api_token", "api_token_file")
 _PATHS = (*_TOKEN_OPTIONS, "ca_path")  # api_token by mistake
-# The options of these names in other plugins for inventories and events.
+# The options that other inventory plugins have under these names.
 _OTHER_NAMES = {
     "access_token": "api_token",  # community.general.linode
     "api_endpoint": "base_url",  # hetzner.hcloud, vultr.cloud, netbox
     "api_key": "api_token",  # vultr.cloud
-    "api_retries": "retries",
-    "api_timeout": "timeout",
     "conditional_groups": "groups",  # azure_rm
-    "exclude_host_filters": "filters",
-    "hostvar_expressions": "compose",
     "endpoint_url": "base_url",  # amazon.aws
-    "exclude_filters": "filters",
-    "include_filters": "filters",
+    "exclude_filters": "filters",  # amazon.aws
     "facts_prefix": "hostvars_prefix",  # community.general.proxmox
-    "url": "base_url",
+    "hostvar_expressions": "compose",  # azure_rm
+    "include_filters": "filters",  # amazon.aws
     "label_selector": "filters",  # hetzner.hcloud
-    "locations": "regions",
-    "token": "api_token",
-    "types": "plans",
-    "oauth_token": "api_token",  # community.general.scaleway
-    "variables": "compose",
-    "query_filters": "filters",  # netbox
+    "locations": "regions",  # hetzner.hcloud
+    "token": "api_token",  # hetzner.hcloud, netbox
+    "types": "plans",  # hetzner.hcloud, community.general.linode
+    "url": "base_url",  # community.general.proxmox
+    "variables": "compose",  # community.general.scaleway
     "vars_prefix": "hostvars_prefix",  # google.cloud
 }
 
@@ -105,7 +100,7 @@ class Connection(NamedTuple):
     def __repr__(self) -> str:
         return f"Connection({self.base_url!r})"  # without the token
 
-    def quote(self, text: str) -> str:
+    def excerpt(self, text: str) -> str:
         """Return text from the API for a message: one short line without the token."""
         return excerpt(redact(text, self.api_token, shortest=1))
 
@@ -275,7 +270,7 @@ def unknown_names(given: Iterable[object], valid: Collection[str], place: str = 
     for key in given:
         if key in valid:
             continue
-        name = brief(re.split(r"[:=\s]", one_line(str(key)), maxsplit=1)[0])
+        name = excerpt(re.split(r"[:=\s]", one_line(str(key)), maxsplit=1)[0])
         shown_name = f"{name}{place}"
         meant = _OTHER_NAMES.get(name)
         near = difflib.get_close_matches(name, valid, n=1, cutoff=0.85)
@@ -310,12 +305,12 @@ def convert(label: str, value: Any, rule: Mapping[str, Any]) -> Any:
     if kind == "int":
         number = _to_number(value)
         if number is None or not number.is_integer():
-            raise OptionError(f"{label}: must be a whole number, but is {shown(value)}.")
+            raise OptionError(f"{label}: must be a whole number, but is {as_word(str(value))}.")
         return int(number)
     if kind == "float":
         number = _to_number(value)
         if number is None:
-            raise OptionError(f"{label}: must be a number, but is {shown(value)}.")
+            raise OptionError(f"{label}: must be a number, but is {as_word(str(value))}.")
         return number
     if isinstance(value, (list, Mapping)):
         raise OptionError(f"{label}: must be text, not a list or a mapping.")
@@ -328,7 +323,7 @@ def convert(label: str, value: Any, rule: Mapping[str, Any]) -> Any:
     choices = rule.get("choices", [value])
     if value not in choices:
         expected = ", ".join(choices)
-        raise OptionError(f"{label}: must be one of {expected}, but is {shown(value)}.")
+        raise OptionError(f"{label}: must be one of {expected}, but is {as_word(str(value))}.")
     return value
 
 
@@ -339,8 +334,3 @@ def _to_number(value: Any) -> float | None:
         return float(value)
     except (ValueError, OverflowError):
         return None
-
-
-def shown(value: Any) -> str:
-    """Return the beginning of a value for a message."""
-    return brief(str(value)) or "empty"

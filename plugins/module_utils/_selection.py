@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 from ._errors import OptionError
 from ._models import SELECTING_OPTIONS, Server
 from ._options import GetOption
-from ._text import brief, first_of, in_quotes, summarise
+from ._text import as_word, first_of, summarise
 
 
 def wanted_values(get_option: GetOption) -> dict[str, list[str]]:
@@ -96,5 +96,5 @@ def _known_values(servers: Iterable[Server], field: str) -> str:
     if not texts:
         return "none"
     counts = Counter(sorted(texts))
-    named = [f"{in_quotes(brief(text))} ({count})" for text, count in counts.most_common()]
+    named = [f"{as_word(text)} ({count})" for text, count in counts.most_common()]
     return first_of(named, 5)

@@ -21,12 +21,11 @@ from ..module_utils._options import (
     Connection,
     GetOption,
     convert,
-    shown,
     unknown_names,
 )
 from ..module_utils._selection import wanted_values
-from ..module_utils._text import Show, one_line
-from ._ansible import is_identifier, is_ignored, reason_text, without_origin
+from ..module_utils._text import Show, as_word, one_line
+from ._ansible import is_encrypted, is_identifier, is_ignored, reason_text, without_origin
 
 PLUGIN = "server_management.cloud.servers"
 
@@ -108,9 +107,22 @@ def read_options(
     templar.available_variables = extra_vars
     written: dict[str, Any] = dict(without_origin(content))
     for option, value in written.items():
-        if value is not None and option not in EXPRESSION_OPTIONS:
+        if option == "keyed_groups" and isinstance(value, list):
+            written[option] = [_render_keyed_group(entry, templar) for entry in value]
+        elif value is not None and option not in EXPRESSION_OPTIONS:
             written[option] = _render(option, value, templar)
     return written
+
+
+def _render_keyed_group(entry: Any, templar: Any) -> Any:
+    """Render those texts of an entry that are the same for all hosts."""
+    if not isinstance(entry, Mapping):
+        return entry
+    rendered = dict(entry)
+    for key in ("prefix", "separator", "default_value"):
+        if isinstance(entry.get(key), str):
+            rendered[key] = _render(f"keyed_groups: {key}", entry[key], templar)
+    return rendered
 
 
 def _render(option: str, value: Any, templar: Any) -> Any:
@@ -119,9 +131,8 @@ def _render(option: str, value: Any, templar: Any) -> Any:
     That option is not replaced by its default or by the environment.
     """
     try:
-        result = templar.template(value)
-        if getattr(value, "__ENCRYPTED__", False):  # up to 2.18 a vault value is decrypted late
-            result = str(value)
+        # Before ansible-core 2.19, templar.template(value) does not decrypt a vault value.
+        result = str(value) if is_encrypted(value) else templar.template(value)
     except Exception as error:  # noqa: BLE001  # a lookup or a filter may raise anything
         # Ansible up to 2.18 quotes the template, and a secret may be written into it.
         reason = str(error)
@@ -241,7 +252,7 @@ def _check_expressions(get_option: GetOption) -> None:
         )
     for name in get_option("compose") or {}:
         if not isinstance(name, str) or not is_identifier(name):
-            raise OptionError(f"compose: {shown(name)} can't be the name of a variable.")
+            raise OptionError(f"compose: {as_word(str(name))} can't be the name of a variable.")
     for name in get_option("groups") or {}:
         if _is_blank(name):
             raise OptionError("groups: a group must have a name.")

@@ -99,6 +99,14 @@ def test_findings_of_any_kind_are_reported_in_name_order(account, declared, repo
     assert result["in_sync"] is False
 
 
+def test_names_of_several_servers_are_in_order(account):
+    for identifier in ("s_6", "s_5"):
+        account.servers.append({**WEB, "id": identifier, "name": "alike"})
+    result = compare(account, [{"name": "twin"}, {"name": "alike"}, {"id": "s_1"}, {"id": "s_4"}])
+    alike = {"name": "alike", "ids": ["s_5", "s_6"]}
+    assert result["ambiguous"] == [alike, {"name": "twin", "ids": ["s_2", "s_3"]}]
+
+
 def test_unexpected_servers_can_be_allowed_and_are_still_listed(account):
     allowed = {**IN_SYNC, "unexpected": [DB, TWIN_2, TWIN_3]}
     outcome = run("fleet_info", account, servers=[{"id": "s_1"}], allow_unexpected=True)

@@ -216,7 +216,7 @@ class Broken(Exception):
 @pytest.mark.parametrize(
     ("error", "reason"),
     [
-        (OSError(28, "No space left on device"), "[Errno 28] No space left on device"),
+        (OSError(28, "No space left on device"), "no space left on device"),
         (Broken("the server is full."), "the server is full"),
         (Broken(), "Broken"),
     ],
