@@ -51,10 +51,8 @@ def check(
     connection: Connection, warn: Show, ansible: str, show_values: bool
 ) -> tuple[dict[str, Any], CloudError | None]:
     """Read up to three pages, and return the report with the failure, if there was one."""
-    responses: list[Response] = []
     pages: list[Page] = []
-    once = connection._replace(retries=0)
-    client = Client(once, warn, keep=responses.append, keep_page=pages.append)
+    client = Client(connection._replace(retries=0), warn, keep=pages.append)
     failure: CloudError | None = None
     try:
         client.list_servers(_MAX_REQUESTS)
@@ -62,17 +60,14 @@ def check(
         failure = error
     servers, more = _received(pages)
     requests = client.requests
-    last = None
-    if len(responses) == requests:  # otherwise, the last request had no response
-        last = responses[-1]
-    elif failure and not failure.was_sent:
+    if failure and not client.last_response and not failure.was_sent:
         requests -= 1
     report = {
         "versions": _versions(ansible),
         "token": _token(more is not None, failure),
         "error_code": None,
         "requests": requests,
-        **_describe_response(last, connection),
+        **_describe_response(client.last_response, connection),
         **_describe_servers(servers, show_values),
         "has_more": more,
     }

@@ -45,8 +45,9 @@ class Client:
     ``warn`` receives warnings, ``wait`` each wait of more than 5 seconds, and each retry after an
     attempt that took longer, before it begins, ``progress`` how far a listing is that takes longer
     than 10 seconds, and ``trace``, which costs some milliseconds, each request and the other
-    retries. ``keep`` receives each response, and ``keep_page`` each page. ``requests`` is the
-    number of requests so far; ``is_partial``: the API has more servers than the last listing.
+    retries. ``keep`` receives each page. ``requests`` is the number of requests so far, and
+    ``last_response`` the response to the last one, if it had one; ``is_partial``: the API has more
+    servers than the last listing.
     """
 
     def __init__(
@@ -57,8 +58,7 @@ class Client:
         wait: Show = _ignore,
         progress: Show = _ignore,
         trace: Show | None = None,
-        keep: Callable[[Response], None] = _ignore,
-        keep_page: Callable[[Page], None] = _ignore,
+        keep: Callable[[Page], None] = _ignore,
     ) -> None:
         self._connection = connection
         self._warn = warn
@@ -66,10 +66,10 @@ class Client:
         self._progress = progress
         self._trace = trace
         self._keep = keep
-        self._keep_page = keep_page
         self._http = Http(connection, trace)
         self._next_report = 0.0  # of the progress, as time.monotonic()
         self.requests = 0
+        self.last_response: Response | None = None
         self.is_partial = False
 
     def list_servers(self, pages: int | None = None) -> list[Server]:
@@ -97,11 +97,11 @@ class Client:
             self._report_progress(number, len(servers))
             response = self._send(request, left)
             left -= len(response.body)
-            known = len(servers)
+            count_before = len(servers)
             page = self._add_page(servers, response)
             if not page.has_more:
                 return list(servers.values())
-            if len(servers) == known:
+            if len(servers) == count_before:
                 what = "has no new server" if page.data else "is empty"
                 raise MalformedResponse(
                     f"Page {number} of the listing {what}, but the API reports more servers.",
@@ -121,7 +121,7 @@ class Client:
         content_type = header_text(response.headers.get("Content-Type", "none given"))
         content = read_json(response.body, self._connection.excerpt(content_type))
         page = parse_listing(content)
-        self._keep_page(page)
+        self._keep(page)
         merge(servers, page.data)
         return page
 
@@ -184,8 +184,9 @@ class Client:
     def _attempt(self, request: Request, limit: int) -> Response:
         """Send a request once; raise CloudError unless its response is a success."""
         self.requests += 1
+        self.last_response = None
         response = self._http.send(request, limit)
-        self._keep(response)
+        self.last_response = response
         if response.status != request.success:
             raise status_error(response, request, self._connection)
         if response.failure:

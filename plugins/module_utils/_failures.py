@@ -147,7 +147,9 @@ def _base_url_of_target(location: str, url: str, request: Request, connection: C
         return ""
     if base_url.startswith("http:") and connection.base_url.startswith("https:"):
         return ""
-    return root if connection.excerpt(root) == root else ""
+    if connection.excerpt(root) != root:
+        return ""
+    return root
 
 
 def _no_access_to_proxy(route: Route, details: str = "") -> StatusError:

@@ -105,9 +105,11 @@ class Http:
         connecting = timeout if proxy else min(timeout, _LONGEST_CONNECT)
         if route.proxy == "":
             raise invalid_url(route)  # requests would raise a TypeError
-        if route.is_encrypted and settings["verify"]:
-            bundle = settings["verify"]
-            check_bundle(requests.utils.DEFAULT_CA_BUNDLE_PATH if bundle is True else bundle, route)
+        bundle = settings["verify"]
+        if bundle is True:
+            bundle = requests.utils.DEFAULT_CA_BUNDLE_PATH
+        if bundle and self._connection.base_url.startswith("https:"):
+            check_bundle(bundle, route)
         try:
             prepared = session.prepare_request(
                 requests.Request(request.method, url, params=request.query)
@@ -121,17 +123,17 @@ class Http:
 
     def _error(self, error: Exception, route: Route, connecting: float) -> CloudError:
         """Make the error for an exception; ``connecting`` is the limit of the connection."""
-        from requests import exceptions as known
+        from requests import exceptions
         from urllib3.exceptions import LocationValueError, MaxRetryError
 
-        if isinstance(error, known.InvalidSchema):
+        if isinstance(error, exceptions.InvalidSchema):
             return no_socks(route)
-        if isinstance(error, (known.InvalidURL, LocationValueError)):
+        if isinstance(error, (exceptions.InvalidURL, LocationValueError)):
             return invalid_url(route)
         # The TLS handshake has the limit of the connection, too.
-        if isinstance(error, known.ConnectTimeout) or is_handshake_timeout(error):
+        if isinstance(error, exceptions.ConnectTimeout) or is_handshake_timeout(error):
             return no_connection(route, connecting)
-        is_tls = isinstance(error, known.SSLError)
+        is_tls = isinstance(error, exceptions.SSLError)
         failure = transport_error(error, route, self._connection.timeout, is_tls)
         # As requests uses it, urllib3 raises this only for what happened before it could send.
         failure.was_sent = not any(isinstance(cause, MaxRetryError) for cause in error.args)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from ._errors import CloudError
 from ._url import origin
@@ -41,11 +40,6 @@ class Route(NamedTuple):
 
     url: str
     proxy: str | None = None
-
-    @property
-    def is_encrypted(self) -> bool:
-        """Whether the URL is of https."""
-        return urlsplit(self.url).scheme == "https"
 
     @property
     def place(self) -> str:

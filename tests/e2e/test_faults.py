@@ -16,6 +16,10 @@ MOST_MEMORY = 600_000
 FAULTS = {
     "path": (Fault(status=404), "no list of servers at http://127.0.0.1:"),
     "reset": (Fault.reset(), "Cannot reach 127.0.0.1:"),
+    "redirect": (
+        Fault(status=301, location="https://api.example.com/api/v1/servers?page=1"),
+        'set base_url to "https://api.example.com".',
+    ),
     "html": (Fault.html(), "not JSON"),
     "more": (Fault(has_more=True), "has more servers than the 1"),
 }

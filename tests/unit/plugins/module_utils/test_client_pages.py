@@ -8,7 +8,7 @@ from itertools import count
 
 import pytest
 
-from ansible_collections.server_management.cloud.plugins.module_utils import _client
+from ansible_collections.server_management.cloud.plugins.module_utils import _client, _http
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     CloudError,
     IncompleteListing,
@@ -134,7 +134,7 @@ def test_a_listing_has_at_most_ten_thousand_pages(read, sandbox, monkeypatch):
         body = b'{"data": [{"id": "srv_%d"}], "has_more": true}' % next(numbers)
         return Response(200, {}, body, Route(sandbox.url))
 
-    monkeypatch.setattr(_client.Http, "send", send)
+    monkeypatch.setattr(_http.Http, "send", send)
     with pytest.raises(MalformedResponse) as caught:
         read(sandbox, pagination="cursor")
     problem = "The listing has more than 10,000 pages, the limit."
