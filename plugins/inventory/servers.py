@@ -34,7 +34,6 @@ notes:
     of O(compose).
   - If an expression of O(compose), O(groups), O(keyed_groups) or O(hostnames) fails, there is one
     warning with the number of hosts, or an error if O(strict=true).
-  - Text from the API stays text in the results of expressions, also before ansible-core 2.19.
   - A server without a usable IPv4 address gets C(no-usable-ipv4.invalid.) as C(ansible_host), which
     never resolves, so that Ansible does not connect to whatever the server's name resolves to.
     O(compose) can set another address.
@@ -289,16 +288,11 @@ from ..plugin_utils._config import (
     read_options,
     shown_path,
 )
-from ..plugin_utils._groups import ReservedNames, group_hosts
+from ..plugin_utils._existing_hosts import ExistingHosts
+from ..plugin_utils._groups import ReservedNames, group_hosts, leave_out_groups
 from ..plugin_utils._hosts import Host, hosts_from, report_servers, set_host_key_aliases
-from ..plugin_utils._inventory import (
-    KnownServers,
-    add_groups,
-    add_hosts,
-    add_parents,
-    leave_out_groups,
-)
-from ..plugin_utils._names import Naming, assign_names
+from ..plugin_utils._inventory import add_groups, add_hosts, add_parents
+from ..plugin_utils._names import NameRules, Naming, assign_names
 
 if TYPE_CHECKING:
     from ..plugin_utils._cache import CacheEntry
@@ -368,15 +362,19 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         hosts = self._hosts(connection, use_cache, expressions)
         group_hosts(hosts, reserved.common_group, self.get_option("group_by"))
         composed = self.get_option("compose") or {}
-        known = KnownServers(inventory, connection.root_url, hosts, composed)
-        naming = self._name_and_compose(hosts, reserved, expressions, known)
-        self._report(hosts, naming.problems(known.obstacle), expressions)
+        existing = ExistingHosts(inventory, connection.root_url, hosts, composed)
+        naming = self._name_and_compose(hosts, reserved, expressions, existing)
+        self._report(hosts, naming.problems(), expressions)
+        merged = existing.merged(host.name for host in hosts)
+        if merged:
+            count = count_of(len(merged), "host")
+            self._show(1, f"merged with {count} of other sources: {summarise(merged)}")
         if self.get_option("host_key_alias"):
             set_host_key_aliases(hosts)
         parents = expressions.tree.added if expressions else ()
         kept_parents = leave_out_groups(hosts, parents, inventory.hosts, self._complain)
         add_groups(inventory, hosts, reserved.common_group)
-        add_hosts(inventory, hosts, known)
+        add_hosts(inventory, hosts, existing)
         add_parents(inventory, kept_parents)
 
     def _expressions(self) -> Expressions | None:
@@ -479,7 +477,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         hosts: list[Host],
         reserved: ReservedNames,
         expressions: Expressions | None,
-        known: KnownServers,
+        existing: ExistingHosts,
     ) -> Naming:
         """Name the hosts, sort them, and add what the expressions of the file, if any, give.
 
@@ -488,17 +486,20 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         expressions return other groups, so the number of attempts is limited.
         """
         preferences = [(host.server, host.preferences) for host in hosts]
-        variable_files = setting("YAML_FILENAME_EXTENSIONS") or ()
+        others = self.inventory.hosts
+        extensions = setting("YAML_FILENAME_EXTENSIONS") or ()
+        rules = NameRules(reserved.groups, reserved.prefixes, others, existing.obstacle, extensions)
         clashing = set[str]()
         for _attempt in range(3):
-            naming = assign_names(preferences, reserved.includes, known.is_taken, variable_files)
+            naming = assign_names(preferences, rules)
             for host in hosts:
                 host.name = naming.names[host.server.id]
             hosts.sort(key=lambda host: host.name)
             if expressions is None:
                 return naming
             groups = expressions.compose_all(hosts, self.inventory)
-            clashing = groups.intersection(naming.names.values())
+            # A group with the name of another source's host is left out later.
+            clashing = groups.intersection(naming.names.values()).difference(others)
             if not clashing:
                 expressions.apply()
                 return naming

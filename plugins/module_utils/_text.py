@@ -76,11 +76,6 @@ def as_word(text: str) -> str:
     return json.dumps(shown, ensure_ascii=False)
 
 
-# Other names of these functions.
-brief = excerpt
-in_quotes = as_word
-
-
 def reason_of(error: BaseException) -> str:
     """Return what an exception says, on one line and without a full stop, to follow a colon."""
     text = str(error)

@@ -25,7 +25,7 @@ from ..module_utils._options import (
 )
 from ..module_utils._selection import wanted_values
 from ..module_utils._text import Show, as_word, one_line
-from ._ansible import is_identifier, is_ignored, reason_text, without_origin
+from ._ansible import is_encrypted, is_identifier, is_ignored, reason_text, without_origin
 
 PLUGIN = "server_management.cloud.servers"
 
@@ -107,9 +107,22 @@ def read_options(
     templar.available_variables = extra_vars
     written: dict[str, Any] = dict(without_origin(content))
     for option, value in written.items():
-        if value is not None and option not in EXPRESSION_OPTIONS:
+        if option == "keyed_groups" and isinstance(value, list):
+            written[option] = [_render_keyed_group(entry, templar) for entry in value]
+        elif value is not None and option not in EXPRESSION_OPTIONS:
             written[option] = _render(option, value, templar)
     return written
+
+
+def _render_keyed_group(entry: Any, templar: Any) -> Any:
+    """Render those texts of an entry that are the same for all hosts."""
+    if not isinstance(entry, Mapping):
+        return entry
+    rendered = dict(entry)
+    for key in ("prefix", "separator", "default_value"):
+        if isinstance(entry.get(key), str):
+            rendered[key] = _render(f"keyed_groups: {key}", entry[key], templar)
+    return rendered
 
 
 def _render(option: str, value: Any, templar: Any) -> Any:
@@ -118,9 +131,8 @@ def _render(option: str, value: Any, templar: Any) -> Any:
     That option is not replaced by its default or by the environment.
     """
     try:
-        result = templar.template(value)
-        if getattr(value, "__ENCRYPTED__", False):  # up to 2.18 a vault value is decrypted late
-            result = str(value)
+        # Before ansible-core 2.19, templar.template(value) does not decrypt a vault value.
+        result = str(value) if is_encrypted(value) else templar.template(value)
     except Exception as error:  # noqa: BLE001  # a lookup or a filter may raise anything
         # Ansible up to 2.18 quotes the template, and a secret may be written into it.
         reason = str(error)

@@ -113,6 +113,8 @@ compose:
   ansible_host: server_name
 groups:
   ours: domain == 'example.com' and fqdn is defined
+keyed_groups:
+  - {key: server_region, prefix: "{{ domain[:7] }}"}
 """
 
 
@@ -120,6 +122,7 @@ def test_variables_are_composed_from_fields_with_a_chosen_prefix(source):
     options = yaml.safe_load(COMPOSED)
     listing = source.list_silently("-e", "domain=example.com", **options)
     assert members(listing, "ours") == ["db-1", "web-1", "web-2"]
+    assert members(listing, "example_eu_2") == ["web-2"]
     variables = listing["_meta"]["hostvars"]["web-1"]
     variables.pop("domain", None)  # some versions list extra vars
     assert variables == yaml.safe_load("""

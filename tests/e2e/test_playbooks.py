@@ -68,18 +68,36 @@ def test_check_api_fails_if_the_api_does_not_work(source):
     assert result.rc == 2
 
 
+# Instead of ssh: the first connection fails, as while a server boots. Others lead to this machine.
+SSH_OF_A_NEW_SERVER = """\
+#!/bin/sh
+mkdir "$0.started" 2>/dev/null && exit 255
+for command; do :; done
+exec sh -c "$command"
+"""
+
+
 def set_up(source, host, server, *arguments, **options):
     """Run set_up_server as ansible-rulebook does for an event."""
-    path = source.file(compose={"ansible_connection": "'local'"}, **options)
-    data = {"server": {"id": server}}
-    event = {"meta": {"hosts": host}, "server_management": data}
-    variables = json.dumps({"ansible_eda": {"event": event}})
+    options = {"compose": {"ansible_connection": "'local'"}, **options}
+    path = source.file(**options)
+    data = {"inventory_hostname": host, "server": {"id": server}}
+    variables = json.dumps({"ansible_eda": {"event": {"server_management": data}}})
     command = ("-i", path, *arguments, "-e", variables, "--limit", host)
     return run(source, "set_up_server", *command)
 
 
 def test_the_server_of_an_event_is_set_up(source):
     result = set_up(source, "db-1", "srv_3")
+    result.ok().shows("db-1 (srv_3) is reachable")
+
+
+def test_a_server_is_set_up_when_it_can_be_reached(source, tmp_path):
+    ssh = tmp_path / "ssh"
+    ssh.write_text(SSH_OF_A_NEW_SERVER)
+    ssh.chmod(0o755)
+    compose = {"ansible_ssh_executable": f"'{ssh}'", "ansible_pipelining": "true"}
+    result = set_up(source, "db-1", "srv_3", compose=compose)
     result.ok().shows("db-1 (srv_3) is reachable")
 
 

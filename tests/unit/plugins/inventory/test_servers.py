@@ -155,7 +155,8 @@ def test_only_the_attempt_that_is_kept_is_reported(plugin):
     }
     plugin.parse("small", keyed_groups=[entry], compose=compose)
     (warning,) = plugin.warnings
-    assert "a host can't have such a name: small (srv_0) is small_srv_0." in warning
+    group = "small is a group of keyed_groups: give it a prefix."
+    assert f"the same name: small (srv_0) is small_srv_0. {group}" in warning
     variables = plugin.inventory.hosts["small_srv_0"].vars
     assert variables["a"] == "ok"
     assert variables["ansible_host"] == "small.test"

@@ -113,6 +113,15 @@ def test_expressions_are_not_rendered(read, option):
     assert options[option] == ["{{ token }}"]
 
 
+def test_texts_of_keyed_groups_that_all_hosts_share_are_rendered(read):
+    template = "'{{ env }}-'"
+    entry = dict.fromkeys(("prefix", "separator", "default_value"), "prod-")
+    own = {"key": "{{ env }}-", "parent_group": "{{ env }}-"}
+    text = ", ".join(f"{key}: {template}" for key in (*entry, *own))
+    options = read(f"keyed_groups: [{{{text}}}, {{key: a, prefix: 5}}]", env="prod")
+    assert options["keyed_groups"] == [entry | own, {"key": "a", "prefix": 5}]
+
+
 def test_a_file_is_read_again_after_it_has_changed(read):
     read("timeout: 1")
     assert read("timeout: 2") == {"plugin": PLUGIN, "timeout": 2}
@@ -131,6 +140,11 @@ def test_an_undefined_variable_of_a_template_says_which_variables_there_are(read
     assert str(caught.value) == (
         f"{option}: 'undefined_one' is undefined. Only extra vars can be used here.{advice}"
     )
+
+
+def test_an_undefined_variable_of_keyed_groups_names_the_key(read):
+    with pytest.raises(OptionError, match=r"^keyed_groups: prefix: .*'env' is undefined"):
+        read("keyed_groups: [{key: a, prefix: '{{ env }}'}]")
 
 
 ENCRYPTED = VaultLib().encrypt("sekret", VaultSecret(b"password")).decode()

@@ -16,12 +16,8 @@ from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
-from ansible_collections.server_management.cloud.plugins.plugin_utils import _expressions
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
     HAS_EXPRESSIONS,
-)
-from ansible_collections.server_management.cloud.plugins.plugin_utils._expressions import (
-    ComposedHost,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import (
     ADDRESSES,
@@ -49,30 +45,6 @@ def test_decoded_text_of_the_api_is_not_a_template(expression):
     templar = Templar(DataLoader())
     templar.available_variables = host.variables
     assert "{{ 7*7 }}" in str(templar.template(load("{{ decoded }}")))
-
-
-def test_each_version_keeps_text_of_the_api(monkeypatch):
-    keep_text = Mock()
-    monkeypatch.setattr(_expressions, "keep_text", keep_text)
-    expressions = expressions_with()
-    keep_text.assert_called_once_with(expressions.templar)
-
-
-def test_results_are_remembered_for_text_as_expressions_see_it(monkeypatch):
-    monkeypatch.setattr(_expressions, "mark_all", lambda value: ("marked", value))
-    unnamed = ComposedHost(host_with(name="web"))
-    assert unnamed.value_of("server_management_name") == ("marked", "web")
-
-
-def test_the_name_of_a_host_and_of_a_group_stay_text():
-    host = host_with()
-    host.name = "True"
-    host.groups = ["False"]
-    compose = {"a": "inventory_hostname", "b": "group_names | first"}
-    expressions = expressions_with(compose=compose)
-    expressions.compose_all([host], InventoryData())
-    expressions.apply()
-    assert host.variables == {"ansible_host": "192.0.2.1", "a": "True", "b": "False"}
 
 
 @pytest.mark.parametrize(
