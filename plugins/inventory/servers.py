@@ -275,7 +275,7 @@ from ..module_utils._errors import CloudError, OptionError
 from ..module_utils._models import SELECTING_OPTIONS, Listing, Server, check_min_servers
 from ..module_utils._options import RULES, Connection, Options, connection_from, resolve
 from ..module_utils._selection import explain, explain_unknown, select, wanted_values
-from ..module_utils._text import count_of, redact, summarise
+from ..module_utils._text import count_of, one_line, redact, summarise
 from ..module_utils._url import is_loopback, origin
 from ..plugin_utils._ansible import load_config, setting
 from ..plugin_utils._config import (
@@ -298,7 +298,9 @@ if TYPE_CHECKING:
     from ..plugin_utils._cache import CacheEntry
     from ..plugin_utils._expressions import Expressions
 
-_DETAILS = 2  # the verbosity (-vv) that shows requests, retries and decisions of the cache
+# Verbosities: -vv shows requests, retries and decisions of the cache.
+_DETAILS = 2
+_EACH_SERVER = 3
 
 
 class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
@@ -359,11 +361,14 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         expressions = self._expressions()
         reserved = ReservedNames(self.get_option, inventory.groups)
         reserved.check(inventory.hosts, self._warn)
-        hosts = self._hosts(connection, use_cache, expressions)
+        listing = self._listing(connection, use_cache)
+        hosts = self._hosts(listing, connection, expressions)
         group_hosts(hosts, reserved.common_group, self.get_option("group_by"))
         composed = self.get_option("compose") or {}
         existing = ExistingHosts(inventory, connection.root_url, hosts, composed)
         naming = self._name_and_compose(hosts, reserved, expressions, existing)
+        if self.display.verbosity >= _EACH_SERVER:
+            self._show_servers(listing.servers, naming, expressions)
         self._report(hosts, naming.problems(), expressions)
         merged = existing.merged(host.name for host in hosts)
         if merged:
@@ -390,10 +395,9 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         return Expressions(self.get_option, self.templar, self._vars)
 
     def _hosts(
-        self, connection: Connection, use_cache: bool, expressions: Expressions | None
+        self, listing: Listing, connection: Connection, expressions: Expressions | None
     ) -> list[Host]:
         """Return a host, without name and groups, for each server that the options select."""
-        listing = self._listing(connection, use_cache)
         servers = self._select(listing.servers)
         has_loopback = is_loopback(origin(connection.base_url)[1])
         show = partial(self._show, 1)
@@ -402,7 +406,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         if expressions:
             expressions.hosts = hosts
         if expressions and self.get_option("filters"):
-            hosts = [host for host in hosts if expressions.is_kept(host)]
+            hosts = [host for host in hosts if not expressions.excluding_filter(host)]
             if servers and not hosts:
                 self._warn(f"filters: no host is left; the account has {count}.")
         line = f"{count} {listing.obtained}; {count_of(len(hosts), 'host')}"
@@ -508,6 +512,35 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             f"keyed_groups: creates groups with the names of hosts: {summarise(clashing)}.",
             "Set prefix.",
         )
+
+    def _show_servers(
+        self, account: list[Server], naming: Naming, expressions: Expressions | None
+    ) -> None:
+        """Show what each server has become, and why, or what has left it out."""
+        left_out: dict[str, str] = {}
+        for option, values in wanted_values(self.get_option).items():
+            kept = select(account, {option: values})
+            others = {server.id for server in account} - {server.id for server in kept}
+            left_out = dict.fromkeys(others, option) | left_out
+        if expressions:
+            for host in expressions.hosts:
+                if not host.name:
+                    left_out[host.server.id] = self._filter(expressions.excluding_filter(host))
+        reasons = {renamed.server.id: renamed.reason for renamed in naming.renamed}
+        for server in sorted(account, key=lambda server: server.label):
+            name = naming.names.get(server.id)
+            if not name:
+                outcome = f"left out by {left_out[server.id]}"
+            elif server.id in reasons:
+                outcome = f"{name}, because {reasons[server.id]}"
+            else:
+                outcome = name
+            self._show(_EACH_SERVER, f"{server.label} is {outcome}")
+
+    def _filter(self, number: int) -> str:
+        """Return an entry of filters, which has one key, as one line."""
+        (entry,) = self.get_option("filters")[number - 1].items()
+        return one_line(f"filters: {number}: {': '.join(map(str, entry))}")
 
     def _report(
         self, hosts: list[Host], problems: Iterable[str], expressions: Expressions | None

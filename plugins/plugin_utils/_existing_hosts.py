@@ -16,7 +16,7 @@ from ansible.inventory.helpers import sort_groups
 from ansible.inventory.host import Host as AnsibleHost
 
 from ..module_utils._models import Server
-from ..module_utils._text import as_word, excerpt, is_plain
+from ..module_utils._text import as_word, is_plain
 from ._ansible import is_encrypted
 from ._hosts import Host, is_address, is_private
 from ._names import TAKEN, Reason
@@ -85,7 +85,8 @@ class ExistingHosts:
         shown = [_shown(variable, value) for variable, value in sorted(variables.items())]
         sentence = f"The host {name} has {' and '.join(shown)}"
         if addresses:
-            sentence += f", and the server has {excerpt(server.text('ipv4')) or 'no ipv4'}"
+            address = server.text("ipv4")
+            sentence += f", and the server has {as_word(address) if address else 'no ipv4'}"
         way_out = f"without {' and '.join(sorted(variables))}"
         if addresses and own_address:
             way_out = f"with the same address, or {way_out}"

@@ -112,13 +112,13 @@ class Expressions(BaseInventoryPlugin, Constructable):
         self.all.append(expression)
         return expression
 
-    def is_kept(self, host: Host) -> bool:
-        """Return whether the first condition that is true, if any, includes the host.
+    def excluding_filter(self, host: Host) -> int:
+        """Return the number of the first condition that is true if it excludes the host, else 0.
 
         Raises OptionError if a condition fails: a host must not be kept by accident.
         """
         unnamed = ComposedHost(host)
-        for verb, expression in self._filters:
+        for number, (verb, expression) in enumerate(self._filters, 1):
             try:
                 is_true = self._result(expression, unnamed, self._ask_whether)
             except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
@@ -126,8 +126,8 @@ class Expressions(BaseInventoryPlugin, Constructable):
                 message = f"{expression.label}: failed for {host.server.label}: {reason}"
                 raise OptionError(message) from None  # with the cause, the reason is printed twice
             if is_true:
-                return bool(verb == "include")
-        return True
+                return 0 if verb == "include" else number
+        return 0
 
     def preferences(self, host: Host) -> list[str]:
         """Return the result of each expression of hostnames; an empty text if it is not usable.

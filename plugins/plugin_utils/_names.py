@@ -40,6 +40,9 @@ class Reason(NamedTuple):
     kind: str
     details: str = ""
 
+    def __str__(self) -> str:
+        return f"{self.kind}. {self.details}".rstrip()
+
 
 NOT_UNIQUE = Reason("other servers have the same name")
 EMPTY = Reason("a host name can't be empty")

@@ -10,7 +10,7 @@ from support.fixtures import KNOWN
 from .hostile import CANARY, CASES, EXECUTE
 
 DECLARED = """\
-# The servers of the account, written by the playbook server_management.cloud.declare_fleet.
+# The servers of the account, written by server_management.cloud.declare_fleet.
 ---
 fleet:
   - name: db-1

@@ -142,7 +142,7 @@ def test_an_undefined_variable_of_a_template_says_which_variables_there_are(read
     )
 
 
-def test_an_undefined_variable_of_keyed_groups_names_the_key(read):
+def test_an_undefined_variable_of_a_text_of_keyed_groups_is_named_with_its_key(read):
     with pytest.raises(OptionError, match=r"^keyed_groups: prefix: .*'env' is undefined"):
         read("keyed_groups: [{key: a, prefix: '{{ env }}'}]")
 
