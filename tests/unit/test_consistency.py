@@ -248,5 +248,5 @@ def test_the_readme_lists_the_plugins_with_their_scopes():
     (scopes,) = re.findall(r"^Live, with the scope (.*):$", live, re.M)
     assert scopes == "`servers:read`"
     rows = re.findall(r"^\| `(\w+)` \| `(\S+)` \|", not_live, re.M)
-    expected = {(name, row.scope) for row in OPERATIONS for name in row.modules if not row.live}
-    assert set(rows) == expected
+    scopes_of = {(name, row.scope) for row in OPERATIONS for name in row.modules if not row.live}
+    assert set(rows) == scopes_of

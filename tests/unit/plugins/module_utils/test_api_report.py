@@ -88,6 +88,12 @@ def test_further_fields_are_named_and_counted(api):
     assert found["further_fields"] == {"disk_gb": 1, "a [1m": 1}
 
 
+def test_at_most_20_further_fields_are_named(api):
+    api.servers[0] |= dict.fromkeys("abcdefghijklmnopqrstuvwxyz")
+    found = report(api)
+    assert len(found["further_fields"]) == 20
+
+
 @pytest.mark.parametrize(
     "name",
     [

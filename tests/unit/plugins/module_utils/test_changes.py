@@ -113,3 +113,11 @@ def test_a_field_that_the_api_does_not_give_cannot_be_compared(field):
         f"The API gives no usable {field} for the server s_4. Omit {field} to continue without "
         "comparing it."
     )
+
+
+def test_the_ids_of_at_most_20_servers_with_one_name_are_listed():
+    servers = [Server(f"s_{number}", {"name": "many"}) for number in range(10, 31)]
+    with pytest.raises(OptionError) as caught:
+        decide({**DEFAULTS, "name": "many"}, servers)
+    assert caught.value.problem.startswith("name: 21 servers are named many: s_10, s_11, ")
+    assert caught.value.problem.endswith(" s_28, s_29 and 1 more.")

@@ -107,6 +107,10 @@ def test_templates_are_rendered_with_the_extra_vars(read, template, value):
     assert options == {"plugin": PLUGIN, "timeout": value}
 
 
+def test_keyed_groups_that_are_not_a_list_are_refused_later(read):
+    assert read("keyed_groups: 5")["keyed_groups"] == 5
+
+
 @pytest.mark.parametrize("option", ["compose", "groups", "keyed_groups", "hostnames", "filters"])
 def test_expressions_are_not_rendered(read, option):
     options = read(option + ": ['{{ token }}']")
