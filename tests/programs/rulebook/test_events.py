@@ -15,7 +15,7 @@ from tools.picture import read_picture
 # They use events in every way that renders templates.
 USE_EACH_EVENT = """\
 - name: Use each event
-  hosts: localhost
+  hosts: all
   sources: [{server_management.cloud.servers: {interval: 1, retries: 0}}]
   rules:
     - name: Use it
