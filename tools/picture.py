@@ -6,11 +6,12 @@
 # dependencies = ["rich~=15.0"]
 # ///
 
-"""Draw what a terminal shows as the pictures of README.md and the guides.
+"""Draw the pictures of README.md and the guides: what a terminal shows, and one diagram.
 
-``uv run tools/picture.py`` draws the graph of the quick start. ``uv run tools/picture.py NAME``
-draws docs/NAME.svg from standard input: the command after "$ ", and its output. A line "..." stands
-for lines that were left out. With ANSIBLE_FORCE_COLOR=1, the output has Ansible's colors.
+``uv run tools/picture.py`` draws the graph of the quick start, and ``uv run tools/picture.py host``
+the way from a server to a host. ``uv run tools/picture.py NAME`` draws docs/NAME.svg from standard
+input: the command after "$ ", and its output. A line "..." stands for lines that were left out.
+With ANSIBLE_FORCE_COLOR=1, the output has Ansible's colors.
 """
 
 from __future__ import annotations
@@ -24,12 +25,14 @@ from pathlib import Path
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 GRAPH = "graph"
+DIAGRAM = "host"
 PAGE = DOCS / "docsite" / "rst" / "guide_quickstart.rst"
 # For each picture: what it shows.
 TITLES = {
     GRAPH: "The servers of an account, as ansible-inventory --graph shows them",
     "fleet": "The report of check_fleet about an account that differs from its declaration",
     "event": "A rulebook that runs a playbook for a new server",
+    DIAGRAM: "The steps of the inventory plugin, from a server to a host",
 }
 COLUMN_WIDTH = 8  # pixels, as in the text around a picture
 _TEXT = re.compile(r'<text [^>]*\by="([\d.]+)"[^>]*>([^<]*)</text>')
@@ -60,6 +63,41 @@ TEMPLATE = """\
 </g>
 </g>
 </svg>
+"""
+
+# The boxes of the diagram, from top to bottom: a title, and lines with options or examples.
+STEPS = (
+    ("A server of the API", "web-01, running, small, eu-1", "192.0.2.10, srv_4f2a91c07d"),
+    ("1. Select", "statuses, regions, plans, filters"),
+    ("2. Name", "hostnames; if the name is taken:", "web-01_srv_4f2a91c07d"),
+    ("3. Variables", "ansible_host, hostvars_prefix,", "compose"),
+    ("4. Groups", "group, group_by, groups,", "keyed_groups"),
+    ("A host of the inventory", "web-01 in region_eu_1, plan_small,", "status_running"),
+)
+# What enters beside a box, by its number.
+SIDE = {
+    2: ("Static inventory", "hosts and groups", "read before"),
+    5: ("Ansible", "adds group_vars", "and host_vars"),
+}
+BOX = """\
+<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="6" fill="{fill}" stroke="#5b6b7b"/>
+<text class="title" x="{text_x}" y="{title_y}">{title}</text>
+"""
+ARROW = '<path d="M{start} L{end}" stroke="#5b6b7b" stroke-width="2" marker-end="url(#arrow)"/>\n'
+DIAGRAM_TEMPLATE = """\
+<svg xmlns="http://www.w3.org/2000/svg" width="430" viewBox="0 0 430 {height}" role="img">
+<!--
+{licence}
+-->
+<title>{subject}</title>
+<style>
+text {{ font: 13px system-ui, sans-serif; fill: #1d2733; }}
+.title {{ font-weight: bold; }}
+</style>
+<defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6"
+  orient="auto"><path d="M0 0 L8 4 L0 8 z" fill="#5b6b7b"/></marker></defs>
+<rect width="430" height="{height}" rx="8" fill="#ffffff"/>
+{shapes}</svg>
 """
 
 
@@ -97,15 +135,56 @@ def draw(name: str, text: str) -> str:
     columns = max(map(len, styled.plain.splitlines()))
     console = Console(record=True, width=columns, file=io.StringIO(), force_terminal=True)
     console.print(styled)
-    head = Path(__file__).read_text(encoding="utf-8").splitlines()[:3]
-    licence = "\n".join(line.removeprefix("# ") for line in head)
-    template = TEMPLATE.replace("{licence}", licence).replace("{subject}", TITLES[name])
+    template = TEMPLATE.replace("{licence}", licence()).replace("{subject}", TITLES[name])
     template = template.replace("{size}", str(COLUMN_WIDTH * columns))
     svg = console.export_svg(title="server_management.cloud", code_format=template, unique_id=name)
     return "".join(f"{line.rstrip()}\n" for line in svg.splitlines())
 
 
+def licence() -> str:
+    """Return the licence of this file without comment signs."""
+    head = Path(__file__).read_text(encoding="utf-8").splitlines()[:3]
+    return "\n".join(line.removeprefix("# ") for line in head)
+
+
+def draw_box(x: int, y: int, width: int, fill: str, lines: tuple[str, ...]) -> str:
+    """Return a box with a title and further lines."""
+    height = 18 * len(lines) + 14
+    title, *others = map(html.escape, lines)
+    places = {"x": x, "y": y, "width": width, "height": height, "fill": fill}
+    box = BOX.format(**places, text_x=x + 12, title_y=y + 22, title=title)
+    for number, line in enumerate(others, 1):
+        box += f'<text x="{x + 12}" y="{y + 22 + 18 * number}">{line}</text>\n'
+    return box
+
+
+def draw_diagram() -> str:
+    """Return the way from a server to a host as SVG."""
+    shapes = ""
+    y = 12
+    for number, lines in enumerate(STEPS):
+        if number:
+            shapes += ARROW.format(start=f"135 {y - 22}", end=f"135 {y - 2}")
+        fill = "#e8f1fb" if number in (0, len(STEPS) - 1) else "#f6f8fa"
+        shapes += draw_box(12, y, 246, fill, lines)
+        if number in SIDE:
+            shapes += draw_box(284, y, 134, "#fdf4e3", SIDE[number])
+            shapes += ARROW.format(start=f"284 {y + 34}", end=f"261 {y + 34}")
+        y += 18 * len(lines) + 36
+    places = {"height": y - 10, "licence": licence(), "subject": TITLES[DIAGRAM]}
+    return DIAGRAM_TEMPLATE.format(**places, shapes=shapes)
+
+
+def main(name: str = GRAPH) -> None:
+    """Draw a picture."""
+    if name == DIAGRAM:
+        svg = draw_diagram()
+    elif name == GRAPH:
+        svg = draw(name, cut_graph(PAGE.read_text(encoding="utf-8")))
+    else:
+        svg = draw(name, sys.stdin.read())
+    path_of(name).write_text(svg, encoding="utf-8")
+
+
 if __name__ == "__main__":
-    NAME = sys.argv[1] if len(sys.argv) > 1 else GRAPH
-    SHOWN = sys.stdin.read() if NAME != GRAPH else cut_graph(PAGE.read_text(encoding="utf-8"))
-    path_of(NAME).write_text(draw(NAME, SHOWN), encoding="utf-8")
+    main(*sys.argv[1:])

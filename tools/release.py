@@ -19,6 +19,14 @@ from typing import Any
 import yaml
 
 PLACEHOLDER = "example.com"
+ADDRESSES = ("repository", "issues", "documentation", "homepage")
+# What readers of Galaxy see first, or are sent to.
+PAGES = (
+    *("README.md", "docs/docsite/rst/guide_quickstart.rst"),
+    "docs/docsite/sphinx/index.rst",
+)
+INSTALLATION = "ansible-galaxy collection install server_management.cloud"
+UNPUBLISHED = re.compile(r"not\s+(?:been\s+published\s+)?on\s+Ansible\s+Galaxy\s+yet")
 _TAG = re.compile(r"v?\d+\.\d+\.\d+\S*")
 _RELATIVE_LINK = re.compile(r"(!?)(\[[^]]*\])\((?!\w+:|#)([^)]+)\)")
 
@@ -26,7 +34,7 @@ _RELATIVE_LINK = re.compile(r"(!?)(\[[^]]*\])\((?!\w+:|#)([^)]+)\)")
 def find_obstacles(repository: Path, *, final: bool) -> list[str]:
     """Return the reasons why the checked-out commit cannot be released, one sentence each.
 
-    A final release is for Galaxy, and needs its tag and a real address.
+    A final release is for Galaxy, and needs its tag, real addresses, and pages that say so.
     """
     galaxy = _read_galaxy(repository)
     version = galaxy["version"]
@@ -41,8 +49,24 @@ def find_obstacles(repository: Path, *, final: bool) -> list[str]:
     if tags != [version] and (tags or final):
         found = ", ".join(tags) or "missing"
         obstacles.append(f"the commit's tag must be {version}, but is {found}")
-    if final and PLACEHOLDER in galaxy["repository"]:
-        obstacles.append(f"repository in galaxy.yml is a placeholder under {PLACEHOLDER}")
+    return obstacles + _unpublished(repository, galaxy) if final else obstacles
+
+
+def _unpublished(repository: Path, galaxy: dict[str, Any]) -> list[str]:
+    """Return what is true only until the first release."""
+    obstacles = []
+    for key in ADDRESSES:
+        address = galaxy.get(key)
+        if not address:
+            obstacles.append(f"{key} in galaxy.yml is missing")
+        elif PLACEHOLDER in address:
+            obstacles.append(f"{key} in galaxy.yml is a placeholder under {PLACEHOLDER}")
+    pages = {page: (repository / page).read_text(encoding="utf-8") for page in PAGES}
+    for page, text in pages.items():
+        if UNPUBLISHED.search(text):
+            obstacles.append(f"{page} says that the collection is not on Galaxy yet")
+    if INSTALLATION not in pages["README.md"]:
+        obstacles.append(f"README.md does not show: {INSTALLATION}")
     return obstacles
 
 

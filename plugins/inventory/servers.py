@@ -274,8 +274,8 @@ from ansible.release import __version__ as ansible_version
 from ..module_utils._errors import CloudError, OptionError
 from ..module_utils._models import SELECTING_OPTIONS, Listing, Server, check_min_servers
 from ..module_utils._options import RULES, Connection, Options, connection_from, resolve
-from ..module_utils._selection import explain_empty, explain_unknown, select, wanted_values
-from ..module_utils._text import count_of, redact, summarise
+from ..module_utils._selection import explain, explain_unknown, select, wanted_values
+from ..module_utils._text import count_of, one_line, redact, summarise
 from ..module_utils._url import is_loopback, origin
 from ..plugin_utils._ansible import load_config, setting
 from ..plugin_utils._config import (
@@ -298,7 +298,9 @@ if TYPE_CHECKING:
     from ..plugin_utils._cache import CacheEntry
     from ..plugin_utils._expressions import Expressions
 
-_DETAILS = 2  # the verbosity (-vv) that shows requests, retries and decisions of the cache
+# Verbosities: -vv shows requests, retries and decisions of the cache.
+_DETAILS = 2
+_EACH_SERVER = 3
 
 
 class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
@@ -321,8 +323,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         self._token = ""  # for redaction, until the file or the connection gives it
         try:
             options = self._read_config_data(path)
-            folder = os.path.dirname(os.path.abspath(path))
-            connection = connection_from(options, ansible_version, folder)
+            connection = connection_from(options, ansible_version)
             self._token = connection.api_token
             self._add(connection, cache)
         except CloudError as error:
@@ -339,7 +340,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         content = load_config(self.loader, path)
         written = read_options(content, definitions, self.templar, self._vars or {})
         self._token = str(written.get("api_token") or "").strip()
-        options = resolve(written, RULES)
+        options = resolve(written, RULES, os.path.dirname(os.path.abspath(path)))
         converted = convert_options(written, definitions)
         # With the connection's, or Ansible would read its variables, too, and fail at an empty one.
         direct = {**converted, **options.values}
@@ -360,11 +361,14 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         expressions = self._expressions()
         reserved = ReservedNames(self.get_option, inventory.groups)
         reserved.check(inventory.hosts, self._warn)
-        hosts = self._hosts(connection, use_cache, expressions)
-        group_hosts(hosts, reserved.common_group, self.get_option("group_by"), self._warn)
+        listing = self._listing(connection, use_cache)
+        hosts = self._hosts(listing, connection, expressions)
+        group_hosts(hosts, reserved.common_group, self.get_option("group_by"))
         composed = self.get_option("compose") or {}
         existing = ExistingHosts(inventory, connection.root_url, hosts, composed)
         naming = self._name_and_compose(hosts, reserved, expressions, existing)
+        if self.display.verbosity >= _EACH_SERVER:
+            self._show_servers(listing.servers, naming, expressions)
         self._report(hosts, naming.problems(), expressions)
         merged = existing.merged(host.name for host in hosts)
         if merged:
@@ -391,10 +395,9 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         return Expressions(self.get_option, self.templar, self._vars)
 
     def _hosts(
-        self, connection: Connection, use_cache: bool, expressions: Expressions | None
+        self, listing: Listing, connection: Connection, expressions: Expressions | None
     ) -> list[Host]:
         """Return a host, without name and groups, for each server that the options select."""
-        listing = self._listing(connection, use_cache)
         servers = self._select(listing.servers)
         has_loopback = is_loopback(origin(connection.base_url)[1])
         show = partial(self._show, 1)
@@ -403,7 +406,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         if expressions:
             expressions.hosts = hosts
         if expressions and self.get_option("filters"):
-            hosts = [host for host in hosts if expressions.is_kept(host)]
+            hosts = [host for host in hosts if not expressions.excluding_filter(host)]
             if servers and not hosts:
                 self._warn(f"filters: no host is left; the account has {count}.")
         line = f"{count} {listing.obtained}; {count_of(len(hosts), 'host')}"
@@ -430,11 +433,9 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         unknown = explain_unknown(account, wanted)
         if unknown and self.get_option("strict"):
             raise OptionError(unknown[0])
-        for message in explain_empty(account, wanted):
-            self._warn(message)
-        if servers:
-            for message in unknown:
-                self._show(1, message)
+        report = partial(self._show, 1) if servers else self._warn
+        for message in explain(account, wanted):
+            report(message)
         return servers
 
     def _listing(self, connection: Connection, use_cache: bool) -> Listing:
@@ -511,6 +512,34 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             f"keyed_groups: creates groups with the names of hosts: {summarise(clashing)}.",
             "Set prefix.",
         )
+
+    def _show_servers(
+        self, account: list[Server], naming: Naming, expressions: Expressions | None
+    ) -> None:
+        """Show what each server has become, and why, or what has left it out."""
+        left_out: dict[str, str] = {}
+        for option, values in wanted_values(self.get_option).items():
+            for server in account:
+                if not select([server], {option: values}):
+                    left_out.setdefault(server.id, option)
+        if expressions:
+            for host in expressions.hosts:
+                if not host.name:
+                    left_out[host.server.id] = self._filter(expressions.excluding_filter(host))
+        renamed = {each.server.id: each for each in naming.renamed}
+        for server in sorted(account, key=lambda server: server.label):
+            if server.id in renamed:
+                line = f"{renamed[server.id]}, because {renamed[server.id].reason}"
+            elif server.id in naming.names:
+                line = f"{server.label} is {naming.names[server.id]}"
+            else:
+                line = f"{server.label} is left out by {left_out[server.id]}"
+            self._show(_EACH_SERVER, line)
+
+    def _filter(self, number: int) -> str:
+        """Return an entry of filters that excludes servers, as one line."""
+        entry = self.get_option("filters")[number - 1]
+        return one_line(f"filters: {number}: exclude: {entry['exclude']}")
 
     def _report(
         self, hosts: list[Host], problems: Iterable[str], expressions: Expressions | None

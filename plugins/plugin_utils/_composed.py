@@ -16,8 +16,8 @@ from ansible.utils.vars import combine_vars
 
 from ..module_utils._errors import OptionError
 from ._ansible import mark
-from ._groups import GROUPS_OF_ANSIBLE
 from ._hosts import Host
+from ._names import GROUPS_OF_ANSIBLE
 
 
 class GroupTree:

@@ -16,7 +16,7 @@ from ansible.inventory.helpers import sort_groups
 from ansible.inventory.host import Host as AnsibleHost
 
 from ..module_utils._models import Server
-from ..module_utils._text import brief, in_quotes, is_plain
+from ..module_utils._text import as_word, is_plain
 from ._ansible import is_encrypted
 from ._hosts import Host, is_address, is_private
 from ._names import TAKEN, Reason
@@ -62,7 +62,8 @@ class ExistingHosts:
 
     def merged(self, names: Iterable[str]) -> list[str]:
         """Return those of the names that hosts of other sources have which are not servers yet."""
-        return [name for name in names if name in self._hosts and self._hosts[name] not in _added]
+        hosts = self._hosts
+        return [name for name in names if name in hosts and hosts[name] not in _added]
 
     def obstacle(self, name: str, server: Server) -> Reason | None:
         """Return why a server can't be the host with a name, and the way out; None if it can.
@@ -85,7 +86,8 @@ class ExistingHosts:
         shown = [_shown(variable, value) for variable, value in sorted(variables.items())]
         sentence = f"The host {name} has {' and '.join(shown)}"
         if addresses:
-            sentence += f", and the server has {brief(server.text('ipv4')) or 'no ipv4'}"
+            address = server.text("ipv4")
+            sentence += f", and the server has {as_word(address) if address else 'no ipv4'}"
         way_out = f"without {' and '.join(sorted(variables))}"
         if addresses and own_address:
             way_out = f"with the same address, or {way_out}"
@@ -97,15 +99,17 @@ class ExistingHosts:
         Two accounts at one URL can number their servers alike, but not create them at the same
         time. A time that is not known equals any other.
         """
-        times = {added.text("created_at"), server.text("created_at")} - {""}
-        return root_url == self._root_url and added.id == server.id and len(times) < 2
+        if root_url != self._root_url or added.id != server.id:
+            return False
+        times = {added.text("created_at"), server.text("created_at")}
+        return len(times) == 1 or "" in times
 
 
 def _shown(name: str, value: Any) -> str:
     """Return the name of a variable, with its value if that is an address in plain text."""
     text = _text(value)
     if _is_address_name(name) and is_address(text):
-        return f"{name} {in_quotes(text)}"
+        return f"{name} {as_word(text)}"
     return name
 
 

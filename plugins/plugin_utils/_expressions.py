@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible.errors import AnsibleError, AnsibleParserError
+from ansible.errors import AnsibleParserError
 from ansible.inventory.data import InventoryData
 from ansible.inventory.host import Host as AnsibleHost
 from ansible.plugins.inventory import BaseInventoryPlugin, Constructable
@@ -28,7 +28,6 @@ from ansible.utils.path import basedir
 from ansible.utils.vars import combine_vars
 
 from ..module_utils._errors import OptionError
-from ..module_utils._models import MAX_LEVELS, is_too_deep
 from ..module_utils._options import GetOption
 from ..module_utils._text import Show, count_of, is_plain, one_line
 from ._ansible import OMISSION, compile_once, holds, reason_text, trust
@@ -113,13 +112,13 @@ class Expressions(BaseInventoryPlugin, Constructable):
         self.all.append(expression)
         return expression
 
-    def is_kept(self, host: Host) -> bool:
-        """Return whether the first condition that is true, if any, includes the host.
+    def excluding_filter(self, host: Host) -> int:
+        """Return the number of the first condition that is true if it excludes the host, else 0.
 
         Raises OptionError if a condition fails: a host must not be kept by accident.
         """
         unnamed = ComposedHost(host)
-        for verb, expression in self._filters:
+        for number, (verb, expression) in enumerate(self._filters, 1):
             try:
                 is_true = self._result(expression, unnamed, self._ask_whether)
             except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
@@ -127,8 +126,8 @@ class Expressions(BaseInventoryPlugin, Constructable):
                 message = f"{expression.label}: failed for {host.server.label}: {reason}"
                 raise OptionError(message) from None  # with the cause, the reason is printed twice
             if is_true:
-                return bool(verb == "include")
-        return True
+                return 0 if verb == "include" else number
+        return 0
 
     def preferences(self, host: Host) -> list[str]:
         """Return the result of each expression of hostnames; an empty text if it is not usable.
@@ -249,10 +248,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
         return expression.memory.result(composed.seen, lambda: ask(content, composed))
 
     def _ask_for_value(self, source: str, composed: ComposedHost) -> Any:
-        value = self._compose(source, composed.all_variables())
-        if is_too_deep(value):
-            raise AnsibleError(f"the result is nested deeper than {MAX_LEVELS} levels")
-        return value
+        return self._compose(source, composed.all_variables())
 
     def _ask_whether(self, condition: str, composed: ComposedHost) -> bool:
         return holds(self.templar, condition, combine_vars(composed.all_variables(), self._vars))

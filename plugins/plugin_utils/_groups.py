@@ -16,7 +16,7 @@ from ansible.inventory.group import to_safe_group_name
 from ..module_utils._errors import OptionError
 from ..module_utils._models import GROUP_FIELDS
 from ..module_utils._options import GetOption
-from ..module_utils._text import Show, brief, first_of, in_quotes, summarise
+from ..module_utils._text import Show, as_word, summarise
 from ._hosts import Host
 from ._names import GROUPS_OF_ANSIBLE, PREFIXES_OF_FIELDS, is_localhost
 
@@ -81,7 +81,7 @@ class ReservedNames:
         for option, written in self._written:
             name = safe_group_name(written)
             if name != written:
-                warn(f"{option}: {brief(written)} becomes the group {brief(name)}.")
+                warn(f"{option}: {as_word(written)} becomes the group {name}.")
             if name in other_hosts:
                 raise OptionError(
                     f"{option}: {name} is a host of another source, not a group.", advice
@@ -92,23 +92,15 @@ class ReservedNames:
                 )
 
 
-def group_hosts(
-    hosts: Iterable[Host], common_group: str, fields: Collection[str], warn: Show
-) -> None:
+def group_hosts(hosts: Iterable[Host], common_group: str, fields: Collection[str]) -> None:
     """Put each host into the group of all hosts, and into those of its region, plan and status."""
-    sources: dict[str, set[str]] = {}  # the values that became each group
     for host in hosts:
         host.groups.append(common_group)
         for key in fields:
             value = host.server.text(key)
             if not value:
                 continue
-            name = safe_group_name(f"{GROUP_FIELDS[key]}{value}")
-            host.groups.append(name)
-            sources.setdefault(name, set()).add(f"{key} {in_quotes(brief(value))}")
-    for name, values in sorted(sources.items()):
-        if len(values) > 1:
-            warn(f"Several values become the group {name}: {first_of(sorted(values), 3)}.")
+            host.groups.append(safe_group_name(f"{GROUP_FIELDS[key]}{value}"))
 
 
 def leave_out_groups(

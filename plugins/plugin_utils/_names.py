@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ..module_utils._errors import OptionError
 from ..module_utils._models import GROUP_FIELDS, Server
-from ..module_utils._text import brief, first_of
+from ..module_utils._text import as_word, first_of
 
 # The groups that every inventory has, and the beginnings of those for the fields of servers. Groups
 # that group_by leaves out can be made by the file of another account.
@@ -39,6 +39,9 @@ class Reason(NamedTuple):
 
     kind: str
     details: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind}. {self.details}".rstrip()
 
 
 NOT_UNIQUE = Reason("other servers have the same name")
@@ -152,10 +155,14 @@ class NameRules:
 
 
 class Renamed(NamedTuple):
-    """A server that does not have its first name."""
+    """A server that has another name than its first one."""
 
     server: Server
+    name: str
     reason: Reason
+
+    def __str__(self) -> str:
+        return f"{self.server.label} is {self.name}"
 
 
 class Naming(NamedTuple):
@@ -174,8 +181,8 @@ class Naming(NamedTuple):
         for each in sorted(self.renamed, key=lambda each: each.server.label):
             kinds.setdefault(each.reason.kind, []).append(each)
         for kind, renamed in kinds.items():
-            changes = [f"{each.server.label} is {self.names[each.server.id]}" for each in renamed]
-            message = f"{_start(len(renamed))}, because {kind}: {first_of(changes, _SHOWN)}."
+            shown = first_of(list(map(str, renamed)), _SHOWN)
+            message = f"{_start(len(renamed))}, because {kind}: {shown}."
             # Several servers can have the same details.
             details = dict.fromkeys(each.reason.details for each in renamed[:_SHOWN])
             yield " ".join([message, *filter(None, details)])
@@ -213,7 +220,8 @@ def assign_names(preferences: Collection[tuple[Server, list[str]]], rules: NameR
         first = _first(texts)
         name = names[server.id]
         if texts and first != name:
-            renamed.append(Renamed(server, rules.explain(server, first, name)))
+            reason = rules.explain(server, first, name)
+            renamed.append(Renamed(server, name, reason))
     return Naming(names, renamed)
 
 
@@ -226,8 +234,8 @@ def _next(server: Server, candidates: Iterator[str]) -> str:
     for name in candidates:
         return name
     raise OptionError(
-        f"hostnames: no name is left for the server {brief(server.id)}: no host can have its names "
-        "and its id, or other hosts or groups have them.",
+        f"hostnames: no name is left for the server {as_word(server.id)}: no host can have its "
+        "names and its id, or other hosts or groups have them.",
         "Set hostnames to other expressions, or prefix in keyed_groups.",
     )
 

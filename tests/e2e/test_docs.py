@@ -5,6 +5,7 @@
 """Run the examples of the guides and the README, and compare their statements with the code."""
 
 import re
+from datetime import datetime
 
 import pytest
 import yaml
@@ -14,11 +15,11 @@ from packaging.specifiers import SpecifierSet
 from ansible_collections.server_management.cloud.plugins.inventory import servers
 from sandbox import Sandbox
 from sandbox.account import example_servers
-from sandbox.cli import parse_fault
+from sandbox.cli import parse_change, parse_fault
 from support.collection import REPOSITORY
 from support.guides import GUIDES, Block, read_blocks, read_files
 from support.run import without_white_space, write_inventory
-from tools.picture import cut_graph, read_picture
+from tools.picture import DIAGRAM, cut_graph, draw_diagram, path_of, read_picture
 
 from .conftest import as_arguments, need_ssh
 
@@ -33,7 +34,7 @@ api_token_file: ~/.config/server_management/token
 PLAYBOOK = "- hosts: all\n  tasks: [{ansible.builtin.ping: }]\n"
 # For commands that need a network, never end or take too long.
 SUBSTITUTES = [
-    ("python3 -m pip install requests", "python3 -c 'import requests'"),
+    ("~/.ansible/collections", '"$ANSIBLE_COLLECTIONS_PATH"'),
     # The tarball, from a checkout, git, Galaxy or a file.
     (r"collection install \S+", 'collection install "$TARBALL" --offline'),
     (r"^make ", 'make --dry-run -C "$CHECKOUT" '),
@@ -79,7 +80,7 @@ class Reader:
             self.write(block.name, block.text)
             return
         is_for_this_core = SpecifierSet(block.cores).contains(__version__, prereleases=True)
-        if block.language != "console" or not is_for_this_core:
+        if block.language not in ("console", "sh") or not is_for_this_core:
             return
         if ".ssh/config" in block.text:
             need_ssh(self.runner)
@@ -93,7 +94,7 @@ class Reader:
             assert is_shown(self.translate(shown), result.output), result
         self.sandbox.recover()
 
-    def enter(self, command):
+    def enter(self, command, pasted=None):
         """Run a command, or its substitute, with the variables that were set before."""
         command = self.translate(command)
         for original, substitute in SUBSTITUTES:
@@ -101,8 +102,8 @@ class Reader:
         if command.startswith(("export ", "unset ")):
             self.exports += f"{command}\n"
         script = f"{self.exports}{command}"
-        # The blank line makes the pasted token differ from the saved one.
-        pasted = f"{self.sandbox.token}\n\n"
+        if pasted is None:
+            pasted = f"{self.sandbox.token}\n"
         return self.runner.run("sh", "-c", script, cwd=self.folder, stdin=pasted)
 
     def try_snippets(self, texts):
@@ -156,6 +157,18 @@ def test_the_quick_start_works_without_an_account(reader):
     assert result.stdout.count('"ping": "pong"') == 3
 
 
+@pytest.mark.parametrize("pasted", ["", "rejected\n"])
+def test_a_token_that_does_not_work_never_replaces_the_old_one(reader, pasted):
+    commands = []
+    for block in read_blocks(GUIDES / "guide_token.rst"):
+        if "token.new" in block.text:
+            commands += block.commands()
+    results = [reader.enter(command, pasted) for command, _shown in commands]
+    assert [bool(result.rc) for result in results] == [False, False, True]
+    saved = reader.folder / "../.config/server_management/token"
+    assert saved.read_text() == reader.sandbox.token
+
+
 def test_the_examples_of_the_inventory_plugin_work(reader):
     texts = servers.EXAMPLES.split("---\n")[1:]
     reader.try_snippets(texts)
@@ -166,10 +179,28 @@ def test_the_graph_is_what_the_quick_start_shows():
     assert read_picture("graph") == cut_graph(page.read_text())
 
 
+def test_the_diagram_is_what_the_tool_draws():
+    assert draw_diagram() == path_of(DIAGRAM).read_text()
+
+
 def test_the_picture_of_a_fleet_is_what_check_fleet_prints(reader):
     reader.runner.environment |= reader.sandbox.environment
     reader.write("fleet.yml", read_files("modules")["fleet.yml"])
     reader.follow(Block("console", read_picture("fleet"), result="fails"))
+
+
+def test_the_picture_of_events_has_the_id_and_the_times_of_the_commands_above_it():
+    specs = re.findall(r"--change (\S+)", (GUIDES / "guide_events.rst").read_text())
+    changes = [parse_change(spec) for spec in specs]
+    servers = [{"name": name} for name in "abc"]
+    changes[0].apply(servers)
+    new = servers[-1]
+    picture = read_picture("event")
+    assert f"{new['name']} ({new['id']}) is reachable" in picture
+    shown = re.findall(r"^\*\* (\S+ [\d:]+)", picture, re.MULTILINE)
+    times = [datetime.fromisoformat(time).timestamp() for time in shown]
+    for change, seconds in zip(changes, times, strict=True):
+        assert seconds - times[0] == pytest.approx(change.at - changes[0].at, abs=5)  # a poll
 
 
 # Messages whose text is Ansible's or the system's, after the option's name.
@@ -204,13 +235,21 @@ def test_every_command_of_make_exists():
             assert re.search(rf"(?m)^(.PHONY|SESSIONS).* {target}\b", makefile), page
 
 
-def test_the_links_of_the_readme_lead_to_sections():
-    links = re.findall(r"\]\((docs/[^)#]+)#([^)]+)\)", README.read_text())
-    assert links
-    for page, anchor in links:
-        text = (REPOSITORY / page).read_text()
+# A link of the README or a guide to another guide, and the section that it names.
+LINK = re.compile(r"(?:\]\(docs/docsite/rst/|<)(\w+\.rst)(?:#([\w-]+))?[)>]")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_links_lead_to_sections(page):
+    for name, anchor in LINK.findall(page.read_text()):
+        text = (GUIDES / name).read_text()
         title = anchor.replace("-", "[ -]")
-        assert re.search(rf"(?im)^{title}\n[-=]+$", text), anchor
+        assert re.search(rf"(?im)^{title}.*\n[-=^]+$", text), (name, anchor)
+
+
+def test_pages_show_no_markup_on_github():
+    for page in PAGES:
+        assert ":ref:" not in page.read_text(), page
 
 
 def test_every_playbook_is_in_the_readme_and_in_a_guide():

@@ -56,9 +56,10 @@ FAULT_FIELDS: dict[str, Callable[[str], object]] = {
 }
 FAULT_TARGETS: dict[str, Callable[[str], int | None]] = {"times": _times, "page": int, "after": int}
 FAULT_HELP = f"""
-let requests fail, for example status=503,times=2,retry_after=1 or hang,after=3;
-a name ({", ".join(NAMED_FAULTS)}) and values for {", ".join(FAULT_FIELDS)};
-which requests: times (a number or always), page, after; may be repeated
+let requests fail, for example status=503,times=2,retry_after=1 or hang,after=3.
+SPEC has parts, separated by commas: a name ({", ".join(NAMED_FAULTS)});
+values for {", ".join(FAULT_FIELDS)};
+which requests fail: times (a number or always), page, after. May be repeated.
 """
 CHANGE_HELP = """
 let the account change over time, for example at=30,appear=web-99 or
@@ -103,10 +104,10 @@ def _parser() -> argparse.ArgumentParser:
         description="Serve the Server Management API on loopback, with made-up servers.",
     )
     add = parser.add_argument
-    add("--port", type=int, default=8080, help="0 takes a free one (default: 8080)")
-    add("--servers", type=int, default=12, metavar="N", help="how many (default: 12)")
-    add("--example", action="store_true", help="the account of README.md and the guides instead")
-    add("--token", default=DEFAULT_TOKEN, help=f"the accepted one (default: {DEFAULT_TOKEN})")
+    add("--port", type=int, default=8080, help="0: a free port (default: 8080)")
+    add("--servers", type=int, default=12, metavar="N", help="number of servers (default: 12)")
+    add("--example", action="store_true", help="serve the account of the guides instead")
+    add("--token", default=DEFAULT_TOKEN, help=f"the token to accept (default: {DEFAULT_TOKEN})")
     add("--pagination", choices=list(PARAMETERS), default="none", help="default: none")
     add("--page-size", type=int, default=100, metavar="N", help="default: 100")
     add("--fault", type=parse_fault, action="append", default=[], metavar="SPEC", help=FAULT_HELP)
@@ -126,7 +127,8 @@ def main(arguments: list[str] | None = None) -> int:
         sandbox.start()
     except (OSError, OverflowError) as error:
         problem = f"can't listen on port {options.port}: {error}"
-        parser.exit(1, f"sandbox: {problem}\n")
+        next_step = "Choose another one with --port; 0 takes a free one."
+        parser.exit(1, f"sandbox: {problem}. {next_step}\n")
     _announce(sandbox)
     signal.sigwait(signals)
     sandbox.stop()

@@ -54,7 +54,9 @@ class Block(NamedTuple):
         return match[1] if match else ""
 
     def commands(self) -> list[tuple[str, str]]:
-        """Return each command of a console block, and the output that follows it."""
+        """Return each command of a block, and the output that follows it in a console."""
+        if self.language == "sh":
+            return [(line, "") for line in self.text.splitlines()]
         return _COMMAND.findall(self.text)
 
 

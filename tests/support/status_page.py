@@ -15,11 +15,11 @@ PAGE = REPOSITORY / "docs" / "docsite" / "rst" / "api_status.rst"
 HEAD = """\
 .. list-table::
    :header-rows: 1
+   :widths: 35 25 40
 
    * - Operation
-     - Scope
      - Today
-     - Module
+     - Module and scope
 """
 
 
@@ -28,8 +28,8 @@ def table() -> str:
     text = HEAD
     for row in _operations.OPERATIONS:
         modules = [f"``{name}``" for name in row.modules] or ["none"]
-        text += f"   * - {row.title}\n     - ``{row.scope}``\n"
-        text += f"     - {_today(row)}\n     - {', '.join(modules)}\n"
+        text += f"   * - {row.title}\n     - {_today(row)}\n"
+        text += f"     - {', '.join(modules)} (``{row.scope}``)\n"
     return text
 
 

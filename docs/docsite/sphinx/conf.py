@@ -10,6 +10,7 @@ environment variable ``SITE`` names the directory of the build.
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import shutil
@@ -17,7 +18,15 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-project = title = html_short_title = "server_management.cloud"
+import yaml
+from docutils import nodes
+
+DOCS = Path(__file__).parents[2]
+COLLECTION = DOCS.parent
+SITE = Path(os.environ["SITE"])
+
+version = release = yaml.safe_load((COLLECTION / "galaxy.yml").read_text("utf-8"))["version"]
+project = title = html_short_title = f"server_management.cloud {version}"
 copyright = "The server_management.cloud contributors"  # noqa: A001 (the name is Sphinx's)
 
 extensions = ["sphinx.ext.intersphinx", "sphinx_antsibull_ext", "sphinx_copybutton"]
@@ -28,7 +37,10 @@ default_role = "any"
 nitpicky = True
 
 html_theme = "sphinx_ansible_theme"
-html_theme_options = {"display_version": False}
+html_theme_options = {
+    "display_version": False,
+    "topbar_links": {"Ask for help": "https://forum.ansible.com/c/help/6"},
+}
 html_show_sphinx = False
 html_use_modindex = False
 html_use_index = False
@@ -75,7 +87,7 @@ def write_inventory(path: Path) -> str:
 
 
 intersphinx_mapping = {
-    "ansible": (ANSIBLE, write_inventory(Path(os.environ["SITE"], "ansible.inv"))),
+    "ansible": (ANSIBLE, write_inventory(SITE / "ansible.inv")),
 }
 
 
@@ -89,11 +101,20 @@ def allow_line_breaks(*arguments: Any) -> None:
     context["body"] = _LONG_NAMES.sub(lambda match: _BREAKS.sub(r"\g<0><wbr>", match[0]), body)
 
 
+def link_pages(_app: Any, page: nodes.document) -> None:
+    """Let links between guides lead to pages of the site: on GitHub, they lead to the sources."""
+    for link in page.findall(nodes.reference):
+        if "refuri" in link:
+            link["refuri"] = _SOURCE.sub(r"\1.html", link["refuri"])
+
+
 def setup(app: Any) -> None:
-    """Change each page before it is written."""
+    """Change each page when it has been read, and before it is written."""
+    app.connect("doctree-read", link_pages)
     app.connect("html-page-context", allow_line_breaks)
 
 
+_SOURCE = re.compile(r"^(\w+)\.rst(?=#|$)")
 _LONG_NAMES = re.compile(
     r'<(h[1-4])>.*?</\1>|<code .*?</code>|<span class="std std-ref">.*?</span>', re.DOTALL
 )
@@ -102,9 +123,39 @@ _BREAKS = re.compile(r"(?<=\w)[._/:](?=\w)(?![^<]*>)")
 
 # The generated start page lists plugins in alphabetical order, so that the modules for unreleased
 # operations come first. A page that is missing in this one is an error.
-DOCS = Path(__file__).parents[2]
-SITE = Path(os.environ["SITE"])
 shutil.copyfile(Path(__file__).with_name("index.rst"), SITE / "rst" / "index.rst")
 # Guides name pictures as seen from docs/docsite/rst.
 for picture in DOCS.glob("*.svg"):
     shutil.copyfile(picture, SITE / picture.name)
+# The generated list of environment variables knows the inventory plugin only.
+with (SITE / "rst" / "environment_variables.rst").open("a", encoding="utf-8") as variables:
+    variables.write("\nThe modules, the playbooks and the event source read them, too.\n")
+
+
+def plain(text: str) -> str:
+    """Replace the macros of Ansible's documentation by code in reStructuredText."""
+    return re.sub(r"\b[CEOVP]\(([^()]+)\)", r"``\1``", text)
+
+
+def event_source_page() -> str:
+    """Return the reference of the event source, which antsibull-docs does not know."""
+    source = COLLECTION / "extensions/eda/plugins/event_source/servers.py"
+    texts = {}
+    for statement in ast.parse(source.read_text("utf-8")).body:
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant):
+            texts[ast.unparse(statement.targets[0])] = str(statement.value.value)
+    doc = yaml.safe_load(texts["DOCUMENTATION"])
+    title = "server_management.cloud.servers event source"
+    lines = [title, "=" * len(title), "", f"{doc['short_description']}.", ""]
+    lines += [f"- {plain(text)}" for text in doc["description"] + doc["notes"]]
+    lines += ["", "Arguments", "---------", ""]
+    for name, option in doc["options"].items():
+        lines += [f"``{name}`` ({option['type']}, default ``{option['default']}``)"]
+        lines += [f"    {plain(text)}\n" for text in option["description"]]
+    lines += ["The options of the connection are those of the inventory plugin.", ""]
+    lines += ["Examples", "--------", "", ".. code-block:: yaml", ""]
+    lines += [f"    {line}" for line in texts["EXAMPLES"].splitlines()]
+    return "\n".join(lines) + "\n"
+
+
+(SITE / "rst" / "servers_event_source.rst").write_text(event_source_page(), encoding="utf-8")

@@ -14,6 +14,7 @@ import yaml
 
 from support.collection import PLACE, REPOSITORY, copy_sources, install
 from support.run import Runner
+from tools.release import ADDRESSES, INSTALLATION, PAGES, UNPUBLISHED
 
 WORKFLOW = (REPOSITORY / ".github/workflows/release.yml").read_text(encoding="utf-8")
 
@@ -26,11 +27,17 @@ def git(folder, *arguments):
 
 @pytest.fixture
 def checkout(tmp_path):
-    """Return a repository whose one commit can be released: its address is not a placeholder."""
+    """Return a repository whose one commit can be released: as if the collection were published."""
     folder = copy_sources(tmp_path / "checkout")
     galaxy = folder / "galaxy.yml"
     text = galaxy.read_text(encoding="utf-8")
-    galaxy.write_text(text.replace("https://example.com/", "https://git.invalid/"))
+    text = text.replace("https://example.com/", "https://git.invalid/")
+    for key in ADDRESSES[1:]:
+        text += f"{key}: https://git.invalid/\n"
+    galaxy.write_text(text)
+    for page in PAGES:
+        text = (folder / page).read_text(encoding="utf-8")
+        (folder / page).write_text(UNPUBLISHED.sub(INSTALLATION, text))
     git(folder, "init", "--quiet")
     git(folder, "add", "--all")
     git(folder, "commit", "--quiet", "--message", "Release")
@@ -59,7 +66,7 @@ def test_a_release_is_the_tagged_commit(checkout, tmp_path):
     (checkout / "private.txt").write_text("ignored on this machine only")
     # git status does not show this change, so only the commit is without it.
     git(checkout, "update-index", "--assume-unchanged", "README.md")
-    (checkout / "README.md").write_text("not in the commit")
+    (checkout / "README.md").write_text(f"{INSTALLATION} (not in the commit)")
     built = release(checkout)
     assert built.returncode == 0, built
 
@@ -72,3 +79,4 @@ def test_a_release_is_the_tagged_commit(checkout, tmp_path):
     readme = (installed / "README.md").read_text(encoding="utf-8")
     assert f"/blob/{version}/docs/" in readme
     assert "](docs/" not in readme
+    assert not list(installed.glob("tests/unit/**/test_release.py"))

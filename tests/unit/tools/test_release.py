@@ -11,9 +11,10 @@ import pytest
 import yaml
 
 from support.collection import REPOSITORY
-from tools.release import find_obstacles, link_readme
+from tools.release import ADDRESSES, INSTALLATION, PAGES, find_obstacles, link_readme
 
-GALAXY = "version: 1.2.3\nrepository: https://git.invalid/cloud\n"
+VERSION = "version: 1.2.3\n"
+GALAXY = VERSION + "".join(f"{key}: https://git.invalid/cloud\n" for key in ADDRESSES)
 WORKFLOWS = REPOSITORY / ".github/workflows"
 
 
@@ -33,6 +34,10 @@ def ready(tmp_path):
     """Return a repository whose commit can be released, with its tag."""
     (tmp_path / "galaxy.yml").write_text(GALAXY)
     (tmp_path / "CHANGELOG.rst").write_text("v1.2.3\n======\n")
+    for page in PAGES:
+        path = tmp_path / page
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(INSTALLATION)
     git(tmp_path, "init", "--quiet")
     commit(tmp_path)
     git(tmp_path, "tag", "1.2.3")
@@ -57,14 +62,41 @@ def test_another_tag_is_an_obstacle(ready):
     assert found == "the commit's tag must be 1.2.3, but is 1.2.3, 1.2.4"
 
 
-def test_only_a_final_release_needs_its_tag_and_a_real_address(ready):
-    (ready / "galaxy.yml").write_text("version: 1.2.3\nrepository: https://example.com/cloud\n")
+def test_only_a_final_release_needs_its_tag_and_real_addresses(ready):
+    galaxy = f"{VERSION}repository: https://example.com/cloud\nissues: https://git.invalid\n"
+    (ready / "galaxy.yml").write_text(galaxy)
     commit(ready)
     assert find_obstacles(ready, final=False) == []
     assert find_obstacles(ready, final=True) == [
         "the commit's tag must be 1.2.3, but is missing",
         "repository in galaxy.yml is a placeholder under example.com",
+        "documentation in galaxy.yml is missing",
+        "homepage in galaxy.yml is missing",
     ]
+
+
+def test_a_page_that_says_that_nothing_is_published_is_an_obstacle(ready):
+    sentences = [
+        "It is not on Ansible Galaxy yet.",
+        "has not\nbeen published on Ansible Galaxy yet",
+    ]
+    (ready / PAGES[0]).write_text(sentences[0])
+    (ready / PAGES[1]).write_text(sentences[1])
+    commit(ready)
+    git(ready, "tag", "--force", "1.2.3")
+    assert find_obstacles(ready, final=True) == [
+        f"{PAGES[0]} says that the collection is not on Galaxy yet",
+        f"{PAGES[1]} says that the collection is not on Galaxy yet",
+        f"README.md does not show: {INSTALLATION}",
+    ]
+
+
+def test_the_pages_of_this_repository_are_obstacles_until_it_is_published():
+    found = find_obstacles(REPOSITORY, final=True)
+    addresses = yaml.safe_load((REPOSITORY / "galaxy.yml").read_text(encoding="utf-8"))
+    if "example.com" in addresses["repository"]:
+        for page in PAGES:
+            assert f"{page} says that the collection is not on Galaxy yet" in found
 
 
 def test_uncommitted_changes_are_an_obstacle(ready):

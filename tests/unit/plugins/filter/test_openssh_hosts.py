@@ -138,7 +138,7 @@ REFUSED = {
     "-p 2222": "-p in _",
     "-J": "-J in _",
     "--help": "-help in _",
-    "-{#": "-_ in _",
+    "-{": "-_ in _",
     "other": "other in _",
     "'{ #' -C": "_ in _",
     "-o ProxyJump jump": "-o ProxyJump in _, jump in _",

@@ -105,6 +105,8 @@ def test_a_changed_server_has_both_records_and_the_names_of_the_fields():
         ([], [{"id": "srv_1", "name": "server_management"}], ["appeared server_management_srv_1"]),
         # like a group, with the id, too
         ([], [{"id": "srv_1", "name": "plan_x"}], ["appeared srv_1"]),
+        # not like a group, which has no hyphen
+        ([], [{"id": "srv_1", "name": "plan_b-web"}], ["appeared plan_b-web"]),
     ],
 )
 def test_a_host_has_the_name_that_the_inventory_gives(before, now, expected):

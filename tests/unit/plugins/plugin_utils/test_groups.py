@@ -25,25 +25,15 @@ def host_of(**fields):
 
 def test_groups_are_named_after_the_field_and_its_value():
     host = host_of(region="us 1", plan="small", status="running")
-    group_hosts([host], "my_servers", ["region", "plan"], pytest.fail)
+    group_hosts([host], "my_servers", ["region", "plan"])
     assert host.groups == ["my_servers", "region_us_1", "plan_small"]
 
 
 @pytest.mark.parametrize("fields", [{}, {"region": ""}])
 def test_a_missing_or_empty_field_makes_no_group(fields):
     host = host_of(**fields)
-    group_hosts([host], "my_servers", ["region"], pytest.fail)
+    group_hosts([host], "my_servers", ["region"])
     assert host.groups == ["my_servers"]
-
-
-def test_values_that_become_the_same_group_cause_a_warning():
-    first = host_of(region="eu-1")
-    second = host_of(region="eu_1")
-    hosts = [first, second, host_of(region="eu-1"), host_of(region="us")]
-    warnings = []
-    group_hosts(hosts, "my_servers", ["region"], warnings.append)
-    assert first.groups == second.groups == ["my_servers", "region_eu_1"]
-    assert warnings == ["Several values become the group region_eu_1: region eu-1, region eu_1."]
 
 
 def names_with(text):
@@ -159,7 +149,7 @@ def test_a_written_group_name_that_is_changed_causes_a_warning():
     names.check({"web"}, warnings.append)
     assert warnings == [
         "group: web-fleet becomes the group web_fleet.",
-        "groups: a b becomes the group a_b.",
+        'groups: "a b" becomes the group a_b.',
         "keyed_groups: a.b becomes the group a_b.",
     ]
 

@@ -164,7 +164,7 @@ def test_an_incomplete_connection_ends_the_source(start, monkeypatch, variable, 
 @pytest.mark.parametrize(
     "function",
     [
-        "module_utils._url.Request.url",  # of each request
+        "module_utils._request.Request.url",  # of each request
         "module_utils._client.merge",  # of each response
         "plugin_utils._events.assign_names",  # of each listing
     ],
@@ -218,8 +218,7 @@ def test_a_partial_listing_is_no_reason_for_gone_servers(sandbox, start):
         ({"hosts": "ip"}, "hosts: must be one of name, id"),
         # Read as every option is, of which test_options.py has the rules.
         ({"initial": "maybe"}, "initial: must be true or false"),
-        ({"base_ulr": "x"}, "base_ulr: is not an argument of this event source. Did you mean"),
-        ({5: 1}, "5: is not an argument"),
+        ({5: 1, "url": 2}, "5, url (here: base_url): not an argument of this event source."),
     ],
 )
 def test_an_invalid_argument_is_named(given, message):
