@@ -17,7 +17,10 @@ from hypothesis import HealthCheck, Phase, settings
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # for `tools`
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # for `sandbox` and `support`
 
+# Their assertions show values, too.
+pytest.register_assert_rewrite("support")
 from support.collection import link_collection
+from support.run import Runner
 
 pytest_plugins = ["support.fixtures"]
 
@@ -46,9 +49,15 @@ CORE = metadata.version("ansible-core")
 
 AnyReport = TypeVar("AnyReport", pytest.TestReport, pytest.CollectReport)
 
+# Seconds, for tests that run commands, and for those that run other programs. Each command has a
+# limit, too.
+LONG = 300
+LONGEST = 1200
+
 
 def pytest_configure(config):
     """Make the working tree importable as the collection, unless ansible-test has done so."""
+    Runner.prints_results = True
     if config.pluginmanager.hasplugin("ansible_pytest_collections"):
         return
     for name in list(os.environ):
@@ -77,6 +86,15 @@ def _no_skip(report):
         report.outcome = "failed"
         report.longrepr = f"skipped, and nothing may be skipped in CI: {report.longrepr}"
     return report
+
+
+def pytest_collection_modifyitems(items):
+    """Give tests that run commands more time."""
+    for item in items:
+        if "programs" in item.path.parts or item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.timeout(LONGEST))
+        elif "runner" in item.fixturenames:
+            item.add_marker(pytest.mark.timeout(LONG))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -59,7 +59,9 @@ def run_module(name: str, options: Mapping[str, Any], *, check_mode: bool = Fals
     # What Ansible adds differs between versions.
     result.pop("invocation", None)
     result.pop("_ansible_new_secrets", None)
-    return Outcome(result, failed, warnings)
+    outcome = Outcome(result, failed, warnings)
+    print(f"{name}: {outcome}")  # pytest shows it if the test fails
+    return outcome
 
 
 def run(module: str, sandbox: Sandbox, *, check_mode: bool = False, **options: Any) -> Outcome:

@@ -24,8 +24,10 @@ import yaml
 
 from support.secrets import find_secret
 
-TIME_LIMIT = 300.0  # seconds; generous, since the machine may be shared
+# Seconds; generous, since the machine may be shared, and less than the limit of a test.
+TIME_LIMIT = 240.0
 _GRACE = 5.0  # seconds
+_LONGEST_OUTPUT = 20_000  # characters of which nothing is left out in messages
 
 
 class CommandError(AssertionError):
@@ -75,8 +77,16 @@ class Result:
 
     def __str__(self) -> str:
         command = " ".join(self.command)
-        output = f"--- stdout\n{self.stdout}\n--- stderr\n{self.stderr}"
+        output = f"--- stdout\n{_shorten(self.stdout)}\n--- stderr\n{_shorten(self.stderr)}"
         return f"$ {command}\nexit status {self.rc}\n{output}"
+
+
+def _shorten(text: str) -> str:
+    left_out = len(text) - _LONGEST_OUTPUT
+    if left_out <= 0:
+        return text
+    half = _LONGEST_OUTPUT // 2
+    return f"{text[:half]}\n[{left_out} characters left out]\n{text[-half:]}"
 
 
 def without_white_space(text: str) -> str:
@@ -118,6 +128,9 @@ class Runner:
     ``environment`` may be changed between runs.
     """
 
+    # pytest sets it, and shows what a test has printed if the test fails.
+    prints_results = False
+
     def __init__(
         self, home: Path, collections: Path | None = None, python: Path = Path(sys.executable)
     ) -> None:
@@ -149,6 +162,8 @@ class Runner:
         environment = {"ANSIBLE_CONFIG": str(configuration), **self.environment, **(env or {})}
         command = (program, *map(str, arguments))
         result = _finish(command, environment, folder, stdin, time_limit)
+        if self.prints_results:
+            print(result)
         if shown := find_secret(result.output):
             raise CommandError(f"a token was shown: {shown}\n{result}")
         return result
