@@ -56,10 +56,10 @@ options:
   retries:
     description:
       - The number of further attempts after a connection error, a timeout, or one of the HTTP
-        statuses 429, 500, 502, 503 and 504.
+        statuses 408, 429 and 500 to 599.
       - The wait before the first one is at most half a second, and doubles each time, up to 60
-        seconds. A C(Retry-After) of up to 60 seconds is used instead; a longer one is an error at
-        once.
+        seconds. A C(Retry-After) of up to 60 seconds is honored if it is longer than this wait; one
+        of more than that is an error at once.
     type: int
     default: 3
   pagination:

@@ -16,19 +16,22 @@ description:
     C(ansible_user), C(ansible_port) and C(ansible_private_key_file), or of the same variables with
     C(ansible_ssh_), which take precedence.
   - From C(ansible_ssh_args), C(ansible_ssh_common_args) and C(ansible_ssh_extra_args), the filter
-    copies C(-i), C(-J) and the options C(HostKeyAlias), C(IdentityFile), C(ProxyJump),
-    C(ProxyCommand=none), C(UserKnownHostsFile), and those that select algorithms, such as
-    C(HostKeyAlgorithms). It ignores common flags and options that lead to no other machine or user,
-    such as C(-C), C(ControlMaster) and C(ForwardAgent).
-  - A host is left out if it has another argument or no address, if a value has characters that
-    OpenSSH could misread, if a path is relative, or if a variable inside a value is undefined.
+    copies C(-i), C(-J) and all options after C(-o) as they are, because OpenSSH reads them like
+    lines of its configuration. It ignores flags such as C(-C), and C(BatchMode),
+    C(StrictHostKeyChecking) and the C(Control) options, which are for connections without a user.
+  - A host is left out if it has no address or another argument, if an option sets the address, the
+    user or the port, if an address, a user, a port or a key has characters that OpenSSH could
+    misread, if a path is relative or in the directory of the collection's playbooks, if a variable
+    inside a value is undefined, or if C(ansible_connection) is not C(ssh).
+  - A host is also left out if its jump hosts lead back to it by the names in the configuration,
+    because C(ssh) would then start processes without end.
 author:
   - The server_management.cloud contributors (!UNKNOWN)
 notes:
   - Settings of C(ansible.cfg), of the environment and of the command line are not read.
-  - A host is also left out if one of these values uses C(hostvars) or C(groups), because Ansible
+  - A host is left out, too, if one of these values uses C(hostvars) or C(groups), because Ansible
     defines them only in plays, and not in the variables of other hosts.
-positional: hostvars, prefix
+positional: hostvars, prefix, errors
 options:
   _input:
     description: The names of the hosts.
@@ -41,6 +44,12 @@ options:
     required: true
   prefix:
     description: Text before each name in the configuration.
+    type: str
+    default: ""
+  errors:
+    description:
+      - What C(ssh -G) has printed about the text that the filter returns without this option. The
+        hosts whose lines it names are left out.
     type: str
     default: ""
 """
@@ -77,7 +86,7 @@ _value:
       description: The hosts that were left out, each with the reasons in parentheses.
       type: list
       elements: str
-      sample: [db-01 (ProxyCommand)]
+      sample: [db-01 (-p in ansible_ssh_common_args)]
 """
 
 import getopt
@@ -85,79 +94,45 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
-# The variables of each line. The first one that is set counts, as for Ansible.
+# The variables of each line. The last one that is set counts, even if it is empty, as for Ansible.
 _FIELDS = {
-    "HostName": ("ansible_ssh_host", "ansible_host"),
-    "User": ("ansible_ssh_user", "ansible_user"),
-    "Port": ("ansible_ssh_port", "ansible_port"),
-    "IdentityFile": ("ansible_ssh_private_key_file", "ansible_private_key_file"),
+    "HostName": ("ansible_host", "ansible_ssh_host"),
+    "User": ("ansible_user", "ansible_ssh_user"),
+    "Port": ("ansible_port", "ansible_ssh_port"),
+    "IdentityFile": ("ansible_private_key_file", "ansible_ssh_private_key_file"),
 }
 _ARGUMENTS = ("ansible_ssh_args", "ansible_ssh_common_args", "ansible_ssh_extra_args")
-_VARIABLES = tuple(chain(*_FIELDS.values(), _ARGUMENTS))
+_VARIABLES = (*chain(*_FIELDS.values()), *_ARGUMENTS, "ansible_connection")
+_CONNECTIONS = ("smart", "ssh", "ansible.builtin.ssh", "ansible.legacy.ssh")
 
-# Without these options and flags, and those of GSSAPI, ssh still reaches the same machine as the
-# same user.
-_IGNORED = frozenset(
-    {
-        "addkeystoagent", "batchmode", "challengeresponseauthentication", "checkhostip",
-        "compression", "connectionattempts", "connecttimeout", "controlmaster", "controlpath",
-        "controlpersist", "forwardagent", "forwardx11", "forwardx11trusted", "hashknownhosts",
-        "identitiesonly", "ipqos", "kbdinteractiveauthentication", "loglevel",
-        "numberofpasswordprompts", "passwordauthentication", "preferredauthentications",
-        "pubkeyauthentication", "rekeylimit", "requesttty", "sendenv", "serveralivecountmax",
-        "serveraliveinterval", "stricthostkeychecking", "tcpkeepalive", "updatehostkeys",
-        "verifyhostkeydns", "visualhostkey",
-    }
-)  # fmt: skip
-_FLAGS = "46ACKTXYakqtvx"
-_COPIED_FLAGS = {"-J": "ProxyJump", "-i": "IdentityFile"}
-
-# What values may be: nothing that OpenSSH could read as an option, a pattern, a token such as %h,
-# or another line.
+# What these values may be, since they can be text of the API: nothing that OpenSSH could read as an
+# option, a pattern, a token such as %h, or another line.
 _NAME = r"[A-Za-z0-9_][A-Za-z0-9._-]*"
-_ALGORITHMS = r"[A-Za-z0-9@.,*+^-]+"
 _VALUES = {
-    "hostname": r"[A-Za-z0-9:][A-Za-z0-9._:-]*",
-    "user": r"[A-Za-z0-9_][A-Za-z0-9._@+-]*",
-    "identityfile": r"(/|~/)[\w ./@+=,:-]*",
-    "userknownhostsfile": r"(/|~/)[\w./@+=,:-]*",
-    "hostkeyalias": r"[A-Za-z0-9._+-]+",
-    "proxycommand": r"(?i:none)",
-    "casignaturealgorithms": _ALGORITHMS,
-    "ciphers": _ALGORITHMS,
-    "hostkeyalgorithms": _ALGORITHMS,
-    "kexalgorithms": _ALGORITHMS,
-    "macs": _ALGORITHMS,
-    "pubkeyacceptedalgorithms": _ALGORITHMS,
-    "pubkeyacceptedkeytypes": _ALGORITHMS,
+    "HostName": r"[A-Za-z0-9:][A-Za-z0-9._:-]*",
+    "User": r"[A-Za-z0-9_][A-Za-z0-9._@+-]*",
+    "Port": r"[1-9][0-9]{0,4}",
+    "IdentityFile": r"(/|~/)[\w ./@+=,:-]*",
 }
-_COPIED = {*_VALUES, "proxyjump"} - {"hostname", "user"}
-_PATHS = ("identityfile", "userknownhostsfile")
-# A machine to jump over: user, host and port.
-_HOP = rf"([A-Za-z0-9_][A-Za-z0-9._+-]*@)?({_NAME}|\[[0-9A-Fa-f:.]+\])(:(?P<port>.*))?"
-# "ProxyJump=jump", "ProxyJump jump" or "ProxyJump = jump". In quotes, a value may have spaces.
-_OPTION = r"(?P<keyword>[A-Za-z0-9]+)([ \t]*=[ \t]*|[ \t]+)(?P<quote>\"?)(?P<value>.*)(?P=quote)"
 
+# Flags that lead to no other machine or user, and the options that other flags stand for.
+_FLAGS = "46ACKTXYakqtvx"
+_OPTIONS = {"-o": "{}", "-J": "ProxyJump {}", "-i": 'IdentityFile "{}"'}
+# Options for connections without a user.
+_IGNORED = ("batchmode", "controlmaster", "controlpath", "controlpersist", "stricthostkeychecking")
+# Options that contradict the variables, or that would begin another block.
+_REFUSED = ("hostname", "user", "port", "host", "match", "include")
+_PATHS = ("certificatefile", "globalknownhostsfile", "identityfile", "userknownhostsfile")
+# What playbook_dir is if the collection's playbook runs.
+_PLAYBOOKS = f"{Path(__file__).parents[2]}/playbooks/"
 
-def _is_port(text: str) -> bool:
-    return bool(re.fullmatch(r"[0-9]{1,5}", text)) and 1 <= int(text) <= 65535
-
-
-def _is_hop(text: str) -> bool:
-    hop = re.fullmatch(_HOP, text)
-    if hop is None:
-        return False
-    return hop["port"] is None or _is_port(hop["port"])
-
-
-def _is_valid(keyword: str, value: str) -> bool:
-    if keyword == "port":
-        return _is_port(value)
-    if keyword == "proxyjump":
-        return all(_is_hop(hop) for hop in value.split(","))
-    return bool(re.fullmatch(_VALUES[keyword], value))
+# An absolute path; OpenSSH expands ~, %d and ${HOME}.
+_ABSOLUTE = r"[/~%$]|(?i:none)$"
+# The machine in an argument such as "ssh://admin@jump:22".
+_MACHINE = r"(?!(?i:none)$)(?:ssh://)?(?:.*@)?\[?([^@:/\[\]]+)\]?(?::[0-9]+)?"
 
 
 def _show(text: str) -> str:
@@ -168,107 +143,158 @@ def _show(text: str) -> str:
 class _Block:
     """The lines of a host, and the reasons to leave it out."""
 
-    def __init__(self) -> None:
-        self.lines: list[str] = []
+    def __init__(self, alias: str) -> None:
+        self.lines = [f"Host {alias}"]
         self.reasons: list[str] = []
 
     def read(self, variables: Mapping[str, Any]) -> dict[str, str]:
-        """Return the texts of the variables that are set to something."""
+        """Return the texts of the variables that are set."""
         texts = {}
         for name in _VARIABLES:
             if name not in variables:
                 continue
             try:
                 value = variables[name]
-                text = str(value) if value else ""
+                text = str(value)
             # A template can raise anything. Since ansible-core 2.19, one with an undefined variable
             # raises when its result is used; before, it stays a template.
             except Exception:  # noqa: BLE001
                 text = "{{"
-            if "{{" in text or "{%" in text:
+            if re.search(r"\{[{%#]", text):
                 self.reasons.append(f"undefined variable or error in {name}")
-            elif text:
+            elif value is not None:
                 texts[name] = text
         return texts
 
-    def add(self, keyword: str, value: str, place: str) -> None:
-        """Add a line; ``place`` is what a reason to leave the host out names."""
-        lower = keyword.lower()
-        if _is_valid(lower, value):
-            shown = f'"{value}"' if lower == "identityfile" else value
+    def add_field(self, keyword: str, texts: Mapping[str, str]) -> None:
+        """Add the line of a keyword from the variable that counts."""
+        variable = ""
+        for name in _FIELDS[keyword]:
+            if name in texts:
+                variable = name
+        value = texts.get(variable, "")
+        if re.fullmatch(_VALUES[keyword], value):
+            shown = f'"{value}"' if keyword == "IdentityFile" else value
             self.lines.append(f"  {keyword} {shown}")
-        elif lower in _PATHS and not value.startswith(("/", "~")):
-            self.reasons.append(f"relative path in {place}")
-        else:
-            self.reasons.append(place)
+        elif keyword == "IdentityFile" and value and not re.match(_ABSOLUTE, value):
+            self.reasons.append(f"relative path in {variable}")
+        elif value:
+            self.reasons.append(f"invalid {variable}")
+        elif keyword == "HostName":
+            self.reasons.append("no ansible_host")
 
-    def add_arguments(self, text: str, name: str) -> None:
+    def add_arguments(self, variable: str, texts: Mapping[str, str]) -> None:
         """Add the arguments of ssh in a variable, which Ansible splits in the same way."""
         try:
-            options, others = getopt.getopt(shlex.split(text), f"{_FLAGS}J:i:o:")
+            words = shlex.split(texts.get(variable, ""))
+            flags, others = getopt.getopt(words, f"{_FLAGS}J:i:o:")
+            for flag, value in flags:
+                if flag in _OPTIONS:
+                    self._add_option(_OPTIONS[flag].format(value), variable)
         except ValueError:
-            self.reasons.append(f"quotes in {name}")
+            self.reasons.append(f"quotes in {variable}")
             return
         except getopt.GetoptError as error:
-            self.reasons.append(f"-{_show(error.opt)} in {name}")
+            self.reasons.append(f"-{_show(error.opt)} in {variable}")
             return
-        for flag, value in options:
-            if flag in _COPIED_FLAGS:
-                self.add(_COPIED_FLAGS[flag], value, flag)
-            elif flag == "-o":
-                self.add_option(value)
         if others:
-            self.reasons.append(f"{_show(others[0])} in {name}")
+            self.reasons.append(f"{_show(others[0])} in {variable}")
 
-    def add_option(self, text: str) -> None:
-        """Add the option of an argument such as ``ProxyJump=jump``."""
-        option = re.fullmatch(_OPTION, text)
-        if option is None:
-            self.reasons.append(f"-o {_show(text)}")
+    def _add_option(self, text: str, variable: str) -> None:
+        """Add an option as it is: OpenSSH reads it like a line of a file."""
+        option = re.match(r"([A-Za-z0-9]+)[ =]+(.+)", text)
+        if option is None or not text.isprintable():
+            self.reasons.append(f"-o {_show(text)} in {variable}")
             return
-        keyword = option["keyword"]
+        keyword, value = option.groups()
         lower = keyword.lower()
-        if lower in _COPIED:
-            self.add(keyword, option["value"], keyword)
-        elif lower not in _IGNORED and not lower.startswith("gssapi"):
-            self.reasons.append(keyword)
+        paths = shlex.split(value) if lower in _PATHS else []
+        if lower in _REFUSED:
+            self.reasons.append(f"{keyword} in {variable}")
+        elif not all(re.match(_ABSOLUTE, path) for path in paths):
+            self.reasons.append(f"relative path in {keyword}")
+        elif lower not in _IGNORED:
+            self.lines.append(f"  {text}")
+
+    def jump_hosts(self) -> list[str]:
+        """Return the machines that ssh reaches with their own blocks, on the way to this host."""
+        for line in self.lines:
+            option = re.match(r"  (?i:proxy(jump|command))[ =]+(.+)", line)
+            if option is None:
+                continue
+            words = re.findall(r"[^\s\"'=,]+", option[2])
+            if option[1].lower() == "jump":
+                # To reach "a,b", ssh starts "ssh -J a b": b does not use its own jump host.
+                words = words[:1]
+            elif not re.search(r"\bssh\s", option[2]):
+                words = []
+            machines = [re.fullmatch(_MACHINE, word) for word in words]
+            return [machine[1] for machine in machines if machine]
+        return []
 
 
-def _describe(name: str, variables: Mapping[str, Any]) -> _Block:
+def _describe(alias: str, variables: Mapping[str, Any]) -> _Block:
     """Return the block of a host with this name and these variables."""
-    block = _Block()
-    if not re.fullmatch(_NAME, name):
-        block.reasons.append("the name")
+    block = _Block(alias)
+    if not re.fullmatch(_NAME, alias):
+        block.reasons.append("invalid name")
     texts = block.read(variables)
+    if texts.get("ansible_connection", "ssh") not in _CONNECTIONS:
+        block.reasons.append("ansible_connection is not ssh")
     if block.reasons:
         return block
-    for keyword, names in _FIELDS.items():
-        chosen = [variable for variable in names if variable in texts]
-        if chosen:
-            block.add(keyword, texts[chosen[0]], chosen[0])
-        elif keyword == "HostName":
-            block.reasons.append("ansible_host")
-    for variable in _ARGUMENTS:
-        block.add_arguments(texts.get(variable, ""), variable)
+    for keyword in ("HostName", "User", "Port"):
+        block.add_field(keyword, texts)
+    # Then in the order of Ansible's command, in which ssh tries the keys.
+    block.add_arguments("ansible_ssh_args", texts)
+    block.add_field("IdentityFile", texts)
+    block.add_arguments("ansible_ssh_common_args", texts)
+    block.add_arguments("ansible_ssh_extra_args", texts)
+    block.lines.append("")
+    if any(_PLAYBOOKS in line for line in block.lines):
+        block.reasons.append("path in the collection: use inventory_dir, not playbook_dir")
     return block
 
 
+def _leads_back(alias: str, blocks: Mapping[str, _Block]) -> bool:
+    """Return whether a host is its own jump host, so that ssh would start itself without end."""
+    reached = set()
+    waiting = [alias]
+    while waiting:
+        name = waiting.pop()
+        if name in reached or name not in blocks:
+            continue
+        reached.add(name)
+        jump_hosts = blocks[name].jump_hosts()
+        if alias in jump_hosts:
+            return True
+        waiting.extend(jump_hosts)
+    return False
+
+
 def openssh_hosts(
-    names: Iterable[str], hostvars: Mapping[str, Mapping[str, Any]], prefix: str = ""
+    names: Iterable[str],
+    hostvars: Mapping[str, Mapping[str, Any]],
+    prefix: str = "",
+    errors: str = "",
 ) -> dict[str, Any]:
     """Return the blocks as text, the names in them, and the hosts that were left out."""
-    texts = []
-    hosts = []
+    blocks = {f"{prefix}{name}": _describe(f"{prefix}{name}", hostvars[name]) for name in names}
+    written = {alias: blocks[alias] for alias in sorted(blocks) if not blocks[alias].reasons}
+    for alias in [alias for alias in written if _leads_back(alias, written)]:
+        written.pop(alias).reasons.append("jump hosts that lead back to it")
+    # The block of each line of the text without these errors.
+    owners = [block for block in written.values() for _line in block.lines]
+    for number, error in re.findall(r"line ([0-9]+): (?!Unsupported)(.+)", errors):
+        owners[int(number) - 1].reasons.append(f"ssh: {error.strip().replace('{', '_')}")
+    hosts = [alias for alias, block in written.items() if not block.reasons]
+    lines = [line for alias in hosts for line in written[alias].lines]
     left_out = []
-    for name in sorted(names):
-        alias = f"{prefix}{name}"
-        block = _describe(alias, hostvars[name])
-        if block.reasons:
-            left_out.append(f"{_show(name)} ({', '.join(block.reasons)})")
-        else:
-            hosts.append(alias)
-            texts.append("\n".join([f"Host {alias}", *block.lines, ""]))
-    return {"text": "\n".join(texts), "hosts": hosts, "left_out": left_out}
+    for alias in sorted(blocks):
+        if reasons := blocks[alias].reasons:
+            name = _show(alias.removeprefix(prefix))
+            left_out.append(f"{name} ({', '.join(reasons)})")
+    return {"text": "\n".join(lines), "hosts": hosts, "left_out": left_out}
 
 
 class FilterModule:

@@ -34,7 +34,6 @@ notes:
     of O(compose).
   - If an expression of O(compose), O(groups), O(keyed_groups) or O(hostnames) fails, there is one
     warning with the number of hosts, or an error if O(strict=true).
-  - Text from the API stays text in the results of expressions, also before ansible-core 2.19.
   - A server without a usable IPv4 address gets C(no-usable-ipv4.invalid.) as C(ansible_host), which
     never resolves, so that Ansible does not connect to whatever the server's name resolves to.
     O(compose) can set another address.
@@ -275,8 +274,8 @@ from ansible.release import __version__ as ansible_version
 from ..module_utils._errors import CloudError, OptionError
 from ..module_utils._models import SELECTING_OPTIONS, Listing, Server, check_min_servers
 from ..module_utils._options import RULES, Connection, Options, connection_from, resolve
-from ..module_utils._selection import explain_empty, explain_unknown, select, wanted_values
-from ..module_utils._text import count_of, redact, summarise
+from ..module_utils._selection import explain, explain_unknown, select, wanted_values
+from ..module_utils._text import count_of, one_line, redact, summarise
 from ..module_utils._url import is_loopback, origin
 from ..plugin_utils._ansible import load_config, setting
 from ..plugin_utils._config import (
@@ -289,22 +288,19 @@ from ..plugin_utils._config import (
     read_options,
     shown_path,
 )
-from ..plugin_utils._groups import ReservedNames, group_hosts
+from ..plugin_utils._existing_hosts import ExistingHosts
+from ..plugin_utils._groups import ReservedNames, group_hosts, leave_out_groups
 from ..plugin_utils._hosts import Host, hosts_from, report_servers, set_host_key_aliases
-from ..plugin_utils._inventory import (
-    KnownServers,
-    add_groups,
-    add_hosts,
-    add_parents,
-    leave_out_groups,
-)
-from ..plugin_utils._names import Naming, assign_names
+from ..plugin_utils._inventory import add_groups, add_hosts, add_parents
+from ..plugin_utils._names import NameRules, Naming, assign_names
 
 if TYPE_CHECKING:
     from ..plugin_utils._cache import CacheEntry
     from ..plugin_utils._expressions import Expressions
 
-_DETAILS = 2  # the verbosity (-vv) that shows requests, retries and decisions of the cache
+# Verbosities: -vv shows requests, retries and decisions of the cache.
+_DETAILS = 2
+_EACH_SERVER = 3
 
 
 class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
@@ -327,8 +323,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         self._token = ""  # for redaction, until the file or the connection gives it
         try:
             options = self._read_config_data(path)
-            folder = os.path.dirname(os.path.abspath(path))
-            connection = connection_from(options, ansible_version, folder)
+            connection = connection_from(options, ansible_version)
             self._token = connection.api_token
             self._add(connection, cache)
         except CloudError as error:
@@ -345,7 +340,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         content = load_config(self.loader, path)
         written = read_options(content, definitions, self.templar, self._vars or {})
         self._token = str(written.get("api_token") or "").strip()
-        options = resolve(written, RULES)
+        options = resolve(written, RULES, os.path.dirname(os.path.abspath(path)))
         converted = convert_options(written, definitions)
         # With the connection's, or Ansible would read its variables, too, and fail at an empty one.
         direct = {**converted, **options.values}
@@ -366,18 +361,25 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         expressions = self._expressions()
         reserved = ReservedNames(self.get_option, inventory.groups)
         reserved.check(inventory.hosts, self._warn)
-        hosts = self._hosts(connection, use_cache, expressions)
-        group_hosts(hosts, reserved.common_group, self.get_option("group_by"), self._warn)
+        listing = self._listing(connection, use_cache)
+        hosts = self._hosts(listing, connection, expressions)
+        group_hosts(hosts, reserved.common_group, self.get_option("group_by"))
         composed = self.get_option("compose") or {}
-        known = KnownServers(inventory, connection.root_url, hosts, composed)
-        naming = self._name_and_compose(hosts, reserved, expressions, known)
-        self._report(hosts, naming.problems(known.obstacle), expressions)
+        existing = ExistingHosts(inventory, connection.root_url, hosts, composed)
+        naming = self._name_and_compose(hosts, reserved, expressions, existing)
+        if self.display.verbosity >= _EACH_SERVER:
+            self._show_servers(listing.servers, naming, expressions)
+        self._report(hosts, naming.problems(), expressions)
+        merged = existing.merged(host.name for host in hosts)
+        if merged:
+            count = count_of(len(merged), "host")
+            self._show(1, f"merged with {count} of other sources: {summarise(merged)}")
         if self.get_option("host_key_alias"):
             set_host_key_aliases(hosts)
         parents = expressions.tree.added if expressions else ()
         kept_parents = leave_out_groups(hosts, parents, inventory.hosts, self._complain)
         add_groups(inventory, hosts, reserved.common_group)
-        add_hosts(inventory, hosts, known)
+        add_hosts(inventory, hosts, existing)
         add_parents(inventory, kept_parents)
 
     def _expressions(self) -> Expressions | None:
@@ -393,10 +395,9 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         return Expressions(self.get_option, self.templar, self._vars)
 
     def _hosts(
-        self, connection: Connection, use_cache: bool, expressions: Expressions | None
+        self, listing: Listing, connection: Connection, expressions: Expressions | None
     ) -> list[Host]:
         """Return a host, without name and groups, for each server that the options select."""
-        listing = self._listing(connection, use_cache)
         servers = self._select(listing.servers)
         has_loopback = is_loopback(origin(connection.base_url)[1])
         show = partial(self._show, 1)
@@ -405,7 +406,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         if expressions:
             expressions.hosts = hosts
         if expressions and self.get_option("filters"):
-            hosts = [host for host in hosts if expressions.is_kept(host)]
+            hosts = [host for host in hosts if not expressions.excluding_filter(host)]
             if servers and not hosts:
                 self._warn(f"filters: no host is left; the account has {count}.")
         line = f"{count} {listing.obtained}; {count_of(len(hosts), 'host')}"
@@ -432,11 +433,9 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         unknown = explain_unknown(account, wanted)
         if unknown and self.get_option("strict"):
             raise OptionError(unknown[0])
-        for message in explain_empty(account, wanted):
-            self._warn(message)
-        if servers:
-            for message in unknown:
-                self._show(1, message)
+        report = partial(self._show, 1) if servers else self._warn
+        for message in explain(account, wanted):
+            report(message)
         return servers
 
     def _listing(self, connection: Connection, use_cache: bool) -> Listing:
@@ -482,7 +481,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         hosts: list[Host],
         reserved: ReservedNames,
         expressions: Expressions | None,
-        known: KnownServers,
+        existing: ExistingHosts,
     ) -> Naming:
         """Name the hosts, sort them, and add what the expressions of the file, if any, give.
 
@@ -491,17 +490,20 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         expressions return other groups, so the number of attempts is limited.
         """
         preferences = [(host.server, host.preferences) for host in hosts]
-        variable_files = setting("YAML_FILENAME_EXTENSIONS") or ()
+        others = self.inventory.hosts
+        extensions = setting("YAML_FILENAME_EXTENSIONS") or ()
+        rules = NameRules(reserved.groups, reserved.prefixes, others, existing.obstacle, extensions)
         clashing = set[str]()
         for _attempt in range(3):
-            naming = assign_names(preferences, reserved.includes, known.is_taken, variable_files)
+            naming = assign_names(preferences, rules)
             for host in hosts:
                 host.name = naming.names[host.server.id]
             hosts.sort(key=lambda host: host.name)
             if expressions is None:
                 return naming
             groups = expressions.compose_all(hosts, self.inventory)
-            clashing = groups.intersection(naming.names.values())
+            # A group with the name of another source's host is left out later.
+            clashing = groups.intersection(naming.names.values()).difference(others)
             if not clashing:
                 expressions.apply()
                 return naming
@@ -510,6 +512,34 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             f"keyed_groups: creates groups with the names of hosts: {summarise(clashing)}.",
             "Set prefix.",
         )
+
+    def _show_servers(
+        self, account: list[Server], naming: Naming, expressions: Expressions | None
+    ) -> None:
+        """Show what each server has become, and why, or what has left it out."""
+        left_out: dict[str, str] = {}
+        for option, values in wanted_values(self.get_option).items():
+            for server in account:
+                if not select([server], {option: values}):
+                    left_out.setdefault(server.id, option)
+        if expressions:
+            for host in expressions.hosts:
+                if not host.name:
+                    left_out[host.server.id] = self._filter(expressions.excluding_filter(host))
+        renamed = {each.server.id: each for each in naming.renamed}
+        for server in sorted(account, key=lambda server: server.label):
+            if server.id in renamed:
+                line = f"{renamed[server.id]}, because {renamed[server.id].reason}"
+            elif server.id in naming.names:
+                line = f"{server.label} is {naming.names[server.id]}"
+            else:
+                line = f"{server.label} is left out by {left_out[server.id]}"
+            self._show(_EACH_SERVER, line)
+
+    def _filter(self, number: int) -> str:
+        """Return an entry of filters that excludes servers, as one line."""
+        entry = self.get_option("filters")[number - 1]
+        return one_line(f"filters: {number}: exclude: {entry['exclude']}")
 
     def _report(
         self, hosts: list[Host], problems: Iterable[str], expressions: Expressions | None

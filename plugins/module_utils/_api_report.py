@@ -9,22 +9,21 @@ from __future__ import annotations
 import platform
 import re
 import ssl
-import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from email.utils import parsedate_to_datetime
 from importlib import metadata
 from typing import Any
 
 from ._client import LIST_SERVERS, Client
-from ._envelope import parse_listing, read_json
+from ._envelope import Page
 from ._errors import CloudError, Forbidden, MalformedResponse, Unauthorized
 from ._http import next_link
 from ._models import FIELDS, SELECTING_OPTIONS
 from ._options import VERSION, Connection
-from ._text import Show, brief
-from ._url import Response, resolve
+from ._request import Response
+from ._text import Show, excerpt
+from ._url import resolve_reference
 
 _MAX_REQUESTS = 3
 _MAX_NAMES = 20  # in each mapping of the report
@@ -52,25 +51,23 @@ def check(
     connection: Connection, warn: Show, ansible: str, show_values: bool
 ) -> tuple[dict[str, Any], CloudError | None]:
     """Read up to three pages, and return the report with the failure, if there was one."""
-    responses: list[Response] = []
-    client = Client(connection._replace(retries=0), warn, keep=responses.append)
+    pages: list[Page] = []
+    client = Client(connection._replace(retries=0), warn, keep=pages.append)
     failure: CloudError | None = None
     try:
         client.list_servers(_MAX_REQUESTS)
     except CloudError as error:
         failure = error
-    now = time.time()
-    servers, more = _received(responses)
-    last = None
-    if len(responses) == client.requests:  # otherwise, the last request had no response
-        last = responses[-1]
+    servers, more = _received(pages)
+    requests = client.requests
+    if failure and not client.last_response and not failure.was_sent:
+        requests -= 1
     report = {
         "versions": _versions(ansible),
-        "tls": _tls(connection),
         "token": _token(more is not None, failure),
         "error_code": None,
-        "requests": client.requests,
-        **_describe_response(last, connection, now),
+        "requests": requests,
+        **_describe_response(client.last_response, connection),
         **_describe_servers(servers, show_values),
         "has_more": more,
     }
@@ -83,37 +80,29 @@ def check(
     return report, failure
 
 
-def _received(responses: Iterable[Response]) -> tuple[list[dict[str, Any]], bool | None]:
+def _received(pages: Iterable[Page]) -> tuple[list[dict[str, Any]], bool | None]:
     """Return the servers of the pages, and ``has_more`` of the last one; None without a page."""
     elements: list[Any] = []
     more: bool | None = None
-    with suppress(MalformedResponse):  # it is the failure
-        for response in responses:
-            page = parse_listing(read_json(response.body))
-            elements += page.data
-            more = page.has_more
+    for page in pages:
+        elements += page.data
+        more = page.has_more
     return [element for element in elements if isinstance(element, dict)], more
 
 
-def _describe_response(
-    response: Response | None, connection: Connection, now: float
-) -> dict[str, Any]:
-    """Describe the last response, without its body; ``now`` is the time at which it ended."""
+def _describe_response(response: Response | None, connection: Connection) -> dict[str, Any]:
+    """Describe the last response, without its body."""
     headers: Mapping[str, str] = {}
     status = None
-    milliseconds = None
     if response:
         headers = response.headers
         status = response.status
-        milliseconds = round(1000 * response.seconds)
     shown = {}
     for name in _HEADERS:
         if name in headers:
-            shown[name] = brief(connection.quote(headers[name]))
+            shown[name] = connection.excerpt(headers[name])
     return {
         "status": status,
-        "milliseconds": milliseconds,
-        "clock_skew": _clock_skew(headers.get("Date", ""), now),
         "link": _link(headers.get("Link", ""), connection.base_url),
         "headers": shown,
     }
@@ -145,7 +134,7 @@ def _describe_servers(servers: list[dict[str, Any]], show_values: bool) -> dict[
 
 
 def _most_common(counts: Counter[str]) -> dict[str, int]:
-    return {brief(text): count for text, count in counts.most_common(_MAX_NAMES)}
+    return {excerpt(text): count for text, count in counts.most_common(_MAX_NAMES)}
 
 
 def _deviations(server: dict[str, Any]) -> Iterable[str]:
@@ -173,16 +162,6 @@ def _versions(ansible: str) -> dict[str, str | None]:
     return versions
 
 
-def _tls(connection: Connection) -> str:
-    if connection.base_url.startswith("http:"):
-        return "not used"
-    if connection.verify is False:
-        return "not verified"
-    if connection.verify is True:
-        return "verified"
-    return "verified with ca_path"
-
-
 def _token(is_listed: bool, failure: CloudError | None) -> str:
     if is_listed:
         return "accepted"
@@ -193,21 +172,12 @@ def _token(is_listed: bool, failure: CloudError | None) -> str:
     return "not known"
 
 
-def _clock_skew(header: str, now: float) -> int | None:
-    """Return by how many seconds the clock of the API is ahead of this machine's."""
-    try:
-        date = parsedate_to_datetime(header)
-        return round(date.timestamp() + 0.5 - now)  # Date has whole seconds
-    except (TypeError, ValueError, OverflowError, IndexError):
-        return None
-
-
 def _link(header: str, base_url: str) -> str:
     if not header:
         return "none"
     target = next_link(header)
     if not target:
         return 'without rel="next"'
-    if resolve(LIST_SERVERS.url(base_url), target) is None:
+    if resolve_reference(LIST_SERVERS.url(base_url), target) is None:
         return 'rel="next" to another origin'
     return 'rel="next" to the same origin'

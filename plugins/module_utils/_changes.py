@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ._errors import MalformedResponse, OptionError
 from ._models import FIELDS, Fields, Server
-from ._text import in_quotes, summarise
+from ._text import as_word, summarise
 
 UNKNOWN = "unknown"  # in a prediction: a value that only the API can set
 MAX_IDS = 20  # of servers with the same name, in a message
@@ -53,7 +53,7 @@ def differences(
 
 def label_of(declared: Mapping[str, Any]) -> str:
     """Return the name or id by which a server is declared, for a message."""
-    return in_quotes(declared.get("name") or declared["id"])
+    return as_word(declared.get("name") or declared["id"])
 
 
 class Change(NamedTuple):
@@ -82,9 +82,9 @@ def decide(params: Mapping[str, Any], servers: Iterable[Server]) -> Change:
         return _create(params)
     label = label_of(params)
     if _differs(server, params, "region"):
-        actual = in_quotes(server.text("region"))
+        actual = as_word(server.text("region"))
         raise OptionError(
-            f"region: {label} is in {actual} and cannot be moved to {in_quotes(params['region'])}.",
+            f"region: {label} is in {actual} and cannot be moved to {as_word(params['region'])}.",
             "The API has not announced a way to move a server.",
         )
     before = dict(server.fields)
@@ -94,7 +94,7 @@ def decide(params: Mapping[str, Any], servers: Iterable[Server]) -> Change:
     if state == "reinstalled":
         if is_resized:
             raise OptionError(
-                f"plan: {label} has the plan {in_quotes(server.text('plan'))}.",
+                f"plan: {label} has the plan {as_word(server.text('plan'))}.",
                 "Reinstalling does not resize: omit plan, or resize the server first.",
             )
         return Change("reinstall", before, {**before, "status": UNKNOWN})
@@ -145,7 +145,7 @@ def _differs(server: Server, params: Mapping[str, Any], field: str) -> bool:
         return False
     if not found[field]["actual"]:
         raise MalformedResponse(
-            f"The API gives no usable {field} for the server {in_quotes(server.id)}.",
+            f"The API gives no usable {field} for the server {as_word(server.id)}.",
             f"Omit {field} to continue without comparing it.",
         )
     return True

@@ -10,14 +10,15 @@ import random
 import time
 from collections.abc import Callable, Mapping
 
-from ._envelope import CHECK_URL, Page, parse_listing, read_json
-from ._errors import CloudError, IncompleteListing, MalformedResponse
+from ._envelope import Page, parse_listing, read_json
+from ._errors import CHECK_URL, CloudError, IncompleteListing, MalformedResponse
 from ._failures import status_error
 from ._http import LIMIT, Http, next_link
 from ._models import Server, merge
 from ._options import Connection
+from ._request import Request, Response
 from ._text import Show, count_of, header_text, redact
-from ._url import Request, Response, is_loopback, origin, resolve
+from ._url import is_loopback, origin, resolve_reference
 
 # All requests of the collection, as the API documents them.
 LIST_SERVERS = Request(
@@ -44,8 +45,9 @@ class Client:
     ``warn`` receives warnings, ``wait`` each wait of more than 5 seconds, and each retry after an
     attempt that took longer, before it begins, ``progress`` how far a listing is that takes longer
     than 10 seconds, and ``trace``, which costs some milliseconds, each request and the other
-    retries. ``keep`` receives each response. ``requests`` is the number of requests so far;
-    ``is_partial``: the API has more servers than the last listing.
+    retries. ``keep`` receives each page. ``requests`` is the number of requests so far, and
+    ``last_response`` the response to the last one, if it had one; ``is_partial``: the API has more
+    servers than the last listing.
     """
 
     def __init__(
@@ -56,7 +58,7 @@ class Client:
         wait: Show = _ignore,
         progress: Show = _ignore,
         trace: Show | None = None,
-        keep: Callable[[Response], None] = _ignore,
+        keep: Callable[[Page], None] = _ignore,
     ) -> None:
         self._connection = connection
         self._warn = warn
@@ -67,6 +69,7 @@ class Client:
         self._http = Http(connection, trace)
         self._next_report = 0.0  # of the progress, as time.monotonic()
         self.requests = 0
+        self.last_response: Response | None = None
         self.is_partial = False
 
     def list_servers(self, pages: int | None = None) -> list[Server]:
@@ -94,11 +97,11 @@ class Client:
             self._report_progress(number, len(servers))
             response = self._send(request, left)
             left -= len(response.body)
-            known = len(servers)
+            count_before = len(servers)
             page = self._add_page(servers, response)
             if not page.has_more:
                 return list(servers.values())
-            if len(servers) == known:
+            if len(servers) == count_before:
                 what = "has no new server" if page.data else "is empty"
                 raise MalformedResponse(
                     f"Page {number} of the listing {what}, but the API reports more servers.",
@@ -116,8 +119,9 @@ class Client:
 
     def _add_page(self, servers: dict[str, Server], response: Response) -> Page:
         content_type = header_text(response.headers.get("Content-Type", "none given"))
-        content = read_json(response.body, self._connection.quote(content_type))
+        content = read_json(response.body, self._connection.excerpt(content_type))
         page = parse_listing(content)
+        self._keep(page)
         merge(servers, page.data)
         return page
 
@@ -134,11 +138,11 @@ class Client:
         link = next_link(headers.get("Link", ""))
         if self._connection.pagination != "link" or not link:
             return None
-        target = resolve(request.url(self._connection.base_url), link)
+        target = resolve_reference(request.url(self._connection.base_url), link)
         if target is None:
             raise MalformedResponse(
                 "The link to the next page leads to another origin: "
-                f"{self._connection.quote(link)}.",
+                f"{self._connection.excerpt(link)}.",
                 "The token stays at the origin of base_url: check that this is the API's own.",
             )
         return first._replace(link=target, query=())
@@ -180,8 +184,9 @@ class Client:
     def _attempt(self, request: Request, limit: int) -> Response:
         """Send a request once; raise CloudError unless its response is a success."""
         self.requests += 1
+        self.last_response = None
         response = self._http.send(request, limit)
-        self._keep(response)
+        self.last_response = response
         if response.status != request.success:
             raise status_error(response, request, self._connection)
         if response.failure:
@@ -213,12 +218,10 @@ class Client:
 
 def _delay(error: CloudError, attempt: int) -> float | None:
     """Return the seconds to wait before the next attempt; None if none would help."""
-    if not error.transient:
+    asked = error.retry_after or 0.0
+    if not error.api_down or asked > _LONGEST_WAIT:
         return None
-    if error.retry_after is not None:
-        if error.retry_after > _LONGEST_WAIT:
-            return None
-        # The jitter prevents many clients from returning at the same moment.
-        return error.retry_after + _random.uniform(0, 0.25)
     doublings = min(attempt - 1, 10)  # a large number of retries would overflow a float
-    return min(_LONGEST_WAIT, _FIRST_WAIT * 2.0**doublings) * _random.uniform(0.5, 1)
+    own = min(_LONGEST_WAIT, _FIRST_WAIT * 2.0**doublings)
+    # The jitter prevents many clients from returning at the same moment.
+    return max(own * _random.uniform(0.5, 1), asked + _random.uniform(0, 0.25))

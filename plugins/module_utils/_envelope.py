@@ -7,13 +7,10 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import Any, NamedTuple
 
-from ._errors import MalformedResponse
+from ._errors import CHECK_URL, MalformedResponse
 from ._text import reason_of
-
-CHECK_URL = "Check base_url: the address of the API, without /api/v1."
 
 
 class Page(NamedTuple):
@@ -26,8 +23,7 @@ class Page(NamedTuple):
 def read_json(body: bytes, content_type: str = "") -> Any:
     """Parse a body, or raise MalformedResponse; ``content_type`` is for the message."""
     try:
-        text = body.decode("utf-8-sig")
-        return json.loads(text, parse_constant=_finite, parse_float=_finite)
+        return json.loads(body.decode("utf-8-sig"))
     except RecursionError:
         raise MalformedResponse("The response is nested too deeply.", CHECK_URL) from None
     except ValueError as error:
@@ -35,22 +31,6 @@ def read_json(body: bytes, content_type: str = "") -> Any:
         if content_type:
             problem += f" (content type: {content_type})"
         raise MalformedResponse(f"{problem}.", CHECK_URL) from None
-
-
-def is_cut(body: bytes) -> bool:
-    """Return whether a body looks like the beginning of a JSON object.
-
-    A proxy may have seen the end of the connection and completed the response. By default, nginx
-    uses HTTP/1.0, in which that is how a body ends.
-    """
-    body = body.strip()
-    if not body.startswith(b"{") or body.endswith(b"}"):
-        return False
-    try:
-        json.JSONDecoder().raw_decode(body.decode(errors="replace"))
-    except (ValueError, RecursionError):
-        return True
-    return False  # an object, and other text after it
 
 
 def parse_listing(content: Any) -> Page:
@@ -64,10 +44,3 @@ def parse_listing(content: Any) -> Page:
     if not isinstance(has_more, bool):
         raise MalformedResponse('The response has no boolean "has_more".', CHECK_URL)
     return Page(data, has_more)
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"{text} is not a finite number")
-    return number

@@ -4,7 +4,7 @@
 
 """The exception tree: every failure between a user's options and a checked list of servers.
 
-The errors with ``api_down`` allow the use of a stale cache entry.
+After the errors with ``api_down``, a request is repeated, and a stale cache entry may be used.
 
     CloudError
     ├── OptionError            an option is missing or malformed
@@ -20,7 +20,7 @@ The errors with ``api_down`` allow the use of a stale cache entry.
     │   ├── NotFound           404
     │   ├── RateLimited        429                                             (api_down)
     │   ├── Redirected         3xx
-    │   └── ServerFailed       5xx                                             (api_down)
+    │   └── ServerFailed       408, 5xx                                        (api_down)
     ├── MalformedResponse      not the documented envelope
     │   └── IncompleteListing  has_more, and no way to continue
     └── TooFewServers          fewer servers than min_servers requires
@@ -46,18 +46,25 @@ if sys.version_info < (3, 10):  # noqa: UP036
     raise SystemExit(1)
 
 
+# The next step if the response is not the API's.
+CHECK_URL = "Check base_url: the address of the API, without /api/v1."
+
+
 class CloudError(Exception):
     """Base class: ``problem`` says what was wrong, and ``next_step`` what to do.
 
     ``status`` is the HTTP status, if there was one; ``code`` is stable, for scripts. ``api_down``
-    means that the last good listing may be used for a while. ``retry_after`` is the number of
-    seconds that the API asks to wait, if it does; ``attempts`` how often a request was sent.
+    means that a further attempt may succeed, and that the last good listing may be used for a
+    while. ``retry_after`` is the number of seconds that the API asks to wait, if it does;
+    ``attempts`` how often a request was tried, and ``was_sent`` whether it was sent, although there
+    is no response.
     """
 
     code = "error"
     api_down = False
     retry_after: float | None = None
     attempts = 1
+    was_sent = False
 
     def __init__(self, problem: str, next_step: str = "", status: int | None = None) -> None:
         super().__init__(problem, next_step, status)
@@ -78,11 +85,6 @@ class CloudError(Exception):
     def as_result(self) -> dict[str, Any]:
         """Return ``error`` of a module's result or of an event."""
         return {"code": self.code, "status": self.status, "message": self.message}
-
-    @property
-    def transient(self) -> bool:
-        """Whether a further attempt may succeed."""
-        return self.api_down
 
 
 class OptionError(CloudError):
@@ -175,15 +177,10 @@ class Redirected(StatusError):
 
 
 class ServerFailed(StatusError):
-    """5xx: the API, or a proxy in front of it, is failing."""
+    """408 and 5xx: the API, or a proxy in front of it, is failing."""
 
     code = "server_error"
     api_down = True
-
-    @property
-    def transient(self) -> bool:
-        """Whether a further attempt may succeed."""
-        return self.status in (500, 502, 503, 504)
 
 
 class MalformedResponse(CloudError):

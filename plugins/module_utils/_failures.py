@@ -7,18 +7,20 @@
 from __future__ import annotations
 
 import http.client
+import importlib.util
 import os
 import re
 import socket
 import ssl
 import sys
+import sysconfig
 import time
 from datetime import timezone
 from email.utils import parsedate_to_datetime
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urljoin
 
-from ._envelope import CHECK_URL
 from ._errors import (
+    CHECK_URL,
     CloudError,
     Forbidden,
     MissingLibrary,
@@ -34,16 +36,17 @@ from ._errors import (
     Unreachable,
 )
 from ._options import Connection
+from ._request import Request, Response, Route
 from ._text import excerpt, header_text, one_line, reason_of, redact
-from ._url import Request, Response, Route
+from ._url import API_PATH, normalize_base_url
 
-# The responses of nginx, Apache and Go to plain HTTP on such a port do.
-_mentions_tls = re.compile(rb"(?i)\b(https|ssl)\b").search
-
-_SET_CA_PATH = "If the certificate is from a private CA, set ca_path to a PEM bundle."
-# Values of verify_code, which OpenSSL calls X509_V_ERR_CERT_NOT_YET_VALID and so on.
-_EXPIRED = (9, 10)
-_OTHER_HOST = (62, 64)  # another name, another address
+_CHECK_CONNECTION = (
+    "Check base_url (scheme, host and port), the network, and any firewall or proxy."
+)
+_CHECK_TLS = (
+    "Check base_url (scheme, host and port), any proxy, and the clock of this machine. For a "
+    "private CA, set ca_path to its PEM bundle. Python 3.13 and later check certificates strictly."
+)
 
 
 def shown_url(request: Request, connection: Connection) -> str:
@@ -51,7 +54,7 @@ def shown_url(request: Request, connection: Connection) -> str:
     url, mark, _query = request.url(connection.base_url).partition("?")
     shown = redact(one_line(url), connection.api_token)
     if request.query:
-        parameters = [(name, connection.quote(value)) for name, value in request.query]
+        parameters = [(name, connection.excerpt(value)) for name, value in request.query]
         query = urlencode(parameters, safe="*")  # MASK stays readable
         return f"{shown}?{query}"
     if mark:
@@ -65,14 +68,11 @@ def status_error(response: Response, request: Request, connection: Connection) -
     wait = retry_after(response.headers.get("Retry-After", ""))
     if wait is not None:
         details += f" It asks to wait {wait:.0f} s."
-    text = connection.quote(response.body.decode("utf-8", "replace"))
+    text = connection.excerpt(response.body.decode("utf-8", "replace"))
     if text and "html" not in response.headers.get("Content-Type", "").lower():
         details += f' The response is "{text}".'
     error = _error_of_status(response, request, connection, details)
     error.retry_after = wait
-    is_plain_http = not response.route.is_encrypted
-    if response.status == 400 and is_plain_http and _mentions_tls(response.body):
-        error.next_step = "Write https instead of http in base_url: the port requires TLS."
     return error
 
 
@@ -106,18 +106,50 @@ def _error_of_status(
         problem = f"The API is throttling requests (HTTP 429).{details}"
         return RateLimited(problem, "Run again later, or less often.", status)
     if 300 <= status < 400:
-        location = connection.quote(header_text(response.headers.get("Location", "")))
-        target = f'"{location}"' if location else "nowhere"
-        return Redirected(
-            f"The API redirects to {target}, which is not followed (HTTP {status}).{details}",
-            "If the API is there, set base_url to it.",
-            status,
-        )
-    if 500 <= status < 600:
-        problem = f"The API is failing (HTTP {status}).{details}"
+        return _redirected(response, request, connection, details)
+    if status == 408 or 500 <= status < 600:
+        what = "timed out waiting for the request" if status == 408 else "is failing"
+        problem = f"The API {what} (HTTP {status}).{details}"
         return ServerFailed(problem, "Run again later.", status)
     problem = f"The API returned an unexpected status (HTTP {status}).{details}"
     return StatusError(problem, request.next_step, status)
+
+
+def _redirected(
+    response: Response, request: Request, connection: Connection, details: str
+) -> Redirected:
+    location = header_text(response.headers.get("Location", ""))
+    target = f'"{connection.excerpt(location)}"' if location else "nowhere"
+    next_step = request.next_step
+    base_url = _base_url_of_target(location, response.route.url, request, connection)
+    if base_url:
+        next_step = f'If that is the API, set base_url to "{base_url}".'
+    return Redirected(
+        f"The API redirects to {target}, which is not followed (HTTP {response.status}).{details}",
+        next_step,
+        response.status,
+    )
+
+
+def _base_url_of_target(location: str, url: str, request: Request, connection: Connection) -> str:
+    """Return the base_url with which the target of a redirect would be requested.
+
+    An empty text if there is none, it is the one that is set, it would send the token unencrypted,
+    or a message can't show it as it is.
+    """
+    try:
+        target, _mark, _query = urljoin(url, location).partition("?")
+        root = target.removesuffix(API_PATH + request.path)
+        base_url = normalize_base_url(root)
+    except (ValueError, OptionError):
+        return ""
+    if root == target or base_url == connection.base_url:
+        return ""
+    if base_url.startswith("http:") and connection.base_url.startswith("https:"):
+        return ""
+    if connection.excerpt(root) != root:
+        return ""
+    return root
 
 
 def _no_access_to_proxy(route: Route, details: str = "") -> StatusError:
@@ -148,7 +180,7 @@ def no_connection(route: Route, seconds: float) -> TimedOut:
     """Make the error for an address, or several of them, that did not accept a connection."""
     return TimedOut(
         f"No connection to {route.place} within {seconds:.3g} s.",
-        "Check base_url, the network, and any firewall or proxy.",
+        _CHECK_CONNECTION,
     )
 
 
@@ -175,9 +207,8 @@ def unusable_requests(error: Exception) -> MissingLibrary:
     """Make the error for an exception that the import of requests raised."""
     if isinstance(error, ModuleNotFoundError) and error.name == "requests":
         missing = MissingLibrary(
-            "The Python library requests is not installed.",
-            f"Install it where Ansible runs: {sys.executable} -m pip install requests, pipx inject "
-            "ansible-core requests, or the system's package python3-requests.",
+            f"The Python library requests is not installed for {sys.executable}.",
+            f"Install it: {_how_to_install_requests()}.",
         )
         missing.library = "requests"
         return missing
@@ -187,6 +218,24 @@ def unusable_requests(error: Exception) -> MissingLibrary:
         f"Install it again where Ansible runs: {sys.executable} -m pip install --force-reinstall "
         "requests, or the system's package python3-requests.",
     )
+
+
+def _how_to_install_requests() -> str:
+    """Return the command that adds requests to this Python, by the place where it is installed."""
+    parent, name = os.path.split(sys.prefix)
+    if parent.endswith("/pipx/venvs"):
+        return f"`pipx inject {name} requests`"
+    if parent.endswith("/uv/tools"):
+        return f"`uv tool install --with requests {name}`, with its other options --with, if any"
+    is_system = sys.prefix == sys.base_prefix
+    has_pip = importlib.util.find_spec("pip") is not None
+    # With this file, pip refuses to install anything (PEP 668).
+    marker = os.path.join(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED")
+    if is_system and (os.path.exists(marker) or not has_pip):
+        return "the system's package python3-requests (`apt install python3-requests`)"
+    if has_pip:
+        return f"`{sys.executable} -m pip install requests`"
+    return f"`uv pip install --python {sys.executable} requests`"
 
 
 def check_bundle(path: str, route: Route) -> None:
@@ -224,30 +273,21 @@ def transport_error(
     reason = _what_failed(causes)
     if reason.startswith("tunnel connection failed: 407"):
         return _no_access_to_proxy(route)
-    next_step = "Check base_url, the network and any proxy."
-    # What servers do with plain HTTP on a port for TLS: they send an alert of TLS, or nothing.
-    ended = _find(causes, ConnectionResetError, http.client.BadStatusLine)
-    if ended and route.proxy is None and not route.is_encrypted:
-        next_step += " If the port requires TLS, write https in base_url."
-    return Unreachable(f"Cannot reach {route.place}: {reason}.", next_step)
+    return Unreachable(f"Cannot reach {route.place}: {reason}.", _CHECK_CONNECTION)
 
 
 def _tls_failed(error: BaseException, place: str) -> TLSFailed:
     reason = getattr(error, "verify_message", "") or getattr(error, "reason", "") or str(error)
     if reason in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE"):
-        return TLSFailed(
-            f"TLS with {place} failed: the server does not use TLS.",
-            "Check scheme and port of base_url and of any proxy; for a private CA, set ca_path.",
-        )
+        reason = "the server does not use TLS"
     if reason.isupper():  # the name of an OpenSSL constant
         reason = reason.replace("_", " ").lower()
-    next_step = _SET_CA_PATH
-    code = getattr(error, "verify_code", None)
-    if code in _EXPIRED:
-        next_step = f"Check the clock of this machine and the dates of the certificate. {next_step}"
-    elif code in _OTHER_HOST or not isinstance(error, ssl.SSLError):
-        next_step = f"Check the host in base_url, and any proxy. {next_step}"
-    return TLSFailed(f"TLS with {place} failed: {excerpt(reason).rstrip('.')}.", next_step)
+    return TLSFailed(f"TLS with {place} failed: {excerpt(reason).rstrip('.')}.", _CHECK_TLS)
+
+
+def is_handshake_timeout(error: BaseException) -> bool:
+    """Return whether TLS took too long; requests reports it like a slow response."""
+    return "handshake" in str(_find(_causes(error), TimeoutError))
 
 
 def _causes(error: BaseException) -> list[BaseException]:
@@ -278,7 +318,7 @@ def _what_failed(causes: list[BaseException]) -> str:
         if isinstance(cause, OSError) and cause.strerror and not isinstance(cause, ssl.SSLError):
             return reason_of(cause)
         if cause.__class__ is OSError and cause.args:  # a proxy that refuses a tunnel
-            return reason_of(cause).lower()
+            return excerpt(reason_of(cause)).lower()
     ended = (http.client.IncompleteRead, http.client.RemoteDisconnected)
     for cause in causes:
         if isinstance(cause, http.client.HTTPException) and not isinstance(cause, ended):

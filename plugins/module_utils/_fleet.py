@@ -6,49 +6,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ._changes import MAX_IDS, ServerIndex, differences, label_of
 from ._errors import OptionError
 from ._models import Fields, Server
-from ._text import in_quotes, summarise
+from ._text import as_word, summarise
 
 _FIELDS = ("plan", "region", "status")
-_KEYS = ("name", "id", *_FIELDS)
 
 
-def check_entries(entries: Sequence[Mapping[Any, Any]]) -> None:
-    """Raise OptionError at the first entry that is wrong, or that repeats an earlier name or id."""
-    positions: dict[tuple[str, str], int] = {}
+def declared_servers(entries: Iterable[Mapping[str, str | None]]) -> list[dict[str, str]]:
+    """Return the keys that each entry sets; raise OptionError at an empty value."""
+    servers = []
     for position, entry in enumerate(entries, start=1):
-        where = f"servers: {_entry_label(entry, position)}"
-        for key, value in entry.items():
-            _check_value(where, key, value)
-        keys = [key for key in ("name", "id") if key in entry]
-        if len(keys) == 2:
-            raise OptionError(f"{where} has both name and id.", "Set exactly one of them.")
-        if not keys:
-            raise OptionError(f"{where} has neither name nor id.", "Set exactly one of them.")
-        key = keys[0]
-        value = entry[key].strip()
-        earlier = positions.setdefault((key, value), position)
-        if earlier != position:
+        server = {key: value for key, value in entry.items() if value is not None}
+        if not all(value.strip() for value in server.values()):
             raise OptionError(
-                f"{where} declares the same {key} as entry {earlier}.", "Remove one of them."
+                f"servers: entry {position} has an empty value.", "Set a value or remove the key."
             )
-
-
-def _check_value(where: str, key: object, value: object) -> None:
-    if key not in _KEYS:
-        raise OptionError(
-            f"{where} has the unknown key {in_quotes(str(key))}.",
-            f"The keys of an entry are {', '.join(_KEYS)}.",
-        )
-    if value is not None and not isinstance(value, str):
-        raise OptionError(f"{where}: {key} must be text.", "Quote the value.")
-    if not value or not value.strip():
-        raise OptionError(f"{where}: {key} must not be empty.", "Set a value or remove the key.")
+        servers.append(server)
+    return servers
 
 
 def compare(
@@ -56,7 +35,7 @@ def compare(
 ) -> dict[str, Any]:
     """Return the findings, as the module ``fleet_info`` does.
 
-    Raises OptionError if two of the checked entries declare the same server.
+    Raises OptionError if two entries declare the same server.
     """
     comparison = _Comparison(servers)
     for position, entry in enumerate(entries, start=1):
@@ -71,8 +50,10 @@ class _Comparison:
 
     def __init__(self, servers: Sequence[Server]) -> None:
         self._index = ServerIndex(servers)
-        # The entry that declares a server, with its position, by the id of the server.
-        self._entries: dict[str, tuple[Mapping[str, str], int]] = {}
+        # The entry that declares a server, by the id of the server.
+        self._entries: dict[str, Mapping[str, str]] = {}
+        # The position of the entry that declares a server, by what identifies the server.
+        self._positions: dict[object, int] = {}
         self._ambiguous_ids: set[str] = set()
         self._missing: list[Mapping[str, str]] = []
         self._different: list[dict[str, Any]] = []
@@ -86,33 +67,34 @@ class _Comparison:
         declared = {key: value.strip() for key, value in entry.items()}
         wanted = declared.get("name") or declared["id"]
         found = self._index.find(declared)
+        identity: object = declared.get("name"), declared.get("id")
+        if len(found) == 1:
+            identity = found[0].id
+        earlier = self._positions.setdefault(identity, position)
+        if earlier != position:
+            raise OptionError(
+                f"servers: entry {position} ({as_word(wanted)}) declares the same server as "
+                f"entry {earlier}.",
+                "Remove one of them.",
+            )
         if not found:
             self._missing.append(entry)
-            self._lines.append((wanted, "", f"{in_quotes(wanted)} is missing"))
+            self._lines.append((wanted, "", f"{as_word(wanted)} is missing"))
             return
         if len(found) > 1:
             ids = sorted(server.id for server in found)
             shown = summarise(ids, MAX_IDS)
             self._ambiguous_ids.update(ids)
             self._ambiguous.append({"name": wanted, "ids": ids})
-            line = f"{in_quotes(wanted)} is the name of {len(ids)} servers ({shown})"
+            line = f"{as_word(wanted)} is the name of {len(ids)} servers ({shown})"
             self._lines.append((wanted, "", line))
             return
-        server = found[0]
-        earlier = self._entries.get(server.id)
-        if earlier:
-            raise OptionError(
-                f"servers: {_entry_label(declared, position)} declares the same server as "
-                f"{_entry_label(*earlier)}.",
-                "Remove one of them.",
-            )
-        self._entries[server.id] = (declared, position)
+        self._entries[found[0].id] = declared
 
     def add_server(self, server: Server, allow_unexpected: bool) -> None:
         """Compare a server with the entry that declares it; without one, it is unexpected."""
         if server.id in self._entries:
-            declared, _position = self._entries[server.id]
-            self._add_differences(server, declared)
+            self._add_differences(server, self._entries[server.id])
         elif server.id not in self._ambiguous_ids:
             self._unexpected.append(server.fields)
             if not allow_unexpected:
@@ -156,20 +138,12 @@ def _list_differences(fields: Mapping[str, Mapping[str, Any]]) -> str:
     parts = []
     for field, values in fields.items():
         actual = values["actual"]
-        expected = in_quotes(values["expected"])
+        expected = as_word(values["expected"])
         if actual:
-            parts.append(f"the {field} {in_quotes(actual)} instead of {expected}")
+            parts.append(f"the {field} {as_word(actual)} instead of {expected}")
         else:
             parts.append(f"no {field} (expected {expected})")
     *first, last = parts
     if not first:
         return last
     return f"{', '.join(first)} and {last}"
-
-
-def _entry_label(entry: Mapping[Any, Any], position: int) -> str:
-    """Return the position of an entry, with its name or id, for a message."""
-    wanted = entry.get("name") or entry.get("id")
-    if not isinstance(wanted, str):
-        return f"entry {position}"
-    return f"entry {position} ({in_quotes(wanted.strip())})"

@@ -14,11 +14,11 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ._envelope import CHECK_URL, is_cut
-from ._errors import CloudError, MalformedResponse
+from ._errors import CHECK_URL, CloudError, MalformedResponse
 from ._failures import (
     check_bundle,
     invalid_url,
+    is_handshake_timeout,
     no_connection,
     no_socks,
     shown_url,
@@ -26,8 +26,9 @@ from ._failures import (
     unusable_requests,
 )
 from ._options import Connection
+from ._request import Request, Response, Route
 from ._text import Show, header_text
-from ._url import Request, Response, Route, is_loopback, origin, proxy_address
+from ._url import is_loopback, origin, proxy_address
 
 if TYPE_CHECKING:
     import requests
@@ -58,7 +59,7 @@ class Http:
         started = time.monotonic()
         response = None
         try:
-            response = self._exchange(self._session, request, limit, started)
+            response = self._exchange(self._session, request, limit)
         finally:
             if self._trace:
                 self._trace(self._describe(request, response, time.monotonic() - started))
@@ -70,13 +71,11 @@ class Http:
             self._session.close()
             self._session = None
 
-    def _exchange(
-        self, session: requests.Session, request: Request, limit: int, started: float
-    ) -> Response:
-        """Send a request, and read its response; ``started`` is the time, as monotonic()."""
+    def _exchange(self, session: requests.Session, request: Request, limit: int) -> Response:
+        """Send a request, and read its response."""
         import urllib3
 
-        received, route = self._open(session, request, started)
+        received, route = self._open(session, request)
         failure: CloudError | None = None
         body = b""
         if received.status_code != request.success:
@@ -88,12 +87,9 @@ class Http:
                 failure = error
             except (OSError, urllib3.exceptions.HTTPError, ValueError) as error:
                 failure = transport_error(error, route, self._connection.timeout)
-        seconds = time.monotonic() - started
-        return Response(received.status_code, received.headers, body, seconds, route, failure)
+        return Response(received.status_code, received.headers, body, route, failure)
 
-    def _open(
-        self, session: requests.Session, request: Request, started: float
-    ) -> tuple[requests.Response, Route]:
+    def _open(self, session: requests.Session, request: Request) -> tuple[requests.Response, Route]:
         """Send a request, and return its response with an unread body, and its route."""
         import requests
         import urllib3
@@ -109,9 +105,11 @@ class Http:
         connecting = timeout if proxy else min(timeout, _LONGEST_CONNECT)
         if route.proxy == "":
             raise invalid_url(route)  # requests would raise a TypeError
-        if route.is_encrypted and settings["verify"]:
-            bundle = settings["verify"]
-            check_bundle(requests.utils.DEFAULT_CA_BUNDLE_PATH if bundle is True else bundle, route)
+        bundle = settings["verify"]
+        if bundle is True:
+            bundle = requests.utils.DEFAULT_CA_BUNDLE_PATH
+        if bundle and self._connection.base_url.startswith("https:"):
+            check_bundle(bundle, route)
         try:
             prepared = session.prepare_request(
                 requests.Request(request.method, url, params=request.query)
@@ -120,27 +118,26 @@ class Http:
             adapter = session.get_adapter(url)
             received = adapter.send(prepared, timeout=(connecting, timeout), **settings)
         except (OSError, urllib3.exceptions.HTTPError, ValueError) as error:
-            raise self._error(error, route, connecting, started) from None
+            raise self._error(error, route, connecting) from None
         return received, route
 
-    def _error(
-        self, error: Exception, route: Route, connecting: float, started: float
-    ) -> CloudError:
+    def _error(self, error: Exception, route: Route, connecting: float) -> CloudError:
         """Make the error for an exception; ``connecting`` is the limit of the connection."""
-        from requests import exceptions as known
-        from urllib3.exceptions import LocationValueError
+        from requests import exceptions
+        from urllib3.exceptions import LocationValueError, MaxRetryError
 
-        if isinstance(error, known.InvalidSchema):
+        if isinstance(error, exceptions.InvalidSchema):
             return no_socks(route)
-        if isinstance(error, (known.InvalidURL, LocationValueError)):
+        if isinstance(error, (exceptions.InvalidURL, LocationValueError)):
             return invalid_url(route)
-        timeout = self._connection.timeout
         # The TLS handshake has the limit of the connection, too.
-        is_early = isinstance(error, known.Timeout) and time.monotonic() - started < timeout
-        if is_early or isinstance(error, known.ConnectTimeout):
+        if isinstance(error, exceptions.ConnectTimeout) or is_handshake_timeout(error):
             return no_connection(route, connecting)
-        is_tls = isinstance(error, known.SSLError)
-        return transport_error(error, route, timeout, is_tls)
+        is_tls = isinstance(error, exceptions.SSLError)
+        failure = transport_error(error, route, self._connection.timeout, is_tls)
+        # As requests uses it, urllib3 raises this only for what happened before it could send.
+        failure.was_sent = not any(isinstance(cause, MaxRetryError) for cause in error.args)
+        return failure
 
     def _read(self, received: requests.Response, limit: int) -> bytes:
         """Return the decompressed body.
@@ -153,7 +150,7 @@ class Http:
         encoding = header_text(received.headers.get("Content-Encoding", ""))
         if encoding.lower() not in ("", "identity", "gzip"):
             raise MalformedResponse(
-                f'The response has the encoding "{self._connection.quote(encoding)}", '
+                f'The response has the encoding "{self._connection.excerpt(encoding)}", '
                 "although only gzip was requested.",
                 CHECK_URL,
             )
@@ -173,11 +170,7 @@ class Http:
             raise MalformedResponse(
                 "The response claims to be compressed with gzip, but is not.", CHECK_URL
             ) from None
-        content = bytes(body)
-        is_empty = encoding.lower() == "gzip" and not content
-        if is_empty or is_cut(content):
-            raise urllib3.exceptions.ProtocolError
-        return content
+        return bytes(body)
 
     def _describe(self, request: Request, response: Response | None, seconds: float) -> str:
         """Describe a request and its response on one line."""

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ._errors import MalformedResponse, TooFewServers
-from ._text import count_of, first_of, in_quotes
+from ._text import as_word, count_of, first_of
 
 # The fields that the API documents for a server, in its order; their values are text.
 FIELDS = ("id", "name", "status", "plan", "region", "ipv4", "created_at")
@@ -18,8 +18,6 @@ FIELDS = ("id", "name", "status", "plan", "region", "ipv4", "created_at")
 GROUP_FIELDS = {"status": "status_", "plan": "plan_", "region": "region_"}
 # The options that keep only the servers with one of their values, with the field of these values.
 SELECTING_OPTIONS = {"statuses": "status", "plans": "plan", "regions": "region"}
-
-MAX_LEVELS = 100  # of lists and mappings; Ansible's own programs fail at a few hundred
 
 _REPORT = "The API does not document such a response: check base_url, then ask the provider."
 
@@ -44,8 +42,8 @@ class Server(NamedTuple):
         """The name, if there is one, and the id, for a message."""
         name = self.text("name")
         if not name:
-            return in_quotes(self.id)
-        return f"{in_quotes(name)} ({in_quotes(self.id)})"
+            return as_word(self.id)
+        return f"{as_word(name)} ({as_word(self.id)})"
 
 
 class Listing(NamedTuple):
@@ -65,14 +63,10 @@ def server_from_api(element: Any, position: int) -> Server:
 
     Documented fields of the wrong type are dropped, and so are fields with text that UTF-8 can't
     encode: JSON can contain halves of characters, but neither a file nor a terminal can. Raises
-    MalformedResponse if the element is not an object, is nested too deeply, or has no ``id`` that
-    is a non-empty text.
+    MalformedResponse if the element is not an object, or has no ``id`` that is a non-empty text.
     """
     if not isinstance(element, dict):
         raise MalformedResponse(f"Element {position} of data is not an object.", _REPORT)
-    if is_too_deep(element):
-        problem = f"Element {position} of data is nested deeper than {MAX_LEVELS} levels."
-        raise MalformedResponse(problem, _REPORT)
     fields = {}
     for key, value in element.items():
         has_type = isinstance(value, str) or key not in FIELDS
@@ -123,18 +117,6 @@ def check_min_servers(servers: Collection[Server], least: int) -> None:
             f"min_servers: {least} or more expected, but the account has {len(servers)}.",
             "Check whether the token is for the right account.",
         )
-
-
-def is_too_deep(value: Any, levels: int = MAX_LEVELS) -> bool:
-    """Return whether lists and mappings are nested deeper than ``levels``, the value included."""
-    if isinstance(value, dict):
-        value = value.values()
-    elif not isinstance(value, (list, tuple)):
-        return False
-    if levels == 0:
-        return True
-    inner = [item for item in value if not isinstance(item, str)]
-    return any(is_too_deep(item, levels - 1) for item in inner)
 
 
 def _can_be_encoded(value: Any) -> bool:

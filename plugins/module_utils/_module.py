@@ -6,22 +6,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ansible.module_utils.basic import AnsibleModule, _load_params, missing_required_lib
+from ansible.module_utils.basic import AnsibleModule, _load_params
 
 from ._client import Client
 from ._errors import CloudError, IncompleteListing, MissingLibrary, NotYetLive, OptionError
 from ._models import Server, describe_unusable
 from ._options import RULES, Connection, connection_argument_spec, connection_from, resolve
-from ._text import SECRET_LENGTH, Show, summarise
+from ._text import SECRET_LENGTH, Show
 
-_is_reserved = re.compile(r"__?ansible_").match
 _ON_CONTROL_NODE = (
-    "The task usually runs on the control node, with `delegate_to: localhost`: then other hosts "
-    "neither need the library nor get the token."
+    "Or run the task on the control node, with `delegate_to: localhost`; if it is there already, "
+    'set `ansible_python_interpreter: "{{ ansible_playbook_python }}"`.'
 )
 _PLACES = " in the task or in module_defaults"
 _WHOLE_ACCOUNT = (
@@ -58,40 +56,13 @@ class Task:
                 error.next_step = _WHOLE_ACCOUNT
             raise
         if whole_account:
-            return self.for_result(servers)
+            self.warn_of_fields(servers)
         return servers
 
-    def for_result(self, servers: list[Server]) -> list[Server]:
-        """Return servers as a result can have them, and warn about fields that they lack.
-
-        Ansible gives a meaning to some keys in the result of a module, at any depth: it drops those
-        with _ansible_ (2.16), and fails for __ansible_type (2.19 and later).
-        """
+    def warn_of_fields(self, servers: list[Server]) -> None:
+        """Warn about documented fields that servers in the result lack."""
         for message in describe_unusable(servers):
             self.warn(message)
-        reserved: set[str] = set()
-        kept = []
-        for server in servers:
-            fields = _without_reserved(server.fields, reserved)
-            kept.append(server._replace(fields=fields))
-        if reserved:
-            self.warn(f"Fields whose names Ansible reserves are left out: {summarise(reserved)}.")
-        return kept
-
-
-def _without_reserved(value: Any, reserved: set[str]) -> Any:
-    """Return a JSON value without the keys that Ansible reserves, which are added to a set."""
-    if isinstance(value, list):
-        return [_without_reserved(item, reserved) for item in value]
-    if not isinstance(value, Mapping):
-        return value
-    kept = {}
-    for key, item in value.items():
-        if _is_reserved(key):
-            reserved.add(key)
-        else:
-            kept[key] = _without_reserved(item, reserved)
-    return kept
 
 
 def run(
@@ -126,7 +97,7 @@ def failure(error: CloudError) -> dict[str, Any]:
     """Return the result of a task that fails."""
     message = str(error)
     if isinstance(error, MissingLibrary) and error.library == "requests":
-        message = f"{missing_required_lib('requests')}. {_ON_CONTROL_NODE}"
+        message = f"{message} {_ON_CONTROL_NODE}"
     result: dict[str, Any] = {
         "changed": False,
         "msg": message,

@@ -10,13 +10,13 @@ import difflib
 import math
 import os
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ._errors import OptionError
-from ._text import brief, excerpt, one_line, redact
-from ._token import read_file, register, token_in_file, token_in_text
-from ._url import check_base_url
+from ._text import as_word, excerpt, one_line, redact
+from ._token import check_not_a_path, expanded, read_file, register, token_in_file, token_in_text
+from ._url import normalize_base_url
 
 VERSION = "1.0.0"
 
@@ -42,17 +42,39 @@ _OF_LISTINGS: dict[str, dict[str, Any]] = {
 RULES = {**_IN_ENVIRONMENT, **_OF_LISTINGS}
 VARIABLES = {option: f"SERVER_MANAGEMENT_{option.upper()}" for option in _IN_ENVIRONMENT}
 _TOKEN_OPTIONS = ("api_token", "api_token_file")
+_PATHS = (*_TOKEN_OPTIONS, "ca_path")  # api_token by mistake
+# The options that other inventory plugins have under these names.
+_OTHER_NAMES = {
+    "access_token": "api_token",  # community.general.linode
+    "api_endpoint": "base_url",  # hetzner.hcloud, vultr.cloud, netbox
+    "api_key": "api_token",  # vultr.cloud
+    "conditional_groups": "groups",  # azure_rm
+    "endpoint_url": "base_url",  # amazon.aws
+    "exclude_filters": "filters",  # amazon.aws
+    "facts_prefix": "hostvars_prefix",  # community.general.proxmox
+    "hostvar_expressions": "compose",  # azure_rm
+    "include_filters": "filters",  # amazon.aws
+    "label_selector": "filters",  # hetzner.hcloud
+    "locations": "regions",  # hetzner.hcloud
+    "token": "api_token",  # hetzner.hcloud, netbox
+    "types": "plans",  # hetzner.hcloud, community.general.linode
+    "url": "base_url",  # community.general.proxmox
+    "variables": "compose",  # community.general.scaleway
+    "vars_prefix": "hostvars_prefix",  # google.cloud
+}
 
 
 class Options(NamedTuple):
-    """The value of each option, and where it is from.
+    """The value of each option, where it is from, and its absolute path if it names a file.
 
     An origin is the name of the option if the user has written it, the name of the environment
-    variable, or an empty text for the default.
+    variable, or an empty text for the default. A path of the environment stays relative to the
+    working directory.
     """
 
     values: dict[str, Any]
     origins: dict[str, str]
+    paths: dict[str, str]
 
 
 class Connection(NamedTuple):
@@ -78,7 +100,7 @@ class Connection(NamedTuple):
     def __repr__(self) -> str:
         return f"Connection({self.base_url!r})"  # without the token
 
-    def quote(self, text: str) -> str:
+    def excerpt(self, text: str) -> str:
         """Return text from the API for a message: one short line without the token."""
         return excerpt(redact(text, self.api_token, shortest=1))
 
@@ -103,15 +125,19 @@ def connection_argument_spec() -> dict[str, dict[str, Any]]:
     return spec
 
 
-def resolve(written: Mapping[Any, Any], rules: Mapping[str, Mapping[str, Any]]) -> Options:
+def resolve(
+    written: Mapping[Any, Any], rules: Mapping[str, Mapping[str, Any]], folder: str = ""
+) -> Options:
     """Return the value of each option, for every module and plugin alike.
 
     It is what the user has written (``written`` has neither defaults nor the environment), else
     that of the environment, where an empty variable counts as not set, else the default. Null
     counts as not written, except for the token, where it is an empty text, and an error later:
     usually a template has rendered to nothing, and no other account's token must replace it.
+
+    Relative paths that the user has written are relative to ``folder``.
     """
-    options = Options({}, {})
+    options = Options({}, {}, {})
     for option, rule in rules.items():
         value = written.get(option)
         origin = option
@@ -129,25 +155,25 @@ def resolve(written: Mapping[Any, Any], rules: Mapping[str, Mapping[str, Any]]) 
             value = convert(label, value, rule)
         options.values[option] = value
         options.origins[option] = origin
+        if value and option in _PATHS:
+            start = folder if origin == option else ""
+            options.paths[option] = os.path.join(start, expanded(value))
     return options
 
 
-def connection_from(
-    options: Options, ansible_version: str, folder: str = "", places: str = ""
-) -> Connection:
+def connection_from(options: Options, ansible_version: str, places: str = "") -> Connection:
     """Check the options that ``resolve`` returns; raise OptionError at the first bad one.
 
-    Relative paths that the user has written are relative to ``folder``, those of the environment to
-    the working directory. ``places`` names, for a message, where the user can write an option.
+    ``places`` names, for a message, where the user can write an option.
     """
     values = options.values
     _check_values(values, places)
-    base_url = check_base_url(values["base_url"])
-    token, token_origin, token_path = _token(options, folder, places)
+    base_url = normalize_base_url(values["base_url"])
+    token, token_origin, token_path = _token(options, places)
     register(token)
     verify = values["validate_certs"]
     if values["ca_path"]:
-        bundle = _bundle(options, folder)
+        bundle = _bundle(options.paths["ca_path"])
         verify = verify and bundle
     return Connection(
         base_url=base_url,
@@ -182,12 +208,12 @@ def _check_values(values: Mapping[str, Any], places: str) -> None:
         )
 
 
-def _token(options: Options, folder: str, places: str) -> tuple[str, str, str]:
+def _token(options: Options, places: str) -> tuple[str, str, str]:
     """Return the token, the option or variable that it is from, and the path of any file.
 
     A token of the environment is used only if neither of its options is written.
     """
-    values, origins = options
+    values, origins, paths = options
     written = [option for option in _TOKEN_OPTIONS if origins[option] == option]
     for option in written:
         if not values[option].strip():
@@ -200,49 +226,62 @@ def _token(options: Options, folder: str, places: str) -> tuple[str, str, str]:
         raise OptionError("api_token and api_token_file: both are set.", "Set only one of them.")
     usable = written or [option for option in _TOKEN_OPTIONS if values[option]]
     if not usable:
-        raise OptionError(
-            "api_token: a token is required.",
-            f"Set it or api_token_file{places}, or one of the environment variables "
-            f"{VARIABLES['api_token']} and {VARIABLES['api_token_file']}.",
-        )
+        raise _no_token(places)
     option = usable[0]
     origin = origins[option]
+    path = paths[option]
     if option == "api_token":
+        check_not_a_path(origin, path)
         return token_in_text(origin, values[option]), origin, ""
-    if not written:
-        folder = ""
-    token, path = token_in_file(origin, values[option], folder)
-    return token, origin, path
+    return token_in_file(origin, values[option], path), origin, path
 
 
-def _bundle(options: Options, folder: str) -> str:
-    """Return the path of the file with certificates."""
-    if options.origins["ca_path"] != "ca_path":
-        folder = ""
-    path, content = read_file("ca_path", options.values["ca_path"], folder)
-    if b"CERTIFICATE-----" not in content:
+def _no_token(places: str) -> OptionError:
+    variables = [VARIABLES[option] for option in _TOKEN_OPTIONS]
+    empty = [variable for variable in variables if variable in os.environ]
+    problem = "api_token: a token is required."
+    if empty:
+        problem = f"api_token: a token is required; set, but empty: {', '.join(empty)}."
+    return OptionError(
+        problem,
+        f"Set it or api_token_file{places}, or one of the environment variables "
+        f"{' and '.join(variables)}.",
+    )
+
+
+def _bundle(path: str) -> str:
+    """Return the path of the file with certificates, after a check."""
+    label = f"ca_path: {one_line(path)}"
+    if b"CERTIFICATE-----" not in read_file(label, path):
         raise OptionError(
-            f"ca_path: {one_line(path)}: the file has no certificate in PEM format "
-            "(-----BEGIN CERTIFICATE-----).",
+            f"{label}: the file has no certificate in PEM format (-----BEGIN CERTIFICATE-----).",
             "To trust the usual certificate authorities, leave ca_path out.",
         )
     return path
 
 
-def unknown_option(
-    key: object, valid: Collection[str], problem: str, advice: str = ""
-) -> OptionError:
-    """Make the error for a key that is not an option, with the most similar one, or ``advice``.
+def unknown_names(given: Iterable[object], valid: Collection[str], place: str = "") -> list[str]:
+    """Return the names that are not valid, for a message, each with what it may mean.
 
-    Only the start of the key is shown: without a space after the colon, a value is part of it.
+    Only the start of a name is shown: without a space after the colon, a value is part of it.
+    ``place`` follows each name.
     """
-    name = re.split(r"[:=\s]", one_line(str(key)), maxsplit=1)[0]
-    if name in valid:
-        return OptionError(f"{name}: must be followed by a colon and a space.")
-    near = difflib.get_close_matches(name, valid, n=1)
-    if near:
-        advice = f"Did you mean {near[0]}?"
-    return OptionError(f"{name}: {problem}", advice)
+    unknown = []
+    for key in given:
+        if key in valid:
+            continue
+        name = excerpt(re.split(r"[:=\s]", one_line(str(key)), maxsplit=1)[0])
+        shown_name = f"{name}{place}"
+        meant = _OTHER_NAMES.get(name)
+        near = difflib.get_close_matches(name, valid, n=1, cutoff=0.85)
+        if name in valid:
+            shown_name += " (a colon and a space must follow it)"
+        elif meant in valid:
+            shown_name += f" (here: {meant})"
+        elif near:
+            shown_name += f" (did you mean {near[0]}?)"
+        unknown.append(shown_name)
+    return unknown
 
 
 _FLAGS = dict.fromkeys(("yes", "on", "1", "true", "t", "y", "1.0"), True)
@@ -266,12 +305,12 @@ def convert(label: str, value: Any, rule: Mapping[str, Any]) -> Any:
     if kind == "int":
         number = _to_number(value)
         if number is None or not number.is_integer():
-            raise OptionError(f"{label}: must be a whole number, but is {shown(value)}.")
+            raise OptionError(f"{label}: must be a whole number, but is {as_word(str(value))}.")
         return int(number)
     if kind == "float":
         number = _to_number(value)
         if number is None:
-            raise OptionError(f"{label}: must be a number, but is {shown(value)}.")
+            raise OptionError(f"{label}: must be a number, but is {as_word(str(value))}.")
         return number
     if isinstance(value, (list, Mapping)):
         raise OptionError(f"{label}: must be text, not a list or a mapping.")
@@ -284,7 +323,7 @@ def convert(label: str, value: Any, rule: Mapping[str, Any]) -> Any:
     choices = rule.get("choices", [value])
     if value not in choices:
         expected = ", ".join(choices)
-        raise OptionError(f"{label}: must be one of {expected}, but is {shown(value)}.")
+        raise OptionError(f"{label}: must be one of {expected}, but is {as_word(str(value))}.")
     return value
 
 
@@ -295,8 +334,3 @@ def _to_number(value: Any) -> float | None:
         return float(value)
     except (ValueError, OverflowError):
         return None
-
-
-def shown(value: Any) -> str:
-    """Return the beginning of a value for a message."""
-    return brief(str(value)) or "empty"

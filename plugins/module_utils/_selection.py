@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 from ._errors import OptionError
 from ._models import SELECTING_OPTIONS, Server
 from ._options import GetOption
-from ._text import brief, first_of, in_quotes, summarise
+from ._text import as_word, first_of, summarise
 
 
 def wanted_values(get_option: GetOption) -> dict[str, list[str]]:
@@ -47,64 +47,47 @@ def select(servers: Iterable[Server], wanted: Mapping[str, list[str]]) -> list[S
     return selected
 
 
-def explain_empty(servers: Collection[Server], wanted: Mapping[str, list[str]]) -> list[str]:
-    """Return one message for each option of ``wanted`` that matches no server of the account.
-
-    If each option matches some servers, but no server matches all of them, there is one message for
-    all options. The list is empty if ``select`` keeps servers, or if the account has none.
-    """
-    if not servers or select(servers, wanted):
-        return []
-    messages = []
-    for option, values in wanted.items():
-        if not select(servers, {option: values}):
-            messages.append(_no_server_has(option, values, servers))
-    if messages:
-        return messages
-    parts = []
-    for option in wanted:
-        field = SELECTING_OPTIONS[option]
-        parts.append(f"{field}: {_known_values(servers, field)}")
-    options = ", ".join(wanted)
-    known = "; ".join(parts)
-    return [f"{options}: no server matches all of these options; the account has {known}."]
-
-
-def explain_unknown(servers: Collection[Server], wanted: Mapping[str, list[str]]) -> list[str]:
+def explain(servers: Collection[Server], wanted: Mapping[str, list[str]]) -> list[str]:
     """Return one message for each option of ``wanted`` with values that no server has.
 
-    The list is empty if the account has no servers.
+    If there is none and no server matches all options, there is one message for all of them. The
+    list is empty if the account has no servers.
     """
     if not servers:
         return []
+    messages = explain_unknown(servers, wanted)
+    if messages or select(servers, wanted):
+        return messages
+    fields = [SELECTING_OPTIONS[option] for option in wanted]
+    known = "; ".join(f"{field}: {_known_values(servers, field)}" for field in fields)
+    options = ", ".join(wanted)
+    return [f"{options}: no server matches all of these options; the account has {known}."]
+
+
+def explain_unknown(servers: Collection[Server], wanted: Mapping[str, Iterable[str]]) -> list[str]:
+    """Return one message for each option of ``wanted`` with values that no server has."""
     messages = []
     for option, values in wanted.items():
         field = SELECTING_OPTIONS[option]
         known = {server.text(field).strip() for server in servers}
-        unknown = [value for value in values if value.strip() not in known]
-        if unknown:
-            messages.append(_no_server_has(option, unknown, servers))
+        unknown = {value.strip() for value in values} - known
+        if servers and unknown:
+            shown = _known_values(servers, field)
+            message = f"{option}: no server has {summarise(unknown)}; the account has {shown}."
+            messages.append(message)
     return messages
 
 
-def explain_case(servers: Collection[Server], statuses: Iterable[str]) -> list[str]:
+def explain_case(servers: Collection[Server], statuses: Collection[str]) -> list[str]:
     """Return a message if some statuses differ only in case from those of the account.
 
     Any other status may be one that no server has yet, for which a playbook waits.
     """
-    wanted = {status.strip() for status in statuses}
-    known = {server.text("status").strip() for server in servers}
-    left_out = {status.casefold() for status in known - wanted}
-    misspelled = [status for status in wanted - known if status.casefold() in left_out]
-    if not misspelled:
-        return []
-    return [_no_server_has("statuses", misspelled, servers)]
-
-
-def _no_server_has(option: str, values: Iterable[str], servers: Iterable[Server]) -> str:
-    field = SELECTING_OPTIONS[option]
-    known = _known_values(servers, field)
-    return f"{option}: no server has {summarise(values)}; the account has {known}."
+    given = {status.strip() for status in statuses}
+    left_out = {server.text("status").strip() for server in servers} - given
+    folded = {status.casefold() for status in left_out}
+    misspelled = [status for status in given if status.casefold() in folded]
+    return explain_unknown(servers, {"statuses": misspelled})
 
 
 def _known_values(servers: Iterable[Server], field: str) -> str:
@@ -113,5 +96,5 @@ def _known_values(servers: Iterable[Server], field: str) -> str:
     if not texts:
         return "none"
     counts = Counter(sorted(texts))
-    named = [f"{in_quotes(brief(text))} ({count})" for text, count in counts.most_common()]
+    named = [f"{as_word(text)} ({count})" for text, count in counts.most_common()]
     return first_of(named, 5)

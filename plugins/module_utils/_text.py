@@ -7,11 +7,10 @@
 ======================  ==============================================================
 Function                Text in a message
 ======================  ==============================================================
-``Connection.quote``    a part of a response: ``redact``, then ``excerpt``
-``Server.label``        a server: its name and id, each with ``in_quotes``
-``in_quotes``           a name or value in a sentence
-``brief``               a value in a list, at most 60 characters
-``summarise``           several values in quotes: the first three, and how many more
+``Connection.excerpt``  a part of a response: ``redact``, then ``excerpt``
+``Server.label``        a server: its name and id, each with ``as_word``
+``as_word``             a name or value in a sentence
+``summarise``           several values: the first three, and how many more
 ``first_of``            the same for texts that are in order and short
 ``count_of``            a number with its noun
 ``reason_of``           what an exception says
@@ -37,7 +36,6 @@ MASK = "********"
 SECRET_LENGTH = 16  # characters; a shorter token may be a part of ordinary text
 
 _MAX_EXCERPT = 160  # characters
-_MAX_BRIEF = 60  # characters
 
 # Text that can't be a template: it contains neither braces, number signs and per cent signs, which
 # start one, nor brackets, quotation marks and parentheses, without which nothing can be called.
@@ -67,18 +65,13 @@ def excerpt(text: str) -> str:
     return text[: _MAX_EXCERPT - 3] + "..."
 
 
-def brief(text: str) -> str:
-    """Return the beginning of a text as one line of at most 60 characters, to name a value."""
-    return one_line(text)[:_MAX_BRIEF]
-
-
-def in_quotes(text: str) -> str:
-    """Return an excerpt, in quotation marks unless the text is one word.
+def as_word(text: str) -> str:
+    """Return an excerpt that is one word of a sentence: in quotation marks unless it is one.
 
     With them, a server's name can't look like a part of the message.
     """
     shown = excerpt(text)
-    if _is_one_word(text):
+    if _is_one_word(shown):
         return shown
     return json.dumps(shown, ensure_ascii=False)
 
@@ -88,7 +81,7 @@ def reason_of(error: BaseException) -> str:
     text = str(error)
     if isinstance(error, OSError) and error.strerror and not error.filename:
         text = error.strerror.lower()  # without the number
-    return excerpt(text).rstrip(".") or type(error).__name__
+    return one_line(text).rstrip(".") or type(error).__name__
 
 
 def count_of(number: int, noun: str) -> str:
@@ -99,8 +92,8 @@ def count_of(number: int, noun: str) -> str:
 
 
 def summarise(texts: Iterable[str], shown: int = 3) -> str:
-    """Name the first few of some texts, sorted and in quotes, and count the others."""
-    names = {in_quotes(brief(text)) for text in texts}
+    """Name the first few of some texts, sorted, and count the others."""
+    names = {as_word(text) for text in texts}
     return first_of(sorted(names), shown)
 
 

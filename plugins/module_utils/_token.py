@@ -25,13 +25,27 @@ def token_in_text(origin: str, text: str) -> str:
     return token
 
 
-def token_in_file(origin: str, given: str, folder: str) -> tuple[str, str]:
-    """Return the token in the file that ``origin`` names, and the path of the file.
+def check_not_a_path(origin: str, path: str) -> None:
+    """Raise OptionError if a token is the path of a file, such as a secret of a pipeline."""
+    if os.path.isfile(path):
+        raise OptionError(
+            f"{origin}: the value is the path of a file, and not a token.",
+            "Set api_token_file (SERVER_MANAGEMENT_API_TOKEN_FILE in the environment) instead.",
+        )
 
-    Raises TokenFileUnusable, without the content of the file.
+
+def token_in_file(origin: str, given: str, path: str) -> str:
+    """Return the token in the file that ``origin`` names; ``given`` is the path as it was set.
+
+    Raises TokenFileUnusable, without the content of the file, and without the path if it may be a
+    token that was set by mistake.
     """
-    path, content = read_file(origin, given, folder, TokenFileUnusable)
     label = f"{origin}: {one_line(path)}"
+    if _is_like_a_path(given, path):
+        content = read_file(label, path, TokenFileUnusable)
+    else:
+        hidden = "The value is not shown, because it may be a token."
+        content = read_file(origin, path, TokenFileUnusable, hidden)
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise TokenFileUnusable(f"{label}: the file is encoded in UTF-16.", "Save it as UTF-8.")
     content = content.removeprefix(codecs.BOM_UTF8)
@@ -42,7 +56,7 @@ def token_in_file(origin: str, given: str, folder: str) -> tuple[str, str]:
         "The file must contain only the token: no comment, no second line, and not the word Bearer."
     )
     _check(token, label, TokenFileUnusable, advice)
-    return token, path
+    return token
 
 
 def _check(token: str, label: str, error_class: type[OptionError], advice: str) -> None:
@@ -64,26 +78,24 @@ def register(token: str) -> None:
             register_secret(token)
 
 
-def read_file(
-    origin: str, given: str, folder: str, error_class: type[OptionError] = OptionError
-) -> tuple[str, bytes]:
-    """Return the path of the file that an option or variable names, and its content.
+def expanded(path: str) -> str:
+    """Replace ~ and environment variables in a path."""
+    return os.path.expanduser(os.path.expandvars(path))
 
-    Without the path in the error if it may be a token that was set by mistake.
-    """
-    expanded = os.path.expanduser(os.path.expandvars(given))
-    path = os.path.join(folder, expanded)
+
+def read_file(
+    label: str, path: str, error_class: type[OptionError] = OptionError, advice: str = ""
+) -> bytes:
+    """Return the content of a file; ``label`` begins the message of an error."""
     reason = "not a path"  # if it contains a null character
     try:
         with open(path, "rb") as file:
-            return path, file.read()
+            return file.read()
     except OSError as error:
         reason = str(error.strerror).lower()
     except ValueError:
         pass
-    if _is_like_a_path(given, path):
-        raise error_class(f"{origin}: {one_line(path)}: {reason}.")
-    raise error_class(f"{origin}: {reason}.", "The value is not shown, because it may be a token.")
+    raise error_class(f"{label}: {reason}.", advice)
 
 
 def _is_like_a_path(given: str, path: str) -> bool:

@@ -2,19 +2,17 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Requests, responses, and their URLs: the option base_url, and origins."""
+"""URLs: the option base_url, references, origins, and addresses."""
 
 from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Mapping
-from typing import NamedTuple
 from urllib.parse import urljoin, urlsplit
 
-from ._errors import CloudError, OptionError
+from ._errors import OptionError
 
-_API_PATH = "/api/v1"
+API_PATH = "/api/v1"
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 # Parsers find different hosts in URLs with these characters. For example, a backslash is a slash
@@ -22,66 +20,7 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 is_ambiguous = re.compile(r"[\s\\\x00-\x1f\x7f]").search
 
 
-class Request(NamedTuple):
-    """What is requested: ``path`` is below the base URL, ``query`` has the parameters that we add.
-
-    ``link`` replaces ``path`` for a page whose URL the API has sent. ``success`` is the only status
-    that is not an error. The others are for messages: ``subject`` is what is requested, and
-    ``next_step`` what to do after a 404 or a status that is not expected.
-    """
-
-    method: str
-    path: str
-    scope: str
-    subject: str
-    next_step: str
-    success: int = 200
-    query: tuple[tuple[str, str], ...] = ()
-    link: str = ""
-
-    def url(self, base_url: str) -> str:
-        """Return the URL, without ``query``."""
-        return self.link or base_url + self.path
-
-
-class Route(NamedTuple):
-    """Where a request goes: its URL, and the address of the proxy that is used, if there is one."""
-
-    url: str
-    proxy: str | None = None
-
-    @property
-    def is_encrypted(self) -> bool:
-        """Whether the URL is of https."""
-        return urlsplit(self.url).scheme == "https"
-
-    @property
-    def place(self) -> str:
-        """The host and the port, and the proxy, for a message."""
-        _scheme, host, port = origin(self.url)
-        if ":" in host:
-            host = f"[{host}]"
-        place = f"{host}:{port}"
-        if self.proxy is None:
-            return place
-        return f"{place} through the proxy {self.proxy}".rstrip()
-
-
-class Response(NamedTuple):
-    """A response, whatever its status; ``seconds`` is how long the request took.
-
-    ``failure``: why the body could not be read, which is empty then.
-    """
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-    seconds: float
-    route: Route
-    failure: CloudError | None = None
-
-
-def check_base_url(text: str) -> str:
+def normalize_base_url(text: str) -> str:
     """Return the URL that endpoints are added to: without a trailing slash, ending in /api/v1.
 
     Equivalent URLs become one: the host is in lower case, and a default port is left out
@@ -108,9 +47,9 @@ def check_base_url(text: str) -> str:
     default_port = f":{_DEFAULT_PORTS[parts.scheme]}"
     netloc = parts.netloc.lower().removesuffix(default_port).rstrip(":")
     url = parts._replace(netloc=netloc).geturl().rstrip("/")
-    if parts.path.rstrip("/").endswith(_API_PATH):
+    if parts.path.rstrip("/").endswith(API_PATH):
         return url
-    return url + _API_PATH
+    return url + API_PATH
 
 
 def origin(url: str) -> tuple[str, str, int | None]:
@@ -123,7 +62,7 @@ def origin(url: str) -> tuple[str, str, int | None]:
     return parts.scheme, host, port
 
 
-def resolve(url: str, reference: str) -> str | None:
+def resolve_reference(url: str, reference: str) -> str | None:
     """Return the absolute URL of a reference on the page ``url``; None for another origin."""
     if is_ambiguous(reference):
         return None

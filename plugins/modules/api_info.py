@@ -76,11 +76,6 @@ report:
       returned: always
       type: dict
       sample: {collection: 1.0.0, ansible: 2.21.5, python: 3.13.0, requests: 2.32.5}
-    tls:
-      description: V(verified), V(verified with ca_path), V(not verified) or V(not used).
-      returned: always
-      type: str
-      sample: verified
     token:
       description: V(accepted), V(rejected), V(may lack the scope servers:read) or V(not known).
       returned: always
@@ -101,16 +96,6 @@ report:
       returned: always
       type: int
       sample: 1
-    milliseconds:
-      description: The duration of the last request, or null if it had no response.
-      returned: always
-      type: int
-      sample: 84
-    clock_skew:
-      description: By how many seconds the API's clock is ahead of this machine's, or null.
-      returned: always
-      type: int
-      sample: 0
     as_documented:
       description: Whether the list of servers is as documented, or null if none was received.
       returned: always

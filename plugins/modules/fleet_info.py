@@ -35,8 +35,8 @@ options:
         O(servers[].id).
       - Only the fields that an entry declares are compared.
       - Values are text. Quote those that YAML reads as a number or boolean. White space around a
-        value is ignored, as it is around the values of the API. An empty value, an unknown key and
-        a server that is declared twice are errors that name the entry.
+        value is ignored, as it is around the values of the API. An empty value and a server that is
+        declared twice are errors that name the entry.
     type: list
     elements: dict
     required: true
@@ -196,21 +196,32 @@ error:
 
 from typing import Any
 
-from ..module_utils._fleet import check_entries, compare
+from ..module_utils._fleet import compare, declared_servers
 from ..module_utils._module import Task, run
 
-# Ansible does not check the keys of an entry, so that the error can name the entry.
 OPTIONS = {
-    "servers": {"type": "list", "elements": "dict", "required": True},
+    "servers": {
+        "type": "list",
+        "elements": "dict",
+        "required": True,
+        "options": {
+            "name": {"type": "str"},
+            "id": {"type": "str"},
+            "plan": {"type": "str"},
+            "region": {"type": "str"},
+            "status": {"type": "str"},
+        },
+        "required_one_of": [("name", "id")],
+        "mutually_exclusive": [("name", "id")],
+    },
     "allow_unexpected": {"type": "bool", "default": False},
 }
 
 
 def execute(task: Task) -> dict[str, Any]:
     """Compare the fleet with the account."""
-    entries = task.params["servers"]
+    entries = declared_servers(task.params["servers"])
     allow_unexpected = task.params["allow_unexpected"]
-    check_entries(entries)
     if not entries and allow_unexpected:
         task.warn("servers: the list is empty and allow_unexpected is set: nothing is compared.")
     servers = task.list_servers(whole_account=True)

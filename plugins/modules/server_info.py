@@ -165,13 +165,7 @@ error:
 from typing import Any
 
 from ..module_utils._module import Task, run
-from ..module_utils._selection import (
-    explain_case,
-    explain_empty,
-    explain_unknown,
-    select,
-    wanted_values,
-)
+from ..module_utils._selection import explain, explain_case, select, wanted_values
 
 OPTIONS = {
     "id": {"type": "str"},
@@ -197,9 +191,9 @@ def execute(task: Task) -> dict[str, Any]:
     # A loop that waits for a server selects it by name, id or status: no match is normal there.
     if params["id"] is None and params["name"] is None:
         places = {option: values for option, values in wanted.items() if option != "statuses"}
-        for message in explain_unknown(servers, places) or explain_empty(servers, places):
+        for message in explain(servers, places):
             task.warn(message)
-    selected = task.for_result(selected)
+    task.warn_of_fields(selected)
     return {"servers": [server.fields for server in selected]}
 
 

@@ -21,7 +21,7 @@ from ..module_utils._envelope import parse_listing, read_json
 from ..module_utils._errors import CloudError, MalformedResponse
 from ..module_utils._models import Listing, Server, merge
 from ..module_utils._options import Connection
-from ..module_utils._text import Show, one_line
+from ..module_utils._text import Show, reason_of
 
 _FORMAT = 1
 # Exceptions raised by reading a damaged entry, in the cache plugin or in Ansible's decoder.
@@ -48,21 +48,17 @@ def open_entry(
         inventory_plugin.load_cache_plugin()
     except Exception as error:  # noqa: BLE001  # a cache plugin may raise anything
         warn(
-            f"The cache {name} can't be used: {_reason_of(error)}. Check cache_plugin and "
+            f"The cache {name} can't be used: {reason_of(error)}. Check cache_plugin and "
             "cache_connection."
         )
         return None
     if name.rpartition(".")[2] == "memory":
         warn(
             f"cache: the cache plugin {name} keeps nothing between two commands, so the cache "
-            "has no effect. Set cache_plugin, for example to ansible.builtin.jsonfile."
+            "has no effect. Set cache_plugin, for example to ansible.builtin.jsonfile, or "
+            "cache: false."
         )
     return CacheEntry(inventory_plugin.cache, name, connection, fresh, grace, warn, trace)
-
-
-def _reason_of(error: Exception) -> str:
-    """Return what an exception of a cache plugin says: often a long path, and then the reason."""
-    return one_line(str(error)).rstrip(".") or type(error).__name__
 
 
 @dataclass
@@ -163,7 +159,7 @@ class CacheEntry:
         except Exception as error:  # noqa: BLE001  # a cache plugin may raise anything
             # Otherwise, Ansible tries again after the source, and reports that the source failed.
             self.cache.pop(self.key, None)
-            self.warn(f"The cache {self.plugin} can't be written: {_reason_of(error)}.")
+            self.warn(f"The cache {self.plugin} can't be written: {reason_of(error)}.")
 
     def _read(self) -> Listing | None:
         """Return the entry, if it can be used at all."""
@@ -174,10 +170,10 @@ class CacheEntry:
             if entry is not None:
                 return self._parse(entry)
         except _DAMAGED as error:
-            self.warn(f"The cache entry is damaged and not used: {_reason_of(error)}.")
+            self.warn(f"The cache entry is damaged and not used: {reason_of(error)}.")
         except Exception as error:  # noqa: BLE001  # a cache plugin may raise anything
             self._is_down = True
-            self.warn(f"The cache {self.plugin} can't be read: {_reason_of(error)}.")
+            self.warn(f"The cache {self.plugin} can't be read: {reason_of(error)}.")
         return None
 
     def _parse(self, entry: Any) -> Listing:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+from ansible.errors import AnsibleUndefinedVariable
 from ansible.parsing.quoting import unquote
 
 from ..module_utils._errors import OptionError
@@ -20,12 +21,11 @@ from ..module_utils._options import (
     Connection,
     GetOption,
     convert,
-    shown,
-    unknown_option,
+    unknown_names,
 )
 from ..module_utils._selection import wanted_values
-from ..module_utils._text import Show, one_line
-from ._ansible import is_identifier, is_ignored, reason_text, without_origin
+from ..module_utils._text import Show, as_word, one_line
+from ._ansible import is_encrypted, is_identifier, is_ignored, reason_text, without_origin
 
 PLUGIN = "server_management.cloud.servers"
 
@@ -86,24 +86,43 @@ def read_options(
 ) -> dict[str, Any]:
     """Return the options in the content of an inventory file, with templates rendered.
 
-    Raises OptionError if the file is not ours, at the first key that is not an option, and at a
-    template or vault value that fails.
+    Raises OptionError if the file is not ours, or has keys that are not options, and at a template
+    or vault value that fails.
     """
     if not isinstance(content, dict):
         raise OptionError("must be a mapping of options to values.")
     if content.get("plugin") != PLUGIN:
         raise OptionError(f"plugin: must be {PLUGIN}.")
-    # For options of other collections.
-    advice = f"`ansible-doc -t inventory {PLUGIN}` shows all options."
-    for key in content:
-        if key not in definitions:
-            raise unknown_option(key, definitions, "there is no such option.", advice)
+    unknown = unknown_names(content, definitions)
+    keyed_groups = content.get("keyed_groups")
+    if isinstance(keyed_groups, list):
+        for entry in keyed_groups:
+            if isinstance(entry, Mapping):
+                unknown += unknown_names(entry, _KEYED_GROUP, " of keyed_groups")
+    if unknown:
+        raise OptionError(
+            f"{', '.join(unknown)}: there is no such option.",
+            f"`ansible-doc -t inventory {PLUGIN}` shows all options.",
+        )
     templar.available_variables = extra_vars
     written: dict[str, Any] = dict(without_origin(content))
     for option, value in written.items():
-        if value is not None and option not in EXPRESSION_OPTIONS:
+        if option == "keyed_groups" and isinstance(value, list):
+            written[option] = [_render_keyed_group(entry, templar) for entry in value]
+        elif value is not None and option not in EXPRESSION_OPTIONS:
             written[option] = _render(option, value, templar)
     return written
+
+
+def _render_keyed_group(entry: Any, templar: Any) -> Any:
+    """Render those texts of an entry that are the same for all hosts."""
+    if not isinstance(entry, Mapping):
+        return entry
+    rendered = dict(entry)
+    for key in ("prefix", "separator", "default_value"):
+        if isinstance(entry.get(key), str):
+            rendered[key] = _render(f"keyed_groups: {key}", entry[key], templar)
+    return rendered
 
 
 def _render(option: str, value: Any, templar: Any) -> Any:
@@ -112,16 +131,20 @@ def _render(option: str, value: Any, templar: Any) -> Any:
     That option is not replaced by its default or by the environment.
     """
     try:
-        result = templar.template(value)
-        if getattr(value, "__ENCRYPTED__", False):  # up to 2.18 a vault value is decrypted late
-            result = str(value)
+        # Before ansible-core 2.19, templar.template(value) does not decrypt a vault value.
+        result = str(value) if is_encrypted(value) else templar.template(value)
     except Exception as error:  # noqa: BLE001  # a lookup or a filter may raise anything
         # Ansible up to 2.18 quotes the template, and a secret may be written into it.
         reason = str(error)
         if isinstance(value, str):
             reason = reason.replace(value, "the template")
-        reason = reason_text(reason) or type(error).__name__
-        raise OptionError(f"{option}: {reason}") from None
+        reason = reason_text(reason).rstrip(".") or type(error).__name__
+        advice = ""
+        if isinstance(error, AnsibleUndefinedVariable):
+            advice = "Only extra vars can be used here."
+            if option == "api_token":
+                advice += " Write the token as an inline `!vault` value, or use a lookup."
+        raise OptionError(f"{option}: {reason}.", advice) from None
     return "" if result is None else result
 
 
@@ -214,8 +237,8 @@ def _check_cache_timeout(get_option: GetOption, written: Collection[str]) -> Non
         )
     if "cache_timeout" not in written:
         raise OptionError(
-            "cache_timeout: is 0 in ansible.cfg or in the environment, so that an entry of the "
-            "cache never expires.",
+            "cache_timeout: is 0 in ansible.cfg (there also as fact_caching_timeout) or in the "
+            "environment, so that an entry of the cache never expires.",
             "Write cache_timeout in this file: 1 asks the API at each run, 0 never expires.",
         )
 
@@ -229,7 +252,7 @@ def _check_expressions(get_option: GetOption) -> None:
         )
     for name in get_option("compose") or {}:
         if not isinstance(name, str) or not is_identifier(name):
-            raise OptionError(f"compose: {shown(name)} can't be the name of a variable.")
+            raise OptionError(f"compose: {as_word(str(name))} can't be the name of a variable.")
     for name in get_option("groups") or {}:
         if _is_blank(name):
             raise OptionError("groups: a group must have a name.")
@@ -259,10 +282,6 @@ def _check_filters(entries: Iterable[Any]) -> None:
 def _check_keyed_group(entry: Any) -> None:
     if not isinstance(entry, Mapping) or _is_blank(entry.get("key")):
         raise OptionError("keyed_groups: each entry must be a mapping with a key.")
-    for key in entry:
-        if key not in _KEYED_GROUP:
-            error = unknown_option(key, _KEYED_GROUP, "there is no such key.")
-            raise OptionError(f"keyed_groups: {error.message}", error.next_step)
     # As in Ansible, whose helper fails for each host.
     if None not in (entry.get("default_value"), entry.get("trailing_separator")):
         raise OptionError("keyed_groups: default_value and trailing_separator exclude each other.")

@@ -14,33 +14,27 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..module_utils._errors import CloudError
-from ..module_utils._models import GROUP_FIELDS, Fields, Server
+from ..module_utils._models import Fields, Server
 from ..module_utils._text import is_plain, plain
-from ._names import assign_names
+from ._names import GROUPS_OF_ANSIBLE, NameRules, assign_names
 
 Event = dict[str, Any]
 
-# The key of the host name in ``changed`` and ``before``, beside the API's fields.
+# The key of a server's host name: in its events, and in ``changed`` and ``before``.
 HOSTNAME = "inventory_hostname"
 
-# The groups of an inventory file with default options.
-_GROUPS = frozenset({"all", "ungrouped", "server_management"})
-_GROUP_PREFIXES = tuple(GROUP_FIELDS.values())
+# Playbooks run on this host for an event that is about no host. A server that is gone has none: its
+# name may be another server's by now.
+_NO_HOST = "localhost"
+
+# Those of an inventory file with default options. Nothing is known about other sources.
+_RULES = NameRules({**GROUPS_OF_ANSIBLE, "server_management": "of group"})
 
 _ABSENT = object()  # instead of a value that a record does not have
 
 # Punctuation of our own messages, which is replaced so that they read well as plain text.
 _in_parentheses = re.compile(r" \(([^()]*)\)")
 _PUNCTUATION = str.maketrans(";=", ", ", "\"'`[]!")
-
-
-def _is_group(name: str) -> bool:
-    """Return whether a group of an inventory file with default options has or can get a name."""
-    return name in _GROUPS or name.startswith(_GROUP_PREFIXES)
-
-
-def _is_taken(_name: str, _server: Server) -> bool:
-    return False  # nothing is known about the hosts of other sources
 
 
 class Snapshot:
@@ -52,7 +46,7 @@ class Snapshot:
     def __init__(self, servers: Mapping[str, Server], hosts: str) -> None:
         self.servers = servers
         preferences = [(server, [server.text(hosts)]) for server in servers.values()]
-        self.names = assign_names(preferences, _is_group, _is_taken).names
+        self.names = assign_names(preferences, _RULES).names
 
     def with_events(self) -> list[Server]:
         """Return the servers that have events, in the order of their host names.
@@ -81,7 +75,7 @@ class History:
             return []
         self._is_failing = True
         content = {**error.as_result(), "message": plain_message(str(error))}
-        return [{"server_management": {"event": "failed", "error": content}}]
+        return [_event(_NO_HOST, event="failed", error=content)]
 
     def update(self, servers: Iterable[Server], is_partial: bool = False) -> list[Event]:
         """Return the end of a failure, then the differences from the last snapshot.
@@ -95,7 +89,7 @@ class History:
         now = Snapshot(found, self._hosts)
         events: list[Event] = []
         if self._is_failing:
-            events.append({"server_management": {"event": "recovered"}})
+            events.append(_event(_NO_HOST, event="recovered"))
         if self._last is not None:
             events += compare_snapshots(self._last, now)
         self._last = now
@@ -111,14 +105,14 @@ def compare_snapshots(before: Snapshot, now: Snapshot) -> Iterator[Event]:
     """
     for server in before.with_events():
         if server.id not in now.servers:
-            yield _event("gone", before.names[server.id], server=server.fields)
+            yield _server_event("gone", before.names[server.id], server=server.fields)
     servers = now.with_events()
     for server in servers:
         if server.id in before.servers:
             yield from _changes(before, now, server)
     for server in servers:
         if server.id not in before.servers:
-            yield _event("appeared", now.names[server.id], server=server.fields)
+            yield _server_event("appeared", now.names[server.id], server=server.fields)
 
 
 def _changes(before: Snapshot, now: Snapshot, server: Server) -> Iterator[Event]:
@@ -134,7 +128,7 @@ def _changes(before: Snapshot, now: Snapshot, server: Server) -> Iterator[Event]
     if old_name != name:
         changed.add(HOSTNAME)
     if changed:
-        event = _event("changed", name, server=new, before=old)
+        event = _server_event("changed", name, server=new, before=old)
         content = event["server_management"]
         content["changed"] = sorted(changed)
         if old_name != name:
@@ -142,9 +136,9 @@ def _changes(before: Snapshot, now: Snapshot, server: Server) -> Iterator[Event]
         yield event
 
 
-def _event(kind: str, host: str, **records: Fields) -> Event:
-    """Return an event about a server, with its fields in each of ``records``."""
-    content: Event = {"event": kind}
+def _server_event(kind: str, name: str, **records: Fields) -> Event:
+    """Return an event about a server with a host name, with its fields in each of ``records``."""
+    content: dict[str, Any] = {"event": kind, HOSTNAME: name}
     replaced = set()
     for key, fields in records.items():
         shown = plain_value(fields)
@@ -154,7 +148,13 @@ def _event(kind: str, host: str, **records: Fields) -> Event:
                 replaced.add(plain(field))
     if replaced:
         content["replaced"] = sorted(replaced)
-    return {"server_management": content, "meta": {"hosts": host}}
+    hosts = _NO_HOST if kind == "gone" else name
+    return _event(hosts, **content)
+
+
+def _event(hosts: str, **content: Any) -> Event:
+    """Return an event; ansible-rulebook limits its playbooks to ``hosts``."""
+    return {"server_management": content, "meta": {"hosts": hosts}}
 
 
 def plain_message(text: str) -> str:

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible.errors import AnsibleError, AnsibleParserError
+from ansible.errors import AnsibleParserError
 from ansible.inventory.data import InventoryData
 from ansible.inventory.host import Host as AnsibleHost
 from ansible.plugins.inventory import BaseInventoryPlugin, Constructable
@@ -28,15 +28,16 @@ from ansible.utils.path import basedir
 from ansible.utils.vars import combine_vars
 
 from ..module_utils._errors import OptionError
-from ..module_utils._models import MAX_LEVELS, is_too_deep
 from ..module_utils._options import GetOption
 from ..module_utils._text import Show, count_of, is_plain, one_line
-from ._ansible import OMISSION, compile_once, holds, keep_text, mark_all, reason_text, trust
-from ._groups import GroupTree, safe_group_name
+from ._ansible import OMISSION, compile_once, holds, reason_text, trust
+from ._composed import ComposedHost, GroupTree, Recorder
+from ._groups import safe_group_name
 from ._hosts import RESERVED_VARIABLES, Host, replace_addresses
-from ._memory import ABSENT, Memory
+from ._memory import Memory
 
 _Ask = Callable[..., Any]  # asks Ansible for the result of an expression for a host
+_FAILED = object()  # instead of the result of an expression that failed
 _NUMBERS = (bool, int, float)  # as expressions, they stand for themselves
 # A template, or a part of one in a text; not the braces of replace('{{', '').
 _has_braces = re.compile(r"""^\s*\{[{%]|\{\{[^'"]*\}\}""").search
@@ -61,66 +62,6 @@ class Expression:
     failures: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass
-class ComposedHost:
-    """A host, and what expressions have added to it so far.
-
-    ``base`` is the host with its name that other sources have added, or a new one.
-    """
-
-    host: Host
-    base: AnsibleHost = field(default_factory=lambda: AnsibleHost("", gen_uuid=False))
-    tree: GroupTree = field(default_factory=GroupTree)
-    variables: dict[str, Any] = field(default_factory=dict)
-    groups: list[str] = field(default_factory=list)
-
-    def all_variables(self) -> dict[str, Any]:
-        """Return what an expression sees: what Ansible's Host.get_vars() would return.
-
-        A host that has no name yet has only the variables of the API.
-        """
-        of_api: dict[str, Any] = mark_all(self.host.variables)
-        if not self.host.name:
-            return of_api
-        variables = combine_vars(combine_vars(self.base.vars, of_api), self.variables)
-        known = [group.name for group in self.base.groups]
-        groups = self.tree.with_parents([*self.host.groups, *self.groups, *known])
-        magic = self.base.get_magic_vars()
-        magic["group_names"] = sorted(groups - {"all"})
-        # The name and the groups can be text from the API.
-        return {**variables, **mark_all(magic)}
-
-    def value_of(self, name: str) -> Any:
-        """Return the value of a variable, as in ``all_variables``, for a Memory."""
-        if name in self.variables:
-            return self.variables[name]
-        if name in self.host.variables:
-            return mark_all(self.host.variables[name])
-        return self.base.vars.get(name, ABSENT)
-
-
-class Recorder:
-    """What Ansible's helper for keyed_groups adds: groups of a host, and parents of groups."""
-
-    def __init__(self) -> None:
-        self.groups: list[str] = []
-        self.parents: list[tuple[str, str]] = []
-
-    def add_group(self, group: str) -> str:
-        """Return the name of a group, which is added if a host or another group is in it."""
-        if not group:
-            raise AnsibleError("the name of the group is empty")
-        return group
-
-    def add_host(self, _host: str, group: str) -> None:
-        """Note that the host is in a group."""
-        self.groups.append(group)
-
-    def add_child(self, parent: str, child: str) -> None:
-        """Note that a group is in another one."""
-        self.parents.append((parent, child))
-
-
 class Expressions(BaseInventoryPlugin, Constructable):
     """The expressions of an inventory file; ``all`` has them in the order of the options.
 
@@ -134,7 +75,6 @@ class Expressions(BaseInventoryPlugin, Constructable):
         self.get_option = get_option
         self.templar = templar
         self._vars = extra_vars if get_option("use_extra_vars") else {}
-        keep_text(templar)
         compile_once(templar)
         self.hosts: list[Host] = []
         self.tree = GroupTree()
@@ -172,13 +112,13 @@ class Expressions(BaseInventoryPlugin, Constructable):
         self.all.append(expression)
         return expression
 
-    def is_kept(self, host: Host) -> bool:
-        """Return whether the first condition that is true, if any, includes the host.
+    def excluding_filter(self, host: Host) -> int:
+        """Return the number of the first condition that is true if it excludes the host, else 0.
 
         Raises OptionError if a condition fails: a host must not be kept by accident.
         """
         unnamed = ComposedHost(host)
-        for verb, expression in self._filters:
+        for number, (verb, expression) in enumerate(self._filters, 1):
             try:
                 is_true = self._result(expression, unnamed, self._ask_whether)
             except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
@@ -186,8 +126,8 @@ class Expressions(BaseInventoryPlugin, Constructable):
                 message = f"{expression.label}: failed for {host.server.label}: {reason}"
                 raise OptionError(message) from None  # with the cause, the reason is printed twice
             if is_true:
-                return bool(verb == "include")
-        return True
+                return 0 if verb == "include" else number
+        return 0
 
     def preferences(self, host: Host) -> list[str]:
         """Return the result of each expression of hostnames; an empty text if it is not usable.
@@ -198,17 +138,11 @@ class Expressions(BaseInventoryPlugin, Constructable):
         unnamed = ComposedHost(host)
         names = []
         for expression in self._hostnames:
-            value = None
-            try:
-                value = self._result(expression, unnamed, self._ask_for_value)
-            except OMISSION:  # also with strict, the next preference is used
-                pass
-            except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
-                self._note(expression, host.server.label, error)
+            value = self._try(expression, unnamed, self._ask_for_value)
             names.append(_name_from(value))
         if any(names):
             return names
-        if any(host.server.label in expression.failures for expression in self._hostnames):
+        if any(unnamed.label in expression.failures for expression in self._hostnames):
             return []
         return names
 
@@ -270,47 +204,51 @@ class Expressions(BaseInventoryPlugin, Constructable):
         """Add the results of compose, which don't see each other."""
         variables = {}
         for name, expression in self._variables:
-            try:
-                variables[name] = self._result(expression, composed, self._ask_for_value)
-            except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
-                self._note(expression, composed.host.name, error)
+            value = self._try(expression, composed, self._ask_for_value)
+            if value is not _FAILED:
+                variables[name] = value
         replace_addresses(composed.host, variables)
-        composed.variables = variables
+        composed.add_variables(variables)
 
     def _add_groups(self, composed: ComposedHost) -> None:
         """Add the groups whose conditions are true; these don't see each other."""
         groups = []
         for name, expression in self._groups:
-            try:
-                if self._result(expression, composed, self._ask_whether):
-                    groups.append(safe_group_name(str(name)))
-            except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
-                self._note(expression, composed.host.name, error)
+            is_true = self._try(expression, composed, self._ask_whether)
+            if is_true and is_true is not _FAILED:
+                groups.append(safe_group_name(str(name)))
         composed.groups = groups
 
     def _add_keyed_groups(self, composed: ComposedHost) -> None:
         """Add the groups of each entry, which sees those of the entries before it."""
         for expression in self._keyed_groups:
-            try:
-                made = self._result(expression, composed, self._ask_for_groups)
-            except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
-                self._note(expression, composed.host.name, error)
+            made = self._try(expression, composed, self._ask_for_groups)
+            if made is _FAILED:
                 continue
             composed.groups += made.groups
             for parent, child in made.parents:
                 self.tree.add(parent, child)
 
+    def _try(self, expression: Expression, composed: ComposedHost, ask: _Ask) -> Any:
+        """Return the result of an expression for a host; note a failure, and return _FAILED."""
+        try:
+            return self._result(expression, composed, ask)
+        except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
+            # If a name is omitted, the next preference is used, also with strict.
+            is_strict = composed.base and self.get_option("strict")
+            if is_strict or not isinstance(error, OMISSION):
+                expression.failures[composed.label] = str(error)
+            return _FAILED
+
     def _result(self, expression: Expression, composed: ComposedHost, ask: _Ask) -> Any:
         """Return the result of an expression for a host: remembered, or what ``ask`` returns."""
-        if isinstance(expression.content, _NUMBERS):
-            return expression.content
-        return expression.memory.result(composed.value_of, ask, expression.content, composed)
+        content = expression.content
+        if isinstance(content, _NUMBERS):
+            return content
+        return expression.memory.result(composed.seen, lambda: ask(content, composed))
 
     def _ask_for_value(self, source: str, composed: ComposedHost) -> Any:
-        value = self._compose(source, composed.all_variables())
-        if is_too_deep(value):
-            raise AnsibleError(f"the result is nested deeper than {MAX_LEVELS} levels")
-        return value
+        return self._compose(source, composed.all_variables())
 
     def _ask_whether(self, condition: str, composed: ComposedHost) -> bool:
         return holds(self.templar, condition, combine_vars(composed.all_variables(), self._vars))
@@ -330,11 +268,6 @@ class Expressions(BaseInventoryPlugin, Constructable):
             if self.get_option("strict") or self._compose(entry["key"], variables):
                 raise
         return recorder
-
-    def _note(self, expression: Expression, name: str, error: Exception) -> None:
-        """Note the failure of an expression for a host."""
-        if not isinstance(error, OMISSION) or self.get_option("strict"):
-            expression.failures[name] = str(error)
 
     def _reason(self, expression: Expression, error: str) -> str:
         """Return the reason of an error, and what is probably meant."""

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
-from ansible.inventory.group import Group, to_safe_group_name
+from ansible.inventory.group import to_safe_group_name
 
 from ..module_utils._errors import OptionError
 from ..module_utils._models import GROUP_FIELDS
 from ..module_utils._options import GetOption
-from ..module_utils._text import Show, brief, first_of, in_quotes
+from ..module_utils._text import Show, as_word, summarise
 from ._hosts import Host
-from ._names import is_localhost
+from ._names import GROUPS_OF_ANSIBLE, PREFIXES_OF_FIELDS, is_localhost
 
-GROUPS_OF_ANSIBLE = ("all", "ungrouped")
+_MADE = "of keyed_groups: give it a prefix"
 
 
 @lru_cache(maxsize=1024)
@@ -29,24 +30,24 @@ def safe_group_name(text: str) -> str:
 
 
 class ReservedNames:
-    """The names that no host may have: those of groups that exist or that could be created.
+    """The names of groups that exist or that could be created, for NameRules.
 
-    ``common_group`` is the group of all hosts.
+    ``common_group`` is the group of all hosts. ``groups`` and ``prefixes`` have the words that say
+    whose group it is.
     """
 
     def __init__(self, get_option: GetOption, existing: Iterable[str]) -> None:
         self.common_group = safe_group_name(get_option("group"))
-        self._names = {*GROUPS_OF_ANSIBLE, *existing}
-        # Not only those of group_by: another account's file may make the other groups.
-        self._prefixes = tuple(GROUP_FIELDS.values())
+        self.groups = {**dict.fromkeys(existing, "of another source"), **GROUPS_OF_ANSIBLE}
+        self.prefixes = dict(PREFIXES_OF_FIELDS)
         # The groups that are in the inventory file itself, each with its option.
         self._written = [("group", get_option("group"))]
         for name in get_option("groups") or {}:
             self._written.append(("groups", str(name)))
         for entry in get_option("keyed_groups") or []:
             self._add_entry(entry, get_option("leading_separator"))
-        for _option, name in self._written:
-            self._names.add(safe_group_name(name))
+        for option, name in self._written:
+            self.groups[safe_group_name(name)] = f"of the option {option}"
 
     def _add_entry(self, entry: Mapping[str, Any], leading_separator: bool) -> None:
         """Add what is known of the groups that an entry of keyed_groups makes."""
@@ -57,20 +58,17 @@ class ReservedNames:
         start = safe_group_name(f"{prefix}{separator}")
         default = entry.get("default_value")
         if start:
-            self._prefixes += (start,)
+            self.prefixes[start] = "of keyed_groups"
         elif default:
-            self._names.add(safe_group_name(str(default)))
+            self.groups[safe_group_name(str(default))] = _MADE
         parent = str(entry.get("parent_group") or "")
         if parent and "{" not in parent:
             self._written.append(("keyed_groups", parent))
 
     def add(self, names: Iterable[str]) -> None:
         """Add the names of groups that were created from values."""
-        self._names.update(names)
-
-    def includes(self, name: str) -> bool:
-        """Return whether a group has or could get a name."""
-        return name in self._names or name.startswith(self._prefixes)
+        for name in names:
+            self.groups.setdefault(name, _MADE)
 
     def check(self, other_hosts: Collection[str], warn: Show) -> None:
         """Raise OptionError if a group in the inventory file can't have its name.
@@ -83,7 +81,7 @@ class ReservedNames:
         for option, written in self._written:
             name = safe_group_name(written)
             if name != written:
-                warn(f"{option}: {brief(written)} becomes the group {brief(name)}.")
+                warn(f"{option}: {as_word(written)} becomes the group {name}.")
             if name in other_hosts:
                 raise OptionError(
                     f"{option}: {name} is a host of another source, not a group.", advice
@@ -94,58 +92,39 @@ class ReservedNames:
                 )
 
 
-class GroupTree:
-    """The groups that each group is in, those of an inventory and those that are added.
-
-    ``added`` has the (parent, child) pairs that are added, in order.
-    """
-
-    def __init__(self, groups: Iterable[Group] = ()) -> None:
-        self.added: dict[tuple[str, str], None] = {}
-        self._parents: dict[str, set[str]] = {}
-        for group in groups:
-            self._parents[group.name] = {parent.name for parent in group.parent_groups}
-
-    def add(self, parent: str, child: str) -> None:
-        """Put a group into another one."""
-        self.added[parent, child] = None
-        self._parents.setdefault(child, set()).add(parent)
-
-    def with_parents(self, names: Iterable[str]) -> set[str]:
-        """Return these groups and all groups that they are in."""
-        found = set[str]()
-        waiting = list(names)
-        while waiting:
-            name = waiting.pop()
-            if name not in found:
-                found.add(name)
-                waiting.extend(self._parents.get(name, ()))
-        return found
-
-    def check(self) -> None:
-        """Raise OptionError if Ansible can't put one of the added groups into its parent."""
-        for parent, child in self.added:
-            if child in GROUPS_OF_ANSIBLE and parent != "all":
-                problem = f"keyed_groups: the group {child} can't be inside another group."
-                raise OptionError(problem, "Set prefix.")
-            if child in self.with_parents([parent]):
-                raise OptionError(f"keyed_groups: the group {child} would be inside itself.")
-
-
-def group_hosts(
-    hosts: Iterable[Host], common_group: str, fields: Collection[str], warn: Show
-) -> None:
+def group_hosts(hosts: Iterable[Host], common_group: str, fields: Collection[str]) -> None:
     """Put each host into the group of all hosts, and into those of its region, plan and status."""
-    sources: dict[str, set[str]] = {}  # the values that became each group
     for host in hosts:
         host.groups.append(common_group)
         for key in fields:
             value = host.server.text(key)
             if not value:
                 continue
-            name = safe_group_name(f"{GROUP_FIELDS[key]}{value}")
-            host.groups.append(name)
-            sources.setdefault(name, set()).add(f"{key} {in_quotes(brief(value))}")
-    for name, values in sorted(sources.items()):
-        if len(values) > 1:
-            warn(f"Several values become the group {name}: {first_of(sorted(values), 3)}.")
+            host.groups.append(safe_group_name(f"{GROUP_FIELDS[key]}{value}"))
+
+
+def leave_out_groups(
+    hosts: Collection[Host],
+    parents: Iterable[tuple[str, str]],
+    other_hosts: Collection[str],
+    complain: Show,
+) -> list[tuple[str, str]]:
+    """Leave out groups that must not be added, and complain; return the other parents.
+
+    A pattern with the name of another source's host would address the group's hosts instead of that
+    host, and the host would get the variables of the group.
+    """
+    pairs = list(parents)
+    made = set(chain.from_iterable(pairs))
+    for host in hosts:
+        made.update(host.groups)
+    left_out = {name for name in made if name in other_hosts or is_localhost(name)}
+    if not left_out:
+        return pairs
+    complain(
+        "Groups can't be added, because a host of another source or this machine has the same "
+        f"name: {summarise(left_out)}."
+    )
+    for host in hosts:
+        host.groups = [group for group in host.groups if group not in left_out]
+    return [pair for pair in pairs if not left_out.intersection(pair)]

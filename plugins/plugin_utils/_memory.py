@@ -13,7 +13,7 @@ every other expression, and for a variable that is neither absent nor text that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable
+from collections.abc import Callable, Collection, Hashable, Mapping
 from typing import Any
 
 from jinja2 import Environment, nodes
@@ -22,7 +22,7 @@ from jinja2.parser import Parser
 from ..module_utils._text import is_plain
 from ._hosts import RESERVED_VARIABLES
 
-ABSENT = object()  # instead of the value of a variable that does not exist
+_ABSENT = object()  # instead of the value of a variable that does not exist
 
 # Braces can end an expression inside a template, and Ansible up to 2.18 renders those in its text.
 # Ansible and Jinja treat backslashes differently.
@@ -52,24 +52,24 @@ class Memory:
             self._names = None
         self._results: dict[Hashable, Any] = {}
 
-    def result(self, value_of: Callable[[str], Any], ask: Callable[..., Any], *given: Any) -> Any:
-        """Return the result for the variables that ``value_of`` returns; ``ask`` for a new one."""
-        key = self._key(value_of)
+    def result(self, variables: Mapping[str, Any], ask: Callable[[], Any]) -> Any:
+        """Return the result for these variables; ``ask`` for one that is not remembered."""
+        key = self._key(variables)
         if key is None:
-            return ask(*given)
+            return ask()
         if key not in self._results:
-            self._results[key] = ask(*given)
+            self._results[key] = ask()
         return self._results[key]
 
-    def _key(self, value_of: Callable[[str], Any]) -> Hashable:
-        """Return the class and the text of each variable; null if one has another value."""
+    def _key(self, variables: Mapping[str, Any]) -> Hashable:
+        """Return the class and the text of each variable; None if one has another value."""
         if self._names is None:
             return None
         key = []
         for name in self._names:
-            value = value_of(name)
+            value = variables.get(name, _ABSENT)
             is_text = isinstance(value, str) and is_plain(value)
-            if not is_text and value is not ABSENT:
+            if not is_text and value is not _ABSENT:
                 return None
             key.append((value.__class__, value))
         return tuple(key)

@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import re
 import socket
-from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from ..module_utils._errors import OptionError
-from ..module_utils._models import Server
-from ..module_utils._text import brief, first_of
+from ..module_utils._models import GROUP_FIELDS, Server
+from ..module_utils._text import as_word, first_of
+
+# The groups that every inventory has, and the beginnings of those for the fields of servers. Groups
+# that group_by leaves out can be made by the file of another account.
+GROUPS_OF_ANSIBLE = dict.fromkeys(("all", "ungrouped"), "of Ansible")
+PREFIXES_OF_FIELDS = dict.fromkeys(GROUP_FIELDS.values(), "of group_by")
 
 _LOCALHOSTS = {
     "localhost", "localhost.localdomain", "localhost4", "localhost4.localdomain4", "localhost6",
@@ -25,172 +30,93 @@ _unsafe_run = re.compile(r"[^A-Za-z0-9._-]+")
 # Ansible reads the file host_vars/db1.yml for the hosts db1 and db1.yml.
 _VARIABLE_FILES = (".yml", ".yaml", ".json")
 
+_LONGEST = 253  # of a name in DNS
 _SHOWN = 3  # servers that a message names
 
 
-# Why a server does not have its first name, to follow "because".
-NOT_UNIQUE = "other servers have the same name"
+class Reason(NamedTuple):
+    """Why a server does not have a name: ``kind`` follows "because", ``details`` are sentences."""
+
+    kind: str
+    details: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind}. {self.details}".rstrip()
+
+
+NOT_UNIQUE = Reason("other servers have the same name")
+EMPTY = Reason("a host name can't be empty")
+TOO_LONG = Reason(f"a host name can't have more than {_LONGEST} characters")
+WRONG_START = Reason("a host name can't start with a dot or a hyphen")
+THIS_MACHINE = Reason("this machine has such a name or address")
+OTHER_ADDRESS = Reason("a host name can't be an address that the server does not have")
+CHARACTERS = Reason("a host name can't have other characters than letters, digits, ., _ and -")
+VARIABLE_FILE = Reason("a host name can't end like a file with variables")
+GROUP = "groups have or could get the same name"
 TAKEN = "hosts of other sources have the same name"
-CHANGED = "a host can't have such a name"
+
+# Returns why a server can't be the host with a name, which another source has added.
+Obstacle = Callable[[str, Server], "Reason | None"]
 
 
-class Renamed(NamedTuple):
-    """A server without its first name: ``first`` is empty if no host can have that name."""
-
-    server: Server
-    first: str
-    reason: str
+def _no_obstacle(_name: str, _server: Server) -> None:
+    """Nothing is known about the hosts of other sources."""
 
 
-@dataclass
-class Naming:
-    """The host name of each server, and the servers without their first name, both by id.
+class NameRules:
+    """Rules for the names of hosts.
 
-    The first name is the first preference that is not empty. CHANGED: characters were replaced, no
-    host can have the name, or all preferences are empty. A server that has no preferences at all is
-    not among those without their first name.
+    ``groups`` has the names of groups, and ``prefixes`` the beginnings of the names that groups
+    could get, each with the words that say whose group it is. ``hosts`` are the names of the hosts
+    of other sources; these may be names of groups, too, because Ansible resolves a pattern as a
+    host first. ``variable_files`` are further extensions of the files in which Ansible looks for
+    variables.
     """
 
-    names: dict[str, str] = field(default_factory=dict)
-    renamed: dict[str, Renamed] = field(default_factory=dict)
+    def __init__(
+        self,
+        groups: Mapping[str, str],
+        prefixes: Mapping[str, str] = PREFIXES_OF_FIELDS,
+        hosts: Container[str] = (),
+        obstacle: Obstacle = _no_obstacle,
+        variable_files: Iterable[str] = (),
+    ) -> None:
+        self.obstacle = obstacle
+        self._groups = groups
+        self._prefixes = prefixes
+        self._starts = tuple(prefixes)
+        self._hosts = hosts
+        # Ansible adds a dot to an extension without one.
+        names = [name.lstrip(".").lower() for name in variable_files if name]
+        self._extensions = (*_VARIABLE_FILES, *(f".{name}" for name in names))
 
-    def problems(self, obstacle: Callable[[str, Server], str]) -> Iterator[str]:
-        """Yield one message for each reason why servers do not have their first name.
+    def candidates(self, server: Server, preferences: list[str]) -> Iterator[str]:
+        """Yield the preferences, the first one with the id, and the id; empty if not usable.
 
-        ``obstacle`` returns a sentence about the host that has the first name of a server.
-        """
-        for reason in (NOT_UNIQUE, TAKEN, CHANGED):
-            renamed = [each for each in self.renamed.values() if each.reason == reason]
-            if not renamed:
-                continue
-            renamed.sort(key=lambda each: each.server.label)
-            changes = [f"{each.server.label} is {self.names[each.server.id]}" for each in renamed]
-            message = f"{_start(len(renamed))}, because {reason}: {first_of(changes, _SHOWN)}."
-            if reason == TAKEN:
-                sentences = [obstacle(each.first, each.server) for each in renamed[:_SHOWN]]
-                message = " ".join([message, *sentences])
-            yield message
-
-
-def _start(number: int) -> str:
-    if number == 1:
-        return "1 server does not have its preferred name"
-    return f"{number:,} servers do not have their preferred names"
-
-
-def assign_names(
-    preferences: Iterable[tuple[Server, list[str]]],
-    is_reserved: Callable[[str], bool],
-    is_taken: Callable[[str, Server], bool],
-    variable_files: Iterable[str] = (),
-) -> Naming:
-    """Give each server the first of its candidates that is usable and that no other server wants.
-
-    ``preferences`` has each server with the names that it should have, the best one first.
-    ``is_reserved`` returns whether a group has or may get a name; ``is_taken`` whether a name is
-    taken for a server; ``variable_files`` are further extensions of the files in which Ansible
-    looks for variables.
-
-    In each round, all servers without a name propose their next candidate. A name that several
-    servers have proposed, in this round or before, goes to none of them, so that the order of the
-    servers does not matter. For example, srv_1 and srv_2 are named "web", and srv_3 is named
-    "web_srv_1": the hosts are srv_1, web_srv_2 and web_srv_1. Raises OptionError if a server has no
-    candidate left.
-    """
-    rules = _Rules(is_reserved, (*_VARIABLE_FILES, *variable_files))
-    naming = Naming()
-    wanted: dict[str, list[Server]] = {}  # each name, with the servers that have proposed it
-    unnamed = [_Unnamed(server, texts, rules) for server, texts in preferences]
-    while unnamed:
-        for each in unnamed:
-            each.propose()
-            wanted.setdefault(each.name, []).append(each.server)
-        refused = []
-        for each in unnamed:
-            refusal = _refusal(each, wanted[each.name], is_taken)
-            if refusal:
-                refused.append(each)
-            else:
-                naming.names[each.server.id] = each.name
-            if each.text == each.first:
-                _note_first(naming, each, refusal)
-        unnamed = refused
-    return naming
-
-
-class _Unnamed:
-    """A server that has no name yet, and the candidate that it proposes.
-
-    ``first`` is its first preference that is not empty. ``text`` is the candidate, and ``name`` the
-    host name that it makes, empty if a host can't have it.
-    """
-
-    def __init__(self, server: Server, preferences: list[str], rules: _Rules) -> None:
-        self.server = server
-        self.first = next(filter(None, preferences), "")
-        self.text = ""
-        self.name = ""
-        self._rules = rules
-        self._texts = self._candidates(preferences)
-
-    def _candidates(self, preferences: list[str]) -> Iterator[str]:
-        """Yield the preferences, the first one with the id, and the id.
-
-        For example, those of srv_1 with the preferences "", "all" and "www" are "", "all", "www",
+        For example, those of srv_1 with the preferences "", "all" and "www" are "", "", "www",
         "all_srv_1" and "srv_1".
         """
-        yield from preferences
-        if self.first:
-            yield f"{self._rules.safe(self.first)}_{self.server.id}"
-        yield self.server.id
+        texts = [*preferences, server.id]
+        first = _first(preferences)
+        if first:
+            texts.insert(-1, f"{self._safe(first)}_{server.id}")
+        for text in texts:
+            name = self._safe(text)
+            yield "" if self._problem(name, server) else name
 
-    def propose(self) -> None:
-        """Propose the next candidate. Raises OptionError if there is none."""
-        text = next(self._texts, None)
-        if text is None:
-            raise OptionError(
-                f"hostnames: no name is left for the server {brief(self.server.id)}: no host can "
-                "have its names and its id, or other hosts or groups have them.",
-                "Set hostnames to other expressions, or prefix in keyed_groups.",
-            )
-        self.text = text
-        self.name = self._rules.host_name(text, self.server)
+    def explain(self, server: Server, first: str, name: str) -> Reason:
+        """Return why a server has a name that is not its first one."""
+        wanted = self._safe(first)
+        reason = self._problem(wanted, server)
+        if reason:
+            return reason
+        if wanted != name:
+            return self.obstacle(wanted, server) or NOT_UNIQUE
+        if _unsafe_run.search(first):
+            return CHARACTERS
+        return VARIABLE_FILE
 
-
-def _refusal(
-    unnamed: _Unnamed, wanting: Collection[Server], is_taken: Callable[[str, Server], bool]
-) -> str:
-    """Return why a server does not get the name that it proposes; an empty text if it does."""
-    if not unnamed.name:
-        return CHANGED
-    if len(wanting) > 1:
-        return NOT_UNIQUE
-    if is_taken(unnamed.name, unnamed.server):
-        return TAKEN
-    return ""
-
-
-def _note_first(naming: Naming, unnamed: _Unnamed, refusal: str) -> None:
-    """Note the reason if a server does not get its first name, or not as it is."""
-    reason = refusal
-    if not refusal and unnamed.name != unnamed.text:
-        reason = CHANGED
-    if reason:
-        # Only the first time: several preferences can be equal.
-        renamed = Renamed(unnamed.server, unnamed.name, reason)
-        naming.renamed.setdefault(unnamed.server.id, renamed)
-
-
-class _Rules:
-    """Rules for host names, which depend on the names of groups and the extensions of files."""
-
-    def __init__(self, is_reserved: Callable[[str], bool], variable_files: Iterable[str]) -> None:
-        self._is_reserved = is_reserved
-        # Ansible adds a dot to an extension without one.
-        extensions = [name.lstrip(".").lower() for name in variable_files if name]
-        self._extensions = tuple(f".{extension}" for extension in extensions)
-
-    def safe(self, text: str) -> str:
+    def _safe(self, text: str) -> str:
         """Replace each run of characters that a host name can't have by an underscore.
 
         The last dot of a text that ends like the name of a file with variables becomes one, too.
@@ -201,17 +127,117 @@ class _Rules:
             name = f"{start}_{end}"
         return name
 
-    def host_name(self, text: str, server: Server) -> str:
-        """Return a text as the name of a server's host, or an empty text if it can't be one."""
-        name = self.safe(text)
-        is_usable = (
-            0 < len(name) <= 253  # the longest name in DNS
-            and name[0] not in "-."
-            and not self._is_reserved(name)
-            and not is_localhost(name)
-            and not _is_address_of_another(name, server)
-        )
-        return name if is_usable else ""
+    def _problem(self, name: str, server: Server) -> Reason | None:
+        """Return why a server must not have a name, whatever other hosts there are."""
+        if not name:
+            return EMPTY
+        if len(name) > _LONGEST:
+            return TOO_LONG
+        if name[0] in "-.":
+            return WRONG_START
+        if is_localhost(name):
+            return THIS_MACHINE
+        if _is_address_of_another(name, server):
+            return OTHER_ADDRESS
+        if name in self._hosts:
+            return None
+        return self._group_problem(name)
+
+    def _group_problem(self, name: str) -> Reason | None:
+        """Return which group a name would hide, or a group that could be made."""
+        if name in self._groups:
+            return Reason(GROUP, f"{name} is a group {self._groups[name]}.")
+        # Other names can't be those of groups.
+        if name.startswith(self._starts) and "-" not in name and "." not in name:
+            start = next(filter(name.startswith, self._starts))
+            return Reason(GROUP, f"Groups {self._prefixes[start]} start with {start}.")
+        return None
+
+
+class Renamed(NamedTuple):
+    """A server that has another name than its first one."""
+
+    server: Server
+    name: str
+    reason: Reason
+
+    def __str__(self) -> str:
+        return f"{self.server.label} is {self.name}"
+
+
+class Naming(NamedTuple):
+    """The host name of each server, by its id, and the servers without their first name.
+
+    The first name is the first preference that is not empty. A server that has no preferences at
+    all is not among those without their first name.
+    """
+
+    names: dict[str, str]
+    renamed: list[Renamed]
+
+    def problems(self) -> Iterator[str]:
+        """Yield one message for each kind of reason why servers do not have their first name."""
+        kinds: dict[str, list[Renamed]] = {}
+        for each in sorted(self.renamed, key=lambda each: each.server.label):
+            kinds.setdefault(each.reason.kind, []).append(each)
+        for kind, renamed in kinds.items():
+            shown = first_of(list(map(str, renamed)), _SHOWN)
+            message = f"{_start(len(renamed))}, because {kind}: {shown}."
+            # Several servers can have the same details.
+            details = dict.fromkeys(each.reason.details for each in renamed[:_SHOWN])
+            yield " ".join([message, *filter(None, details)])
+
+
+def _start(number: int) -> str:
+    if number == 1:
+        return "1 server does not have its preferred name"
+    return f"{number:,} servers do not have their preferred names"
+
+
+def assign_names(preferences: Collection[tuple[Server, list[str]]], rules: NameRules) -> Naming:
+    """Give each server the first of its candidates that is usable and that no other server wants.
+
+    ``preferences`` has each server with the names that it should have, the best one first.
+
+    In each round, all servers without a name propose their next candidate. A name that several
+    servers have proposed, in this round or before, goes to none of them, so that the order of the
+    servers does not matter. For example, srv_1 and srv_2 are named "web", and srv_3 is named
+    "web_srv_1": the hosts are srv_1, web_srv_2 and web_srv_1. Raises OptionError if a server has no
+    candidate left.
+    """
+    names: dict[str, str] = {}
+    uses: Counter[str] = Counter()  # how many servers have proposed a name
+    unnamed = [(server, rules.candidates(server, texts)) for server, texts in preferences]
+    while unnamed:
+        proposals = [(server, _next(server, candidates)) for server, candidates in unnamed]
+        uses.update(name for _server, name in proposals)
+        for server, name in proposals:
+            if name and uses[name] == 1 and not rules.obstacle(name, server):
+                names[server.id] = name
+        unnamed = [each for each in unnamed if each[0].id not in names]
+    renamed = []
+    for server, texts in preferences:
+        first = _first(texts)
+        name = names[server.id]
+        if texts and first != name:
+            reason = rules.explain(server, first, name)
+            renamed.append(Renamed(server, name, reason))
+    return Naming(names, renamed)
+
+
+def _first(texts: Iterable[str]) -> str:
+    return next(filter(None, texts), "")
+
+
+def _next(server: Server, candidates: Iterator[str]) -> str:
+    """Return the next candidate of a server, or raise OptionError if there is none."""
+    for name in candidates:
+        return name
+    raise OptionError(
+        f"hostnames: no name is left for the server {as_word(server.id)}: no host can have its "
+        "names and its id, or other hosts or groups have them.",
+        "Set hostnames to other expressions, or prefix in keyed_groups.",
+    )
 
 
 def _is_address_of_another(name: str, server: Server) -> bool:

@@ -22,7 +22,7 @@ from typing import Any
 from ..module_utils._client import Client
 from ..module_utils._errors import CloudError, MissingLibrary, OptionError, TokenFileUnusable
 from ..module_utils._models import Server, check_min_servers
-from ..module_utils._options import RULES, Options, connection_from, resolve, unknown_option
+from ..module_utils._options import RULES, Options, connection_from, resolve, unknown_names
 from ..module_utils._text import count_of, is_plain, summarise
 from ._events import Event, History
 
@@ -74,9 +74,9 @@ async def watch(
 
 def read_arguments(given: Mapping[Any, Any]) -> Options:
     """Return the value of each argument; raise OptionError at the first bad one."""
-    for name in given:
-        if name not in ARGUMENTS:
-            raise unknown_option(name, ARGUMENTS, "is not an argument of this event source.")
+    unknown = unknown_names(given, ARGUMENTS)
+    if unknown:
+        raise OptionError(f"{', '.join(unknown)}: not an argument of this event source.")
     options = resolve(given, ARGUMENTS)
     if not 1 <= options.values["interval"] < math.inf:
         raise OptionError("interval: must be a number of seconds, at least 1.")

@@ -87,6 +87,8 @@ def test_it_keeps_no_listing_with_fewer_servers_than_expected(sources, cache):
     sources.add("failed", api, fails=minimum, **expecting)
     sources.add("kept", api, **options)
     sources.add("hit", api, fails=minimum, **expecting)
+    hosts = "min_hosts: 2 or more expected, but the number of hosts is 1"
+    sources.add("hosts", api, fails=hosts, **options, min_hosts=2)
     sources.check()
     assert len(api.requests) == 2
 
@@ -114,7 +116,7 @@ def test_a_cache_that_never_expires_must_be_written_in_the_file_alone(source, so
     sources.add("no_cache", source.sandbox)
     written = {**cached(cache), "cache_timeout": 0}
     sources.add("written", source.sandbox, **written)
-    inherited = "cache_timeout: is 0 in ansible.cfg or in the environment, so that an entry"
+    inherited = "cache_timeout: is 0 in ansible.cfg (there also as fact_caching_timeout) or in"
     sources.add("inherited", source.sandbox, fails=inherited, **cached(cache))
     sources.check(env={"ANSIBLE_CONFIG": str(settings)})
 

@@ -27,6 +27,9 @@ def test_the_bundle_of_the_file_takes_precedence(sources, tmp_path):
     sources.add("environment", api, fails=refused)
     sources.add("file", api, ca_path="ca.pem")
     sources.add("unchecked", api, validate_certs=False)
+    # A wrong path is an error even if nothing uses it.
+    missing = ("missing.server_management.yml: ca_path: ", "no such file or directory")
+    sources.add("missing", api, fails=missing, ca_path="nope.pem", validate_certs=False)
     bundle = str(tmp_path / "another.pem")
     sources.check(env={"SERVER_MANAGEMENT_CA_PATH": bundle})
 

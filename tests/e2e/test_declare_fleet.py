@@ -4,13 +4,17 @@
 
 """The playbooks declare_fleet and check_fleet: an account and its declaration."""
 
+import os
+
+import pytest
+
 from sandbox import Fault, Sandbox
 from support.fixtures import KNOWN
 
 from .hostile import CANARY, CASES, EXECUTE
 
 DECLARED = """\
-# The servers of the account, written by the playbook server_management.cloud.declare_fleet.
+# The servers of the account, written by server_management.cloud.declare_fleet.
 ---
 fleet:
   - name: db-1
@@ -55,20 +59,27 @@ def test_what_it_writes_is_in_sync(runner, sandbox):
 def test_it_replaces_nothing_by_mistake(runner, sandbox):
     path = runner.home / "fleet.yml"
     path.write_text("mine\n")
-    declare(runner, sandbox).shows("fleet.yml exists, so nothing was changed")
-    assert path.read_text() == "mine\n"
+    for arguments in ((), ("-e", "declare_fleet_replace=false")):
+        result = declare(runner, sandbox, *arguments)
+        result.shows("fleet.yml exists, so nothing was changed")
+        assert path.read_text() == "mine\n"
     sandbox.servers.clear()
     declare(runner, sandbox, "-e", "declare_fleet_replace=true").ok()
     check(runner, sandbox).ok()
 
 
-def test_it_writes_nothing_into_a_directory(runner, sandbox):
-    folder = runner.home / "folder"
-    folder.mkdir()
-    variables = "declare_fleet_replace=true declare_fleet_file=folder"
+@pytest.mark.parametrize(
+    ("make", "kind"), [(os.mkdir, "a directory"), (os.mkfifo, "not a regular file")]
+)
+def test_it_replaces_only_a_regular_file(runner, sandbox, make, kind):
+    path = runner.home / "other"
+    make(path)
+    mode = path.stat().st_mode
+    variables = "declare_fleet_replace=true declare_fleet_file=other"
     result = declare(runner, sandbox, "-e", variables)
-    result.shows("folder is a directory, so nothing was changed")
-    assert not list(folder.iterdir())
+    result.shows(f"other is {kind}, so nothing was changed")
+    assert path.stat().st_mode == mode
+    assert sandbox.requests == []
 
 
 def test_differences_are_in_the_output_and_are_never_rendered(runner, sandbox):
@@ -92,11 +103,24 @@ def test_an_account_that_cannot_be_read_has_no_missing_servers(runner, sandbox):
     assert not result.contains("is missing")
 
 
+# Files that declare no fleet, and what the message says about them.
+NO_FLEETS = {
+    "fleet: {web-1: {plan: small}}\n": "writes it. It does not have the list fleet, which declares",
+    "fleet: [\n": "fleet.yml is not a declared fleet, as the playbook",
+    "fleet: [name: web-1, web-2]\n": "fleet.yml: entry 2 of the list fleet must have either a name",
+    "fleet: [{name: a, size: 1}]\n": "fleet.yml: entry 1 of the list",
+    "fleet: [{id: a}, {name: a, id: b}]\n": "fleet.yml: entry 2 of the list",
+}
+
+
 def test_a_file_that_is_missing_or_declares_no_fleet_is_named(runner, sandbox):
     missing = "fleet.yml is not a file. Set check_fleet_file to the path of a declared fleet."
     check(runner, sandbox).shows(missing)
-    (runner.home / "fleet.yml").write_text("fleet: {web-1: {plan: small}}\n")
-    check(runner, sandbox).shows("fleet.yml does not have the list fleet")
+    for text, message in NO_FLEETS.items():
+        (runner.home / "fleet.yml").write_text(text)
+        result = check(runner, sandbox)
+        result.shows(message)
+        assert result.rc == 2
     assert sandbox.requests == []
 
 

@@ -5,6 +5,7 @@
 """Run the examples of the guides and the README, and compare their statements with the code."""
 
 import re
+from datetime import datetime
 
 import pytest
 import yaml
@@ -14,7 +15,7 @@ from packaging.specifiers import SpecifierSet
 from ansible_collections.server_management.cloud.plugins.inventory import servers
 from sandbox import Sandbox
 from sandbox.account import example_servers
-from sandbox.cli import parse_fault
+from sandbox.cli import parse_change, parse_fault
 from support.collection import REPOSITORY
 from support.guides import GUIDES, Block, read_blocks, read_files
 from support.run import without_white_space, write_inventory
@@ -186,6 +187,20 @@ def test_the_picture_of_a_fleet_is_what_check_fleet_prints(reader):
     reader.runner.environment |= reader.sandbox.environment
     reader.write("fleet.yml", read_files("modules")["fleet.yml"])
     reader.follow(Block("console", read_picture("fleet"), result="fails"))
+
+
+def test_the_picture_of_events_has_the_id_and_the_times_of_the_commands_above_it():
+    specs = re.findall(r"--change (\S+)", (GUIDES / "guide_events.rst").read_text())
+    changes = [parse_change(spec) for spec in specs]
+    servers = [{"name": name} for name in "abc"]
+    changes[0].apply(servers)
+    new = servers[-1]
+    picture = read_picture("event")
+    assert f"{new['name']} ({new['id']}) is reachable" in picture
+    shown = re.findall(r"^\*\* (\S+ [\d:]+)", picture, re.MULTILINE)
+    times = [datetime.fromisoformat(time).timestamp() for time in shown]
+    for change, seconds in zip(changes, times, strict=True):
+        assert seconds - times[0] == pytest.approx(change.at - changes[0].at, abs=5)  # a poll
 
 
 # Messages whose text is Ansible's or the system's, after the option's name.

@@ -5,7 +5,6 @@
 """Faults, each in a separate account, in one command with a good account."""
 
 import gzip
-import json
 import resource
 
 from sandbox import Fault
@@ -13,14 +12,15 @@ from sandbox import Fault
 # In KiB. A listing may have 32 MiB; four million objects take about 430 MB.
 MOST_MEMORY = 600_000
 
-TOO_DEEP = json.loads("[" * 100 + "]" * 100)  # in a server, which is the first level
-
 # One fault of each kind: the unit tests of the client, and of its files, have the others.
 FAULTS = {
     "path": (Fault(status=404), "no list of servers at http://127.0.0.1:"),
     "reset": (Fault.reset(), "Cannot reach 127.0.0.1:"),
+    "redirect": (
+        Fault(status=301, location="https://api.example.com/api/v1/servers?page=1"),
+        'set base_url to "https://api.example.com".',
+    ),
     "html": (Fault.html(), "not JSON"),
-    "deep": (Fault(data=[{"id": "srv_1", "field": TOO_DEEP}]), "Element 0 of data is nested"),
     "more": (Fault(has_more=True), "has more servers than the 1"),
 }
 

@@ -12,9 +12,9 @@ from ansible.parsing.dataloader import DataLoader
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import is_trusted
 from sandbox import Sandbox
 from support import meanings
+from support.expressions import is_trusted
 from support.run import write_inventory
 
 TEXTS = st.sampled_from(["web", "web 1", *meanings.TEXTS]) | st.text(st.characters(), max_size=12)

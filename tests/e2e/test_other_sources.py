@@ -8,7 +8,7 @@ import re
 
 from support.run import write_inventory
 
-from .conftest import need_ssh
+from .conftest import addresses, members, named, need_ssh
 
 STATIC = """
 all:
@@ -46,6 +46,38 @@ def test_a_machine_of_another_source_is_one_host(source, tmp_path):
     assert found["databases:&status_running"] == ["db-01"]
 
 
+GROUPS_WITH_HOSTS = """
+bastion: {hosts: {bastion: }}
+proxies: {hosts: {haproxy: }}
+"""
+
+
+def test_a_host_with_the_name_of_a_group_is_merged(source, sources, tmp_path):
+    static = write_inventory(tmp_path, GROUPS_WITH_HOSTS, "static.yml")
+    names = ["bastion", "haproxy", "nginx2", "nginx_srv_3", "proxies_srv_5"]
+    source.sandbox.servers = named("bastion", "haproxy", "nginx", "nginx2", "proxies")
+    # It makes the groups of bastion, haproxy, nginx and proxies.
+    roles = {"key": "server_management_name | regex_replace('[0-9]+$', '')", "separator": ""}
+    warns = (
+        "2 servers do not have their preferred names, because groups have or could get the same "
+        "name: nginx (srv_3) is nginx_srv_3, proxies (srv_5) is proxies_srv_5. nginx is a group of "
+        "keyed_groups: give it a prefix. proxies is a group of another source.",
+        "Groups can't be added, because a host of another source or this machine has the same "
+        "name: bastion, haproxy.",
+    )
+    sources.add("roles", source.sandbox, hosts=names, warns=warns, keyed_groups=[roles])
+    to_stderr = {"ANSIBLE_VERBOSE_TO_STDERR": "1"}
+    result = sources.check("-i", static, "-v", env=to_stderr)
+    result.shows(
+        "roles.server_management.yml: merged with 2 hosts of other sources: bastion, haproxy"
+    )
+    listing = result.json()
+    assert members(listing, "nginx") == ["nginx2", "nginx_srv_3"]
+    assert members(listing, "bastion") == ["bastion"]
+    assert addresses(listing)["bastion"] == "203.0.113.1"
+    assert addresses(listing)["haproxy"] == "203.0.113.2"
+
+
 OTHERS = """
 all:
   hosts:
@@ -64,14 +96,15 @@ def test_only_a_machine_with_the_same_address_is_one_host(sources, tmp_path):
     sources.add("same")
     moved = (
         "moved-1 (srv_1) is moved-1_srv_1. The host moved-1 has ansible_host 192.0.2.9, and the "
-        "server has 203.0.113.1: the same address or none would make them one host."
+        "server has 203.0.113.1: with the same address, or without ansible_host, they would be one "
+        "host."
     )
     api = sources.serve("moved-1")
     sources.add("moved", api, hosts=["moved-1_srv_1"], warns=moved)
     vault = "The host vault-1 has ansible_host, and the server has 203.0.113.1: "
     api = sources.serve("vault-1")
     sources.add("vault", api, hosts=["vault-1_srv_1"], warns=vault)
-    composed = "and the server has 203.0.113.1, which compose replaces: "
+    composed = "and the server has 203.0.113.1: without ansible_host, they would be one host."
     compose = {"ansible_host": "server_management_ipv4"}
     api = sources.serve("composed-1")
     hosts = ["composed-1_srv_1"]

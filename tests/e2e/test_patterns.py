@@ -11,19 +11,21 @@ from .conftest import addresses, hosts, members, named
 POSSIBLE_GROUPS = """
 groups: {ours: server_management_name == 'nobody'}
 keyed_groups:
-  - {key: "server_management_created_at[:4]", prefix: created, parent_group: up}
+  - {key: "server_management_created_at[:4]", prefix: "{{ 'created' }}", parent_group: up}
   - {key: server_management_plan, prefix: web, separator: "-"}
+  - {key: server_management_plan, prefix: db, separator: ""}
 """
 
 
 def test_a_server_never_gets_the_name_of_a_possible_group(source):
     groups = ["status_stopped", "region_us_1", "plan_large", "created_2030", "web_x", "ours"]
-    source.sandbox.servers = named(*groups, "up", "web-1")
+    others = ["db-1", "plan_b-web.example.com", "web-1"]  # these can't be names of groups
+    source.sandbox.servers = named(*groups, "up", *others)
     path = source.file(**yaml.safe_load(POSSIBLE_GROUPS))
     found = source.addressed([*groups, "up", "all:!status_stopped"], path)
-    everything = ["ours_srv_6", "srv_1", "srv_2", "srv_3", "srv_4", "srv_5", "up_srv_7", "web-1"]
-    assert sorted(found.pop("up")) == everything
-    assert sorted(found.pop("all:!status_stopped")) == everything
+    everything = ["ours_srv_6", "srv_1", "srv_2", "srv_3", "srv_4", "srv_5", "up_srv_7", *others]
+    assert sorted(found.pop("up")) == sorted(everything)
+    assert sorted(found.pop("all:!status_stopped")) == sorted(everything)
     assert not any(found.values())
 
 
@@ -83,8 +85,8 @@ def test_a_server_does_not_replace_the_host_of_another_source(source, sources):
         "have the same name: db-prod (srv_1) is db-prod_srv_1, "
     )
     api = source.sandbox
-    sources.add("strict", api, strict=True, fails=taken)
-    address = "a host can't have such a name: 198.51.100.20 (srv_5) is 198.51.100.20_srv_5."
+    address = "that the server does not have: 198.51.100.20 (srv_5) is 198.51.100.20_srv_5."
+    sources.add("strict", api, strict=True, fails=address)
     sources.add("lenient", api, hosts=OURS, warns=(taken, address))
     listing = sources.check("-i", static).json()
     assert addresses(listing) == BESIDE_STATIC
@@ -130,7 +132,10 @@ def test_a_server_without_a_usable_address_is_not_reached_by_its_name(source, so
     for server in source.sandbox.servers:
         server["ipv4"] = "::1"
     # One cause, one warning.
-    warns = ("such a name: 192.168.77.5 (srv_2) is ", "so ansible_host is no-usable-ipv4.invalid.")
+    warns = (
+        "does not have: 192.168.77.5 (srv_2) is ",
+        "so ansible_host is no-usable-ipv4.invalid.",
+    )
     names = ["192.168.77.5_srv_2", "gitlab.internal", "web-1"]
     options = {"hosts": names, "compose": {"ansible_host": "none"}}
     sources.add("unusable", source.sandbox, warns=warns, **options)

@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from sandbox import Fault
+from sandbox import Fault, Sandbox
 
 ON_LOCALHOST = ("check_api", "check_fleet", "declare_fleet", "ssh_config")
 
@@ -20,6 +20,13 @@ def run(source, playbook, *arguments):
     return source.runner.playbook(name, *arguments, env=env)
 
 
+@pytest.fixture
+def lenient(runner):
+    """Let Ansible before 2.19 ignore undefined variables."""
+    runner.environment["ANSIBLE_ERROR_ON_UNDEFINED_VARS"] = "false"
+
+
+@pytest.mark.usefixtures("lenient")
 @pytest.mark.parametrize("playbook", ON_LOCALHOST)
 def test_a_limit_that_excludes_localhost_is_an_error(source, playbook):
     result = run(source, playbook, "-i", "web-1,", "--limit", "web-1")
@@ -36,6 +43,7 @@ def test_a_limit_may_include_localhost(source):
 
 
 # The others share the condition of check_api, as the limit shows.
+@pytest.mark.usefixtures("lenient")
 @pytest.mark.parametrize("playbook", ["check_api", "set_up_server"])
 @pytest.mark.parametrize("tag", ["always", "tagged"])
 def test_skipping_all_tasks_by_a_tag_is_an_error(source, playbook, tag):
@@ -68,18 +76,44 @@ def test_check_api_fails_if_the_api_does_not_work(source):
     assert result.rc == 2
 
 
+def test_check_api_reads_all_pages(source):
+    options = "check_api_pagination=cursor check_api_pagination_parameter=last"
+    with Sandbox(servers=3, page_size=2, pagination="cursor", pagination_parameter="last") as api:
+        source.sandbox = api
+        run(source, "check_api").shows("Set pagination")
+        run(source, "check_api", "-e", options).ok()
+
+
+# Instead of ssh: the first connection fails, as while a server boots. Others lead to this machine.
+SSH_OF_A_NEW_SERVER = """\
+#!/bin/sh
+mkdir "$0.started" 2>/dev/null && exit 255
+for command; do :; done
+exec sh -c "$command"
+"""
+
+
 def set_up(source, host, server, *arguments, **options):
     """Run set_up_server as ansible-rulebook does for an event."""
-    path = source.file(compose={"ansible_connection": "'local'"}, **options)
-    data = {"server": {"id": server}}
-    event = {"meta": {"hosts": host}, "server_management": data}
-    variables = json.dumps({"ansible_eda": {"event": event}})
+    options = {"compose": {"ansible_connection": "'local'"}, **options}
+    path = source.file(**options)
+    data = {"inventory_hostname": host, "server": {"id": server}}
+    variables = json.dumps({"ansible_eda": {"event": {"server_management": data}}})
     command = ("-i", path, *arguments, "-e", variables, "--limit", host)
     return run(source, "set_up_server", *command)
 
 
 def test_the_server_of_an_event_is_set_up(source):
     result = set_up(source, "db-1", "srv_3")
+    result.ok().shows("db-1 (srv_3) is reachable")
+
+
+def test_a_server_is_set_up_when_it_can_be_reached(source, tmp_path):
+    ssh = tmp_path / "ssh"
+    ssh.write_text(SSH_OF_A_NEW_SERVER)
+    ssh.chmod(0o755)
+    compose = {"ansible_ssh_executable": f"'{ssh}'", "ansible_pipelining": "true"}
+    result = set_up(source, "db-1", "srv_3", compose=compose)
     result.ok().shows("db-1 (srv_3) is reachable")
 
 
@@ -96,6 +130,7 @@ def test_an_event_with_the_name_of_a_group_fails(source, tmp_path):
     assert not result.contains("ok: [")
 
 
+@pytest.mark.usefixtures("lenient")
 def test_an_event_fails_if_the_inventory_cannot_be_read(source):
     result = set_up(source, "db-1", "srv_3", api_token="wrong")
     assert result.rc == 4

@@ -5,14 +5,25 @@
 """The recipes of the guide, beyond what the page shows: failures, odd servers, pipelines."""
 
 import json
+import re
 
 import pytest
 import yaml
 
 from sandbox import Fault
-from support.guides import read_files
+from support.fixtures import KNOWN
+from support.guides import GUIDES, read_files
 
+PAGE = GUIDES / "guide_recipes.rst"
 RECIPES = read_files("recipes")
+(SAVE_KEYS,) = re.findall(r"\$ (ansible -i ci\.(?:.|\n)+?'\{.*)", PAGE.read_text())
+# The variables that silence Ansible's warnings about a missing inventory.
+SILENT = ("ANSIBLE_INVENTORY_UNPARSED_WARNING", "ANSIBLE_LOCALHOST_WARNING")
+PING = """\
+- hosts: status_running
+  gather_facts: false
+  tasks: [{ansible.builtin.ping: }]
+"""
 # With it, Ansible adds a line before the JSON of ansible-inventory.
 VERBOSE = "[defaults]\nverbosity = 1\n"
 
@@ -45,11 +56,143 @@ def test_prometheus_targets_have_labels_and_survive_a_failure(source, tmp_path):
 def test_the_pipelines_run_check_fleet():
     command = "ansible-playbook server_management.cloud.check_fleet"
     github = yaml.safe_load(RECIPES[".github/workflows/fleet.yml"])
-    steps = github["jobs"]["check"]["steps"]
-    assert steps[-1] == {"run": command}
+    job = github["jobs"]["check"]
+    assert job["steps"][-1] == {"run": command}
     gitlab = yaml.safe_load(RECIPES[".gitlab-ci.yml"])
-    script = gitlab["check fleet"]["script"]
-    assert script[-1] == command
+    check = gitlab["check fleet"]
+    assert check["script"][-1] == command
+    for name in SILENT:
+        assert job["env"][name] == check["variables"][name] == "false"
+
+
+def test_the_playbooks_of_the_recipes_pass_a_check_of_their_syntax(source):
+    """As ansible-lint checks it, without the variables that their commands set."""
+    texts = {**RECIPES, **read_files("connecting")}
+    names = ["compare_fleet.yml", "wait_for_server.yml", "write_addresses.yml"]
+    for name in names:
+        (source.folder / name).write_text(texts[name])
+    (source.folder / "fleet.yml").write_text("fleet: []\n")
+    source.runner.playbook("--syntax-check", *names, cwd=source.folder).ok()
+
+
+def test_a_pipeline_without_an_inventory_can_be_silent(source):
+    play = source.folder / "play.yml"
+    play.write_text("- hosts: localhost\n  gather_facts: false\n")
+    silent = source.runner.playbook(play, env=dict.fromkeys(SILENT, "false")).ok()
+    assert silent.stderr == ""
+
+
+def test_a_comparison_distinguishes_drift_from_failures(source):
+    (source.folder / "fleet.yml").write_text("fleet: []\n")
+    result = source.folder / "result.txt"
+    compare(source, Fault(status=503)).ok()
+    assert result.read_text() == "server_error"
+    rejected = compare(source, Fault(status=401))
+    assert rejected.rc == 2
+    rejected.shows("The API rejected the token")
+    source.sandbox.servers.clear()
+    compare(source).ok()
+    assert result.read_text() == "in_sync"
+
+
+def compare(source, fault=None):
+    """Run the playbook of the guide, without repetitions of requests."""
+    if fault:
+        source.sandbox.fail(fault)
+    playbook = source.folder / "compare_fleet.yml"
+    playbook.write_text(RECIPES["compare_fleet.yml"])
+    env = {**source.sandbox.environment, "SERVER_MANAGEMENT_RETRIES": "0"}
+    return source.runner.playbook(playbook, env=env)
+
+
+@pytest.fixture
+def write_addresses(source):
+    """Return a function that runs the playbook of the guide on a static host."""
+    folder = source.folder
+    text = RECIPES["write_addresses.yml"].replace("become: true", "connection: local")
+    text = text.replace("/etc/nginx/conf.d/servers.conf", str(folder / "servers.conf"))
+    playbook = folder / "write_addresses.yml"
+    playbook.write_text(text.replace("path: /etc/hosts", f"path: {folder / 'hosts'}"))
+    (folder / "static.yml").write_text("balancers: {hosts: {balancer: }}\n")
+    (folder / "hosts").write_text("127.0.0.1 localhost\n")
+
+    def run():
+        sources = ("-i", source.file(), "-i", folder / "static.yml")
+        source.runner.playbook(*sources, playbook).ok()
+        return (folder / "servers.conf").read_text(), (folder / "hosts").read_text()
+
+    return run
+
+
+def test_addresses_of_odd_servers_are_written(source, write_addresses):
+    web, stopped, db = source.sandbox.servers
+    web["name"] = "web\n192.0.2.66 bank.example.com"
+    stopped.update(status="running", ipv4=None)
+    upstream, names = write_addresses()
+    assert (
+        upstream
+        == f"""\
+upstream servers {{
+  server {db["ipv4"]}:8080;
+  server {web["ipv4"]}:8080;
+}}
+"""
+    )
+    assert (
+        names
+        == f"""\
+127.0.0.1 localhost
+# BEGIN ANSIBLE MANAGED BLOCK
+{db["ipv4"]} db-1
+{web["ipv4"]} web_192.0.2.66_bank.example.com
+# END ANSIBLE MANAGED BLOCK
+"""
+    )
+
+
+def test_addresses_of_no_server_are_written(source, write_addresses):
+    write_addresses()
+    source.sandbox.servers.clear()
+    upstream, names = write_addresses()
+    assert upstream == "upstream servers {\n  server 127.0.0.1:8080 down;\n}\n"
+    assert names == "127.0.0.1 localhost\n"
+
+
+def test_a_pipeline_runs_a_playbook_on_servers_with_known_keys(source, ssh_server, installed):
+    ssh = ssh_server(["127.0.0.31"])
+    source.sandbox.servers = [{**KNOWN[0], "ipv4": "127.0.0.31"}]
+    key = ssh.folder / "client_key"
+    # Only the recipe names the key.
+    client = ssh.configuration.read_text().replace(f'IdentityFile "{key}"', "")
+    ssh.configuration.write_text(client)
+    job = yaml.safe_load(RECIPES[".github/workflows/deploy.yml"])["jobs"]["deploy"]
+    text = RECIPES["ci.server_management.yml"].replace("'admin'", f"'{ssh.user}'")
+    source.folder.joinpath("ci.server_management.yml").write_text(
+        text.replace("hosts: 3", "hosts: 1")
+    )
+    source.folder.joinpath("site.yml").write_text(PING)
+    source.runner.environment |= {
+        **job["env"],
+        **source.sandbox.environment,
+        **ssh.environment,
+        "SSH_PRIVATE_KEY": key.read_text(),
+    }
+    # The collection and what it needs are there.
+    commands = [step["run"] for step in job["steps"] if "run" in step][2:]
+
+    def deploy():
+        for command in commands:
+            result = source.runner.run("sh", "-c", command, cwd=source.folder)
+        return result
+
+    deploy().shows("Host key verification failed")
+    save = SAVE_KEYS.replace("~/.ssh/id_ed25519", str(key))
+    source.runner.run("sh", "-c", save, cwd=source.folder).ok()
+    deploy().ok()
+    ssh.replace()
+    deploy().shows("REMOTE HOST IDENTIFICATION HAS CHANGED")
+    source.sandbox.servers.clear()
+    deploy().shows("min_hosts")
 
 
 @pytest.fixture

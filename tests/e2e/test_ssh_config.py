@@ -120,9 +120,22 @@ def test_a_file_for_another_inventory_or_group_is_kept(config, source):
     path = source.file()
     failed = fails_and_keeps(config, source, "-e", "ssh_config_group=region_eu_1")
     failed.shows(f"was written for the inventory {path}, group server_management, and this one is")
-    failed.shows(f"{path}, group region_eu_1, so nothing was changed. Set ssh_config_file")
+    failed.shows(
+        f"{path}, group region_eu_1, so nothing was changed. Set ssh_config_file to",
+        "and ssh_config_prefix to keep their names apart. If the inventory has only moved, remove",
+        "If it moves often, also set ssh_config_inventory to a text of your choice",
+    )
     failed = fails_and_keeps(config, source, "-i", "new,")
     failed.shows(f"and this one is {path}, new,, group server_management, so nothing")
+
+
+def test_an_inventory_in_folders_that_change_has_a_note_that_stays(config, source, tmp_path):
+    note = ("-e", "ssh_config_inventory=production")
+    write(source, *note).ok()
+    assert config.read_text().startswith(f"{HEADING}# Inventory: production\n\nHost ")
+    source.folder = tmp_path / "moved"
+    source.folder.mkdir()
+    write(source, *note).ok().shows("changed=0")
 
 
 def test_a_file_is_kept_if_a_source_fails(config, source):
@@ -164,8 +177,42 @@ def test_a_host_that_is_left_out_needs_no_confirmation(config, source):
     write_before(config, source, "x-web-1")
     compose = {"ansible_ssh_common_args": "'-p 22' if server_management_name == 'web-1' else ''"}
     left_out = write(source, "-e", "ssh_config_prefix=x-", compose=compose).ok()
-    left_out.shows("copied safely: web-1 (-p in ansible_ssh_common_args)")
+    left_out.shows("for the reasons in parentheses: web-1 (-p in ansible_ssh_common_args)")
     assert names_in(config) == ["x-db-1", "x-web-2"]
+
+
+def test_a_host_with_an_option_that_ssh_does_not_know_is_left_out(config, source):
+    options = {"db-1": "ServerAliveInterval=30", "web-1": "MadeUp=1", "web-2": "Port22=yes"}
+    compose = {"ansible_ssh_extra_args": f"'-o ' ~ {options}[inventory_hostname]"}
+    left_out = write(source, compose=compose).ok()
+    left_out.shows(
+        "web-1 (ssh: Bad configuration option: madeup)",
+        "web-2 (ssh: Bad configuration option: port22)",
+    )
+    assert config.read_text().endswith("\n  HostName 203.0.113.3\n  ServerAliveInterval=30\n")
+
+
+def test_a_key_in_the_directory_of_the_playbook_is_left_out(config, source):
+    folder = source.folder / "group_vars"
+    folder.mkdir()
+    key = "ansible_private_key_file: '{{ %s }}/keys/id'"
+    (folder / "all").write_text(key % "inventory_dir")
+    (folder / "plan_large").write_text(key % "playbook_dir")
+    left_out = write(source).ok()
+    left_out.shows("db-1 (path in the collection: use inventory_dir, not playbook_dir)")
+    assert names_in(config) == ["web-1", "web-2"]
+
+
+def test_a_file_that_ssh_refuses_is_not_written(config, source):
+    # It says no more than that.
+    ssh = source.runner.home / "bin" / "ssh"
+    ssh.parent.mkdir()
+    ssh.write_text("#!/bin/sh\nexit 255\n")
+    ssh.chmod(0o755)
+    source.runner.environment["PATH"] = f"{ssh.parent}:{source.runner.environment['PATH']}"
+    write_before(config, source, "db-1")
+    failed = fails_and_keeps(config, source)
+    failed.shows("failed to validate")
 
 
 # As JSON, since -e splits other text at white space.
@@ -228,7 +275,7 @@ def test_no_text_of_the_api_becomes_another_line(config, source):
     write(source, host_key_alias=True).ok()
     names = names_in(config)
     assert len(names) > len(CASES) // 2
-    ours = r"#.*|Host [\w.-]+|  HostName [\w.:-]+|  HostKeyAlias [\w.+-]+|"
+    ours = r"#.*|Host [\w.-]+|  HostName [\w.:-]+|  HostKeyAlias=[\w.+-]+|"
     for line in config.read_text().splitlines():
         assert re.fullmatch(ours, line)
     assert not list(source.folder.rglob(CANARY))

@@ -81,11 +81,6 @@ def test_a_token_of_the_file_is_never_replaced_by_that_of_the_environment(
     for case, (text, problem) in WRITTEN.items():
         options = yaml.safe_load(text)
         sources.add(case, api, fails=problem, **options)
-    empty = "api_token: the value is empty. Check the template that it comes from"
-    sources.add("null", api, fails=empty, api_token=None)
-    null = sources.all["null"].path
-    with null.open("a") as file:
-        file.write("api_token:\n")
     sources.check(env=OF_ANOTHER_ACCOUNT)
     tokens = ["t0ken-of-the-0ther", "t0ken-of-the-wrong", "of-another-account"]
     assert tokens_sent(api) == tokens

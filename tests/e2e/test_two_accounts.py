@@ -15,7 +15,11 @@ def test_servers_of_two_accounts_with_one_name_are_two_hosts(source, sources):
     # An API that gives the same id to another server with the same name.
     other = sources.serve("web-1", "cache-1", token="t0ken-of-the-0ther")
     other.servers[0].update(region="us-1", ipv4="198.51.100.1")
-    renamed = "web-1 (srv_1) is web-1_srv_1. The host web-1 is another server, "
+    renamed = (
+        "because servers of other inventory files have the same name: web-1 (srv_1) is "
+        "web-1_srv_1. Put a prefix before it with hostnames, or use the files in separate commands "
+        "(-i)."
+    )
     names = ["cache-1", "web-1_srv_1"]
     sources.add("second", other, hosts=names, warns=renamed)
     # A wrong token fails only its own source.

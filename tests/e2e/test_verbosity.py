@@ -39,7 +39,12 @@ def test_each_level_shows_more_and_always_on_standard_error(source):
     assert verbose.json()
     origin = "token: api_token_file token"
     request = f"GET {url}/api/v1/servers: HTTP 200, N, N"
-    assert ours(verbose.stderr) == [origin, request, regions, summary]
+    servers = [
+        "db-1 (srv_3) is db-1",
+        "web-1 (srv_1) is web-1",
+        "web-2 (srv_2) is left out by regions",
+    ]
+    assert ours(verbose.stderr) == [origin, request, regions, summary, *servers]
 
 
 def test_retries_pages_and_decisions_of_the_cache_are_shown(sources, tmp_path):

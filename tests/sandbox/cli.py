@@ -127,7 +127,8 @@ def main(arguments: list[str] | None = None) -> int:
         sandbox.start()
     except (OSError, OverflowError) as error:
         problem = f"can't listen on port {options.port}: {error}"
-        parser.exit(1, f"sandbox: {problem}\n")
+        next_step = "Choose another one with --port; 0 takes a free one."
+        parser.exit(1, f"sandbox: {problem}. {next_step}\n")
     _announce(sandbox)
     signal.sigwait(signals)
     sandbox.stop()

@@ -80,6 +80,11 @@ class Sandbox:
         return f"{scheme}://{self.host}:{self.port}"
 
     @property
+    def open_connections(self) -> int:
+        """Return the number of accepted connections that neither side has closed."""
+        return len(self._server.open) if self._server else 0
+
+    @property
     def environment(self) -> dict[str, str]:
         """Return the variables with which inventory files and modules find the account."""
         return {

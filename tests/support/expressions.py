@@ -9,16 +9,28 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from ansible import template
 from ansible.inventory.data import InventoryData
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
 
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
-from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import mark, trust
+from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
+    HAS_EXPRESSIONS,
+    mark,
+    trust,
+)
 from ansible_collections.server_management.cloud.plugins.plugin_utils._expressions import (
     Expressions,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
+
+
+def is_trusted(value: object) -> bool:
+    """Return whether Ansible would render a text."""
+    if HAS_EXPRESSIONS:
+        return bool(template.is_trusted_as_template(value))
+    return not hasattr(value, "__UNSAFE__")
 
 
 def load(value: Any) -> Any:

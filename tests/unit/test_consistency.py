@@ -2,10 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Facts that are stated in several places are the same everywhere.
-
-``ansible-test sanity`` compares the options of modules with their documentation.
-"""
+"""Facts that are stated in several places are the same everywhere."""
 
 import re
 from functools import lru_cache
@@ -22,6 +19,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._operation
 from ansible_collections.server_management.cloud.plugins.module_utils._options import (
     VARIABLES,
     VERSION,
+    connection_argument_spec,
 )
 from sandbox import Fault, Sandbox
 from sandbox.account import example_servers
@@ -70,6 +68,27 @@ def test_a_module_documents_the_environment_variables_that_it_reads(name):
     notes = "\n".join(documentation_of(name)["notes"])
     documented = re.findall(r"O\((\w+)\) from E\((\w+)\)", notes)
     assert dict(documented) == VARIABLES
+
+
+COMPARED = ("type", "default", "choices", "required", "elements")
+
+
+def rules_of(options, nested):
+    """Return what documentation and an argument spec both state; ``nested``: key of suboptions."""
+    rules = {}
+    for option, given in options.items():
+        rules[option] = {key: given[key] for key in COMPARED if given.get(key) is not None}
+        if nested in given:
+            rules[option]["suboptions"] = rules_of(given[nested], nested)
+    return rules
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_documents_its_argument_spec(name):
+    own = getattr(import_module(f"{PACKAGE}.{name}"), "OPTIONS", {})
+    spec = {**connection_argument_spec(), **own}
+    documented = documentation_of(name)["options"]
+    assert rules_of(documented, "suboptions") == rules_of(spec, "options")
 
 
 def test_the_inventory_plugin_documents_the_same_options_and_variables():
@@ -229,5 +248,5 @@ def test_the_readme_lists_the_plugins_with_their_scopes():
     (scopes,) = re.findall(r"^Live, with the scope (.*):$", live, re.M)
     assert scopes == "`servers:read`"
     rows = re.findall(r"^\| `(\w+)` \| `(\S+)` \|", not_live, re.M)
-    expected = {(name, row.scope) for row in OPERATIONS for name in row.modules if not row.live}
-    assert set(rows) == expected
+    scopes_of = {(name, row.scope) for row in OPERATIONS for name in row.modules if not row.live}
+    assert set(rows) == scopes_of

@@ -10,7 +10,7 @@ import yaml
 
 from ansible_collections.server_management.cloud.plugins.module_utils import _client
 from ansible_collections.server_management.cloud.plugins.module_utils._operations import OPERATIONS
-from ansible_collections.server_management.cloud.plugins.module_utils._url import Request
+from ansible_collections.server_management.cloud.plugins.module_utils._request import Request
 from sandbox.api import ROUTES
 from support.collection import REPOSITORY, sources
 

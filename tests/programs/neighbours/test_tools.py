@@ -8,6 +8,7 @@ import shutil
 
 import pytest
 
+from support.fixtures import KNOWN
 from support.guides import read_files
 
 RECIPES = read_files("recipes")
@@ -16,7 +17,12 @@ LOCAL = {"ansible_connection": "'local'"}
 CONVERGE = """\
 - hosts: status_running
   gather_facts: false
-  tasks: [{ansible.builtin.debug: {msg: "this is {{ server_management_id }}"}}]
+  tasks: [{ansible.builtin.debug: {msg: "{{ server_management_id }} for {{ purpose }}"}}]
+"""
+PING = """\
+- hosts: status_running
+  gather_facts: false
+  tasks: [{ansible.builtin.ping: }]
 """
 TEST_FILE = """\
 def test_a_server(host):
@@ -26,7 +32,7 @@ def test_a_server(host):
 
 
 def run(source, *command):
-    return source.runner.run(*command, cwd=source.folder).ok()
+    return source.runner.run(*command, cwd=source.folder)
 
 
 @pytest.mark.skipif(not shutil.which("jq"), reason="jq is not installed")
@@ -37,7 +43,7 @@ def test_jq_reads_servers_with_odd_fields(source):
     source.file(NAME)
     (source.folder / "hosts.jq").write_text(RECIPES["hosts.jq"])
     command = f"ansible-inventory -i {NAME} --list | jq -r -f hosts.jq"
-    result = run(source, "sh", "-c", command)
+    result = run(source, "sh", "-c", command).ok()
     assert result.stdout.splitlines() == [
         "db-1\t203.0.113.3\t\trunning",
         r"web-1	203.0.113.1	{% eu\t1 %}	running",
@@ -45,17 +51,44 @@ def test_jq_reads_servers_with_odd_fields(source):
     ]
 
 
-def test_molecule_uses_a_linked_directory(source):
+@pytest.fixture
+def scenario(source):
+    """Return a folder with the scenario of the guide for Molecule, and an inventory to link."""
     folder = source.folder / "molecule/default"
     folder.mkdir(parents=True)
     (folder / "molecule.yml").write_text(RECIPES["molecule/default/molecule.yml"])
     (folder / "converge.yml").write_text(CONVERGE)
-    (source.folder / "inventory").mkdir()
-    source.file(f"inventory/{NAME}", compose=LOCAL)
-    converged = run(source, "molecule", "converge")
-    assert converged.contains("this is srv_1")
-    assert converged.contains("this is srv_3")
-    assert not converged.contains("this is srv_2")
+    for name in ("group_vars", "host_vars"):
+        (source.folder / "inventory" / name).mkdir(parents=True)
+    return source.folder
+
+
+def test_molecule_reads_variables_beside_the_inventory_file(source, scenario):
+    source.file(f"inventory/{NAME}")
+    (scenario / "inventory/group_vars/all.yml").write_text("purpose: tests\n")
+    (scenario / "inventory/host_vars/web-1.yml").write_text("server_management_id: srv_of_file\n")
+    converged = run(source, "molecule", "converge").ok()
+    converged.shows("srv_of_file for tests", "srv_3 for tests")
+    assert not converged.contains("srv_2")
+    source.file(f"inventory/{NAME}", api_token="wrong")
+    failed = run(source, "molecule", "converge")
+    assert failed.rc != 0
+    failed.shows("The API rejected the token")
+
+
+def test_molecule_refuses_a_changed_host_key(source, scenario, ssh_server):
+    ssh = ssh_server(["127.0.0.31"])
+    source.sandbox.servers = [{**KNOWN[0], "ipv4": "127.0.0.31"}]
+    source.runner.environment.update(ssh.environment)
+    source.file(f"inventory/{NAME}")
+    accept_new = "ansible_ssh_common_args: -o StrictHostKeyChecking=accept-new\n"
+    (scenario / "inventory/group_vars/all.yml").write_text(accept_new)
+    (scenario / "molecule/default/converge.yml").write_text(PING)
+    run(source, "molecule", "converge").ok()
+    ssh.replace()
+    refused = run(source, "molecule", "converge")
+    assert refused.rc != 0
+    refused.shows("REMOTE HOST IDENTIFICATION HAS CHANGED")
 
 
 def test_testinfra_tests_the_hosts_of_a_group(source):
@@ -63,5 +96,5 @@ def test_testinfra_tests_the_hosts_of_a_group(source):
     path = source.file(NAME, compose=LOCAL)
     command = ["pytest", "-p", "no:cacheprovider"]
     command += ["--hosts=ansible://status_running", f"--ansible-inventory={path}"]
-    tested = run(source, *command)
+    tested = run(source, *command).ok()
     assert tested.contains("2 passed")

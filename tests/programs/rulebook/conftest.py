@@ -16,6 +16,7 @@ from contextlib import contextmanager
 import pytest
 
 from sandbox import Sandbox
+from support.guides import read_files
 from support.secrets import find_secret
 
 TIME_LIMIT = 180.0  # seconds; generous, because Java starts slowly on a busy machine
@@ -58,9 +59,14 @@ class Rulebook:
         raise AssertionError(f"{text!r} was not printed:\n{self.output}")
 
     def next_event(self):
-        """Return the content of the next event, and the host that it is about."""
+        """Return the content of the next event, and the hosts of its playbooks."""
         event = json.loads(self.wait_for("EVENT "))
-        return {"hosts": event["meta"].get("hosts"), **event["server_management"]}
+        return {"hosts": event["meta"]["hosts"], **event["server_management"]}
+
+    def hosts_of_tasks(self):
+        """Return the host of each task that was not skipped, in order."""
+        results = r"^(?:ok|changed|fatal|failed|unreachable): \[(.+?)\]"
+        return re.findall(results, self.output, re.MULTILINE)
 
     def end(self):
         """Wait for its end, and return the exit status."""
@@ -80,6 +86,22 @@ class Rulebooks:
         path = self.folder / "print.yml"
         path.write_text(PRINT % json.dumps(source))
         return self.run(path)
+
+    def write_files_of_the_guide(self):
+        """Write the files that the guide about events shows, with the interval of the tests."""
+        environment = self.runner.environment
+        replaced = {
+            "https://api.example.com": environment["SERVER_MANAGEMENT_BASE_URL"],
+            "~/.config/server_management/token": environment["SERVER_MANAGEMENT_API_TOKEN_FILE"],
+            "interval: 30": "interval: 1",
+        }
+        for name, content in read_files("events").items():
+            text = content
+            for shown, used in replaced.items():
+                text = text.replace(shown, used)
+            path = self.folder / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
 
     @contextmanager
     def run(self, path, *options):

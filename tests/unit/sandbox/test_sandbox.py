@@ -4,6 +4,8 @@
 
 """Check the account: its servers, how it changes, and which requests get a fault."""
 
+import socket
+
 import pytest
 
 from sandbox import Change, Fault, Sandbox
@@ -56,6 +58,12 @@ def test_changes_are_made_in_order_when_they_are_due(monkeypatch):
     assert states_after(20) == {**both, "new-01": "stopped"}
     assert states_after(29) == {**both, "new-01": "stopped"}
     assert states_after(30) == {"web-01": "running", "new-01": "stopped"}
+
+
+def test_only_its_own_address_is_served():
+    # If it listened on all addresses, the network would reach it, and so would 127.0.0.2.
+    with Sandbox() as sandbox, pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.2", sandbox.port), 60)
 
 
 def test_faults_are_used_in_order_by_the_requests_they_are_meant_for():

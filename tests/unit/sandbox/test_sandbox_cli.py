@@ -75,6 +75,15 @@ def test_an_invalid_option_is_named(options, message):
     assert "Traceback" not in result.stderr
 
 
+def test_a_port_that_is_in_use_is_named(sandbox):
+    command = [*COMMAND, "--port", str(sandbox.port)]
+    result = subprocess.run(command, capture_output=True, check=False, text=True, timeout=60)
+    assert result.stderr == (
+        f"sandbox: can't listen on port {sandbox.port}: [Errno 98] Address already in use. "
+        "Choose another one with --port; 0 takes a free one.\n"
+    )
+
+
 def test_the_options_reach_the_sandbox():
     options = ["--token", "own", "--servers", "3", "--verbose"]
     options += ["--pagination", "link", "--page-size", "2", "--fault", "status=503,retry_after=1"]

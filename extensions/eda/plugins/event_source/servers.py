@@ -22,6 +22,9 @@ version_added: 1.0.0
 description:
   - Polls the list of servers, compares it with the last one by the servers' ids, and puts an event
     on the rulebook's queue for each difference. The API itself has no events.
+  - C(server_management.inventory_hostname) is the server's host name. C(meta.hosts), to which
+    ansible-rulebook limits playbooks, is that name for C(appeared) and C(changed), and C(localhost)
+    for C(gone), C(failed) and C(recovered), which are about no host of the inventory.
   - A failing API never ends the rulebook and never looks like servers that are gone. There is one
     event C(failed), and when the API works again one event C(recovered), which comes before the
     differences that were found. Set O(min_servers), so that the same holds for an account that is
@@ -60,7 +63,7 @@ options:
     default: 0
   hosts:
     description:
-      - How the inventory names hosts, for C(meta.hosts) of the events.
+      - How the inventory names hosts, for C(inventory_hostname) in the events.
       - With V(name), as the inventory plugin does by default. With V(id), as it does with
         C(hostnames=[server_management_id]).
     type: str
@@ -118,7 +121,8 @@ EXAMPLES = r"""
       action:
         debug:
           msg: >-
-            {{ event.meta.hosts }}: from {{ event.server_management.before.status }}
+            {{ event.server_management.inventory_hostname }}:
+            from {{ event.server_management.before.status }}
             to {{ event.server_management.server.status }}
 """
 

@@ -6,6 +6,7 @@
 
 import shutil
 import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -53,7 +54,7 @@ def test_hosts_have_blocks_in_the_order_of_their_names():
         "  HostName 2001:db8::1\n"
     )
     hosts = ["prod-web-1", "prod-web-2"]
-    assert found == {"text": text, "hosts": hosts, "left_out": ["bad (ansible_port)"]}
+    assert found == {"text": text, "hosts": hosts, "left_out": ["bad (invalid ansible_port)"]}
 
 
 def test_without_hosts_there_is_no_text():
@@ -70,42 +71,45 @@ def test_variables_with_ssh_in_their_names_take_precedence():
     assert found == ["User b", "Port 2", 'IdentityFile "/b"']
 
 
-@pytest.mark.parametrize("value", [None, "", 0, [], False])
-def test_an_empty_value_counts_as_not_set(value):
-    assert lines(ansible_ssh_port=value, ansible_port=22) == ["Port 22"]
+@pytest.mark.parametrize(("value", "expected"), [(None, ["User b"]), ("", [])])
+def test_a_variable_counts_if_it_is_empty_but_not_if_it_is_null(value, expected):
+    assert lines(ansible_ssh_user=value, ansible_user="b") == expected
 
 
-def test_a_host_without_an_address_is_left_out():
-    assert reasons(ansible_host="") == "ansible_host"
+@pytest.mark.parametrize("address", ["", None])
+def test_a_host_without_an_address_is_left_out(address):
+    assert reasons(ansible_host=address) == "no ansible_host"
+
+
+@pytest.mark.parametrize("name", ["smart", "ssh", "ansible.builtin.ssh", "ansible.legacy.ssh"])
+def test_a_host_with_another_connection_than_ssh_is_left_out(name):
+    assert lines(ansible_connection=name) == []
+    assert reasons(ansible_connection=f"other.{name}") == "ansible_connection is not ssh"
 
 
 # The arguments of ssh, and the lines that they become.
 COPIED = {
     "-J jump": ["ProxyJump jump"],
-    "-o ProxyJump=jump": ["ProxyJump jump"],
-    "-o 'ProxyJump jump'": ["ProxyJump jump"],
-    "-o 'ProxyJump = jump'": ["ProxyJump jump"],
-    "-o 'ProxyJump \"jump\"'": ["ProxyJump jump"],
     "-J a@b:22,[2001:db8::1]:65535,c": ["ProxyJump a@b:22,[2001:db8::1]:65535,c"],
+    "-o ProxyJump=jump": ["ProxyJump=jump"],
+    "-o 'ProxyJump jump'": ["ProxyJump jump"],
+    "-o 'ProxyJump = \"jump\"'": ['ProxyJump = "jump"'],
     # ssh uses the first of the two.
-    "-J jump -o proxyjump=other": ["ProxyJump jump", "proxyjump other"],
+    "-J jump -o proxyjump=other": ["ProxyJump jump", "proxyjump=other"],
+    '-o ProxyCommand="ssh -W %h:%p jump"': ["ProxyCommand=ssh -W %h:%p jump"],
     "-i ~/.ssh/id_ed25519": ['IdentityFile "~/.ssh/id_ed25519"'],
-    "-o 'IdentityFile=\"/my keys/id\"'": ['IdentityFile "/my keys/id"'],
-    "-o UserKnownHostsFile=/dev/null": ["UserKnownHostsFile /dev/null"],
-    "-o HostKeyAlias=srv_1+a.b-c": ["HostKeyAlias srv_1+a.b-c"],
-    "-o ProxyCommand=None": ["ProxyCommand None"],
-    "-o HostKeyAlgorithms=+ssh-rsa,ssh-dss": ["HostKeyAlgorithms +ssh-rsa,ssh-dss"],
-    "-o PubkeyAcceptedAlgorithms=+ssh-rsa": ["PubkeyAcceptedAlgorithms +ssh-rsa"],
-    "-o PubkeyAcceptedKeyTypes=+ssh-rsa": ["PubkeyAcceptedKeyTypes +ssh-rsa"],
-    "-o KexAlgorithms=^diffie*": ["KexAlgorithms ^diffie*"],
-    "-o Ciphers=-aes128-gcm@openssh.com": ["Ciphers -aes128-gcm@openssh.com"],
-    "-o MACs=hmac-sha1": ["MACs hmac-sha1"],
-    "-o CASignatureAlgorithms=ssh-rsa": ["CASignatureAlgorithms ssh-rsa"],
+    "-i '/my keys/id'": ['IdentityFile "/my keys/id"'],
+    "-o 'IdentityFile=\"/my keys/id\"'": ['IdentityFile="/my keys/id"'],
+    "-o 'UserKnownHostsFile=~/a ${HOME}/b'": ["UserKnownHostsFile=~/a ${HOME}/b"],
+    "-o CertificateFile=%d/a": ["CertificateFile=%d/a"],
+    "-o GlobalKnownHostsFile=None": ["GlobalKnownHostsFile=None"],
+    "-C -o ServerAliveInterval=30 -A": ["ServerAliveInterval=30"],
+    "-o A==b": ["A==b"],
 }
 
 
 @pytest.mark.parametrize("text", COPIED)
-def test_arguments_that_lead_to_a_machine_or_a_key_are_copied(text):
+def test_options_are_copied_as_they_are(text):
     assert lines(ansible_ssh_common_args=text) == COPIED[text]
 
 
@@ -116,58 +120,139 @@ def test_arguments_that_lead_to_a_machine_or_a_key_are_copied(text):
         "-C -4 -6 -A -a -q -T -t -v -X -x -k -K",
         "-vvv",
         "-C -o ControlMaster=auto -o ControlPersist=60s",
-        "-o AddKeysToAgent=yes -o GSSAPIAuthentication=no -oGSSAPIDelegateCredentials=no",
-        "-o serveraliveinterval=30 -o 'StrictHostKeyChecking no'",
+        "-o batchmode=yes -o 'StrictHostKeyChecking no'",
         '-o ControlPath="a -o ProxyJump=jump -C"',
     ],
 )
-def test_arguments_that_lead_to_no_other_machine_are_ignored(text):
+def test_flags_and_options_for_connections_without_a_user_are_ignored(text):
     assert lines(ansible_ssh_common_args=text) == []
 
 
 # The arguments of ssh, and why a host with them is left out.
 REFUSED = {
-    "-o User=a": "User",
-    "-o HostName=other": "HostName",
-    '-o ProxyCommand="ssh -W %h:%p jump"': "ProxyCommand",
-    "-p 2222": "-p in ansible_ssh_common_args",
-    "-J": "-J in ansible_ssh_common_args",
-    "--help": "-help in ansible_ssh_common_args",
-    "-{#": "-_ in ansible_ssh_common_args",
-    "other": "other in ansible_ssh_common_args",
-    "'{#' -C": "_ in ansible_ssh_common_args",
-    "-o ProxyJump jump": "-o ProxyJump, jump in ansible_ssh_common_args",
-    "-o 'LogLevel=a\nProxyCommand=b'": "-o LogLevel_a_ProxyCommand_b",
-    "-C '": "quotes in ansible_ssh_common_args",
-    "-J a,": "-J",
-    "-J a:0": "-J",
-    "-J a\\ b": "-J",
-    "-J a@b@c": "-J",
-    "-J '[::1'": "-J",
-    "-i id_ed25519": "relative path in -i",
+    "-o User=a": "User in _",
+    "-o HostName=other": "HostName in _",
+    "-o 'Match all'": "Match in _",
+    "-o 'host *'": "host in _",
+    "-o Include=~/a": "Include in _",
+    "-p 2222": "-p in _",
+    "-J": "-J in _",
+    "--help": "-help in _",
+    "-{": "-_ in _",
+    "other": "other in _",
+    "'{ #' -C": "_ in _",
+    "-o ProxyJump jump": "-o ProxyJump in _, jump in _",
+    "-o 'LogLevel=a\nProxyCommand=b'": "-o LogLevel_a_ProxyCommand_b in _",
+    "-J 'a\nProxyCommand b'": "-o ProxyJump_a_ProxyCommand_b in _",
+    "-o '=Host *'": "-o _Host_ in _",
+    "-o ' Host *'": "-o _Host_ in _",
+    "-o '\"Match\" all'": "-o _Match_all in _",
+    "-o 'Match\"\" all'": "-o Match_all in _",
+    "-o '# a'": "-o _a in _",
+    "-C '": "quotes in _",
+    "-o 'IdentityFile=\"/a'": "quotes in _",
+    "-i id_ed25519": "relative path in IdentityFile",
     "-o IdentityFile=../id": "relative path in IdentityFile",
-    "-o UserKnownHostsFile=known_hosts": "relative path in UserKnownHostsFile",
-    "-i ~other/id": "-i",
-    "-o UserKnownHostsFile=~/a%h": "UserKnownHostsFile",
-    "-o 'UserKnownHostsFile=/a /b'": "UserKnownHostsFile",
-    "-o 'HostKeyAlgorithms=ssh-rsa # a'": "HostKeyAlgorithms",
-    "-o HostKeyAlias=%h": "HostKeyAlias",
-    "-o User=a -o Port=1": "User, Port",
+    "-o certificatefile=id": "relative path in certificatefile",
+    "-o 'UserKnownHostsFile=/a b'": "relative path in UserKnownHostsFile",
+    "-o 'GlobalKnownHostsFile=\"a\"'": "relative path in GlobalKnownHostsFile",
+    "-o User=a -o Port=1": "User in _, Port in _",
 }
 
 
 @pytest.mark.parametrize("text", REFUSED)
 def test_a_host_with_another_argument_is_left_out(text):
-    assert reasons(ansible_ssh_common_args=text) == REFUSED[text]
+    reason = REFUSED[text].replace(" in _", " in ansible_ssh_common_args")
+    assert reasons(ansible_ssh_common_args=text) == reason
+
+
+def test_a_relative_path_of_a_key_is_no_reason_for_others():
+    assert reasons(ansible_private_key_file="id") == "relative path in ansible_private_key_file"
+
+
+def test_a_path_that_playbook_dir_makes_in_the_collection_is_left_out():
+    collection = Path(openssh_hosts.__code__.co_filename).parents[2]
+    reason = "path in the collection: use inventory_dir, not playbook_dir"
+    assert reasons(ansible_private_key_file=f"{collection}/playbooks/id") == reason
+    argument = f"-o ProxyCommand='{collection}/playbooks/proxy %h'"
+    assert reasons(ansible_ssh_common_args=argument) == reason
+    path = f"{collection}/playbooks-keys/id"
+    assert lines(ansible_private_key_file=path) == [f'IdentityFile "{path}"']
 
 
 def test_all_variables_with_arguments_are_read_in_the_order_of_ansible():
     found = lines(
-        ansible_ssh_args="-J first",
-        ansible_ssh_common_args="-J second",
-        ansible_ssh_extra_args="-J third",
+        ansible_private_key_file="/second",
+        ansible_ssh_args="-i /first",
+        ansible_ssh_common_args="-i /third",
+        ansible_ssh_extra_args="-i /fourth",
     )
-    assert found == ["ProxyJump first", "ProxyJump second", "ProxyJump third"]
+    keys = ["/first", "/second", "/third", "/fourth"]
+    assert found == [f'IdentityFile "{key}"' for key in keys]
+
+
+# What bastion, web and db use as their jump hosts, and which of them are left out.
+JUMP_HOSTS = [
+    (["-J admin@bastion", "-J admin@bastion", "-J bastion"], ["bastion"]),
+    (["-J web", "-J bastion", "-J web"], ["bastion", "web"]),
+    (["-J web", "-J db", "-J ssh://a@bastion:22"], ["bastion", "db", "web"]),
+    (["", "-J bastion", "-J web"], []),
+    # Of several jump hosts, only the first uses its own block.
+    (["-J a,bastion", "-J bastion,web", "-J other,web"], []),
+    (["-J web,a", "-J bastion,b", ""], ["bastion", "web"]),
+    (["-J none", "-J NONE", "-o ProxyCommand=none"], []),
+    (["-o ProxyJump=none -o ProxyJump=bastion", "-J Web", "-J db.example.com"], []),
+    (
+        ["-o 'proxyjump \"bastion\"'", "-J [web]:22", "-o 'ProxyJump = db'"],
+        ["bastion", "db", "web"],
+    ),
+    (["-o ProxyCommand='ssh -W %h:%p a@bastion'", "", ""], ["bastion"]),
+    (["-o ProxyCommand='exec /usr/bin/ssh -p 22 web nc %h'", "-J bastion", ""], ["bastion", "web"]),
+    (["-o 'ProxyCommand sh -c \"ssh -J web -W %h db\"'", "", "-J bastion"], ["bastion", "db"]),
+    (["-o ProxyCommand='nc -x bastion %h %p'", "-o ProxyCommand='a web'", ""], []),
+    (["-J other -o ProxyCommand='ssh bastion'", "", ""], []),
+]
+
+
+@pytest.mark.parametrize(("arguments", "left_out"), JUMP_HOSTS)
+def test_a_host_that_its_jump_hosts_lead_back_to_is_left_out(arguments, left_out):
+    hostvars = {}
+    for name, text in zip(["bastion", "web", "db"], arguments, strict=True):
+        hostvars[name] = {"ansible_host": "192.0.2.1", "ansible_ssh_common_args": text}
+    found = openssh_hosts(hostvars, hostvars)
+    assert found["left_out"] == [f"{name} (jump hosts that lead back to it)" for name in left_out]
+    # The names in the file count.
+    assert openssh_hosts(hostvars, hostvars, prefix="x-")["left_out"] == []
+
+
+def test_a_jump_host_that_is_left_out_leads_nowhere():
+    hostvars = {}
+    for name, text in {"a": "-J b", "b": "-J a -p 22"}.items():
+        hostvars[name] = {"ansible_host": "192.0.2.1", "ansible_ssh_common_args": text}
+    found = openssh_hosts(hostvars, hostvars)
+    assert found["hosts"] == ["a"]
+
+
+def test_a_host_with_a_line_that_ssh_refuses_is_left_out():
+    hostvars = {}
+    for name, text in {"a": "", "b": "-o '{A} a'", "c": "-o B=1 -o C=1", "d": "-o D=1"}.items():
+        hostvars[name] = {"ansible_host": "192.0.2.1", "ansible_ssh_common_args": text}
+    errors = """\
+/dev/stdin: line 6: Bad configuration option: {a}\r
+/dev/stdin line 10: invalid time value.
+/dev/stdin: line 11: Bad configuration option: c
+/dev/stdin line 15: Unsupported option "d"
+/dev/stdin: terminating, 3 bad configuration options
+"""
+    hostvars["b"]["ansible_ssh_common_args"] = "-o A=1"
+    assert openssh_hosts(hostvars, hostvars)["text"].splitlines()[5] == "  A=1"
+    found = openssh_hosts(hostvars, hostvars, "", errors)
+    assert found["hosts"] == ["a", "d"]
+    assert found["text"] == openssh_hosts(["a", "d"], hostvars)["text"]
+    assert found["left_out"] == [
+        "b (ssh: Bad configuration option: _a})",
+        "c (ssh: invalid time value., ssh: Bad configuration option: c)",
+    ]
 
 
 # Texts that OpenSSH could read as something else than a value.
@@ -194,25 +279,25 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_value_becomes_another_line_or_a_pattern(text):
-    assert reasons(ansible_host=text) == "ansible_host"
-    assert reasons(ansible_user=text) == "ansible_user"
-    assert reasons(ansible_port=f"22{text}") == "ansible_port"
-    assert reasons(ansible_private_key_file=f"~/%{text}") == "ansible_private_key_file"
+    assert reasons(ansible_host=text) == "invalid ansible_host"
+    assert reasons(ansible_user=text) == "invalid ansible_user"
+    assert reasons(ansible_port=f"22{text}") == "invalid ansible_port"
+    assert reasons(ansible_private_key_file=f"~/%{text}") == "invalid ansible_private_key_file"
     hostvars = {"a": {"ansible_host": "192.0.2.1"}}
     found = openssh_hosts(["a"], hostvars, prefix=text)
-    assert found["left_out"] == ["a (the name)"]
+    assert found["left_out"] == ["a (invalid name)"]
 
 
-@pytest.mark.parametrize("port", [65536, "99999", "0x16", "2 2", "٢٢", -1, "1" * 5000])
-def test_a_port_is_a_number_that_tcp_has(port):
-    assert reasons(ansible_port=port) == "ansible_port"
+@pytest.mark.parametrize("port", [0, 100000, "022", "0x16", "2 2", "٢٢", -1, "1" * 5000, []])
+def test_a_port_is_a_number(port):
+    assert reasons(ansible_port=port) == "invalid ansible_port"
     assert lines(ansible_port=65535) == ["Port 65535"]
 
 
 def test_a_name_is_shown_without_characters_that_could_be_a_template():
     hostvars = {"a {{ b }}": {"ansible_host": "192.0.2.1"}}
     found = openssh_hosts(hostvars, hostvars)
-    assert found["left_out"] == ["a_b_ (the name)"]
+    assert found["left_out"] == ["a_b_ (invalid name)"]
 
 
 class Failing(dict[str, Any]):
@@ -232,7 +317,7 @@ def test_a_host_with_a_variable_that_cannot_be_read_is_left_out(error):
     assert found["left_out"] == ["a (undefined variable or error in ansible_port)"]
 
 
-@pytest.mark.parametrize("text", ["-o LogLevel={{nowhere}}", "{% if a %}-C{% endif %}"])
+@pytest.mark.parametrize("text", ["-o A={{nowhere}}", "{% if a %}-C{% endif %}", "{# a"])
 def test_a_host_with_a_template_that_was_not_rendered_is_left_out(text):
     found = reasons(ansible_ssh_extra_args=text)
     assert found == "undefined variable or error in ansible_ssh_extra_args"

@@ -30,23 +30,21 @@ from ansible.template import Templar
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
 from ansible_collections.server_management.cloud.plugins.module_utils._text import is_plain
-from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
-    is_trusted,
-    keep_text,
-    mark_all,
+from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import mark
+from ansible_collections.server_management.cloud.plugins.plugin_utils._existing_hosts import (
+    ExistingHosts,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._expressions import (
     Expressions,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import hosts_from
 from ansible_collections.server_management.cloud.plugins.plugin_utils._inventory import (
-    KnownServers,
     add_groups,
     add_hosts,
     add_parents,
 )
 from sandbox.account import SERVER
-from support.expressions import load
+from support.expressions import is_trusted, load
 
 FILES = yaml.safe_load(Path(__file__).with_name("comparison.yml").read_text(encoding="utf-8"))
 # Each field has values that a memory of results must not confuse, and values that are the same.
@@ -106,7 +104,7 @@ def read_ours(file, extra_vars):
     except OptionError as error:
         return None, str(error)
     add_groups(inventory, hosts, "server_management")
-    add_hosts(inventory, hosts, KnownServers(inventory, "", hosts, []))
+    add_hosts(inventory, hosts, ExistingHosts(inventory, "", hosts, []))
     add_parents(inventory, expressions.tree.added)
     return contents_of(inventory), "".join(reported)
 
@@ -120,12 +118,11 @@ class Helpers(BaseInventoryPlugin, Constructable):
         self.inventory = inventory_of_another_source()
         self.templar = Templar(DataLoader())
         self._vars = extra_vars
-        keep_text(self.templar)  # text of the API stays text
 
     def variables_of(self, name):
         """Return the variables of a host, whose name and groups can be text of the API."""
         host = self.inventory.hosts[name]
-        return {**host.get_vars(), **mark_all(host.get_magic_vars())}
+        return {**host.get_vars(), **mark(host.get_magic_vars(), even_plain=True)}
 
 
 def read_theirs(file, extra_vars):
@@ -134,7 +131,7 @@ def read_theirs(file, extra_vars):
     inventory = helpers.inventory
     for host in hosts_of_servers():
         inventory.add_host(host.name, "server_management")
-        for variable, value in mark_all(host.variables).items():
+        for variable, value in mark(host.variables, even_plain=True).items():
             inventory.set_variable(host.name, variable, value)
     strict = file.get("strict", False)
     try:

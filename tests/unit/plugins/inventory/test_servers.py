@@ -123,6 +123,38 @@ def test_expressions_that_give_no_usable_name_are_reported_once(plugin, hostname
         assert warning.startswith(f"x.server_management.yml: {start}")
 
 
+OUTCOMES = """
+a (srv_a) is left out by regions
+b (srv_0) is b_srv_0, because other servers have the same name.
+b (srv_1) is b_srv_1, because other servers have the same name.
+c (srv_c) is left out by plans
+ungrouped (srv_2) is ungrouped_srv_2, because groups have or could get the same name. ungrouped is \
+a group of Ansible.
+x (srv_3) is left out by filters: 2: exclude: server_management_name == 'x'
+y (srv_4) is y
+"""
+
+
+def test_with_vvv_each_server_is_shown_with_its_host_or_what_has_left_it_out(plugin, api):
+    api.servers = [
+        {**SERVER, "id": "srv_c", "name": "c", "plan": "large", "region": "us-1"},
+        {**SERVER, "id": "srv_a", "name": "a", "region": "us-1"},
+    ]
+    plugin.verbosity = 3
+    plugin.parse(
+        *("b", "b", "ungrouped", "x", "y"),
+        plans=["small"],
+        regions=["eu-1"],
+        filters=[
+            {"include": "server_management_name == 'b'"},
+            {"exclude": "server_management_name == 'x'"},
+        ],
+    )
+    lines = [line.partition(".yml: ")[2] for line in plugin.lines]
+    outcomes = OUTCOMES.replace("\\\n", "").strip().splitlines()
+    assert [line for line in lines if " is " in line] == outcomes
+
+
 @pytest.mark.parametrize(("extensions", "name"), [([".vars"], "a_vars"), (None, "a.vars")])
 def test_a_host_name_does_not_end_like_a_file_with_variables(plugin, monkeypatch, extensions, name):
     monkeypatch.setattr(constants, "YAML_FILENAME_EXTENSIONS", extensions)
@@ -155,7 +187,8 @@ def test_only_the_attempt_that_is_kept_is_reported(plugin):
     }
     plugin.parse("small", keyed_groups=[entry], compose=compose)
     (warning,) = plugin.warnings
-    assert "a host can't have such a name: small (srv_0) is small_srv_0." in warning
+    group = "small is a group of keyed_groups: give it a prefix."
+    assert f"the same name: small (srv_0) is small_srv_0. {group}" in warning
     variables = plugin.inventory.hosts["small_srv_0"].vars
     assert variables["a"] == "ok"
     assert variables["ansible_host"] == "small.test"

@@ -28,11 +28,12 @@ from sandbox import Fault, Sandbox
 @pytest.mark.parametrize(
     "fault",
     [
+        Fault(status=408),
         Fault(status=429),
         Fault(status=500),
-        Fault(status=502),
-        Fault(status=503),
-        Fault(status=504),
+        Fault(status=501),
+        Fault(status=530),
+        Fault(status=599),
         Fault(cut="start"),
         Fault(cut="start", end="reset"),
         Fault(cut="headers"),
@@ -55,8 +56,9 @@ def test_a_transient_failure_is_retried(read, sandbox, clock, fault):
         Fault(status=308, location="http://[bad\x01"),
         Fault(status=401),
         Fault(status=403),
-        Fault(status=501),
+        Fault(status=600),
         Fault.html(),
+        Fault(body='{"data": ['),
     ],
     ids=repr,
 )
@@ -92,12 +94,24 @@ def test_waits_grow_up_to_a_minute(read, sandbox, clock, monkeypatch, choose, wa
     assert clock.waits == waits
 
 
-@pytest.mark.parametrize(("status", "seconds"), [(429, 0), (503, 60)])
-def test_retry_after_is_honored_up_to_a_minute(read, sandbox, clock, status, seconds):
-    sandbox.fail(Fault(status=status, retry_after=seconds))
-    read(sandbox, retries=1)
-    (wait,) = clock.waits
-    assert seconds <= wait <= seconds + 0.25
+@pytest.mark.parametrize(
+    ("retry_after", "choose", "waits"),
+    [
+        (60, min, [60, 60, 60]),
+        (60, max, [60.25, 60.25, 60.25]),
+        (1, max, [1.25, 1.25, 2]),
+        # A date has passed if the clock of this machine is ahead.
+        (0, min, [0.25, 0.5, 1]),
+        ("Wed, 01 Jan 2020 12:00:00 GMT", max, [0.5, 1, 2]),
+    ],
+)
+def test_the_longer_one_of_retry_after_and_the_own_wait_counts(
+    read, sandbox, clock, monkeypatch, retry_after, choose, waits
+):
+    monkeypatch.setattr(_client._random, "uniform", choose)
+    sandbox.fail(Fault(status=429, retry_after=retry_after), times=3)
+    read(sandbox, retries=3)
+    assert clock.waits == waits
 
 
 def test_a_longer_retry_after_fails_at_once(read, sandbox, clock):
@@ -120,6 +134,23 @@ def test_ctrl_c_ends_a_request_at_once(read, sandbox):
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, previous)
     assert time.monotonic() - started < 10
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [Fault(), Fault(status=401), Fault(status=500, body=bytes(200_000))],
+    ids=["success", "error", "unread body"],
+)
+def test_no_connection_is_left_open(read, sandbox, fault):
+    sandbox.fail(fault)
+    with suppress(CloudError):
+        read(sandbox)
+    patience = time.monotonic() + 10
+    while sandbox.open_connections and time.monotonic() < patience:
+        time.sleep(0.01)
+    # The client still exists: the garbage collector has closed nothing.
+    assert read.client.requests == 1
+    assert sandbox.open_connections == 0
 
 
 # Errors.

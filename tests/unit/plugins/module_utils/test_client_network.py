@@ -45,17 +45,17 @@ def certificates(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("certificate", "host", "bundle", "words"),
     [
-        ("good.pem", "127.0.0.1", "another.pem", r"local issuer .*\. If the certificate is from"),
-        ("elsewhere.pem", "127.0.0.1", "ca.pem", r"'127\.0\.0\.1'.*\. Check the host in base_url"),
-        ("elsewhere.pem", "localhost", "ca.pem", r"'localhost'.*\. Check the host in base_url"),
-        ("expired.pem", "127.0.0.1", "ca.pem", r"has expired\. Check the clock of this machine"),
-        ("early.pem", "127.0.0.1", "ca.pem", r"not yet valid\. Check the clock of this machine"),
+        ("good.pem", "127.0.0.1", "another.pem", "local issuer"),
+        ("elsewhere.pem", "127.0.0.1", "ca.pem", "'127.0.0.1'"),
+        ("elsewhere.pem", "localhost", "ca.pem", "'localhost'"),
+        ("expired.pem", "127.0.0.1", "ca.pem", "has expired"),
+        ("early.pem", "127.0.0.1", "ca.pem", "not yet valid"),
     ],
 )
 def test_a_certificate_that_is_not_trusted_is_refused(read, certificate, host, bundle, words):
     with Sandbox(tls=(certificate, None)) as sandbox:
         url = f"https://{host}:{sandbox.port}"
-        with pytest.raises(TLSFailed, match=rf"^TLS with {host}:\d+ failed: .*{words}.* ca_path"):
+        with pytest.raises(TLSFailed, match=rf"^TLS with {host}:\d+ failed: .*{words}.*\. Check "):
             read(sandbox, url, verify=bundle)
 
 
@@ -78,9 +78,13 @@ def test_a_certificate_that_is_not_verified_causes_no_warning(read):
 @pytest.mark.parametrize("variable", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"])
 def test_a_bundle_that_cannot_be_read_is_named(read, sandbox, monkeypatch, variable):
     monkeypatch.setenv(variable, "/nowhere/ca.pem")
-    words = "^TLS with h:443 failed: the CA bundle /nowhere/ca.pem does not exist or can't be read"
-    with pytest.raises(TLSFailed, match=words):
+    with pytest.raises(TLSFailed) as caught:
         read(sandbox, "https://h")
+    assert str(caught.value) == (
+        "TLS with h:443 failed: the CA bundle /nowhere/ca.pem does not exist or can't be read. "
+        "Check the file, and what names it: ca_path, the environment variable REQUESTS_CA_BUNDLE "
+        "or CURL_CA_BUNDLE, or else the Python library certifi."
+    )
 
 
 def test_the_bundle_of_certifi_is_named_if_it_cannot_be_read(read, sandbox, monkeypatch):
@@ -95,7 +99,7 @@ def test_plain_http_needs_no_bundle(read, sandbox, monkeypatch):
 
 
 def test_https_to_a_port_for_http_names_the_cause(read, sandbox):
-    with pytest.raises(TLSFailed, match=r"does not use TLS.*scheme and port of base_url"):
+    with pytest.raises(TLSFailed, match=r"does not use TLS\. Check base_url"):
         read(sandbox, f"https://127.0.0.1:{sandbox.port}")
 
 
@@ -122,32 +126,52 @@ def test_connection_errors_name_host_and_port(read, sandbox, url, words):
 
 def test_an_error_at_the_proxy_is_reported_as_such(read, sandbox, monkeypatch):
     monkeypatch.setenv("https_proxy", "http://a:secret@127.0.0.1:1")
-    words = r"^Cannot reach h:443 through the proxy 127\.0\.0\.1:1: connection refused.* any proxy"
+    words = r"^Cannot reach h:443 through the proxy 127\.0\.0\.1:1: connection refused.* or proxy"
     with pytest.raises(Unreachable, match=words):
         read(sandbox, "https://h")
 
 
+INVALID_URL = (
+    "base_url: {}:443 is not a valid address. Check base_url: the address of the API, without "
+    "/api/v1."
+)
+INVALID_PROXY = (
+    "Cannot reach h:443 through the proxy{}: the URL of the proxy, or base_url, is not valid. "
+    "Check the environment variables http_proxy, https_proxy and all_proxy."
+)
+NO_SOCKS = (
+    "Cannot reach h:443 through the proxy p:1: the Python library PySocks is not installed. "
+    f"Install it where Ansible runs: {sys.executable} -m pip install PySocks, or use a proxy for "
+    "HTTP."
+)
+
+
 @pytest.mark.parametrize(
-    ("proxy", "url", "code", "words"),
+    ("proxy", "url", "code", "text"),
     [
-        ("", "https://a..b", "invalid_option", r"^base_url: a\.\.b:443 is not a valid address"),
-        ("", "https://*.b", "invalid_option", r"^base_url: \*\.b:443 is not a valid address"),
-        ("http://a:secret@p:99999", "https://h", "invalid_option", "the URL of the proxy"),
-        ("http://a:secret@", "https://h", "invalid_option", "h:443 through the proxy:"),
-        ("other://a:secret@p:1", "https://h", "invalid_option", "the URL of the proxy"),
-        ("socks5://p:1", "https://h", "missing_library", "proxy p:1: .* PySocks is not installed"),
+        ("", "https://a..b", "invalid_option", INVALID_URL.format("a..b")),
+        ("", "https://*.b", "invalid_option", INVALID_URL.format("*.b")),
+        (
+            "http://a:secret@p:99999",
+            "https://h",
+            "invalid_option",
+            INVALID_PROXY.format(" p:99999"),
+        ),
+        ("http://a:secret@", "https://h", "invalid_option", INVALID_PROXY.format("")),
+        ("other://a:secret@p:1", "https://h", "invalid_option", INVALID_PROXY.format(" p:1")),
+        ("socks5://p:1", "https://h", "missing_library", NO_SOCKS),
     ],
 )
 def test_what_no_repetition_can_repair_is_not_repeated(
-    read, sandbox, clock, monkeypatch, proxy, url, code, words
+    read, sandbox, clock, monkeypatch, proxy, url, code, text
 ):
     monkeypatch.setitem(sys.modules, "socks", None)
     monkeypatch.setenv("https_proxy", proxy)
-    with pytest.raises(CloudError, match=words) as caught:
+    with pytest.raises(CloudError) as caught:
         read(sandbox, url, retries=3)
     assert caught.value.code == code
+    assert str(caught.value) == text
     assert clock.waits == []
-    assert "secret" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

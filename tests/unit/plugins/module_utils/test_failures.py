@@ -3,9 +3,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 import http.client
+import importlib.util
 import socket
 import ssl
+import sys
+import sysconfig
 import time
+from urllib.parse import quote
 
 import pytest
 
@@ -14,9 +18,10 @@ from ansible_collections.server_management.cloud.plugins.module_utils._failures 
     shown_url,
     status_error,
     transport_error,
+    unusable_requests,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
-from ansible_collections.server_management.cloud.plugins.module_utils._url import (
+from ansible_collections.server_management.cloud.plugins.module_utils._request import (
     Request,
     Response,
     Route,
@@ -31,8 +36,13 @@ NO_CERTIFICATE = ssl.SSLError(1, "")
 NO_CERTIFICATE.reason = "NO_CERTIFICATE_OR_CRL_FOUND"
 REFUSED = ConnectionRefusedError(111, "Connection refused")
 CLOSED = "the connection was closed before the end of the response"
-RESET = ConnectionResetError(104, "Connection reset by peer")
-NOT_HTTP = http.client.BadStatusLine("\x15\x03\x03\x00\x02\x02F")
+
+
+CHECK_CONNECTION = "Check base_url (scheme, host and port), the network, and any firewall or proxy."
+CHECK_TLS = (
+    "Check base_url (scheme, host and port), any proxy, and the clock of this machine. For a "
+    "private CA, set ca_path to its PEM bundle. Python 3.13 and later check certificates strictly."
+)
 
 
 @pytest.mark.parametrize(
@@ -49,27 +59,44 @@ NOT_HTTP = http.client.BadStatusLine("\x15\x03\x03\x00\x02\x02F")
 def test_an_error_of_the_connection_is_named(cause, reason):
     error = transport_error(RuntimeError("pool", cause), Route("https://h"), 1)
     assert error.code == "unreachable"
-    assert error.message == f"Cannot reach h:443: {reason}."
+    assert str(error) == f"Cannot reach h:443: {reason}. {CHECK_CONNECTION}"
 
 
 @pytest.mark.parametrize(
-    ("cause", "code", "message"),
+    ("cause", "reason"),
     [
-        (TimeoutError(), "timeout", "No complete response from h:443 within 2.5 s."),
-        (ssl.SSLError(1, "[X] x\n(_ssl.c:1)"), "tls", "TLS with h:443 failed: [X] x (_ssl.c:1)."),
-        (MISMATCH, "tls", "TLS with h:443 failed: IP address mismatch."),
-        (NO_CERTIFICATE, "tls", "TLS with h:443 failed: no certificate or crl found."),
+        (ssl.SSLError(1, "[X] x\n(_ssl.c:1)"), "[X] x (_ssl.c:1)"),
+        (MISMATCH, "IP address mismatch"),
+        (NO_CERTIFICATE, "no certificate or crl found"),
+    ],
+)
+def test_a_failure_of_tls_has_its_reason_and_all_that_can_be_checked(cause, reason):
+    error = transport_error(RuntimeError("pool", cause), Route("https://h"), 1)
+    assert error.code == "tls"
+    assert str(error) == f"TLS with h:443 failed: {reason}. {CHECK_TLS}"
+
+
+@pytest.mark.parametrize(
+    ("cause", "code", "text"),
+    [
+        (
+            TimeoutError(),
+            "timeout",
+            "No complete response from h:443 within 2.5 s. Raise timeout, or check the network and "
+            "any proxy.",
+        ),
         (
             OSError("Tunnel connection failed: 407 No"),
             "unexpected_status",
-            "The proxy requires a user and a password (HTTP 407).",
+            "The proxy requires a user and a password (HTTP 407). Check the environment variables "
+            "http_proxy, https_proxy and all_proxy: the form is http://user:password@host:port.",
         ),
     ],
 )
-def test_timeouts_tls_and_proxies_have_separate_errors(cause, code, message):
+def test_timeouts_and_proxies_have_separate_errors(cause, code, text):
     error = transport_error(RuntimeError("pool", cause), Route("https://h"), 2.5)
     assert error.code == code
-    assert error.message == message
+    assert str(error) == text
 
 
 @pytest.mark.parametrize("attribute", ["reason", "__cause__", "__context__"])
@@ -91,20 +118,6 @@ def test_the_cause_is_found_where_libraries_keep_it(attribute):
 def test_an_invalid_value_is_a_tls_error_only_with_tls(is_tls, message):
     cause = ValueError("hostname 'h' doesn't match 'g'")
     assert transport_error(cause, Route("https://h"), 1, is_tls).message == message
-
-
-@pytest.mark.parametrize(
-    ("cause", "route", "advises"),
-    [
-        (NOT_HTTP, Route("http://h"), True),
-        (NOT_HTTP, Route("http://h", "proxy:80"), False),
-        (RESET, Route("http://h"), True),
-        (RESET, Route("https://h"), False),
-    ],
-)
-def test_http_on_a_port_with_tls_advises_https(cause, route, advises):
-    error = transport_error(cause, route, 1)
-    assert ("write https in base_url" in error.next_step) is advises
 
 
 # Responses.
@@ -150,31 +163,64 @@ CONNECTION = Connection("https://h", TOKEN, token_origin="api_token_file", token
 def error_of(status, body=b"", headers=None, url="https://h/things", connection=CONNECTION):
     """Return the error for a response; only 407 is from a proxy."""
     proxy = "proxy:80" if status == 407 else ""
-    response = Response(status, headers or {}, body, 0.1, Route(url, proxy))
+    response = Response(status, headers or {}, body, Route(url, proxy))
     return status_error(response, REQUEST, connection)
 
 
+UNEXPECTED = "The API returned an unexpected status (HTTP {}). Look elsewhere."
+FAILING = "The API is failing (HTTP {}). Run again later."
+
+
 @pytest.mark.parametrize(
-    ("status", "code", "words"),
+    ("status", "code", "text"),
     [
-        (299, "unexpected_status", "returned an unexpected status (HTTP 299). Look elsewhere."),
-        (300, "redirected", "redirects to nowhere, which is not followed (HTTP 300). If"),
-        (400, "unexpected_status", "returned an unexpected status (HTTP 400). Look elsewhere."),
-        (401, "unauthorized", "rejected the token (HTTP 401). Check api_token_file (/token)"),
-        (403, "forbidden", "(HTTP 403); the token may lack the scope things:read. Check the scope"),
-        (404, "not_found", "no list of things at https://h/things (HTTP 404). Look elsewhere."),
-        (407, "unexpected_status", "The proxy proxy:80 requires a user and a password (HTTP 407)."),
-        (429, "rate_limited", "is throttling requests (HTTP 429). Run again later"),
-        (500, "server_error", "is failing (HTTP 500). Run again later"),
-        (599, "server_error", "is failing (HTTP 599). Run again later"),
-        (600, "unexpected_status", "returned an unexpected status (HTTP 600). Look elsewhere."),
+        (299, "unexpected_status", UNEXPECTED),
+        (400, "unexpected_status", UNEXPECTED),
+        (
+            401,
+            "unauthorized",
+            "The API rejected the token (HTTP 401). Check api_token_file (/token): the token may "
+            "be misspelled, revoked or for another account.",
+        ),
+        (
+            403,
+            "forbidden",
+            "The API refuses the request (HTTP 403); the token may lack the scope things:read. "
+            "Check the scopes of the token from api_token_file (/token) in the dashboard, and any "
+            "firewall.",
+        ),
+        (
+            404,
+            "not_found",
+            "The API has no list of things at https://h/things (HTTP 404). Look elsewhere.",
+        ),
+        (
+            407,
+            "unexpected_status",
+            "The proxy proxy:80 requires a user and a password (HTTP 407). Check the environment "
+            "variables http_proxy, https_proxy and all_proxy: the form is "
+            "http://user:password@host:port.",
+        ),
+        (
+            408,
+            "server_error",
+            "The API timed out waiting for the request (HTTP 408). Run again later.",
+        ),
+        (
+            429,
+            "rate_limited",
+            "The API is throttling requests (HTTP 429). Run again later, or less often.",
+        ),
+        (500, "server_error", FAILING),
+        (599, "server_error", FAILING),
+        (600, "unexpected_status", UNEXPECTED),
     ],
 )
-def test_each_status_has_its_error(status, code, words):
+def test_each_status_has_its_error_and_its_next_step(status, code, text):
     error = error_of(status)
     assert error.status == status
     assert error.code == code
-    assert words in str(error)
+    assert str(error) == text.format(status)
 
 
 @pytest.mark.parametrize("status", [302, 400, 401, 403, 404, 407, 429, 503])
@@ -202,10 +248,65 @@ def test_a_body_is_quoted_short_and_on_one_line(body, shown):
     assert f'The response is "{shown}".' in error_of(400, body).message
 
 
-def test_the_target_of_a_redirect_is_shown():
-    message = error_of(302, headers={"Location": "/sch\xc3\xb6n\tb\x1b[1m" + "x" * 300}).message
-    assert message.startswith('The API redirects to "/schön b [1mx')
-    assert len(message) < 250
+REQUESTED = "https://h/prefix/api/v1/things"
+
+
+@pytest.mark.parametrize(
+    ("location", "base_url"),
+    [
+        ("https://new.example.com/api/v1/things", "https://new.example.com"),
+        (
+            "https://new.example.com:8443/v2/api/v1/things?after=1",
+            "https://new.example.com:8443/v2",
+        ),
+        ("//other/api/v1/things", "https://other"),
+        ("/api/v1/things", "https://h"),
+        ("../../../new/api/v1/things", "https://h/new"),
+        # Neither is the address of an API.
+        ("", ""),
+        ("/login?next=/api/v1/things", ""),
+        ("https://new.example.com/api/v2/things", ""),
+        ("https://new.example.com/api/v1/things/", ""),
+        ("https://[new/api/v1/things", ""),
+        # These would be requested again, send the token in clear text, or can't be shown.
+        ("https://H:443/prefix/api/v1/things?page=1", ""),
+        ("http://h/api/v1/things", ""),
+        ("https://user:password@new/api/v1/things", ""),
+        ("https://new/x y/api/v1/things", ""),
+        ("https://new/" + "x" * 160 + "/api/v1/things", ""),
+        (f"https://new/{quote(TOKEN)}/api/v1/things", ""),
+    ],
+)
+def test_a_redirect_shows_the_base_url_to_write(location, base_url):
+    connection = CONNECTION._replace(base_url="https://h/prefix/api/v1")
+    error = error_of(302, b"", {"Location": location}, REQUESTED, connection)
+    next_step = "Look elsewhere."
+    if base_url:
+        next_step = f'If that is the API, set base_url to "{base_url}".'
+    assert error.next_step == next_step
+
+
+def test_a_redirect_from_http_to_https_shows_https():
+    connection = CONNECTION._replace(base_url="http://h/api/v1")
+    headers = {"Location": "https://h/api/v1/things"}
+    error = error_of(301, b"", headers, "http://h/api/v1/things", connection)
+    assert str(error) == (
+        'The API redirects to "https://h/api/v1/things", which is not followed (HTTP 301). If that '
+        'is the API, set base_url to "https://h".'
+    )
+
+
+@pytest.mark.parametrize(
+    ("location", "shown"),
+    [
+        ("", "nowhere"),
+        ("/sch\xc3\xb6n\tb\x1b[1m", '"/schön b [1m"'),
+        ("x" * 161, f'"{"x" * 157}..."'),
+    ],
+)
+def test_the_target_of_a_redirect_is_shown_on_one_line(location, shown):
+    message = error_of(300, headers={"Location": location}).message
+    assert message == f"The API redirects to {shown}, which is not followed (HTTP 300)."
 
 
 def test_a_quotation_is_redacted_before_it_is_cut():
@@ -230,19 +331,46 @@ def test_our_own_query_is_shown_without_the_token():
     assert shown_url(request, CONNECTION) == "https://h/things?after=a+b&token=********"
 
 
-PLAIN_HTTP = b"<h1>The plain HTTP request was sent to HTTPS port</h1>"
+EXECUTABLE = "/opt/env/bin/python"
+SYSTEM = "the system's package python3-requests (`apt install python3-requests`)"
 
 
 @pytest.mark.parametrize(
-    ("status", "url", "body", "advises"),
+    ("prefix", "base", "pip", "marker", "command"),
     [
-        (400, "http://h", PLAIN_HTTP, True),
-        (400, "http://h", b"You're speaking plain HTTP to an SSL-enabled server port.", True),
-        (400, "http://h", b"bad request", False),
-        (404, "http://h", PLAIN_HTTP, False),
-        (400, "https://h", PLAIN_HTTP, False),
+        (
+            "/home/me/.local/share/pipx/venvs/ansible",
+            "/usr",
+            True,
+            True,
+            "`pipx inject ansible requests`",
+        ),
+        (
+            "/home/me/.local/share/uv/tools/ansible-core",
+            "/usr",
+            False,
+            True,
+            "`uv tool install --with requests ansible-core`, with its other options --with, if any",
+        ),
+        ("/opt/env", "/usr", True, True, f"`{EXECUTABLE} -m pip install requests`"),
+        ("/opt/env", "/usr", False, True, f"`uv pip install --python {EXECUTABLE} requests`"),
+        ("/usr", "/usr", True, True, SYSTEM),
+        ("/usr", "/usr", False, False, SYSTEM),
+        ("/usr", "/usr", True, False, f"`{EXECUTABLE} -m pip install requests`"),
     ],
 )
-def test_a_web_server_that_requires_tls_is_recognized(status, url, body, advises):
-    error = error_of(status, body, url=url)
-    assert error.next_step.startswith("Write https instead of http") is advises
+def test_a_missing_requests_names_the_command_for_the_python_that_lacks_it(
+    prefix, base, pip, marker, command, tmp_path, monkeypatch
+):
+    if marker:
+        (tmp_path / "EXTERNALLY-MANAGED").touch()
+    monkeypatch.setattr(sys, "prefix", prefix)
+    monkeypatch.setattr(sys, "base_prefix", base)
+    monkeypatch.setattr(sys, "executable", EXECUTABLE)
+    monkeypatch.setattr(sysconfig, "get_path", {"stdlib": str(tmp_path)}.get)
+    found = {"pip": sys} if pip else {}
+    monkeypatch.setattr(importlib.util, "find_spec", found.get)
+    error = unusable_requests(ModuleNotFoundError(name="requests"))
+    assert str(error) == (
+        f"The Python library requests is not installed for {EXECUTABLE}. Install it: {command}."
+    )

@@ -75,7 +75,10 @@ IN_TWO_PARTS = gzip.compress(LONG[:7]) + gzip.compress(LONG[7:])
 def test_a_body_is_read_up_to_the_limit(sandbox, fault):
     sandbox.fail(fault, times=2)
     assert send(sandbox.url, limit=len(LONG)).body == LONG
-    with pytest.raises(MalformedResponse, match="larger than 32 MiB"):
+    words = (
+        r"^The listing is larger than 32 MiB, the limit\. Check base_url: the address of the API"
+    )
+    with pytest.raises(MalformedResponse, match=words):
         send(sandbox.url, limit=len(LONG) - 1)
 
 
@@ -91,18 +94,10 @@ ZIPPED = gzip.compress(ENVELOPE, mtime=0)  # the same in all processes of pytest
 
 
 @pytest.mark.usefixtures("read_method")
-@pytest.mark.parametrize(
-    ("encoding", "body"),
-    [
-        ("gzip", b""),
-        ("gzip", ZIPPED[:-10]),
-        ("", b' {"data": [] \n'),
-        ("identity", b'{"data": ["\xc3'),
-        pytest.param("", b'{"data": ' + b"[" * 100_000, id="deep"),
-    ],
-)
-def test_a_body_that_ends_too_early_is_a_closed_connection(sandbox, encoding, body):
-    sandbox.fail(encoded(body, encoding))
+@pytest.mark.parametrize("chunked", [False, True], ids=["length", "chunks"])
+@pytest.mark.parametrize("body", [LONG, ENVELOPE], ids=["long", "short"])
+def test_a_body_that_ends_too_early_is_a_closed_connection(sandbox, body, chunked):
+    sandbox.fail(Fault(body=body, chunked=chunked, cut="body"))
     words = f"^Cannot reach 127.0.0.1:{sandbox.port}: .* closed before the end of the response"
     with pytest.raises(Unreachable, match=words):
         send(sandbox.url)
@@ -114,13 +109,12 @@ def test_a_body_that_ends_too_early_is_a_closed_connection(sandbox, encoding, bo
     [
         ("gzip", ZIPPED + b"other bytes", ENVELOPE),
         ("gzip", ZIPPED[:-8], ENVELOPE),
+        ("gzip", b"", b""),
         ("", b"", b""),
-        ("", b"{} <!-- cached -->", b"{} <!-- cached -->"),
-        ("", b'{"data": ]}', b'{"data": ]}'),
-        ("", b"[1, 2", b"[1, 2"),
+        ("", b' {"data": [] \n', b' {"data": [] \n'),
     ],
 )
-def test_any_other_body_is_returned(sandbox, encoding, body, text):
+def test_a_body_that_is_complete_by_its_length_is_returned(sandbox, encoding, body, text):
     sandbox.fail(encoded(body, encoding))
     assert send(sandbox.url).body == text
 
@@ -147,8 +141,9 @@ def test_an_unusable_encoding_is_a_malformed_response(sandbox, encoding, body, w
 def test_the_wait_for_the_next_bytes_is_limited(sandbox, cut):
     sandbox.fail(Fault(cut=cut, end="hang"))
     words = rf"^No complete response from 127.0.0.1:{sandbox.port} within 0\.4 s.* timeout"
-    with pytest.raises(TimedOut, match=words):
+    with pytest.raises(TimedOut, match=words) as caught:
         send(sandbox.url, timeout=0.4)
+    assert caught.value.was_sent is (cut == "start")
 
 
 def test_the_time_of_the_whole_body_is_limited(sandbox, read_method):
@@ -174,7 +169,7 @@ def test_the_time_of_a_body_counts_from_its_headers(sandbox, clock):
 
     clock.delay(sandbox, 20)
     sandbox.fail(Fault(body=body))
-    assert send(sandbox.url, timeout=30).seconds == 40
+    assert send(sandbox.url, timeout=30).body == ENVELOPE
 
 
 @pytest.fixture
@@ -192,7 +187,7 @@ def test_a_name_works_if_its_first_address_drops_packets(sandbox, dropping, monk
 
     addresses = [dropping]
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
-    words = r"^No connection to several\.localhost:81 within 0\.3 s\. Check base_url"
+    words = r"^No connection to several\.localhost:81 within 0\.3 s\. "
     with pytest.raises(TimedOut, match=words):
         send("http://several.localhost:81", timeout=0.3)
     addresses.append((sandbox.host, sandbox.port))
@@ -203,9 +198,13 @@ def test_a_tls_handshake_has_the_limit_of_a_connection(monkeypatch):
     monkeypatch.setattr(_http, "_LONGEST_CONNECT", 0.3)
     with socket.create_server(("127.0.0.1", 0)) as silent:  # accepts, and sends nothing
         port = silent.getsockname()[1]
-        words = rf"^No connection to 127\.0\.0\.1:{port} within 0\.3 s\. Check base_url"
-        with pytest.raises(TimedOut, match=words):
+        with pytest.raises(TimedOut) as caught:
             send(f"https://127.0.0.1:{port}")
+    assert str(caught.value) == (
+        f"No connection to 127.0.0.1:{port} within 0.3 s. Check base_url (scheme, host and port), "
+        "the network, and any firewall or proxy."
+    )
+    assert not caught.value.was_sent
 
 
 @pytest.mark.parametrize(
@@ -245,9 +244,9 @@ def test_a_netrc_file_does_not_replace_the_token(sandbox, tmp_path, monkeypatch)
 
 
 def test_a_request_has_a_user_agent(sandbox):
-    send(sandbox.url, user_agent="server_management.cloud/1.2.3 ansible/2.21.0")
+    send(sandbox.url, user_agent="server_management.cloud/1.2.3")
     headers = sandbox.requests[0].headers
-    agent = "server_management.cloud/1.2.3 ansible/2.21.0 python-requests/"
+    agent = "server_management.cloud/1.2.3 python-requests/"
     assert headers["User-Agent"].startswith(agent)
     assert headers["Accept"] == "application/json"
     assert headers["Accept-Encoding"] == "gzip"
@@ -271,9 +270,9 @@ def test_the_next_link_is_found_among_others(header, target):
 # The library.
 
 
-def test_a_missing_library_is_reported_with_ways_to_install_it(monkeypatch):
+def test_a_missing_library_is_reported(monkeypatch):
     monkeypatch.setitem(sys.modules, "requests", None)
-    words = f"requests is not installed.*{sys.executable} -m pip install requests, pipx inject"
+    words = f"requests is not installed for {sys.executable}. Install it: `"
     with pytest.raises(MissingLibrary, match=words):
         send("http://127.0.0.1:9")
 

@@ -2,6 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
+import sys
+from types import SimpleNamespace
+
 import pytest
 from ansible.module_utils.parsing.convert_bool import BOOLEANS_FALSE, BOOLEANS_TRUE
 
@@ -32,8 +35,8 @@ def folder(tmp_path):
 
 def connect(written, folder=""):
     """Return the connection for options that a user has written, beside base_url."""
-    options = resolve({"base_url": URL, **written}, RULES)
-    return connection_from(options, "2.21.0", str(folder))
+    options = resolve({"base_url": URL, **written}, RULES, str(folder))
+    return connection_from(options, "2.21.0")
 
 
 def refusal(written):
@@ -115,11 +118,11 @@ QUOTES = "YAML reads this value as a number, a boolean or a date. Put it in quot
         ("bool", "maybe", "must be true or false."),
         ("bool", 2, "must be true or false."),
         ("float", "soon", "must be a number, but is soon."),
-        ("float", [5], "must be a number, but is [5]."),
+        ("float", [5], 'must be a number, but is "[5]".'),
         ("int", True, "must be a whole number, but is True."),
-        ("int", "1\x1b[2J\n" * 100, "must be a whole number, but is 1 [2J 1 [2J"),
+        ("int", "1\x1b[2J\n" * 100, 'must be a whole number, but is "1 [2J 1 [2J'),
         ("int", 1.5, "must be a whole number, but is 1.5."),
-        ("int", "", "must be a whole number, but is empty."),
+        ("int", "", 'must be a whole number, but is "".'),
         ("str", "other", "must be one of text, but is other."),
         ("str", [TOKEN], "must be text, not a list or a mapping."),
         ("path", {TOKEN: TOKEN}, "must be text, not a list or a mapping."),
@@ -131,7 +134,7 @@ def test_an_invalid_value_is_an_error_on_one_short_line(kind, value, problem):
         convert("the_option", value, {"type": kind, "choices": ["text"]})
     message = str(caught.value)
     assert message.startswith(f"the_option: {problem}")
-    assert len(message) < 120
+    assert len(message) < 220
 
 
 def test_flags_are_those_of_ansible():
@@ -164,11 +167,9 @@ def test_the_most_specific_token_wins(
 @pytest.mark.parametrize(
     ("written", "option"),
     [
-        ({"api_token": None}, "api_token"),
         ({"api_token": " \n"}, "api_token"),
-        ({"api_token_file": None}, "api_token_file"),
         ({"api_token_file": ""}, "api_token_file"),
-        ({"api_token": "", "api_token_file": "/nowhere/file"}, "api_token"),
+        ({"api_token": None, "api_token_file": "/nowhere/file"}, "api_token"),
         ({"api_token": TOKEN, "api_token_file": None}, "api_token_file"),
     ],
 )
@@ -188,8 +189,9 @@ def test_an_empty_option_of_the_token_is_never_replaced(written, option, monkeyp
         ),
         (
             {},
-            "api_token: a token is required. Set it or api_token_file, or one of the environment "
-            f"variables {TOKEN_VARIABLE} and {FILE_VARIABLE}.",
+            f"api_token: a token is required; set, but empty: {FILE_VARIABLE}. Set it or "
+            f"api_token_file, or one of the environment variables {TOKEN_VARIABLE} and "
+            f"{FILE_VARIABLE}.",
         ),
         (
             {"api_token": TOKEN, "api_token_file": "/nowhere/file"},
@@ -201,6 +203,46 @@ def test_an_address_and_one_token_are_required(written, message, monkeypatch):
     monkeypatch.setenv(FILE_VARIABLE, " \n")
     shown = refusal(written)
     assert shown == message
+
+
+def test_both_variables_of_the_token_can_be_empty(monkeypatch):
+    monkeypatch.setenv(TOKEN_VARIABLE, "")
+    monkeypatch.setenv(FILE_VARIABLE, "")
+    empty = f"set, but empty: {TOKEN_VARIABLE}, {FILE_VARIABLE}."
+    assert empty in refusal({})
+
+
+IS_A_PATH = (
+    "the value is the path of a file, and not a token. Set api_token_file "
+    f"({FILE_VARIABLE} in the environment) instead."
+)
+
+
+# Pipelines have secrets of the kind "file", whose variable is a path.
+def test_a_token_that_is_the_path_of_a_file_names_the_option_for_files(folder, monkeypatch):
+    monkeypatch.setenv("FOLDER", str(folder))
+    for written in ("token", "$FOLDER/token", f"{folder}/token"):
+        with pytest.raises(OptionError) as caught:
+            connect({"api_token": written}, folder)
+        assert str(caught.value) == f"api_token: {IS_A_PATH}"
+    monkeypatch.setenv(TOKEN_VARIABLE, f"{folder}/token")
+    assert refusal({}) == f"{TOKEN_VARIABLE}: {IS_A_PATH}"
+
+
+def test_a_token_that_cannot_be_a_part_of_ordinary_text_is_registered(folder, monkeypatch):
+    registered = []
+    module = SimpleNamespace(register_secret=registered.append)
+    monkeypatch.setitem(sys.modules, "ansible.module_utils.secrets", module)
+    connect({"api_token": "x" * 15})
+    connect({"api_token": "y" * 16})
+    (folder / "token").write_text("z" * 16)
+    connect({"api_token_file": "token"}, folder)
+    assert registered == ["y" * 16, "z" * 16]
+
+
+def test_a_token_can_be_called_like_a_folder(folder):
+    (folder / TOKEN).mkdir()
+    assert connect({"api_token": TOKEN}, folder).api_token == TOKEN
 
 
 def test_written_paths_are_relative_to_the_given_folder(folder):
@@ -224,11 +266,18 @@ def test_a_bundle_is_not_used_without_validation(folder):
     assert connection.verify is False
 
 
+def test_a_missing_bundle_is_shown_whatever_its_path():
+    message = refusal({"api_token": TOKEN, "ca_path": "nope.pem"})
+    assert message == "ca_path: nope.pem: no such file or directory."
+
+
+# Also if it is not used, because certificates are not validated.
 @pytest.mark.parametrize("content", [b"", b"\x30\x82\x01", b"-----BEGIN X-----\n"])
 def test_a_bundle_must_have_a_certificate(content, tmp_path):
     bundle = tmp_path / "ca.pem"
     bundle.write_bytes(content)
-    message = refusal({"api_token": TOKEN, "ca_path": str(bundle)})
+    written = {"api_token": TOKEN, "ca_path": str(bundle), "validate_certs": False}
+    message = refusal(written)
     assert message == (
         f"ca_path: {bundle}: the file has no certificate in PEM format (-----BEGIN CERTIFICATE"
         "-----). To trust the usual certificate authorities, leave ca_path out."

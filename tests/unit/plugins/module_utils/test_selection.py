@@ -6,8 +6,8 @@ import pytest
 
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
 from ansible_collections.server_management.cloud.plugins.module_utils._selection import (
+    explain,
     explain_case,
-    explain_empty,
     explain_unknown,
     select,
 )
@@ -53,8 +53,7 @@ def test_servers_that_match_every_option_are_kept(wanted, identifiers):
     ],
 )
 def test_options_that_keep_no_server_are_explained(wanted, message):
-    explained = explain_empty(ACCOUNT, wanted)
-    assert explained == [message]
+    assert explain(ACCOUNT, wanted) == [message]
 
 
 def test_values_that_no_server_has_are_explained():
@@ -65,8 +64,8 @@ def test_values_that_no_server_has_are_explained():
 
 def test_options_that_keep_a_server_and_an_empty_account_are_not_explained():
     wanted = {"statuses": ["running"]}
-    assert explain_empty(ACCOUNT, wanted) == []
-    assert explain_empty([], wanted) == []
+    assert explain(ACCOUNT, wanted) == []
+    assert explain([], wanted) == []
     assert explain_unknown([], wanted) == []
 
 
@@ -74,7 +73,7 @@ def test_values_are_quoted_and_on_one_line_and_the_most_frequent_five_are_named(
     account = ACCOUNT.copy()
     for region in ("b\nc, d", "c", "d"):
         account.append(Server(region, {"region": region}))
-    (message,) = explain_empty(account, {"regions": ["eu west; us"]})
+    (message,) = explain(account, {"regions": ["eu west; us"]})
     assert message == (
         'regions: no server has "eu west; us"; the account has eu (2), ap (1), "b c, d" (1), '
         "c (1), d (1) and 1 more."

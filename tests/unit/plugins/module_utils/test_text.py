@@ -54,7 +54,7 @@ def test_one_line_removes_line_breaks_and_control_characters(text, line):
         (["c", "b", "a", "b"], "a, b, c"),
         (["d", "c", "b", "a"], "a, b, c and 1 more"),
         (["x\n\x1b[1my"], '"x [1my"'),
-        (["z" * 100], "z" * 60),
+        (["z" * 200], "z" * 157 + "..."),
     ],
 )
 def test_summarise_names_a_few_and_counts_the_others(texts, shown):

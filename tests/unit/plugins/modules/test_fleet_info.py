@@ -99,6 +99,14 @@ def test_findings_of_any_kind_are_reported_in_name_order(account, declared, repo
     assert result["in_sync"] is False
 
 
+def test_names_of_several_servers_are_in_order(account):
+    for identifier in ("s_6", "s_5"):
+        account.servers.append({**WEB, "id": identifier, "name": "alike"})
+    result = compare(account, [{"name": "twin"}, {"name": "alike"}, {"id": "s_1"}, {"id": "s_4"}])
+    alike = {"name": "alike", "ids": ["s_5", "s_6"]}
+    assert result["ambiguous"] == [alike, {"name": "twin", "ids": ["s_2", "s_3"]}]
+
+
 def test_unexpected_servers_can_be_allowed_and_are_still_listed(account):
     allowed = {**IN_SYNC, "unexpected": [DB, TWIN_2, TWIN_3]}
     outcome = run("fleet_info", account, servers=[{"id": "s_1"}], allow_unexpected=True)
@@ -124,28 +132,54 @@ def test_a_field_that_the_api_does_not_give_is_a_difference(account):
     assert result["report"] == [line]
 
 
+# Ansible checks what it can.
 @pytest.mark.parametrize(
-    ("declared", "message"),
+    ("declared", "words"),
     [
-        ([{"name": "web"}, {"name": "db"}, {"name": "web "}], "entry 3 (web) declares the same na"),
-        ([{"name": "web", "id": "s_1"}], "entry 1 (web) has both name and id."),
-        ([{"name": "web"}, {"plan": "small"}], "entry 2 has neither name nor id."),
-        ([{"id": "s_1", "pl an\n": "small"}], 'entry 1 (s_1) has the unknown key "pl an".'),
-        ([{"id": "s_1", "region": None}], "entry 1 (s_1): region must not be empty."),
-        ([{"name": "web", "plan": " \n"}], "entry 1 (web): plan must not be empty."),
-        ([{"name": "web", "status": False}], "entry 1 (web): status must be text."),
-        ([{"name": 7}], "entry 1: name must be text."),
+        ([{"name": "web", "id": "s_1"}], "mutually exclusive: name|id found in servers"),
+        ([{"name": "web"}, {"plan": "small"}], "one of the following is required: name, id"),
+        ([{"id": "s_1", "pl an": "small"}], "servers.pl an"),
     ],
 )
-def test_an_invalid_entry_is_an_error_before_any_request(account, declared, message):
-    shown = refusal("fleet_info", account, servers=declared)
-    assert shown.startswith(f"servers: {message}")
+def test_ansible_refuses_an_invalid_entry_before_any_request(account, declared, words):
+    outcome = run("fleet_info", account, servers=declared)
+    assert outcome.failed
+    assert words in outcome.result["msg"]
+    assert account.requests == []
 
 
-def test_a_server_declared_by_its_name_and_its_id_is_an_error(account):
-    declared = [{"name": "web"}, {"id": "s_1"}]
+@pytest.mark.parametrize(
+    ("declared", "position"),
+    [([{"name": "web"}, {"id": "s_1", "plan": " \n"}], 2), ([{"name": ""}], 1)],
+)
+def test_an_empty_value_is_an_error_before_any_request(account, declared, position):
+    message = refusal("fleet_info", account, servers=declared)
+    assert message == (
+        f"servers: entry {position} has an empty value. Set a value or remove the key."
+    )
+
+
+@pytest.mark.parametrize(
+    ("declared", "entries"),
+    [
+        ([{"name": "web"}, {"name": "db"}, {"name": "web "}], ("entry 3 (web)", "entry 1")),
+        ([{"name": "web"}, {"id": "s_1"}], ("entry 2 (s_1)", "entry 1")),
+        ([{"name": "new"}, {"name": "new"}], ("entry 2 (new)", "entry 1")),
+        ([{"id": "s_9"}, {"id": "s_9"}], ("entry 2 (s_9)", "entry 1")),
+        ([{"name": "web"}, {"name": "twin"}, {"name": "twin"}], ("entry 3 (twin)", "entry 2")),
+    ],
+)
+def test_a_server_that_is_declared_twice_is_an_error(account, declared, entries):
+    later, earlier = entries
     message = compare(account, declared)["msg"]
-    assert message.startswith("servers: entry 2 (s_1) declares the same server as entry 1 (web).")
+    assert message == (
+        f"servers: {later} declares the same server as {earlier}. Remove one of them."
+    )
+
+
+def test_a_server_and_a_missing_one_can_have_the_same_name_and_id(account):
+    report = compare(account, [{"id": "new"}, {"name": "new"}, *OTHERS, {"id": "s_1"}])["report"]
+    assert report == ["new is missing", "new is missing"]
 
 
 def test_hostile_text_is_cleaned_in_the_report_and_kept_in_the_records(account):

@@ -36,23 +36,9 @@ def test_white_space_around_the_name_of_a_server_is_ignored(sandbox):
     assert outcome == Outcome({"servers": [spaced]})
 
 
-RESERVED = {"__ansible_a": 1, "_ansible_b": {"_ansible_c": 2}}
-NOT_RESERVED = {"ansible_a": 3, "_other": 4}
-
-
-def test_keys_that_ansible_reserves_are_left_out_with_one_warning(sandbox):
-    nested = {**RESERVED, **NOT_RESERVED}
-    sandbox.servers = [{**WEB, **RESERVED, "in": [[nested]]}]
-    outcome = run("server_info", sandbox)
-    kept = {**WEB, "in": [[NOT_RESERVED]]}
-    warning = "Fields whose names Ansible reserves are left out: __ansible_a, _ansible_b."
-    assert outcome == Outcome({"servers": [kept]}, warnings=[warning])
-
-
-# Of the server new, the plan and a field that Ansible reserves.
-@pytest.mark.parametrize(("name", "count"), [("db-1", 0), ("new", 2)])
+@pytest.mark.parametrize(("name", "count"), [("db-1", 0), ("new", 1)])
 def test_only_servers_in_the_result_cause_warnings(sandbox, name, count):
-    new = {**WEB, "name": "new", "plan": 5, "_ansible_a": 1}
+    new = {**WEB, "name": "new", "plan": 5}
     sandbox.servers.append(new)
     outcome = run("server_info", sandbox, name=name)
     assert len(outcome.warnings) == count

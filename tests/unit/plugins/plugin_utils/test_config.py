@@ -44,19 +44,38 @@ ALL_OPTIONS = f"`ansible-doc -t inventory {PLUGIN}` shows all options."
 
 
 @pytest.mark.parametrize(
-    ("key", "message"),
+    ("keys", "names"),
     [
-        ("base-url", "base-url: there is no such option. Did you mean base_url?"),
-        (5, f"5: there is no such option. {ALL_OPTIONS}"),
-        ("zz\x1b[1m", f"zz: there is no such option. {ALL_OPTIONS}"),
-        ("api_token:sekret", "api_token: must be followed by a colon and a space."),
-        ("api_tokn:sekret", "api_tokn: there is no such option. Did you mean api_token?"),
+        (["base-url"], "base-url (did you mean base_url?)"),
+        ([5, "zz\x1b[1m"], "5, zz"),
+        (["api_token:sekret"], "api_token (a colon and a space must follow it)"),
+        (["api_tokn:sekret"], "api_tokn (did you mean api_token?)"),
+        (["regoins", "status"], "regoins (did you mean regions?), status (did you mean statuses?)"),
+        (["url", "token"], "url (here: base_url), token (here: api_token)"),
+        (["locations", "types"], "locations (here: regions), types (here: plans)"),
+        (["conditional_groups", "label_selector"], "conditional_groups (here: groups), label_sel"),
+        # The names of options of proxmox and ini that are near to options with another meaning.
+        (["facts_prefix", "token_id"], "facts_prefix (here: hostvars_prefix), token_id: there"),
     ],
 )
-def test_an_unknown_key_is_named_with_the_nearest_option(key, message):
+def test_all_unknown_keys_are_named_with_the_options_that_they_may_mean(keys, names):
+    content = {"plugin": PLUGIN, **dict.fromkeys(keys, "sekret")}
     with pytest.raises(OptionError) as caught:
-        read_options({"plugin": PLUGIN, key: "sekret"}, DEFINITIONS, None, {})
-    assert str(caught.value) == message
+        read_options(content, DEFINITIONS, None, {})
+    message = str(caught.value)
+    assert message.startswith(names)
+    assert message.endswith(f": there is no such option. {ALL_OPTIONS}")
+
+
+def test_unknown_keys_of_keyed_groups_are_in_the_same_error():
+    entries = [{"key": "x", "seperator": "", "token": ""}, {"prefx": "x"}, "x"]
+    content = {"plugin": PLUGIN, "tags": 5, "keyed_groups": entries}
+    with pytest.raises(OptionError) as caught:
+        read_options(content, DEFINITIONS, None, {})
+    assert caught.value.problem == (
+        "tags, seperator of keyed_groups (did you mean separator?), token of keyed_groups, "
+        "prefx of keyed_groups (did you mean prefix?): there is no such option."
+    )
 
 
 @pytest.fixture
@@ -88,10 +107,23 @@ def test_templates_are_rendered_with_the_extra_vars(read, template, value):
     assert options == {"plugin": PLUGIN, "timeout": value}
 
 
+def test_keyed_groups_that_are_not_a_list_are_refused_later(read):
+    assert read("keyed_groups: 5")["keyed_groups"] == 5
+
+
 @pytest.mark.parametrize("option", ["compose", "groups", "keyed_groups", "hostnames", "filters"])
 def test_expressions_are_not_rendered(read, option):
     options = read(option + ": ['{{ token }}']")
     assert options[option] == ["{{ token }}"]
+
+
+def test_texts_of_keyed_groups_that_all_hosts_share_are_rendered(read):
+    template = "'{{ env }}-'"
+    entry = dict.fromkeys(("prefix", "separator", "default_value"), "prod-")
+    own = {"key": "{{ env }}-", "parent_group": "{{ env }}-"}
+    text = ", ".join(f"{key}: {template}" for key in (*entry, *own))
+    options = read(f"keyed_groups: [{{{text}}}, {{key: a, prefix: 5}}]", env="prod")
+    assert options["keyed_groups"] == [entry | own, {"key": "a", "prefix": 5}]
 
 
 def test_a_file_is_read_again_after_it_has_changed(read):
@@ -99,9 +131,24 @@ def test_a_file_is_read_again_after_it_has_changed(read):
     assert read("timeout: 2") == {"plugin": PLUGIN, "timeout": 2}
 
 
-def test_a_template_that_fails_is_named_with_the_reason(read):
-    with pytest.raises(OptionError, match=r"^api_token: .*'undefined_one' is undefined"):
-        read("api_token: '{{ undefined_one }}'")
+@pytest.mark.parametrize(
+    ("option", "advice"),
+    [
+        ("base_url", ""),
+        ("api_token", " Write the token as an inline `!vault` value, or use a lookup."),
+    ],
+)
+def test_an_undefined_variable_of_a_template_says_which_variables_there_are(read, option, advice):
+    with pytest.raises(OptionError) as caught:
+        read(option + ": '{{ undefined_one }}'")
+    assert str(caught.value) == (
+        f"{option}: 'undefined_one' is undefined. Only extra vars can be used here.{advice}"
+    )
+
+
+def test_an_undefined_variable_of_a_text_of_keyed_groups_is_named_with_its_key(read):
+    with pytest.raises(OptionError, match=r"^keyed_groups: prefix: .*'env' is undefined"):
+        read("keyed_groups: [{key: a, prefix: '{{ env }}'}]")
 
 
 ENCRYPTED = VaultLib().encrypt("sekret", VaultSecret(b"password")).decode()
@@ -187,7 +234,14 @@ def test_usable_options_are_accepted():
 
 ENTRY = "each entry must have one key, include or exclude."
 CONDITION = "exclude: must be a condition that is not empty."
-HOSTNAMES = "must not be empty or contain an empty expression."
+HOSTNAMES = (
+    "must not be empty or contain an empty expression. Leave it out to use the names of the "
+    "servers."
+)
+PREFIX = (
+    "does not make usable variable names. Use letters, digits and underscores, and do not start "
+    "with ansible_."
+)
 NO_EFFECT = (
     "an include that no exclude follows has no effect, because servers that match no condition "
     "are kept. To leave out all other servers, end the list with `exclude: true`."
@@ -199,9 +253,9 @@ KEY = "each entry must be a mapping with a key."
 @pytest.mark.parametrize(
     ("option", "value", "problem"),
     [
-        ("hostvars_prefix", "ansible_", "'ansible_' does not make usable variable names. Use"),
-        ("hostvars_prefix", "a-", "'a-' does not make usable variable names. Use"),
-        ("group", "", "must not be empty."),
+        ("hostvars_prefix", "ansible_", f"'ansible_' {PREFIX}"),
+        ("hostvars_prefix", "a-", f"'a-' {PREFIX}"),
+        ("group", "", "must not be empty. Leave it out to use the default."),
         ("min_servers", -1, "must be 0 or more."),
         ("min_hosts", -1, "must be 0 or more."),
         ("stale_cache_timeout", -1, "must be 0 or more."),
@@ -225,18 +279,13 @@ KEY = "each entry must be a mapping with a key."
             [{"key": "x", "default_value": "y", "trailing_separator": False}],
             "default_value and trailing_separator exclude each other.",
         ),
-        (
-            "keyed_groups",
-            [{"key": "x", "seperator": ""}],
-            "seperator: there is no such key. Did you mean separator?",
-        ),
     ],
     ids=str,
 )
 def test_an_unusable_option_is_named(option, value, problem):
     with pytest.raises(OptionError) as caught:
         check_options({**USABLE, option: value}.get, [])
-    assert str(caught.value).startswith(f"{option}: {problem}")
+    assert str(caught.value) == f"{option}: {problem}"
 
 
 def check_cache(timeout, stale, written):
@@ -248,14 +297,27 @@ def check_cache(timeout, stale, written):
 @pytest.mark.parametrize(
     ("timeout", "stale", "problem"),
     [
-        (0, 9, "with 0, an entry of the cache never expires, so"),
-        (0, 0, "is 0 in ansible.cfg or in the environment, so that an entry"),
+        (
+            0,
+            9,
+            "with 0, an entry of the cache never expires, so that stale_cache_timeout has no "
+            "effect. Set cache_timeout to 1 to ask the API at each run, or leave "
+            "stale_cache_timeout out.",
+        ),
+        (
+            0,
+            0,
+            "is 0 in ansible.cfg (there also as fact_caching_timeout) or in the environment, so "
+            "that an entry of the cache never expires. Write cache_timeout in this file: 1 asks "
+            "the API at each run, 0 never expires.",
+        ),
         (-1, 0, "must be 0 or more."),
     ],
 )
 def test_cache_timeout_0_must_be_in_the_file_and_without_a_stale_cache(timeout, stale, problem):
-    with pytest.raises(OptionError, match=f"^cache_timeout: {problem}"):
+    with pytest.raises(OptionError) as caught:
         check_cache(timeout, stale, written=[])
+    assert str(caught.value) == f"cache_timeout: {problem}"
 
 
 @pytest.mark.parametrize(("timeout", "stale", "written"), [(0, 0, ["cache_timeout"]), (1, 9, [])])
@@ -273,8 +335,10 @@ def test_a_link_to_a_token_in_an_inventory_directory_is_reported(place, tmp_path
     connection = Connection("https://h/api/v1", "sekret", "api_token_file", path)
     warnings = []
     check_token_file(connection, [str(folder)], warnings.append)
-    (warning,) = warnings
-    assert warning.startswith(f"api_token_file ({path}): Ansible reads each file of an inventory")
+    assert warnings == [
+        f"api_token_file ({path}): Ansible reads each file of an inventory directory, so the token "
+        "becomes the name of a host. Move the file, or let its name start with a dot."
+    ]
 
 
 def test_a_file_with_another_name_is_named_and_not_used(tmp_path):
@@ -284,8 +348,10 @@ def test_a_file_with_another_name_is_named_and_not_used(tmp_path):
     warnings = []
     assert not is_ours(str(path), warnings.append)
     (warning,) = warnings
-    assert "fleet.yml: The name of an inventory file for" in warning
-    assert "server_management.yml or server_management.yaml; the file is not used." in warning
+    assert warning.endswith(
+        "fleet.yml: The name of an inventory file for server_management.cloud.servers must end "
+        "with server_management.yml or server_management.yaml; the file is not used."
+    )
 
 
 def test_the_name_decides_whether_a_file_is_used(tmp_path):

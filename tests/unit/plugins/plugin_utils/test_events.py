@@ -31,10 +31,16 @@ Y = {"id": "srv_9", "name": "y"}
 Z = {"id": "srv_8", "name": "z"}
 
 
-def event(kind, host, **content):
-    """Return an event about a server."""
+def event(kind, name, **content):
+    """Return an event about a server with this host name, for playbooks that run on it."""
+    content |= {"event": kind, "inventory_hostname": name}
+    return {"server_management": content, "meta": {"hosts": name}}
+
+
+def event_without_host(kind, **content):
+    """Return an event for playbooks that run on localhost."""
     content["event"] = kind
-    return {"server_management": content, "meta": {"hosts": host}}
+    return {"server_management": content, "meta": {"hosts": "localhost"}}
 
 
 def update(history, *records, **options):
@@ -50,13 +56,13 @@ def events_between(before, now, hosts="name"):
 
 
 def summaries(events):
-    """Return the kind of each event, its host and the fields that changed."""
+    """Return the kind of each event, its host name and the fields that changed."""
     lines = []
     for found in events:
         content = found["server_management"]
         words = [content["event"]]
-        if "meta" in found:
-            words.append(found["meta"]["hosts"])
+        if "inventory_hostname" in content:
+            words.append(content["inventory_hostname"])
         words += content.get("changed", [])
         lines.append(" ".join(words))
     return lines
@@ -73,7 +79,7 @@ def poll(history, *records):
 
 
 def test_a_server_that_is_gone_or_appears_has_its_fields_and_host_name():
-    gone = event("gone", "a", server=A)
+    gone = event_without_host("gone", inventory_hostname="a", server=A)
     appeared = event("appeared", "b", server=B)
     assert events_between([A], [B]) == [gone, appeared]
 
@@ -99,6 +105,8 @@ def test_a_changed_server_has_both_records_and_the_names_of_the_fields():
         ([], [{"id": "srv_1", "name": "server_management"}], ["appeared server_management_srv_1"]),
         # like a group, with the id, too
         ([], [{"id": "srv_1", "name": "plan_x"}], ["appeared srv_1"]),
+        # not like a group, which has no hyphen
+        ([], [{"id": "srv_1", "name": "plan_b-web"}], ["appeared plan_b-web"]),
     ],
 )
 def test_a_host_has_the_name_that_the_inventory_gives(before, now, expected):
@@ -145,12 +153,13 @@ def test_a_server_that_a_partial_listing_lacks_is_not_gone():
     assert poll(history) == ["gone a", "gone b"]
 
 
-def test_several_failures_in_a_row_are_one_event():
+def test_several_failures_in_a_row_are_one_event_about_no_host():
     history = History("name", initial=False)
     error = {"code": "unreachable", "message": "It _fails_. Wait.", "status": None}
-    (failed,) = history.fail(Unreachable("It <fails>.", "Wait."))
-    assert failed == {"server_management": {"event": "failed", "error": error}}
+    failed = event_without_host("failed", error=error)
+    assert history.fail(Unreachable("It <fails>.", "Wait.")) == [failed]
     assert history.fail(RateLimited("Again.")) == []
+    assert update(history) == [event_without_host("recovered")]
 
 
 def test_differences_come_after_the_recovery_from_each_failure():
@@ -184,6 +193,13 @@ def test_a_server_with_an_id_that_events_cannot_have_only_changes_names_of_other
     assert changes([WEB_1], [WEB_1, other]) == ["changed web_srv_1 inventory_hostname"]
     assert changes([other], [larger]) == []
     assert changes([other], []) == []
+
+
+def test_a_server_is_not_mistaken_for_one_whose_id_would_be_equal_with_replaced_characters():
+    other = {"id": "srv#1", "name": "other"}
+    assert changes([WEB_1], [WEB_1, other]) == []
+    assert changes([WEB_1, other], [other]) == ["gone web"]
+    assert changes([other], [WEB_1, other]) == ["appeared web"]
 
 
 @pytest.mark.parametrize(

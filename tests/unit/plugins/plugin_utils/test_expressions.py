@@ -16,12 +16,8 @@ from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
-from ansible_collections.server_management.cloud.plugins.plugin_utils import _expressions
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
     HAS_EXPRESSIONS,
-)
-from ansible_collections.server_management.cloud.plugins.plugin_utils._expressions import (
-    ComposedHost,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import (
     ADDRESSES,
@@ -49,30 +45,6 @@ def test_decoded_text_of_the_api_is_not_a_template(expression):
     templar = Templar(DataLoader())
     templar.available_variables = host.variables
     assert "{{ 7*7 }}" in str(templar.template(load("{{ decoded }}")))
-
-
-def test_each_version_keeps_text_of_the_api(monkeypatch):
-    keep_text = Mock()
-    monkeypatch.setattr(_expressions, "keep_text", keep_text)
-    expressions = expressions_with()
-    keep_text.assert_called_once_with(expressions.templar)
-
-
-def test_results_are_remembered_for_text_as_expressions_see_it(monkeypatch):
-    monkeypatch.setattr(_expressions, "mark_all", lambda value: ("marked", value))
-    unnamed = ComposedHost(host_with(name="web"))
-    assert unnamed.value_of("server_management_name") == ("marked", "web")
-
-
-def test_the_name_of_a_host_and_of_a_group_stay_text():
-    host = host_with()
-    host.name = "True"
-    host.groups = ["False"]
-    compose = {"a": "inventory_hostname", "b": "group_names | first"}
-    expressions = expressions_with(compose=compose)
-    expressions.compose_all([host], InventoryData())
-    expressions.apply()
-    assert host.variables == {"ansible_host": "192.0.2.1", "a": "True", "b": "False"}
 
 
 @pytest.mark.parametrize(
@@ -138,16 +110,6 @@ def test_an_empty_key_is_not_a_failure_without_strict(key):
     assert warnings == []
 
 
-TOO_DEEP = "compose: a: failed for 1 of 1 host: the result is nested deeper than 100 levels"
-
-
-@pytest.mark.parametrize(("levels", "expected"), [(100, []), (101, [TOO_DEEP])])
-def test_a_result_that_is_nested_too_deeply_is_a_failure(levels, expected):
-    compose = {"a": f"('[' * {levels} ~ ']' * {levels}) | from_json"}
-    _hosts, warnings = composed({}, compose=compose)
-    assert warnings == expected
-
-
 def test_a_failing_hostname_is_a_warning_if_another_one_is_usable():
     expressions = expressions_with(hostnames=["nope", "'x'"])
     assert expressions.preferences(host_with()) == ["", "x"]
@@ -180,7 +142,7 @@ def test_a_failing_filter_names_the_server_and_what_is_probably_meant():
     host = host_with(name="web", region="eu-1")
     expressions.hosts = [host]
     with pytest.raises(OptionError) as found:
-        expressions.is_kept(host)
+        expressions.excluding_filter(host)
     message = str(found.value)
     assert message.startswith("filters: exclude: region == 'x': failed for web (srv_0): ")
     assert message.endswith("'region' is undefined (did you mean server_management_region?)")
@@ -192,7 +154,8 @@ def test_extra_vars_reach_filters(uses_extra_vars):
     filters = [{"include": "server_management_name == 'eu-1'"}, {"exclude": True}]
     extra_vars = {"server_management_name": "{{ server_management_region }}"}
     expressions = expressions_with(extra_vars, filters=filters, use_extra_vars=uses_extra_vars)
-    assert expressions.is_kept(host_with(name="x", region="eu-1")) == uses_extra_vars
+    number = expressions.excluding_filter(host_with(name="x", region="eu-1"))
+    assert number == (0 if uses_extra_vars else 2)
 
 
 def test_results_and_failures_replace_those_of_an_earlier_attempt():

@@ -4,16 +4,19 @@
 
 import pytest
 import yaml
-from ansible.inventory.data import InventoryData
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
 from ansible_collections.server_management.cloud.plugins.plugin_utils._groups import (
-    GroupTree,
     ReservedNames,
     group_hosts,
+    leave_out_groups,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
+from ansible_collections.server_management.cloud.plugins.plugin_utils._names import (
+    NameRules,
+    assign_names,
+)
 
 
 def host_of(**fields):
@@ -22,25 +25,15 @@ def host_of(**fields):
 
 def test_groups_are_named_after_the_field_and_its_value():
     host = host_of(region="us 1", plan="small", status="running")
-    group_hosts([host], "my_servers", ["region", "plan"], pytest.fail)
+    group_hosts([host], "my_servers", ["region", "plan"])
     assert host.groups == ["my_servers", "region_us_1", "plan_small"]
 
 
 @pytest.mark.parametrize("fields", [{}, {"region": ""}])
 def test_a_missing_or_empty_field_makes_no_group(fields):
     host = host_of(**fields)
-    group_hosts([host], "my_servers", ["region"], pytest.fail)
+    group_hosts([host], "my_servers", ["region"])
     assert host.groups == ["my_servers"]
-
-
-def test_values_that_become_the_same_group_cause_a_warning():
-    first = host_of(region="eu-1")
-    second = host_of(region="eu_1")
-    hosts = [first, second, host_of(region="eu-1"), host_of(region="us")]
-    warnings = []
-    group_hosts(hosts, "my_servers", ["region"], warnings.append)
-    assert first.groups == second.groups == ["my_servers", "region_eu_1"]
-    assert warnings == ["Several values become the group region_eu_1: region eu-1, region eu_1."]
 
 
 def names_with(text):
@@ -49,24 +42,52 @@ def names_with(text):
     return ReservedNames(options.get, ["static"])
 
 
+def details_of(options, name):
+    """Return why the host of a server does not have this name, or nothing if it has."""
+    names = names_with(options)
+    rules = NameRules(names.groups, names.prefixes)
+    naming = assign_names([(Server("i-1", {}), [name])], rules)
+    return "".join(renamed.reason.details for renamed in naming.renamed)
+
+
+ROLES = "keyed_groups: [{key: x, separator: '', default_value: web}]"
+
+
 @pytest.mark.parametrize(
-    ("options", "name"),
+    ("options", "name", "details"),
     [
-        ("{}", "all"),
-        ("{}", "static"),
-        ("{}", "my_servers"),
-        ("{}", "status_running"),
-        ("groups: {a b: x}", "a_b"),
-        ("groups: {5: x}", "_"),
-        ("keyed_groups: [{key: x}]", "_x"),
-        ("keyed_groups: [{key: x, prefix: a-b, separator: .}]", "a_b_x"),
-        ("keyed_groups: [{key: x, prefix: '1', separator: ''}]", "_x"),
-        ("keyed_groups: [{key: x, separator: '', default_value: web}]", "web"),
-        ("keyed_groups: [{key: x, prefix: p, parent_group: up}]", "up"),
+        ("{}", "all", "all is a group of Ansible."),
+        ("{}", "static", "static is a group of another source."),
+        ("{}", "my_servers", "my_servers is a group of the option group."),
+        ("{}", "status_running", "Groups of group_by start with status_."),
+        ("groups: {a b: x}", "a_b", "a_b is a group of the option groups."),
+        ("groups: {5: x}", "_", "_ is a group of the option groups."),
+        ("keyed_groups: [{key: x}]", "_x", "Groups of keyed_groups start with _."),
+        (
+            "keyed_groups: [{key: x, prefix: a-b, separator: .}]",
+            "a_b_x",
+            "Groups of keyed_groups start with a_b_.",
+        ),
+        (
+            "keyed_groups: [{key: x, prefix: '1', separator: ''}]",
+            "_x",
+            "Groups of keyed_groups start with _.",
+        ),
+        (
+            "keyed_groups: [{key: x, prefix: web, separator: ''}]",
+            "web01",
+            "Groups of keyed_groups start with web.",
+        ),
+        (ROLES, "web", "web is a group of keyed_groups: give it a prefix."),
+        (
+            "keyed_groups: [{key: x, prefix: p, parent_group: up}]",
+            "up",
+            "up is a group of the option keyed_groups.",
+        ),
     ],
 )
-def test_the_name_of_a_possible_group_is_reserved(options, name):
-    assert names_with(options).includes(name)
+def test_the_name_of_a_possible_group_is_reserved(options, name, details):
+    assert details_of(options, name) == details
 
 
 @pytest.mark.parametrize(
@@ -75,16 +96,27 @@ def test_the_name_of_a_possible_group_is_reserved(options, name):
         ("{}", "my_server"),
         ("{}", "region"),
         ("{}", "xregion_"),
+        # No group can have these names.
+        ("{}", "plan_b-web"),
+        ("{}", "status_page.example"),
+        ("keyed_groups: [{key: x, prefix: web, separator: ''}]", "web-01"),
         ("keyed_groups: [{key: x}]", "x"),
         ("{keyed_groups: [{key: x}], leading_separator: false}", "_x"),
         ("keyed_groups: [{key: x, prefix: a-b, separator: .}]", "a_bx"),
-        ("keyed_groups: [{key: x, separator: '', default_value: web}]", "website"),
+        (ROLES, "website"),
         ("keyed_groups: [{key: x, prefix: p, parent_group: up}]", "upper"),
         ("keyed_groups: [{key: x, prefix: p, parent_group: '{{ x }}'}]", "___x___"),
     ],
 )
 def test_another_name_is_free(options, name):
-    assert not names_with(options).includes(name)
+    assert details_of(options, name) == ""
+
+
+def test_groups_that_expressions_have_made_are_reserved():
+    names = names_with("groups: {web: x}")
+    names.add(["web", "nginx"])
+    assert names.groups["web"] == "of the option groups"
+    assert names.groups["nginx"] == "of keyed_groups: give it a prefix"
 
 
 @pytest.mark.parametrize(
@@ -117,44 +149,20 @@ def test_a_written_group_name_that_is_changed_causes_a_warning():
     names.check({"web"}, warnings.append)
     assert warnings == [
         "group: web-fleet becomes the group web_fleet.",
-        "groups: a b becomes the group a_b.",
+        'groups: "a b" becomes the group a_b.',
         "keyed_groups: a.b becomes the group a_b.",
     ]
 
 
-@pytest.fixture
-def tree():
-    """Return the tree of an inventory in which the group b is in a, and a in all."""
-    inventory = InventoryData()
-    inventory.add_group("a")
-    inventory.add_group("b")
-    inventory.add_child("all", "a")
-    inventory.add_child("a", "b")
-    return GroupTree(inventory.groups.values())
-
-
-def test_a_group_is_in_all_groups_around_it(tree):
-    tree.add("b", "c")
-    tree.check()
-    assert tree.with_parents(["c", "d"]) == {"c", "d", "b", "a", "all"}
-
-
-@pytest.mark.parametrize(
-    ("pairs", "problem"),
-    [
-        ([("x", "x")], "x would be inside itself."),
-        ([("b", "a")], "a would be inside itself."),
-        ([("b", "c"), ("all", "c"), ("c", "d"), ("d", "a")], "c would be inside itself."),
-        ([("x", "all")], "all can't be inside another group. Set prefix."),
-        (
-            [("all", "ungrouped"), ("x", "ungrouped")],
-            "ungrouped can't be inside another group. Set prefix.",
-        ),
-    ],
-)
-def test_a_group_that_ansible_cannot_add_is_an_error(tree, pairs, problem):
-    for parent, child in pairs:
-        tree.add(parent, child)
-    with pytest.raises(OptionError) as found:
-        tree.check()
-    assert str(found.value) == f"keyed_groups: the group {problem}"
+def test_a_group_with_the_name_of_a_host_or_of_this_machine_is_left_out():
+    host = host_of()
+    host.groups += ["g", "web", "localhost"]
+    parents = [("up", "web"), ("web", "g"), ("up", "g")]
+    problems = []
+    kept = leave_out_groups([host], parents, {"web", "b"}, problems.append)
+    assert kept == [("up", "g")]
+    assert host.groups == ["g"]
+    assert problems == [
+        "Groups can't be added, because a host of another source or this machine has the same "
+        "name: localhost, web."
+    ]

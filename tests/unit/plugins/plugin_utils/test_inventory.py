@@ -2,265 +2,59 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import annotations
-
-from typing import ClassVar
-
-import pytest
 from ansible.inventory.data import InventoryData
 
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
-    is_trusted,
     mark,
     trust_plain,
 )
+from ansible_collections.server_management.cloud.plugins.plugin_utils._existing_hosts import (
+    ExistingHosts,
+)
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
 from ansible_collections.server_management.cloud.plugins.plugin_utils._inventory import (
-    KnownServers,
     add_groups,
     add_hosts,
-    leave_out_groups,
 )
-
-CREATED = "2026-01-01T00:00:00Z"
-
-
-def new_host(name="web-1", server_id="srv_1", created_at=CREATED):
-    host = Host(Server(server_id, {"created_at": created_at}), {}, ["zone"], name)
-    host.address = "203.0.113.1"
-    return host
+from support.expressions import is_trusted
 
 
-def test_a_group_with_the_name_of_a_host_or_of_this_machine_is_left_out():
-    host = new_host()
-    host.groups = ["g", "web", "localhost"]
-    parents = [("up", "web"), ("web", "g"), ("up", "g")]
-    problems = []
-    kept = leave_out_groups([host], parents, {"web", "b"}, problems.append)
-    assert kept == [("up", "g")]
-    assert host.groups == ["g"]
-    assert problems == [
-        "Groups can't be added, because a host of another source or this machine has the same "
-        "name: localhost, web."
-    ]
-
-
-@pytest.mark.parametrize(
-    ("root_url", "server_id", "created_at", "is_taken"),
-    [
-        ("https://a", "srv_1", CREATED, False),
-        ("https://a", "srv_1", "", False),  # equals any other
-        ("https://a", "srv_1", "2026-01-01T00:00:01Z", True),
-        ("https://a", "srv_2", CREATED, True),
-        ("https://b", "srv_1", CREATED, True),
-    ],
-)
-def test_a_host_of_another_file_is_another_server_if_its_identity_differs(
-    root_url, server_id, created_at, is_taken
-):
-    inventory = InventoryData()
-    inventory.add_group("zone")
-    add_hosts(inventory, [new_host()], KnownServers(inventory, "https://a", [], []))
-    other = new_host("web-1", server_id, created_at)
-    known = KnownServers(inventory, root_url, [other], [])
-    assert known.is_taken("web-1", other.server) == is_taken
-
-
-@pytest.fixture
-def inventory():
-    """Return an inventory to which another source has added web-1."""
-    inventory = InventoryData()
-    inventory.add_host("web-1")
-    return inventory
-
-
-def set_variables(inventory, variables):
-    for name, value in variables.items():
-        inventory.set_variable("web-1", name, value)
-
-
-def obstacle_in(inventory, address="203.0.113.1", composed=()):
-    """Return why a server with this address is not the host web-1, or nothing if it is."""
-    host = new_host()
-    host.address = address
-    known = KnownServers(inventory, "https://a", [host], composed)
-    if not known.is_taken("web-1", host.server):
-        return ""
-    return known.obstacle("web-1", host.server)
-
-
-@pytest.mark.parametrize(
-    "variable",
-    [
-        "ansible_host", "ansible_ssh_host", "ansible_connection", "ansible_password",
-        "ansible_ssh_pass", "ansible_become_password",
-    ],
-)  # fmt: skip
-def test_a_host_with_a_connection_of_its_own_keeps_its_name(inventory, variable):
-    inventory.set_variable("web-1", variable, "x")
-    assert obstacle_in(inventory).startswith(f"The host web-1 has {variable}")
-
-
-def test_a_host_without_a_connection_of_its_own_is_merged(inventory):
-    names = ("ansible_user", "ansible_become", "password", "ansible_ssh_private_key_file", "hosts")
-    set_variables(inventory, dict.fromkeys(names, "x"))
-    assert obstacle_in(inventory) == ""
-
-
-@pytest.fixture
-def grouped(inventory):
-    """Return an inventory with web-1 in the group z, and in a, which is in the group above."""
-    inventory.add_group("above")
-    inventory.add_group("a")
-    inventory.add_group("z")
-    inventory.add_child("above", "a")
-    inventory.add_child("a", "web-1")
-    inventory.add_child("z", "web-1")
-    return inventory
-
-
-def test_a_host_with_the_password_of_a_group_keeps_its_name(grouped):
-    grouped.set_variable("above", "ansible_password", "x")
-    assert obstacle_in(grouped).startswith("The host web-1 has ansible_password: ")
-
-
-def test_the_address_of_the_deepest_group_counts_and_that_of_the_host_first(grouped):
-    grouped.set_variable("above", "ansible_host", "192.0.2.9")
-    grouped.set_variable("a", "ansible_host", "203.0.113.1")
-    grouped.set_variable("z", "ansible_host", "192.0.2.9")
-    assert obstacle_in(grouped) == ""
-    grouped.set_variable("web-1", "ansible_host", "192.0.2.9")
-    assert obstacle_in(grouped) != ""
-
-
-def test_what_all_hosts_have_belongs_to_none_of_them(inventory):
-    inventory.set_variable("all", "ansible_password", "x")
-    inventory.reconcile_inventory()  # puts web-1 into all
-    assert obstacle_in(inventory) == ""
-
-
-@pytest.mark.parametrize(
-    "variables",
-    [
-        {"ansible_host": "203.0.113.1"},
-        {"ansible_ssh_host": "203.0.113.1", "ansible_winrm_host": "203.0.113.1"},
-        {"ansible_host": "203.0.113.1", "ansible_connection": "local", "ansible_password": "x"},
-    ],
-)
-def test_a_host_with_the_address_of_a_server_is_that_server(inventory, variables):
-    set_variables(inventory, variables)
-    assert obstacle_in(inventory) == ""
-
-
-@pytest.mark.parametrize(
-    ("variables", "sentence"),
-    [
-        (
-            {"ansible_host": "192.0.2.9", "ansible_ssh_host": "203.0.113.1"},
-            "The host web-1 has ansible_host 192.0.2.9, and the server has 203.0.113.1: "
-            "the same address or none would make them one host.",
-        ),
-        (
-            {"ansible_host": "203.0.113.1", "ansible_ssh_host": "a.example.com"},
-            "The host web-1 has ansible_ssh_host a.example.com, and the server has 203.0.113.1: "
-            "the same address or none would make them one host.",
-        ),
-        (
-            {"ansible_host": "192.0.2.9", "ansible_password": "secret"},
-            "The host web-1 has ansible_host 192.0.2.9 and ansible_password, and the server has "
-            "203.0.113.1: with the same address, or without ansible_host and ansible_password, "
-            "they would be one host.",
-        ),
-        (
-            {"ansible_connection": "local"},
-            "The host web-1 has ansible_connection: "
-            "without ansible_connection, they would be one host.",
-        ),
-    ],
-)
-def test_what_is_in_the_way_of_a_server_is_described(inventory, variables, sentence):
-    set_variables(inventory, variables)
-    assert obstacle_in(inventory) == sentence
-
-
-class VaultedValue:
-    """Has the name of the tag that ansible-core 2.19 and later give to a decrypted text."""
-
-
-class DecryptedText(str):
-    _ansible_tags_mapping: ClassVar = {VaultedValue: "the encrypted text"}
-
-
-@pytest.mark.parametrize(
-    "value",
-    ["", None, 5, "203.0.113.1 ", "{{x}}", "-oProxyCommand=id", DecryptedText("203.0.113.1")],
-)
-def test_a_value_that_is_not_a_plain_address_is_neither_equal_nor_shown(inventory, value):
-    inventory.set_variable("web-1", "ansible_host", value)
-    start = "The host web-1 has ansible_host, and the server has 203.0.113.1: "
-    assert obstacle_in(inventory).startswith(start)
-
-
-@pytest.mark.parametrize(
-    "address",
-    [
-        "10.0.0.1", "172.16.0.1", "172.29.0.1", "172.31.0.1", "192.168.0.1", "169.254.0.1",
-        "100.64.0.1", "100.99.0.1", "100.119.0.1", "100.127.0.1",
-    ],
-)  # fmt: skip
-def test_a_private_address_does_not_identify_a_server(inventory, address):
-    inventory.set_variable("web-1", "ansible_host", address)
-    assert f"the server has {address}, which is private: " in obstacle_in(inventory, address)
-
-
-@pytest.mark.parametrize(
-    "address",
-    ["127.0.2.20", "11.0.0.1", "172.15.0.1", "172.32.0.1", "100.63.0.1", "100.128.0.1"],
-)
-def test_any_other_address_identifies_a_server(inventory, address):
-    inventory.set_variable("web-1", "ansible_host", address)
-    assert obstacle_in(inventory, address, composed=["ansible_user"]) == ""
-
-
-@pytest.mark.parametrize(
-    ("address", "composed", "doubt"),
-    [
-        ("", [], "no usable address"),
-        ("192.0.2.9", ["ansible_host"], "192.0.2.9, which compose replaces"),
-        ("192.0.2.9", ["ansible_user", "ansible_ssh_host"], "192.0.2.9, which compose replaces"),
-    ],
-)
-def test_no_or_another_address_does_not_identify_a_server(inventory, address, composed, doubt):
-    inventory.set_variable("web-1", "ansible_host", address)
-    sentence = obstacle_in(inventory, address, composed)
-    assert f", and the server has {doubt}: without ansible_host, they would be one" in sentence
-
-
-def test_an_address_of_several_servers_identifies_none_of_them(inventory):
-    inventory.set_variable("web-1", "ansible_host", "203.0.113.1")
-    first = new_host()
-    second = new_host("db-1", "srv_2")
-    known = KnownServers(inventory, "https://a", [first, second], [])
-    assert known.is_taken("web-1", first.server)
-    assert "203.0.113.1, which other servers have, too: " in known.obstacle("web-1", first.server)
+def new_host(name):
+    return Host(Server("srv_1", {}), {}, ["zone"], name)
 
 
 def test_hosts_are_in_the_order_in_which_they_are_added_in_all_too():
     inventory = InventoryData()
-    known = KnownServers(inventory, "https://a", [], [])
+    existing = ExistingHosts(inventory, "https://a", [], [])
     # Two files; one server is in both.
     first = [new_host("d"), new_host("b"), new_host("c")]
     second = [new_host("a"), new_host("c"), new_host("e")]
     first[1].groups.append("other")
     for hosts in (first, second):
         add_groups(inventory, hosts, "fleet")
-        add_hosts(inventory, hosts, known)
+        add_hosts(inventory, hosts, existing)
         inventory.reconcile_inventory()
     order = "[d, b, c, a, e]"
     assert str(inventory.groups["all"].get_hosts()) == order
     assert str(inventory.groups["zone"].get_hosts()) == order
     assert inventory.groups["ungrouped"].get_hosts() == []
+
+
+def test_a_group_with_the_name_of_a_host_stays_as_it_is():
+    inventory = InventoryData()
+    inventory.add_group("web")
+    inventory.add_host("web", "web")
+    inventory.add_host("static", "web")
+    host = new_host("web")
+    host.variables.update({"text": "x", "template": mark("{{ 1 }}")})
+    add_groups(inventory, [host], "fleet")
+    add_hosts(inventory, [host], ExistingHosts(inventory, "https://a", [], []))
+    variables = inventory.hosts["web"].vars
+    assert (variables["text"], variables["template"]) == ("x", "{{ 1 }}")
+    assert not is_trusted(variables["template"])
+    assert "text" not in inventory.groups["web"].vars
+    assert str(inventory.groups["zone"].get_hosts()) == "[web]"
 
 
 def kind_of(value):
@@ -278,7 +72,7 @@ def test_variables_are_those_that_ansible_would_set():
         expected.add_host(name)
         expected.set_variable(name, "a", trust_plain(marked))
         expected.set_variable(name, "b", trust_plain("x"))
-    add_hosts(inventory, hosts, KnownServers(inventory, "https://a", [], []))
+    add_hosts(inventory, hosts, ExistingHosts(inventory, "https://a", [], []))
     for name, host in expected.hosts.items():
         found = inventory.hosts[name].vars
         assert kind_of(found["a"]) == kind_of(host.vars["a"])

@@ -8,7 +8,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from ansible_collections.server_management.cloud.plugins.plugin_utils._memory import ABSENT, Memory
+from ansible_collections.server_management.cloud.plugins.plugin_utils._memory import Memory
 from support.expressions import load
 
 
@@ -17,7 +17,7 @@ def times_asked(expression, *values, changing=()):
     memory = Memory(load(expression), changing)
     ask = Mock()
     for value in values:
-        memory.result(Mock(return_value=value), ask)
+        memory.result({"region": value, "plan": value}, ask)
     return ask.call_count
 
 
@@ -74,8 +74,14 @@ class MarkedText(str):
 
 def test_similar_values_are_different():
     marked = MarkedText("True")
-    assert times_asked("region", "", ABSENT, "", ABSENT) == 2
     assert times_asked("region", "True", marked, "True", marked) == 2
+
+
+def test_an_empty_text_is_not_an_absent_variable():
+    memory = Memory(load("region is defined"), ())
+    ask = Mock(side_effect=[True, False])
+    results = [memory.result(variables, ask) for variables in ({"region": ""}, {}, {"region": ""})]
+    assert results == [True, False, True]
 
 
 def test_ansible_is_asked_about_extra_variables_for_each_host():

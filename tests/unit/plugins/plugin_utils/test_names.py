@@ -11,32 +11,41 @@ from hypothesis import strategies as st
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
 from ansible_collections.server_management.cloud.plugins.plugin_utils._names import (
-    CHANGED,
     TAKEN,
+    NameRules,
+    Reason,
     assign_names,
 )
 from support import meanings
 
-GROUPS = frozenset({"all", "ungrouped", "server_management", "status_running"})
+GROUPS = frozenset({"all", "ungrouped", "server_management"})
+MERGED = frozenset({"merged", "plan_b"})
 
 
-def assign(account, taken=(), reserved=GROUPS, **fields):
-    """Name servers that are given by their ids, each with its preferences."""
+def assign(account, taken=(), groups=GROUPS, **fields):
+    """Name servers that are given by their ids, each with its preferences.
+
+    Other sources have the hosts in ``taken``; of these, "merged" and "plan_b" can be servers.
+    """
     preferences = []
     for server_id, texts in account.items():
         server = Server(server_id, fields)
         preferences.append((server, texts))
 
-    def is_taken(name, _server):
-        return name in taken
+    def obstacle(name, server):
+        if name in taken and name not in MERGED:
+            return Reason(TAKEN, f"({name} is not {server.id}.)")
+        return None
 
     extensions = [".yml", ".vars", "ini", ""]
-    return assign_names(preferences, reserved.__contains__, is_taken, extensions)
+    groups = dict.fromkeys(groups, "of x")
+    rules = NameRules(groups, hosts=taken, obstacle=obstacle, variable_files=extensions)
+    return assign_names(preferences, rules)
 
 
-def name_of(*preferences, taken=(), **fields):
+def name_of(*preferences, **options):
     """Return the name of the server srv_1."""
-    naming = assign({"srv_1": preferences}, taken, **fields)
+    naming = assign({"srv_1": preferences}, **options)
     return naming.names["srv_1"]
 
 
@@ -101,10 +110,11 @@ def test_an_address_is_a_name_only_if_another_field_of_the_server_has_it(address
 @pytest.mark.parametrize(
     ("preferences", "name"),
     [
-        (["status_running"], "status_running_srv_1"),
+        (["server_management"], "server_management_srv_1"),
         (["", "127.0.0.1"], "127.0.0.1_srv_1"),
         (["all", "all"], "all_srv_1"),
         # With the id, these can't be used either.
+        (["status_running"], "srv_1"),
         (["../../etc"], "srv_1"),
         (["a" * 254], "srv_1"),
         ([""], "srv_1"),
@@ -149,17 +159,62 @@ def test_a_name_of_another_source_is_not_used():
     assert name_of("web", taken=["web", "web_srv_1"]) == "srv_1"
 
 
-@pytest.mark.parametrize(("first", "reason"), [("o t", TAKEN), ("all", CHANGED)])
-def test_a_first_preference_that_is_lost_is_reported(first, reason):
-    naming = assign({"srv_1": [first, "eu"]}, taken=["o_t"])
-    assert naming.names == {"srv_1": "eu"}
-    assert naming.renamed["srv_1"].reason == reason
+def test_the_name_of_a_group_is_used_if_another_source_has_such_a_host():
+    groups = ["bastion", "merged"]
+    assert name_of("merged", groups=groups) == "merged_srv_1"
+    assert name_of("merged", groups=groups, taken=["merged"]) == "merged"
+    # The host is not this server.
+    assert name_of("bastion", groups=groups, taken=["bastion"]) == "bastion_srv_1"
+    # Names that groups could get.
+    assert name_of("plan_a", "plan_b", taken=["plan_b"]) == "plan_b"
+    account = {"srv_1": ["merged"], "srv_2": ["merged"]}
+    naming = assign(account, ["merged"], groups)
+    assert naming.names == {"srv_1": "merged_srv_1", "srv_2": "merged_srv_2"}
+
+
+LONG = "w" * 254
+
+
+@pytest.mark.parametrize(
+    ("first", "name", "problem"),
+    [
+        ("o t", "eu", "hosts of other sources have the same name: web (srv_1) is eu. (o_t is not"),
+        ("", "srv_1", "a host name can't be empty: "),
+        (LONG, "eu", "a host name can't have more than 253 characters: "),
+        (".eu", "eu", "a host name can't start with a dot or a hyphen: "),
+        ("-eu", "eu", "a host name can't start with a dot or a hyphen: "),
+        ("127.1", "eu", "this machine has such a name or address: "),
+        ("192.0.2.1", "eu", "a host name can't be an address that the server does not have: "),
+        ("e u", "e_u", "a host name can't have other characters than letters, digits, ., _ and -:"),
+        ("e u.yml", "e_u_yml", "a host name can't have other characters than letters, "),
+        ("eu.yml", "eu_yml", "a host name can't end like a file with variables: "),
+        (
+            "server_management",
+            "eu",
+            "groups have or could get the same name: web (srv_1) is eu. server_management is a "
+            "group of x.",
+        ),
+        (
+            "plan_x",
+            "eu",
+            "groups have or could get the same name: web (srv_1) is eu. Groups of group_by start "
+            "with plan_.",
+        ),
+    ],
+)
+def test_the_reason_for_which_a_first_name_is_lost_is_reported(first, name, problem):
+    preferences = [first, "eu"] if first else [""]
+    naming = assign({"srv_1": preferences}, taken=["o_t"], name="web")
+    assert naming.names == {"srv_1": name}
+    (message,) = naming.problems()
+    start = "1 server does not have its preferred name, because "
+    assert message.startswith(f"{start}{problem}")
 
 
 @pytest.mark.parametrize("preferences", [["", "eu"], []])
 def test_an_empty_first_preference_is_not_reported(preferences):
     naming = assign({"srv_1": preferences})
-    assert list(naming.problems(str)) == []
+    assert list(naming.problems()) == []
 
 
 def test_each_problem_names_what_the_first_three_servers_have_become():
@@ -171,24 +226,27 @@ def test_each_problem_names_what_the_first_three_servers_have_become():
         "s5": ["b"],
         "s4": ["c"],
         "s3": ["d"],
+        "s7": ["plan_a"],
+        "s8": ["plan_b"],
     }
     naming = assign(account, taken="abcd", name="web")
-    problems = naming.problems("({} is not {.id}.)".format)
-    assert list(problems) == [
+    assert list(naming.problems()) == [
+        "1 server does not have its preferred name, because a host name can't have other "
+        "characters than letters, digits, ., _ and -: web (s0) is w_b.",
         "2 servers do not have their preferred names, because other servers have the same name: "
         "web (s1) is x_s1, web (s2) is x_s2.",
         "4 servers do not have their preferred names, because hosts of other sources have the same "
         "name: web (s3) is d_s3, web (s4) is c_s4, web (s5) is b_s5 and 1 more. "
         "(d is not s3.) (c is not s4.) (b is not s5.)",
-        "1 server does not have its preferred name, because a host can't have such a name: "
-        "web (s0) is w_b.",
+        "2 servers do not have their preferred names, because groups have or could get the same "
+        "name: web (s7) is s7, web (s8) is s8. Groups of group_by start with plan_.",
     ]
 
 
 IDS = ["a", "b", "c", "a b", "a/b", "-", "localhost", "web", "é", "web.yml", "web_yml"]
 NAMES = [
     "", "web", "web_a", "web_b", "a", "b", "a_b", "a b", "-x", "all", "127.1", "::1", "w" * 252,
-    "a.yml", "web.yml", "web_yml", "b.JSON", *meanings.TEXTS,
+    "a.yml", "web.yml", "web_yml", "b.JSON", "merged", *meanings.TEXTS,
 ]  # fmt: skip
 some_names = st.sets(st.sampled_from(NAMES))
 accounts = st.dictionaries(
@@ -202,22 +260,21 @@ is_variable_file = re.compile(r".*\.(yml|yaml|json|vars|ini)", re.IGNORECASE).fu
 
 @given(accounts, some_names, some_names)
 def test_any_account_gets_unique_usable_names_in_any_order(account, groups, taken):
-    reserved = GROUPS | groups
     backwards = dict(reversed(account.items()))
     try:
-        naming = assign(account, taken, reserved)
+        naming = assign(account, taken, GROUPS | groups)
     except OptionError:
         with pytest.raises(OptionError):
-            assign(backwards, taken, reserved)
+            assign(backwards, taken, GROUPS | groups)
         return
-    again = assign(backwards, taken, reserved)
+    again = assign(backwards, taken, GROUPS | groups)
     assert again.names == naming.names
     names = set(naming.names.values())
     assert len(names) == len(account)
-    assert names.isdisjoint(reserved | taken)
+    assert names.isdisjoint((GROUPS | groups | taken) - (taken & MERGED))
     assert all(map(is_host_name, names))
     assert not any(map(is_variable_file, names))
+    reported = {each.server.id for each in naming.renamed}
     for server_id, preferences in account.items():
         first = next(filter(None, preferences), None)
-        is_reported = server_id in naming.renamed
-        assert is_reported == (naming.names[server_id] != first)
+        assert (server_id in reported) == (naming.names[server_id] != first)

@@ -6,25 +6,29 @@
 
 import json
 import re
+import signal
 import subprocess
 import sys
+import time
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-import trustme
 import yaml
 from ansible.plugins.loader import fragment_loader
 from ansible.utils.plugin_docs import get_docstring
+from jinja2 import Template
 
 from ansible_collections.server_management.cloud.plugins.plugin_utils._polling import (
     ARGUMENTS,
     read_arguments,
 )
 from sandbox import Fault, Sandbox
+from support.guides import read_files
 
 ROOT = Path(__file__).resolve().parents[6]
 SOURCE = Path("extensions/eda/plugins/event_source/servers.py")
+TIME_LIMIT = 60.0  # seconds, of a process
 
 # Neither Ansible nor its package of collections can be imported, as with ansible-rulebook alone.
 # Whatever was imported before could hide a mistake, so each test has a process.
@@ -46,22 +50,6 @@ class Queue:
 main = runpy.run_path(sys.argv[1])["main"]
 asyncio.run(asyncio.wait_for(main(Queue(), json.loads(sys.argv[2])), 60))
 """
-# The name is unknown at first. A real look-up can take longer than all tests of this file.
-UNKNOWN_NAME = """
-import socket
-
-real_getaddrinfo = socket.getaddrinfo
-lookups = []
-
-def getaddrinfo(host, *options):
-    assert host == "api.invalid"
-    lookups.append(host)
-    if len(lookups) <= 2:
-        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
-    return real_getaddrinfo("127.0.0.1", *options)
-
-socket.getaddrinfo = getaddrinfo
-"""
 OLD_PYTHON = """
 import sys
 
@@ -82,15 +70,16 @@ class Process:
 
     def error(self):
         """Wait for the end of the process, and return the last line of its traceback."""
-        _output, error = self._process.communicate(timeout=60)
+        _output, error = self._process.communicate(timeout=TIME_LIMIT)
         return error.splitlines()[-1]
 
-    def expect_failure(self, code):
-        failed = self.next_event()
-        assert failed["error"]["code"] == code
-
-    def expect_recovery(self):
-        assert self.next_event() == {"event": "recovered"}
+    def interrupt_when(self, condition):
+        """Interrupt the process, as Ctrl-C does, as soon as a condition holds."""
+        deadline = time.monotonic() + TIME_LIMIT
+        while not condition():
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        self._process.send_signal(signal.SIGINT)
 
 
 @contextmanager
@@ -125,64 +114,33 @@ def test_it_works_without_ansible(place, sandbox, tmp_path):
     arguments = {**connection(sandbox), "initial": True}
     with started(arguments, tmp_path, source=collection / SOURCE) as source:
         event = source.next_event()
-    assert event == {"event": "appeared", "server": sandbox.servers[0]}
-
-
-@pytest.mark.parametrize(
-    ("fault", "code"),
-    [
-        (Fault.hang(), "timeout"),
-        (Fault.reset(), "unreachable"),
-        (Fault(cut="body"), "unreachable"),
-        (Fault(raw=b"SSH-2.0-OpenSSH_9.2\r\n"), "unreachable"),
-        (Fault.html(), "malformed_response"),
-        (Fault(body="{}", headers={"Content-Encoding": "gzip"}), "malformed_response"),
-        (Fault(headers={"Content-Encoding": "br"}), "malformed_response"),
-        (Fault(status=302, location="/elsewhere"), "redirected"),
-        (Fault(status=401), "unauthorized"),
-        (Fault(status=500), "server_error"),
-    ],
-)
-def test_a_failure_of_the_first_requests_is_one_event(fault, code, sandbox, tmp_path):
-    sandbox.fail(fault, times=2)
-    arguments = {**connection(sandbox), "timeout": 1}
-    with started(arguments, tmp_path) as source:
-        source.expect_failure(code)
-        source.expect_recovery()
+    (server,) = sandbox.servers
+    name = server["name"]
+    assert event == {"event": "appeared", "inventory_hostname": name, "server": server}
 
 
 def test_it_continues_if_nothing_listens_at_first(sandbox, tmp_path):
     sandbox.stop()
     with started(connection(sandbox), tmp_path) as source:
-        source.expect_failure("unreachable")
+        failed = source.next_event()
+        assert failed["error"]["code"] == "unreachable"
         sandbox.start()
-        source.expect_recovery()
+        assert source.next_event() == {"event": "recovered"}
 
 
-def test_it_continues_if_the_name_is_unknown_at_first(sandbox, tmp_path):
-    arguments = {**connection(sandbox), "base_url": f"http://api.invalid:{sandbox.port}"}
-    with started(arguments, tmp_path, program=UNKNOWN_NAME + RULEBOOK) as source:
-        source.expect_failure("unreachable")
-        source.expect_recovery()
-
-
-def test_it_continues_if_the_port_does_not_use_tls_at_first(sandbox, tmp_path):
-    certificate = tmp_path / "certificate.pem"
-    trustme.CA().issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(certificate)
-    encrypted = Sandbox(servers=1, tls=(certificate, None), port=sandbox.port)
-    arguments = {**connection(encrypted), "validate_certs": False}
+def test_it_can_be_stopped_during_a_request(sandbox, tmp_path):
+    sandbox.fail(Fault.hang(), times=None)
+    arguments = {**connection(sandbox), "timeout": 3600}
     with started(arguments, tmp_path) as source:
-        source.expect_failure("tls")
-        sandbox.stop()
-        with encrypted:
-            source.expect_recovery()
+        source.interrupt_when(lambda: sandbox.requests)
+        assert source.error() == "KeyboardInterrupt"
 
 
 def test_a_missing_library_is_reported_with_the_command_to_install_it(sandbox, tmp_path):
     with started(connection(sandbox), tmp_path, "requests") as source:
         error = source.error()
     assert "MissingLibrary: The Python library requests is not installed" in error
-    assert "Install it where Ansible runs: " in error
+    assert "Install it: `" in error
 
 
 def test_a_python_that_is_too_old_is_one_plain_error(tmp_path):
@@ -235,13 +193,33 @@ def test_the_examples_have_valid_arguments():
             assert read_arguments(source["server_management.cloud.servers"])
 
 
-def test_the_shipped_rulebook_repeats_a_playbook_that_failed():
+@pytest.fixture
+def shipped():
+    """Return the set of rules in the rulebook of the collection."""
     path = ROOT / "extensions/eda/rulebooks/set_up_new_servers.yml"
     (ruleset,) = yaml.safe_load(path.read_text(encoding="utf-8"))
-    _message, action = ruleset["rules"][0]["actions"]
+    return ruleset
+
+
+def test_the_shipped_rulebook_polls_every_minute(shipped):
+    arguments = shipped["sources"][0]["server_management.cloud.servers"]
+    interval = Template(arguments["interval"])
+    assert interval.render() == "60"
+    assert interval.render(interval=5) == "5"
+
+
+def test_the_shipped_rulebook_repeats_a_playbook_that_failed(shipped):
+    _message, action = shipped["rules"][0]["actions"]
     # The API may fail while the playbook reads the inventory.
     assert action["run_playbook"] == {
         "name": "server_management.cloud.set_up_server",
         "retries": 1,
         "delay": 60,
     }
+
+
+def test_the_guide_and_the_examples_set_up_the_same_servers_as_the_shipped_rulebook(shipped):
+    _options, (example, _print) = documentation()
+    (of_the_guide,) = yaml.safe_load(read_files("events")["set_up.yml"])
+    conditions = {ruleset["rules"][0]["condition"] for ruleset in (shipped, example, of_the_guide)}
+    assert len(conditions) == 1

@@ -1,0 +1,66 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A request, the route that it takes, and its response."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from ._errors import CloudError
+from ._url import origin
+
+
+class Request(NamedTuple):
+    """What is requested: ``path`` is below the base URL, ``query`` has the parameters that we add.
+
+    ``link`` replaces ``path`` for a page whose URL the API has sent. ``success`` is the only status
+    that is not an error. The others are for messages: ``subject`` is what is requested, and
+    ``next_step`` what to do after a 404 or a status that is not expected.
+    """
+
+    method: str
+    path: str
+    scope: str
+    subject: str
+    next_step: str
+    success: int = 200
+    query: tuple[tuple[str, str], ...] = ()
+    link: str = ""
+
+    def url(self, base_url: str) -> str:
+        """Return the URL, without ``query``."""
+        return self.link or base_url + self.path
+
+
+class Route(NamedTuple):
+    """Where a request goes: its URL, and the address of the proxy that is used, if there is one."""
+
+    url: str
+    proxy: str | None = None
+
+    @property
+    def place(self) -> str:
+        """The host and the port, and the proxy, for a message."""
+        _scheme, host, port = origin(self.url)
+        if ":" in host:
+            host = f"[{host}]"
+        place = f"{host}:{port}"
+        if self.proxy is None:
+            return place
+        return f"{place} through the proxy {self.proxy}".rstrip()
+
+
+class Response(NamedTuple):
+    """A response, whatever its status.
+
+    ``failure``: why the body could not be read, which is empty then.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    route: Route
+    failure: CloudError | None = None
