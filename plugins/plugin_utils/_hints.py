@@ -52,9 +52,12 @@ def hint_for(  # noqa: C901, PLR0911  # a plain ladder
     """
     if _has_braces(source):
         name = f"{known.prefix}name"
-        return f"expressions have no braces: write {name} instead of {{{{ {name} }}}}"
+        instead = f"write {name} instead of {{{{ {name} }}}}"
+        return f"expressions have no braces: {instead}, and join quoted text to it with ~"
     if option == "compose" and entry == "inventory_hostname":
         return "it has no effect; for the names of hosts, use hostnames"
+    if not reason:
+        return ""
     undefined = _undefined_name(reason)
     name = undefined[1] if undefined else ""
     if option == "compose" and name in known.composed and name != entry:
@@ -80,9 +83,8 @@ def hint_for(  # noqa: C901, PLR0911  # a plain ladder
         return ""
     fields = [variable.removeprefix(known.prefix) for variable in sorted(known.fields)]
     shown = f"the fields of servers are {first_of(fields, 10)}, each with {known.prefix} before it"
-    if _asks_for_tags(name):
-        return f"the API has no tags; {shown}"
-    return shown
+    tags = "the API has no tags; " if _asks_for_tags(name) else ""
+    return f"{tags}{shown}"
 
 
 def _field_near(name: str, known: Known) -> str:

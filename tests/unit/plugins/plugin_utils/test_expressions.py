@@ -226,12 +226,12 @@ def test_a_result_that_is_no_address_is_replaced(value):
 def test_an_address_that_the_api_lacks_too_is_reported_only_for_that_reason():
     host = host_with()
     host.variables["ansible_host"] = NO_ADDRESS
-    expressions = expressions_with(compose={"ansible_host": "''"})
+    expressions = expressions_with(compose=dict.fromkeys(ADDRESSES, "''"))
     expressions.compose_all([host], InventoryData())
-    assert host.replaced == set()
+    assert host.replaced == {"ansible_ssh_host"}
 
 
 @pytest.mark.parametrize("expression", ["nope", *OMITTED])
 def test_a_failing_or_omitted_address_leaves_that_of_the_api(expression):
-    host = composed_host({}, compose={"ansible_host": expression})
-    assert host.variables["ansible_host"] == "192.0.2.1"
+    host = composed_host({}, compose={"ansible_host": expression, "other": "'x'"})
+    assert host.variables == {"ansible_host": "192.0.2.1", "other": "x"}
