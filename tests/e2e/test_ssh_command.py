@@ -7,11 +7,12 @@
 import json
 import random
 import re
+from typing import Any
 
 from .conftest import need_ssh
 
 # For each variable, values with which ssh reaches the machine that Ansible reaches, and others.
-COPIED = {
+COPIED: Any = {
     "ansible_host": ["192.0.2.1", "2001:db8::1", "db.example.com"],
     "ansible_ssh_host": ["192.0.2.2", None],
     "ansible_user": ["admin", "a.b+c@d", "", None],
@@ -22,7 +23,7 @@ COPIED = {
     "ansible_ssh_private_key_file": ["/keys/é", "", None],
     "ansible_connection": ["ssh", "smart", "ansible.builtin.ssh"],
 }
-LEFT_OUT = {
+LEFT_OUT: Any = {
     "ansible_ssh_host": ["", "-v", "a b"],
     "ansible_ssh_user": ["a b", "-v", "%u", 'a"b'],
     "ansible_ssh_port": [0, 99999999],
