@@ -126,10 +126,13 @@ def test_the_sandbox_imports_nothing_of_the_collection():
 
 
 def test_functions_are_short():
-    for tree in CODE.values():
+    longer = []
+    for path, tree in CODE.items():
         for function in functions(tree):
             lines = (function.end_lineno or 0) - function.lineno + 1
-            assert lines <= 40, function.name
+            if lines > 40:
+                longer.append(f"{path}: {function.name} has {lines} lines")
+    assert longer == []
 
 
 def test_the_map_in_the_development_guide_is_complete():
