@@ -27,7 +27,8 @@ extends_documentation_fragment:
 notes:
   - Any text in the inventory file can be a Jinja template, which can use extra vars, and
     O(api_token) can be an inline vault value. The values of O(compose), O(groups),
-    O(keyed_groups), O(hostnames) and O(filters) are expressions without braces.
+    O(keyed_groups), O(hostnames) and O(filters) are expressions without braces, except C(prefix),
+    C(separator) and C(default_value) of O(keyed_groups).
   - Expressions can use the prefixed fields (see O(hostvars_prefix)) and C(ansible_host). Those of
     O(compose), O(groups) and O(keyed_groups) can also use C(inventory_hostname) and the variables
     that other sources set for the host. O(groups) and O(keyed_groups) can also use the variables
@@ -78,8 +79,9 @@ options:
         such as C(db1.yml), does, too.
       - A name can't be used if it is longer than 253 characters, starts with a hyphen or a dot, is
         a loopback name or address, is an IPv4 address that no field of the server but its name has,
-        or is the name of a group. This includes names that start like a group that this source
-        could make, such as C(status_stopped).
+        or is the name of a group, unless another source has a host with this name. Names of
+        letters, digits and underscores that start like a group that this source could make, such
+        as C(status_stopped), count as names of groups.
       - The name of another account's server is not used, nor that of a host for which another
         source sets an address, a connection plugin or a password. If all these addresses are the
         C(ipv4) of the server, they are one host, whatever its connection and password are. This

@@ -92,5 +92,5 @@ def compile_once(templar: Any) -> None:
 
 
 def reason_text(text: str) -> str:
-    """Return the text of an error of a template as one line."""
-    return one_line(text)
+    """Return the text of an error of a template as one line, without a place that says nothing."""
+    return one_line(text).replace(" at '<unknown>'", "")

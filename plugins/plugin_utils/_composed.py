@@ -11,6 +11,7 @@ from typing import Any
 
 from ansible.errors import AnsibleError
 from ansible.inventory.group import Group
+from ansible.inventory.helpers import get_group_vars
 from ansible.inventory.host import Host as AnsibleHost
 from ansible.utils.vars import combine_vars
 
@@ -58,15 +59,32 @@ class GroupTree:
                 raise OptionError(f"keyed_groups: the group {child} would be inside itself.")
 
 
+def variables_of(base: AnsibleHost, of_all: dict[str, Any]) -> dict[str, Any]:
+    """Return what other sources say about a host and its groups, by Ansible's priority.
+
+    ``of_all`` are the variables of the group all, which comes first. At this point, not all groups
+    and hosts are in it.
+    """
+    groups = [group for group in base.get_groups() if group.name != "all"]
+    of_groups = combine_vars(of_all, get_group_vars(groups))
+    variables: dict[str, Any] = combine_vars(of_groups, base.vars)
+    return variables
+
+
 class ComposedHost:
     """A host, and what expressions have added to it so far.
 
     ``seen`` are the variables that an expression sees, apart from magic ones. ``base`` is the host
-    with its name that other sources have added, or a new one; a host that has no name yet has none.
+    with its name that other sources have added, or a new one, and ``known`` what they say about it;
+    a host that has no name yet has none.
     """
 
     def __init__(
-        self, host: Host, base: AnsibleHost | None = None, tree: GroupTree | None = None
+        self,
+        host: Host,
+        base: AnsibleHost | None = None,
+        tree: GroupTree | None = None,
+        known: dict[str, Any] | None = None,
     ) -> None:
         self.host = host
         self.label = host.name or host.server.label
@@ -75,8 +93,8 @@ class ComposedHost:
         self.variables: dict[str, Any] = {}
         self.groups: list[str] = []
         self.seen: dict[str, Any] = mark(host.variables, even_plain=True)
-        if base:
-            self.seen = combine_vars(base.vars, self.seen)
+        if known:
+            self.seen = combine_vars(known, self.seen)
 
     def add_variables(self, variables: dict[str, Any]) -> None:
         """Add composed variables, which later expressions see."""

@@ -34,6 +34,16 @@ _PLUGIN_KEY = rf"""(?m)(?:^|[{{,]\s*)["']?plugin["']?\s*:\s*["']?{re.escape(PLUG
 
 # Expressions are evaluated for each server, and not once as templates.
 EXPRESSION_OPTIONS = frozenset({"compose", "groups", "keyed_groups", "hostnames", "filters"})
+_FORMS = {
+    "filters": (
+        "Write entries such as `- exclude: server_management_status != 'running'`, or use "
+        "statuses, regions and plans."
+    ),
+    "hostnames": "Write entries such as `- server_management_name ~ '.example.com'`.",
+    "keyed_groups": "Write entries such as `- {key: server_management_region, prefix: zone}`.",
+}
+# The others could show the value in a message.
+_MAY_BE_ENCRYPTED = ("base_url", "api_token", "api_token_file", "ca_path", "cache_connection")
 _KEYED_GROUP = (
     "key", "prefix", "separator", "default_value", "trailing_separator", "parent_group"
 )  # fmt: skip
@@ -93,17 +103,10 @@ def read_options(
         raise OptionError("must be a mapping of options to values.")
     if content.get("plugin") != PLUGIN:
         raise OptionError(f"plugin: must be {PLUGIN}.")
-    unknown = unknown_names(content, definitions)
-    keyed_groups = content.get("keyed_groups")
-    if isinstance(keyed_groups, list):
-        for entry in keyed_groups:
-            if isinstance(entry, Mapping):
-                unknown += unknown_names(entry, _KEYED_GROUP, " of keyed_groups")
-    if unknown:
-        raise OptionError(
-            f"{', '.join(unknown)}: there is no such option.",
-            f"`ansible-doc -t inventory {PLUGIN}` shows all options.",
-        )
+    _check_keys(content, definitions)
+    for option, value in content.items():
+        if option not in _MAY_BE_ENCRYPTED and _has_encrypted(value):
+            raise _encrypted(option)
     templar.available_variables = extra_vars
     written: dict[str, Any] = dict(without_origin(content))
     for option, value in written.items():
@@ -123,6 +126,38 @@ def _render_keyed_group(entry: Any, templar: Any) -> Any:
         if isinstance(entry.get(key), str):
             rendered[key] = _render(f"keyed_groups: {key}", entry[key], templar)
     return rendered
+
+
+def _check_keys(content: Mapping[Any, Any], definitions: Mapping[str, Any]) -> None:
+    """Raise OptionError for all keys that are not options, those of keyed_groups included."""
+    unknown = unknown_names(content, definitions)
+    keyed_groups = content.get("keyed_groups")
+    if isinstance(keyed_groups, list):
+        for entry in keyed_groups:
+            if isinstance(entry, Mapping):
+                unknown += unknown_names(entry, _KEYED_GROUP, " of keyed_groups")
+    if unknown:
+        raise OptionError(
+            f"{', '.join(unknown)}: there is no such option.",
+            f"`ansible-doc -t inventory {PLUGIN}` shows all options.",
+        )
+
+
+def _has_encrypted(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return any(map(_has_encrypted, [*value, *value.values()]))
+    if isinstance(value, list):
+        return any(map(_has_encrypted, value))
+    return is_encrypted(value)
+
+
+def _encrypted(option: str) -> OptionError:
+    """Make the error for an option with an encrypted value, which is not shown."""
+    if option in EXPRESSION_OPTIONS:
+        problem = f"{option}: an encrypted value is not an expression."
+        return OptionError(problem, "Put it into a file in group_vars or host_vars.")
+    problem = f"{option}: must not be an encrypted value."
+    return OptionError(problem, "Write it as it is, or encrypt the file as a whole.")
 
 
 def _render(option: str, value: Any, templar: Any) -> Any:
@@ -179,13 +214,15 @@ def _to_list(option: str, value: Any, definition: Mapping[str, Any]) -> list[Any
     if isinstance(value, str) and is_text:
         value = [unquote(element.strip()) for element in value.split(",")]  # as Ansible does
     if not isinstance(value, list):
-        raise OptionError(f"{option}: must be a list.")
+        raise OptionError(f"{option}: must be a list.", _FORMS.get(option, ""))
     if not is_text:
         return list(value)
     kinds: tuple[type, ...] = (str,)
     if option in EXPRESSION_OPTIONS:
         kinds = (str, int, float)
     for element in value:
+        if option == "hostnames" and isinstance(element, Mapping):
+            raise OptionError("hostnames: each entry must be an expression.", _FORMS[option])
         if not isinstance(element, kinds):
             advice = "Put each value in quotes."
             raise OptionError(f"{option}: must be a list of text values.", advice)
@@ -251,11 +288,14 @@ def _check_expressions(get_option: GetOption) -> None:
             "Leave it out to use the names of the servers.",
         )
     for name in get_option("compose") or {}:
-        if not isinstance(name, str) or not is_identifier(name):
+        if not isinstance(name, str):
             raise OptionError(f"compose: {as_word(str(name))} can't be the name of a variable.")
     for name in get_option("groups") or {}:
         if _is_blank(name):
             raise OptionError("groups: a group must have a name.")
+    for option in ("compose", "groups"):
+        for name, source in (get_option(option) or {}).items():
+            _check_shape(one_line(f"{option}: {name}"), source)
     for entry in get_option("keyed_groups") or []:
         _check_keyed_group(entry)
     filters = get_option("filters")
@@ -263,13 +303,26 @@ def _check_expressions(get_option: GetOption) -> None:
         _check_filters(filters)
 
 
+def _check_shape(label: str, source: Any) -> None:
+    """Raise OptionError at a list or a mapping of YAML, which is not an expression."""
+    if isinstance(source, Mapping):
+        key = as_word(str(next(iter(source), "zone")))
+        form = f"{{'{key}': server_management_region}}"
+        raise OptionError(f"{label}: must be an expression, not a mapping.", f'Write "{form}".')
+    if isinstance(source, list):
+        form = "[server_management_region]"
+        raise OptionError(f"{label}: must be an expression, not a list.", f'Write "{form}".')
+
+
 def _check_filters(entries: Iterable[Any]) -> None:
     last = ""
     for entry in entries:
         if not isinstance(entry, Mapping) or list(entry) not in (["include"], ["exclude"]):
-            raise OptionError("filters: each entry must have one key, include or exclude.")
+            problem = "filters: each entry must have one key, include or exclude."
+            raise OptionError(problem, _FORMS["filters"])
         ((last, condition),) = entry.items()
-        if _is_blank(condition) or isinstance(condition, (list, Mapping)):
+        _check_shape(f"filters: {last}", condition)
+        if _is_blank(condition):
             raise OptionError(f"filters: {last}: must be a condition that is not empty.")
     if last == "include":
         raise OptionError(

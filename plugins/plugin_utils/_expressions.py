@@ -13,8 +13,6 @@ about the host and what the expressions before it have added.
 
 from __future__ import annotations
 
-import difflib
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,23 +27,17 @@ from ansible.utils.vars import combine_vars
 
 from ..module_utils._errors import OptionError
 from ..module_utils._options import GetOption
-from ..module_utils._text import Show, count_of, is_plain, one_line
+from ..module_utils._text import Show, count_of, first_of, is_plain, one_line
 from ._ansible import OMISSION, compile_once, holds, reason_text, trust
-from ._composed import ComposedHost, GroupTree, Recorder
+from ._composed import ComposedHost, GroupTree, Recorder, variables_of
 from ._groups import safe_group_name
-from ._hosts import RESERVED_VARIABLES, Host, replace_addresses
+from ._hints import Known, hint_for
+from ._hosts import Host, replace_addresses
 from ._memory import Memory
 
 _Ask = Callable[..., Any]  # asks Ansible for the result of an expression for a host
 _FAILED = object()  # instead of the result of an expression that failed
 _NUMBERS = (bool, int, float)  # as expressions, they stand for themselves
-# A template, or a part of one in a text; not the braces of replace('{{', '').
-_has_braces = re.compile(r"""^\s*\{[{%]|\{\{[^'"]*\}\}""").search
-_NO_BRACES = (
-    "expressions have no braces: "
-    "write server_management_name instead of {{ server_management_name }}"
-)
-_undefined_name = re.compile(r"'(\w+)' is undefined").search
 
 
 @dataclass(eq=False)
@@ -75,6 +67,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
         self.get_option = get_option
         self.templar = templar
         self._vars = extra_vars if get_option("use_extra_vars") else {}
+        self._unused_extra_vars = extra_vars.keys() - self._vars.keys()
         compile_once(templar)
         self.hosts: list[Host] = []
         self.tree = GroupTree()
@@ -158,13 +151,14 @@ class Expressions(BaseInventoryPlugin, Constructable):
             if expression not in self._hostnames:
                 expression.failures.clear()
         source = inventory.current_source
-        variables = {"inventory_file": source, "inventory_dir": basedir(source)}
+        of_all = inventory.groups["all"].get_vars()
+        of_new_hosts = {**of_all, "inventory_file": source, "inventory_dir": basedir(source)}
         for host in hosts:
             base = inventory.hosts.get(host.name)
+            known = variables_of(base, of_all) if base else of_new_hosts
             if not base:
                 base = AnsibleHost(host.name, gen_uuid=False)
-                base.vars = variables
-            composed = ComposedHost(host, base, self.tree)
+            composed = ComposedHost(host, base, self.tree, known)
             self._add_variables(composed)
             self._add_groups(composed)
             self._add_keyed_groups(composed)
@@ -183,22 +177,21 @@ class Expressions(BaseInventoryPlugin, Constructable):
             host.groups += composed.groups
 
     def report(self, total: int, warn: Show) -> None:
-        """Warn of expressions that failed for some hosts of a total, and of braces.
+        """Warn of expressions that failed for some hosts of a total, or that have no effect.
 
         With strict, the first failure raises OptionError.
         """
         for expression in self.all:
             label = expression.label
-            number = len(expression.failures)
-            if number:
-                name, error = next(iter(expression.failures.items()))
-                reason = self._reason(expression, error)
+            names = sorted(expression.failures)
+            if names:
+                reason = self._reason(expression, expression.failures[names[0]])
                 if self.get_option("strict"):
-                    raise OptionError(f"{label}: failed for {name}: {reason}")
-                more = ", first with" if number > 1 else ""
-                warn(f"{label}: failed for {number:,} of {count_of(total, 'host')}{more}: {reason}")
-            elif _has_braces(str(expression.source)):
-                warn(f"{label}: {_NO_BRACES}.")
+                    raise OptionError(f"{label}: failed for {names[0]}: {reason}")
+                number = f"{len(names):,} of {count_of(total, 'host')}"
+                warn(f"{label}: failed for {number} ({first_of(names, 3)}): {reason}")
+            elif hint := self._hint(expression, ""):
+                warn(f"{label}: {hint}.")
 
     def _add_variables(self, composed: ComposedHost) -> None:
         """Add the results of compose, which don't see each other."""
@@ -276,28 +269,21 @@ class Expressions(BaseInventoryPlugin, Constructable):
         return f"{reason} ({hint})" if hint else reason
 
     def _hint(self, expression: Expression, reason: str) -> str:
-        """Return what is probably meant by an expression that fails, or an empty text."""
-        if _has_braces(str(expression.source)):
-            return _NO_BRACES
-        undefined = _undefined_name(reason)
-        if not undefined:
-            return ""
-        name = undefined[1]
-        known = set[str]().union(*(host.variables for host in self.hosts))
-        if name in known:
-            return "only some servers have this field: add the filter default"
+        """Return what is probably meant by an expression that fails, or has no effect."""
+        option, _colon, entry = expression.label.partition(": ")
         prefix = self.get_option("hostvars_prefix")
-        meant = [f"{prefix}{name}", f"{prefix}{name.removeprefix('server_')}"]
-        meant += difflib.get_close_matches(name, known, n=1, cutoff=0.8)  # a misspelled one
-        for variable in meant:
-            if variable in known:
-                return f"did you mean {variable}?"
-        # Constant text makes sense in compose. A variable that Ansible has only in plays, such as
-        # hostvars, is not meant as text.
-        is_name = str(expression.source).strip() == name and name not in RESERVED_VARIABLES
-        if is_name and expression.label.startswith("compose:"):
-            return f"""text needs quotes inside the quotes: "'{name}'\""""
-        return ""
+        fields = set[str]()
+        others = set[str]()
+        if reason:
+            for host in self.hosts:
+                names = {f"{prefix}{name}" for name in host.server.fields}
+                fields.update(names.intersection(host.variables))
+            others |= fields
+        if reason and option in ("compose", "groups", "keyed_groups"):
+            others.update(*(composed.seen for composed in self._composed))
+        composed = self.get_option("compose") or {}
+        known = Known(prefix, fields, others, composed, self._unused_extra_vars)
+        return hint_for(option, entry, str(expression.source).strip(), reason, known)
 
 
 def _name_from(value: Any) -> str:

@@ -32,8 +32,9 @@ is_private = re.compile(
 NO_ADDRESS = "no-usable-ipv4.invalid."
 # The variables by which Ansible finds a host.
 ADDRESSES = ("ansible_host", "ansible_ssh_host")
-# Neither white space nor control characters, and nothing that ssh reads as an option.
-_address = re.compile(r"(?!-)[^\s\x00-\x1f\x7f-\x9f]+").fullmatch
+# Neither white space nor control characters, and nothing that ssh reads as an option, or as a whole
+# address: for ssh, 1 is 0.0.0.1.
+_address = re.compile(r"(?!-|\d+$)[^\s\x00-\x1f\x7f-\x9f]+").fullmatch
 
 # One for each program that Ansible runs. `ansible_ssh_common_args`, which all three read, is left
 # to users: that is where they configure a jump host.

@@ -106,8 +106,8 @@ class _Poll:
         ids = [server.id for server in servers if not is_plain(server.id)]
         if ids:
             self._warn(
-                f"No events are sent for {count_of(len(ids), 'server')} with characters in the id "
-                f"that events can't have: {summarise(ids)}."
+                f"No events are sent for {count_of(len(ids), 'server')} whose id has characters "
+                f"that events cannot contain: {summarise(ids)}."
             )
         return servers, client.is_partial
 

@@ -149,10 +149,10 @@ EXPRESSIONS = {
 
 
 FAILED = [
-    "compose: a: failed for 3 of 3 hosts, first with: ",
-    "groups: b: failed for 3 of 3 hosts, first with: ",
-    "keyed_groups: server_management_nope: failed for 3 of 3 hosts, first with: ",
-    "hostnames: server_management_nope: failed for 3 of 3 hosts, first with: ",
+    "compose: a: failed for 3 of 3 hosts (",
+    "groups: b: failed for 3 of 3 hosts (",
+    "keyed_groups: server_management_nope: failed for 3 of 3 hosts (",
+    "hostnames: server_management_nope: failed for 3 of 3 hosts (",
 ]
 
 

@@ -242,9 +242,10 @@ LINK = re.compile(r"(?:\]\(docs/docsite/rst/|<)(\w+\.rst)(?:#([\w-]+))?[)>]")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_links_lead_to_sections(page):
     for name, anchor in LINK.findall(page.read_text()):
-        text = (GUIDES / name).read_text()
-        title = anchor.replace("-", "[ -]")
-        assert re.search(rf"(?im)^{title}.*\n[-=^]+$", text), (name, anchor)
+        titles = re.findall(r"^(.+)\n[-=^]+$", (GUIDES / name).read_text(), re.MULTILINE)
+        # As GitHub and Sphinx make them, unless a title has an apostrophe.
+        anchors = [re.sub(r"[^\w -]", "", title).replace(" ", "-").lower() for title in titles]
+        assert anchor in ("", *anchors)
 
 
 def test_pages_show_no_markup_on_github():

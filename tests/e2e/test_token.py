@@ -58,6 +58,22 @@ def test_every_way_to_give_a_token(source, sources, tmp_path):
     assert (extra.token not in result.stdout) is is_masked
 
 
+def test_an_encrypted_value_is_not_shown(sources, tmp_path):
+    (tmp_path / "password").write_text("secret")
+    encrypted = VaultLib().encrypt("correct horse", VaultSecret(b"secret")).decode()
+    value = textwrap.indent(encrypted, "    ")
+    sources.add("usable")
+    for option, start, problem in (
+        ("compose", "  password: ", "an encrypted value is not an expression. Put it into a file"),
+        ("regions", "  - ", "must not be an encrypted value."),
+    ):
+        sources.add(option, fails=f"{option}: {problem}")
+        with sources.all[option].path.open("a") as file:
+            file.write(f"{option}:\n{start}!vault |\n{value}")
+    result = sources.check("--vault-password-file", tmp_path / "password")
+    assert "correct" not in result.output
+
+
 # Options of a source, and why it fails although the environment has the token of another account.
 WRITTEN = {
     "file": (

@@ -243,8 +243,8 @@ def test_the_action_group_has_the_modules():
 def test_the_readme_lists_the_plugins_with_their_scopes():
     live, not_live = read("README.md").split("\nNot live yet,")
     # The inventory plugin, the event source and modules.
-    expected = {"servers", *status_page.modules_by_support("full")}
-    assert set(re.findall(r"^\| `(\w+)`", live, re.M)) == expected
+    modules = {"servers", *status_page.modules_by_support("full")}
+    assert set(re.findall(r"^\| `(\w+)`", live, re.M)) == modules
     (scopes,) = re.findall(r"^Live, with the scope (.*):$", live, re.M)
     assert scopes == "`servers:read`"
     rows = re.findall(r"^\| `(\w+)` \| `(\S+)` \|", not_live, re.M)

@@ -150,7 +150,8 @@ def event_source_page() -> str:
     lines += [f"- {plain(text)}" for text in doc["description"] + doc["notes"]]
     lines += ["", "Arguments", "---------", ""]
     for name, option in doc["options"].items():
-        lines += [f"``{name}`` ({option['type']}, default ``{option['default']}``)"]
+        default = str(option["default"]).replace("False", "false")
+        lines += [f"``{name}`` ({option['type']}, default ``{default}``)"]
         lines += [f"    {plain(text)}\n" for text in option["description"]]
     lines += ["The options of the connection are those of the inventory plugin.", ""]
     lines += ["Examples", "--------", "", ".. code-block:: yaml", ""]

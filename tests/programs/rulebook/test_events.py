@@ -15,7 +15,7 @@ from tools.picture import read_picture
 # They use events in every way that renders templates.
 USE_EACH_EVENT = """\
 - name: Use each event
-  hosts: localhost
+  hosts: all
   sources: [{server_management.cloud.servers: {interval: 1, retries: 0}}]
   rules:
     - name: Use it
@@ -225,7 +225,7 @@ def test_the_shipped_rulebook_sets_up_new_servers_and_no_group_with_the_name_of_
     shipped.wait_for("new-02 is gone")
 
     account.servers.append({"id": "srv#5", "name": "new-03"})
-    shipped.wait_for('with characters in the id that events can\'t have: "srv#5".')
+    shipped.wait_for('whose id has characters that events cannot contain: "srv#5".')
     account.fail(Fault(status=403), times=2)
     shipped.wait_for("The servers can't be listed: ")
     shipped.wait_for("The servers can be listed again")

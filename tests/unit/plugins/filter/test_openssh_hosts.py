@@ -195,7 +195,7 @@ def test_all_variables_with_arguments_are_read_in_the_order_of_ansible():
 JUMP_HOSTS = [
     (["-J admin@bastion", "-J admin@bastion", "-J bastion"], ["bastion"]),
     (["-J web", "-J bastion", "-J web"], ["bastion", "web"]),
-    (["-J web", "-J db", "-J ssh://a@bastion:22"], ["bastion", "db", "web"]),
+    (["-J web", "-J db", "-J ssh://bastion:22"], ["bastion", "db", "web"]),
     (["", "-J bastion", "-J web"], []),
     # Of several jump hosts, only the first uses its own block.
     (["-J a,bastion", "-J bastion,web", "-J other,web"], []),
@@ -227,15 +227,21 @@ def test_a_host_that_its_jump_hosts_lead_back_to_is_left_out(arguments, left_out
 
 def test_a_jump_host_that_is_left_out_leads_nowhere():
     hostvars = {}
-    for name, text in {"a": "-J b", "b": "-J a -p 22"}.items():
+    for name, text in {"a": "-J b", "b": "-J a -o User=a"}.items():
         hostvars[name] = {"ansible_host": "192.0.2.1", "ansible_ssh_common_args": text}
     found = openssh_hosts(hostvars, hostvars)
     assert found["hosts"] == ["a"]
 
 
+def test_no_jump_host_is_not_the_host_with_that_name():
+    hostvars = {"none": {"ansible_host": "192.0.2.1", "ansible_ssh_common_args": "-J none"}}
+    assert openssh_hosts(hostvars, hostvars)["hosts"] == ["none"]
+
+
 def test_a_host_with_a_line_that_ssh_refuses_is_left_out():
     hostvars = {}
-    for name, text in {"a": "", "b": "-o '{A} a'", "c": "-o B=1 -o C=1", "d": "-o D=1"}.items():
+    options = {"a": "", "b": "-o A=1", "c": "-o B=1 -o C=1", "d": "-o D=1", "aa": "-J aa"}
+    for name, text in options.items():
         hostvars[name] = {"ansible_host": "192.0.2.1", "ansible_ssh_common_args": text}
     errors = """\
 /dev/stdin: line 6: Bad configuration option: {a}\r
@@ -244,12 +250,12 @@ def test_a_host_with_a_line_that_ssh_refuses_is_left_out():
 /dev/stdin line 15: Unsupported option "d"
 /dev/stdin: terminating, 3 bad configuration options
 """
-    hostvars["b"]["ansible_ssh_common_args"] = "-o A=1"
     assert openssh_hosts(hostvars, hostvars)["text"].splitlines()[5] == "  A=1"
     found = openssh_hosts(hostvars, hostvars, "", errors)
     assert found["hosts"] == ["a", "d"]
     assert found["text"] == openssh_hosts(["a", "d"], hostvars)["text"]
     assert found["left_out"] == [
+        "aa (jump hosts that lead back to it)",
         "b (ssh: Bad configuration option: _a})",
         "c (ssh: invalid time value., ssh: Bad configuration option: c)",
     ]

@@ -23,6 +23,7 @@ import pytest
 import yaml
 from ansible.errors import AnsibleParserError
 from ansible.inventory.data import InventoryData
+from ansible.inventory.helpers import get_group_vars
 from ansible.parsing.dataloader import DataLoader
 from ansible.plugins.inventory import BaseInventoryPlugin, Constructable
 from ansible.template import Templar
@@ -49,8 +50,8 @@ from support.expressions import is_trusted, load
 FILES = yaml.safe_load(Path(__file__).with_name("comparison.yml").read_text(encoding="utf-8"))
 # Each field has values that a memory of results must not confuse, and values that are the same.
 FIELDS: list[dict[str, Any]] = [
-    {"value": 1, "note": "web-1", "parts": ["a", 1]},
-    {"value": 1, "note": "web-1", "parts": ["a", 1]},
+    {"value": 1, "note": "web-1", "parts": ["a", 1], "text": "{0}"},
+    {"value": 1, "note": "web-1", "parts": ["a", 1], "text": "A-B"},
     {"value": True, "note": "web-1", "parts": ["a", True]},
     {"value": 1.0, "note": "True", "parts": {"a": "x", "team": ""}},
     {"value": "1", "note": "[1]", "parts": {"team": "", "a": "x"}, "region": "eu-2", "plan": "42"},
@@ -67,15 +68,30 @@ OF_HOST = {
 }
 
 
+# What it says about the groups of this host.
+OF_GROUPS: dict[str, dict[str, Any]] = {
+    "all": {"of_all": "x", "of_parent": "all", "other_text": "of all"},
+    "above": {"of_parent": "{{ server_management_region }}", "priority": "above"},
+    "static": {"tier": "front", "priority": "static", "ansible_group_priority": 10},
+    "weak": {"priority": "weak"},
+}
+
+
 def inventory_of_another_source():
     """Return an inventory with the first host, and groups around the group of all servers."""
     inventory = InventoryData()
     inventory.current_source = "/other/hosts.yml"
-    for group in ("world", "whole", "server_management", "static"):
+    for group in ("world", "whole", "server_management", "above", "static", "weak"):
         inventory.add_group(group)
     inventory.add_child("world", "whole")
     inventory.add_child("whole", "server_management")
+    inventory.add_child("above", "static")
+    inventory.add_child("above", "weak")
     inventory.add_host("app-0.example", "static")
+    inventory.add_host("app-0.example", "weak")
+    for group, variables in OF_GROUPS.items():
+        for name, value in load(variables).items():
+            inventory.set_variable(group, name, value)
     for name, value in load(OF_HOST).items():
         inventory.set_variable("app-0.example", name, value)
     inventory.reconcile_inventory()
@@ -122,7 +138,8 @@ class Helpers(BaseInventoryPlugin, Constructable):
     def variables_of(self, name):
         """Return the variables of a host, whose name and groups can be text of the API."""
         host = self.inventory.hosts[name]
-        return {**host.get_vars(), **mark(host.get_magic_vars(), even_plain=True)}
+        of_groups = get_group_vars(host.get_groups())
+        return {**of_groups, **host.get_vars(), **mark(host.get_magic_vars(), even_plain=True)}
 
 
 def read_theirs(file, extra_vars):

@@ -208,3 +208,25 @@ def test_an_error_with_strict_leaves_no_group_behind(plugin, options):
         plugin.parse("web", strict=True, **options)
     assert list(plugin.inventory.groups) == ["all", "ungrouped"]
     assert plugin.hosts == []
+
+
+def test_messages_about_expressions_have_hints(plugin):
+    plugin.parse("web", compose={"a": "region"})
+    (warning,) = plugin.warnings
+    assert warning == (
+        "x.server_management.yml: compose: a: failed for 1 of 1 host (web): 'region' is undefined "
+        "(did you mean server_management_region?)"
+    )
+
+
+def test_a_failing_filter_has_a_hint(plugin):
+    with pytest.raises(AnsibleParserError, match=r"\(did you mean server_management_region\?\)$"):
+        plugin.parse("web", filters=[{"exclude": "region == 'x'"}])
+
+
+def test_expressions_see_the_variables_of_groups_of_other_sources(plugin):
+    plugin.inventory.add_group("front")
+    plugin.inventory.add_host("web", "front")
+    plugin.inventory.set_variable("front", "tier", "front")
+    plugin.parse("web", keyed_groups=[{"key": "tier | default('back')", "prefix": "tier"}])
+    assert "tier_front" in plugin.inventory.groups

@@ -195,6 +195,11 @@ def test_null_options_are_left_out():
     assert convert_options(written, DEFINITIONS) == {}
 
 
+EXPRESSION = "expression. Write entries such as `- server_management_name ~ '.example.com'`."
+FILTERS = (
+    "Write entries such as `- exclude: server_management_status != 'running'`, or use statuses, "
+    "regions and plans."
+)
 NOT_TEXTS = "must be a list of text values. Put each value in quotes."
 
 
@@ -206,7 +211,9 @@ NOT_TEXTS = "must be a list of text values. Put each value in quotes."
         ("group_by", 5, "must be a list."),
         ("statuses", [5], NOT_TEXTS),
         ("hostnames", [None], NOT_TEXTS),
-        ("filters", "x", "must be a list."),
+        ("hostnames", [{"name": "x", "prefix": "y"}], f"each entry must be an {EXPRESSION}"),
+        ("filters", "x", f"must be a list. {FILTERS}"),
+        ("filters", {"status": "running"}, f"must be a list. {FILTERS}"),
         ("compose", "x", "must be a mapping."),
     ],
 )
@@ -224,7 +231,7 @@ USABLE = {
     "stale_cache_timeout": 0,
     "statuses": [" running "],
     "filters": [{"include": True}, {"exclude": "x"}],
-    "compose": {"ansible_host": 5},
+    "compose": {"ansible_host": 5, "class": "x"},
 }
 
 
@@ -232,7 +239,7 @@ def test_usable_options_are_accepted():
     check_options(USABLE.get, [])
 
 
-ENTRY = "each entry must have one key, include or exclude."
+ENTRY = f"each entry must have one key, include or exclude. {FILTERS}"
 CONDITION = "exclude: must be a condition that is not empty."
 HOSTNAMES = (
     "must not be empty or contain an empty expression. Leave it out to use the names of the "
@@ -267,10 +274,19 @@ KEY = "each entry must be a mapping with a key."
         ("filters", [{"inclde": "x"}], ENTRY),
         ("filters", [{"exclude": "x", "include": "x"}], ENTRY),
         ("filters", [{"exclude": " "}], CONDITION),
-        ("filters", [{"exclude": ["x"]}], CONDITION),
+        ("filters", [{"exclude": ["x"]}], "exclude: must be an expression, not a list. Write "),
         ("filters", [{"exclude": "x"}, {"include": "y"}], NO_EFFECT),
         ("compose", {5: "x"}, "5 can't be the name of a variable."),
-        ("compose", {"class": "x"}, "class can't be the name of a variable."),
+        (
+            "compose",
+            {"net": {"zone": "x"}},
+            """net: must be an expression, not a mapping. Write "{'zone': server_management_reg""",
+        ),
+        (
+            "groups",
+            {"a": ["x"]},
+            'a: must be an expression, not a list. Write "[server_management_region]".',
+        ),
         ("groups", {"": "x"}, "a group must have a name."),
         ("keyed_groups", ["x"], KEY),
         ("keyed_groups", [{"prefix": "x"}], KEY),

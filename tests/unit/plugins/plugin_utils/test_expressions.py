@@ -80,11 +80,11 @@ def test_a_composed_mapping_is_merged_if_ansible_is_configured_so(monkeypatch):
         ({"keyed_groups": [{"key": "server_management_size"}]}, "keyed_groups: server_manage"),
     ],
 )
-def test_a_failure_is_one_warning_with_its_number_and_first_reason(options, label):
-    _hosts, warnings = composed({}, {"size": "1"}, {}, **options)
+def test_a_failure_is_one_warning_with_three_hosts_and_the_first_reason(options, label):
+    _hosts, warnings = composed({}, {}, {"size": "1"}, {}, {}, **options)
     (warning,) = warnings
     assert warning.startswith(label)
-    assert ": failed for 2 of 3 hosts, first with: " in warning
+    assert ": failed for 4 of 5 hosts (h0, h1, h3 and 1 more): " in warning
     assert warning.count("'server_management_size' is undefined") == 1
 
 
@@ -100,7 +100,9 @@ def test_a_failure_is_one_warning_with_its_number_and_first_reason(options, labe
 def test_an_entry_that_fails_adds_no_group_and_gives_the_reason(entry, reason):
     (host,), (warning,) = composed({}, keyed_groups=[entry])
     assert host.groups == []
-    assert warning.startswith(f"keyed_groups: {entry['key']}: failed for 1 of 1 host: {reason}")
+    assert warning.startswith(
+        f"keyed_groups: {entry['key']}: failed for 1 of 1 host (h0): {reason}"
+    )
 
 
 @pytest.mark.parametrize("key", ["''", "none", "[]", *OMITTED])
@@ -115,7 +117,8 @@ def test_a_failing_hostname_is_a_warning_if_another_one_is_usable():
     assert expressions.preferences(host_with()) == ["", "x"]
     warn = Mock()
     expressions.report(1, warn)
-    warn.assert_called_once_with("hostnames: nope: failed for 1 of 1 host: 'nope' is undefined")
+    label = "hostnames: nope: failed for 1 of 1 host (srv_0): "
+    warn.assert_called_once_with(f"{label}'nope' is undefined")
 
 
 @pytest.mark.parametrize("expression", ["nope ~ ''", "nope | default(omit)"])
@@ -187,7 +190,20 @@ def test_a_composed_address_is_used(value):
 
 @pytest.mark.parametrize(
     "value",
-    [None, "", 5, ["a"], "-oProxyCommand=id", " 10.0.0.1", "a b", "a\n", "a\x00", "\x9b"],
+    [
+        None,
+        "",
+        5,
+        "5",
+        "\u0665",
+        ["a"],
+        "-oProxyCommand=id",
+        " 10.0.0.1",
+        "a b",
+        "a\n",
+        "a\x00",
+        "\x9b",
+    ],
 )
 def test_a_result_that_is_no_address_is_replaced(value):
     compose = dict.fromkeys(ADDRESSES, "server_management_value")
@@ -201,12 +217,12 @@ def test_a_result_that_is_no_address_is_replaced(value):
 def test_an_address_that_the_api_lacks_too_is_reported_only_for_that_reason():
     host = host_with()
     host.variables["ansible_host"] = NO_ADDRESS
-    expressions = expressions_with(compose={"ansible_host": "''"})
+    expressions = expressions_with(compose=dict.fromkeys(ADDRESSES, "''"))
     expressions.compose_all([host], InventoryData())
-    assert host.replaced == set()
+    assert host.replaced == {"ansible_ssh_host"}
 
 
 @pytest.mark.parametrize("expression", ["nope", *OMITTED])
 def test_a_failing_or_omitted_address_leaves_that_of_the_api(expression):
-    host = composed_host({}, compose={"ansible_host": expression})
-    assert host.variables["ansible_host"] == "192.0.2.1"
+    host = composed_host({}, compose={"ansible_host": expression, "other": "'x'"})
+    assert host.variables == {"ansible_host": "192.0.2.1", "other": "x"}

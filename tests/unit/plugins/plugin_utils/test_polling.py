@@ -195,9 +195,9 @@ def test_each_warning_is_logged_once(sandbox, start, caplog):
     sandbox.servers.append({"id": "srv\n3", "name": "c"})
     source.poll()
     assert caplog.messages == [
-        "No events are sent for 1 server with characters in the id that events can't have: "
+        "No events are sent for 1 server whose id has characters that events cannot contain: "
         '"srv#2".',
-        "No events are sent for 2 servers with characters in the id that events can't have: "
+        "No events are sent for 2 servers whose id has characters that events cannot contain: "
         '"srv 3", "srv#2".',
     ]
 

@@ -1,0 +1,105 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Encrypted values in an inventory file: only those of a connection are not refused.
+
+From ansible-core 2.22 on, Ansible hides what it has decrypted, so these tests prove less there.
+"""
+
+import pytest
+from ansible.parsing import vault
+from ansible.parsing.dataloader import DataLoader
+from ansible.parsing.vault import VaultLib, VaultSecret
+from ansible.plugins.loader import inventory_loader
+from ansible.template import Templar
+
+from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
+from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
+    HAS_EXPRESSIONS,
+    load_config,
+)
+from ansible_collections.server_management.cloud.plugins.plugin_utils._config import read_options
+
+PLUGIN = "server_management.cloud.servers"
+DEFINITIONS = inventory_loader.get(PLUGIN).option_definitions
+PASSWORD = VaultSecret(b"password")
+
+
+def encrypted(text):
+    return VaultLib().encrypt(text, PASSWORD).decode()
+
+
+VALUE = "!vault '{}'".format(encrypted("correct horse").replace("\n", "\n\n"))
+
+
+@pytest.fixture
+def read(tmp_path, monkeypatch):
+    """Return a function that reads the text of an inventory file with the password."""
+    path = tmp_path / "test.server_management.yml"
+    loader = DataLoader()
+    secrets = [("default", PASSWORD)]
+    loader.set_vault_secrets(secrets)
+    if HAS_EXPRESSIONS:
+        monkeypatch.setattr(
+            vault.VaultSecretsContext, "_current", vault.VaultSecretsContext(secrets)
+        )
+
+    def read(text):
+        path.write_text(text)
+        content = load_config(loader, str(path))
+        return read_options(content, DEFINITIONS, Templar(loader=loader), {})
+
+    return read
+
+
+def refusal(read, text):
+    """Return the message about a file with a value that can't be encrypted."""
+    with pytest.raises(OptionError) as caught:
+        read(f"plugin: {PLUGIN}\n{text}")
+    assert caught.value.__cause__ is None
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "compose: {a: x, ansible_become_password: VALUE}",
+        "compose: VALUE",
+        "groups: {web: VALUE}",
+        "filters: [{exclude: VALUE}]",
+        "hostnames: [VALUE]",
+        "keyed_groups: [{key: VALUE}]",
+        "keyed_groups: [{key: x, prefix: VALUE}]",
+    ],
+)
+def test_an_encrypted_value_is_not_an_expression(read, text):
+    option = text.partition(":")[0]
+    assert refusal(read, text.replace("VALUE", VALUE)) == (
+        f"{option}: an encrypted value is not an expression. Put it into a file in group_vars or "
+        "host_vars."
+    )
+
+
+@pytest.mark.parametrize("option", ["timeout", "min_servers", "regions", "group_by", "group"])
+@pytest.mark.parametrize("form", ["VALUE", "[VALUE]"])
+def test_options_that_are_shown_must_not_be_encrypted(read, option, form):
+    assert refusal(read, f"{option}: {form.replace('VALUE', VALUE)}") == (
+        f"{option}: must not be an encrypted value. Write it as it is, or encrypt the file as a "
+        "whole."
+    )
+
+
+@pytest.mark.parametrize(
+    "option", ["base_url", "api_token", "api_token_file", "ca_path", "cache_connection"]
+)
+def test_options_of_a_connection_can_be_encrypted(read, option):
+    options = read(f"plugin: {PLUGIN}\n{option}: {VALUE}")
+    assert options[option] == "correct horse"
+
+
+def test_a_file_can_be_encrypted_as_a_whole(read):
+    text = (
+        f"plugin: {PLUGIN}\ntimeout: 5\nregions: [eu-1]\ncompose: {{a: b}}\nfilters: [exclude: x]"
+    )
+    assert read(encrypted(text)) == read(text)
