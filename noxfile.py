@@ -141,9 +141,8 @@ def run_all(session: nox.Session, commands: Iterable[str], env: Mapping[str, str
 def test(session: nox.Session) -> None:
     """Run the tests on the newest ansible-core for which this machine has a Python."""
     install(session, CORE, *TEST_REQUIREMENTS)
-    parallel = ("--numprocesses=auto", "--maxprocesses=8", "--dist=worksteal")
-    # After a slip, many tests can hang until their limit.
-    session.run("pytest", *(session.posargs or (*parallel, "--maxfail=20")))
+    parallel = ("--numprocesses=auto", "--maxprocesses=8", "--dist=worksteal", "--maxfail=20")
+    session.run("pytest", *(session.posargs or parallel))
 
 
 for _core, _pythons in CORES.items():
