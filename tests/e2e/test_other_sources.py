@@ -127,7 +127,8 @@ def test_playbooks_for_this_machine_ignore_connection_variables_for_all_hosts(so
     (tmp_path / "group_vars").mkdir()
     (tmp_path / "group_vars" / "all.json").write_text(UNUSABLE)
     # A localhost that is written in an inventory has the variables of all hosts.
-    inventory = ("-i", source.file(), "-i", "localhost,")
+    servers = source.file(compose={"ansible_connection": "'ssh'"})  # ssh_config needs hosts of ssh
+    inventory = ("-i", servers, "-i", "localhost,")
     playbooks = (
         "server_management.cloud.ssh_config",
         "server_management.cloud.declare_fleet",

@@ -70,7 +70,7 @@ def test_an_encrypted_value_is_not_shown(sources, tmp_path):
         sources.add(option, fails=f"{option}: {problem}")
         with sources.all[option].path.open("a") as file:
             file.write(f"{option}:\n{start}!vault |\n{value}")
-    result = sources.check("--vault-password-file", tmp_path / "password", "-vvv")
+    result = sources.check("--vault-password-file", tmp_path / "password")
     assert "correct" not in result.output
 
 

@@ -211,10 +211,10 @@ def test_an_error_with_strict_leaves_no_group_behind(plugin, options):
 
 
 def test_messages_about_expressions_have_hints(plugin):
-    plugin.parse("web", groups={"a": "region == 'x'"})
+    plugin.parse("web", compose={"a": "region"})
     (warning,) = plugin.warnings
     assert warning == (
-        "x.server_management.yml: groups: a: failed for 1 of 1 host (web): 'region' is undefined "
+        "x.server_management.yml: compose: a: failed for 1 of 1 host (web): 'region' is undefined "
         "(did you mean server_management_region?)"
     )
 
