@@ -26,7 +26,7 @@ from tools import containerless, galaxy_import, side_by_side
 from tools.pythons import choose, find_pythons, newest_core
 
 # The supported versions of ansible-core, and all Pythons of each. The first Python that the machine
-# has is used; the order makes every Python run somewhere.
+# has is used; the order makes 3.10 to 3.14 run somewhere.
 CORES = {
     "2.22": ("3.14", "3.13", "3.15"),
     "2.21": ("3.13", "3.14", "3.12"),
