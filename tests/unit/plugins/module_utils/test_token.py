@@ -5,6 +5,7 @@
 import os
 
 import pytest
+import yaml
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     OptionError,
@@ -18,7 +19,6 @@ from ansible_collections.server_management.cloud.plugins.module_utils._token imp
 
 ENCRYPTED = "encrypted with Ansible Vault: use `api_token: !vault`."
 NOT_ASCII = "the token must be visible ASCII without spaces."
-IN_TEXT = f"{NOT_ASCII} Give only the token, without the word Bearer."
 IN_FILE = (
     f"{NOT_ASCII} The file must contain only the token: no comment, no second line, and not the "
     "word Bearer."
@@ -39,16 +39,18 @@ def test_a_token_is_visible_ascii_without_the_white_space_around_it(text, file):
     assert token_in_file("api_token_file", path, path) == "!~"
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("Bearer s3cret", IN_TEXT),
-        ("s3cret\r\nX: y", IN_TEXT),
-        ("s3crét", IN_TEXT),
-        ("s3cret\x7f", IN_TEXT),
-        ("\n$ANSIBLE_VAULT;1.1;AES256\n6162\n", ENCRYPTED),
-    ],
-)
+UNUSABLE = yaml.safe_load(r"""
+- - Bearer s3cret
+  - &in_text 'the token must be visible ASCII without spaces. Give only the token, without the word
+     Bearer.'
+- ["s3cret\r\nX: y", *in_text]
+- [s3crét, *in_text]
+- ["s3cret\x7f", *in_text]
+- ["\n$ANSIBLE_VAULT;1.1;AES256\n6162\n", 'encrypted with Ansible Vault: use `api_token: !vault`.']
+""")
+
+
+@pytest.mark.parametrize(("text", "problem"), UNUSABLE)
 def test_text_that_cannot_be_a_token_is_not_shown_and_its_origin_is_named(text, problem):
     with pytest.raises(OptionError) as caught:
         token_in_text("ORIGIN", text)
