@@ -13,6 +13,9 @@ from ._errors import MalformedResponse, OptionError
 from ._models import FIELDS, Fields, Server
 from ._text import as_word, summarise
 
+# What is declared for a server, by option; None or left out if nothing is.
+Declared = Mapping[str, Any]
+
 UNKNOWN = "unknown"  # in a prediction: a value that only the API can set
 MAX_IDS = 20  # of servers with the same name, in a message
 
@@ -28,7 +31,7 @@ class ServerIndex:
             self._by_id[server.id] = [server]
             self._by_name.setdefault(name, []).append(server)
 
-    def find(self, declared: Mapping[str, Any]) -> list[Server]:
+    def find(self, declared: Declared) -> list[Server]:
         """Return the server with the declared id, or all servers with the declared name."""
         if declared.get("name"):
             return self._by_name.get(declared["name"], [])
@@ -36,7 +39,7 @@ class ServerIndex:
 
 
 def differences(
-    server: Server, declared: Mapping[str, Any], fields: Iterable[str]
+    server: Server, declared: Declared, fields: Iterable[str]
 ) -> dict[str, dict[str, str | None]]:
     """Return the declared fields whose value differs from the server's.
 
@@ -51,7 +54,7 @@ def differences(
     return found
 
 
-def label_of(declared: Mapping[str, Any]) -> str:
+def label_of(declared: Declared) -> str:
     """Return the name or id by which a server is declared, for a message."""
     return as_word(declared.get("name") or declared["id"])
 
@@ -68,7 +71,7 @@ class Change(NamedTuple):
     after: Fields
 
 
-def decide(params: Mapping[str, Any], servers: Iterable[Server]) -> Change:
+def decide(params: Declared, servers: Iterable[Server]) -> Change:
     """Decide what the options of the module ``server`` require.
 
     Raises OptionError if no operation can fulfil them, and MalformedResponse if the API does not
@@ -103,7 +106,7 @@ def decide(params: Mapping[str, Any], servers: Iterable[Server]) -> Change:
     return Change("", before, before)
 
 
-def _find_one(params: Mapping[str, Any], servers: Iterable[Server]) -> Server | None:
+def _find_one(params: Declared, servers: Iterable[Server]) -> Server | None:
     found = ServerIndex(servers).find(params)
     if not found:
         return None
@@ -116,7 +119,7 @@ def _find_one(params: Mapping[str, Any], servers: Iterable[Server]) -> Server | 
     return found[0]
 
 
-def _create(params: Mapping[str, Any]) -> Change:
+def _create(params: Declared) -> Change:
     """Decide on a server that the account does not have."""
     label = label_of(params)
     if params["id"]:
@@ -138,12 +141,11 @@ def _create(params: Mapping[str, Any]) -> Change:
     return Change("create", {}, predicted)
 
 
-def _differs(server: Server, params: Mapping[str, Any], field: str) -> bool:
+def _differs(server: Server, params: Declared, field: str) -> bool:
     """Return whether an option requires another value than the server has."""
-    found = differences(server, params, [field])
-    if not found:
+    if not differences(server, params, [field]):
         return False
-    if not found[field]["actual"]:
+    if not server.fields.get(field):
         raise MalformedResponse(
             f"The API gives no usable {field} for the server {as_word(server.id)}.",
             f"Omit {field} to continue without comparing it.",

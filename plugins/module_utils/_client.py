@@ -80,16 +80,16 @@ class Client:
         self._warn_of_plain_http()
         self._next_report = time.monotonic() + _REPORT_INTERVAL
         try:
-            return self._read_pages(LIST_SERVERS, pages)
+            return self._read_pages(pages)
         except CloudError as error:
             error.problem = redact(error.problem, self._connection.api_token)
             raise
         finally:
             self._http.close()
 
-    def _read_pages(self, first: Request, pages: int | None) -> list[Server]:
+    def _read_pages(self, pages: int | None) -> list[Server]:
         servers: dict[str, Server] = {}
-        request: Request | None = first
+        request: Request | None = LIST_SERVERS
         left = LIMIT  # bytes for this page and those after it
         number = 0  # of this page
         while request is not None and number != pages:
@@ -112,7 +112,7 @@ class Client:
                     f"The listing has more than {_MAX_PAGES:,} pages, the limit.",
                     _CHECK_PAGINATION,
                 )
-            request = self._next_page(first, request, page, response.headers)
+            request = self._next_page(request, page, response.headers)
         if request is None:
             self._allow_partial(len(servers))
         return list(servers.values())
@@ -126,15 +126,12 @@ class Client:
         return page
 
     def _next_page(
-        self, first: Request, request: Request, page: Page, headers: Mapping[str, str]
+        self, request: Request, page: Page, headers: Mapping[str, str]
     ) -> Request | None:
-        """Return the request for the page after this one; None if it is not known.
-
-        ``first`` is the request for the first page. A link has all parameters; a cursor is added.
-        """
+        """Return the request for the page after this one; None if it is not known."""
         if self._connection.pagination == "cursor":
             cursor = (self._connection.pagination_parameter, page.data[-1]["id"])
-            return first._replace(query=(*first.query, cursor))
+            return request._replace(query=(cursor,))
         link = next_link(headers.get("Link", ""))
         if self._connection.pagination != "link" or not link:
             return None
@@ -145,7 +142,7 @@ class Client:
                 f"{self._connection.excerpt(link)}.",
                 "The token stays at the origin of base_url: check that this is the API's own.",
             )
-        return first._replace(link=target, query=())
+        return request._replace(link=target)
 
     def _allow_partial(self, count: int) -> None:
         received = "the 1 that was" if count == 1 else f"the {count:,} that were"

@@ -178,9 +178,10 @@ class Http:
         took = f"{seconds * 1000:,.0f} ms"
         if response is None:
             return f"{line} no response, {took}"
+        body = f"{len(response.body):,} bytes"
         if response.failure:
-            return f"{line} HTTP {response.status}, {took}, no usable body"
-        return f"{line} HTTP {response.status}, {took}, {len(response.body):,} bytes"
+            body = "no usable body"
+        return f"{line} HTTP {response.status}, {took}, {body}"
 
 
 def _pieces(raw: Any) -> Iterator[bytes]:
@@ -211,8 +212,9 @@ def _new_session(connection: Connection) -> requests.Session:
     session = requests.Session()
     session.auth = add_token  # with an auth, requests ignores ~/.netrc
     agent = f"{connection.user_agent} {requests.utils.default_user_agent()}"
-    headers = {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": agent}
-    session.headers.update(headers)
+    session.headers["Accept"] = "application/json"
+    session.headers["Accept-Encoding"] = "gzip"
+    session.headers["User-Agent"] = agent
     return session
 
 

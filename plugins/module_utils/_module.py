@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from ansible.module_utils.basic import AnsibleModule, _load_params
 
@@ -28,17 +28,14 @@ _WHOLE_ACCOUNT = (
 )
 
 
-class Task:
+class Task(NamedTuple):
     """One task: its checked options, and access to the account."""
 
-    def __init__(
-        self, module: AnsibleModule, params: Mapping[str, Any], connection: Connection
-    ) -> None:
-        self.params = params
-        self.check_mode: bool = module.check_mode
-        self.warn: Show = module.warn
-        self.ansible_version: str = module.ansible_version
-        self.connection = connection
+    params: Mapping[str, Any]
+    connection: Connection
+    check_mode: bool
+    ansible_version: str
+    warn: Show
 
     def list_servers(self, *, whole_account: bool = False) -> list[Server]:
         """Read the servers of the account.
@@ -75,6 +72,7 @@ def run(
     """
     spec = {**connection_argument_spec(), **options}
     module = AnsibleModule(argument_spec=spec, supports_check_mode=True, **rules)
+    version = module.ansible_version
     # Before ansible-core 2.22, a token of white space would mask all white space in messages.
     module.no_log_values = {value for value in module.no_log_values if value.strip()}
     # In module.params, an option that is left out is null or has its default, too.
@@ -83,11 +81,12 @@ def run(
     try:
         params = {**module.params, **_stripped(module.params, options)}
         connection_options = resolve(written, RULES)
-        connection = connection_from(connection_options, module.ansible_version, places=_PLACES)
+        connection = connection_from(connection_options, version, places=_PLACES)
         # Until ansible-core 2.22, Ansible masks only the option, and not a token from elsewhere.
         if len(connection.api_token) >= SECRET_LENGTH:
             module.no_log_values.add(connection.api_token)
-        result = execute(Task(module, params, connection))
+        task = Task(params, connection, module.check_mode, version, module.warn)
+        result = execute(task)
     except CloudError as error:
         module.fail_json(**failure(error))
     module.exit_json(**result)

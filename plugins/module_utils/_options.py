@@ -23,8 +23,10 @@ VERSION = "1.0.0"
 # Returns the value of an option by its name.
 GetOption = Callable[[str], Any]
 
-# The rules for each option, as in an argument spec. The first ones have an environment variable.
-_IN_ENVIRONMENT: dict[str, dict[str, Any]] = {
+# The rules for each option, as in an argument spec.
+Rules = dict[str, dict[str, Any]]
+
+RULES: Rules = {
     "base_url": {"type": "str", "required": True},
     "api_token": {"type": "str", "no_log": True},
     # Set explicitly, because the name alone would make Ansible warn.
@@ -33,14 +35,15 @@ _IN_ENVIRONMENT: dict[str, dict[str, Any]] = {
     "ca_path": {"type": "path"},
     "timeout": {"type": "float", "default": 30.0},
     "retries": {"type": "int", "default": 3},
-}
-_OF_LISTINGS: dict[str, dict[str, Any]] = {
     "pagination": {"type": "str", "default": "none", "choices": ["none", "link", "cursor"]},
     "pagination_parameter": {"type": "str", "default": "starting_after"},
     "allow_partial": {"type": "bool", "default": False},
 }
-RULES = {**_IN_ENVIRONMENT, **_OF_LISTINGS}
-VARIABLES = {option: f"SERVER_MANAGEMENT_{option.upper()}" for option in _IN_ENVIRONMENT}
+_OF_LISTINGS = ("pagination", "pagination_parameter", "allow_partial")
+# The environment variables of the other options.
+VARIABLES = {
+    option: f"SERVER_MANAGEMENT_{option.upper()}" for option in RULES if option not in _OF_LISTINGS
+}
 _TOKEN_OPTIONS = ("api_token", "api_token_file")
 _PATHS = (*_TOKEN_OPTIONS, "ca_path")  # api_token by mistake
 # The options that other inventory plugins have under these names.
@@ -117,7 +120,7 @@ class Connection(NamedTuple):
         return self.token_origin
 
 
-def connection_argument_spec() -> dict[str, dict[str, Any]]:
+def connection_argument_spec() -> Rules:
     """Return the argument spec that every module shares."""
     spec = {option: dict(rules) for option, rules in RULES.items()}
     # An empty text. Ansible's own message for a missing option does not name its variable.
@@ -125,9 +128,7 @@ def connection_argument_spec() -> dict[str, dict[str, Any]]:
     return spec
 
 
-def resolve(
-    written: Mapping[Any, Any], rules: Mapping[str, Mapping[str, Any]], folder: str = ""
-) -> Options:
+def resolve(written: Mapping[Any, Any], rules: Rules, folder: str = "") -> Options:
     """Return the value of each option, for every module and plugin alike.
 
     It is what the user has written (``written`` has neither defaults nor the environment), else

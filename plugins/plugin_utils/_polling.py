@@ -22,12 +22,19 @@ from typing import Any
 from ..module_utils._client import Client
 from ..module_utils._errors import CloudError, MissingLibrary, OptionError, TokenFileUnusable
 from ..module_utils._models import Server, check_min_servers
-from ..module_utils._options import RULES, Options, connection_from, resolve, unknown_names
+from ..module_utils._options import (
+    RULES,
+    Options,
+    Rules,
+    connection_from,
+    resolve,
+    unknown_names,
+)
 from ..module_utils._text import count_of, is_plain, summarise
 from ._events import Event, History
 
 # The rules for the arguments of the source, as in an argument spec.
-ARGUMENTS: dict[str, dict[str, Any]] = {
+ARGUMENTS: Rules = {
     **RULES,
     "interval": {"type": "float", "default": 60.0},
     "min_servers": {"type": "int", "default": 0},
