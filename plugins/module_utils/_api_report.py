@@ -63,7 +63,7 @@ def check(
         failure = error
     servers, more = _received(pages)
     requests = client.requests
-    if failure and not client.last_response and not failure.was_sent:
+    if failure and requests and not client.last_response and not failure.was_sent:
         requests -= 1
     report = {
         "versions": _versions(ansible),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Mapping
+from contextlib import closing
 
 from ._envelope import Page, parse_listing, read_json
 from ._errors import CHECK_URL, CloudError, IncompleteListing, MalformedResponse
@@ -50,6 +51,8 @@ class Client:
     servers than the last listing.
     """
 
+    _http: Http  # while a listing is read
+
     def __init__(
         self,
         connection: Connection,
@@ -66,7 +69,6 @@ class Client:
         self._progress = progress
         self._trace = trace
         self._keep = keep
-        self._http = Http(connection, trace)
         self._next_report = 0.0  # of the progress, as time.monotonic()
         self.requests = 0
         self.last_response: Response | None = None
@@ -80,12 +82,11 @@ class Client:
         self._warn_of_plain_http()
         self._next_report = time.monotonic() + _REPORT_INTERVAL
         try:
-            return self._read_pages(pages)
+            with closing(Http(self._connection, self._trace)) as self._http:
+                return self._read_pages(pages)
         except CloudError as error:
             error.problem = redact(error.problem, self._connection.api_token)
             raise
-        finally:
-            self._http.close()
 
     def _read_pages(self, pages: int | None) -> list[Server]:
         servers: dict[str, Server] = {}
@@ -158,7 +159,7 @@ class Client:
             "Set pagination to the method that the API uses, or allow_partial to true.",
         )
 
-    def _send(self, request: Request, limit: int = LIMIT) -> Response:
+    def _send(self, request: Request, limit: int) -> Response:
         """Send a request; a GET again after a transient error.
 
         Another method is sent once: the API may have acted before the error.

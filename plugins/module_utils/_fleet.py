@@ -18,6 +18,7 @@ from ._text import as_word, summarise
 Entry = Mapping[str, str]
 
 _FIELDS = ("plan", "region", "status")
+_KINDS = ("missing", "different", "unexpected", "ambiguous")  # of findings
 
 
 class _Finding(NamedTuple):
@@ -53,12 +54,7 @@ def compare(
 
     Raises OptionError if two entries declare the same server.
     """
-    result: dict[str, Any] = {
-        "missing": [],
-        "different": [],
-        "unexpected": [],
-        "ambiguous": [],
-    }
+    result: dict[str, Any] = {kind: [] for kind in _KINDS}
     reported = []
     for finding in _find_all(entries, sorted(servers, key=_order)):
         result[finding.kind].append(finding.record)
