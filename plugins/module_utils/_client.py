@@ -90,11 +90,9 @@ class Client:
 
     def _read_pages(self, pages: int | None) -> list[Server]:
         servers: dict[str, Server] = {}
-        request: Request | None = LIST_SERVERS
+        request = LIST_SERVERS
         left = LIMIT  # bytes for this page and those after it
-        number = 0  # of this page
-        while request is not None and number != pages:
-            number += 1
+        for number in range(1, (pages or _MAX_PAGES) + 1):
             self._report_progress(number, len(servers))
             response = self._send(request, left)
             left -= len(response.body)
@@ -108,14 +106,15 @@ class Client:
                     f"Page {number} of the listing {what}, but the API reports more servers.",
                     _CHECK_PAGINATION,
                 )
-            if number == _MAX_PAGES:
-                raise MalformedResponse(
-                    f"The listing has more than {_MAX_PAGES:,} pages, the limit.",
-                    _CHECK_PAGINATION,
-                )
-            request = self._next_page(request, page, response.headers)
-        if request is None:
-            self._allow_partial(len(servers))
+            next_page = self._next_page(request, page, response.headers)
+            if next_page is None:
+                self._allow_partial(len(servers))
+                return list(servers.values())
+            request = next_page
+        if pages is None:
+            raise MalformedResponse(
+                f"The listing has more than {_MAX_PAGES:,} pages, the limit.", _CHECK_PAGINATION
+            )
         return list(servers.values())
 
     def _add_page(self, servers: dict[str, Server], response: Response) -> Page:

@@ -7,20 +7,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 
 from ._errors import OptionError
 from ._models import SELECTING_OPTIONS, Server
 from ._options import GetOption
 from ._text import as_word, first_of, summarise
 
+# The values that servers must have, by the option that gives them.
+Wanted = dict[str, list[str]]
 
-def wanted_values(get_option: GetOption) -> dict[str, list[str]]:
+
+def wanted_values(get_option: GetOption) -> Wanted:
     """Return the values of those SELECTING_OPTIONS that are given.
 
     Raises OptionError for an empty list or value: usually a template has rendered to nothing.
     """
-    wanted = {}
+    wanted: Wanted = {}
     for option in SELECTING_OPTIONS:
         values = get_option(option)
         if values is None:
@@ -33,7 +36,7 @@ def wanted_values(get_option: GetOption) -> dict[str, list[str]]:
     return wanted
 
 
-def select(servers: Iterable[Server], wanted: Mapping[str, list[str]]) -> list[Server]:
+def select(servers: Iterable[Server], wanted: Wanted) -> list[Server]:
     """Keep the servers that match every option of ``wanted``, as ``wanted_values`` returns it.
 
     White space around values is ignored, in the options and in the API: Ansible splits
@@ -47,7 +50,7 @@ def select(servers: Iterable[Server], wanted: Mapping[str, list[str]]) -> list[S
     return selected
 
 
-def explain(servers: Collection[Server], wanted: Mapping[str, list[str]]) -> list[str]:
+def explain(servers: Collection[Server], wanted: Wanted) -> list[str]:
     """Return one message for each option of ``wanted`` with values that no server has.
 
     If there is none and no server matches all options, there is one message for all of them. The
@@ -64,7 +67,7 @@ def explain(servers: Collection[Server], wanted: Mapping[str, list[str]]) -> lis
     return [f"{options}: no server matches all of these options; the account has {known}."]
 
 
-def explain_unknown(servers: Collection[Server], wanted: Mapping[str, Iterable[str]]) -> list[str]:
+def explain_unknown(servers: Collection[Server], wanted: Wanted) -> list[str]:
     """Return one message for each option of ``wanted`` with values that no server has."""
     messages = []
     for option, values in wanted.items():
