@@ -50,12 +50,12 @@ _FORMS = {
 }
 
 
-def check(
+def check_account(
     connection: Connection, warn: Show, ansible: str, show_values: bool
 ) -> tuple[Record, CloudError | None]:
     """Read up to three pages, and return the report with the failure, if there was one."""
     pages: list[Page] = []
-    client = Client(connection._replace(retries=0), warn, keep=pages.append)
+    client = Client(connection._replace(retries=0), warn, keep_page=pages.append)
     failure: CloudError | None = None
     try:
         client.list_servers(_MAX_REQUESTS)

@@ -46,7 +46,7 @@ class Client:
     ``warn`` receives warnings, ``wait`` each wait of more than 5 seconds, and each retry after an
     attempt that took longer, before it begins, ``progress`` how far a listing is that takes longer
     than 10 seconds, and ``trace``, which costs some milliseconds, each request and the other
-    retries. ``keep`` receives each page. ``requests`` is the number of requests so far, and
+    retries. ``keep_page`` receives each page. ``requests`` is the number of requests so far, and
     ``last_response`` the response to the last one, if it had one; ``is_partial``: the API has more
     servers than the last listing.
     """
@@ -61,14 +61,14 @@ class Client:
         wait: Show = _ignore,
         progress: Show = _ignore,
         trace: Show | None = None,
-        keep: Callable[[Page], None] = _ignore,
+        keep_page: Callable[[Page], None] = _ignore,
     ) -> None:
         self._connection = connection
         self._warn = warn
         self._wait = wait
         self._progress = progress
         self._trace = trace
-        self._keep = keep
+        self._keep_page = keep_page
         self._next_report = 0.0  # of the progress, as time.monotonic()
         self.requests = 0
         self.last_response: Response | None = None
@@ -121,7 +121,7 @@ class Client:
         content_type = header_text(response.headers.get("Content-Type", "none given"))
         content = read_json(response.body, self._connection.excerpt(content_type))
         page = parse_listing(content)
-        self._keep(page)
+        self._keep_page(page)
         merge(servers, page.data)
         return page
 

@@ -14,7 +14,7 @@ from ansible.module_utils.basic import AnsibleModule, _load_params
 from ._client import Client
 from ._errors import CloudError, IncompleteListing, MissingLibrary, NotYetLive, OptionError
 from ._models import Server, describe_unusable
-from ._options import RULES, Connection, connection_argument_spec, connection_from, resolve
+from ._options import RULES, Connection, connection_argument_spec, connection_from, resolve_options
 from ._text import SECRET_LENGTH, Show
 
 _ON_CONTROL_NODE = (
@@ -80,7 +80,7 @@ def run(
     written = {option: module.params[option] for option in RULES if option in given}
     try:
         params = {**module.params, **_stripped(module.params, options)}
-        connection_options = resolve(written, RULES)
+        connection_options = resolve_options(written, RULES)
         connection = connection_from(connection_options, version, places=_PLACES)
         # Until ansible-core 2.22, Ansible masks only the option, and not a token from elsewhere.
         if len(connection.api_token) >= SECRET_LENGTH:
@@ -88,11 +88,11 @@ def run(
         task = Task(params, connection, module.check_mode, version, module.warn)
         result = execute(task)
     except CloudError as error:
-        module.fail_json(**failure(error))
+        module.fail_json(**failed_result(error))
     module.exit_json(**result)
 
 
-def failure(error: CloudError) -> dict[str, Any]:
+def failed_result(error: CloudError) -> dict[str, Any]:
     """Return the result of a task that fails."""
     message = str(error)
     if isinstance(error, MissingLibrary) and error.library == "requests":

@@ -62,9 +62,9 @@ def explain(servers: Collection[Server], wanted: Wanted) -> list[str]:
     if messages or select(servers, wanted):
         return messages
     fields = [SELECTING_OPTIONS[option] for option in wanted]
-    known = "; ".join(f"{field}: {_known_values(servers, field)}" for field in fields)
+    found = "; ".join(f"{field}: {_describe_values(servers, field)}" for field in fields)
     options = ", ".join(wanted)
-    return [f"{options}: no server matches all of these options; the account has {known}."]
+    return [f"{options}: no server matches all of these options; the account has {found}."]
 
 
 def explain_unknown(servers: Collection[Server], wanted: Wanted) -> list[str]:
@@ -72,10 +72,10 @@ def explain_unknown(servers: Collection[Server], wanted: Wanted) -> list[str]:
     messages = []
     for option, values in wanted.items():
         field = SELECTING_OPTIONS[option]
-        known = {server.text(field).strip() for server in servers}
-        unknown = {value.strip() for value in values} - known
+        existing = {server.text(field).strip() for server in servers}
+        unknown = {value.strip() for value in values} - existing
         if servers and unknown:
-            shown = _known_values(servers, field)
+            shown = _describe_values(servers, field)
             message = f"{option}: no server has {summarise(unknown)}; the account has {shown}."
             messages.append(message)
     return messages
@@ -93,7 +93,7 @@ def explain_case(servers: Collection[Server], statuses: Collection[str]) -> list
     return explain_unknown(servers, {"statuses": misspelled})
 
 
-def _known_values(servers: Iterable[Server], field: str) -> str:
+def _describe_values(servers: Iterable[Server], field: str) -> str:
     """Name the five most frequent values of a field, each with its number of servers."""
     texts = [server.text(field) for server in servers if server.text(field)]
     if not texts:

@@ -27,7 +27,7 @@ from ..module_utils._options import (
     Options,
     Rules,
     connection_from,
-    resolve,
+    resolve_options,
     unknown_names,
 )
 from ..module_utils._text import count_of, is_plain, summarise
@@ -84,7 +84,7 @@ def read_arguments(given: Mapping[Any, Any]) -> Options:
     unknown = unknown_names(given, ARGUMENTS)
     if unknown:
         raise OptionError(f"{', '.join(unknown)}: not an argument of this event source.")
-    options = resolve(given, ARGUMENTS)
+    options = resolve_options(given, ARGUMENTS)
     if not 1 <= options.values["interval"] < math.inf:
         raise OptionError("interval: must be a number of seconds, at least 1.")
     if options.values["min_servers"] < 0:

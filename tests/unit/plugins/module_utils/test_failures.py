@@ -158,7 +158,7 @@ def test_retry_after_is_seconds_or_a_date(value, seconds):
 
 REQUEST = Request("GET", "/things", "things:read", "list of things", next_step="Look elsewhere.")
 TOKEN = 'sk/live+"7\\q%&<>~aZ_longer-token=='
-CONNECTION = Connection("https://h", TOKEN, token_origin="api_token_file", token_path="/token")
+CONNECTION = Connection("https://h", TOKEN, token_source="api_token_file", token_path="/token")
 
 
 def error_of(status, body=b"", headers=None, url="https://h/things", connection=CONNECTION):
