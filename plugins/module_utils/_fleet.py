@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ._changes import MAX_IDS, ServerIndex, differences
+from ._changes import MAX_IDS
 from ._errors import OptionError
 from ._models import Server
 from ._text import as_word, summarise
@@ -69,15 +69,19 @@ def compare(
 
 def _find_all(entries: Iterable[Entry], servers: Sequence[Server]) -> Iterator[_Finding]:
     """Yield the findings about entries, then those about servers."""
-    index = ServerIndex(servers)
+    ids_by: dict[tuple[str, str], list[str]] = {}  # by a field and its value
+    for server in servers:
+        for key in ("id", "name"):
+            ids_by.setdefault((key, server.text(key).strip()), []).append(server.id)
     positions: dict[object, int] = {}  # of entries, by what identifies their servers
     declared: dict[str, Entry] = {}  # by the id of a server
     for position, entry in enumerate(entries, start=1):
         stripped = {key: value.strip() for key, value in entry.items()}
-        name = stripped.get("name") or stripped["id"]
+        key = "name" if "name" in entry else "id"
+        name = stripped[key]
         label = as_word(name)
-        ids = sorted(server.id for server in index.find(stripped))
-        identity = tuple(ids) or (stripped.get("name"), stripped.get("id"))
+        ids = sorted(ids_by.get((key, name), []))
+        identity = tuple(ids) or (key, name)
         earlier = positions.setdefault(identity, position)
         if earlier != position:
             raise OptionError(
@@ -104,30 +108,32 @@ def _compare_server(server: Server, entry: Entry | None) -> Iterator[_Finding]:
     if entry is None:
         yield _Finding(*order, f"{server.label} is not declared", "unexpected", server.fields)
         return
-    fields = differences(server, entry, _FIELDS)
+    fields = {}
+    parts = []
+    for field in _FIELDS:
+        expected = entry.get(field)
+        if not expected or server.text(field).strip() == expected:
+            continue
+        actual = server.fields.get(field)
+        fields[field] = {"expected": expected, "actual": actual}
+        part = f"no {field} (expected {as_word(expected)})"
+        if actual:
+            part = f"the {field} {as_word(actual)} instead of {as_word(expected)}"
+        parts.append(part)
     if fields:
         label = server.label
         if "name" in entry:
             label = as_word(entry["name"])
-        line = f"{label} has {_list_differences(fields)}"
         record = {"id": server.id, "name": server.fields.get("name"), "differences": fields}
-        yield _Finding(*order, line, "different", record)
+        yield _Finding(*order, f"{label} has {_list(parts)}", "different", record)
 
 
 def _order(server: Server) -> tuple[str, str]:
     return server.text("name") or server.id, server.id
 
 
-def _list_differences(fields: Mapping[str, Mapping[str, Any]]) -> str:
-    """List the fields that differ, as a part of a sentence."""
-    parts = []
-    for field, values in fields.items():
-        actual = values["actual"]
-        expected = as_word(values["expected"])
-        if actual:
-            parts.append(f"the {field} {as_word(actual)} instead of {expected}")
-        else:
-            parts.append(f"no {field} (expected {expected})")
+def _list(parts: Sequence[str]) -> str:
+    """Return parts of a sentence as one: "a, b and c"."""
     *first, last = parts
     if not first:
         return last
