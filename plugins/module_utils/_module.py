@@ -14,7 +14,7 @@ from ansible.module_utils.basic import AnsibleModule, _load_params
 from ._client import Client
 from ._errors import CloudError, IncompleteListing, MissingLibrary, NotYetLive, OptionError
 from ._models import Server, describe_unusable
-from ._options import RULES, Connection, connection_argument_spec, connection_from, resolve_options
+from ._options import RULES, Connection, connection_from, resolve_options
 from ._text import SECRET_LENGTH, Show
 
 _ON_CONTROL_NODE = (
@@ -37,23 +37,23 @@ class Task(NamedTuple):
     ansible_version: str
     warn: Show
 
-    def list_servers(self, *, whole_account: bool = False) -> list[Server]:
-        """Read the servers of the account.
+    def list_servers(self) -> list[Server]:
+        """Read the servers of the account, or a part of them if allow_partial is set."""
+        return Client(self.connection, self.warn, wait=self.warn).list_servers()
 
-        With ``whole_account`` the option allow_partial is ignored, since a server that is not in an
-        incomplete listing may exist, and there is a warning about fields that could not be used.
+    def list_whole_account(self) -> list[Server]:
+        """Read all servers of the account, and warn about fields that could not be used.
+
+        The option allow_partial is ignored, because a server that is not in an incomplete listing
+        may exist.
         """
-        connection = self.connection
-        if whole_account:
-            connection = connection._replace(allow_partial=False)
+        connection = self.connection._replace(allow_partial=False)
         try:
-            servers = Client(connection, self.warn, wait=self.warn).list_servers()
+            servers = self._replace(connection=connection).list_servers()
         except IncompleteListing as error:
-            if whole_account:
-                error.next_step = _WHOLE_ACCOUNT
+            error.next_step = _WHOLE_ACCOUNT
             raise
-        if whole_account:
-            self.warn_of_fields(servers)
+        self.warn_of_fields(servers)
         return servers
 
     def warn_of_fields(self, servers: list[Server]) -> None:
@@ -70,7 +70,7 @@ def run(
     ``options`` are those that the module adds to the connection's; ``rules`` are AnsibleModule's,
     such as ``required_one_of``. Any CloudError becomes a failed task.
     """
-    spec = {**connection_argument_spec(), **options}
+    spec = {**RULES, **options}
     module = AnsibleModule(argument_spec=spec, supports_check_mode=True, **rules)
     version = module.ansible_version
     # Before ansible-core 2.22, a token of white space would mask all white space in messages.

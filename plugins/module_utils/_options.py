@@ -23,11 +23,13 @@ VERSION = "1.0.0"
 # Returns the value of an option by its name.
 GetOption = Callable[[str], Any]
 
-# The rules for each option, as in an argument spec.
+# The rules for each option, as in the argument spec of a module.
 Rules = dict[str, dict[str, Any]]
 
 RULES: Rules = {
-    "base_url": {"type": "str", "required": True},
+    # With the fallback, an empty text, a module reports a missing option itself: Ansible's message
+    # does not name the environment variable.
+    "base_url": {"type": "str", "required": True, "fallback": (str, [])},
     "api_token": {"type": "str", "no_log": True},
     # Set explicitly, because the name alone would make Ansible warn.
     "api_token_file": {"type": "path", "no_log": False},
@@ -118,14 +120,6 @@ class Connection(NamedTuple):
         if self.token_path:
             return f"{self.token_source} ({one_line(self.token_path)})"
         return self.token_source
-
-
-def connection_argument_spec() -> Rules:
-    """Return the argument spec that every module shares."""
-    spec = {option: dict(rules) for option, rules in RULES.items()}
-    # An empty text. Ansible's own message for a missing option does not name its variable.
-    spec["base_url"]["fallback"] = (str, [])
-    return spec
 
 
 def resolve_options(written: Mapping[Any, Any], rules: Rules, folder: str = "") -> Options:
