@@ -275,7 +275,7 @@ from ansible.release import __version__ as ansible_version
 
 from ..module_utils._errors import CloudError, OptionError
 from ..module_utils._models import SELECTING_OPTIONS, Listing, Server, check_min_servers
-from ..module_utils._options import RULES, Connection, Options, connection_from, resolve
+from ..module_utils._options import RULES, Connection, Options, connection_from, resolve_options
 from ..module_utils._selection import explain, explain_unknown, select, wanted_values
 from ..module_utils._text import count_of, one_line, redact, summarise
 from ..module_utils._url import is_loopback, origin
@@ -342,7 +342,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         content = load_config(self.loader, path)
         written = read_options(content, definitions, self.templar, self._vars or {})
         self._token = str(written.get("api_token") or "").strip()
-        options = resolve(written, RULES, os.path.dirname(os.path.abspath(path)))
+        options = resolve_options(written, RULES, os.path.dirname(os.path.abspath(path)))
         converted = convert_options(written, definitions)
         # With the connection's, or Ansible would read its variables, too, and fail at an empty one.
         direct = {**converted, **options.values}
@@ -357,7 +357,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         token_file = ""
         if connection.token_path:
             token_file = shown_path(connection.token_path)
-        self._show(_DETAILS, f"token: {connection.token_origin} {token_file}".rstrip())
+        self._show(_DETAILS, f"token: {connection.token_source} {token_file}".rstrip())
         check_token_file(connection, context.CLIARGS.get("inventory") or (), self._warn)
         inventory = self.inventory
         expressions = self._expressions()
