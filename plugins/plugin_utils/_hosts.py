@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -81,32 +81,8 @@ class Host:
     replaced: set[str] = field(default_factory=set)
 
 
-def hosts_from(
-    servers: Collection[Server], prefix: str, has_loopback: bool, show: Show
-) -> list[Host]:
-    """Turn servers into hosts with variables; ``show`` fields that Ansible reserves, if any.
-
-    ``has_loopback``: the API is on this machine, so that its servers can be, too.
-    """
-    names = _variable_names(servers, prefix, show)
-    hosts = []
-    for server in servers:
-        variables = {}
-        for key, value in server.fields.items():
-            if key in names:
-                variables[names[key]] = mark(value)
-        address = _usable_address(server, has_loopback)
-        variables["ansible_host"] = address or NO_ADDRESS
-        host = Host(server, variables, address=address)
-        # A missing name is reported with the other fields that are missing.
-        if "name" in server.fields:
-            host.preferences.append(server.text("name"))
-        hosts.append(host)
-    return hosts
-
-
-def _variable_names(servers: Iterable[Server], prefix: str, show: Show) -> dict[str, str]:
-    """Return the variable of each field that can become one; ``show`` the others."""
+def variable_names(servers: Iterable[Server], prefix: str, show: Show) -> dict[str, str]:
+    """Return the variable of each field that can become one; ``show`` the others, if any."""
     fields = set[str]().union(*(server.fields for server in servers))
     names = {}
     for field_name in fields:
@@ -119,21 +95,37 @@ def _variable_names(servers: Iterable[Server], prefix: str, show: Show) -> dict[
     return names
 
 
+def hosts_from(
+    servers: Iterable[Server], names: Mapping[str, str], has_loopback: bool
+) -> list[Host]:
+    """Turn servers into hosts with variables; ``names`` is what variable_names() returns.
+
+    ``has_loopback``: the API is on this machine, so that its servers can be, too.
+    """
+    hosts = []
+    for server in servers:
+        variables = {}
+        for key, value in server.fields.items():
+            if key in names:
+                variables[names[key]] = mark(value)
+        address = server.text("ipv4")
+        is_usable = has_loopback or not address.startswith("127.")
+        if not (is_usable and _is_unicast_ipv4(address)):
+            address = ""
+        variables["ansible_host"] = address or NO_ADDRESS
+        host = Host(server, variables, address=address)
+        # A missing name is reported with the other fields that are missing.
+        if "name" in server.fields:
+            host.preferences.append(server.text("name"))
+        hosts.append(host)
+    return hosts
+
+
 def _can_be_variable(name: str) -> bool:
     if not is_identifier(name) or name in RESERVED_VARIABLES:
         return False
     # In JSON, Ansible gives keys such as __ansible_vault a meaning.
     return not name.lstrip("_").startswith("ansible_")
-
-
-def _usable_address(server: Server, has_loopback: bool) -> str:
-    """Return the address of a server, or an empty text if Ansible can't use it."""
-    address = server.text("ipv4")
-    if not _is_unicast_ipv4(address):
-        return ""
-    if address.startswith("127.") and not has_loopback:
-        return ""
-    return address
 
 
 def replace_addresses(host: Host, variables: dict[str, Any]) -> None:
