@@ -302,7 +302,6 @@ from ..plugin_utils._inventory import add_groups, add_hosts
 from ..plugin_utils._names import NameRules, Naming, assign_names
 
 if TYPE_CHECKING:
-    from ..plugin_utils._cache import CacheEntry
     from ..plugin_utils._expressions import Expressions
 
 # Verbosities: -vv shows requests, retries and decisions of the cache.
@@ -349,13 +348,13 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         written = read_options(content, definitions, self.templar, self._vars or {})
         self._token = str(written.get("api_token") or "").strip()
         options = resolve(written, RULES, os.path.dirname(os.path.abspath(path)))
-        converted = convert_options(written, definitions)
-        # With the connection's, or Ansible would read its variables, too, and fail at an empty one.
-        direct = {**converted, **options.values}
+        values = convert_options(written, definitions)
+        # Otherwise, Ansible would read the connection's variables, too, and fail at an empty one.
+        values.update(options.values)
         # Ansible's own message for a missing option names neither the file nor the variable.
-        direct["base_url"] = direct["base_url"] or ""
-        self.set_options(var_options=self._vars, direct=direct)
-        check_options(self.get_option, converted)
+        values["base_url"] = values["base_url"] or ""
+        self.set_options(var_options=self._vars, direct=values)
+        check_options(self.get_option, values)
         return options
 
     def _add(self, connection: Connection, use_cache: bool) -> None:
@@ -464,7 +463,11 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         A listing with too few servers is neither used nor cached.
         """
         fetch = partial(self._fetch, connection)
-        entry = self._cache_entry(connection)
+        entry = None
+        if self.get_option("cache"):
+            from ..plugin_utils._cache import open_entry
+
+            entry = open_entry(self, connection, self._warn, partial(self._show, _DETAILS))
         if entry:
             fetch = partial(entry.listing, fetch, use_cache)
         listing = fetch()
@@ -472,14 +475,6 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         if entry:
             entry.keep(listing)
         return listing
-
-    def _cache_entry(self, connection: Connection) -> CacheEntry | None:
-        """Return the cache entry of the account, or None if there is no usable cache."""
-        if not self.get_option("cache"):
-            return None
-        from ..plugin_utils._cache import open_entry
-
-        return open_entry(self, connection, self._warn, partial(self._show, _DETAILS))
 
     def _fetch(self, connection: Connection) -> Listing:
         from ..module_utils._client import Client

@@ -84,11 +84,6 @@ class ComposedHost:
         if base:
             self.seen = combine_vars(variables_of(base, of_all or {}), self.seen)
 
-    def add_variables(self, variables: dict[str, Any]) -> None:
-        """Add composed variables, which later expressions see."""
-        self.variables = variables
-        self.seen = combine_vars(self.seen, variables)
-
     def all_variables(self) -> dict[str, Any]:
         """Return what an expression sees: what Ansible's Host.get_vars() would return."""
         if not self.base:

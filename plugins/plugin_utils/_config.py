@@ -227,7 +227,7 @@ def _to_list(option: str, value: Any, definition: Mapping[str, Any]) -> list[Any
 def check_options(get_option: GetOption, written: Collection[str]) -> None:
     """Raise OptionError at an option of the inventory plugin that can't be used.
 
-    ``written`` are the options that the file has, and that are not null.
+    ``written`` are the options that are not from Ansible's configuration or a default.
     """
     prefix = get_option("hostvars_prefix")
     if prefix.startswith("ansible_") or not is_identifier(f"{prefix}id"):

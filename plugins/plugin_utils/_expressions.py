@@ -202,7 +202,8 @@ class Expressions(BaseInventoryPlugin, Constructable):
             if value is not _FAILED:
                 variables[name] = value
         replace_addresses(composed.host, variables)
-        composed.add_variables(variables)
+        composed.variables = variables
+        composed.seen = combine_vars(composed.seen, variables)
 
     def _add_groups(self, composed: ComposedHost) -> None:
         """Add the groups whose conditions are true; these don't see each other."""

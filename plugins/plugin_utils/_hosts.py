@@ -87,8 +87,11 @@ def variable_names(servers: Iterable[Server], prefix: str, show: Show) -> dict[s
     names = {}
     for field_name in fields:
         variable = f"{prefix}{field_name}"
-        if _can_be_variable(variable):
-            names[field_name] = variable
+        # In JSON, Ansible gives keys such as __ansible_vault a meaning.
+        is_of_ansible = variable.lstrip("_").startswith("ansible_")
+        if is_of_ansible or variable in RESERVED_VARIABLES or not is_identifier(variable):
+            continue
+        names[field_name] = variable
     left_out = fields.difference(names)
     if left_out:
         show(f"Fields that can't become variables: {summarise(left_out)}.")
@@ -121,13 +124,6 @@ def hosts_from(
     return hosts
 
 
-def _can_be_variable(name: str) -> bool:
-    if not is_identifier(name) or name in RESERVED_VARIABLES:
-        return False
-    # In JSON, Ansible gives keys such as __ansible_vault a meaning.
-    return not name.lstrip("_").startswith("ansible_")
-
-
 def replace_addresses(host: Host, variables: dict[str, Any]) -> None:
     """Replace composed variables that can't be an address, and note those to report."""
     host.replaced.clear()
@@ -151,18 +147,15 @@ def report_servers(hosts: Collection[Host], warn: Show) -> None:
     fields = [name for name in FIELDS if name != "ipv4"]
     for message in describe_unusable(servers, fields):
         warn(message)
-    _report_missing_addresses(hosts, warn)
-    _report_shared_addresses(hosts, warn)
-
-
-def _report_missing_addresses(hosts: Iterable[Host], warn: Show) -> None:
-    """Warn of servers that can't be reached, because of the API or of ``compose``."""
     without_ipv4 = []
     composed: dict[str, list[Server]] = {name: [] for name in ADDRESSES}
+    reached = []
     for host in hosts:
         for name in host.replaced:
             composed[name].append(host.server)
-        if not host.address and host.variables["ansible_host"] == NO_ADDRESS:
+        if host.variables["ansible_host"] == host.address:
+            reached.append(host)
+        elif not host.address and host.variables["ansible_host"] == NO_ADDRESS:
             without_ipv4.append(host.server)
     if without_ipv4:
         count = count_of(len(without_ipv4), "server")
@@ -170,17 +163,18 @@ def _report_missing_addresses(hosts: Iterable[Host], warn: Show) -> None:
             f"No usable IPv4 address for {count}: {summarise_servers(without_ipv4)}, so "
             f"ansible_host is {NO_ADDRESS}"
         )
-    for name, servers in composed.items():
-        if servers:
-            shown = f"{count_of(len(servers), 'server')}: {summarise_servers(servers)}"
-            warn(f"compose: {name}: not an address for {shown}, so it is {NO_ADDRESS}")
+    for name, without_address in composed.items():
+        if without_address:
+            count = count_of(len(without_address), "server")
+            shown = summarise_servers(without_address)
+            warn(f"compose: {name}: not an address for {count}: {shown}, so it is {NO_ADDRESS}")
+    _report_shared_addresses(reached, warn)
 
 
-def _report_shared_addresses(hosts: Iterable[Host], warn: Show) -> None:
-    """Warn of servers with the same address, unless ``compose`` has set another one."""
-    reached = [host for host in hosts if host.variables["ansible_host"] == host.address]
-    uses = Counter(host.address for host in reached)
-    sharing = [host for host in reached if uses[host.address] > 1]
+def _report_shared_addresses(hosts: Collection[Host], warn: Show) -> None:
+    """Warn of servers with the same address, by which Ansible reaches these hosts."""
+    uses = Counter(host.address for host in hosts)
+    sharing = [host for host in hosts if uses[host.address] > 1]
     if not sharing:
         return
     servers = summarise_servers(host.server for host in sharing)
