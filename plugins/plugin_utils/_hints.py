@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from ..module_utils._text import first_of
@@ -28,22 +28,22 @@ _looks_like_text = re.compile(r"[A-Za-z_][\w-]*|[\w.~-]*/[\w./@~-]+|-[A-Za-z][^'
 _asks_for_tags = re.compile(r"(?i)(?:^|_)(?:tag|label)s?(?:_|$)").search
 
 
-class Known(NamedTuple):
+class Meanings(NamedTuple):
     """What an expression can mean.
 
-    ``fields`` are the variables of the API, with their prefix; ``others`` are all variables that
-    some hosts have, and ``extra_vars`` those that are not used.
+    ``fields`` has the variable of each field of the API; ``others`` are all variables that some
+    hosts have, and ``extra_vars`` those that are not used.
     """
 
     prefix: str
-    fields: Collection[str]
+    fields: Mapping[str, str]
     others: Collection[str]
     composed: Collection[str]
     extra_vars: Collection[str]
 
 
 def hint_for(  # noqa: C901, PLR0911  # a plain ladder
-    option: str, entry: str, source: str, reason: str, known: Known
+    option: str, entry: str, source: str, reason: str, meanings: Meanings
 ) -> str:
     """Return what is probably meant by an expression: the first hint that is true, or nothing.
 
@@ -51,7 +51,7 @@ def hint_for(  # noqa: C901, PLR0911  # a plain ladder
     expression does not fail.
     """
     if _has_braces(source):
-        name = f"{known.prefix}name"
+        name = f"{meanings.prefix}name"
         instead = f"write {name} instead of {{{{ {name} }}}}"
         return f"expressions have no braces: {instead}, and join quoted text to it with ~"
     if option == "compose" and entry == "inventory_hostname":
@@ -60,14 +60,14 @@ def hint_for(  # noqa: C901, PLR0911  # a plain ladder
         return ""
     undefined = _undefined_name(reason)
     name = undefined[1] if undefined else ""
-    if option == "compose" and name in known.composed and name != entry:
+    if option == "compose" and name in meanings.composed and name != entry:
         return f"entries of compose don't see each other: write the expression of {name} here"
-    if name in known.extra_vars:
+    if name in meanings.extra_vars:
         return "it is an extra variable: set use_extra_vars: true"
-    meant = _field_near(name, known)
+    meant = _field_near(name, meanings)
     if meant:
         return f"did you mean {meant}?"
-    if name in known.others:
+    if name in meanings.others:
         return "only some hosts have this variable: add the filter default"
     if option == "compose" and entry == "ansible_host" and name:
         return "ansible_host is the API's ipv4 already: leave it out"
@@ -79,25 +79,23 @@ def hint_for(  # noqa: C901, PLR0911  # a plain ladder
         return "the API has no tags; the server's name is the default: leave hostnames out"
     if "Conditional result" in reason:
         return "compare it, for example with ==, or use the test: is search('…')"
-    if not name or not known.fields:
+    if not name or not meanings.fields:
         return ""
-    fields = [variable.removeprefix(known.prefix) for variable in sorted(known.fields)]
-    shown = f"the fields of servers are {first_of(fields, 10)}, each with {known.prefix} before it"
+    fields = first_of(sorted(meanings.fields), 10)
+    shown = f"the fields of servers are {fields}, each with {meanings.prefix} before it"
     tags = "the API has no tags; " if _asks_for_tags(name) else ""
     return f"{tags}{shown}"
 
 
-def _field_near(name: str, known: Known) -> str:
+def _field_near(name: str, meanings: Meanings) -> str:
     """Return another variable of the API that has the name with another prefix, or a similar one.
 
     Prefixes are not compared, since a long one makes all names similar.
     """
-    rest = name
-    for prefix in (known.prefix, _DEFAULT_PREFIX, "server_"):
-        rest = rest.removeprefix(prefix)
-    fields = {variable.removeprefix(known.prefix): variable for variable in known.fields}
-    if name in known.fields:
+    if name in meanings.fields.values():
         return ""
+    for prefix in (meanings.prefix, _DEFAULT_PREFIX, "server_"):
+        name = name.removeprefix(prefix)
     # "regoin" is near to "region"; "tags" is not near to "status", nor "ipv6" to "ipv4".
-    near = difflib.get_close_matches(rest, fields, n=1, cutoff=0.82)
-    return fields[near[0]] if near else ""
+    near = difflib.get_close_matches(name, meanings.fields, n=1, cutoff=0.82)
+    return meanings.fields[near[0]] if near else ""

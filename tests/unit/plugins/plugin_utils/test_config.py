@@ -274,13 +274,18 @@ KEY = "each entry must be a mapping with a key."
         ("filters", [{"inclde": "x"}], ENTRY),
         ("filters", [{"exclude": "x", "include": "x"}], ENTRY),
         ("filters", [{"exclude": " "}], CONDITION),
-        ("filters", [{"exclude": ["x"]}], "exclude: must be an expression, not a list. Write "),
+        (
+            "filters",
+            [{"exclude": ["x"]}],
+            'exclude: must be an expression, not a list. Write "[server_management_region]".',
+        ),
         ("filters", [{"exclude": "x"}, {"include": "y"}], NO_EFFECT),
         ("compose", {5: "x"}, "5 can't be the name of a variable."),
         (
             "compose",
             {"net": {"zone": "x"}},
-            """net: must be an expression, not a mapping. Write "{'zone': server_management_reg""",
+            "net: must be an expression, not a mapping. "
+            """Write "{'zone': server_management_region}".""",
         ),
         (
             "groups",

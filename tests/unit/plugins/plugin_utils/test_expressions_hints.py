@@ -121,19 +121,21 @@ def result_of(place, expression, **others):
     }
     expressions = expressions_with({"login": "bob"}, **{option: entries[option], **others})
     inventory = InventoryData()
+    hosts = []
     for number, fields in enumerate(({**SERVER, "backup": "daily"}, SERVER)):
         host = host_with(number, **{**fields, "name": "web-1"})
-        expressions.hosts.append(host)
+        hosts.append(host)
+        expressions.fields.update({name: f"server_management_{name}" for name in fields})
         if option == "hostnames":
             host.preferences = expressions.preferences(host)
         host.name = f"h{number}"
         inventory.add_host(host.name)
     inventory.set_variable("h0", "rack", "r1")
-    expressions.compose_all(expressions.hosts, inventory)
+    expressions.compose_all(hosts, inventory)
     expressions.apply()
     reported = []
     expressions.report(2, reported.append)
-    host = expressions.hosts[0]
+    host = hosts[0]
     if option == "compose":
         return host.variables.get(entry), "".join(reported)
     return host.preferences if option == "hostnames" else host.groups, "".join(reported)
@@ -185,7 +187,7 @@ def test_another_prefix_of_the_file_is_the_one_that_is_meant(name):
     host = host_with(region="eu-1")
     host.name = "h0"
     host.variables["vm_region"] = host.variables.pop("server_management_region")
-    expressions.hosts = [host]
+    expressions.fields = {"region": "vm_region"}
     expressions.compose_all([host], InventoryData())
     reported = []
     expressions.report(1, reported.append)
