@@ -157,7 +157,7 @@ def _encrypted(option: str) -> OptionError:
         problem = f"{option}: an encrypted value is not an expression."
         return OptionError(problem, "Put it into a file in group_vars or host_vars.")
     problem = f"{option}: must not be an encrypted value."
-    return OptionError(problem, "Write it as it is, or encrypt the file as a whole.")
+    return OptionError(problem, "Write it as it is.")
 
 
 def _render(option: str, value: Any, templar: Any) -> Any:
