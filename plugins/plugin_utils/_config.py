@@ -131,7 +131,7 @@ def _check_content(content: Mapping[Any, Any], definitions: Mapping[str, Any]) -
         if option in _MAY_BE_ENCRYPTED or not _has_encrypted(value):
             continue
         if option not in EXPRESSION_OPTIONS:
-            advice = "Write it as it is, or encrypt the file as a whole."
+            advice = "Write it as it is."
             raise OptionError(f"{option}: must not be an encrypted value.", advice)
         advice = "Put it into a file in group_vars or host_vars."
         raise OptionError(f"{option}: an encrypted value is not an expression.", advice)
