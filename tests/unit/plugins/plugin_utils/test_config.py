@@ -56,6 +56,9 @@ ALL_OPTIONS = f"`ansible-doc -t inventory {PLUGIN}` shows all options."
         (["conditional_groups", "label_selector"], "conditional_groups (here: groups), label_sel"),
         # The names of options of proxmox and ini that are near to options with another meaning.
         (["facts_prefix", "token_id"], "facts_prefix (here: hostvars_prefix), token_id: there"),
+        (["token_secret", "zones"], "token_secret (here: api_token), zones (here: regions)"),
+        (["query_filters", "inventory_hostname"], "query_filters (here: filters), inventory_host"),
+        (["exclude_host_filters", "var_prefix"], "exclude_host_filters (here: filters), var_pref"),
     ],
 )
 def test_all_unknown_keys_are_named_with_the_options_that_they_may_mean(keys, names):
