@@ -418,7 +418,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         if expressions and self.get_option("filters"):
             hosts = [host for host in hosts if not self._is_excluded(host, expressions)]
             if servers and not hosts:
-                self._warn(f"filters: no host is left; the account has {count}.")
+                self._warn(f"filters: no host is left; the account has {count}; -vvv shows why.")
         line = f"{count} {listing.obtained}; {count_of(len(hosts), 'host')}"
         used = [option for option in (*SELECTING_OPTIONS, "filters") if self.get_option(option)]
         if used:

@@ -53,19 +53,29 @@ _OTHER_NAMES = {
     "access_token": "api_token",  # community.general.linode
     "api_endpoint": "base_url",  # hetzner.hcloud, vultr.cloud, netbox
     "api_key": "api_token",  # vultr.cloud
+    "api_url": "base_url",  # scaleway.scaleway
     "conditional_groups": "groups",  # azure_rm
+    "default_host_filters": "filters",  # azure_rm
     "endpoint_url": "base_url",  # amazon.aws
     "exclude_filters": "filters",  # amazon.aws
+    "exclude_host_filters": "filters",  # azure_rm
     "facts_prefix": "hostvars_prefix",  # community.general.proxmox
     "hostvar_expressions": "compose",  # azure_rm
     "include_filters": "filters",  # amazon.aws
+    "include_host_filters": "filters",  # azure_rm
+    "inventory_hostname": "hostnames",  # openstack.cloud
     "label_selector": "filters",  # hetzner.hcloud
     "locations": "regions",  # hetzner.hcloud
+    "oauth_token": "api_token",  # community.digitalocean, community.general.scaleway
+    "query_filters": "filters",  # netbox
     "token": "api_token",  # hetzner.hcloud, netbox
+    "token_secret": "api_token",  # community.general.proxmox
     "types": "plans",  # hetzner.hcloud, community.general.linode
     "url": "base_url",  # community.general.proxmox
+    "var_prefix": "hostvars_prefix",  # community.digitalocean
     "variables": "compose",  # community.general.scaleway
     "vars_prefix": "hostvars_prefix",  # google.cloud
+    "zones": "regions",  # google.cloud
 }
 
 

@@ -31,7 +31,8 @@ def wanted_values(get_option: GetOption) -> Wanted:
         if not values:
             raise OptionError(f"{option}: the list is empty.", "Leave the option out to keep all.")
         if not all(value.strip() for value in values):
-            raise OptionError(f"{option}: has an empty value.", "Leave it out.")
+            advice = "Check the template that it comes from, or leave the value out."
+            raise OptionError(f"{option}: has an empty value.", advice)
         wanted[option] = values
     return wanted
 

@@ -56,6 +56,9 @@ ALL_OPTIONS = f"`ansible-doc -t inventory {PLUGIN}` shows all options."
         (["conditional_groups", "label_selector"], "conditional_groups (here: groups), label_sel"),
         # The names of options of proxmox and ini that are near to options with another meaning.
         (["facts_prefix", "token_id"], "facts_prefix (here: hostvars_prefix), token_id: there"),
+        (["token_secret", "zones"], "token_secret (here: api_token), zones (here: regions)"),
+        (["query_filters", "inventory_hostname"], "query_filters (here: filters), inventory_host"),
+        (["exclude_host_filters", "var_prefix"], "exclude_host_filters (here: filters), var_pref"),
     ],
 )
 def test_all_unknown_keys_are_named_with_the_options_that_they_may_mean(keys, names):
@@ -254,6 +257,9 @@ NO_EFFECT = (
     "are kept. To leave out all other servers, end the list with `exclude: true`."
 )
 KEY = "each entry must be a mapping with a key."
+NOT_A_LIST = "must be an expression, not a list."
+WRITE_CONDITION = """Write a condition such as "server_management_status == 'running'"."""
+LEAVE_OUT = "Leave out entries without an expression."
 
 
 # The end-to-end tests have the other unusable options.
@@ -274,11 +280,7 @@ KEY = "each entry must be a mapping with a key."
         ("filters", [{"inclde": "x"}], ENTRY),
         ("filters", [{"exclude": "x", "include": "x"}], ENTRY),
         ("filters", [{"exclude": " "}], CONDITION),
-        (
-            "filters",
-            [{"exclude": ["x"]}],
-            'exclude: must be an expression, not a list. Write "[server_management_region]".',
-        ),
+        ("filters", [{"exclude": ["x"]}], f"exclude: {NOT_A_LIST} {WRITE_CONDITION}"),
         ("filters", [{"exclude": "x"}, {"include": "y"}], NO_EFFECT),
         ("compose", {5: "x"}, "5 can't be the name of a variable."),
         (
@@ -287,11 +289,10 @@ KEY = "each entry must be a mapping with a key."
             "net: must be an expression, not a mapping. "
             """Write "{'zone': server_management_region}".""",
         ),
-        (
-            "groups",
-            {"a": ["x"]},
-            'a: must be an expression, not a list. Write "[server_management_region]".',
-        ),
+        ("compose", {"a": ["x"]}, f'a: {NOT_A_LIST} Write "[server_management_region]".'),
+        ("groups", {"a": ["x"]}, f"a: {NOT_A_LIST} {WRITE_CONDITION}"),
+        ("compose", {"b": None, "a": " ", "c": "x"}, f"a, b: must not be empty. {LEAVE_OUT}"),
+        ("groups", {"a": None}, f"a: must not be empty. {LEAVE_OUT}"),
         ("groups", {"": "x"}, "a group must have a name."),
         ("keyed_groups", ["x"], KEY),
         ("keyed_groups", [{"prefix": "x"}], KEY),
