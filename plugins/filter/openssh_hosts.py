@@ -131,8 +131,8 @@ _PLAYBOOKS = f"{Path(__file__).parents[2]}/playbooks/"
 
 # An absolute path; OpenSSH expands ~, %d and ${HOME}.
 _ABSOLUTE = r"[/~%$]|(?i:none)$"
-# The machine in an argument such as "ssh://admin@jump:22".
-_MACHINE = r"(?!(?i:none)$)(?:ssh://)?(?:.*@)?\[?([^@:/\[\]]+)\]?(?::[0-9]+)?"
+# The machine in an argument such as "ssh://admin@jump:22/" or "-Jjump".
+_MACHINE = r"(?!(?i:none)$)(?:-J)?(?:ssh://)?(?:.*@)?\[?([^@:/\[\]]+)\]?(?::[0-9]+)?/?"
 
 
 def _show(text: str) -> str:
@@ -141,38 +141,54 @@ def _show(text: str) -> str:
 
 
 class _Block:
-    """The lines of a host, and the reasons to leave it out."""
+    """The lines of a host with these variables, and the reasons to leave it out."""
 
-    def __init__(self, alias: str) -> None:
+    def __init__(self, alias: str, variables: Mapping[str, Any]) -> None:
         self.lines = [f"Host {alias}"]
         self.reasons: list[str] = []
-
-    def read(self, variables: Mapping[str, Any]) -> dict[str, str]:
-        """Return the texts of the variables that are set."""
-        texts = {}
+        self._texts: dict[str, str] = {}
+        if not re.fullmatch(_NAME, alias):
+            self.reasons.append("invalid name")
         for name in _VARIABLES:
-            if name not in variables:
-                continue
-            try:
-                value = variables[name]
-                text = str(value)
-            # A template can raise anything. Since ansible-core 2.19, one with an undefined variable
-            # raises when its result is used; before, it stays a template.
-            except Exception:  # noqa: BLE001
-                text = "{{"
-            if re.search(r"\{[{%#]", text):
-                self.reasons.append(f"undefined variable or error in {name}")
-            elif value is not None:
-                texts[name] = text
-        return texts
+            self._read(name, variables)
+        if self._texts.get("ansible_connection", "ssh") not in _CONNECTIONS:
+            self.reasons.append("ansible_connection is not ssh")
+        if self.reasons:
+            return
+        for keyword in ("HostName", "User", "Port"):
+            self._add_field(keyword)
+        # Then in the order of Ansible's command, in which ssh tries the keys.
+        self._add_arguments("ansible_ssh_args")
+        self._add_field("IdentityFile")
+        self._add_arguments("ansible_ssh_common_args")
+        self._add_arguments("ansible_ssh_extra_args")
+        self.lines.append("")
+        if any(_PLAYBOOKS in line for line in self.lines):
+            self.reasons.append("path in the collection: use inventory_dir, not playbook_dir")
 
-    def add_field(self, keyword: str, texts: Mapping[str, str]) -> None:
+    def _read(self, name: str, variables: Mapping[str, Any]) -> None:
+        """Read the text of a variable, if it is set."""
+        if name not in variables:
+            return
+        try:
+            value = variables[name]
+            text = str(value)
+        # A template can raise anything. Since ansible-core 2.19, one with an undefined variable
+        # raises when its result is used; before, it stays a template.
+        except Exception:  # noqa: BLE001
+            text = "{{"
+        if re.search(r"\{[{%#]", text):
+            self.reasons.append(f"undefined variable or error in {name}")
+        elif value is not None:
+            self._texts[name] = text
+
+    def _add_field(self, keyword: str) -> None:
         """Add the line of a keyword from the variable that counts."""
         variable = ""
         for name in _FIELDS[keyword]:
-            if name in texts:
+            if name in self._texts:
                 variable = name
-        value = texts.get(variable, "")
+        value = self._texts.get(variable, "")
         if re.fullmatch(_VALUES[keyword], value):
             shown = f'"{value}"' if keyword == "IdentityFile" else value
             self.lines.append(f"  {keyword} {shown}")
@@ -183,22 +199,20 @@ class _Block:
         elif keyword == "HostName":
             self.reasons.append("no ansible_host")
 
-    def add_arguments(self, variable: str, texts: Mapping[str, str]) -> None:
+    def _add_arguments(self, variable: str) -> None:
         """Add the arguments of ssh in a variable, which Ansible splits in the same way."""
         try:
-            words = shlex.split(texts.get(variable, ""))
+            words = shlex.split(self._texts.get(variable, ""))
             flags, others = getopt.getopt(words, f"{_FLAGS}J:i:o:")
             for flag, value in flags:
                 if flag in _OPTIONS:
                     self._add_option(_OPTIONS[flag].format(value), variable)
+            if others:
+                self.reasons.append(f"{_show(others[0])} in {variable}")
         except ValueError:
             self.reasons.append(f"quotes in {variable}")
-            return
         except getopt.GetoptError as error:
             self.reasons.append(f"-{_show(error.opt)} in {variable}")
-            return
-        if others:
-            self.reasons.append(f"{_show(others[0])} in {variable}")
 
     def _add_option(self, text: str, variable: str) -> None:
         """Add an option as it is: OpenSSH reads it like a line of a file."""
@@ -222,38 +236,16 @@ class _Block:
             option = re.match(r"  (?i:proxy(jump|command))[ =]+(.+)", line)
             if option is None:
                 continue
-            words = re.findall(r"[^\s\"'=,]+", option[2])
             if option[1].lower() == "jump":
                 # To reach "a,b", ssh starts "ssh -J a b": b does not use its own jump host.
-                words = words[:1]
-            elif not re.search(r"\bssh\s", option[2]):
+                words = re.findall(r"[^\s\"',]+", option[2])[:1]
+            elif re.search(r"\bssh[\"')]*\s", option[2]):
+                words = re.findall(r"[^\s\"'=,;&|()<>]+", option[2])
+            else:
                 words = []
             machines = [re.fullmatch(_MACHINE, word) for word in words]
             return [machine[1] for machine in machines if machine]
         return []
-
-
-def _describe(alias: str, variables: Mapping[str, Any]) -> _Block:
-    """Return the block of a host with this name and these variables."""
-    block = _Block(alias)
-    if not re.fullmatch(_NAME, alias):
-        block.reasons.append("invalid name")
-    texts = block.read(variables)
-    if texts.get("ansible_connection", "ssh") not in _CONNECTIONS:
-        block.reasons.append("ansible_connection is not ssh")
-    if block.reasons:
-        return block
-    for keyword in ("HostName", "User", "Port"):
-        block.add_field(keyword, texts)
-    # Then in the order of Ansible's command, in which ssh tries the keys.
-    block.add_arguments("ansible_ssh_args", texts)
-    block.add_field("IdentityFile", texts)
-    block.add_arguments("ansible_ssh_common_args", texts)
-    block.add_arguments("ansible_ssh_extra_args", texts)
-    block.lines.append("")
-    if any(_PLAYBOOKS in line for line in block.lines):
-        block.reasons.append("path in the collection: use inventory_dir, not playbook_dir")
-    return block
 
 
 def _leads_back(alias: str, blocks: Mapping[str, _Block]) -> bool:
@@ -279,21 +271,28 @@ def openssh_hosts(
     errors: str = "",
 ) -> dict[str, Any]:
     """Return the blocks as text, the names in them, and the hosts that were left out."""
-    blocks = {f"{prefix}{name}": _describe(f"{prefix}{name}", hostvars[name]) for name in names}
-    written = {alias: blocks[alias] for alias in sorted(blocks) if not blocks[alias].reasons}
+    blocks = {}
+    for name in sorted(names):
+        alias = f"{prefix}{name}"
+        blocks[alias] = _Block(alias, hostvars[name])
+    written = {alias: block for alias, block in blocks.items() if not block.reasons}
     for alias in [alias for alias in written if _leads_back(alias, written)]:
         written.pop(alias).reasons.append("jump hosts that lead back to it")
-    # The block of each line of the text without these errors.
-    owners = [block for block in written.values() for _line in block.lines]
+    owners: list[_Block] = []  # of each line of the text without these errors
+    for block in written.values():
+        owners += [block] * len(block.lines)
     for number, error in re.findall(r"line ([0-9]+): (?!Unsupported)(.+)", errors):
         owners[int(number) - 1].reasons.append(f"ssh: {error.strip().replace('{', '_')}")
-    hosts = [alias for alias, block in written.items() if not block.reasons]
-    lines = [line for alias in hosts for line in written[alias].lines]
+    hosts = []
+    lines = []
     left_out = []
-    for alias in sorted(blocks):
-        if reasons := blocks[alias].reasons:
+    for alias, block in blocks.items():
+        if block.reasons:
             name = _show(alias.removeprefix(prefix))
-            left_out.append(f"{name} ({', '.join(reasons)})")
+            left_out.append(f"{name} ({', '.join(block.reasons)})")
+        else:
+            hosts.append(alias)
+            lines += block.lines
     return {"text": "\n".join(lines), "hosts": hosts, "left_out": left_out}
 
 

@@ -264,7 +264,6 @@ min_servers: 1
 
 import os
 import time
-from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -275,9 +274,9 @@ from ansible.release import __version__ as ansible_version
 
 from ..module_utils._errors import CloudError, OptionError
 from ..module_utils._models import SELECTING_OPTIONS, Listing, Server, check_min_servers
-from ..module_utils._options import RULES, Connection, Options, connection_from, resolve
+from ..module_utils._options import RULES, Connection, Options, connection_from, resolve_options
 from ..module_utils._selection import explain, explain_unknown, select, wanted_values
-from ..module_utils._text import count_of, one_line, redact, summarise
+from ..module_utils._text import count_of, redact, summarise
 from ..module_utils._url import is_loopback, origin
 from ..plugin_utils._ansible import load_config, setting
 from ..plugin_utils._config import (
@@ -292,12 +291,17 @@ from ..plugin_utils._config import (
 )
 from ..plugin_utils._existing_hosts import ExistingHosts
 from ..plugin_utils._groups import ReservedNames, group_hosts, leave_out_groups
-from ..plugin_utils._hosts import Host, hosts_from, report_servers, set_host_key_aliases
-from ..plugin_utils._inventory import add_groups, add_hosts, add_parents
+from ..plugin_utils._hosts import (
+    Host,
+    hosts_from,
+    report_servers,
+    set_host_key_aliases,
+    variable_names,
+)
+from ..plugin_utils._inventory import add_groups, add_hosts
 from ..plugin_utils._names import NameRules, Naming, assign_names
 
 if TYPE_CHECKING:
-    from ..plugin_utils._cache import CacheEntry
     from ..plugin_utils._expressions import Expressions
 
 # Verbosities: -vv shows requests, retries and decisions of the cache.
@@ -323,6 +327,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         super().parse(inventory, loader, path, cache)
         self._label = shown_path(path)
         self._token = ""  # for redaction, until the file or the connection gives it
+        self._left_out: dict[str, str] = {}  # what has left out a server, by its id
         try:
             options = self._read_config_data(path)
             connection = connection_from(options, ansible_version)
@@ -342,14 +347,14 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         content = load_config(self.loader, path)
         written = read_options(content, definitions, self.templar, self._vars or {})
         self._token = str(written.get("api_token") or "").strip()
-        options = resolve(written, RULES, os.path.dirname(os.path.abspath(path)))
-        converted = convert_options(written, definitions)
-        # With the connection's, or Ansible would read its variables, too, and fail at an empty one.
-        direct = {**converted, **options.values}
+        options = resolve_options(written, RULES, os.path.dirname(os.path.abspath(path)))
+        values = convert_options(written, definitions)
+        # Otherwise, Ansible would read the connection's variables, too, and fail at an empty one.
+        values.update(options.values)
         # Ansible's own message for a missing option names neither the file nor the variable.
-        direct["base_url"] = direct["base_url"] or ""
-        self.set_options(var_options=self._vars, direct=direct)
-        check_options(self.get_option, converted)
+        values["base_url"] = values["base_url"] or ""
+        self.set_options(var_options=self._vars, direct=values)
+        check_options(self.get_option, values)
         return options
 
     def _add(self, connection: Connection, use_cache: bool) -> None:
@@ -357,7 +362,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         token_file = ""
         if connection.token_path:
             token_file = shown_path(connection.token_path)
-        self._show(_DETAILS, f"token: {connection.token_origin} {token_file}".rstrip())
+        self._show(_DETAILS, f"token: {connection.token_source} {token_file}".rstrip())
         check_token_file(connection, context.CLIARGS.get("inventory") or (), self._warn)
         inventory = self.inventory
         expressions = self._expressions()
@@ -370,8 +375,12 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         existing = ExistingHosts(inventory, connection.root_url, hosts, composed)
         naming = self._name_and_compose(hosts, reserved, expressions, existing)
         if self.display.verbosity >= _EACH_SERVER:
-            self._show_servers(listing.servers, naming, expressions)
-        self._report(hosts, naming.problems(), expressions)
+            self._show_servers(listing.servers, naming)
+        if expressions:
+            expressions.report(len(hosts), self._warn)
+        for problem in naming.problems():
+            self._complain(f"hostnames: {problem}")
+        report_servers(hosts, self._warn)
         merged = existing.merged(host.name for host in hosts)
         if merged:
             count = count_of(len(merged), "host")
@@ -380,9 +389,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             set_host_key_aliases(hosts)
         parents = expressions.tree.added if expressions else ()
         kept_parents = leave_out_groups(hosts, parents, inventory.hosts, self._complain)
-        add_groups(inventory, hosts, reserved.common_group)
+        add_groups(inventory, hosts, reserved.common_group, kept_parents)
         add_hosts(inventory, hosts, existing)
-        add_parents(inventory, kept_parents)
 
     def _expressions(self) -> Expressions | None:
         """Return the evaluator of the file's expressions, or None if it has no expressions.
@@ -401,21 +409,21 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     ) -> list[Host]:
         """Return a host, without name and groups, for each server that the options select."""
         servers = self._select(listing.servers)
+        names = variable_names(servers, self.get_option("hostvars_prefix"), partial(self._show, 1))
         has_loopback = is_loopback(origin(connection.base_url)[1])
-        show = partial(self._show, 1)
-        hosts = hosts_from(servers, self.get_option("hostvars_prefix"), has_loopback, show)
+        hosts = hosts_from(servers, names, has_loopback)
         count = count_of(len(listing.servers), "server")
         if expressions:
-            expressions.hosts = hosts
+            expressions.fields = names
         if expressions and self.get_option("filters"):
-            hosts = [host for host in hosts if not expressions.excluding_filter(host)]
+            hosts = [host for host in hosts if not self._is_excluded(host, expressions)]
             if servers and not hosts:
-                self._warn(f"filters: no host is left; the account has {count}.")
+                self._warn(f"filters: no host is left; the account has {count}; -vvv shows why.")
         line = f"{count} {listing.obtained}; {count_of(len(hosts), 'host')}"
         used = [option for option in (*SELECTING_OPTIONS, "filters") if self.get_option(option)]
         if used:
             line += f" after {' and '.join(used)}"
-        show(line)
+        self._show(1, line)
         least = self.get_option("min_hosts")
         if len(hosts) < least:
             raise OptionError(
@@ -431,14 +439,23 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     def _select(self, account: list[Server]) -> list[Server]:
         """Return the servers that the options keep; warn if none is left."""
         wanted = wanted_values(self.get_option)
-        servers = select(account, wanted)
         unknown = explain_unknown(account, wanted)
         if unknown and self.get_option("strict"):
             raise OptionError(unknown[0])
+        servers = account
+        for option, values in wanted.items():
+            # The last option that a server meets leaves it out, unless it becomes a host.
+            self._left_out.update((server.id, option) for server in servers)
+            servers = select(servers, {option: values})
         report = partial(self._show, 1) if servers else self._warn
         for message in explain(account, wanted):
             report(message)
         return servers
+
+    def _is_excluded(self, host: Host, expressions: Expressions) -> bool:
+        excluding = expressions.excluding_filter(host)
+        self._left_out[host.server.id] = excluding
+        return bool(excluding)
 
     def _listing(self, connection: Connection, use_cache: bool) -> Listing:
         """Return all servers of the account, from a fresh cache entry if that is allowed.
@@ -446,7 +463,11 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         A listing with too few servers is neither used nor cached.
         """
         fetch = partial(self._fetch, connection)
-        entry = self._cache_entry(connection)
+        entry = None
+        if self.get_option("cache"):
+            from ..plugin_utils._cache import open_entry
+
+            entry = open_entry(self, connection, self._warn, partial(self._show, _DETAILS))
         if entry:
             fetch = partial(entry.listing, fetch, use_cache)
         listing = fetch()
@@ -454,14 +475,6 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         if entry:
             entry.keep(listing)
         return listing
-
-    def _cache_entry(self, connection: Connection) -> CacheEntry | None:
-        """Return the cache entry of the account, or None if there is no usable cache."""
-        if not self.get_option("cache"):
-            return None
-        from ..plugin_utils._cache import open_entry
-
-        return open_entry(self, connection, self._warn, partial(self._show, _DETAILS))
 
     def _fetch(self, connection: Connection) -> Listing:
         from ..module_utils._client import Client
@@ -515,43 +528,16 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             "Set prefix.",
         )
 
-    def _show_servers(
-        self, account: list[Server], naming: Naming, expressions: Expressions | None
-    ) -> None:
+    def _show_servers(self, account: list[Server], naming: Naming) -> None:
         """Show what each server has become, and why, or what has left it out."""
-        left_out: dict[str, str] = {}
-        for option, values in wanted_values(self.get_option).items():
-            for server in account:
-                if not select([server], {option: values}):
-                    left_out.setdefault(server.id, option)
-        if expressions:
-            for host in expressions.hosts:
-                if not host.name:
-                    left_out[host.server.id] = self._filter(expressions.excluding_filter(host))
-        renamed = {each.server.id: each for each in naming.renamed}
+        reasons = {each.server.id: each.reason for each in naming.renamed}
         for server in sorted(account, key=lambda server: server.label):
-            if server.id in renamed:
-                line = f"{renamed[server.id]}, because {renamed[server.id].reason}"
-            elif server.id in naming.names:
+            line = f"{server.label} is left out by {self._left_out.get(server.id)}"
+            if server.id in naming.names:
                 line = f"{server.label} is {naming.names[server.id]}"
-            else:
-                line = f"{server.label} is left out by {left_out[server.id]}"
+            if server.id in reasons:
+                line += f", because {reasons[server.id]}"
             self._show(_EACH_SERVER, line)
-
-    def _filter(self, number: int) -> str:
-        """Return an entry of filters that excludes servers, as one line."""
-        entry = self.get_option("filters")[number - 1]
-        return one_line(f"filters: {number}: exclude: {entry['exclude']}")
-
-    def _report(
-        self, hosts: list[Host], problems: Iterable[str], expressions: Expressions | None
-    ) -> None:
-        """Warn of problems with single hosts, once for each kind."""
-        if expressions:
-            expressions.report(len(hosts), self._warn)
-        for problem in problems:
-            self._complain(f"hostnames: {problem}")
-        report_servers(hosts, self._warn)
 
     def _complain(self, problem: str) -> None:
         """Warn of a problem that is an error with strict."""

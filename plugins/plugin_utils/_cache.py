@@ -102,38 +102,27 @@ class CacheEntry:
 
         While the API is down, an older entry is returned, with a warning.
         """
+        found = self._read() if use_cache else None
         if not use_cache:
             self.trace("cache: not read, because this run refreshes it")
-        elif found := self._fresh():
+        elif found is None:
+            self.trace("cache: no entry for this base_url, token and pagination, or an expired one")
+        elif self._is_within(found, self.fresh):
             return found
+        else:
+            age = f"{found.age:,.0f} s old"
+            self.trace(f"cache: not fresh, {age}; cache_timeout is {self.fresh:,} s")
         try:
             return fetch()
         except CloudError as error:
             if not self.grace or not error.api_down:
                 raise
-            stale = self._stale()
-            if stale is None:
+            stale = self._read()
+            if stale is None or not self._is_within(stale, self.fresh + self.grace):
+                self.trace("cache: no entry that is young enough for stale_cache_timeout")
                 raise
             self.warn(f"Using a stale listing, {stale.age:.0f} s old. {error.message}")
             return stale
-
-    def _fresh(self) -> Listing | None:
-        found = self._read()
-        if found is None:
-            self.trace("cache: no entry for this base_url, token and pagination, or an expired one")
-            return None
-        if self._is_within(found, self.fresh):
-            return found
-        age = f"{found.age:,.0f} s old"
-        self.trace(f"cache: not fresh, {age}; cache_timeout is {self.fresh:,} s")
-        return None
-
-    def _stale(self) -> Listing | None:
-        found = self._read()
-        if found and self._is_within(found, self.fresh + self.grace):
-            return found
-        self.trace("cache: no entry that is young enough for stale_cache_timeout")
-        return None
 
     def _is_within(self, listing: Listing, seconds: int) -> bool:
         """Return whether a listing is at most ``seconds`` old; if ``fresh`` is 0, it always is.

@@ -11,12 +11,12 @@ from typing import Any
 
 from ansible.errors import AnsibleError
 from ansible.inventory.group import Group
-from ansible.inventory.helpers import get_group_vars
 from ansible.inventory.host import Host as AnsibleHost
 from ansible.utils.vars import combine_vars
 
 from ..module_utils._errors import OptionError
 from ._ansible import mark
+from ._existing_hosts import variables_of
 from ._hosts import Host
 from ._names import GROUPS_OF_ANSIBLE
 
@@ -59,24 +59,12 @@ class GroupTree:
                 raise OptionError(f"keyed_groups: the group {child} would be inside itself.")
 
 
-def variables_of(base: AnsibleHost, of_all: dict[str, Any]) -> dict[str, Any]:
-    """Return what other sources say about a host and its groups, by Ansible's priority.
-
-    ``of_all`` are the variables of the group all, which comes first. At this point, not all groups
-    and hosts are in it.
-    """
-    groups = [group for group in base.get_groups() if group.name != "all"]
-    of_groups = combine_vars(of_all, get_group_vars(groups))
-    variables: dict[str, Any] = combine_vars(of_groups, base.vars)
-    return variables
-
-
 class ComposedHost:
     """A host, and what expressions have added to it so far.
 
     ``seen`` are the variables that an expression sees, apart from magic ones. ``base`` is the host
-    with its name that other sources have added, or a new one, and ``known`` what they say about it;
-    a host that has no name yet has none.
+    with its name that other sources have added, or a new one; a host that has no name yet has none.
+    ``of_all`` are the variables of the group all.
     """
 
     def __init__(
@@ -84,7 +72,7 @@ class ComposedHost:
         host: Host,
         base: AnsibleHost | None = None,
         tree: GroupTree | None = None,
-        known: dict[str, Any] | None = None,
+        of_all: dict[str, Any] | None = None,
     ) -> None:
         self.host = host
         self.label = host.name or host.server.label
@@ -93,20 +81,15 @@ class ComposedHost:
         self.variables: dict[str, Any] = {}
         self.groups: list[str] = []
         self.seen: dict[str, Any] = mark(host.variables, even_plain=True)
-        if known:
-            self.seen = combine_vars(known, self.seen)
-
-    def add_variables(self, variables: dict[str, Any]) -> None:
-        """Add composed variables, which later expressions see."""
-        self.variables = variables
-        self.seen = combine_vars(self.seen, variables)
+        if base:
+            self.seen = combine_vars(variables_of(base, of_all or {}), self.seen)
 
     def all_variables(self) -> dict[str, Any]:
         """Return what an expression sees: what Ansible's Host.get_vars() would return."""
         if not self.base:
             return self.seen
-        known = [group.name for group in self.base.groups]
-        groups = self.tree.with_parents([*self.host.groups, *self.groups, *known])
+        of_others = [group.name for group in self.base.groups]
+        groups = self.tree.with_parents([*self.host.groups, *self.groups, *of_others])
         magic = self.base.get_magic_vars()
         magic["group_names"] = sorted(groups - {"all"})
         # The name and the groups can be text from the API.

@@ -24,7 +24,7 @@ from ..module_utils._options import (
     unknown_names,
 )
 from ..module_utils._selection import wanted_values
-from ..module_utils._text import Show, as_word, one_line
+from ..module_utils._text import Show, as_word, one_line, summarise
 from ._ansible import is_encrypted, is_identifier, is_ignored, reason_text, without_origin
 
 PLUGIN = "server_management.cloud.servers"
@@ -103,44 +103,46 @@ def read_options(
         raise OptionError("must be a mapping of options to values.")
     if content.get("plugin") != PLUGIN:
         raise OptionError(f"plugin: must be {PLUGIN}.")
-    _check_keys(content, definitions)
-    for option, value in content.items():
-        if option not in _MAY_BE_ENCRYPTED and _has_encrypted(value):
-            raise _encrypted(option)
+    _check_content(content, definitions)
     templar.available_variables = extra_vars
     written: dict[str, Any] = dict(without_origin(content))
     for option, value in written.items():
-        if option == "keyed_groups" and isinstance(value, list):
-            written[option] = [_render_keyed_group(entry, templar) for entry in value]
-        elif value is not None and option not in EXPRESSION_OPTIONS:
+        if option not in EXPRESSION_OPTIONS:
             written[option] = _render(option, value, templar)
+    for entry in _keyed_groups(written):
+        # These are the same for all hosts.
+        for key in ("prefix", "separator", "default_value"):
+            if key in entry:
+                entry[key] = _render(f"keyed_groups: {key}", entry[key], templar)
     return written
 
 
-def _render_keyed_group(entry: Any, templar: Any) -> Any:
-    """Render those texts of an entry that are the same for all hosts."""
-    if not isinstance(entry, Mapping):
-        return entry
-    rendered = dict(entry)
-    for key in ("prefix", "separator", "default_value"):
-        if isinstance(entry.get(key), str):
-            rendered[key] = _render(f"keyed_groups: {key}", entry[key], templar)
-    return rendered
-
-
-def _check_keys(content: Mapping[Any, Any], definitions: Mapping[str, Any]) -> None:
-    """Raise OptionError for all keys that are not options, those of keyed_groups included."""
+def _check_content(content: Mapping[Any, Any], definitions: Mapping[str, Any]) -> None:
+    """Raise OptionError for all keys that are not options, or for an encrypted value."""
     unknown = unknown_names(content, definitions)
-    keyed_groups = content.get("keyed_groups")
-    if isinstance(keyed_groups, list):
-        for entry in keyed_groups:
-            if isinstance(entry, Mapping):
-                unknown += unknown_names(entry, _KEYED_GROUP, " of keyed_groups")
+    for entry in _keyed_groups(content):
+        unknown += unknown_names(entry, _KEYED_GROUP, " of keyed_groups")
     if unknown:
         raise OptionError(
             f"{', '.join(unknown)}: there is no such option.",
             f"`ansible-doc -t inventory {PLUGIN}` shows all options.",
         )
+    for option, value in content.items():
+        if option in _MAY_BE_ENCRYPTED or not _has_encrypted(value):
+            continue
+        if option not in EXPRESSION_OPTIONS:
+            advice = "Write it as it is."
+            raise OptionError(f"{option}: must not be an encrypted value.", advice)
+        advice = "Put it into a file in group_vars or host_vars."
+        raise OptionError(f"{option}: an encrypted value is not an expression.", advice)
+
+
+def _keyed_groups(options: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the entries of keyed_groups that are mappings; others are an error later."""
+    entries = options.get("keyed_groups")
+    if not isinstance(entries, list):
+        return []
+    return [entry for entry in entries if isinstance(entry, dict)]
 
 
 def _has_encrypted(value: Any) -> bool:
@@ -151,20 +153,13 @@ def _has_encrypted(value: Any) -> bool:
     return is_encrypted(value)
 
 
-def _encrypted(option: str) -> OptionError:
-    """Make the error for an option with an encrypted value, which is not shown."""
-    if option in EXPRESSION_OPTIONS:
-        problem = f"{option}: an encrypted value is not an expression."
-        return OptionError(problem, "Put it into a file in group_vars or host_vars.")
-    problem = f"{option}: must not be an encrypted value."
-    return OptionError(problem, "Write it as it is, or encrypt the file as a whole.")
-
-
 def _render(option: str, value: Any, templar: Any) -> Any:
     """Return the value of an option; an empty text for a template whose result is null.
 
     That option is not replaced by its default or by the environment.
     """
+    if value is None:
+        return None
     try:
         # Before ansible-core 2.19, templar.template(value) does not decrypt a vault value.
         result = str(value) if is_encrypted(value) else templar.template(value)
@@ -192,40 +187,37 @@ def convert_options(written: Mapping[str, Any], definitions: Mapping[str, Any]) 
     converted: dict[str, Any] = {}
     for option, value in written.items():
         definition = definitions[option]
-        if option in SELECTING_OPTIONS and value is None:
+        kind = definition.get("type")
+        if value is None and option in SELECTING_OPTIONS:
             converted[option] = []
-        elif option in RULES or value is None:
+        if value is None or option in RULES:
             continue
-        elif definition.get("type") == "list":
-            converted[option] = _to_list(option, value, definition)
-        elif definition.get("type") != "dict":
-            converted[option] = convert(option, value, definition)
-        elif isinstance(value, Mapping):
-            converted[option] = value
-        else:
+        if kind == "dict" and not isinstance(value, Mapping):
             raise OptionError(f"{option}: must be a mapping.")
+        if kind == "dict":
+            converted[option] = value
+        elif kind == "list":
+            converted[option] = _to_list(option, value, definition)
+        else:
+            converted[option] = convert(option, value, definition)
     return converted
 
 
 def _to_list(option: str, value: Any, definition: Mapping[str, Any]) -> list[Any]:
-    is_text = definition.get("elements") == "str"
-    if isinstance(value, str) and option in EXPRESSION_OPTIONS and is_text:
-        value = [value]  # a single expression can have commas
-    if isinstance(value, str) and is_text:
+    has_texts = definition.get("elements") == "str"
+    if option == "hostnames" and isinstance(value, str):
+        return [value]  # one expression, which can have commas
+    if has_texts and isinstance(value, str):
         value = [unquote(element.strip()) for element in value.split(",")]  # as Ansible does
     if not isinstance(value, list):
         raise OptionError(f"{option}: must be a list.", _FORMS.get(option, ""))
-    if not is_text:
-        return list(value)
-    kinds: tuple[type, ...] = (str,)
-    if option in EXPRESSION_OPTIONS:
-        kinds = (str, int, float)
     for element in value:
+        is_number = option == "hostnames" and isinstance(element, (int, float))
+        if not has_texts or isinstance(element, str) or is_number:
+            continue
         if option == "hostnames" and isinstance(element, Mapping):
             raise OptionError("hostnames: each entry must be an expression.", _FORMS[option])
-        if not isinstance(element, kinds):
-            advice = "Put each value in quotes."
-            raise OptionError(f"{option}: must be a list of text values.", advice)
+        raise OptionError(f"{option}: must be a list of text values.", "Put each value in quotes.")
     if "choices" in definition:
         rule = {"choices": definition["choices"]}
         return [convert(option, element.strip(), rule) for element in value]
@@ -235,7 +227,7 @@ def _to_list(option: str, value: Any, definition: Mapping[str, Any]) -> list[Any
 def check_options(get_option: GetOption, written: Collection[str]) -> None:
     """Raise OptionError at an option of the inventory plugin that can't be used.
 
-    ``written`` are the options that the file has, and that are not null.
+    ``written`` are the options that are not from Ansible's configuration or a default.
     """
     prefix = get_option("hostvars_prefix")
     if prefix.startswith("ansible_") or not is_identifier(f"{prefix}id"):
@@ -282,36 +274,54 @@ def _check_cache_timeout(get_option: GetOption, written: Collection[str]) -> Non
 
 def _check_expressions(get_option: GetOption) -> None:
     hostnames = get_option("hostnames")
-    if hostnames is not None and (not hostnames or any(_is_blank(name) for name in hostnames)):
+    if hostnames is not None and (not hostnames or any(map(_is_blank, hostnames))):
         raise OptionError(
             "hostnames: must not be empty or contain an empty expression.",
             "Leave it out to use the names of the servers.",
         )
-    for name in get_option("compose") or {}:
-        if not isinstance(name, str):
-            raise OptionError(f"compose: {as_word(str(name))} can't be the name of a variable.")
-    for name in get_option("groups") or {}:
-        if _is_blank(name):
-            raise OptionError("groups: a group must have a name.")
     for option in ("compose", "groups"):
-        for name, source in (get_option(option) or {}).items():
-            _check_shape(one_line(f"{option}: {name}"), source)
+        entries = get_option(option) or {}
+        for name in entries:
+            if option == "compose" and not isinstance(name, str):
+                raise OptionError(f"compose: {as_word(str(name))} can't be the name of a variable.")
+            if option == "groups" and _is_blank(name):
+                raise OptionError("groups: a group must have a name.")
+        _check_entries(option, entries)
     for entry in get_option("keyed_groups") or []:
-        _check_keyed_group(entry)
-    filters = get_option("filters")
-    if filters:
-        _check_filters(filters)
+        if not isinstance(entry, Mapping) or _is_blank(entry.get("key")):
+            raise OptionError("keyed_groups: each entry must be a mapping with a key.")
+        # As in Ansible, whose helper fails for each host.
+        if None not in (entry.get("default_value"), entry.get("trailing_separator")):
+            problem = "keyed_groups: default_value and trailing_separator exclude each other."
+            raise OptionError(problem)
+    _check_filters(get_option("filters") or [])
+
+
+def _check_entries(option: str, entries: Mapping[Any, Any]) -> None:
+    empty = [str(name) for name, source in entries.items() if _is_blank(source)]
+    if empty:
+        problem = f"{option}: {summarise(empty, 10)}: must not be empty."
+        raise OptionError(problem, "Leave out entries without an expression.")
+    for name, source in entries.items():
+        _check_shape(one_line(f"{option}: {name}"), source)
 
 
 def _check_shape(label: str, source: Any) -> None:
     """Raise OptionError at a list or a mapping of YAML, which is not an expression."""
     if isinstance(source, Mapping):
+        kind = "mapping"
         key = as_word(str(next(iter(source), "zone")))
         form = f"{{'{key}': server_management_region}}"
-        raise OptionError(f"{label}: must be an expression, not a mapping.", f'Write "{form}".')
-    if isinstance(source, list):
+    elif isinstance(source, list):
+        kind = "list"
         form = "[server_management_region]"
-        raise OptionError(f"{label}: must be an expression, not a list.", f'Write "{form}".')
+    else:
+        return
+    advice = f'Write "{form}".'
+    if not label.startswith("compose"):
+        # Before ansible-core 2.19, a list or a mapping is a condition that is always true.
+        advice = "Write a condition such as \"server_management_status == 'running'\"."
+    raise OptionError(f"{label}: must be an expression, not a {kind}.", advice)
 
 
 def _check_filters(entries: Iterable[Any]) -> None:
@@ -330,14 +340,6 @@ def _check_filters(entries: Iterable[Any]) -> None:
             "no condition are kept.",
             "To leave out all other servers, end the list with `exclude: true`.",
         )
-
-
-def _check_keyed_group(entry: Any) -> None:
-    if not isinstance(entry, Mapping) or _is_blank(entry.get("key")):
-        raise OptionError("keyed_groups: each entry must be a mapping with a key.")
-    # As in Ansible, whose helper fails for each host.
-    if None not in (entry.get("default_value"), entry.get("trailing_separator")):
-        raise OptionError("keyed_groups: default_value and trailing_separator exclude each other.")
 
 
 def _is_blank(value: Any) -> bool:

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from ansible.inventory.helpers import sort_groups
+from ansible.inventory.helpers import get_group_vars
 from ansible.inventory.host import Host as AnsibleHost
+from ansible.utils.vars import combine_vars
 
 from ..module_utils._models import Server
 from ..module_utils._text import as_word, is_plain
@@ -49,7 +50,7 @@ class ExistingHosts:
         self._root_url = root_url
         # The address of each server, by its id, if no other machine can have it.
         self._addresses: dict[str, str] = {}
-        if any(_is_address_name(name) for name in composed):
+        if any(map(_is_address_name, composed)):
             return
         uses = Counter(host.address for host in hosts)
         for host in hosts:
@@ -77,32 +78,38 @@ class ExistingHosts:
         if not host:
             return None
         if host in _added:
-            return None if self._is_same(*_added[host], server) else _OTHER_SERVER
-        variables = _connection_variables(host)
-        addresses = {_text(variables[key]) for key in variables if _is_address_name(key)}
+            root_url, added = _added[host]
+            # Two accounts at one URL can number their servers alike, but not create them at the
+            # same time. A time that is not known equals any other.
+            times = {added.text("created_at"), server.text("created_at"), ""}
+            is_same = root_url == self._root_url and added.id == server.id and len(times) <= 2
+            return None if is_same else _OTHER_SERVER
+        variables = variables_of(host, {})
+        names = sorted(filter(_is_of_connection, variables))
+        addresses = {_text(variables[key]) for key in filter(_is_address_name, names)}
         own_address = self._addresses.get(server.id)
-        if not variables or addresses == {own_address}:
+        if not names or addresses == {own_address}:
             return None
-        shown = [_shown(variable, value) for variable, value in sorted(variables.items())]
+        shown = [_shown(key, variables[key]) for key in names]
         sentence = f"The host {name} has {' and '.join(shown)}"
         if addresses:
             address = server.text("ipv4")
             sentence += f", and the server has {as_word(address) if address else 'no ipv4'}"
-        way_out = f"without {' and '.join(sorted(variables))}"
+        way_out = f"without {' and '.join(names)}"
         if addresses and own_address:
             way_out = f"with the same address, or {way_out}"
         return Reason(TAKEN, f"{sentence}: {way_out}, they would be one host.")
 
-    def _is_same(self, root_url: str, added: Server, server: Server) -> bool:
-        """Return whether a server that was added before is this one.
 
-        Two accounts at one URL can number their servers alike, but not create them at the same
-        time. A time that is not known equals any other.
-        """
-        if root_url != self._root_url or added.id != server.id:
-            return False
-        times = {added.text("created_at"), server.text("created_at")}
-        return len(times) == 1 or "" in times
+def variables_of(host: AnsibleHost, of_all: dict[str, Any]) -> dict[str, Any]:
+    """Return what other sources say about a host and its groups, by Ansible's priority.
+
+    ``of_all`` are the variables of the group all, which come first; not every host is in it yet.
+    """
+    groups = [group for group in host.get_groups() if group.name != "all"]
+    of_groups = combine_vars(of_all, get_group_vars(groups))
+    variables: dict[str, Any] = combine_vars(of_groups, host.vars)
+    return variables
 
 
 def _shown(name: str, value: Any) -> str:
@@ -111,19 +118,6 @@ def _shown(name: str, value: Any) -> str:
     if _is_address_name(name) and is_address(text):
         return f"{name} {as_word(text)}"
     return name
-
-
-def _connection_variables(host: AnsibleHost) -> dict[str, Any]:
-    """Return a host's own variables for its address, connection plugin and passwords.
-
-    They are those that Ansible would use: the variables of the host, then those of its groups. The
-    variables of the group all are not those of the host: every server has them, too.
-    """
-    groups = [group for group in host.get_groups() if group.name != "all"]
-    variables: dict[str, Any] = {}
-    for owner in (*sort_groups(groups), host):
-        variables.update(owner.vars)
-    return {name: value for name, value in variables.items() if _is_of_connection(name)}
 
 
 def _text(value: Any) -> str:

@@ -29,9 +29,9 @@ from ..module_utils._errors import OptionError
 from ..module_utils._options import GetOption
 from ..module_utils._text import Show, count_of, first_of, is_plain, one_line
 from ._ansible import OMISSION, compile_once, holds, reason_text, trust
-from ._composed import ComposedHost, GroupTree, Recorder, variables_of
+from ._composed import ComposedHost, GroupTree, Recorder
 from ._groups import safe_group_name
-from ._hints import Known, hint_for
+from ._hints import Meanings, hint_for
 from ._hosts import Host, replace_addresses
 from ._memory import Memory
 
@@ -58,8 +58,8 @@ class Expressions(BaseInventoryPlugin, Constructable):
     """The expressions of an inventory file; ``all`` has them in the order of the options.
 
     It is not a second inventory plugin: Ansible's helpers are methods of these base classes.
-    ``hosts`` are those of all servers, for hints. ``tree`` has the groups of the inventory, and
-    those that keyed_groups put into others.
+    ``fields`` has the variable of each field of the API, for hints. ``tree`` has the groups of the
+    inventory, and those that keyed_groups put into others.
     """
 
     def __init__(self, get_option: GetOption, templar: Templar, extra_vars: Mapping[str, Any]):
@@ -69,7 +69,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
         self._vars = extra_vars if get_option("use_extra_vars") else {}
         self._unused_extra_vars = extra_vars.keys() - self._vars.keys()
         compile_once(templar)
-        self.hosts: list[Host] = []
+        self.fields: dict[str, str] = {}
         self.tree = GroupTree()
         self.all: list[Expression] = []
         self._composed: list[ComposedHost] = []
@@ -105,8 +105,8 @@ class Expressions(BaseInventoryPlugin, Constructable):
         self.all.append(expression)
         return expression
 
-    def excluding_filter(self, host: Host) -> int:
-        """Return the number of the first condition that is true if it excludes the host, else 0.
+    def excluding_filter(self, host: Host) -> str:
+        """Return the first condition that is true, with its number, if it excludes the host.
 
         Raises OptionError if a condition fails: a host must not be kept by accident.
         """
@@ -118,9 +118,11 @@ class Expressions(BaseInventoryPlugin, Constructable):
                 reason = self._reason(expression, str(error))
                 message = f"{expression.label}: failed for {host.server.label}: {reason}"
                 raise OptionError(message) from None  # with the cause, the reason is printed twice
+            if is_true and verb == "include":
+                return ""
             if is_true:
-                return 0 if verb == "include" else number
-        return 0
+                return one_line(f"filters: {number}: exclude: {expression.source}")
+        return ""
 
     def preferences(self, host: Host) -> list[str]:
         """Return the result of each expression of hostnames; an empty text if it is not usable.
@@ -152,13 +154,12 @@ class Expressions(BaseInventoryPlugin, Constructable):
                 expression.failures.clear()
         source = inventory.current_source
         of_all = inventory.groups["all"].get_vars()
-        of_new_hosts = {**of_all, "inventory_file": source, "inventory_dir": basedir(source)}
         for host in hosts:
             base = inventory.hosts.get(host.name)
-            known = variables_of(base, of_all) if base else of_new_hosts
             if not base:
                 base = AnsibleHost(host.name, gen_uuid=False)
-            composed = ComposedHost(host, base, self.tree, known)
+                base.vars = {"inventory_file": source, "inventory_dir": basedir(source)}
+            composed = ComposedHost(host, base, self.tree, of_all)
             self._add_variables(composed)
             self._add_groups(composed)
             self._add_keyed_groups(composed)
@@ -201,7 +202,8 @@ class Expressions(BaseInventoryPlugin, Constructable):
             if value is not _FAILED:
                 variables[name] = value
         replace_addresses(composed.host, variables)
-        composed.add_variables(variables)
+        composed.variables = variables
+        composed.seen = combine_vars(composed.seen, variables)
 
     def _add_groups(self, composed: ComposedHost) -> None:
         """Add the groups whose conditions are true; these don't see each other."""
@@ -271,19 +273,13 @@ class Expressions(BaseInventoryPlugin, Constructable):
     def _hint(self, expression: Expression, reason: str) -> str:
         """Return what is probably meant by an expression that fails, or has no effect."""
         option, _colon, entry = expression.label.partition(": ")
-        prefix = self.get_option("hostvars_prefix")
-        fields = set[str]()
-        others = set[str]()
-        if reason:
-            for host in self.hosts:
-                names = {f"{prefix}{name}" for name in host.server.fields}
-                fields.update(names.intersection(host.variables))
-            others |= fields
+        others = set(self.fields.values())
         if reason and option in ("compose", "groups", "keyed_groups"):
             others.update(*(composed.seen for composed in self._composed))
+        prefix = self.get_option("hostvars_prefix")
         composed = self.get_option("compose") or {}
-        known = Known(prefix, fields, others, composed, self._unused_extra_vars)
-        return hint_for(option, entry, str(expression.source).strip(), reason, known)
+        meanings = Meanings(prefix, self.fields, others, composed, self._unused_extra_vars)
+        return hint_for(option, entry, str(expression.source).strip(), reason, meanings)
 
 
 def _name_from(value: Any) -> str:

@@ -6,10 +6,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 from itertools import chain
-from typing import Any
 
 from ansible.inventory.group import to_safe_group_name
 
@@ -45,25 +44,21 @@ class ReservedNames:
         for name in get_option("groups") or {}:
             self._written.append(("groups", str(name)))
         for entry in get_option("keyed_groups") or []:
-            self._add_entry(entry, get_option("leading_separator"))
+            prefix = entry.get("prefix", "")
+            separator = entry.get("separator", "_")
+            if prefix == "" and get_option("leading_separator") is False:
+                separator = ""
+            start = safe_group_name(f"{prefix}{separator}")
+            default = entry.get("default_value")
+            if start:
+                self.prefixes[start] = "of keyed_groups"
+            elif default:
+                self.groups[safe_group_name(str(default))] = _MADE
+            parent = str(entry.get("parent_group") or "")
+            if parent and "{" not in parent:
+                self._written.append(("keyed_groups", parent))
         for option, name in self._written:
             self.groups[safe_group_name(name)] = f"of the option {option}"
-
-    def _add_entry(self, entry: Mapping[str, Any], leading_separator: bool) -> None:
-        """Add what is known of the groups that an entry of keyed_groups makes."""
-        prefix = entry.get("prefix", "")
-        separator = entry.get("separator", "_")
-        if prefix == "" and leading_separator is False:
-            separator = ""
-        start = safe_group_name(f"{prefix}{separator}")
-        default = entry.get("default_value")
-        if start:
-            self.prefixes[start] = "of keyed_groups"
-        elif default:
-            self.groups[safe_group_name(str(default))] = _MADE
-        parent = str(entry.get("parent_group") or "")
-        if parent and "{" not in parent:
-            self._written.append(("keyed_groups", parent))
 
     def add(self, names: Iterable[str]) -> None:
         """Add the names of groups that were created from values."""

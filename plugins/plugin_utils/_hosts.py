@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -81,21 +81,40 @@ class Host:
     replaced: set[str] = field(default_factory=set)
 
 
+def variable_names(servers: Iterable[Server], prefix: str, show: Show) -> dict[str, str]:
+    """Return the variable of each field that can become one; ``show`` the others, if any."""
+    fields = set[str]().union(*(server.fields for server in servers))
+    names = {}
+    for field_name in fields:
+        variable = f"{prefix}{field_name}"
+        # In JSON, Ansible gives keys such as __ansible_vault a meaning.
+        is_of_ansible = variable.lstrip("_").startswith("ansible_")
+        if is_of_ansible or variable in RESERVED_VARIABLES or not is_identifier(variable):
+            continue
+        names[field_name] = variable
+    left_out = fields.difference(names)
+    if left_out:
+        show(f"Fields that can't become variables: {summarise(left_out)}.")
+    return names
+
+
 def hosts_from(
-    servers: Collection[Server], prefix: str, has_loopback: bool, show: Show
+    servers: Iterable[Server], names: Mapping[str, str], has_loopback: bool
 ) -> list[Host]:
-    """Turn servers into hosts with variables; ``show`` fields that Ansible reserves, if any.
+    """Turn servers into hosts with variables; ``names`` is what variable_names() returns.
 
     ``has_loopback``: the API is on this machine, so that its servers can be, too.
     """
-    names = _variable_names(servers, prefix, show)
     hosts = []
     for server in servers:
         variables = {}
         for key, value in server.fields.items():
             if key in names:
                 variables[names[key]] = mark(value)
-        address = _usable_address(server, has_loopback)
+        address = server.text("ipv4")
+        is_usable = has_loopback or not address.startswith("127.")
+        if not (is_usable and _is_unicast_ipv4(address)):
+            address = ""
         variables["ansible_host"] = address or NO_ADDRESS
         host = Host(server, variables, address=address)
         # A missing name is reported with the other fields that are missing.
@@ -103,37 +122,6 @@ def hosts_from(
             host.preferences.append(server.text("name"))
         hosts.append(host)
     return hosts
-
-
-def _variable_names(servers: Iterable[Server], prefix: str, show: Show) -> dict[str, str]:
-    """Return the variable of each field that can become one; ``show`` the others."""
-    fields = set[str]().union(*(server.fields for server in servers))
-    names = {}
-    for field_name in fields:
-        variable = f"{prefix}{field_name}"
-        if _can_be_variable(variable):
-            names[field_name] = variable
-    left_out = fields.difference(names)
-    if left_out:
-        show(f"Fields that can't become variables: {summarise(left_out)}.")
-    return names
-
-
-def _can_be_variable(name: str) -> bool:
-    if not is_identifier(name) or name in RESERVED_VARIABLES:
-        return False
-    # In JSON, Ansible gives keys such as __ansible_vault a meaning.
-    return not name.lstrip("_").startswith("ansible_")
-
-
-def _usable_address(server: Server, has_loopback: bool) -> str:
-    """Return the address of a server, or an empty text if Ansible can't use it."""
-    address = server.text("ipv4")
-    if not _is_unicast_ipv4(address):
-        return ""
-    if address.startswith("127.") and not has_loopback:
-        return ""
-    return address
 
 
 def replace_addresses(host: Host, variables: dict[str, Any]) -> None:
@@ -159,18 +147,15 @@ def report_servers(hosts: Collection[Host], warn: Show) -> None:
     fields = [name for name in FIELDS if name != "ipv4"]
     for message in describe_unusable(servers, fields):
         warn(message)
-    _report_missing_addresses(hosts, warn)
-    _report_shared_addresses(hosts, warn)
-
-
-def _report_missing_addresses(hosts: Iterable[Host], warn: Show) -> None:
-    """Warn of servers that can't be reached, because of the API or of ``compose``."""
     without_ipv4 = []
     composed: dict[str, list[Server]] = {name: [] for name in ADDRESSES}
+    reached = []
     for host in hosts:
         for name in host.replaced:
             composed[name].append(host.server)
-        if not host.address and host.variables["ansible_host"] == NO_ADDRESS:
+        if host.variables["ansible_host"] == host.address:
+            reached.append(host)
+        elif not host.address and host.variables["ansible_host"] == NO_ADDRESS:
             without_ipv4.append(host.server)
     if without_ipv4:
         count = count_of(len(without_ipv4), "server")
@@ -178,17 +163,18 @@ def _report_missing_addresses(hosts: Iterable[Host], warn: Show) -> None:
             f"No usable IPv4 address for {count}: {summarise_servers(without_ipv4)}, so "
             f"ansible_host is {NO_ADDRESS}"
         )
-    for name, servers in composed.items():
-        if servers:
-            shown = f"{count_of(len(servers), 'server')}: {summarise_servers(servers)}"
-            warn(f"compose: {name}: not an address for {shown}, so it is {NO_ADDRESS}")
+    for name, without_address in composed.items():
+        if without_address:
+            count = count_of(len(without_address), "server")
+            shown = summarise_servers(without_address)
+            warn(f"compose: {name}: not an address for {count}: {shown}, so it is {NO_ADDRESS}")
+    _report_shared_addresses(reached, warn)
 
 
-def _report_shared_addresses(hosts: Iterable[Host], warn: Show) -> None:
-    """Warn of servers with the same address, unless ``compose`` has set another one."""
-    reached = [host for host in hosts if host.variables["ansible_host"] == host.address]
-    uses = Counter(host.address for host in reached)
-    sharing = [host for host in reached if uses[host.address] > 1]
+def _report_shared_addresses(hosts: Collection[Host], warn: Show) -> None:
+    """Warn of servers with the same address, by which Ansible reaches these hosts."""
+    uses = Counter(host.address for host in hosts)
+    sharing = [host for host in hosts if uses[host.address] > 1]
     if not sharing:
         return
     servers = summarise_servers(host.server for host in sharing)

@@ -15,13 +15,21 @@ from ._existing_hosts import ExistingHosts
 from ._hosts import Host
 
 
-def add_groups(inventory: Any, hosts: Iterable[Host], common_group: str) -> None:
-    """Add the group of all hosts, and the groups of each host."""
+def add_groups(
+    inventory: Any, hosts: Iterable[Host], common_group: str, parents: Iterable[tuple[str, str]]
+) -> None:
+    """Add the group of all hosts and the groups of each host, and put groups into their parents.
+
+    ``parents`` are (parent, child) pairs that were checked.
+    """
     groups = {common_group}
     for host in hosts:
         groups.update(host.groups)
     for group in sorted(groups):
         inventory.add_group(group)
+    for parent, child in parents:
+        inventory.add_group(parent)
+        inventory.add_child(parent, child)
 
 
 def add_hosts(inventory: Any, hosts: Iterable[Host], existing: ExistingHosts) -> None:
@@ -80,10 +88,3 @@ class _Variables:
             accepted.add(name)
             if is_text:
                 taggers[not is_plain(value)] = tagger(added.vars[name])
-
-
-def add_parents(inventory: Any, parents: Iterable[tuple[str, str]]) -> None:
-    """Put groups into others, given as (parent, child) pairs that were checked."""
-    for parent, child in parents:
-        inventory.add_group(parent)
-        inventory.add_child(parent, child)

@@ -44,23 +44,12 @@ class Reason(NamedTuple):
         return f"{self.kind}. {self.details}".rstrip()
 
 
-NOT_UNIQUE = Reason("other servers have the same name")
-EMPTY = Reason("a host name can't be empty")
-TOO_LONG = Reason(f"a host name can't have more than {_LONGEST} characters")
-WRONG_START = Reason("a host name can't start with a dot or a hyphen")
-THIS_MACHINE = Reason("this machine has such a name or address")
-OTHER_ADDRESS = Reason("a host name can't be an address that the server does not have")
-CHARACTERS = Reason("a host name can't have other characters than letters, digits, ., _ and -")
-VARIABLE_FILE = Reason("a host name can't end like a file with variables")
+# Kinds of reasons.
 GROUP = "groups have or could get the same name"
 TAKEN = "hosts of other sources have the same name"
 
 # Returns why a server can't be the host with a name, which another source has added.
 Obstacle = Callable[[str, Server], "Reason | None"]
-
-
-def _no_obstacle(_name: str, _server: Server) -> None:
-    """Nothing is known about the hosts of other sources."""
 
 
 class NameRules:
@@ -78,7 +67,7 @@ class NameRules:
         groups: Mapping[str, str],
         prefixes: Mapping[str, str] = PREFIXES_OF_FIELDS,
         hosts: Container[str] = (),
-        obstacle: Obstacle = _no_obstacle,
+        obstacle: Obstacle = lambda _name, _server: None,
         variable_files: Iterable[str] = (),
     ) -> None:
         self.obstacle = obstacle
@@ -111,10 +100,12 @@ class NameRules:
         if reason:
             return reason
         if wanted != name:
-            return self.obstacle(wanted, server) or NOT_UNIQUE
+            return self.obstacle(wanted, server) or Reason("other servers have the same name")
         if _unsafe_run.search(first):
-            return CHARACTERS
-        return VARIABLE_FILE
+            return Reason(
+                "a host name can't have other characters than letters, digits, ., _ and -"
+            )
+        return Reason("a host name can't end like a file with variables")
 
     def _safe(self, text: str) -> str:
         """Replace each run of characters that a host name can't have by an underscore.
@@ -127,27 +118,26 @@ class NameRules:
             name = f"{start}_{end}"
         return name
 
-    def _problem(self, name: str, server: Server) -> Reason | None:
+    def _problem(self, name: str, server: Server) -> Reason | None:  # noqa: PLR0911  # a ladder
         """Return why a server must not have a name, whatever other hosts there are."""
         if not name:
-            return EMPTY
+            return Reason("a host name can't be empty")
         if len(name) > _LONGEST:
-            return TOO_LONG
+            return Reason(f"a host name can't have more than {_LONGEST} characters")
         if name[0] in "-.":
-            return WRONG_START
+            return Reason("a host name can't start with a dot or a hyphen")
         if is_localhost(name):
-            return THIS_MACHINE
-        if _is_address_of_another(name, server):
-            return OTHER_ADDRESS
+            return Reason("this machine has such a name or address")
+        # A pattern with this address would address the server, and not the machine that has it.
+        if name.count(".") == 3 and _packed_address(name):
+            fields = {**server.fields, "name": ""}
+            if name not in fields.values():
+                return Reason("a host name can't be an address that the server does not have")
         if name in self._hosts:
             return None
-        return self._group_problem(name)
-
-    def _group_problem(self, name: str) -> Reason | None:
-        """Return which group a name would hide, or a group that could be made."""
         if name in self._groups:
             return Reason(GROUP, f"{name} is a group {self._groups[name]}.")
-        # Other names can't be those of groups.
+        # Groups can't have hyphens and dots in their names.
         if name.startswith(self._starts) and "-" not in name and "." not in name:
             start = next(filter(name.startswith, self._starts))
             return Reason(GROUP, f"Groups {self._prefixes[start]} start with {start}.")
@@ -181,17 +171,14 @@ class Naming(NamedTuple):
         for each in sorted(self.renamed, key=lambda each: each.server.label):
             kinds.setdefault(each.reason.kind, []).append(each)
         for kind, renamed in kinds.items():
+            start = "1 server does not have its preferred name"
+            if len(renamed) > 1:
+                start = f"{len(renamed):,} servers do not have their preferred names"
             shown = first_of(list(map(str, renamed)), _SHOWN)
-            message = f"{_start(len(renamed))}, because {kind}: {shown}."
+            sentences = [f"{start}, because {kind}: {shown}."]
+            sentences += [each.reason.details for each in renamed[:_SHOWN]]
             # Several servers can have the same details.
-            details = dict.fromkeys(each.reason.details for each in renamed[:_SHOWN])
-            yield " ".join([message, *filter(None, details)])
-
-
-def _start(number: int) -> str:
-    if number == 1:
-        return "1 server does not have its preferred name"
-    return f"{number:,} servers do not have their preferred names"
+            yield " ".join(filter(None, dict.fromkeys(sentences)))
 
 
 def assign_names(preferences: Collection[tuple[Server, list[str]]], rules: NameRules) -> Naming:
@@ -209,8 +196,17 @@ def assign_names(preferences: Collection[tuple[Server, list[str]]], rules: NameR
     uses: Counter[str] = Counter()  # how many servers have proposed a name
     unnamed = [(server, rules.candidates(server, texts)) for server, texts in preferences]
     while unnamed:
-        proposals = [(server, _next(server, candidates)) for server, candidates in unnamed]
-        uses.update(name for _server, name in proposals)
+        proposals = []
+        for server, candidates in unnamed:
+            name = next(candidates, None)
+            if name is None:
+                raise OptionError(
+                    f"hostnames: no name is left for the server {as_word(server.id)}: no host can "
+                    "have its names and its id, or other hosts or groups have them.",
+                    "Set hostnames to other expressions, or prefix in keyed_groups.",
+                )
+            proposals.append((server, name))
+            uses[name] += 1
         for server, name in proposals:
             if name and uses[name] == 1 and not rules.obstacle(name, server):
                 names[server.id] = name
@@ -227,28 +223,6 @@ def assign_names(preferences: Collection[tuple[Server, list[str]]], rules: NameR
 
 def _first(texts: Iterable[str]) -> str:
     return next(filter(None, texts), "")
-
-
-def _next(server: Server, candidates: Iterator[str]) -> str:
-    """Return the next candidate of a server, or raise OptionError if there is none."""
-    for name in candidates:
-        return name
-    raise OptionError(
-        f"hostnames: no name is left for the server {as_word(server.id)}: no host can have its "
-        "names and its id, or other hosts or groups have them.",
-        "Set hostnames to other expressions, or prefix in keyed_groups.",
-    )
-
-
-def _is_address_of_another(name: str, server: Server) -> bool:
-    """Return whether a name is a dotted quad that no field of the server but its name has.
-
-    A pattern with this address would address the server instead of the machine that has it.
-    """
-    if name.count(".") != 3 or not _packed_address(name):
-        return False
-    others = [value for field, value in server.fields.items() if field != "name"]
-    return name not in others
 
 
 def is_localhost(name: str) -> bool:

@@ -61,12 +61,14 @@ def composed(*servers: dict[str, Any], **options: Any) -> tuple[list[Host], list
     Returns the hosts, with what the options add to them, and the warnings.
     """
     expressions = expressions_with(**options)
+    hosts = []
     for number, fields in enumerate(servers):
         host = host_with(number, **fields)
         host.name = f"h{number}"
-        expressions.hosts.append(host)
-    expressions.compose_all(expressions.hosts, InventoryData())
+        hosts.append(host)
+        expressions.fields.update({name: f"server_management_{name}" for name in fields})
+    expressions.compose_all(hosts, InventoryData())
     expressions.apply()
     warnings: list[str] = []
     expressions.report(len(servers), warnings.append)
-    return expressions.hosts, warnings
+    return hosts, warnings

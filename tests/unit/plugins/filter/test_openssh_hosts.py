@@ -207,6 +207,12 @@ JUMP_HOSTS = yaml.safe_load("""
 - [["-o ProxyCommand='ssh -W %h:%p a@bastion'", '', ''], [bastion]]
 - [[-o ProxyCommand='exec /usr/bin/ssh -p 22 web nc %h', -J bastion, ''], [bastion, web]]
 - [[-o 'ProxyCommand sh -c "ssh -J web -W %h db"', '', -J bastion], [bastion, db]]
+# What else can be around the name, and around ssh.
+- - ['-J ssh://a@bastion:22/', -J a=b@web, '-o ProxyCommand=''"ssh" -W %h:%p db''']
+  - [bastion, db, web]
+- - [-o ProxyCommand='$(command -v ssh) -Jbastion a', -o ProxyCommand='sh -c "ssh web; true"', -o
+     ProxyCommand='(ssh -q a=b@db|tee log)']
+  - [bastion, db, web]
 - [[-o ProxyCommand='nc -x bastion %h %p', -o ProxyCommand='a web', ''], []]
 - [[-J other -o ProxyCommand='ssh bastion', '', ''], []]
 """)

@@ -39,11 +39,13 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._existing_
 from ansible_collections.server_management.cloud.plugins.plugin_utils._expressions import (
     Expressions,
 )
-from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import hosts_from
+from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import (
+    hosts_from,
+    variable_names,
+)
 from ansible_collections.server_management.cloud.plugins.plugin_utils._inventory import (
     add_groups,
     add_hosts,
-    add_parents,
 )
 from sandbox.account import SERVER
 from support.expressions import is_trusted, load
@@ -99,7 +101,8 @@ def inventory_of_another_source():
 
 
 def hosts_of_servers():
-    hosts = hosts_from(SERVERS, "server_management_", True, print)
+    names = variable_names(SERVERS, "server_management_", print)
+    hosts = hosts_from(SERVERS, names, True)
     for number, host in enumerate(hosts):
         host.name = f"app-{number}.example"
         host.groups = ["server_management"]
@@ -118,9 +121,8 @@ def read_ours(file, extra_vars):
         expressions.report(len(hosts), reported.append)
     except OptionError as error:
         return None, str(error)
-    add_groups(inventory, hosts, "server_management")
+    add_groups(inventory, hosts, "server_management", expressions.tree.added)
     add_hosts(inventory, hosts, ExistingHosts(inventory, "", hosts, []))
-    add_parents(inventory, expressions.tree.added)
     return contents_of(inventory), "".join(reported)
 
 

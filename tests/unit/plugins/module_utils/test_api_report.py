@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 import json
+import sys
 
 import pytest
 import yaml
@@ -215,3 +216,10 @@ def test_without_a_connection_no_request_was_sent(api, port, code):
     result = run_module("api_info", {"base_url": url, "api_token": TOKEN}).result
     assert result["error"]["code"] == code
     assert result["report"]["requests"] == 0
+
+
+def test_without_the_library_requests_no_request_was_sent(api, monkeypatch):
+    monkeypatch.setitem(sys.modules, "requests", None)
+    found = report(api)
+    assert found["error_code"] == "missing_library"
+    assert found["requests"] == 0

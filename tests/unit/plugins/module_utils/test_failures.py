@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from ansible_collections.server_management.cloud.plugins.module_utils._failures import (
+    no_socks,
     retry_after,
     shown_url,
     status_error,
@@ -161,7 +162,7 @@ def test_retry_after_is_seconds_or_a_date(value, seconds):
 
 REQUEST = Request("GET", "/things", "things:read", "list of things", next_step="Look elsewhere.")
 TOKEN = 'sk/live+"7\\q%&<>~aZ_longer-token=='
-CONNECTION = Connection("https://h", TOKEN, token_origin="api_token_file", token_path="/token")
+CONNECTION = Connection("https://h", TOKEN, token_source="api_token_file", token_path="/token")
 
 
 def error_of(status, body=b"", headers=None, url="https://h/things", connection=CONNECTION):
@@ -315,20 +316,22 @@ EXECUTABLE = "/opt/env/bin/python"
 
 
 PYTHONS = yaml.safe_load("""
-- [/home/me/.local/share/pipx/venvs/ansible, /usr, true, true, '`pipx inject ansible requests`']
-- [/home/me/.local/share/uv/tools/ansible-core, /usr, false, true,
-   "`uv tool install --with requests ansible-core`, with its other options --with, if any"]
-- [/opt/env, /usr, true, true, '`/opt/env/bin/python -m pip install requests`']
-- [/opt/env, /usr, false, true, '`uv pip install --python /opt/env/bin/python requests`']
-- [/usr, /usr, true, true,
-   &system the system's package python3-requests (`apt install python3-requests`)]
+- [/home/me/.local/share/pipx/venvs/ansible, /usr, true, true, '`pipx inject ansible {0}`']
+- - /home/me/.local/share/uv/tools/ansible-core
+  - /usr
+  - false
+  - true
+  - "`uv tool install --with {0} ansible-core`, with its other options --with, if any"
+- [/opt/env, /usr, true, true, '`/opt/env/bin/python -m pip install {0}`']
+- [/opt/env, /usr, false, true, '`uv pip install --python /opt/env/bin/python {0}`']
+- [/usr, /usr, true, true, &system "the system's package {1} (`apt install {1}`)"]
 - [/usr, /usr, false, false, *system]
-- [/usr, /usr, true, false, '`/opt/env/bin/python -m pip install requests`']
+- [/usr, /usr, true, false, '`/opt/env/bin/python -m pip install {0}`']
 """)
 
 
 @pytest.mark.parametrize(("prefix", "base", "pip", "marker", "command"), PYTHONS)
-def test_a_missing_requests_names_the_command_for_the_python_that_lacks_it(
+def test_a_missing_library_names_the_command_for_the_python_that_lacks_it(
     prefix, base, pip, marker, command, tmp_path, monkeypatch
 ):
     if marker:
@@ -341,5 +344,11 @@ def test_a_missing_requests_names_the_command_for_the_python_that_lacks_it(
     monkeypatch.setattr(importlib.util, "find_spec", found.get)
     error = unusable_requests(ModuleNotFoundError(name="requests"))
     assert str(error) == (
-        f"The Python library requests is not installed for {EXECUTABLE}. Install it: {command}."
+        f"The Python library requests is not installed for {EXECUTABLE}. "
+        f"Install it: {command.format('requests', 'python3-requests')}."
+    )
+    error = no_socks(Route("https://h"))
+    assert str(error) == (
+        "Cannot reach h:443: the Python library PySocks is not installed. "
+        f"Install it: {command.format('PySocks', 'python3-socks')}, or use a proxy for HTTP."
     )

@@ -14,10 +14,9 @@ from ansible_collections.server_management.cloud.plugins.module_utils._options i
     RULES,
     VERSION,
     Connection,
-    connection_argument_spec,
     connection_from,
     convert,
-    resolve,
+    resolve_options,
 )
 
 URL = "https://api.example.com"
@@ -36,7 +35,7 @@ def folder(tmp_path):
 
 def connect(written, folder=""):
     """Return the connection for options that a user has written, beside base_url."""
-    options = resolve({"base_url": URL, **written}, RULES, str(folder))
+    options = resolve_options({"base_url": URL, **written}, RULES, str(folder))
     return connection_from(options, "2.21.0")
 
 
@@ -77,14 +76,14 @@ PRECEDENCE = yaml.safe_load("""
 """)
 
 
-@pytest.mark.parametrize(("written", "in_environment", "value", "origin"), PRECEDENCE)
+@pytest.mark.parametrize(("written", "in_environment", "value", "source"), PRECEDENCE)
 def test_a_value_is_written_or_of_the_environment_or_the_default(
-    written, in_environment, value, origin, monkeypatch
+    written, in_environment, value, source, monkeypatch
 ):
     monkeypatch.setenv("SERVER_MANAGEMENT_RETRIES", in_environment)
-    options = resolve(written, RULES)
+    options = resolve_options(written, RULES)
     assert options.values["retries"] == value
-    assert options.origins["retries"] == origin
+    assert options.sources["retries"] == source
 
 
 def test_an_invalid_value_of_the_environment_names_its_variable(monkeypatch):
@@ -304,5 +303,4 @@ def test_a_long_timeout_is_limited_to_what_sockets_can_wait():
 
 
 def test_the_token_has_no_log():
-    spec = connection_argument_spec()
-    assert spec["api_token"]["no_log"] is True
+    assert RULES["api_token"]["no_log"] is True

@@ -55,6 +55,9 @@ UNKNOWN = yaml.safe_load(r"""
 - [[conditional_groups, label_selector], 'conditional_groups (here: groups), label_sel']
 # The names of options of proxmox and ini that are near to options with another meaning.
 - [[facts_prefix, token_id], 'facts_prefix (here: hostvars_prefix), token_id: there']
+- [[token_secret, zones], 'token_secret (here: api_token), zones (here: regions)']
+- [[query_filters, inventory_hostname], 'query_filters (here: filters), inventory_host']
+- [[exclude_host_filters, var_prefix], 'exclude_host_filters (here: filters), var_pref']
 """)
 
 
@@ -270,7 +273,8 @@ UNUSABLE = yaml.safe_load("""
 - [filters, [{exclude: ' '}], 'exclude: must be a condition that is not empty.']
 - - filters
   - [{exclude: [x]}]
-  - 'exclude: must be an expression, not a list. Write "[server_management_region]".'
+  - 'exclude: must be an expression, not a list. Write a condition such as
+     "server_management_status == ''running''".'
 - - filters
   - [{exclude: x}, {include: y}]
   - "an include that no exclude follows has no effect, because servers that match no condition are
@@ -279,7 +283,15 @@ UNUSABLE = yaml.safe_load("""
 - - compose
   - {net: {zone: x}}
   - 'net: must be an expression, not a mapping. Write "{''zone'': server_management_region}".'
-- [groups, {a: [x]}, 'a: must be an expression, not a list. Write "[server_management_region]".']
+- [compose, {a: [x]}, 'a: must be an expression, not a list. Write "[server_management_region]".']
+- - groups
+  - {a: [x]}
+  - 'a: must be an expression, not a list. Write a condition such as "server_management_status ==
+     ''running''".'
+- - compose
+  - {b: null, a: ' ', c: x}
+  - "a, b: must not be empty. Leave out entries without an expression."
+- [groups, {a: null}, 'a: must not be empty. Leave out entries without an expression.']
 - [groups, {'': x}, a group must have a name.]
 - [keyed_groups, [x], &key each entry must be a mapping with a key.]
 - [keyed_groups, [{prefix: x}], *key]

@@ -48,8 +48,8 @@ MISTAKES = yaml.safe_load("""
 - ['compose: a', login, &extra 'it is an extra variable: set use_extra_vars: true', quotes, bob]
 - ['compose: ansible_user', login, *extra, quotes, bob]
 - ['groups: a', login == 'bob', *extra, default, [a]]
-- ['compose: a', rack ~ '',
-   &some 'only some hosts have this variable: add the filter default', mean, r1]
+- ['compose: a', rack ~ '', &some 'only some hosts have this variable: add the filter default',
+   mean, r1]
 - ['compose: a', server_management_backup, *some, mean, daily]
 - ['groups: a', server_management_backup == 'daily', *some, mean, [a]]
 - ['keyed_groups: rack', rack, *some, mean, [_r1]]
@@ -62,6 +62,12 @@ MISTAKES = yaml.safe_load("""
 - ['compose: ansible_ssh_private_key_file', ~/.ssh/id, if text is meant, *fields, ~/.ssh/id]
 - ['compose: ansible_ssh_common_args', -o ProxyJump=bastion, if text is meant, *fields,
    -o ProxyJump=bastion]
+- ['compose: ansible_ssh_common_args', '-o ProxyCommand="ssh -W %h:%p b"', if text is meant,
+   *fields, '-o ProxyCommand="ssh -W %h:%p b"']
+- ['compose: ansible_become_user', root, write "'root'", *fields, root]
+- ['compose: ansible_network_os', ios, write "'ios'", *fields, ios]
+- ['compose: ansible_port', ssh_port, *fields, quotes, null]
+- ['compose: ansible_password', sekret, *fields, quotes, null]
 - ['compose: ansible_user', "tags['ssh_user']",
    &tags the API has no tags; the fields of servers are, quotes, null]
 - ['compose: ansible_user', labels.user, *tags, quotes, null]
@@ -73,6 +79,12 @@ MISTAKES = yaml.safe_load("""
 - ['compose: ansible_host', public_ip_address,
    &address "ansible_host is the API's ipv4 already: leave it out", quotes, 192.0.2.1]
 - ['compose: ansible_host', private_ip | default(public_ip), *address, quotes, 192.0.2.1]
+# Lists of other plugins: an item of the text here would be one character.
+- ['compose: ansible_host', 'ipv4[0]', *address, mean, 192.0.2.1]
+- ['compose: a', 'ipv4[0]', *fields, mean, null]
+- ['compose: a', ipv4 | first, *fields, mean, null]
+- ['keyed_groups: regions[-1]', 'regions[-1]', *fields, mean, null]
+- ['compose: a', 'name[0:3]', 'did you mean server_management_name?', *fields, web]
 # Names of hosts.
 - ['hostnames: tag:Name', 'tag:Name', the server's name is the default, *fields, null]
 - ['hostnames: instance_id', instance_id, *fields, mean, null]
@@ -80,12 +92,16 @@ MISTAKES = yaml.safe_load("""
 - ['compose: inventory_hostname', server_management_id, 'names of hosts, use hostnames', *fields,
    null]
 # Braces.
-- ['compose: a', "{{ server_management_name }}",
+- ['compose: a', '{{ server_management_name }}',
    &braces 'expressions have no braces: write server_management_name instead of {{ server_manage',
    *fields, web-1]
 - ['compose: a', "'x-{{ server_management_name }}'", *braces, *fields, x-web-1]
 - ['compose: a', '{% if x %}1{% endif %}', *braces, *fields, null]
 - ['groups: a', "{{ server_management_name }} == 'web-1'", *braces, *fields, [a]]
+- ['compose: ansible_user', "{{ admin | default('y') }}",
+   "no braces: write admin | default('y') instead of {{ admin | default('y') }}", *fields, y]
+- ['compose: a', '{{ region }}', 'write region instead of {{ region }}', *fields, null]
+- ['compose: a', '{{ ansible_host }}-{{ x }}', write ansible_host instead, *fields, null]
 # Without a hint.
 - ['compose: a', server_management_name.nope(), '', *fields, null]
 - ['compose: a', server_management_name |, '', quotes, null]
@@ -101,11 +117,11 @@ server_management_tags tags labels server_management_labels instance_tags
 server_management_private_ip server_management_role server_management_state server_management_type
 server_management_image server_management_hostname server_management_ipv6
 server_management_updated_at server_management_zone instance_type location placement vpc_id flavor
-private_ipv4 public_ip hcloud_location proxmox_pool os_profile powerstate resource_group
+private_ipv4 public_ip hcloud_location label proxmox_pool os_profile powerstate resource_group
 datacenter
 """
 for variable in OF_OTHERS.split():
-    asked_for_tags = variable.endswith(("tags", "labels"))
+    asked_for_tags = variable.endswith(("tags", "labels"))  # "label" is a name elsewhere
     expected = TAGS if asked_for_tags else f"({FIELDS}"
     MISTAKES.append(("keyed_groups: k", variable, expected, "did you mean", None))
 
@@ -124,19 +140,21 @@ def result_of(place, expression, **others):
     }
     expressions = expressions_with({"login": "bob"}, **{option: entries[option], **others})
     inventory = InventoryData()
+    hosts = []
     for number, fields in enumerate(({**SERVER, "backup": "daily"}, SERVER)):
         host = host_with(number, **{**fields, "name": "web-1"})
-        expressions.hosts.append(host)
+        hosts.append(host)
+        expressions.fields.update({name: f"server_management_{name}" for name in fields})
         if option == "hostnames":
             host.preferences = expressions.preferences(host)
         host.name = f"h{number}"
         inventory.add_host(host.name)
     inventory.set_variable("h0", "rack", "r1")
-    expressions.compose_all(expressions.hosts, inventory)
+    expressions.compose_all(hosts, inventory)
     expressions.apply()
     reported = []
     expressions.report(2, reported.append)
-    host = expressions.hosts[0]
+    host = hosts[0]
     if option == "compose":
         return host.variables.get(entry), "".join(reported)
     return host.preferences if option == "hostnames" else host.groups, "".join(reported)
@@ -154,11 +172,11 @@ def followed(expression, message):
         return re.sub(name, "(8000 + 22)", expression)
     if SEARCH in message:
         return re.sub(r"\| regex_search", "is search", expression)
-    if "have no braces" in message:
+    if "no braces" in message:
         joined = re.sub(r"'(.*)\{\{ (\w+) }}'", r"'\1' ~ \2", expression)
-        return re.sub(r"\{\{ (\w+) }}", r"\1", joined)
-    if quoted := re.search(r"""write "('.*')", with""", message):
-        return quoted[1]
+        return re.sub(r"\{\{ (.+?) }}", r"\1", joined)
+    if quoted := re.search(r"""write (".*"), with""", message):
+        return yaml.safe_load(quoted[1])
     return expression
 
 
@@ -188,7 +206,7 @@ def test_another_prefix_of_the_file_is_the_one_that_is_meant(name):
     host = host_with(region="eu-1")
     host.name = "h0"
     host.variables["vm_region"] = host.variables.pop("server_management_region")
-    expressions.hosts = [host]
+    expressions.fields = {"region": "vm_region"}
     expressions.compose_all([host], InventoryData())
     reported = []
     expressions.report(1, reported.append)

@@ -19,6 +19,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts imp
     hosts_from,
     report_servers,
     set_host_key_aliases,
+    variable_names,
 )
 from sandbox.account import SERVER
 
@@ -30,13 +31,13 @@ def hosts_with(*addresses):
         fields = {**SERVER, "name": f"n{number}", "ipv4": address}
         server = Server(f"srv_{number}", fields)
         servers.append(server)
-    return hosts_from(servers, "x_", False, print)
+    return hosts_from(servers, variable_names(servers, "x_", print), False)
 
 
 def host_of(fields, prefix="x_", has_loopback=False):
     """Return the host of a server with only these fields."""
     server = Server("srv_1", fields)
-    (host,) = hosts_from([server], prefix, has_loopback, print)
+    (host,) = hosts_from([server], variable_names([server], prefix, print), has_loopback)
     return host
 
 
@@ -176,7 +177,7 @@ def test_no_field_becomes_a_variable_with_a_meaning_for_ansible():
 def test_a_field_without_a_variable_is_named_and_causes_no_warning():
     server = Server("srv_1", {**SERVER, "a-b": 1})
     lines = []
-    hosts = hosts_from([server], "x_", False, lines.append)
+    hosts = hosts_from([server], variable_names([server], "x_", lines.append), False)
     assert lines == ["Fields that can't become variables: a-b."]
     assert warnings_about(hosts) == []
 

@@ -32,7 +32,7 @@ def test_hosts_are_in_the_order_in_which_they_are_added_in_all_too():
     second = [new_host("a"), new_host("c"), new_host("e")]
     first[1].groups.append("other")
     for hosts in (first, second):
-        add_groups(inventory, hosts, "fleet")
+        add_groups(inventory, hosts, "fleet", [])
         add_hosts(inventory, hosts, existing)
         inventory.reconcile_inventory()
     order = "[d, b, c, a, e]"
@@ -48,7 +48,7 @@ def test_a_group_with_the_name_of_a_host_stays_as_it_is():
     inventory.add_host("static", "web")
     host = new_host("web")
     host.variables.update({"text": "x", "template": mark("{{ 1 }}")})
-    add_groups(inventory, [host], "fleet")
+    add_groups(inventory, [host], "fleet", [])
     add_hosts(inventory, [host], ExistingHosts(inventory, "https://a", [], []))
     variables = inventory.hosts["web"].vars
     assert (variables["text"], variables["template"]) == ("x", "{{ 1 }}")
