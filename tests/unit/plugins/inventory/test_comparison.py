@@ -287,7 +287,7 @@ def random_expression(random, levels=3):
 def test_random_files_give_what_ansible_gives(seed):
     random = Random(seed)
     composed, second, group, twin, key, other = (random_expression(random) for _part in range(6))
-    file = {"extra_vars": random.choice(EXTRA_VARS)}
+    file: dict[str, Any] = {"extra_vars": random.choice(EXTRA_VARS)}
     file["compose"] = {"composed": composed, "second": second}
     file["groups"] = {"a-b": group, "a_b": twin}
     file["keyed_groups"] = [{"key": key, **random.choice(OPTIONS)}]
