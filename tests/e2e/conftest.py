@@ -245,6 +245,14 @@ def sources(runner, tmp_path):
         yield Sources(runner, tmp_path, stack)
 
 
+def write_program(path, text):
+    """Write a program that can be run, and return its path."""
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
 def need_ssh(runner):
     """Skip the test on a machine without ssh."""
     if shutil.which("ssh", path=runner.environment["PATH"]) is None:

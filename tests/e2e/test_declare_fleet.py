@@ -29,13 +29,13 @@ fleet:
     region: eu-2
 """
 # Names that YAML reads as something else, or that Ansible could read as a template.
-NAMES = [
-    "yes", "null", "12", "1e3", "0x10", "2026-01-01", "a: b", "- a", "@a", "é漢", "😀", "a b ",
-    "=", "<<", "~", "no\n", "12\n", "2026-01-01\t10:00:00", "[1]", "{}", "null\n",
-    "#jinja2:variable_start_string:'['", "{1: 2}", "#jinja2: a\n{{ 1 }}", "!!python/none",
-    EXECUTE, f"a {EXECUTE}", "{% if %}", "{# a", "\n", "a\nb", '"', "'", "!unsafe a", "&a",
-    "web", "web", "Web",
-]  # fmt: skip
+NAMES = yaml.safe_load(r"""[
+"yes", "null", "12", "1e3", "0x10", "2026-01-01", "a: b", "- a", "@a", "é漢", "😀", "a b ",
+"=", "<<", "~", "no\n", "12\n", "2026-01-01\t10:00:00", "[1]", "{}", "null\n",
+"#jinja2:variable_start_string:'['", "{1: 2}", "#jinja2: a\n{{ 1 }}", "!!python/none",
+"{% if %}", "{# a", "\n", "a\nb", '"', "'", "!unsafe a", "&a",
+"web", "web", "Web",
+]""")
 
 
 def declare(runner, api, *arguments):
@@ -137,7 +137,7 @@ def test_a_hostile_account_is_in_sync_with_its_declaration(runner):
     servers = [case.server for case in CASES]
     # Ansible gives such fields a meaning in the JSON of a module's result.
     servers = [server for server in servers if "__ansible_" not in str(server)]
-    for number, text in enumerate(NAMES):
+    for number, text in enumerate([*NAMES, EXECUTE, f"a {EXECUTE}"]):
         server = {**KNOWN[0], "id": f"srv_name_{number}"}
         servers.append({**server, "name": text, "plan": text, "region": text})
     with Sandbox(servers=servers) as api:

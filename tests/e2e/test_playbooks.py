@@ -10,6 +10,8 @@ import pytest
 
 from sandbox import Fault, Sandbox
 
+from .conftest import write_program
+
 ON_LOCALHOST = ("check_api", "check_fleet", "declare_fleet", "ssh_config")
 
 
@@ -109,9 +111,7 @@ def test_the_server_of_an_event_is_set_up(source):
 
 
 def test_a_server_is_set_up_when_it_can_be_reached(source, tmp_path):
-    ssh = tmp_path / "ssh"
-    ssh.write_text(SSH_OF_A_NEW_SERVER)
-    ssh.chmod(0o755)
+    ssh = write_program(tmp_path / "ssh", SSH_OF_A_NEW_SERVER)
     compose = {"ansible_ssh_executable": f"'{ssh}'", "ansible_pipelining": "true"}
     result = set_up(source, "db-1", "srv_3", compose=compose)
     result.ok().shows("db-1 (srv_3) is reachable")

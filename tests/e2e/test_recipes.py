@@ -14,6 +14,8 @@ from sandbox import Fault
 from support.fixtures import KNOWN
 from support.guides import GUIDES, read_files
 
+from .conftest import write_program
+
 PAGE = GUIDES / "guide_recipes.rst"
 RECIPES = read_files("recipes")
 (SAVE_KEYS,) = re.findall(r"\$ (ansible -i ci\.(?:.|\n)+?'\{.*)", PAGE.read_text())
@@ -124,30 +126,28 @@ def write_addresses(source):
     return run
 
 
+UPSTREAM = """\
+upstream servers {
+  server 203.0.113.3:8080;
+  server 203.0.113.1:8080;
+}
+"""
+ADDRESSES = """\
+127.0.0.1 localhost
+# BEGIN ANSIBLE MANAGED BLOCK
+203.0.113.3 db-1
+203.0.113.1 web_192.0.2.66_bank.example.com
+# END ANSIBLE MANAGED BLOCK
+"""
+
+
 def test_addresses_of_odd_servers_are_written(source, write_addresses):
-    web, stopped, db = source.sandbox.servers
+    web, stopped, _db = source.sandbox.servers
     web["name"] = "web\n192.0.2.66 bank.example.com"
     stopped.update(status="running", ipv4=None)
     upstream, names = write_addresses()
-    assert (
-        upstream
-        == f"""\
-upstream servers {{
-  server {db["ipv4"]}:8080;
-  server {web["ipv4"]}:8080;
-}}
-"""
-    )
-    assert (
-        names
-        == f"""\
-127.0.0.1 localhost
-# BEGIN ANSIBLE MANAGED BLOCK
-{db["ipv4"]} db-1
-{web["ipv4"]} web_192.0.2.66_bank.example.com
-# END ANSIBLE MANAGED BLOCK
-"""
-    )
+    assert upstream == UPSTREAM
+    assert names == ADDRESSES
 
 
 def test_addresses_of_no_server_are_written(source, write_addresses):
@@ -200,10 +200,7 @@ def script(source, tmp_path):
     """Return the script of the guide that lists an inventory file, in a folder with both."""
     source.file("prod.server_management.yml")
     (tmp_path / "ansible.cfg").write_text(VERBOSE)
-    path = tmp_path / "servers.sh"
-    path.write_text(RECIPES["servers.sh"])
-    path.chmod(0o755)
-    return path
+    return write_program(tmp_path / "servers.sh", RECIPES["servers.sh"])
 
 
 SHOW = """\

@@ -10,7 +10,7 @@ import re
 
 import pytest
 
-from .conftest import named, need_ssh
+from .conftest import named, need_ssh, write_program
 from .hostile import CANARY, CASES
 
 PLAYBOOK = "server_management.cloud.ssh_config"
@@ -70,11 +70,8 @@ def test_ssh_reaches_a_server_by_its_name(config, ssh_server, source):
     known_hosts = ssh.folder / "known_hosts"
     key = ssh.folder / "client_key"
     arguments = f'-i "{key}" -o "UserKnownHostsFile {known_hosts}"'
-    compose = {
-        "ansible_user": f"'{ssh.user}'",
-        "ansible_port": ssh.port,
-        "ansible_ssh_common_args": f"'{arguments}'",
-    }
+    compose = {"ansible_user": f"'{ssh.user}'", "ansible_port": ssh.port}
+    compose["ansible_ssh_common_args"] = f"'{arguments}'"
     result = write(source, host_key_alias=True, compose=compose).ok()
     result.shows(f"at the top of ~/.ssh/config: Include {config}")
     main = config.parents[1] / "config"
@@ -205,11 +202,9 @@ def test_a_key_in_the_directory_of_the_playbook_is_left_out(config, source):
 
 def test_a_file_that_ssh_refuses_is_not_written(config, source):
     # It says no more than that.
-    ssh = source.runner.home / "bin" / "ssh"
-    ssh.parent.mkdir()
-    ssh.write_text("#!/bin/sh\nexit 255\n")
-    ssh.chmod(0o755)
-    source.runner.environment["PATH"] = f"{ssh.parent}:{source.runner.environment['PATH']}"
+    ssh = write_program(source.runner.home / "bin" / "ssh", "#!/bin/sh\nexit 255\n")
+    environment = source.runner.environment
+    environment["PATH"] = f"{ssh.parent}:{environment['PATH']}"
     write_before(config, source, "db-1")
     failed = fails_and_keeps(config, source)
     failed.shows("failed to validate")
