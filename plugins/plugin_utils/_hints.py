@@ -78,7 +78,8 @@ def hint_for(  # noqa: C901, PLR0911  # a plain ladder
     if option == "compose" and entry == "ansible_host" and name:
         return "ansible_host is the API's ipv4 already: leave it out"
     is_text = _is_often_text(entry) and _looks_like_text(source)
-    if option == "compose" and is_text and not source.startswith(meanings.prefix or _DEFAULT_PREFIX):
+    is_field = source.startswith(meanings.prefix or _DEFAULT_PREFIX)
+    if option == "compose" and is_text and not is_field:
         quoted = json.dumps(f"'{source}'", ensure_ascii=False)
         instead = f"write {quoted}, with quotes inside the quotes"
         return f"if text is meant, {instead}; group_vars are not known here"
