@@ -35,7 +35,8 @@ from ._hints import Meanings, hint_for
 from ._hosts import Host, replace_addresses
 from ._memory import Memory
 
-_Ask = Callable[..., Any]  # asks Ansible for the result of an expression for a host
+# Asks Ansible for the result of an expression, or of an entry of keyed_groups, with variables.
+_Ask = Callable[[Any, dict[str, Any]], Any]
 _FAILED = object()  # instead of the result of an expression that failed
 _NUMBERS = (bool, int, float)  # as expressions, they stand for themselves
 
@@ -113,7 +114,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
         unnamed = ComposedHost(host)
         for number, (verb, expression) in enumerate(self._filters, 1):
             try:
-                is_true = self._result(expression, unnamed, self._ask_whether)
+                is_true = self._result(expression, unnamed, self._holds)
             except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
                 reason = self._reason(expression, str(error))
                 message = f"{expression.label}: failed for {host.server.label}: {reason}"
@@ -133,7 +134,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
         unnamed = ComposedHost(host)
         names = []
         for expression in self._hostnames:
-            value = self._try(expression, unnamed, self._ask_for_value)
+            value = self._try(expression, unnamed, self._compose)
             names.append(_name_from(value))
         if any(names):
             return names
@@ -171,7 +172,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
 
         Raises OptionError if a group would be inside itself.
         """
-        self.tree.check()
+        self.tree.check_added()
         for composed in self._composed:
             host = composed.host
             host.variables = combine_vars(host.variables, composed.variables)
@@ -198,7 +199,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
         """Add the results of compose, which don't see each other."""
         variables = {}
         for name, expression in self._variables:
-            value = self._try(expression, composed, self._ask_for_value)
+            value = self._try(expression, composed, self._compose)
             if value is not _FAILED:
                 variables[name] = value
         replace_addresses(composed.host, variables)
@@ -209,7 +210,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
         """Add the groups whose conditions are true; these don't see each other."""
         groups = []
         for name, expression in self._groups:
-            is_true = self._try(expression, composed, self._ask_whether)
+            is_true = self._try(expression, composed, self._holds)
             if is_true and is_true is not _FAILED:
                 groups.append(safe_group_name(str(name)))
         composed.groups = groups
@@ -217,7 +218,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
     def _add_keyed_groups(self, composed: ComposedHost) -> None:
         """Add the groups of each entry, which sees those of the entries before it."""
         for expression in self._keyed_groups:
-            made = self._try(expression, composed, self._ask_for_groups)
+            made = self._try(expression, composed, self._group)
             if made is _FAILED:
                 continue
             composed.groups += made.groups
@@ -240,21 +241,19 @@ class Expressions(BaseInventoryPlugin, Constructable):
         content = expression.content
         if isinstance(content, _NUMBERS):
             return content
-        return expression.memory.result(composed.seen, lambda: ask(content, composed))
+        seen = composed.seen
+        return expression.memory.result(seen, lambda: ask(content, composed.all_variables()))
 
-    def _ask_for_value(self, source: str, composed: ComposedHost) -> Any:
-        return self._compose(source, composed.all_variables())
+    def _holds(self, condition: str, variables: dict[str, Any]) -> bool:
+        return holds(self.templar, condition, combine_vars(variables, self._vars))
 
-    def _ask_whether(self, condition: str, composed: ComposedHost) -> bool:
-        return holds(self.templar, condition, combine_vars(composed.all_variables(), self._vars))
-
-    def _ask_for_groups(self, entry: dict[str, Any], composed: ComposedHost) -> Recorder:
+    def _group(self, entry: dict[str, Any], variables: dict[str, Any]) -> Recorder:
         """Let Ansible's helper add the groups of an entry to a recorder."""
         self.inventory = recorder = Recorder()
-        variables = composed.all_variables()
+        host = variables["inventory_hostname"]
         try:
             add_to = self._add_host_to_keyed_groups
-            add_to([entry], variables, composed.host.name, strict=True, fetch_hostvars=False)
+            add_to([entry], variables, host, strict=True, fetch_hostvars=False)
         except AnsibleParserError as error:
             cause = error.__context__
             if cause:  # the error of an expression, without the names of the host and the group
