@@ -49,7 +49,7 @@ class GroupTree:
                 waiting.extend(self._parents.get(name, ()))
         return found
 
-    def check(self) -> None:
+    def check_added(self) -> None:
         """Raise OptionError if Ansible can't put one of the added groups into its parent."""
         for parent, child in self.added:
             if child in GROUPS_OF_ANSIBLE and parent != "all":

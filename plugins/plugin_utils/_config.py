@@ -57,7 +57,7 @@ def shown_path(path: str) -> str:
     return relative
 
 
-def is_ours(path: str, warn: Show) -> bool:
+def accepts_file(path: str, warn: Show) -> bool:
     """Return whether a file has the name of a source file; warn if only its content is of one."""
     if path.endswith(_ENDINGS):
         return True
