@@ -30,6 +30,7 @@ _is_often_text = re.compile(
     r"|\w+_(?:interpreter|args|file)"
 ).fullmatch
 _looks_like_text = re.compile(r"[A-Za-z_][\w-]*|[\w.~-]*/[\w./@~-]+|-[A-Za-z][^']*").fullmatch
+_AS_A_LIST = r"(?:\[-?\d+\]|\.\d|\s*\|\s*(?:first|join|last|list|map|reject|select|sort|unique))"
 _asks_for_tags = re.compile(r"(?i)(?:^|_)(?:tags?|labels)(?:_|$)").search
 
 
@@ -47,7 +48,7 @@ class Known(NamedTuple):
     extra_vars: Collection[str]
 
 
-def hint_for(  # noqa: C901, PLR0911  # a plain ladder
+def hint_for(  # noqa: C901, PLR0911, PLR0912  # a plain ladder
     option: str, entry: str, source: str, reason: str, known: Known
 ) -> str:
     """Return what is probably meant by an expression: the first hint that is true, or nothing.
@@ -59,13 +60,15 @@ def hint_for(  # noqa: C901, PLR0911  # a plain ladder
     if braces:
         content = one_line(braces[1] or f"{known.prefix}name").strip()
         instead = f"write {content} instead of {{{{ {content} }}}}"
-        return f"expressions have no braces: {instead}, and join quoted text to it with ~"
+        return f"expressions have no braces: {instead}, outside quotes; ~ joins quoted text to it"
     if option == "compose" and entry == "inventory_hostname":
         return "it has no effect; for the names of hosts, use hostnames"
     if not reason:
         return ""
     undefined = _undefined_name(reason)
     name = undefined[1] if undefined else ""
+    if not re.search(rf"\b{name}\b", source):
+        return ""  # it is in the value of a variable, as a template
     if option == "compose" and name in known.composed and name != entry:
         return f"entries of compose don't see each other: write the expression of {name} here"
     if name in known.extra_vars:
@@ -104,8 +107,7 @@ def _field_near(name: str, source: str, known: Known) -> str:
     for prefix in (known.prefix, _DEFAULT_PREFIX, "server_"):
         rest = rest.removeprefix(prefix)
     fields = {variable.removeprefix(known.prefix): variable for variable in known.fields}
-    is_list = re.search(rf"\b{name}\s*(?:\[-?\d+\]|\|\s*(?:first|join|last|list)\b)", source)
-    if name in known.fields or is_list:
+    if name in known.fields or re.search(rf"\b{name}{_AS_A_LIST}", source):
         return ""
     # "regoin" is near to "region"; "tags" is not near to "status", nor "ipv6" to "ipv4".
     near = difflib.get_close_matches(rest, fields, n=1, cutoff=0.82)
