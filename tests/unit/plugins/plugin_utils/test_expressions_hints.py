@@ -15,6 +15,7 @@ from ansible.inventory.data import InventoryData
 
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
     HAS_EXPRESSIONS,
+    trust,
 )
 from sandbox.account import SERVER
 from support.expressions import expressions_with, host_with
@@ -83,7 +84,9 @@ MISTAKES = [
     # Lists of other plugins: an item of the text here would be one character.
     ("compose: ansible_host", "ipv4[0]", ADDRESS, "mean", "192.0.2.1"),
     ("compose: a", "ipv4[0]", FIELDS, "mean", None),
+    ("compose: a", "ipv4.0", FIELDS, "mean", None),
     ("compose: a", "ipv4 | first", FIELDS, "mean", None),
+    ("compose: a", "plans | map('upper') | list", FIELDS, "mean", None),
     ("keyed_groups: regions[-1]", "regions[-1]", FIELDS, "mean", None),
     ("compose: a", "name[0:3]", "did you mean server_management_name?", FIELDS, "web"),
     # Names of hosts.
@@ -97,9 +100,13 @@ MISTAKES = [
     ("compose: a", "'x-{{ server_management_name }}'", BRACES, FIELDS, "x-web-1"),
     ("compose: a", "{% if x %}1{% endif %}", BRACES, FIELDS, None),
     ("groups: a", "{{ server_management_name }} == 'web-1'", BRACES, FIELDS, ["a"]),
+    ("groups: a", "'{{ server_management_name }}' == 'web-1'", "outside quotes", FIELDS, ["a"]),
     ("compose: ansible_user", "{{ admin | default('y') }}", ADMIN, FIELDS, "y"),
     ("compose: a", "{{ region }}", "write region instead of {{ region }}", FIELDS, None),
     ("compose: a", "{{ ansible_host }}-{{ x }}", "write ansible_host instead", FIELDS, None),
+    # A template in the value of a variable.
+    ("compose: ansible_ssh_common_args", "jump_opts", "'jump' is undefined", "(if", None),
+    ("compose: a", "jump_opts ~ ''", "'jump' is undefined", "(the fields", None),
     # Without a hint.
     ("compose: a", "server_management_name.nope()", "", FIELDS, None),
     ("compose: a", "server_management_name |", "", "quotes", None),
@@ -149,6 +156,7 @@ def result_of(place, expression, **others):
         host.name = f"h{number}"
         inventory.add_host(host.name)
     inventory.set_variable("h0", "rack", "r1")
+    inventory.set_variable("h0", "jump_opts", trust("-o {{ jump }} {{ region }}"))
     expressions.compose_all(hosts, inventory)
     expressions.apply()
     reported = []
@@ -172,7 +180,7 @@ def followed(expression, message):
     if SEARCH in message:
         return re.sub(r"\| regex_search", "is search", expression)
     if "no braces" in message:
-        joined = re.sub(r"'(.*)\{\{ (\w+) }}'", r"'\1' ~ \2", expression)
+        joined = re.sub(r"'([^']*)\{\{ (\w+) }}'", r"('\1' ~ \2)", expression)
         return re.sub(r"\{\{ (.+?) }}", r"\1", joined)
     if quoted := re.search(r"""write (".*"), with""", message):
         return yaml.safe_load(quoted[1])
