@@ -6,6 +6,7 @@ import json
 import sys
 
 import pytest
+import yaml
 
 from ansible_collections.server_management.cloud.plugins.module_utils._options import VERSION
 from sandbox import Fault, Sandbox
@@ -49,20 +50,20 @@ def report(api, **options):
     return result["report"]
 
 
-AS_DOCUMENTED = {
-    "token": "accepted",
-    "status": 200,
-    "error_code": None,
-    "requests": 1,
-    "as_documented": True,
-    "deviations": [],
-    "further_fields": {},
-    "servers": 1,
-    "distinct": {"statuses": 1, "plans": 1, "regions": 1},
-    "has_more": False,
-    "link": "none",
-    "headers": {},
-}
+AS_DOCUMENTED = yaml.safe_load("""
+token: accepted
+status: 200
+error_code: null
+requests: 1
+as_documented: true
+deviations: []
+further_fields: {}
+servers: 1
+distinct: {statuses: 1, plans: 1, regions: 1}
+has_more: false
+link: none
+headers: {}
+""")
 
 
 def test_an_account_as_documented(api):
