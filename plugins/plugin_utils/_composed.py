@@ -16,8 +16,8 @@ from ansible.utils.vars import combine_vars
 
 from ..module_utils._errors import OptionError
 from ._ansible import mark
-from ._existing_hosts import variables_of
 from ._hosts import Host
+from ._inventory import variables_of
 from ._names import GROUPS_OF_ANSIBLE
 
 

@@ -294,7 +294,9 @@ def _check_expressions(get_option: GetOption) -> None:
         if None not in (entry.get("default_value"), entry.get("trailing_separator")):
             problem = "keyed_groups: default_value and trailing_separator exclude each other."
             raise OptionError(problem)
-    _check_filters(get_option("filters") or [])
+    filters = get_option("filters")
+    if filters:
+        _check_filters(filters)
 
 
 def _check_shape(label: str, source: Any) -> None:
