@@ -131,8 +131,8 @@ _PLAYBOOKS = f"{Path(__file__).parents[2]}/playbooks/"
 
 # An absolute path; OpenSSH expands ~, %d and ${HOME}.
 _ABSOLUTE = r"[/~%$]|(?i:none)$"
-# The machine in an argument such as "ssh://admin@jump:22".
-_MACHINE = r"(?!(?i:none)$)(?:ssh://)?(?:.*@)?\[?([^@:/\[\]]+)\]?(?::[0-9]+)?"
+# The machine in an argument such as "ssh://admin@jump:22/" or "-Jjump".
+_MACHINE = r"(?!(?i:none)$)(?:-J)?(?:ssh://)?(?:.*@)?\[?([^@:/\[\]]+)\]?(?::[0-9]+)?/?"
 
 
 def _show(text: str) -> str:
@@ -239,11 +239,12 @@ class _Block:
             option = re.match(r"  (?i:proxy(jump|command))[ =]+(.+)", line)
             if option is None:
                 continue
-            words = re.findall(r"[^\s\"'=,]+", option[2])
             if option[1].lower() == "jump":
                 # To reach "a,b", ssh starts "ssh -J a b": b does not use its own jump host.
-                words = words[:1]
-            elif not re.search(r"\bssh\s", option[2]):
+                words = re.findall(r"[^\s\"',]+", option[2])[:1]
+            elif re.search(r"\bssh[\"')]*\s", option[2]):
+                words = re.findall(r"[^\s\"'=,;&|()<>]+", option[2])
+            else:
                 words = []
             machines = [re.fullmatch(_MACHINE, word) for word in words]
             return [machine[1] for machine in machines if machine]

@@ -274,7 +274,7 @@ from ansible.release import __version__ as ansible_version
 
 from ..module_utils._errors import CloudError, OptionError
 from ..module_utils._models import SELECTING_OPTIONS, Listing, Server, check_min_servers
-from ..module_utils._options import RULES, Connection, Options, connection_from, resolve
+from ..module_utils._options import RULES, Connection, Options, connection_from, resolve_options
 from ..module_utils._selection import explain, explain_unknown, select, wanted_values
 from ..module_utils._text import count_of, redact, summarise
 from ..module_utils._url import is_loopback, origin
@@ -346,7 +346,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         content = load_config(self.loader, path)
         written = read_options(content, definitions, self.templar, self._vars or {})
         self._token = str(written.get("api_token") or "").strip()
-        options = resolve(written, RULES, os.path.dirname(os.path.abspath(path)))
+        options = resolve_options(written, RULES, os.path.dirname(os.path.abspath(path)))
         values = convert_options(written, definitions)
         # Otherwise, Ansible would read the connection's variables, too, and fail at an empty one.
         values.update(options.values)
@@ -361,7 +361,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         token_file = ""
         if connection.token_path:
             token_file = shown_path(connection.token_path)
-        self._show(_DETAILS, f"token: {connection.token_origin} {token_file}".rstrip())
+        self._show(_DETAILS, f"token: {connection.token_source} {token_file}".rstrip())
         check_token_file(connection, context.CLIARGS.get("inventory") or (), self._warn)
         inventory = self.inventory
         expressions = self._expressions()
@@ -417,7 +417,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         if expressions and self.get_option("filters"):
             hosts = [host for host in hosts if not self._is_excluded(host, expressions)]
             if servers and not hosts:
-                self._warn(f"filters: no host is left; the account has {count}.")
+                self._warn(f"filters: no host is left; the account has {count}; -vvv shows why.")
         line = f"{count} {listing.obtained}; {count_of(len(hosts), 'host')}"
         used = [option for option in (*SELECTING_OPTIONS, "filters") if self.get_option(option)]
         if used:

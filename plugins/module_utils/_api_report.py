@@ -10,7 +10,7 @@ import platform
 import re
 import ssl
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from importlib import metadata
 from typing import Any
@@ -24,6 +24,9 @@ from ._options import VERSION, Connection
 from ._request import Response
 from ._text import Show, excerpt
 from ._url import resolve_reference
+
+# An object of JSON: a server, or a part of the report.
+Record = dict[str, Any]
 
 _MAX_REQUESTS = 3
 _MAX_NAMES = 20  # in each mapping of the report
@@ -47,12 +50,12 @@ _FORMS = {
 }
 
 
-def check(
+def check_account(
     connection: Connection, warn: Show, ansible: str, show_values: bool
-) -> tuple[dict[str, Any], CloudError | None]:
+) -> tuple[Record, CloudError | None]:
     """Read up to three pages, and return the report with the failure, if there was one."""
     pages: list[Page] = []
-    client = Client(connection._replace(retries=0), warn, keep=pages.append)
+    client = Client(connection._replace(retries=0), warn, keep_page=pages.append)
     failure: CloudError | None = None
     try:
         client.list_servers(_MAX_REQUESTS)
@@ -60,12 +63,12 @@ def check(
         failure = error
     servers, more = _received(pages)
     requests = client.requests
-    if failure and not client.last_response and not failure.was_sent:
+    if failure and requests and not client.last_response and not failure.was_sent:
         requests -= 1
     report = {
         "versions": _versions(ansible),
         "token": _token(more is not None, failure),
-        "error_code": None,
+        "error_code": failure.code if failure else None,
         "requests": requests,
         **_describe_response(client.last_response, connection),
         **_describe_servers(servers, show_values),
@@ -73,14 +76,12 @@ def check(
     }
     if more is None:  # without a list of servers, 0 would look like an empty account
         report.update(servers=None, distinct=None, as_documented=None)
-    if failure:
-        report["error_code"] = failure.code
-        if failure.code == MalformedResponse.code:
-            report["as_documented"] = False
+    if failure and failure.code == MalformedResponse.code:
+        report["as_documented"] = False
     return report, failure
 
 
-def _received(pages: Iterable[Page]) -> tuple[list[dict[str, Any]], bool | None]:
+def _received(pages: Iterable[Page]) -> tuple[list[Record], bool | None]:
     """Return the servers of the pages, and ``has_more`` of the last one; None without a page."""
     elements: list[Any] = []
     more: bool | None = None
@@ -90,13 +91,10 @@ def _received(pages: Iterable[Page]) -> tuple[list[dict[str, Any]], bool | None]
     return [element for element in elements if isinstance(element, dict)], more
 
 
-def _describe_response(response: Response | None, connection: Connection) -> dict[str, Any]:
+def _describe_response(response: Response | None, connection: Connection) -> Record:
     """Describe the last response, without its body."""
-    headers: Mapping[str, str] = {}
-    status = None
-    if response:
-        headers = response.headers
-        status = response.status
+    status = response.status if response else None
+    headers = response.headers if response else {}
     shown = {}
     for name in _HEADERS:
         if name in headers:
@@ -108,7 +106,7 @@ def _describe_response(response: Response | None, connection: Connection) -> dic
     }
 
 
-def _describe_servers(servers: list[dict[str, Any]], show_values: bool) -> dict[str, Any]:
+def _describe_servers(servers: list[Record], show_values: bool) -> Record:
     deviations: Counter[str] = Counter()
     further: Counter[str] = Counter()
     for server in servers:
@@ -121,7 +119,7 @@ def _describe_servers(servers: list[dict[str, Any]], show_values: bool) -> dict[
         counts = Counter(value for value in values if isinstance(value, str))
         distinct[option] = len(counts)
         value_counts[option] = _most_common(counts)
-    report: dict[str, Any] = {
+    report: Record = {
         "as_documented": not deviations,
         "deviations": [f"{text} ({count})" for text, count in sorted(deviations.items())],
         "further_fields": _most_common(further),
@@ -137,7 +135,7 @@ def _most_common(counts: Counter[str]) -> dict[str, int]:
     return {excerpt(text): count for text, count in counts.most_common(_MAX_NAMES)}
 
 
-def _deviations(server: dict[str, Any]) -> Iterable[str]:
+def _deviations(server: Record) -> Iterable[str]:
     """Yield how a server differs from the documentation, without its values."""
     for field in FIELDS:
         if field not in server:

@@ -13,47 +13,16 @@ from ._errors import MalformedResponse, OptionError
 from ._models import FIELDS, Fields, Server
 from ._text import as_word, summarise
 
+# The options of the module ``server``.
+Params = Mapping[str, Any]
+
 UNKNOWN = "unknown"  # in a prediction: a value that only the API can set
 MAX_IDS = 20  # of servers with the same name, in a message
 
 
-class ServerIndex:
-    """The servers of an account, found by id or by name without white space around it."""
-
-    def __init__(self, servers: Iterable[Server]) -> None:
-        self._by_id: dict[str, list[Server]] = {}
-        self._by_name: dict[str, list[Server]] = {}
-        for server in servers:
-            name = server.text("name").strip()
-            self._by_id[server.id] = [server]
-            self._by_name.setdefault(name, []).append(server)
-
-    def find(self, declared: Mapping[str, Any]) -> list[Server]:
-        """Return the server with the declared id, or all servers with the declared name."""
-        if declared.get("name"):
-            return self._by_name.get(declared["name"], [])
-        return self._by_id.get(declared["id"], [])
-
-
-def differences(
-    server: Server, declared: Mapping[str, Any], fields: Iterable[str]
-) -> dict[str, dict[str, str | None]]:
-    """Return the declared fields whose value differs from the server's.
-
-    Each is mapped to ``expected`` and ``actual``, which is None if the API gives no such field. A
-    field that is not declared is not compared, nor is white space around a value of the API.
-    """
-    found = {}
-    for field in fields:
-        expected = declared.get(field)
-        if expected and server.text(field).strip() != expected:
-            found[field] = {"expected": expected, "actual": server.fields.get(field)}
-    return found
-
-
-def label_of(declared: Mapping[str, Any]) -> str:
+def label_of(params: Params) -> str:
     """Return the name or id by which a server is declared, for a message."""
-    return as_word(declared.get("name") or declared["id"])
+    return as_word(params["name"] or params["id"])
 
 
 class Change(NamedTuple):
@@ -68,7 +37,7 @@ class Change(NamedTuple):
     after: Fields
 
 
-def decide(params: Mapping[str, Any], servers: Iterable[Server]) -> Change:
+def decide(params: Params, servers: Iterable[Server]) -> Change:
     """Decide what the options of the module ``server`` require.
 
     Raises OptionError if no operation can fulfil them, and MalformedResponse if the API does not
@@ -103,8 +72,9 @@ def decide(params: Mapping[str, Any], servers: Iterable[Server]) -> Change:
     return Change("", before, before)
 
 
-def _find_one(params: Mapping[str, Any], servers: Iterable[Server]) -> Server | None:
-    found = ServerIndex(servers).find(params)
+def _find_one(params: Params, servers: Iterable[Server]) -> Server | None:
+    key = "name" if params["name"] else "id"
+    found = [server for server in servers if server.text(key).strip() == params[key]]
     if not found:
         return None
     if len(found) > 1:
@@ -116,7 +86,7 @@ def _find_one(params: Mapping[str, Any], servers: Iterable[Server]) -> Server | 
     return found[0]
 
 
-def _create(params: Mapping[str, Any]) -> Change:
+def _create(params: Params) -> Change:
     """Decide on a server that the account does not have."""
     label = label_of(params)
     if params["id"]:
@@ -138,12 +108,13 @@ def _create(params: Mapping[str, Any]) -> Change:
     return Change("create", {}, predicted)
 
 
-def _differs(server: Server, params: Mapping[str, Any], field: str) -> bool:
+def _differs(server: Server, params: Params, field: str) -> bool:
     """Return whether an option requires another value than the server has."""
-    found = differences(server, params, [field])
-    if not found:
+    expected = params[field]
+    actual = server.text(field).strip()
+    if not expected or actual == expected:
         return False
-    if not found[field]["actual"]:
+    if not actual:
         raise MalformedResponse(
             f"The API gives no usable {field} for the server {as_word(server.id)}.",
             f"Omit {field} to continue without comparing it.",

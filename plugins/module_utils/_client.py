@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Mapping
+from contextlib import closing
 
 from ._envelope import Page, parse_listing, read_json
 from ._errors import CHECK_URL, CloudError, IncompleteListing, MalformedResponse
@@ -45,10 +46,12 @@ class Client:
     ``warn`` receives warnings, ``wait`` each wait of more than 5 seconds, and each retry after an
     attempt that took longer, before it begins, ``progress`` how far a listing is that takes longer
     than 10 seconds, and ``trace``, which costs some milliseconds, each request and the other
-    retries. ``keep`` receives each page. ``requests`` is the number of requests so far, and
+    retries. ``keep_page`` receives each page. ``requests`` is the number of requests so far, and
     ``last_response`` the response to the last one, if it had one; ``is_partial``: the API has more
     servers than the last listing.
     """
+
+    _http: Http  # while a listing is read
 
     def __init__(
         self,
@@ -58,15 +61,14 @@ class Client:
         wait: Show = _ignore,
         progress: Show = _ignore,
         trace: Show | None = None,
-        keep: Callable[[Page], None] = _ignore,
+        keep_page: Callable[[Page], None] = _ignore,
     ) -> None:
         self._connection = connection
         self._warn = warn
         self._wait = wait
         self._progress = progress
         self._trace = trace
-        self._keep = keep
-        self._http = Http(connection, trace)
+        self._keep_page = keep_page
         self._next_report = 0.0  # of the progress, as time.monotonic()
         self.requests = 0
         self.last_response: Response | None = None
@@ -80,20 +82,17 @@ class Client:
         self._warn_of_plain_http()
         self._next_report = time.monotonic() + _REPORT_INTERVAL
         try:
-            return self._read_pages(LIST_SERVERS, pages)
+            with closing(Http(self._connection, self._trace)) as self._http:
+                return self._read_pages(pages)
         except CloudError as error:
             error.problem = redact(error.problem, self._connection.api_token)
             raise
-        finally:
-            self._http.close()
 
-    def _read_pages(self, first: Request, pages: int | None) -> list[Server]:
+    def _read_pages(self, pages: int | None) -> list[Server]:
         servers: dict[str, Server] = {}
-        request: Request | None = first
+        request = LIST_SERVERS
         left = LIMIT  # bytes for this page and those after it
-        number = 0  # of this page
-        while request is not None and number != pages:
-            number += 1
+        for number in range(1, (pages or _MAX_PAGES) + 1):
             self._report_progress(number, len(servers))
             response = self._send(request, left)
             left -= len(response.body)
@@ -107,34 +106,32 @@ class Client:
                     f"Page {number} of the listing {what}, but the API reports more servers.",
                     _CHECK_PAGINATION,
                 )
-            if number == _MAX_PAGES:
-                raise MalformedResponse(
-                    f"The listing has more than {_MAX_PAGES:,} pages, the limit.",
-                    _CHECK_PAGINATION,
-                )
-            request = self._next_page(first, request, page, response.headers)
-        if request is None:
-            self._allow_partial(len(servers))
+            next_page = self._next_page(request, page, response.headers)
+            if next_page is None:
+                self._allow_partial(len(servers))
+                return list(servers.values())
+            request = next_page
+        if pages is None:
+            raise MalformedResponse(
+                f"The listing has more than {_MAX_PAGES:,} pages, the limit.", _CHECK_PAGINATION
+            )
         return list(servers.values())
 
     def _add_page(self, servers: dict[str, Server], response: Response) -> Page:
         content_type = header_text(response.headers.get("Content-Type", "none given"))
         content = read_json(response.body, self._connection.excerpt(content_type))
         page = parse_listing(content)
-        self._keep(page)
+        self._keep_page(page)
         merge(servers, page.data)
         return page
 
     def _next_page(
-        self, first: Request, request: Request, page: Page, headers: Mapping[str, str]
+        self, request: Request, page: Page, headers: Mapping[str, str]
     ) -> Request | None:
-        """Return the request for the page after this one; None if it is not known.
-
-        ``first`` is the request for the first page. A link has all parameters; a cursor is added.
-        """
+        """Return the request for the page after this one; None if it is not known."""
         if self._connection.pagination == "cursor":
             cursor = (self._connection.pagination_parameter, page.data[-1]["id"])
-            return first._replace(query=(*first.query, cursor))
+            return request._replace(query=(cursor,))
         link = next_link(headers.get("Link", ""))
         if self._connection.pagination != "link" or not link:
             return None
@@ -145,7 +142,7 @@ class Client:
                 f"{self._connection.excerpt(link)}.",
                 "The token stays at the origin of base_url: check that this is the API's own.",
             )
-        return first._replace(link=target, query=())
+        return request._replace(link=target)
 
     def _allow_partial(self, count: int) -> None:
         received = "the 1 that was" if count == 1 else f"the {count:,} that were"
@@ -161,7 +158,7 @@ class Client:
             "Set pagination to the method that the API uses, or allow_partial to true.",
         )
 
-    def _send(self, request: Request, limit: int = LIMIT) -> Response:
+    def _send(self, request: Request, limit: int) -> Response:
         """Send a request; a GET again after a transient error.
 
         Another method is sent once: the API may have acted before the error.

@@ -71,19 +71,18 @@ def status_error(response: Response, request: Request, connection: Connection) -
     text = connection.excerpt(response.body.decode("utf-8", "replace"))
     if text and "html" not in response.headers.get("Content-Type", "").lower():
         details += f' The response is "{text}".'
-    error = _error_of_status(response, request, connection, details)
+    error = _error_of_status(response, request, connection)
+    error.problem += details
     error.retry_after = wait
     return error
 
 
-def _error_of_status(
-    response: Response, request: Request, connection: Connection, details: str
-) -> StatusError:
-    """Make the error for a status: what it means in HTTP, the details, and the next step."""
+def _error_of_status(response: Response, request: Request, connection: Connection) -> StatusError:
+    """Make the error for a status, without what the response adds."""
     status = response.status
     if status == 401:
         return Unauthorized(
-            f"The API rejected the token (HTTP 401).{details}",
+            "The API rejected the token (HTTP 401).",
             f"Check {connection.token_label}: the token may be misspelled, revoked or for another "
             "account.",
             status,
@@ -91,33 +90,31 @@ def _error_of_status(
     if status == 403:
         return Forbidden(
             "The API refuses the request (HTTP 403); the token may lack the scope "
-            f"{request.scope}.{details}",
+            f"{request.scope}.",
             f"Check the scopes of the token from {connection.token_label} in the dashboard, and "
             "any firewall.",
             status,
         )
     if status == 404:
         url = shown_url(request, connection)
-        problem = f"The API has no {request.subject} at {url} (HTTP 404).{details}"
+        problem = f"The API has no {request.subject} at {url} (HTTP 404)."
         return NotFound(problem, request.next_step, status)
     if status == 407:
-        return _no_access_to_proxy(response.route, details)
+        return _no_access_to_proxy(response.route)
     if status == 429:
-        problem = f"The API is throttling requests (HTTP 429).{details}"
+        problem = "The API is throttling requests (HTTP 429)."
         return RateLimited(problem, "Run again later, or less often.", status)
     if 300 <= status < 400:
-        return _redirected(response, request, connection, details)
+        return _redirected(response, request, connection)
     if status == 408 or 500 <= status < 600:
         what = "timed out waiting for the request" if status == 408 else "is failing"
-        problem = f"The API {what} (HTTP {status}).{details}"
+        problem = f"The API {what} (HTTP {status})."
         return ServerFailed(problem, "Run again later.", status)
-    problem = f"The API returned an unexpected status (HTTP {status}).{details}"
+    problem = f"The API returned an unexpected status (HTTP {status})."
     return StatusError(problem, request.next_step, status)
 
 
-def _redirected(
-    response: Response, request: Request, connection: Connection, details: str
-) -> Redirected:
+def _redirected(response: Response, request: Request, connection: Connection) -> Redirected:
     location = header_text(response.headers.get("Location", ""))
     target = f'"{connection.excerpt(location)}"' if location else "nowhere"
     next_step = request.next_step
@@ -125,7 +122,7 @@ def _redirected(
     if base_url:
         next_step = f'If that is the API, set base_url to "{base_url}".'
     return Redirected(
-        f"The API redirects to {target}, which is not followed (HTTP {response.status}).{details}",
+        f"The API redirects to {target}, which is not followed (HTTP {response.status}).",
         next_step,
         response.status,
     )
@@ -152,10 +149,10 @@ def _base_url_of_target(location: str, url: str, request: Request, connection: C
     return root
 
 
-def _no_access_to_proxy(route: Route, details: str = "") -> StatusError:
+def _no_access_to_proxy(route: Route) -> StatusError:
     proxy = f" {route.proxy}" if route.proxy else ""
     return StatusError(
-        f"The proxy{proxy} requires a user and a password (HTTP 407).{details}",
+        f"The proxy{proxy} requires a user and a password (HTTP 407).",
         "Check the environment variables http_proxy, https_proxy and all_proxy: the form is "
         "http://user:password@host:port.",
         407,
@@ -188,8 +185,7 @@ def no_socks(route: Route) -> MissingLibrary:
     """Make the error for a SOCKS proxy without the library that requests needs for it."""
     return MissingLibrary(
         f"Cannot reach {route.place}: the Python library PySocks is not installed.",
-        f"Install it where Ansible runs: {sys.executable} -m pip install PySocks, or use a proxy "
-        "for HTTP.",
+        f"Install it: {_how_to_install('PySocks', 'python3-socks')}, or use a proxy for HTTP.",
     )
 
 
@@ -208,7 +204,7 @@ def unusable_requests(error: Exception) -> MissingLibrary:
     if isinstance(error, ModuleNotFoundError) and error.name == "requests":
         missing = MissingLibrary(
             f"The Python library requests is not installed for {sys.executable}.",
-            f"Install it: {_how_to_install_requests()}.",
+            f"Install it: {_how_to_install('requests', 'python3-requests')}.",
         )
         missing.library = "requests"
         return missing
@@ -220,22 +216,25 @@ def unusable_requests(error: Exception) -> MissingLibrary:
     )
 
 
-def _how_to_install_requests() -> str:
-    """Return the command that adds requests to this Python, by the place where it is installed."""
+def _how_to_install(library: str, package: str) -> str:
+    """Return the command that adds a library to this Python, by the place where it is installed.
+
+    ``package`` is the name of the library in Debian and Ubuntu.
+    """
     parent, name = os.path.split(sys.prefix)
     if parent.endswith("/pipx/venvs"):
-        return f"`pipx inject {name} requests`"
+        return f"`pipx inject {name} {library}`"
     if parent.endswith("/uv/tools"):
-        return f"`uv tool install --with requests {name}`, with its other options --with, if any"
-    is_system = sys.prefix == sys.base_prefix
+        return f"`uv tool install --with {library} {name}`, with its other options --with, if any"
     has_pip = importlib.util.find_spec("pip") is not None
-    # With this file, pip refuses to install anything (PEP 668).
-    marker = os.path.join(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED")
-    if is_system and (os.path.exists(marker) or not has_pip):
-        return "the system's package python3-requests (`apt install python3-requests`)"
+    if sys.prefix == sys.base_prefix:
+        # With this file, pip refuses to install anything (PEP 668).
+        marker = os.path.join(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED")
+        if os.path.exists(marker) or not has_pip:
+            return f"the system's package {package} (`apt install {package}`)"
     if has_pip:
-        return f"`{sys.executable} -m pip install requests`"
-    return f"`uv pip install --python {sys.executable} requests`"
+        return f"`{sys.executable} -m pip install {library}`"
+    return f"`uv pip install --python {sys.executable} {library}`"
 
 
 def check_bundle(path: str, route: Route) -> None:
@@ -257,14 +256,13 @@ def transport_error(
     ``timeout`` is the option; ``is_tls``: TLS failed.
     """
     causes = _causes(error)
-    # These two mean that the connection was closed.
-    if not _find(causes, ssl.SSLEOFError, ssl.SSLZeroReturnError):
-        refusal = _find(causes, ssl.SSLError)
-        if is_tls and not refusal:
-            # If urllib3 before 2 checks the host name itself, a wrong one is a ValueError.
-            refusal = _find(causes, ValueError)
-        if refusal:
-            return _tls_failed(refusal, route.place)
+    was_closed = _find(causes, ssl.SSLEOFError, ssl.SSLZeroReturnError)
+    refusal = _find(causes, ssl.SSLError)
+    if is_tls and not refusal:
+        # If urllib3 before 2 checks the host name itself, a wrong one is a ValueError.
+        refusal = _find(causes, ValueError)
+    if refusal and not was_closed:
+        return _tls_failed(refusal, route.place)
     if _find(causes, TimeoutError):
         return TimedOut(
             f"No complete response from {route.place} within {timeout:.3g} s.",
@@ -320,9 +318,8 @@ def _what_failed(causes: list[BaseException]) -> str:
         if cause.__class__ is OSError and cause.args:  # a proxy that refuses a tunnel
             return excerpt(reason_of(cause)).lower()
     ended = (http.client.IncompleteRead, http.client.RemoteDisconnected)
-    for cause in causes:
-        if isinstance(cause, http.client.HTTPException) and not isinstance(cause, ended):
-            return "the response is not valid HTTP"
-    if isinstance(causes[0], ValueError):  # for example, two different values of Content-Length
+    invalid = _find(causes, http.client.HTTPException)
+    # A ValueError is, for example, for two different values of Content-Length.
+    if isinstance(causes[0], ValueError) or (invalid and not isinstance(invalid, ended)):
         return "the response is not valid HTTP"
     return "the connection was closed before the end of the response"

@@ -6,15 +6,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from ._changes import MAX_IDS, ServerIndex, differences, label_of
+from ._changes import MAX_IDS
 from ._errors import OptionError
-from ._models import Fields, Server
+from ._models import Server
 from ._text import as_word, summarise
 
+# What is declared for one server, by field.
+Entry = Mapping[str, str]
+
 _FIELDS = ("plan", "region", "status")
+_KINDS = ("missing", "different", "unexpected", "ambiguous")  # of findings
+
+
+class _Finding(NamedTuple):
+    """A finding: its line in the report, in the order of ``name`` and ``id``, and its record.
+
+    ``kind`` is the key of the result whose list has the record.
+    """
+
+    name: str
+    id: str
+    line: str
+    kind: str
+    record: Mapping[str, Any]
 
 
 def declared_servers(entries: Iterable[Mapping[str, str | None]]) -> list[dict[str, str]]:
@@ -31,118 +48,92 @@ def declared_servers(entries: Iterable[Mapping[str, str | None]]) -> list[dict[s
 
 
 def compare(
-    entries: Sequence[Mapping[str, str]], servers: Sequence[Server], allow_unexpected: bool
+    entries: Iterable[Entry], servers: Sequence[Server], allow_unexpected: bool
 ) -> dict[str, Any]:
     """Return the findings, as the module ``fleet_info`` does.
 
     Raises OptionError if two entries declare the same server.
     """
-    comparison = _Comparison(servers)
+    result: dict[str, Any] = {kind: [] for kind in _KINDS}
+    reported = []
+    for finding in _find_all(entries, sorted(servers, key=_order)):
+        result[finding.kind].append(finding.record)
+        if finding.kind != "unexpected" or not allow_unexpected:
+            reported.append(finding)
+    result["ambiguous"].sort(key=lambda record: record["name"])
+    reported.sort(key=lambda finding: finding[:3])
+    result["in_sync"] = not reported
+    result["report"] = [finding.line for finding in reported]
+    return result
+
+
+def _find_all(entries: Iterable[Entry], servers: Sequence[Server]) -> Iterator[_Finding]:
+    """Yield the findings about entries, then those about servers."""
+    ids_by: dict[tuple[str, str], list[str]] = {}  # by a field and its value
+    for server in servers:
+        for key in ("id", "name"):
+            ids_by.setdefault((key, server.text(key).strip()), []).append(server.id)
+    positions: dict[object, int] = {}  # of entries, by what identifies their servers
+    declared: dict[str, Entry] = {}  # by the id of a server
     for position, entry in enumerate(entries, start=1):
-        comparison.add_entry(entry, position)
-    for server in sorted(servers, key=_order):
-        comparison.add_server(server, allow_unexpected)
-    return comparison.result()
-
-
-class _Comparison:
-    """The findings about one account, collected first by entry and then by server."""
-
-    def __init__(self, servers: Sequence[Server]) -> None:
-        self._index = ServerIndex(servers)
-        # The entry that declares a server, by the id of the server.
-        self._entries: dict[str, Mapping[str, str]] = {}
-        # The position of the entry that declares a server, by what identifies the server.
-        self._positions: dict[object, int] = {}
-        self._ambiguous_ids: set[str] = set()
-        self._missing: list[Mapping[str, str]] = []
-        self._different: list[dict[str, Any]] = []
-        self._unexpected: list[Fields] = []
-        self._ambiguous: list[dict[str, Any]] = []
-        # Lines of the report, each after the name and the id by which they are sorted.
-        self._lines: list[tuple[str, str, str]] = []
-
-    def add_entry(self, entry: Mapping[str, str], position: int) -> None:
-        """Find the server of an entry; raise OptionError if an earlier entry declares it, too."""
-        declared = {key: value.strip() for key, value in entry.items()}
-        wanted = declared.get("name") or declared["id"]
-        found = self._index.find(declared)
-        identity: object = declared.get("name"), declared.get("id")
-        if len(found) == 1:
-            identity = found[0].id
-        earlier = self._positions.setdefault(identity, position)
+        stripped = {key: value.strip() for key, value in entry.items()}
+        key = "name" if "name" in entry else "id"
+        name = stripped[key]
+        label = as_word(name)
+        ids = sorted(ids_by.get((key, name), []))
+        identity = tuple(ids) or (key, name)
+        earlier = positions.setdefault(identity, position)
         if earlier != position:
             raise OptionError(
-                f"servers: entry {position} ({as_word(wanted)}) declares the same server as "
-                f"entry {earlier}.",
+                f"servers: entry {position} ({label}) declares the same server as entry {earlier}.",
                 "Remove one of them.",
             )
-        if not found:
-            self._missing.append(entry)
-            self._lines.append((wanted, "", f"{as_word(wanted)} is missing"))
-            return
-        if len(found) > 1:
-            ids = sorted(server.id for server in found)
-            shown = summarise(ids, MAX_IDS)
-            self._ambiguous_ids.update(ids)
-            self._ambiguous.append({"name": wanted, "ids": ids})
-            line = f"{as_word(wanted)} is the name of {len(ids)} servers ({shown})"
-            self._lines.append((wanted, "", line))
-            return
-        self._entries[found[0].id] = declared
+        for identifier in ids:
+            # An ambiguous name declares nothing about its servers, but that they are expected.
+            declared.setdefault(identifier, {})
+        if not ids:
+            yield _Finding(name, "", f"{label} is missing", "missing", entry)
+        elif len(ids) == 1:
+            declared[ids[0]] = stripped
+        else:
+            line = f"{label} is the name of {len(ids)} servers ({summarise(ids, MAX_IDS)})"
+            yield _Finding(name, "", line, "ambiguous", {"name": name, "ids": ids})
+    for server in servers:
+        yield from _compare_server(server, declared.get(server.id))
 
-    def add_server(self, server: Server, allow_unexpected: bool) -> None:
-        """Compare a server with the entry that declares it; without one, it is unexpected."""
-        if server.id in self._entries:
-            self._add_differences(server, self._entries[server.id])
-        elif server.id not in self._ambiguous_ids:
-            self._unexpected.append(server.fields)
-            if not allow_unexpected:
-                self._add_line(server, f"{server.label} is not declared")
 
-    def _add_differences(self, server: Server, declared: Mapping[str, str]) -> None:
-        fields = differences(server, declared, _FIELDS)
-        if not fields:
-            return
-        name = server.fields.get("name")
-        self._different.append({"id": server.id, "name": name, "differences": fields})
+def _compare_server(server: Server, entry: Entry | None) -> Iterator[_Finding]:
+    """Yield the finding about a server, if any; ``entry`` declares it."""
+    order = _order(server)
+    if entry is None:
+        yield _Finding(*order, f"{server.label} is not declared", "unexpected", server.fields)
+        return
+    fields = {}
+    parts = []
+    for field in _FIELDS:
+        expected = entry.get(field)
+        if not expected or server.text(field).strip() == expected:
+            continue
+        actual = server.fields.get(field)
+        fields[field] = {"expected": expected, "actual": actual}
+        part = f"no {field} (expected {as_word(expected)})"
+        if actual:
+            part = f"the {field} {as_word(actual)} instead of {as_word(expected)}"
+        parts.append(part)
+    if fields:
         label = server.label
-        if "name" in declared:
-            label = label_of(declared)
-        self._add_line(server, f"{label} has {_list_differences(fields)}")
-
-    def _add_line(self, server: Server, line: str) -> None:
-        name, identifier = _order(server)
-        self._lines.append((name, identifier, line))
-
-    def result(self) -> dict[str, Any]:
-        """Return the result of the module, with all findings."""
-        self._ambiguous.sort(key=lambda finding: finding["name"])
-        self._lines.sort()
-        return {
-            "in_sync": not self._lines,
-            "report": [line for _name, _id, line in self._lines],
-            "missing": self._missing,
-            "different": self._different,
-            "unexpected": self._unexpected,
-            "ambiguous": self._ambiguous,
-        }
+        if "name" in entry:
+            label = as_word(entry["name"])
+        record = {"id": server.id, "name": server.fields.get("name"), "differences": fields}
+        yield _Finding(*order, f"{label} has {_list(parts)}", "different", record)
 
 
 def _order(server: Server) -> tuple[str, str]:
     return server.text("name") or server.id, server.id
 
 
-def _list_differences(fields: Mapping[str, Mapping[str, Any]]) -> str:
-    """List the fields that differ, as a part of a sentence."""
-    parts = []
-    for field, values in fields.items():
-        actual = values["actual"]
-        expected = as_word(values["expected"])
-        if actual:
-            parts.append(f"the {field} {as_word(actual)} instead of {expected}")
-        else:
-            parts.append(f"no {field} (expected {expected})")
+def _list(parts: Sequence[str]) -> str:
+    """Return parts of a sentence as one: "a, b and c"."""
     *first, last = parts
     if not first:
         return last

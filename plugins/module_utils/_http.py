@@ -4,8 +4,7 @@
 
 """Send one request with the token, and read its response within a limit.
 
-The library requests is imported when the first request is sent, because an inventory from the
-cache does not need it.
+The library requests is imported when it is needed: an inventory from the cache does not need it.
 """
 
 from __future__ import annotations
@@ -41,25 +40,24 @@ _LONGEST_CONNECT = 10.0  # seconds for each address, so that the others of a nam
 class Http:
     """Send requests, one after the other, over one connection that is kept open.
 
-    ``trace``, if there is one, receives one line for each request.
+    ``trace``, if there is one, receives one line for each request. Raises MissingLibrary if
+    requests can't be imported.
     """
 
     def __init__(self, connection: Connection, trace: Show | None = None) -> None:
         self._connection = connection
         self._trace = trace
-        self._session: requests.Session | None = None
+        self._session = _new_session(connection)
 
     def send(self, request: Request, limit: int) -> Response:
         """Return the response, whatever its status; raise CloudError if there is none.
 
         The body of a success has at most ``limit`` bytes.
         """
-        if self._session is None:
-            self._session = _new_session(self._connection)
         started = time.monotonic()
         response = None
         try:
-            response = self._exchange(self._session, request, limit)
+            response = self._exchange(request, limit)
         finally:
             if self._trace:
                 self._trace(self._describe(request, response, time.monotonic() - started))
@@ -67,15 +65,13 @@ class Http:
 
     def close(self) -> None:
         """Close the connection, if one is open."""
-        if self._session is not None:
-            self._session.close()
-            self._session = None
+        self._session.close()
 
-    def _exchange(self, session: requests.Session, request: Request, limit: int) -> Response:
+    def _exchange(self, request: Request, limit: int) -> Response:
         """Send a request, and read its response."""
         import urllib3
 
-        received, route = self._open(session, request)
+        received, route = self._open(request)
         failure: CloudError | None = None
         body = b""
         if received.status_code != request.success:
@@ -89,11 +85,12 @@ class Http:
                 failure = transport_error(error, route, self._connection.timeout)
         return Response(received.status_code, received.headers, body, route, failure)
 
-    def _open(self, session: requests.Session, request: Request) -> tuple[requests.Response, Route]:
+    def _open(self, request: Request) -> tuple[requests.Response, Route]:
         """Send a request, and return its response with an unread body, and its route."""
         import requests
         import urllib3
 
+        session = self._session
         timeout = self._connection.timeout
         url = request.url(self._connection.base_url)
         settings: Any = session.merge_environment_settings(
@@ -178,9 +175,10 @@ class Http:
         took = f"{seconds * 1000:,.0f} ms"
         if response is None:
             return f"{line} no response, {took}"
+        body = f"{len(response.body):,} bytes"
         if response.failure:
-            return f"{line} HTTP {response.status}, {took}, no usable body"
-        return f"{line} HTTP {response.status}, {took}, {len(response.body):,} bytes"
+            body = "no usable body"
+        return f"{line} HTTP {response.status}, {took}, {body}"
 
 
 def _pieces(raw: Any) -> Iterator[bytes]:
@@ -211,8 +209,9 @@ def _new_session(connection: Connection) -> requests.Session:
     session = requests.Session()
     session.auth = add_token  # with an auth, requests ignores ~/.netrc
     agent = f"{connection.user_agent} {requests.utils.default_user_agent()}"
-    headers = {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": agent}
-    session.headers.update(headers)
+    session.headers["Accept"] = "application/json"
+    session.headers["Accept-Encoding"] = "gzip"
+    session.headers["User-Agent"] = agent
     return session
 
 

@@ -19,7 +19,7 @@ GROUP_FIELDS = {"status": "status_", "plan": "plan_", "region": "region_"}
 # The options that keep only the servers with one of their values, with the field of these values.
 SELECTING_OPTIONS = {"statuses": "status", "plans": "plan", "regions": "region"}
 
-_REPORT = "The API does not document such a response: check base_url, then ask the provider."
+_ASK_PROVIDER = "The API does not document such a response: check base_url, then ask the provider."
 
 
 # The fields of a server, documented or not, with values of JSON.
@@ -66,14 +66,14 @@ def server_from_api(element: Any, position: int) -> Server:
     MalformedResponse if the element is not an object, or has no ``id`` that is a non-empty text.
     """
     if not isinstance(element, dict):
-        raise MalformedResponse(f"Element {position} of data is not an object.", _REPORT)
+        raise MalformedResponse(f"Element {position} of data is not an object.", _ASK_PROVIDER)
     fields = {}
     for key, value in element.items():
         has_type = isinstance(value, str) or key not in FIELDS
         if has_type and _can_be_encoded(key) and _can_be_encoded(value):
             fields[key] = value
     if not fields.get("id"):
-        raise MalformedResponse(f"Element {position} of data has no text id.", _REPORT)
+        raise MalformedResponse(f"Element {position} of data has no text id.", _ASK_PROVIDER)
     return Server(fields["id"], fields)
 
 

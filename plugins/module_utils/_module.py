@@ -7,14 +7,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from ansible.module_utils.basic import AnsibleModule, _load_params
 
 from ._client import Client
 from ._errors import CloudError, IncompleteListing, MissingLibrary, NotYetLive, OptionError
 from ._models import Server, describe_unusable
-from ._options import RULES, Connection, connection_argument_spec, connection_from, resolve
+from ._options import RULES, Connection, connection_from, resolve_options
 from ._text import SECRET_LENGTH, Show
 
 _ON_CONTROL_NODE = (
@@ -28,35 +28,32 @@ _WHOLE_ACCOUNT = (
 )
 
 
-class Task:
+class Task(NamedTuple):
     """One task: its checked options, and access to the account."""
 
-    def __init__(
-        self, module: AnsibleModule, params: Mapping[str, Any], connection: Connection
-    ) -> None:
-        self.params = params
-        self.check_mode: bool = module.check_mode
-        self.warn: Show = module.warn
-        self.ansible_version: str = module.ansible_version
-        self.connection = connection
+    params: Mapping[str, Any]
+    connection: Connection
+    check_mode: bool
+    ansible_version: str
+    warn: Show
 
-    def list_servers(self, *, whole_account: bool = False) -> list[Server]:
-        """Read the servers of the account.
+    def list_servers(self) -> list[Server]:
+        """Read the servers of the account, or a part of them if allow_partial is set."""
+        return Client(self.connection, self.warn, wait=self.warn).list_servers()
 
-        With ``whole_account`` the option allow_partial is ignored, since a server that is not in an
-        incomplete listing may exist, and there is a warning about fields that could not be used.
+    def list_whole_account(self) -> list[Server]:
+        """Read all servers of the account, and warn about fields that could not be used.
+
+        The option allow_partial is ignored, because a server that is not in an incomplete listing
+        may exist.
         """
-        connection = self.connection
-        if whole_account:
-            connection = connection._replace(allow_partial=False)
+        connection = self.connection._replace(allow_partial=False)
         try:
-            servers = Client(connection, self.warn, wait=self.warn).list_servers()
+            servers = self._replace(connection=connection).list_servers()
         except IncompleteListing as error:
-            if whole_account:
-                error.next_step = _WHOLE_ACCOUNT
+            error.next_step = _WHOLE_ACCOUNT
             raise
-        if whole_account:
-            self.warn_of_fields(servers)
+        self.warn_of_fields(servers)
         return servers
 
     def warn_of_fields(self, servers: list[Server]) -> None:
@@ -73,8 +70,9 @@ def run(
     ``options`` are those that the module adds to the connection's; ``rules`` are AnsibleModule's,
     such as ``required_one_of``. Any CloudError becomes a failed task.
     """
-    spec = {**connection_argument_spec(), **options}
+    spec = {**RULES, **options}
     module = AnsibleModule(argument_spec=spec, supports_check_mode=True, **rules)
+    version = module.ansible_version
     # Before ansible-core 2.22, a token of white space would mask all white space in messages.
     module.no_log_values = {value for value in module.no_log_values if value.strip()}
     # In module.params, an option that is left out is null or has its default, too.
@@ -82,18 +80,19 @@ def run(
     written = {option: module.params[option] for option in RULES if option in given}
     try:
         params = {**module.params, **_stripped(module.params, options)}
-        connection_options = resolve(written, RULES)
-        connection = connection_from(connection_options, module.ansible_version, places=_PLACES)
+        connection_options = resolve_options(written, RULES)
+        connection = connection_from(connection_options, version, places=_PLACES)
         # Until ansible-core 2.22, Ansible masks only the option, and not a token from elsewhere.
         if len(connection.api_token) >= SECRET_LENGTH:
             module.no_log_values.add(connection.api_token)
-        result = execute(Task(module, params, connection))
+        task = Task(params, connection, module.check_mode, version, module.warn)
+        result = execute(task)
     except CloudError as error:
-        module.fail_json(**failure(error))
+        module.fail_json(**failed_result(error))
     module.exit_json(**result)
 
 
-def failure(error: CloudError) -> dict[str, Any]:
+def failed_result(error: CloudError) -> dict[str, Any]:
     """Return the result of a task that fails."""
     message = str(error)
     if isinstance(error, MissingLibrary) and error.library == "requests":

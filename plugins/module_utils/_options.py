@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ._errors import OptionError
 from ._text import as_word, excerpt, one_line, redact
-from ._token import check_not_a_path, expanded, read_file, register, token_in_file, token_in_text
+from ._token import expanded, read_file, register, token_in_file, token_in_text
 from ._url import normalize_base_url
 
 VERSION = "1.0.0"
@@ -23,9 +23,13 @@ VERSION = "1.0.0"
 # Returns the value of an option by its name.
 GetOption = Callable[[str], Any]
 
-# The rules for each option, as in an argument spec. The first ones have an environment variable.
-_IN_ENVIRONMENT: dict[str, dict[str, Any]] = {
-    "base_url": {"type": "str", "required": True},
+# The rules for each option, as in the argument spec of a module.
+Rules = dict[str, dict[str, Any]]
+
+RULES: Rules = {
+    # With the fallback, an empty text, a module reports a missing option itself: Ansible's message
+    # does not name the environment variable.
+    "base_url": {"type": "str", "required": True, "fallback": (str, [])},
     "api_token": {"type": "str", "no_log": True},
     # Set explicitly, because the name alone would make Ansible warn.
     "api_token_file": {"type": "path", "no_log": False},
@@ -33,14 +37,15 @@ _IN_ENVIRONMENT: dict[str, dict[str, Any]] = {
     "ca_path": {"type": "path"},
     "timeout": {"type": "float", "default": 30.0},
     "retries": {"type": "int", "default": 3},
-}
-_OF_LISTINGS: dict[str, dict[str, Any]] = {
     "pagination": {"type": "str", "default": "none", "choices": ["none", "link", "cursor"]},
     "pagination_parameter": {"type": "str", "default": "starting_after"},
     "allow_partial": {"type": "bool", "default": False},
 }
-RULES = {**_IN_ENVIRONMENT, **_OF_LISTINGS}
-VARIABLES = {option: f"SERVER_MANAGEMENT_{option.upper()}" for option in _IN_ENVIRONMENT}
+_OF_LISTINGS = ("pagination", "pagination_parameter", "allow_partial")
+# The environment variables of the other options.
+VARIABLES = {
+    option: f"SERVER_MANAGEMENT_{option.upper()}" for option in RULES if option not in _OF_LISTINGS
+}
 _TOKEN_OPTIONS = ("api_token", "api_token_file")
 _PATHS = (*_TOKEN_OPTIONS, "ca_path")  # api_token by mistake
 # The options that other inventory plugins have under these names.
@@ -48,32 +53,42 @@ _OTHER_NAMES = {
     "access_token": "api_token",  # community.general.linode
     "api_endpoint": "base_url",  # hetzner.hcloud, vultr.cloud, netbox
     "api_key": "api_token",  # vultr.cloud
+    "api_url": "base_url",  # scaleway.scaleway
     "conditional_groups": "groups",  # azure_rm
+    "default_host_filters": "filters",  # azure_rm
     "endpoint_url": "base_url",  # amazon.aws
     "exclude_filters": "filters",  # amazon.aws
+    "exclude_host_filters": "filters",  # azure_rm
     "facts_prefix": "hostvars_prefix",  # community.general.proxmox
     "hostvar_expressions": "compose",  # azure_rm
     "include_filters": "filters",  # amazon.aws
+    "include_host_filters": "filters",  # azure_rm
+    "inventory_hostname": "hostnames",  # openstack.cloud
     "label_selector": "filters",  # hetzner.hcloud
     "locations": "regions",  # hetzner.hcloud
+    "oauth_token": "api_token",  # community.digitalocean, community.general.scaleway
+    "query_filters": "filters",  # netbox
     "token": "api_token",  # hetzner.hcloud, netbox
+    "token_secret": "api_token",  # community.general.proxmox
     "types": "plans",  # hetzner.hcloud, community.general.linode
     "url": "base_url",  # community.general.proxmox
+    "var_prefix": "hostvars_prefix",  # community.digitalocean
     "variables": "compose",  # community.general.scaleway
     "vars_prefix": "hostvars_prefix",  # google.cloud
+    "zones": "regions",  # google.cloud
 }
 
 
 class Options(NamedTuple):
     """The value of each option, where it is from, and its absolute path if it names a file.
 
-    An origin is the name of the option if the user has written it, the name of the environment
+    A source is the name of the option if the user has written it, the name of the environment
     variable, or an empty text for the default. A path of the environment stays relative to the
     working directory.
     """
 
     values: dict[str, Any]
-    origins: dict[str, str]
+    sources: dict[str, str]
     paths: dict[str, str]
 
 
@@ -81,13 +96,13 @@ class Connection(NamedTuple):
     """Checked values of the connection options, with no Ansible in them.
 
     ``base_url`` ends in /api/v1; ``verify`` is requests' (a flag, or the path of a CA bundle);
-    ``timeout`` is in seconds; ``token_origin`` is the option or variable that the token is from,
+    ``timeout`` is in seconds; ``token_source`` is the option or variable that the token is from,
     and ``token_path`` the file that it names, if any.
     """
 
     base_url: str
     api_token: str
-    token_origin: str = "api_token"  # noqa: S105  # not a password
+    token_source: str = "api_token"  # noqa: S105  # not a password
     token_path: str = ""
     verify: bool | str = True
     timeout: float = 30.0
@@ -113,21 +128,11 @@ class Connection(NamedTuple):
     def token_label(self) -> str:
         """Where the token is from, for a message: the option or variable, with any path."""
         if self.token_path:
-            return f"{self.token_origin} ({one_line(self.token_path)})"
-        return self.token_origin
+            return f"{self.token_source} ({one_line(self.token_path)})"
+        return self.token_source
 
 
-def connection_argument_spec() -> dict[str, dict[str, Any]]:
-    """Return the argument spec that every module shares."""
-    spec = {option: dict(rules) for option, rules in RULES.items()}
-    # An empty text. Ansible's own message for a missing option does not name its variable.
-    spec["base_url"]["fallback"] = (str, [])
-    return spec
-
-
-def resolve(
-    written: Mapping[Any, Any], rules: Mapping[str, Mapping[str, Any]], folder: str = ""
-) -> Options:
+def resolve_options(written: Mapping[Any, Any], rules: Rules, folder: str = "") -> Options:
     """Return the value of each option, for every module and plugin alike.
 
     It is what the user has written (``written`` has neither defaults nor the environment), else
@@ -140,36 +145,36 @@ def resolve(
     options = Options({}, {}, {})
     for option, rule in rules.items():
         value = written.get(option)
-        origin = option
+        source = option
         label = option
         if value is None and option in _TOKEN_OPTIONS and option in written:
             value = ""
         if value is None and option in VARIABLES:
-            origin = VARIABLES[option]
-            label = f"{option} ({origin})"
-            value = os.environ.get(origin, "").strip() or None
+            source = VARIABLES[option]
+            label = f"{option} ({source})"
+            value = os.environ.get(source, "").strip() or None
         if value is None:
-            origin = ""
+            source = ""
             value = rule.get("default")
         else:
             value = convert(label, value, rule)
         options.values[option] = value
-        options.origins[option] = origin
+        options.sources[option] = source
         if value and option in _PATHS:
-            start = folder if origin == option else ""
+            start = folder if source == option else ""
             options.paths[option] = os.path.join(start, expanded(value))
     return options
 
 
 def connection_from(options: Options, ansible_version: str, places: str = "") -> Connection:
-    """Check the options that ``resolve`` returns; raise OptionError at the first bad one.
+    """Check the options that ``resolve_options`` returns; raise OptionError at the first bad one.
 
     ``places`` names, for a message, where the user can write an option.
     """
     values = options.values
     _check_values(values, places)
     base_url = normalize_base_url(values["base_url"])
-    token, token_origin, token_path = _token(options, places)
+    token, token_source, token_path = _token(options, places)
     register(token)
     verify = values["validate_certs"]
     if values["ca_path"]:
@@ -178,7 +183,7 @@ def connection_from(options: Options, ansible_version: str, places: str = "") ->
     return Connection(
         base_url=base_url,
         api_token=token,
-        token_origin=token_origin,
+        token_source=token_source,
         token_path=token_path,
         verify=verify,
         # Above about 2,147,483 s, the milliseconds of a socket's timeout overflow.
@@ -213,8 +218,8 @@ def _token(options: Options, places: str) -> tuple[str, str, str]:
 
     A token of the environment is used only if neither of its options is written.
     """
-    values, origins, paths = options
-    written = [option for option in _TOKEN_OPTIONS if origins[option] == option]
+    values, sources, paths = options
+    written = [option for option in _TOKEN_OPTIONS if sources[option] == option]
     for option in written:
         if not values[option].strip():
             raise OptionError(
@@ -228,12 +233,11 @@ def _token(options: Options, places: str) -> tuple[str, str, str]:
     if not usable:
         raise _no_token(places)
     option = usable[0]
-    origin = origins[option]
+    source = sources[option]
     path = paths[option]
     if option == "api_token":
-        check_not_a_path(origin, path)
-        return token_in_text(origin, values[option]), origin, ""
-    return token_in_file(origin, values[option], path), origin, path
+        return token_in_text(source, values[option], path), source, ""
+    return token_in_file(source, values[option], path), source, path
 
 
 def _no_token(places: str) -> OptionError:

@@ -7,20 +7,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 
 from ._errors import OptionError
 from ._models import SELECTING_OPTIONS, Server
 from ._options import GetOption
 from ._text import as_word, first_of, summarise
 
+# The values that servers must have, by the option that gives them.
+Wanted = dict[str, list[str]]
 
-def wanted_values(get_option: GetOption) -> dict[str, list[str]]:
+
+def wanted_values(get_option: GetOption) -> Wanted:
     """Return the values of those SELECTING_OPTIONS that are given.
 
     Raises OptionError for an empty list or value: usually a template has rendered to nothing.
     """
-    wanted = {}
+    wanted: Wanted = {}
     for option in SELECTING_OPTIONS:
         values = get_option(option)
         if values is None:
@@ -28,12 +31,13 @@ def wanted_values(get_option: GetOption) -> dict[str, list[str]]:
         if not values:
             raise OptionError(f"{option}: the list is empty.", "Leave the option out to keep all.")
         if not all(value.strip() for value in values):
-            raise OptionError(f"{option}: has an empty value.", "Leave it out.")
+            advice = "Check the template that it comes from, or leave the value out."
+            raise OptionError(f"{option}: has an empty value.", advice)
         wanted[option] = values
     return wanted
 
 
-def select(servers: Iterable[Server], wanted: Mapping[str, list[str]]) -> list[Server]:
+def select(servers: Iterable[Server], wanted: Wanted) -> list[Server]:
     """Keep the servers that match every option of ``wanted``, as ``wanted_values`` returns it.
 
     White space around values is ignored, in the options and in the API: Ansible splits
@@ -47,7 +51,7 @@ def select(servers: Iterable[Server], wanted: Mapping[str, list[str]]) -> list[S
     return selected
 
 
-def explain(servers: Collection[Server], wanted: Mapping[str, list[str]]) -> list[str]:
+def explain(servers: Collection[Server], wanted: Wanted) -> list[str]:
     """Return one message for each option of ``wanted`` with values that no server has.
 
     If there is none and no server matches all options, there is one message for all of them. The
@@ -59,20 +63,20 @@ def explain(servers: Collection[Server], wanted: Mapping[str, list[str]]) -> lis
     if messages or select(servers, wanted):
         return messages
     fields = [SELECTING_OPTIONS[option] for option in wanted]
-    known = "; ".join(f"{field}: {_known_values(servers, field)}" for field in fields)
+    found = "; ".join(f"{field}: {_describe_values(servers, field)}" for field in fields)
     options = ", ".join(wanted)
-    return [f"{options}: no server matches all of these options; the account has {known}."]
+    return [f"{options}: no server matches all of these options; the account has {found}."]
 
 
-def explain_unknown(servers: Collection[Server], wanted: Mapping[str, Iterable[str]]) -> list[str]:
+def explain_unknown(servers: Collection[Server], wanted: Wanted) -> list[str]:
     """Return one message for each option of ``wanted`` with values that no server has."""
     messages = []
     for option, values in wanted.items():
         field = SELECTING_OPTIONS[option]
-        known = {server.text(field).strip() for server in servers}
-        unknown = {value.strip() for value in values} - known
+        existing = {server.text(field).strip() for server in servers}
+        unknown = {value.strip() for value in values} - existing
         if servers and unknown:
-            shown = _known_values(servers, field)
+            shown = _describe_values(servers, field)
             message = f"{option}: no server has {summarise(unknown)}; the account has {shown}."
             messages.append(message)
     return messages
@@ -90,7 +94,7 @@ def explain_case(servers: Collection[Server], statuses: Collection[str]) -> list
     return explain_unknown(servers, {"statuses": misspelled})
 
 
-def _known_values(servers: Iterable[Server], field: str) -> str:
+def _describe_values(servers: Iterable[Server], field: str) -> str:
     """Name the five most frequent values of a field, each with its number of servers."""
     texts = [server.text(field) for server in servers if server.text(field)]
     if not texts:

@@ -15,37 +15,34 @@ from ._errors import OptionError, TokenFileUnusable
 from ._text import SECRET_LENGTH, one_line
 
 
-def token_in_text(origin: str, text: str) -> str:
-    """Return the token in a text; ``origin`` is the option or variable that it is from.
+def token_in_text(source: str, text: str, path: str) -> str:
+    """Return the token in a text; ``source`` is the option or variable that it is from.
 
-    Raises OptionError, without the text.
+    Raises OptionError, without the text, for an invalid token and for a text that is the ``path``
+    of a file, such as a secret of a pipeline.
     """
+    if os.path.isfile(path):
+        raise OptionError(
+            f"{source}: the value is the path of a file, and not a token.",
+            "Set api_token_file (SERVER_MANAGEMENT_API_TOKEN_FILE in the environment) instead.",
+        )
     token = text.strip()
-    _check(token, origin, OptionError, "Give only the token, without the word Bearer.")
+    _check_token(token, source, OptionError, "Give only the token, without the word Bearer.")
     return token
 
 
-def check_not_a_path(origin: str, path: str) -> None:
-    """Raise OptionError if a token is the path of a file, such as a secret of a pipeline."""
-    if os.path.isfile(path):
-        raise OptionError(
-            f"{origin}: the value is the path of a file, and not a token.",
-            "Set api_token_file (SERVER_MANAGEMENT_API_TOKEN_FILE in the environment) instead.",
-        )
-
-
-def token_in_file(origin: str, given: str, path: str) -> str:
-    """Return the token in the file that ``origin`` names; ``given`` is the path as it was set.
+def token_in_file(source: str, given: str, path: str) -> str:
+    """Return the token in the file that ``source`` names; ``given`` is the path as it was set.
 
     Raises TokenFileUnusable, without the content of the file, and without the path if it may be a
     token that was set by mistake.
     """
-    label = f"{origin}: {one_line(path)}"
+    label = f"{source}: {one_line(path)}"
     if _is_like_a_path(given, path):
         content = read_file(label, path, TokenFileUnusable)
     else:
         hidden = "The value is not shown, because it may be a token."
-        content = read_file(origin, path, TokenFileUnusable, hidden)
+        content = read_file(source, path, TokenFileUnusable, hidden)
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise TokenFileUnusable(f"{label}: the file is encoded in UTF-16.", "Save it as UTF-8.")
     content = content.removeprefix(codecs.BOM_UTF8)
@@ -55,11 +52,11 @@ def token_in_file(origin: str, given: str, path: str) -> str:
     advice = (
         "The file must contain only the token: no comment, no second line, and not the word Bearer."
     )
-    _check(token, label, TokenFileUnusable, advice)
+    _check_token(token, label, TokenFileUnusable, advice)
     return token
 
 
-def _check(token: str, label: str, error_class: type[OptionError], advice: str) -> None:
+def _check_token(token: str, label: str, error_class: type[OptionError], advice: str) -> None:
     if token.startswith("$ANSIBLE_VAULT;"):
         raise error_class(f"{label}: encrypted with Ansible Vault: use `api_token: !vault`.")
     if not re.fullmatch(r"[\x21-\x7e]+", token):

@@ -166,20 +166,20 @@ error:
 
 from typing import Any
 
-from ..module_utils._api_report import check
-from ..module_utils._module import Task, failure, run
+from ..module_utils._api_report import check_account
+from ..module_utils._module import Task, failed_result, run
 
 OPTIONS = {"show_values": {"type": "bool", "default": False}}
 
 
 def execute(task: Task) -> dict[str, Any]:
     """Check the account, and return the report with the failure, if there was one."""
-    report, error = check(
+    report, error = check_account(
         task.connection, task.warn, task.ansible_version, task.params["show_values"]
     )
     result: dict[str, Any] = {"works": error is None, "report": report}
     if error:
-        result.update(failure(error))
+        result.update(failed_result(error))
     return result
 
 

@@ -224,7 +224,7 @@ def execute(task: Task) -> dict[str, Any]:
     allow_unexpected = task.params["allow_unexpected"]
     if not entries and allow_unexpected:
         task.warn("servers: the list is empty and allow_unexpected is set: nothing is compared.")
-    servers = task.list_servers(whole_account=True)
+    servers = task.list_whole_account()
     return compare(entries, servers, allow_unexpected)
 
 

@@ -165,7 +165,8 @@ OPTIONS = {
 
 def execute(task: Task) -> dict[str, Any]:
     """Find the server, and predict or refuse the change that the options require."""
-    change = decide(task.params, task.list_servers(whole_account=True))
+    servers = task.list_whole_account()
+    change = decide(task.params, servers)
     result: dict[str, Any] = {}
     if change.before:
         result["server"] = change.before
@@ -177,19 +178,14 @@ def execute(task: Task) -> dict[str, Any]:
     if not wanted.live:
         task.warn(f"{wanted.not_yet_live}; without check mode, this task fails.")
     header = label_of(task.params)
-    return {
-        **result,
-        "changed": True,
-        "operation": wanted.name,
-        "scope": wanted.scope,
-        "live": wanted.live,
-        "diff": {
-            "before": change.before,
-            "after": change.after,
-            "before_header": header,
-            "after_header": header,
-        },
+    result.update(changed=True, operation=wanted.name, scope=wanted.scope, live=wanted.live)
+    result["diff"] = {
+        "before": change.before,
+        "after": change.after,
+        "before_header": header,
+        "after_header": header,
     }
+    return result
 
 
 def main() -> None:

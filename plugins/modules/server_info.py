@@ -186,13 +186,12 @@ def execute(task: Task) -> dict[str, Any]:
         value = params[field]
         if value is not None:
             selected = [server for server in selected if server.text(field).strip() == value]
-    for message in explain_case(servers, wanted.get("statuses", [])):
-        task.warn(message)
     # A loop that waits for a server selects it by name, id or status: no match is normal there.
+    messages = explain_case(servers, wanted.pop("statuses", []))
     if params["id"] is None and params["name"] is None:
-        places = {option: values for option, values in wanted.items() if option != "statuses"}
-        for message in explain(servers, places):
-            task.warn(message)
+        messages += explain(servers, wanted)
+    for message in messages:
+        task.warn(message)
     task.warn_of_fields(selected)
     return {"servers": [server.fields for server in selected]}
 

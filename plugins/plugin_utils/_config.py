@@ -24,7 +24,7 @@ from ..module_utils._options import (
     unknown_names,
 )
 from ..module_utils._selection import wanted_values
-from ..module_utils._text import Show, as_word, one_line
+from ..module_utils._text import Show, as_word, one_line, summarise
 from ._ansible import is_encrypted, is_identifier, is_ignored, reason_text, without_origin
 
 PLUGIN = "server_management.cloud.servers"
@@ -131,7 +131,7 @@ def _check_content(content: Mapping[Any, Any], definitions: Mapping[str, Any]) -
         if option in _MAY_BE_ENCRYPTED or not _has_encrypted(value):
             continue
         if option not in EXPRESSION_OPTIONS:
-            advice = "Write it as it is, or encrypt the file as a whole."
+            advice = "Write it as it is."
             raise OptionError(f"{option}: must not be an encrypted value.", advice)
         advice = "Put it into a file in group_vars or host_vars."
         raise OptionError(f"{option}: an encrypted value is not an expression.", advice)
@@ -281,12 +281,12 @@ def _check_expressions(get_option: GetOption) -> None:
         )
     for option in ("compose", "groups"):
         entries = get_option(option) or {}
-        for name, source in entries.items():
+        for name in entries:
             if option == "compose" and not isinstance(name, str):
                 raise OptionError(f"compose: {as_word(str(name))} can't be the name of a variable.")
             if option == "groups" and _is_blank(name):
                 raise OptionError("groups: a group must have a name.")
-            _check_shape(one_line(f"{option}: {name}"), source)
+        _check_entries(option, entries)
     for entry in get_option("keyed_groups") or []:
         if not isinstance(entry, Mapping) or _is_blank(entry.get("key")):
             raise OptionError("keyed_groups: each entry must be a mapping with a key.")
@@ -299,15 +299,31 @@ def _check_expressions(get_option: GetOption) -> None:
         _check_filters(filters)
 
 
+def _check_entries(option: str, entries: Mapping[Any, Any]) -> None:
+    empty = [str(name) for name, source in entries.items() if _is_blank(source)]
+    if empty:
+        problem = f"{option}: {summarise(empty, 10)}: must not be empty."
+        raise OptionError(problem, "Leave out entries without an expression.")
+    for name, source in entries.items():
+        _check_shape(one_line(f"{option}: {name}"), source)
+
+
 def _check_shape(label: str, source: Any) -> None:
     """Raise OptionError at a list or a mapping of YAML, which is not an expression."""
     if isinstance(source, Mapping):
+        kind = "mapping"
         key = as_word(str(next(iter(source), "zone")))
         form = f"{{'{key}': server_management_region}}"
-        raise OptionError(f"{label}: must be an expression, not a mapping.", f'Write "{form}".')
-    if isinstance(source, list):
+    elif isinstance(source, list):
+        kind = "list"
         form = "[server_management_region]"
-        raise OptionError(f"{label}: must be an expression, not a list.", f'Write "{form}".')
+    else:
+        return
+    advice = f'Write "{form}".'
+    if not label.startswith("compose"):
+        # Before ansible-core 2.19, a list or a mapping is a condition that is always true.
+        advice = "Write a condition such as \"server_management_status == 'running'\"."
+    raise OptionError(f"{label}: must be an expression, not a {kind}.", advice)
 
 
 def _check_filters(entries: Iterable[Any]) -> None:

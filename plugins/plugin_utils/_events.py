@@ -40,12 +40,12 @@ _PUNCTUATION = str.maketrans(";=", ", ", "\"'`[]!")
 class Snapshot:
     """The servers of the account by id, and the name that the inventory gives to each of them.
 
-    ``hosts`` is the field by which the inventory names hosts: ``name`` or ``id``.
+    ``name_field`` is the field by which the inventory names hosts: ``name`` or ``id``.
     """
 
-    def __init__(self, servers: Mapping[str, Server], hosts: str) -> None:
+    def __init__(self, servers: Mapping[str, Server], name_field: str) -> None:
         self.servers = servers
-        preferences = [(server, [server.text(hosts)]) for server in servers.values()]
+        preferences = [(server, [server.text(name_field)]) for server in servers.values()]
         self.names = assign_names(preferences, _RULES).names
 
     def with_events(self) -> list[Server]:
@@ -64,9 +64,9 @@ class History:
     With ``initial``, the servers of the first listing appear.
     """
 
-    def __init__(self, hosts: str, initial: bool) -> None:
-        self._hosts = hosts
-        self._last = Snapshot({}, hosts) if initial else None
+    def __init__(self, name_field: str, initial: bool) -> None:
+        self._name_field = name_field
+        self._last = Snapshot({}, name_field) if initial else None
         self._is_failing = False
 
     def fail(self, error: CloudError) -> list[Event]:
@@ -86,7 +86,7 @@ class History:
         if is_partial and self._last:
             found.update(self._last.servers)
         found.update({server.id: server for server in servers})
-        now = Snapshot(found, self._hosts)
+        now = Snapshot(found, self._name_field)
         events: list[Event] = []
         if self._is_failing:
             events.append(_event(_NO_HOST, event="recovered"))

@@ -22,12 +22,19 @@ from typing import Any
 from ..module_utils._client import Client
 from ..module_utils._errors import CloudError, MissingLibrary, OptionError, TokenFileUnusable
 from ..module_utils._models import Server, check_min_servers
-from ..module_utils._options import RULES, Options, connection_from, resolve, unknown_names
+from ..module_utils._options import (
+    RULES,
+    Options,
+    Rules,
+    connection_from,
+    resolve_options,
+    unknown_names,
+)
 from ..module_utils._text import count_of, is_plain, summarise
 from ._events import Event, History
 
 # The rules for the arguments of the source, as in an argument spec.
-ARGUMENTS: dict[str, dict[str, Any]] = {
+ARGUMENTS: Rules = {
     **RULES,
     "interval": {"type": "float", "default": 60.0},
     "min_servers": {"type": "int", "default": 0},
@@ -77,7 +84,7 @@ def read_arguments(given: Mapping[Any, Any]) -> Options:
     unknown = unknown_names(given, ARGUMENTS)
     if unknown:
         raise OptionError(f"{', '.join(unknown)}: not an argument of this event source.")
-    options = resolve(given, ARGUMENTS)
+    options = resolve_options(given, ARGUMENTS)
     if not 1 <= options.values["interval"] < math.inf:
         raise OptionError("interval: must be a number of seconds, at least 1.")
     if options.values["min_servers"] < 0:

@@ -10,13 +10,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import yaml
+
 from sandbox.account import SERVER
 from support import meanings
 
 CANARY = "hostile-canary"
 EXECUTE = f"{{{{ lookup('ansible.builtin.pipe', 'touch $HOME/{CANARY}') }}}}"
 STATEMENT = f"{{% set x = lookup('ansible.builtin.pipe', 'touch $HOME/{CANARY}') %}}"
-HEADER = "#jinja2: variable_start_string:'[[', variable_end_string:']]'\n[[ 7 * 7 ]]"
 
 
 @dataclass(frozen=True)
@@ -55,84 +56,93 @@ class Case:
         return variables
 
 
-CONTROL = Case("control", {})
+def read_cases(text):
+    """Return the cases of a YAML text: for each title, the changes and what the host must have."""
+    text = text.replace("EXECUTE", EXECUTE).replace("STATEMENT", STATEMENT)
+    cases = []
+    for title, change in yaml.safe_load(text).items():
+        expected = {}
+        for name in ("host", "lost", "address"):
+            if name in change:
+                expected[name] = change.pop(name)
+        cases.append(Case(title, change, **expected))
+    return cases
+
+
+OTHERS = read_cases(r"""
+control: {}
 
 # Names, and those of their hosts. The unit tests of names have the other forms.
-NAMED = {
-    "template": (EXECUTE, "_lookup_ansible.builtin.pipe_touch_HOME_hostile-canary_"),
-    "statement": ("{% for x in y %}", "_for_x_in_y_"),
-    "header": ("#jinja2: trim_blocks:True", "_jinja2_trim_blocks_True"),
-    "pattern": ("!host-c,&host-d", "_host-c_host-d"),
-    "range": ("host[01:20]", "host_01_20_"),
-    "ansi": ("\x1b[31mred\x1b[0m", "_31mred_0m"),
-    "line": ("one\nansible_connection=local", "one_ansible_connection_local"),
-    "file": ("control.yml", "control_yml"),
-    "upper": ("CASE-A", "CASE-A"),
-    "lower": ("case-a", "case-a"),
-    "twin-1": ("twin", "twin_srv_twin-1"),
-    "twin-2": ("twin", "twin_srv_twin-2"),
-    "of-an-id": ("srv_control", "srv_control"),
-    "group": ("static_group", "static_group_srv_group"),
-    "every": ("all", "all_srv_every"),
-    # No group has this name, but one could get it.
-    "region": ("region_eu_1", "srv_region"),
-    "option": ("-oProxyCommand=touch", "srv_option"),
-    "folder": ("../../etc/passwd", "srv_folder"),
-}
-NAMES = [
-    *[Case(title, {"name": name}, host) for title, (name, host) in NAMED.items()],
-    Case("number", {"name": 7}, "srv_number", lost=["name"]),
-    Case("object", {"name": {"a": EXECUTE}}, "srv_object", lost=["name"]),
-    Case("surrogate", {"name": "sur\ud800x"}, "srv_surrogate", lost=["name"]),
-]
+template: {name: "EXECUTE", host: _lookup_ansible.builtin.pipe_touch_HOME_hostile-canary_}
+statement: {name: "{% for x in y %}", host: _for_x_in_y_}
+header: {name: "#jinja2: trim_blocks:True", host: _jinja2_trim_blocks_True}
+pattern: {name: "!host-c,&host-d", host: _host-c_host-d}
+range: {name: "host[01:20]", host: host_01_20_}
+ansi: {name: "\e[31mred\e[0m", host: _31mred_0m}
+line: {name: "one\nansible_connection=local", host: one_ansible_connection_local}
+file: {name: control.yml, host: control_yml}
+upper: {name: CASE-A, host: CASE-A}
+lower: {name: case-a, host: case-a}
+twin-1: {name: twin, host: twin_srv_twin-1}
+twin-2: {name: twin, host: twin_srv_twin-2}
+of-an-id: {name: srv_control, host: srv_control}
+group: {name: static_group, host: static_group_srv_group}
+every: {name: all, host: all_srv_every}
+# No group has this name, but one could get it.
+region: {name: region_eu_1, host: srv_region}
+option: {name: -oProxyCommand=touch, host: srv_option}
+folder: {name: ../../etc/passwd, host: srv_folder}
+number: {name: 7, host: srv_number, lost: [name]}
+object: {name: {a: "EXECUTE"}, host: srv_object, lost: [name]}
+surrogate: {name: "sur\ud800x", host: srv_surrogate, lost: [name]}
 
-IDS = [
-    Case("id-template", {"id": f"{EXECUTE}id"}),
-    Case("id-alone", {"id": "{{ 7 * 7 }}", "name": ""}, "_7_7_"),
-    Case("id-control", {"id": "id\n\x1b[0m", "name": ""}, "id_0m"),
-    Case("id-local", {"id": "localhost"}),
-    Case("id-long", {"id": "i" * 10_240}),
-]
+# Ids.
+id-template: {id: "EXECUTEid"}
+id-alone: {id: "{{ 7 * 7 }}", name: "", host: _7_7_}
+id-control: {id: "id\n\e[0m", name: "", host: id_0m}
+id-local: {id: localhost}
 
-NO_ADDRESS = "no-usable-ipv4.invalid."
-VALUES = [
-    Case("address-template", {"ipv4": EXECUTE}, address=NO_ADDRESS),
-    Case("address-option", {"ipv4": "203.0.113.1 -oProxyCommand=touch"}, address=NO_ADDRESS),
-    Case("region-template", {"region": EXECUTE}),
-    Case("region-number", {"region": 7}, lost=["region"]),
-    Case("plan-comment", {"plan": "{# open"}),
-    Case("plan-header", {"plan": HEADER}),
-    Case("plan-object", {"plan": {"a": 1}}, lost=["plan"]),
-    Case("status-ansi", {"status": "\x1b[31m\n"}),
-    Case("created-template", {"created_at": STATEMENT}),
-    Case("numbers", {"a": 10**30, "b": -1.5e300, "c": False, "d": None}),
-]
-
+# Values of documented fields.
+address-template: {ipv4: "EXECUTE", address: no-usable-ipv4.invalid.}
+address-option:
+  {ipv4: 203.0.113.1 -oProxyCommand=touch, address: no-usable-ipv4.invalid.}
+region-template: {region: "EXECUTE"}
+region-number: {region: 7, lost: [region]}
+plan-comment: {plan: "{# open"}
+plan-header:
+  {plan: "#jinja2: variable_start_string:'[[', variable_end_string:']]'\n[[ 7 * 7 ]]"}
+plan-object: {plan: {a: 1}, lost: [plan]}
+status-ansi: {status: "\e[31m\n"}
+created-template: {created_at: "STATEMENT"}
+numbers: {a: 1000000000000000000000000000000, b: -1.5e+300, c: false, d: null}
+""")
+FIELDS = read_cases(r"""
 # Values of a field that the API does not document.
-UNDOCUMENTED = {
-    "field-statement": STATEMENT,
-    "field-header": HEADER,
-    "field-line-statement": "# set x = 1\n## x",
-    "field-read": "{{ lookup('ansible.builtin.file', '/etc/passwd') }}",
-    "field-raw": "{% raw %}{{ 7 }}{% endraw %}",
-    "field-list": [EXECUTE, [STATEMENT, {"a": EXECUTE}]],
-    "field-key": {EXECUTE: EXECUTE, "{# k": 1},
-    "field-omit": "__omit_place_holder__0123456789",
-    "field-tag": "!unsafe x",
-    "field-unsafe": {"__ansible_unsafe": "x", "y": EXECUTE},
-    "field-vault": {"__ansible_vault": EXECUTE, "y": 1},
-    "field-type": {"__ansible_type": "_AnsibleTaggedStr", "value": EXECUTE, "tags": [{}]},
-    "field-trusted": {"__ansible_type": "TrustedAsTemplate"},
-    "field-meanings": [*meanings.TEXTS, dict.fromkeys(meanings.TEXTS)],
-}
-UNUSABLE = ("bad-key", "a.b", "a b", EXECUTE, "\u00e9t\u00e9")
-FIELDS = [
-    *[Case(title, {"x_undocumented": value}) for title, value in UNDOCUMENTED.items()],
-    Case("field-half", {"left": "{{ 7 *", "right": "7 }}"}),
-    Case("field-connection", {"ansible_host": "198.51.100.9", "ansible_connection": "ssh"}),
-    Case("field-structure", {"hosts": ["evil"], "children": {"evil": {}}, "vars": {"a": 1}}),
-    Case("field-names", dict.fromkeys(UNUSABLE, EXECUTE), lost=UNUSABLE),
-    Case("field-empty-name", {"": 1}),
-]
+field-statement: {x_undocumented: "STATEMENT"}
+field-header:
+  {x_undocumented: "#jinja2: variable_start_string:'[[', variable_end_string:']]'\n[[ 7 * 7 ]]"}
+field-line-statement: {x_undocumented: "# set x = 1\n## x"}
+field-read: {x_undocumented: "{{ lookup('ansible.builtin.file', '/etc/passwd') }}"}
+field-raw: {x_undocumented: "{% raw %}{{ 7 }}{% endraw %}"}
+field-list: {x_undocumented: ["EXECUTE", ["STATEMENT", {a: "EXECUTE"}]]}
+field-key: {x_undocumented: {"EXECUTE": "EXECUTE", "{# k": 1}}
+field-omit: {x_undocumented: __omit_place_holder__0123456789}
+field-tag: {x_undocumented: "!unsafe x"}
+field-unsafe: {x_undocumented: {__ansible_unsafe: x, "y": "EXECUTE"}}
+field-vault: {x_undocumented: {__ansible_vault: "EXECUTE", "y": 1}}
+field-type:
+  {x_undocumented: {__ansible_type: _AnsibleTaggedStr, value: "EXECUTE", tags: [{}]}}
+field-trusted: {x_undocumented: {__ansible_type: TrustedAsTemplate}}
+field-half: {left: "{{ 7 *", right: "7 }}"}
+field-connection: {ansible_host: 198.51.100.9, ansible_connection: ssh}
+field-structure: {hosts: [evil], children: {evil: {}}, vars: {a: 1}}
+field-names:
+  {bad-key: "EXECUTE", a.b: "EXECUTE", a b: "EXECUTE", "EXECUTE": "EXECUTE", été: "EXECUTE",
+   lost: [bad-key, a.b, a b, "EXECUTE", été]}
+field-empty-name: {"": 1}
+""")
+LONG = Case("id-long", {"id": "i" * 10_240})
+MEANINGS = [*meanings.TEXTS, dict.fromkeys(meanings.TEXTS)]
+FIELDS.append(Case("field-meanings", {"x_undocumented": MEANINGS}))
 
-CASES = [CONTROL, *NAMES, *IDS, *VALUES, *FIELDS]
+CASES = [*OTHERS, LONG, *FIELDS]

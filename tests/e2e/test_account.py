@@ -72,34 +72,25 @@ def test_options_choose_the_groups(source):
 
 
 # Options of a source, and its hosts.
-CHOICES = {
-    "statuses": ("statuses: [stopped]", ["web-2"]),
-    "both": ("{regions: [eu-1], plans: [small]}", ["web-1"]),
-    "template": ("""regions: "{{ 'eu-2, x'.split(',') }}" """, ["web-2"]),
-    "filters": (
-        """
-        filters:
-          - include: "'web-2' in server_management_name"
-          - exclude: "'web' in server_management_name"
-        """,
-        ["db-1", "web-2"],
-    ),
-    "hostnames": (
-        """
-        hostnames:
-          - "'in-eu-2' if server_management_region == 'eu-2' else ''"
-          - "'named-' ~ server_management_name"
-        """,
-        ["in-eu-2", "named-db-1", "named-web-1"],
-    ),
-    "minimum": ("{regions: [eu-2], min_servers: 3, min_hosts: 1, strict: true}", ["web-2"]),
-}
+CHOICES = yaml.safe_load("""
+- [{statuses: [stopped]}, [web-2]]
+- [{regions: [eu-1], plans: [small]}, [web-1]]
+- [{regions: "{{ 'eu-2, x'.split(',') }}"}, [web-2]]
+- - filters:
+      - include: "'web-2' in server_management_name"
+      - exclude: "'web' in server_management_name"
+  - [db-1, web-2]
+- - hostnames:
+      - "'in-eu-2' if server_management_region == 'eu-2' else ''"
+      - "'named-' ~ server_management_name"
+  - [in-eu-2, named-db-1, named-web-1]
+- [{regions: [eu-2], min_servers: 3, min_hosts: 1, strict: true}, [web-2]]
+""")
 
 
 def test_options_choose_hosts_and_their_names(source, sources):
-    for case, (text, names) in CHOICES.items():
-        options = yaml.safe_load(text)
-        sources.add(case, source.sandbox, hosts=names, **options)
+    for number, (options, names) in enumerate(CHOICES):
+        sources.add(f"c{number}", source.sandbox, hosts=names, **options)
     sources.check()
 
 
@@ -140,20 +131,18 @@ def test_variables_are_composed_from_fields_with_a_chosen_prefix(source):
     """)
 
 
-EXPRESSIONS = {
-    "compose": {"a": "server_management_nope"},
-    "groups": {"b": "server_management_nope == 1"},
-    "keyed_groups": [{"key": "server_management_nope"}],
-    "hostnames": ["server_management_nope", "server_management_name"],
-}
-
-
-FAILED = [
-    "compose: a: failed for 3 of 3 hosts (",
-    "groups: b: failed for 3 of 3 hosts (",
-    "keyed_groups: server_management_nope: failed for 3 of 3 hosts (",
-    "hostnames: server_management_nope: failed for 3 of 3 hosts (",
-]
+EXPRESSIONS = yaml.safe_load("""
+compose: {a: server_management_nope}
+groups: {b: server_management_nope == 1}
+keyed_groups: [{key: server_management_nope}]
+hostnames: [server_management_nope, server_management_name]
+""")
+FAILED = """\
+compose: a: failed for 3 of 3 hosts (
+groups: b: failed for 3 of 3 hosts (
+keyed_groups: server_management_nope: failed for 3 of 3 hosts (
+hostnames: server_management_nope: failed for 3 of 3 hosts (
+""".splitlines()
 
 
 def test_failing_expressions_are_warnings_or_with_strict_errors(source, sources):
@@ -172,47 +161,36 @@ def test_failing_expressions_are_warnings_or_with_strict_errors(source, sources)
 
 
 # One case for each place that checks options; the unit tests of _options and _config have the rest.
-BAD_OPTIONS = [
-    ("regoins: [eu-1]", "regoins (did you mean regions?): there is no such option."),
-    ("api_token: null", "SERVER_MANAGEMENT_API_TOKEN"),
-    ("timeout: sandbox-token", "timeout: must be a number, but is ********."),
-    ("hostvars_prefix: ansible_", "hostvars_prefix: 'ansible_' does not make usable"),
-    ("{ca_path: nope.pem, validate_certs: false}", "nope.pem: no such file or directory."),
-    ("statuses: []", "statuses: the list is empty."),
-    ("plans: '{{ none }}'", "plans: has an empty value."),
-    ("min_servers: 4", "min_servers: 4 or more expected, but the account has 3."),
-    (
-        "{filters: [{exclude: true}], min_hosts: 1}",
-        "min_hosts: 1 or more expected, but the number of hosts is 0; the account has 3 servers. "
-        "Check statuses, regions, plans and filters.",
-    ),
-    (
-        "{regions: [eu-1, eu-9], strict: true}",
-        "regions: no server has eu-9; the account has eu-1 (2), eu-2 (1).",
-    ),
-    # An exception of another library.
-    ("""group: "{{ '[' | from_yaml }}" """, "group: "),
-    (
-        "keyed_groups: [{key: server_management_plan, parent_group: _small}]",
-        "keyed_groups: the group _small would be inside itself.",
-    ),
-    (
-        """{keyed_groups: [{key: "'localhost'", separator: ''}], strict: true}""",
-        "Groups can't be added, because a host of another source or this machine has the same "
-        "name: localhost.",
-    ),
-    (
-        "filters: [{exclude: server_management_name ==}]",
-        "filters: exclude: server_management_name ==: ",
-    ),
-]
+BAD_OPTIONS = yaml.safe_load("""
+- [{regoins: [eu-1]}, "regoins (did you mean regions?): there is no such option."]
+- [{api_token: null}, SERVER_MANAGEMENT_API_TOKEN]
+- [{timeout: sandbox-token}, "timeout: must be a number, but is ********."]
+- [{hostvars_prefix: ansible_}, "hostvars_prefix: 'ansible_' does not make usable"]
+- [{ca_path: nope.pem, validate_certs: false}, "nope.pem: no such file or directory."]
+- [{statuses: []}, "statuses: the list is empty."]
+- [{plans: "{{ none }}"}, "plans: has an empty value."]
+- [{min_servers: 4}, "min_servers: 4 or more expected, but the account has 3."]
+- - {filters: [{exclude: true}], min_hosts: 1}
+  - "min_hosts: 1 or more expected, but the number of hosts is 0; the account has 3 servers. Check
+     statuses, regions, plans and filters."
+- - {regions: [eu-1, eu-9], strict: true}
+  - "regions: no server has eu-9; the account has eu-1 (2), eu-2 (1)."
+# An exception of another library.
+- [{group: "{{ '[' | from_yaml }}"}, "group: "]
+- - {keyed_groups: [{key: server_management_plan, parent_group: _small}]}
+  - "keyed_groups: the group _small would be inside itself."
+- - {keyed_groups: [{key: "'localhost'", separator: ""}], strict: true}
+  - "Groups can't be added, because a host of another source or this machine has the same name:
+     localhost."
+- - {filters: [{exclude: server_management_name ==}]}
+  - "filters: exclude: server_management_name ==: "
+""")
 
 
 def test_each_bad_option_is_named_and_its_source_adds_nothing(source, sources):
     static = source.folder / "static.ini"
     static.write_text("static-1\n")
-    for number, (text, problem) in enumerate(BAD_OPTIONS):
-        options = yaml.safe_load(text)
+    for number, (options, problem) in enumerate(BAD_OPTIONS):
         sources.add(f"c{number}", source.sandbox, fails=problem, **options)
     listing = sources.check("-i", static).json()
     assert hosts(listing) == []
@@ -233,23 +211,18 @@ def test_a_token_that_is_written_wrongly_is_not_shown(sources):
 
 
 # Options of a source that leave no host, and the warning.
-NO_HOSTS = {
-    "status": (
-        "statuses: Running",
-        "statuses: no server has Running; the account has running (2), stopped (1).",
-    ),
-    "both": (
-        "{statuses: [stopped], plans: [large]}",
-        "statuses, plans: no server matches all of these options; the account has "
-        "status: running (2), stopped (1); plan: small (2), large (1).",
-    ),
-}
+NO_HOSTS = yaml.safe_load("""
+- - {statuses: Running}
+  - "statuses: no server has Running; the account has running (2), stopped (1)."
+- - {statuses: [stopped], plans: [large]}
+  - "statuses, plans: no server matches all of these options; the account has status: running (2),
+     stopped (1); plan: small (2), large (1)."
+""")
 
 
 def test_probable_mistakes_cause_warnings(source, sources):
-    for case, (text, warning) in NO_HOSTS.items():
-        options = yaml.safe_load(text)
-        sources.add(case, source.sandbox, hosts=[], warns=warning, **options)
+    for number, (options, warning) in enumerate(NO_HOSTS):
+        sources.add(f"c{number}", source.sandbox, hosts=[], warns=warning, **options)
     sources.check()
 
 

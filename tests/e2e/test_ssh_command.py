@@ -8,46 +8,59 @@ import json
 import random
 import re
 
+import yaml
+
 from .conftest import need_ssh
 
 # For each variable, values with which ssh reaches the machine that Ansible reaches, and others.
-COPIED = {
-    "ansible_host": ["192.0.2.1", "2001:db8::1", "db.example.com"],
-    "ansible_ssh_host": ["192.0.2.2", None],
-    "ansible_user": ["admin", "a.b+c@d", "", None],
-    "ansible_ssh_user": ["root", "", None],
-    "ansible_port": [22, "2222", None],
-    "ansible_ssh_port": [65535, None],
-    "ansible_private_key_file": ["/keys/a b", "~/.ssh/id", "", None],
-    "ansible_ssh_private_key_file": ["/keys/é", "", None],
-    "ansible_connection": ["ssh", "smart", "ansible.builtin.ssh"],
-}
-LEFT_OUT = {
-    "ansible_ssh_host": ["", "-v", "a b"],
-    "ansible_ssh_user": ["a b", "-v", "%u", 'a"b'],
-    "ansible_ssh_port": [0, 99999999],
-    "ansible_ssh_private_key_file": ["keys/id", "/keys/%u", '/"'],
-    "ansible_connection": ["local"],
-    "ansible_ssh_extra_args": [
-        "-p 22",
-        "-l a",
-        "-oUser=a",
-        "-oHost=*",
-        "-o 'Match all'",
-        "-J",
-        "-i id",
-    ],
-}
-ARGUMENTS = [
-    "-C", "-q", "-vvv", "-4", "-T", "-J jump,web-2", "-J web-4",
-    "-o 'ProxyJump a@web-1:22'", "-o 'proxyjump = none'", "-oProxyCommand=none",
-    "-oProxyJump=web-3", "-o 'ProxyCommand=ssh -W %h:%p admin@web-4'", "-oHostKeyAlias=srv_1+a",
-    "-oIdentitiesOnly=yes",
-    "-o 'IdentityFile \"/keys/a b\"'", "-oIdentityFile=%d/.ssh/id", "-oTunnel=Ethernet",
-    "-o 'UserKnownHostsFile=/dev/null /a'", "-oCiphers=^aes256-ctr", "-oSetEnv=A=b",
-    "-oServerAliveInterval=30", "-o 'Compression no'", "-oStrictHostKeyChecking=no",
-    "-o 'ControlPersist 60s'", "-o 'SendEnv A #b'", "-oForwardAgent=yes", "-oRekeyLimit=1G",
-]  # fmt: skip
+COPIED = yaml.safe_load("""
+ansible_host: [192.0.2.1, '2001:db8::1', db.example.com]
+ansible_ssh_host: [192.0.2.2, null]
+ansible_user: [admin, a.b+c@d, '', null]
+ansible_ssh_user: [root, '', null]
+ansible_port: [22, '2222', null]
+ansible_ssh_port: [65535, null]
+ansible_private_key_file: [/keys/a b, ~/.ssh/id, '', null]
+ansible_ssh_private_key_file: [/keys/é, '', null]
+ansible_connection: [ssh, smart, ansible.builtin.ssh]
+""")
+LEFT_OUT = yaml.safe_load("""
+ansible_ssh_host: ['', -v, a b]
+ansible_ssh_user: [a b, -v, '%u', a"b]
+ansible_ssh_port: [0, 99999999]
+ansible_ssh_private_key_file: [keys/id, /keys/%u, /"]
+ansible_connection: [local]
+ansible_ssh_extra_args: [-p 22, -l a, -oUser=a, -oHost=*, -o 'Match all', -J, -i id]
+""")
+ARGUMENTS = """\
+-C
+-q
+-vvv
+-4
+-T
+-J jump,web-2
+-J web-4
+-o 'ProxyJump a@web-1:22'
+-o 'proxyjump = none'
+-oProxyCommand=none
+-oProxyJump=web-3
+-o 'ProxyCommand=ssh -W %h:%p admin@web-4'
+-oHostKeyAlias=srv_1+a
+-oIdentitiesOnly=yes
+-o 'IdentityFile "/keys/a b"'
+-oIdentityFile=%d/.ssh/id
+-oTunnel=Ethernet
+-o 'UserKnownHostsFile=/dev/null /a'
+-oCiphers=^aes256-ctr
+-oSetEnv=A=b
+-oServerAliveInterval=30
+-o 'Compression no'
+-oStrictHostKeyChecking=no
+-o 'ControlPersist 60s'
+-o 'SendEnv A #b'
+-oForwardAgent=yes
+-oRekeyLimit=1G
+""".splitlines()
 # What is for connections without a user, what Ansible sets itself, and what flags set.
 DIFFERENT = re.compile(
     "host |batchmode|control|stricthostkeychecking|connecttimeout|preferredauth|passwordauth|"

@@ -123,7 +123,7 @@ def test_a_file_for_another_inventory_or_group_is_kept(config, source):
     failed.shows(
         f"{path}, group region_eu_1, so nothing was changed. Set ssh_config_file to",
         "and ssh_config_prefix to keep their names apart. If the inventory has only moved, remove",
-        "If it moves often, also set ssh_config_inventory to a text of your choice",
+        "If it moves often, set ssh_config_inventory to a text of your choice.",
     )
     failed = fails_and_keeps(config, source, "-i", "new,")
     failed.shows(f"and this one is {path}, new,, group server_management, so nothing")

@@ -75,18 +75,20 @@ def test_an_encrypted_value_is_not_shown(sources, tmp_path):
 
 
 # Options of a source, and why it fails although the environment has the token of another account.
-WRITTEN = {
-    "file": (
-        "{api_token: null, api_token_file: token}",
-        ("Check api_token_file (", "/token): the token may be"),
-    ),
-    "text": ("api_token: t0ken-of-the-wrong", "Check api_token: the token may be"),
-    "unset": (
-        """api_token: "{{ lookup('ansible.builtin.env', 'PROD_API_TOKEN') }}" """,
-        "api_token: the value is empty. Check the template that it comes from",
-    ),
-    "environment": ("api_token: null", "Check SERVER_MANAGEMENT_API_TOKEN: the token may be"),
-}
+WRITTEN = yaml.safe_load("""
+file:
+  - {api_token: null, api_token_file: token}
+  - ["Check api_token_file (", "/token): the token may be"]
+text:
+  - {api_token: t0ken-of-the-wrong}
+  - "Check api_token: the token may be"
+unset:
+  - {api_token: "{{ lookup('ansible.builtin.env', 'PROD_API_TOKEN') }}"}
+  - "api_token: the value is empty. Check the template that it comes from"
+environment:
+  - {api_token: null}
+  - "Check SERVER_MANAGEMENT_API_TOKEN: the token may be"
+""")
 
 
 def test_a_token_of_the_file_is_never_replaced_by_that_of_the_environment(
@@ -94,8 +96,7 @@ def test_a_token_of_the_file_is_never_replaced_by_that_of_the_environment(
 ):
     (tmp_path / "token").write_text("t0ken-of-the-0ther")
     api = source.sandbox
-    for case, (text, problem) in WRITTEN.items():
-        options = yaml.safe_load(text)
+    for case, (options, problem) in WRITTEN.items():
         sources.add(case, api, fails=problem, **options)
     sources.check(env=OF_ANOTHER_ACCOUNT)
     tokens = ["t0ken-of-the-0ther", "t0ken-of-the-wrong", "of-another-account"]

@@ -34,7 +34,7 @@ class CommandError(AssertionError):
     """A command did not do what was expected; the message contains its output."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """The exit status and the output of one command."""
 
@@ -74,6 +74,10 @@ class Result:
         if self.rc != 0:
             raise CommandError(f"failed\n{self}")
         return self
+
+    def __repr__(self) -> str:
+        # Short, since pytest shows it within one line, and the output below it.
+        return f"<Result of {self.command[0]}: exit status {self.rc}>"
 
     def __str__(self) -> str:
         command = " ".join(self.command)

@@ -9,7 +9,7 @@ import shutil
 import pytest
 
 from support.fixtures import KNOWN
-from support.guides import read_files
+from support.guides import GUIDES, read_files
 
 RECIPES = read_files("recipes")
 NAME = "prod.server_management.yml"
@@ -24,6 +24,9 @@ PING = """\
   gather_facts: false
   tasks: [{ansible.builtin.ping: }]
 """
+TESTINFRA = (
+    f"pytest -p no:pytest-ansible --hosts=ansible://status_running --ansible-inventory={NAME}"
+)
 TEST_FILE = """\
 def test_a_server(host):
     variables = host.ansible.get_variables()
@@ -91,10 +94,17 @@ def test_molecule_refuses_a_changed_host_key(source, scenario, ssh_server):
     refused.shows("REMOTE HOST IDENTIFICATION HAS CHANGED")
 
 
-def test_testinfra_tests_the_hosts_of_a_group(source):
+def test_testinfra_tests_the_hosts_of_a_group_and_fails_with_the_source(source):
+    assert TESTINFRA in (GUIDES / "guide_recipes.rst").read_text()
+    source.runner.environment["ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED"] = "true"
     (source.folder / "test_server.py").write_text(TEST_FILE)
-    path = source.file(NAME, compose=LOCAL)
-    command = ["pytest", "-p", "no:cacheprovider"]
-    command += ["--hosts=ansible://status_running", f"--ansible-inventory={path}"]
-    tested = run(source, *command).ok()
-    assert tested.contains("2 passed")
+    source.file(NAME, compose=LOCAL)
+    run(source, "sh", "-c", TESTINFRA).ok().shows("2 passed")
+
+    (source.folder / "inventory").mkdir()
+    source.file(f"inventory/{NAME}", api_token="wrong")
+    # Without a static host, testinfra itself refuses the empty inventory.
+    (source.folder / "inventory/hosts.yml").write_text("all: {hosts: {static-1: }}\n")
+    failed = run(source, "sh", "-c", TESTINFRA.replace(NAME, "inventory"))
+    assert failed.rc != 0
+    failed.shows("The API rejected the token")

@@ -164,5 +164,4 @@ def _polling() -> ModuleType:
     plugins = f"{_COLLECTION}.plugins"
     # First, because an import statement would look for the parents of a package that is not loaded.
     importlib.import_module(f"{plugins}.module_utils")
-    importlib.import_module(f"{plugins}.plugin_utils")
     return importlib.import_module(f"{plugins}.plugin_utils._polling")

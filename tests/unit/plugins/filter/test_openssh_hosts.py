@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from ansible.errors import AnsibleError
 
 from ansible_collections.server_management.cloud.plugins.filter.openssh_hosts import openssh_hosts
@@ -88,24 +89,24 @@ def test_a_host_with_another_connection_than_ssh_is_left_out(name):
 
 
 # The arguments of ssh, and the lines that they become.
-COPIED = {
-    "-J jump": ["ProxyJump jump"],
-    "-J a@b:22,[2001:db8::1]:65535,c": ["ProxyJump a@b:22,[2001:db8::1]:65535,c"],
-    "-o ProxyJump=jump": ["ProxyJump=jump"],
-    "-o 'ProxyJump jump'": ["ProxyJump jump"],
-    "-o 'ProxyJump = \"jump\"'": ['ProxyJump = "jump"'],
-    # ssh uses the first of the two.
-    "-J jump -o proxyjump=other": ["ProxyJump jump", "proxyjump=other"],
-    '-o ProxyCommand="ssh -W %h:%p jump"': ["ProxyCommand=ssh -W %h:%p jump"],
-    "-i ~/.ssh/id_ed25519": ['IdentityFile "~/.ssh/id_ed25519"'],
-    "-i '/my keys/id'": ['IdentityFile "/my keys/id"'],
-    "-o 'IdentityFile=\"/my keys/id\"'": ['IdentityFile="/my keys/id"'],
-    "-o 'UserKnownHostsFile=~/a ${HOME}/b'": ["UserKnownHostsFile=~/a ${HOME}/b"],
-    "-o CertificateFile=%d/a": ["CertificateFile=%d/a"],
-    "-o GlobalKnownHostsFile=None": ["GlobalKnownHostsFile=None"],
-    "-C -o ServerAliveInterval=30 -A": ["ServerAliveInterval=30"],
-    "-o A==b": ["A==b"],
-}
+COPIED = yaml.safe_load("""
+-J jump: [ProxyJump jump]
+'-J a@b:22,[2001:db8::1]:65535,c': ['ProxyJump a@b:22,[2001:db8::1]:65535,c']
+-o ProxyJump=jump: [ProxyJump=jump]
+-o 'ProxyJump jump': [ProxyJump jump]
+-o 'ProxyJump = "jump"': [ProxyJump = "jump"]
+# ssh uses the first of the two.
+-J jump -o proxyjump=other: [ProxyJump jump, proxyjump=other]
+'-o ProxyCommand="ssh -W %h:%p jump"': ['ProxyCommand=ssh -W %h:%p jump']
+-i ~/.ssh/id_ed25519: [IdentityFile "~/.ssh/id_ed25519"]
+-i '/my keys/id': [IdentityFile "/my keys/id"]
+-o 'IdentityFile="/my keys/id"': [IdentityFile="/my keys/id"]
+"-o 'UserKnownHostsFile=~/a ${HOME}/b'": ['UserKnownHostsFile=~/a ${HOME}/b']
+-o CertificateFile=%d/a: [CertificateFile=%d/a]
+-o GlobalKnownHostsFile=None: [GlobalKnownHostsFile=None]
+-C -o ServerAliveInterval=30 -A: [ServerAliveInterval=30]
+-o A==b: [A==b]
+""")
 
 
 @pytest.mark.parametrize("text", COPIED)
@@ -129,35 +130,35 @@ def test_flags_and_options_for_connections_without_a_user_are_ignored(text):
 
 
 # The arguments of ssh, and why a host with them is left out.
-REFUSED = {
-    "-o User=a": "User in _",
-    "-o HostName=other": "HostName in _",
-    "-o 'Match all'": "Match in _",
-    "-o 'host *'": "host in _",
-    "-o Include=~/a": "Include in _",
-    "-p 2222": "-p in _",
-    "-J": "-J in _",
-    "--help": "-help in _",
-    "-{": "-_ in _",
-    "other": "other in _",
-    "'{ #' -C": "_ in _",
-    "-o ProxyJump jump": "-o ProxyJump in _, jump in _",
-    "-o 'LogLevel=a\nProxyCommand=b'": "-o LogLevel_a_ProxyCommand_b in _",
-    "-J 'a\nProxyCommand b'": "-o ProxyJump_a_ProxyCommand_b in _",
-    "-o '=Host *'": "-o _Host_ in _",
-    "-o ' Host *'": "-o _Host_ in _",
-    "-o '\"Match\" all'": "-o _Match_all in _",
-    "-o 'Match\"\" all'": "-o Match_all in _",
-    "-o '# a'": "-o _a in _",
-    "-C '": "quotes in _",
-    "-o 'IdentityFile=\"/a'": "quotes in _",
-    "-i id_ed25519": "relative path in IdentityFile",
-    "-o IdentityFile=../id": "relative path in IdentityFile",
-    "-o certificatefile=id": "relative path in certificatefile",
-    "-o 'UserKnownHostsFile=/a b'": "relative path in UserKnownHostsFile",
-    "-o 'GlobalKnownHostsFile=\"a\"'": "relative path in GlobalKnownHostsFile",
-    "-o User=a -o Port=1": "User in _, Port in _",
-}
+REFUSED = yaml.safe_load(r"""
+-o User=a: User in _
+-o HostName=other: HostName in _
+-o 'Match all': Match in _
+-o 'host *': host in _
+-o Include=~/a: Include in _
+-p 2222: -p in _
+-J: -J in _
+--help: -help in _
+'-{': -_ in _
+other: other in _
+"'{ #' -C": _ in _
+-o ProxyJump jump: '-o ProxyJump in _, jump in _'
+"-o 'LogLevel=a\nProxyCommand=b'": -o LogLevel_a_ProxyCommand_b in _
+"-J 'a\nProxyCommand b'": -o ProxyJump_a_ProxyCommand_b in _
+-o '=Host *': -o _Host_ in _
+-o ' Host *': -o _Host_ in _
+-o '"Match" all': -o _Match_all in _
+-o 'Match"" all': -o Match_all in _
+-o '# a': -o _a in _
+-C ': quotes in _
+-o 'IdentityFile="/a': quotes in _
+-i id_ed25519: relative path in IdentityFile
+-o IdentityFile=../id: relative path in IdentityFile
+-o certificatefile=id: relative path in certificatefile
+-o 'UserKnownHostsFile=/a b': relative path in UserKnownHostsFile
+-o 'GlobalKnownHostsFile="a"': relative path in GlobalKnownHostsFile
+-o User=a -o Port=1: 'User in _, Port in _'
+""")
 
 
 @pytest.mark.parametrize("text", REFUSED)
@@ -192,26 +193,29 @@ def test_all_variables_with_arguments_are_read_in_the_order_of_ansible():
 
 
 # What bastion, web and db use as their jump hosts, and which of them are left out.
-JUMP_HOSTS = [
-    (["-J admin@bastion", "-J admin@bastion", "-J bastion"], ["bastion"]),
-    (["-J web", "-J bastion", "-J web"], ["bastion", "web"]),
-    (["-J web", "-J db", "-J ssh://bastion:22"], ["bastion", "db", "web"]),
-    (["", "-J bastion", "-J web"], []),
-    # Of several jump hosts, only the first uses its own block.
-    (["-J a,bastion", "-J bastion,web", "-J other,web"], []),
-    (["-J web,a", "-J bastion,b", ""], ["bastion", "web"]),
-    (["-J none", "-J NONE", "-o ProxyCommand=none"], []),
-    (["-o ProxyJump=none -o ProxyJump=bastion", "-J Web", "-J db.example.com"], []),
-    (
-        ["-o 'proxyjump \"bastion\"'", "-J [web]:22", "-o 'ProxyJump = db'"],
-        ["bastion", "db", "web"],
-    ),
-    (["-o ProxyCommand='ssh -W %h:%p a@bastion'", "", ""], ["bastion"]),
-    (["-o ProxyCommand='exec /usr/bin/ssh -p 22 web nc %h'", "-J bastion", ""], ["bastion", "web"]),
-    (["-o 'ProxyCommand sh -c \"ssh -J web -W %h db\"'", "", "-J bastion"], ["bastion", "db"]),
-    (["-o ProxyCommand='nc -x bastion %h %p'", "-o ProxyCommand='a web'", ""], []),
-    (["-J other -o ProxyCommand='ssh bastion'", "", ""], []),
-]
+JUMP_HOSTS = yaml.safe_load("""
+- [[-J admin@bastion, -J admin@bastion, -J bastion], [bastion]]
+- [[-J web, -J bastion, -J web], [bastion, web]]
+- [[-J web, -J db, '-J ssh://bastion:22'], [bastion, db, web]]
+- [['', -J bastion, -J web], []]
+# Of several jump hosts, only the first uses its own block.
+- [['-J a,bastion', '-J bastion,web', '-J other,web'], []]
+- [['-J web,a', '-J bastion,b', ''], [bastion, web]]
+- [[-J none, -J NONE, -o ProxyCommand=none], []]
+- [[-o ProxyJump=none -o ProxyJump=bastion, -J Web, -J db.example.com], []]
+- [[-o 'proxyjump "bastion"', '-J [web]:22', -o 'ProxyJump = db'], [bastion, db, web]]
+- [["-o ProxyCommand='ssh -W %h:%p a@bastion'", '', ''], [bastion]]
+- [[-o ProxyCommand='exec /usr/bin/ssh -p 22 web nc %h', -J bastion, ''], [bastion, web]]
+- [[-o 'ProxyCommand sh -c "ssh -J web -W %h db"', '', -J bastion], [bastion, db]]
+# What else can be around the name, and around ssh.
+- - ['-J ssh://a@bastion:22/', -J a=b@web, '-o ProxyCommand=''"ssh" -W %h:%p db''']
+  - [bastion, db, web]
+- - [-o ProxyCommand='$(command -v ssh) -Jbastion a', -o ProxyCommand='sh -c "ssh web; true"', -o
+     ProxyCommand='(ssh -q a=b@db|tee log)']
+  - [bastion, db, web]
+- [[-o ProxyCommand='nc -x bastion %h %p', -o ProxyCommand='a web', ''], []]
+- [[-J other -o ProxyCommand='ssh bastion', '', ''], []]
+""")
 
 
 @pytest.mark.parametrize(("arguments", "left_out"), JUMP_HOSTS)

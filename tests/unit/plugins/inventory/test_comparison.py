@@ -14,6 +14,7 @@ printed, and can become a row of the table in comparison.yml.
 """
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from random import Random
@@ -49,16 +50,16 @@ from support.expressions import is_trusted, load
 
 FILES = yaml.safe_load(Path(__file__).with_name("comparison.yml").read_text(encoding="utf-8"))
 # Each field has values that a memory of results must not confuse, and values that are the same.
-FIELDS: list[dict[str, Any]] = [
-    {"value": 1, "note": "web-1", "parts": ["a", 1], "text": "{0}"},
-    {"value": 1, "note": "web-1", "parts": ["a", 1], "text": "A-B"},
-    {"value": True, "note": "web-1", "parts": ["a", True]},
-    {"value": 1.0, "note": "True", "parts": {"a": "x", "team": ""}},
-    {"value": "1", "note": "[1]", "parts": {"team": "", "a": "x"}, "region": "eu-2", "plan": "42"},
-    {"value": "", "note": "{{ server_management_plan }}", "parts": [], "plan": "{% raw %}"},
-    {"value": None, "note": "{'a': 1}", "parts": ["", None, "b"], "region": "eu-2"},
-    {"note": "#jinja2: x\nwéb", "region": ""},
-]
+FIELDS: list[dict[str, Any]] = yaml.safe_load(r"""
+- {value: 1, note: web-1, parts: [a, 1], text: '{0}'}
+- {value: 1, note: web-1, parts: [a, 1], text: A-B}
+- {value: true, note: web-1, parts: [a, true]}
+- {value: 1.0, note: 'True', parts: {a: x, team: ''}}
+- {value: '1', note: '[1]', parts: {team: '', a: x}, region: eu-2, plan: '42'}
+- {value: '', note: '{{ server_management_plan }}', parts: [], plan: '{% raw %}'}
+- {value: null, note: "{'a': 1}", parts: ['', null, b], region: eu-2}
+- {note: "#jinja2: x\nwéb", region: ''}
+""")
 SERVERS = [Server(f"srv_{number}", {**SERVER, **fields}) for number, fields in enumerate(FIELDS)]
 # What another source says about the first host. Nothing is remembered for this host.
 OF_HOST = {
@@ -66,15 +67,13 @@ OF_HOST = {
     "other_template": "{{ server_management_region }}!",
     "server_management_plan": "other",
 }
-
-
 # What it says about the groups of this host.
-OF_GROUPS: dict[str, dict[str, Any]] = {
-    "all": {"of_all": "x", "of_parent": "all", "other_text": "of all"},
-    "above": {"of_parent": "{{ server_management_region }}", "priority": "above"},
-    "static": {"tier": "front", "priority": "static", "ansible_group_priority": 10},
-    "weak": {"priority": "weak"},
-}
+OF_GROUPS: dict[str, dict[str, Any]] = yaml.safe_load("""
+all: {of_all: x, of_parent: all, other_text: of all}
+above: {of_parent: '{{ server_management_region }}', priority: above}
+static: {tier: front, priority: static, ansible_group_priority: 10}
+weak: {priority: weak}
+""")
 
 
 def inventory_of_another_source():
@@ -217,55 +216,58 @@ def test_a_file_gives_what_ansible_gives(name, is_set):
     compare({**file, option: is_set})
 
 
+def cells(text):
+    """Return the parts of a text, which are separated by two spaces or a new line."""
+    return re.split("  |\n", text.strip())
+
+
 # Parts of random expressions; {a}, {b} and {c} are other expressions.
-ATOMS = (
-    "server_management_name", "server_management_region", "server_management_note",
-    "server_management_value", "server_management_parts", "server_management_nope",
-    "server_management_plan", "inventory_hostname", "inventory_hostname_short", "group_names",
-    "ansible_host", "other_text", "other_template", "extra", "composed", "omit", "'x'", "''", "1",
-    "true", "none", "[]", "'{1}'", "'a b'", "{'a': server_management_value}", "range(3)",
-    "inventory_dir",
-)  # fmt: skip
-FILTERS = (
-    "upper", "lower", "length", "first", "last", "join('-')", "replace('-', '_')", "default('x')",
-    "default(omit)", "default('', true)", "string", "int", "float", "bool", "list", "sort", "trim",
-    "unique", "split('-')", "regex_replace('^(a)', '[\\1]')", "regex_search('[0-9]+')", "to_json",
-    "from_json", "from_yaml", "hash('sha1')", "b64encode", "b64decode", "ternary('a', 'b')",
-    "combine({'b': 1})", "dict2items", "flatten", "map('upper')", "nope", "ansible.builtin.upper",
-    "title", "abs", "max", "select('match', 'w')", "type_debug", "mandatory",
-)  # fmt: skip
-TESTS = (
-    "defined", "undefined", "string", "none", "number", "mapping", "sequence", "boolean", "truthy",
-    "match('web')", "search('1')", "eq(1)", "in(['eu-1', 1])", "contains('a')", "gt(1)", "nope",
-    "version('1.0', '>')", "subset(['a'])", "even", "callable", "sameas(none)",
-)  # fmt: skip
-METHODS = (
-    "upper()", "split('-')", "split('-')[-1]", "split('-')[5]", "startswith('eu')", "zfill(9)",
-    "partition('-')[2]", "removeprefix('eu')", "encode()", "pop()", "upper", "__class__", "team",
-    "get('a', 'x')", "append(1)", "format(1)", "items()", "join(['a', 'b'])",
-)  # fmt: skip
-SHAPES = (
-    "{a} | {filter}", "({a}) | {filter}", "({a}) is {test}", "{a} is not {test}", "({a}).{method}",
-    "{a}[0]", "{a}['team']", "{a}[1:]", "{a} ~ {b}", "{a} + {b}", "{a} == {b}", "{a} < {b}",
-    "{a} in {b}", "{a} and {b}", "{a} or {b}", "not {a}", "-{a}", "{a} if {b} else {c}",
-    "({a} if {b})", "[{a}, {b}]", "{a} | default({b})", "{a} }}}} {{{{ {b}", "{a} #",
-)  # fmt: skip
+ATOMS = cells("""
+server_management_name  server_management_region  server_management_note  server_management_value
+server_management_parts  server_management_nope  server_management_plan  inventory_hostname
+inventory_hostname_short  group_names  ansible_host  other_text  other_template  extra  composed
+omit  'x'  ''  1  true  none  []  '{1}'  'a b'  {'a': server_management_value}  range(3)
+inventory_dir
+""")
+FILTERS = cells(r"""
+upper  lower  length  first  last  join('-')  replace('-', '_')  default('x')  default(omit)
+default('', true)  string  int  float  bool  list  sort  trim  unique  split('-')
+regex_replace('^(a)', '[\1]')  regex_search('[0-9]+')  to_json  from_json  from_yaml  hash('sha1')
+b64encode  b64decode  ternary('a', 'b')  combine({'b': 1})  dict2items  flatten  map('upper')  nope
+ansible.builtin.upper  title  abs  max  select('match', 'w')  type_debug  mandatory
+""")
+TESTS = cells("""
+defined  undefined  string  none  number  mapping  sequence  boolean  truthy  match('web')
+search('1')  eq(1)  in(['eu-1', 1])  contains('a')  gt(1)  nope  version('1.0', '>')  subset(['a'])
+even  callable  sameas(none)
+""")
+METHODS = cells("""
+upper()  split('-')  split('-')[-1]  split('-')[5]  startswith('eu')  zfill(9)  partition('-')[2]
+removeprefix('eu')  encode()  pop()  upper  __class__  team  get('a', 'x')  append(1)  format(1)
+items()  join(['a', 'b'])
+""")
+SHAPES = cells("""
+{a} | {filter}  ({a}) | {filter}  ({a}) is {test}  {a} is not {test}  ({a}).{method}  {a}[0]
+{a}['team']  {a}[1:]  {a} ~ {b}  {a} + {b}  {a} == {b}  {a} < {b}  {a} in {b}  {a} and {b}
+{a} or {b}  not {a}  -{a}  {a} if {b} else {c}  ({a} if {b})  [{a}, {b}]  {a} | default({b})
+{a} }}}} {{{{ {b}  {a} #
+""")
 # Of an entry of keyed_groups.
-OPTIONS: list[dict[str, Any]] = [
-    {},
-    {"prefix": "p"},
-    {"prefix": "p", "separator": "-", "trailing_separator": False},
-    {"separator": "", "default_value": "none"},
-    {"default_value": "none", "parent_group": "above"},
-    {"parent_group": "{{ server_management_region }}"},
-    {"prefix": "", "separator": "", "parent_group": "{{ extra }}"},
-]
-EXTRA_VARS: list[dict[str, Any]] = [
-    {},
-    {"extra": "x", "server_management_region": "{{ server_management_value }}"},
-    {"extra": "{{ server_management_name }}", "composed": "{{ server_management_note }}"},
-    {"server_management_value": 1},
-]
+OPTIONS: list[dict[str, Any]] = yaml.safe_load("""
+- {}
+- {prefix: p}
+- {prefix: p, separator: '-', trailing_separator: false}
+- {separator: '', default_value: none}
+- {default_value: none, parent_group: above}
+- {parent_group: '{{ server_management_region }}'}
+- {prefix: '', separator: '', parent_group: '{{ extra }}'}
+""")
+EXTRA_VARS: list[dict[str, Any]] = yaml.safe_load("""
+- {}
+- {extra: x, server_management_region: '{{ server_management_value }}'}
+- {extra: '{{ server_management_name }}', composed: '{{ server_management_note }}'}
+- {server_management_value: 1}
+""")
 
 
 def random_expression(random, levels=3):

@@ -99,8 +99,8 @@ def test_a_missing_address_of_the_api_is_named_with_the_file_and_the_variable(pl
 
 def test_filters_that_leave_no_host_cause_a_warning(plugin):
     plugin.parse("web", filters=[{"exclude": True}])
-    text = "x.server_management.yml: filters: no host is left; the account has 1 server."
-    assert plugin.warnings == [text]
+    text = "filters: no host is left; the account has 1 server; -vvv shows why."
+    assert plugin.warnings == [f"x.server_management.yml: {text}"]
 
 
 def test_filters_of_an_empty_account_cause_no_warning(plugin):

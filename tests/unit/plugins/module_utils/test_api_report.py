@@ -3,8 +3,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 import json
+import sys
 
 import pytest
+import yaml
 
 from ansible_collections.server_management.cloud.plugins.module_utils._options import VERSION
 from sandbox import Fault, Sandbox
@@ -48,20 +50,20 @@ def report(api, **options):
     return result["report"]
 
 
-AS_DOCUMENTED = {
-    "token": "accepted",
-    "status": 200,
-    "error_code": None,
-    "requests": 1,
-    "as_documented": True,
-    "deviations": [],
-    "further_fields": {},
-    "servers": 1,
-    "distinct": {"statuses": 1, "plans": 1, "regions": 1},
-    "has_more": False,
-    "link": "none",
-    "headers": {},
-}
+AS_DOCUMENTED = yaml.safe_load("""
+token: accepted
+status: 200
+error_code: null
+requests: 1
+as_documented: true
+deviations: []
+further_fields: {}
+servers: 1
+distinct: {statuses: 1, plans: 1, regions: 1}
+has_more: false
+link: none
+headers: {}
+""")
 
 
 def test_an_account_as_documented(api):
@@ -214,3 +216,10 @@ def test_without_a_connection_no_request_was_sent(api, port, code):
     result = run_module("api_info", {"base_url": url, "api_token": TOKEN}).result
     assert result["error"]["code"] == code
     assert result["report"]["requests"] == 0
+
+
+def test_without_the_library_requests_no_request_was_sent(api, monkeypatch):
+    monkeypatch.setitem(sys.modules, "requests", None)
+    found = report(api)
+    assert found["error_code"] == "missing_library"
+    assert found["requests"] == 0

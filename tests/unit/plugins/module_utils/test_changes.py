@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 import pytest
+import yaml
 
 from ansible_collections.server_management.cloud.plugins.module_utils._changes import (
     Change,
@@ -53,52 +54,35 @@ def test_the_options_decide_the_operation(options, change):
     assert decide_on(options) == change
 
 
-MOVE = "The API has not announced a way to move a server."
-NO_SERVER = "the account has no server named new"
+IMPOSSIBLE = yaml.safe_load(r"""
+- [{name: twin}, 'name: 2 servers are named twin: s_2, s_5. Use id to select one of them.']
+- - {name: web, region: us}
+  - "region: web is in eu and cannot be moved to us. The API has not announced a way to move a
+     server."
+- - {id: s_1, region: us, state: reinstalled}
+  - "region: s_1 is in eu and cannot be moved to us. The API has not announced a way to move a
+     server."
+- - {name: web, region: us, state: absent}
+  - "region: web is in eu and cannot be moved to us. The API has not announced a way to move a
+     server."
+- [{name: new}, 'plan and region: required, because the account has no server named new.']
+- [{name: new, plan: small}, 'region: required, because the account has no server named new.']
+- - {id: s_9, plan: s, region: eu}
+  - "id: the account has no server with the id s_9. To create a server, set name, plan and region
+     instead of id."
+- - {name: new, state: reinstalled}
+  - "name: the account has no server named new to reinstall. Check the name, or use state=present
+     to create the server."
+- - {name: web, plan: large, state: reinstalled}
+  - "plan: web has the plan small. Reinstalling does not resize: omit plan, or resize the server
+     first."
+- - {id: "s\n_6", region: us}
+  - 'region: "s _6" is in "eu [31m us" and cannot be moved to us. The API has not announced a way
+     to move a server.'
+""")
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (
-            {"name": "twin"},
-            "name: 2 servers are named twin: s_2, s_5. Use id to select one of them.",
-        ),
-        (
-            {"name": "web", "region": "us"},
-            f"region: web is in eu and cannot be moved to us. {MOVE}",
-        ),
-        (
-            {"id": "s_1", "region": "us", "state": "reinstalled"},
-            f"region: s_1 is in eu and cannot be moved to us. {MOVE}",
-        ),
-        (
-            {"name": "web", "region": "us", "state": "absent"},
-            f"region: web is in eu and cannot be moved to us. {MOVE}",
-        ),
-        ({"name": "new"}, f"plan and region: required, because {NO_SERVER}."),
-        ({"name": "new", "plan": "small"}, f"region: required, because {NO_SERVER}."),
-        (
-            {"id": "s_9", "plan": "s", "region": "eu"},
-            "id: the account has no server with the id s_9. To create a server, set name, plan and "
-            "region instead of id.",
-        ),
-        (
-            {"name": "new", "state": "reinstalled"},
-            f"name: {NO_SERVER} to reinstall. Check the name, or use state=present to create the "
-            "server.",
-        ),
-        (
-            {"name": "web", "plan": "large", "state": "reinstalled"},
-            "plan: web has the plan small. Reinstalling does not resize: omit plan, or resize the "
-            "server first.",
-        ),
-        (
-            {"id": "s\n_6", "region": "us"},
-            f'region: "s _6" is in "eu [31m us" and cannot be moved to us. {MOVE}',
-        ),
-    ],
-)
+@pytest.mark.parametrize(("options", "message"), IMPOSSIBLE)
 def test_impossible_options_are_an_error(options, message):
     with pytest.raises(OptionError) as caught:
         decide_on(options)

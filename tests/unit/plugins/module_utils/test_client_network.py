@@ -141,8 +141,7 @@ INVALID_PROXY = (
 )
 NO_SOCKS = (
     "Cannot reach h:443 through the proxy p:1: the Python library PySocks is not installed. "
-    f"Install it where Ansible runs: {sys.executable} -m pip install PySocks, or use a proxy for "
-    "HTTP."
+    "Install it: `pipx inject ansible PySocks`, or use a proxy for HTTP."
 )
 
 
@@ -165,6 +164,7 @@ NO_SOCKS = (
 def test_what_no_repetition_can_repair_is_not_repeated(
     read, sandbox, clock, monkeypatch, proxy, url, code, text
 ):
+    monkeypatch.setattr(sys, "prefix", "/home/me/.local/share/pipx/venvs/ansible")
     monkeypatch.setitem(sys.modules, "socks", None)
     monkeypatch.setenv("https_proxy", proxy)
     with pytest.raises(CloudError) as caught:

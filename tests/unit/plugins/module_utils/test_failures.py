@@ -12,8 +12,10 @@ import time
 from urllib.parse import quote
 
 import pytest
+import yaml
 
 from ansible_collections.server_management.cloud.plugins.module_utils._failures import (
+    no_socks,
     retry_after,
     shown_url,
     status_error,
@@ -134,30 +136,33 @@ def _noon_utc_in_auckland(monkeypatch):
     time.tzset()
 
 
+RETRY_AFTER = [
+    *yaml.safe_load("""
+- ['0', 0]
+- [' 120 ', 120]
+- ['Sun, 01 Mar 2026 12:00:30 GMT', 30]
+- ['Sunday, 01-Mar-26 12:00:30 GMT', 30]
+- ['Sun Mar  1 12:00:30 2026', 30]
+- ['Sun, 01 Mar 2026 11:00:00 GMT', 0]
+- ['', null]
+- [٣, null]
+- [soon, null]
+- ['Sun, 99 Mar 2026 12:00:30 GMT', null]
+"""),
+    # More than any limit, and still a number.
+    ("9" * 4000, 1e18),
+]
+
+
 @pytest.mark.usefixtures("_noon_utc_in_auckland")
-@pytest.mark.parametrize(
-    ("value", "seconds"),
-    [
-        ("0", 0),
-        (" 120 ", 120),
-        ("Sun, 01 Mar 2026 12:00:30 GMT", 30),
-        ("Sunday, 01-Mar-26 12:00:30 GMT", 30),
-        ("Sun Mar  1 12:00:30 2026", 30),
-        ("Sun, 01 Mar 2026 11:00:00 GMT", 0),
-        ("", None),
-        ("٣", None),
-        ("soon", None),
-        ("Sun, 99 Mar 2026 12:00:30 GMT", None),
-        ("9" * 4000, 1e18),  # more than any limit, and still a number
-    ],
-)
+@pytest.mark.parametrize(("value", "seconds"), RETRY_AFTER)
 def test_retry_after_is_seconds_or_a_date(value, seconds):
     assert retry_after(value) == seconds
 
 
 REQUEST = Request("GET", "/things", "things:read", "list of things", next_step="Look elsewhere.")
 TOKEN = 'sk/live+"7\\q%&<>~aZ_longer-token=='
-CONNECTION = Connection("https://h", TOKEN, token_origin="api_token_file", token_path="/token")
+CONNECTION = Connection("https://h", TOKEN, token_source="api_token_file", token_path="/token")
 
 
 def error_of(status, body=b"", headers=None, url="https://h/things", connection=CONNECTION):
@@ -167,55 +172,32 @@ def error_of(status, body=b"", headers=None, url="https://h/things", connection=
     return status_error(response, REQUEST, connection)
 
 
-UNEXPECTED = "The API returned an unexpected status (HTTP {}). Look elsewhere."
-FAILING = "The API is failing (HTTP {}). Run again later."
+STATUSES = yaml.safe_load("""
+- [299, unexpected_status,
+   &unexpected 'The API returned an unexpected status (HTTP {}). Look elsewhere.']
+- [400, unexpected_status, *unexpected]
+- - 401
+  - unauthorized
+  - "The API rejected the token (HTTP 401). Check api_token_file (/token): the token may be
+     misspelled, revoked or for another account."
+- - 403
+  - forbidden
+  - "The API refuses the request (HTTP 403); the token may lack the scope things:read. Check the
+     scopes of the token from api_token_file (/token) in the dashboard, and any firewall."
+- [404, not_found, 'The API has no list of things at https://h/things (HTTP 404). Look elsewhere.']
+- - 407
+  - unexpected_status
+  - "The proxy proxy:80 requires a user and a password (HTTP 407). Check the environment variables
+     http_proxy, https_proxy and all_proxy: the form is http://user:password@host:port."
+- [408, server_error, The API timed out waiting for the request (HTTP 408). Run again later.]
+- [429, rate_limited, 'The API is throttling requests (HTTP 429). Run again later, or less often.']
+- [500, server_error, &failing 'The API is failing (HTTP {}). Run again later.']
+- [599, server_error, *failing]
+- [600, unexpected_status, *unexpected]
+""")
 
 
-@pytest.mark.parametrize(
-    ("status", "code", "text"),
-    [
-        (299, "unexpected_status", UNEXPECTED),
-        (400, "unexpected_status", UNEXPECTED),
-        (
-            401,
-            "unauthorized",
-            "The API rejected the token (HTTP 401). Check api_token_file (/token): the token may "
-            "be misspelled, revoked or for another account.",
-        ),
-        (
-            403,
-            "forbidden",
-            "The API refuses the request (HTTP 403); the token may lack the scope things:read. "
-            "Check the scopes of the token from api_token_file (/token) in the dashboard, and any "
-            "firewall.",
-        ),
-        (
-            404,
-            "not_found",
-            "The API has no list of things at https://h/things (HTTP 404). Look elsewhere.",
-        ),
-        (
-            407,
-            "unexpected_status",
-            "The proxy proxy:80 requires a user and a password (HTTP 407). Check the environment "
-            "variables http_proxy, https_proxy and all_proxy: the form is "
-            "http://user:password@host:port.",
-        ),
-        (
-            408,
-            "server_error",
-            "The API timed out waiting for the request (HTTP 408). Run again later.",
-        ),
-        (
-            429,
-            "rate_limited",
-            "The API is throttling requests (HTTP 429). Run again later, or less often.",
-        ),
-        (500, "server_error", FAILING),
-        (599, "server_error", FAILING),
-        (600, "unexpected_status", UNEXPECTED),
-    ],
-)
+@pytest.mark.parametrize(("status", "code", "text"), STATUSES)
 def test_each_status_has_its_error_and_its_next_step(status, code, text):
     error = error_of(status)
     assert error.status == status
@@ -251,32 +233,31 @@ def test_a_body_is_quoted_short_and_on_one_line(body, shown):
 REQUESTED = "https://h/prefix/api/v1/things"
 
 
-@pytest.mark.parametrize(
-    ("location", "base_url"),
-    [
-        ("https://new.example.com/api/v1/things", "https://new.example.com"),
-        (
-            "https://new.example.com:8443/v2/api/v1/things?after=1",
-            "https://new.example.com:8443/v2",
-        ),
-        ("//other/api/v1/things", "https://other"),
-        ("/api/v1/things", "https://h"),
-        ("../../../new/api/v1/things", "https://h/new"),
-        # Neither is the address of an API.
-        ("", ""),
-        ("/login?next=/api/v1/things", ""),
-        ("https://new.example.com/api/v2/things", ""),
-        ("https://new.example.com/api/v1/things/", ""),
-        ("https://[new/api/v1/things", ""),
-        # These would be requested again, send the token in clear text, or can't be shown.
-        ("https://H:443/prefix/api/v1/things?page=1", ""),
-        ("http://h/api/v1/things", ""),
-        ("https://user:password@new/api/v1/things", ""),
-        ("https://new/x y/api/v1/things", ""),
-        ("https://new/" + "x" * 160 + "/api/v1/things", ""),
-        (f"https://new/{quote(TOKEN)}/api/v1/things", ""),
-    ],
-)
+REDIRECTS = [
+    *yaml.safe_load("""
+- ['https://new.example.com/api/v1/things', 'https://new.example.com']
+- ['https://new.example.com:8443/v2/api/v1/things?after=1', 'https://new.example.com:8443/v2']
+- [//other/api/v1/things, 'https://other']
+- [/api/v1/things, 'https://h']
+- [../../../new/api/v1/things, 'https://h/new']
+# Neither is the address of an API.
+- ['', '']
+- ['/login?next=/api/v1/things', '']
+- ['https://new.example.com/api/v2/things', '']
+- ['https://new.example.com/api/v1/things/', '']
+- ['https://[new/api/v1/things', '']
+# These would be requested again, send the token in clear text, or can't be shown.
+- ['https://H:443/prefix/api/v1/things?page=1', '']
+- ['http://h/api/v1/things', '']
+- ['https://user:password@new/api/v1/things', '']
+- ['https://new/x y/api/v1/things', '']
+"""),
+    ("https://new/" + "x" * 160 + "/api/v1/things", ""),
+    (f"https://new/{quote(TOKEN)}/api/v1/things", ""),
+]
+
+
+@pytest.mark.parametrize(("location", "base_url"), REDIRECTS)
 def test_a_redirect_shows_the_base_url_to_write(location, base_url):
     connection = CONNECTION._replace(base_url="https://h/prefix/api/v1")
     error = error_of(302, b"", {"Location": location}, REQUESTED, connection)
@@ -332,34 +313,25 @@ def test_our_own_query_is_shown_without_the_token():
 
 
 EXECUTABLE = "/opt/env/bin/python"
-SYSTEM = "the system's package python3-requests (`apt install python3-requests`)"
 
 
-@pytest.mark.parametrize(
-    ("prefix", "base", "pip", "marker", "command"),
-    [
-        (
-            "/home/me/.local/share/pipx/venvs/ansible",
-            "/usr",
-            True,
-            True,
-            "`pipx inject ansible requests`",
-        ),
-        (
-            "/home/me/.local/share/uv/tools/ansible-core",
-            "/usr",
-            False,
-            True,
-            "`uv tool install --with requests ansible-core`, with its other options --with, if any",
-        ),
-        ("/opt/env", "/usr", True, True, f"`{EXECUTABLE} -m pip install requests`"),
-        ("/opt/env", "/usr", False, True, f"`uv pip install --python {EXECUTABLE} requests`"),
-        ("/usr", "/usr", True, True, SYSTEM),
-        ("/usr", "/usr", False, False, SYSTEM),
-        ("/usr", "/usr", True, False, f"`{EXECUTABLE} -m pip install requests`"),
-    ],
-)
-def test_a_missing_requests_names_the_command_for_the_python_that_lacks_it(
+PYTHONS = yaml.safe_load("""
+- [/home/me/.local/share/pipx/venvs/ansible, /usr, true, true, '`pipx inject ansible {0}`']
+- - /home/me/.local/share/uv/tools/ansible-core
+  - /usr
+  - false
+  - true
+  - "`uv tool install --with {0} ansible-core`, with its other options --with, if any"
+- [/opt/env, /usr, true, true, '`/opt/env/bin/python -m pip install {0}`']
+- [/opt/env, /usr, false, true, '`uv pip install --python /opt/env/bin/python {0}`']
+- [/usr, /usr, true, true, &system "the system's package {1} (`apt install {1}`)"]
+- [/usr, /usr, false, false, *system]
+- [/usr, /usr, true, false, '`/opt/env/bin/python -m pip install {0}`']
+""")
+
+
+@pytest.mark.parametrize(("prefix", "base", "pip", "marker", "command"), PYTHONS)
+def test_a_missing_library_names_the_command_for_the_python_that_lacks_it(
     prefix, base, pip, marker, command, tmp_path, monkeypatch
 ):
     if marker:
@@ -372,5 +344,11 @@ def test_a_missing_requests_names_the_command_for_the_python_that_lacks_it(
     monkeypatch.setattr(importlib.util, "find_spec", found.get)
     error = unusable_requests(ModuleNotFoundError(name="requests"))
     assert str(error) == (
-        f"The Python library requests is not installed for {EXECUTABLE}. Install it: {command}."
+        f"The Python library requests is not installed for {EXECUTABLE}. "
+        f"Install it: {command.format('requests', 'python3-requests')}."
+    )
+    error = no_socks(Route("https://h"))
+    assert str(error) == (
+        "Cannot reach h:443: the Python library PySocks is not installed. "
+        f"Install it: {command.format('PySocks', 'python3-socks')}, or use a proxy for HTTP."
     )

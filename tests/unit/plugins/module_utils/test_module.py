@@ -13,7 +13,7 @@ import pytest
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     MissingLibrary,
 )
-from ansible_collections.server_management.cloud.plugins.module_utils._module import failure
+from ansible_collections.server_management.cloud.plugins.module_utils._module import failed_result
 from sandbox import Fault
 from support.collection import REPOSITORY
 from support.modules import REQUIRED, Outcome, refusal, run, run_module
@@ -126,7 +126,7 @@ def test_an_option_that_is_not_written_is_read_from_the_environment(sandbox, mon
 def test_a_missing_requests_names_the_python_of_the_control_node(library, advice):
     error = MissingLibrary("It is not installed.", "Install it.")
     error.library = library
-    assert failure(error)["msg"] == f"It is not installed. Install it.{advice}"
+    assert failed_result(error)["msg"] == f"It is not installed. Install it.{advice}"
 
 
 def test_an_empty_text_is_an_error(sandbox):

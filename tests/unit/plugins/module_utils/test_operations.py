@@ -7,6 +7,7 @@
 import re
 
 import pytest
+import yaml
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     CloudError,
@@ -22,24 +23,24 @@ from support.status_page import PAGE, table
 
 # For each operation of each module, the options of a task that requires it, and the methods of its
 # requests. The account has the server web-1.
-LIVE = [
-    ("server_info", "list", {}, ["GET"]),
-    ("fleet_info", "list", {"servers": [{"name": "web-1"}]}, ["GET"]),
-    ("api_info", "list", {}, ["GET"]),
-]
-NOT_LIVE = [
-    ("server", "create", {"name": "new", "plan": "small", "region": "eu"}, ["GET"]),
-    ("server", "resize", {"name": "web-1", "plan": "other"}, ["GET"]),
-    ("server", "reinstall", {"name": "web-1", "state": "reinstalled"}, ["GET"]),
-    ("server", "delete", {"name": "web-1", "state": "absent"}, ["GET"]),
-    ("volume", "provision", {"name": "data", "size": 1, "region": "eu"}, []),
-    ("volume", "delete", {"name": "data", "state": "absent"}, []),
-    ("volume_attachment", "attach", {"volume": "data", "server": "web"}, []),
-    ("volume_attachment", "detach", {"volume": "data", "server": "web", "state": "absent"}, []),
-    ("wallet_info", "read", {}, []),
-    ("usage_info", "read", {}, []),
-    ("invoice_info", "read", {}, []),
-]
+LIVE = yaml.safe_load("""
+- [server_info, list, {}, [GET]]
+- [fleet_info, list, {servers: [{name: web-1}]}, [GET]]
+- [api_info, list, {}, [GET]]
+""")
+NOT_LIVE = yaml.safe_load("""
+- [server, create, {name: new, plan: small, region: eu}, [GET]]
+- [server, resize, {name: web-1, plan: other}, [GET]]
+- [server, reinstall, {name: web-1, state: reinstalled}, [GET]]
+- [server, delete, {name: web-1, state: absent}, [GET]]
+- [volume, provision, {name: data, size: 1, region: eu}, []]
+- [volume, delete, {name: data, state: absent}, []]
+- [volume_attachment, attach, {volume: data, server: web}, []]
+- [volume_attachment, detach, {volume: data, server: web, state: absent}, []]
+- [wallet_info, read, {}, []]
+- [usage_info, read, {}, []]
+- [invoice_info, read, {}, []]
+""")
 
 
 def test_only_the_listing_is_live():
@@ -50,7 +51,7 @@ def test_only_the_listing_is_live():
 def test_these_tables_have_each_operation_of_a_module():
     operations = []
     for row in OPERATIONS:
-        operations += [(module, row.name) for module in row.modules]
+        operations += [[module, row.name] for module in row.modules]
     tasks = [task[:2] for task in [*LIVE, *NOT_LIVE]]
     assert operations == tasks
 

@@ -6,6 +6,7 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+import yaml
 from ansible.module_utils.parsing.convert_bool import BOOLEANS_FALSE, BOOLEANS_TRUE
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
@@ -13,10 +14,9 @@ from ansible_collections.server_management.cloud.plugins.module_utils._options i
     RULES,
     VERSION,
     Connection,
-    connection_argument_spec,
     connection_from,
     convert,
-    resolve,
+    resolve_options,
 )
 
 URL = "https://api.example.com"
@@ -35,7 +35,7 @@ def folder(tmp_path):
 
 def connect(written, folder=""):
     """Return the connection for options that a user has written, beside base_url."""
-    options = resolve({"base_url": URL, **written}, RULES, str(folder))
+    options = resolve_options({"base_url": URL, **written}, RULES, str(folder))
     return connection_from(options, "2.21.0")
 
 
@@ -67,23 +67,23 @@ def test_each_option_reaches_the_connection():
     assert connect({"api_token": TOKEN, **written}) == default._replace(**written)
 
 
-@pytest.mark.parametrize(
-    ("written", "in_environment", "value", "origin"),
-    [
-        ({"retries": "5"}, "7", 5, "retries"),
-        ({"retries": 0}, "7", 0, "retries"),
-        ({"retries": None}, "7", 7, "SERVER_MANAGEMENT_RETRIES"),
-        ({}, "7", 7, "SERVER_MANAGEMENT_RETRIES"),
-        ({}, " ", 3, ""),
-    ],
-)
+PRECEDENCE = yaml.safe_load("""
+- [{retries: '5'}, '7', 5, retries]
+- [{retries: 0}, '7', 0, retries]
+- [{retries: null}, '7', 7, SERVER_MANAGEMENT_RETRIES]
+- [{}, '7', 7, SERVER_MANAGEMENT_RETRIES]
+- [{}, ' ', 3, '']
+""")
+
+
+@pytest.mark.parametrize(("written", "in_environment", "value", "source"), PRECEDENCE)
 def test_a_value_is_written_or_of_the_environment_or_the_default(
-    written, in_environment, value, origin, monkeypatch
+    written, in_environment, value, source, monkeypatch
 ):
     monkeypatch.setenv("SERVER_MANAGEMENT_RETRIES", in_environment)
-    options = resolve(written, RULES)
+    options = resolve_options(written, RULES)
     assert options.values["retries"] == value
-    assert options.origins["retries"] == origin
+    assert options.sources["retries"] == source
 
 
 def test_an_invalid_value_of_the_environment_names_its_variable(monkeypatch):
@@ -92,43 +92,42 @@ def test_an_invalid_value_of_the_environment_names_its_variable(monkeypatch):
     assert message == "timeout (SERVER_MANAGEMENT_TIMEOUT): must be a number, but is soon."
 
 
-@pytest.mark.parametrize(
-    ("kind", "value", "converted"),
-    [
-        ("float", "0.5", 0.5),
-        ("float", 5, 5.0),
-        ("int", "3.0", 3),
-        ("bool", "1.0", True),
-        ("boolean", " No\n", False),
-        ("str", " 0123 ", " 0123 "),
-    ],
-)
+CONVERTED = yaml.safe_load(r"""
+- [float, '0.5', 0.5]
+- [float, 5, 5.0]
+- [int, '3.0', 3]
+- [bool, '1.0', true]
+- [boolean, " No\n", false]
+- [str, ' 0123 ', ' 0123 ']
+""")
+
+
+@pytest.mark.parametrize(("kind", "value", "converted"), CONVERTED)
 def test_a_valid_value_is_converted(kind, value, converted):
     result = convert("option", value, {"type": kind})
     assert result == converted
     assert type(result) is type(converted)
 
 
-QUOTES = "YAML reads this value as a number, a boolean or a date. Put it in quotes."
+INVALID = [
+    *yaml.safe_load("""
+- [bool, maybe, must be true or false.]
+- [bool, 2, must be true or false.]
+- [float, soon, 'must be a number, but is soon.']
+- [float, [5], 'must be a number, but is "[5]".']
+- [int, true, 'must be a whole number, but is True.']
+- [int, 1.5, 'must be a whole number, but is 1.5.']
+- [int, '', 'must be a whole number, but is "".']
+- [str, other, 'must be one of text, but is other.']
+- [str, [secret-t0ken], 'must be text, not a list or a mapping.']
+- [path, {secret-t0ken: secret-t0ken}, 'must be text, not a list or a mapping.']
+- [str, 42798, 'YAML reads this value as a number, a boolean or a date. Put it in quotes.']
+"""),
+    ("int", "1\x1b[2J\n" * 100, 'must be a whole number, but is "1 [2J 1 [2J'),
+]
 
 
-@pytest.mark.parametrize(
-    ("kind", "value", "problem"),
-    [
-        ("bool", "maybe", "must be true or false."),
-        ("bool", 2, "must be true or false."),
-        ("float", "soon", "must be a number, but is soon."),
-        ("float", [5], 'must be a number, but is "[5]".'),
-        ("int", True, "must be a whole number, but is True."),
-        ("int", "1\x1b[2J\n" * 100, 'must be a whole number, but is "1 [2J 1 [2J'),
-        ("int", 1.5, "must be a whole number, but is 1.5."),
-        ("int", "", 'must be a whole number, but is "".'),
-        ("str", "other", "must be one of text, but is other."),
-        ("str", [TOKEN], "must be text, not a list or a mapping."),
-        ("path", {TOKEN: TOKEN}, "must be text, not a list or a mapping."),
-        ("str", 42798, QUOTES),
-    ],
-)
+@pytest.mark.parametrize(("kind", "value", "problem"), INVALID)
 def test_an_invalid_value_is_an_error_on_one_short_line(kind, value, problem):
     with pytest.raises(OptionError) as caught:
         convert("the_option", value, {"type": kind, "choices": ["text"]})
@@ -144,15 +143,15 @@ def test_flags_are_those_of_ansible():
         assert convert("option", text, {"type": "bool"}) is False
 
 
-@pytest.mark.parametrize(
-    ("written", "variable", "file_variable", "token", "label"),
-    [
-        ({"api_token": " a\n"}, "b", "token", "a", "api_token"),
-        ({"api_token_file": "token"}, "b", "other", TOKEN, "api_token_file (token)"),
-        ({}, " b\n", "token", "b", "SERVER_MANAGEMENT_API_TOKEN"),
-        ({}, " ", "token", TOKEN, "SERVER_MANAGEMENT_API_TOKEN_FILE (token)"),
-    ],
-)
+TOKENS = yaml.safe_load(r"""
+- [{api_token: " a\n"}, b, token, a, api_token]
+- [{api_token_file: token}, b, other, secret-t0ken, api_token_file (token)]
+- [{}, " b\n", token, b, SERVER_MANAGEMENT_API_TOKEN]
+- [{}, ' ', token, secret-t0ken, SERVER_MANAGEMENT_API_TOKEN_FILE (token)]
+""")
+
+
+@pytest.mark.parametrize(("written", "variable", "file_variable", "token", "label"), TOKENS)
 def test_the_most_specific_token_wins(
     written, variable, file_variable, token, label, folder, monkeypatch
 ):
@@ -164,15 +163,15 @@ def test_the_most_specific_token_wins(
     assert connection.token_label == label
 
 
-@pytest.mark.parametrize(
-    ("written", "option"),
-    [
-        ({"api_token": " \n"}, "api_token"),
-        ({"api_token_file": ""}, "api_token_file"),
-        ({"api_token": None, "api_token_file": "/nowhere/file"}, "api_token"),
-        ({"api_token": TOKEN, "api_token_file": None}, "api_token_file"),
-    ],
-)
+EMPTY = yaml.safe_load(r"""
+- [{api_token: " \n"}, api_token]
+- [{api_token_file: ''}, api_token_file]
+- [{api_token: null, api_token_file: /nowhere/file}, api_token]
+- [{api_token: secret-t0ken, api_token_file: null}, api_token_file]
+""")
+
+
+@pytest.mark.parametrize(("written", "option"), EMPTY)
 def test_an_empty_option_of_the_token_is_never_replaced(written, option, monkeypatch):
     monkeypatch.setenv(TOKEN_VARIABLE, "other")
     message = refusal(written)
@@ -284,15 +283,15 @@ def test_a_bundle_must_have_a_certificate(content, tmp_path):
     )
 
 
-@pytest.mark.parametrize(
-    ("option", "value", "message"),
-    [
-        ("timeout", 0, "timeout: must be a number of seconds greater than 0, but is 0.0."),
-        ("timeout", "inf", "timeout: must be a number of seconds greater than 0, but is inf."),
-        ("retries", -1, "retries: must be 0 or more, but is -1."),
-        ("pagination_parameter", "", "pagination_parameter: must not be empty."),
-    ],
-)
+UNUSABLE = yaml.safe_load("""
+- [timeout, 0, 'timeout: must be a number of seconds greater than 0, but is 0.0.']
+- [timeout, inf, 'timeout: must be a number of seconds greater than 0, but is inf.']
+- [retries, -1, 'retries: must be 0 or more, but is -1.']
+- [pagination_parameter, '', 'pagination_parameter: must not be empty.']
+""")
+
+
+@pytest.mark.parametrize(("option", "value", "message"), UNUSABLE)
 def test_a_value_that_cannot_be_used_is_refused(option, value, message):
     shown = refusal({"api_token": TOKEN, option: value})
     assert shown == message
@@ -304,5 +303,4 @@ def test_a_long_timeout_is_limited_to_what_sockets_can_wait():
 
 
 def test_the_token_has_no_log():
-    spec = connection_argument_spec()
-    assert spec["api_token"]["no_log"] is True
+    assert RULES["api_token"]["no_log"] is True

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 import pytest
+import yaml
 
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
 from ansible_collections.server_management.cloud.plugins.module_utils._selection import (
@@ -20,38 +21,34 @@ ACCOUNT = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("wanted", "identifiers"),
-    [
-        ({}, ["1", "2", "3", "4"]),
-        ({"statuses": ["running", "stopped"], "regions": ["eu"]}, ["1", "3"]),
-        ({"regions": ["EU"]}, []),
-        ({"plans": ["small"]}, []),
-        # White space is ignored in the options and in the API.
-        ({"statuses": ["stopped", " running "]}, ["1", "2", "3"]),
-        ({"regions": ["ap"]}, ["4"]),
-    ],
-)
+KEPT = yaml.safe_load("""
+- [{}, ['1', '2', '3', '4']]
+- [{statuses: [running, stopped], regions: [eu]}, ['1', '3']]
+- [{regions: [EU]}, []]
+- [{plans: [small]}, []]
+# White space is ignored in the options and in the API.
+- [{statuses: [stopped, ' running ']}, ['1', '2', '3']]
+- [{regions: [ap]}, ['4']]
+""")
+
+
+@pytest.mark.parametrize(("wanted", "identifiers"), KEPT)
 def test_servers_that_match_every_option_are_kept(wanted, identifiers):
     selected = select(ACCOUNT, wanted)
     assert [server.id for server in selected] == identifiers
 
 
-@pytest.mark.parametrize(
-    ("wanted", "message"),
-    [
-        (
-            {"statuses": ["Running"], "regions": ["eu"]},
-            "statuses: no server has Running; the account has running (2), stopped (1).",
-        ),
-        (
-            {"statuses": ["stopped"], "regions": ["us"]},
-            "statuses, regions: no server matches all of these options; the account has "
-            "status: running (2), stopped (1); region: eu (2), ap (1), us (1).",
-        ),
-        ({"plans": ["small"]}, "plans: no server has small; the account has none."),
-    ],
-)
+EXPLAINED = yaml.safe_load("""
+- - {statuses: [Running], regions: [eu]}
+  - "statuses: no server has Running; the account has running (2), stopped (1)."
+- - {statuses: [stopped], regions: [us]}
+  - "statuses, regions: no server matches all of these options; the account has status: running
+     (2), stopped (1); region: eu (2), ap (1), us (1)."
+- [{plans: [small]}, 'plans: no server has small; the account has none.']
+""")
+
+
+@pytest.mark.parametrize(("wanted", "message"), EXPLAINED)
 def test_options_that_keep_no_server_are_explained(wanted, message):
     assert explain(ACCOUNT, wanted) == [message]
 
@@ -80,19 +77,17 @@ def test_values_are_quoted_and_on_one_line_and_the_most_frequent_five_are_named(
     )
 
 
-@pytest.mark.parametrize(
-    ("statuses", "messages"),
-    [
-        (
-            ["STOPPED", "Running ", "stopping"],
-            ["statuses: no server has Running, STOPPED; the account has running (2), stopped (1)."],
-        ),
-        # A server may have it later.
-        (["stopping"], []),
-        # The spelling of the account is there, too.
-        (["running ", "Running"], []),
-    ],
-)
+CASES = yaml.safe_load("""
+- - [STOPPED, 'Running ', stopping]
+  - ['statuses: no server has Running, STOPPED; the account has running (2), stopped (1).']
+# A server may have it later.
+- [[stopping], []]
+# The spelling of the account is there, too.
+- [['running ', Running], []]
+""")
+
+
+@pytest.mark.parametrize(("statuses", "messages"), CASES)
 def test_statuses_that_the_account_has_in_another_case_are_explained(statuses, messages):
     explained = explain_case(ACCOUNT, statuses)
     assert explained == messages

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 import pytest
+import yaml
 
 from ansible_collections.server_management.cloud.plugins.module_utils._text import (
     header_text,
@@ -12,18 +13,17 @@ from ansible_collections.server_management.cloud.plugins.module_utils._text impo
     summarise,
 )
 
+SPELLINGS = yaml.safe_load(r"""
+- [s/T%+o, s/T%+o]
+- [s/T%+o, s\/T%+o]
+- [s/T%+o, s%2fT%25+o]
+- [s/T%+o, '%73%2F%54%25%2b%6F']
+- [s/T%+o, \u0073\u002f\u0054\u0025\u002B\u006F]
+- [a"\b, a\"\\b]
+""")
 
-@pytest.mark.parametrize(
-    ("token", "spelling"),
-    [
-        ("s/T%+o", "s/T%+o"),
-        ("s/T%+o", "s\\/T%+o"),
-        ("s/T%+o", "s%2fT%25+o"),
-        ("s/T%+o", "%73%2F%54%25%2b%6F"),
-        ("s/T%+o", "\\u0073\\u002f\\u0054\\u0025\\u002B\\u006F"),
-        ('a"\\b', 'a\\"\\\\b'),
-    ],
-)
+
+@pytest.mark.parametrize(("token", "spelling"), SPELLINGS)
 def test_a_token_is_redacted_as_it_is_and_as_in_urls_and_json(token, spelling):
     assert redact(f"<{spelling}>", token, shortest=1) == "<********>"
 
@@ -61,16 +61,16 @@ def test_summarise_names_a_few_and_counts_the_others(texts, shown):
     assert summarise(texts) == shown
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("web-01.example.com:22/a@b+c,d e_f", "web-01.example.com:22/a@b+c,d e_f"),
-        ("{{ x }}", "__ x __"),
-        ("größe ٣", "größe ٣"),
-        ("a\n\t\u2028b", "a___b"),
-        ("`$(x)`'\"[]<>|;&!*?~^=%#\\", "___x____________________"),
-    ],
-)
+PLAIN = yaml.safe_load(r"""
+- ['web-01.example.com:22/a@b+c,d e_f', 'web-01.example.com:22/a@b+c,d e_f']
+- ['{{ x }}', __ x __]
+- [größe ٣, größe ٣]
+- ["a\n\t\u2028b", a___b]
+- ['`$(x)`''"[]<>|;&!*?~^=%#\', ___x____________________]
+""")
+
+
+@pytest.mark.parametrize(("text", "expected"), PLAIN)
 def test_plain_keeps_letters_digits_and_a_few_signs(text, expected):
     assert plain(text) == expected
 

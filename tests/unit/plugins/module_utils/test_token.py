@@ -35,7 +35,7 @@ def file(tmp_path):
 def test_a_token_is_visible_ascii_without_the_white_space_around_it(text, file):
     file.write_text(text, encoding="utf-8-sig", newline="")
     path = str(file)
-    assert token_in_text("api_token", text) == "!~"
+    assert token_in_text("api_token", text, text) == "!~"
     assert token_in_file("api_token_file", path, path) == "!~"
 
 
@@ -49,10 +49,10 @@ def test_a_token_is_visible_ascii_without_the_white_space_around_it(text, file):
         ("\n$ANSIBLE_VAULT;1.1;AES256\n6162\n", ENCRYPTED),
     ],
 )
-def test_text_that_cannot_be_a_token_is_not_shown_and_its_origin_is_named(text, problem):
+def test_text_that_cannot_be_a_token_is_not_shown_and_its_source_is_named(text, problem):
     with pytest.raises(OptionError) as caught:
-        token_in_text("ORIGIN", text)
-    assert str(caught.value) == f"ORIGIN: {problem}"
+        token_in_text("SOURCE", text, text)
+    assert str(caught.value) == f"SOURCE: {problem}"
 
 
 @pytest.mark.parametrize(
@@ -70,8 +70,8 @@ def test_text_that_cannot_be_a_token_is_not_shown_and_its_origin_is_named(text, 
 def test_a_file_without_a_token_is_unusable_for_now(content, problem, file):
     file.write_bytes(content)
     with pytest.raises(TokenFileUnusable) as caught:
-        token_in_file("ORIGIN", "token", str(file))
-    assert str(caught.value) == f"ORIGIN: {file}: {problem}"
+        token_in_file("SOURCE", "token", str(file))
+    assert str(caught.value) == f"SOURCE: {file}: {problem}"
 
 
 @pytest.mark.parametrize(
@@ -85,8 +85,8 @@ def test_a_file_without_a_token_is_unusable_for_now(content, problem, file):
 )
 def test_a_file_that_cannot_be_read_is_named_and_unusable_for_now(path, shown):
     with pytest.raises(TokenFileUnusable) as caught:
-        token_in_file("ORIGIN", path, path)
-    assert str(caught.value) == f"ORIGIN: {shown}"
+        token_in_file("SOURCE", path, path)
+    assert str(caught.value) == f"SOURCE: {shown}"
 
 
 @pytest.mark.parametrize("token", ["s3cret", "/s3cret", "s3/cr/et", "~s3cret"])

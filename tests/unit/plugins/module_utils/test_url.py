@@ -6,6 +6,7 @@ from contextlib import suppress
 
 import pytest
 import requests
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from urllib3.util import parse_url
@@ -35,71 +36,71 @@ PIECES = ["@", ":", "#", "?", "%", "[", "]", ";", ".", "\\", "http:", "//", "h",
 PAGE = "http://h/api/v1/servers?page=1"
 
 
-@pytest.mark.parametrize(
-    ("base_url", "url"),
-    [
-        ("https://h", "https://h/api/v1"),
-        ("https://h///", "https://h/api/v1"),
-        ("https://h/api/v1/", "https://h/api/v1"),
-        ("http://h:8080/prefix/", "http://h:8080/prefix/api/v1"),
-        ("http://h/prefix/api/v1", "http://h/prefix/api/v1"),
-        ("http://h/xapi/v1", "http://h/xapi/v1/api/v1"),
-        # Equivalent hosts and ports are one base URL.
-        ("HTTPS://API.Example.com/Prefix", "https://api.example.com/Prefix/api/v1"),
-        ("https://h:443", "https://h/api/v1"),
-        ("http://h:80/api/v1", "http://h/api/v1"),
-        ("http://h:", "http://h/api/v1"),
-        ("http://h:443", "http://h:443/api/v1"),
-        ("http://[::A]:80", "http://[::a]/api/v1"),
-    ],
-)
+COMPLETED = yaml.safe_load("""
+- ['https://h', 'https://h/api/v1']
+- ['https://h///', 'https://h/api/v1']
+- ['https://h/api/v1/', 'https://h/api/v1']
+- ['http://h:8080/prefix/', 'http://h:8080/prefix/api/v1']
+- ['http://h/prefix/api/v1', 'http://h/prefix/api/v1']
+- ['http://h/xapi/v1', 'http://h/xapi/v1/api/v1']
+# Equivalent hosts and ports are one base URL.
+- ['HTTPS://API.Example.com/Prefix', 'https://api.example.com/Prefix/api/v1']
+- ['https://h:443', 'https://h/api/v1']
+- ['http://h:80/api/v1', 'http://h/api/v1']
+- ['http://h:', 'http://h/api/v1']
+- ['http://h:443', 'http://h:443/api/v1']
+- ['http://[::A]:80', 'http://[::a]/api/v1']
+""")
+
+
+@pytest.mark.parametrize(("base_url", "url"), COMPLETED)
 def test_a_base_url_is_completed(base_url, url):
     assert normalize_base_url(base_url) == url
 
 
-@pytest.mark.parametrize(
-    ("base_url", "problem"),
-    [
-        ("api.example.com", "is not an http or https URL with a host"),
-        ("ftp://h", "is not an http or https URL with a host"),
-        ("https:///path", "is not an http or https URL with a host"),
-        ("https://[::1", "is not an http or https URL with a host"),
-        ("https://h:0", "is not an http or https URL with a host"),
-        ("https://h:65536", "is not an http or https URL with a host"),
-        ("https://user:secret@h", "must not contain a user or a password"),
-        ("https://@h", "must not contain a user or a password"),
-        ("https://h?a=secret", "must not contain a query or a fragment"),
-        ("https://h/?", "must not contain a query or a fragment"),
-        ("https://h/#", "must not contain a query or a fragment"),
-        (" https://h", "contains a space, a backslash or a control character"),
-        ("https://h\n", "contains a space, a backslash or a control character"),
-        ("https://h/a\u00a0b", "contains a space, a backslash or a control character"),
-        ("https://h\\@other", "contains a space, a backslash or a control character"),
-        ("https://h/\x1b[1m", "contains a space, a backslash or a control character"),
-    ],
-)
+MALFORMED = yaml.safe_load(r"""
+- [api.example.com, is not an http or https URL with a host]
+- ['ftp://h', is not an http or https URL with a host]
+- ['https:///path', is not an http or https URL with a host]
+- ['https://[::1', is not an http or https URL with a host]
+- ['https://h:0', is not an http or https URL with a host]
+- ['https://h:65536', is not an http or https URL with a host]
+- ['https://user:secret@h', must not contain a user or a password]
+- ['https://@h', must not contain a user or a password]
+- ['https://h?a=secret', must not contain a query or a fragment]
+- ['https://h/?', must not contain a query or a fragment]
+- ['https://h/#', must not contain a query or a fragment]
+- [' https://h', 'contains a space, a backslash or a control character']
+- ["https://h\n", 'contains a space, a backslash or a control character']
+- ["https://h/a\xa0b", 'contains a space, a backslash or a control character']
+- ['https://h\@other', 'contains a space, a backslash or a control character']
+- ["https://h/\e[1m", 'contains a space, a backslash or a control character']
+""")
+
+
+@pytest.mark.parametrize(("base_url", "problem"), MALFORMED)
 def test_a_malformed_base_url_is_refused(base_url, problem):
     with pytest.raises(OptionError) as caught:
         normalize_base_url(base_url)
     assert caught.value.message == f"base_url: {problem}."
 
 
-@pytest.mark.parametrize(
-    ("reference", "target"),
-    [
-        ("?page=2", "http://h/api/v1/servers?page=2"),
-        ("//h:80/x", "http://h:80/x"),
-        ("http://H/x", "http://H/x"),
-        ("https://h:80/x", None),
-        ("//h:81/x", None),
-        ("//other/x", None),
-        ("http://user@h/x", None),
-        ("http://h:99999/", None),
-        ("http://[::1/", None),
-        ("/a\nb", None),
-        ("\x00/a", None),
-    ],
-)
+REFERENCES = yaml.safe_load(r"""
+- ['?page=2', 'http://h/api/v1/servers?page=2']
+- ['//h:80/x', 'http://h:80/x']
+- ['http://H/x', 'http://H/x']
+- ['https://h:80/x', null]
+- ['//h:81/x', null]
+- [//other/x, null]
+- ['http://user@h/x', null]
+- ['http://h:99999/', null]
+- ['http://[::1/', null]
+- ["/a\nb", null]
+- ["\0/a", null]
+""")
+
+
+@pytest.mark.parametrize(("reference", "target"), REFERENCES)
 def test_a_reference_is_only_followed_within_its_origin(reference, target):
     assert resolve_reference(PAGE, reference) == target
 
@@ -114,16 +115,16 @@ def test_requests_connects_to_the_origin_that_was_checked(reference):
         assert (used.scheme, used.host, used.port or 80) == ("http", "h", 80)
 
 
-@pytest.mark.parametrize(
-    ("host", "expected"),
-    [
-        ("localhost", True),
-        ("api.localhost", True),
-        ("127.0.0.1", True),
-        ("::1", True),
-        ("localhost.example.com", False),
-        ("10.0.0.1", False),
-    ],
-)
+LOOPBACK = yaml.safe_load("""
+- [localhost, true]
+- [api.localhost, true]
+- [127.0.0.1, true]
+- ['::1', true]
+- [localhost.example.com, false]
+- [10.0.0.1, false]
+""")
+
+
+@pytest.mark.parametrize(("host", "expected"), LOOPBACK)
 def test_names_and_addresses_of_this_machine_are_recognized(host, expected):
     assert is_loopback(host) is expected

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 import pytest
+import yaml
 
 from sandbox import Sandbox
 from support.modules import WEB, Outcome, refusal, run
@@ -70,29 +71,20 @@ def test_every_finding_is_in_the_result_and_in_the_report(account):
     assert result == FINDINGS
 
 
-@pytest.mark.parametrize(
-    ("declared", "report"),
-    [
-        ([{"id": "s_1"}, *OTHERS, {"id": "s_9"}], ["s_9 is missing"]),
-        ([{"name": "web", "plan": "l"}, *OTHERS], ["web has the plan small instead of l"]),
-        (OTHERS, ["web (s_1) is not declared"]),
-        ([{"id": "s_1"}, {"name": "twin"}, {"id": "s_4"}], [AMBIGUOUS]),
-        (
-            [{"id": "s_1"}, {"name": "twin"}, {"id": "s_2", "status": "off"}, {"id": "s_4"}],
-            [AMBIGUOUS, "twin (s_2) has the status running instead of off"],
-        ),
-        (
-            [{"name": "zoo"}, {"id": "s_1"}, {"name": "abc"}],
-            [
-                "abc is missing",
-                "db (s_4) is not declared",
-                "twin (s_2) is not declared",
-                "twin (s_3) is not declared",
-                "zoo is missing",
-            ],
-        ),
-    ],
-)
+REPORTED = yaml.safe_load("""
+- [[{id: s_1}, {id: s_2}, {id: s_3}, {id: s_4}, {id: s_9}], [s_9 is missing]]
+- [[{name: web, plan: l}, {id: s_2}, {id: s_3}, {id: s_4}], [web has the plan small instead of l]]
+- [&others [{id: s_2}, {id: s_3}, {id: s_4}], [web (s_1) is not declared]]
+- [[{id: s_1}, {name: twin}, {id: s_4}], [&ambiguous 'twin is the name of 2 servers (s_2, s_3)']]
+- - [{id: s_1}, {name: twin}, {id: s_2, status: 'off'}, {id: s_4}]
+  - [*ambiguous, twin (s_2) has the status running instead of off]
+- - [{name: zoo}, {id: s_1}, {name: abc}]
+  - [abc is missing, db (s_4) is not declared, twin (s_2) is not declared, twin (s_3) is not
+     declared, zoo is missing]
+""")
+
+
+@pytest.mark.parametrize(("declared", "report"), REPORTED)
 def test_findings_of_any_kind_are_reported_in_name_order(account, declared, report):
     result = compare(account, declared)
     assert result["report"] == report
@@ -132,15 +124,15 @@ def test_a_field_that_the_api_does_not_give_is_a_difference(account):
     assert result["report"] == [line]
 
 
+REFUSED = yaml.safe_load("""
+- [[{name: web, id: s_1}], 'mutually exclusive: name|id found in servers']
+- [[{name: web}, {plan: small}], 'one of the following is required: name, id']
+- [[{id: s_1, pl an: small}], servers.pl an]
+""")
+
+
 # Ansible checks what it can.
-@pytest.mark.parametrize(
-    ("declared", "words"),
-    [
-        ([{"name": "web", "id": "s_1"}], "mutually exclusive: name|id found in servers"),
-        ([{"name": "web"}, {"plan": "small"}], "one of the following is required: name, id"),
-        ([{"id": "s_1", "pl an": "small"}], "servers.pl an"),
-    ],
-)
+@pytest.mark.parametrize(("declared", "words"), REFUSED)
 def test_ansible_refuses_an_invalid_entry_before_any_request(account, declared, words):
     outcome = run("fleet_info", account, servers=declared)
     assert outcome.failed
@@ -159,16 +151,16 @@ def test_an_empty_value_is_an_error_before_any_request(account, declared, positi
     )
 
 
-@pytest.mark.parametrize(
-    ("declared", "entries"),
-    [
-        ([{"name": "web"}, {"name": "db"}, {"name": "web "}], ("entry 3 (web)", "entry 1")),
-        ([{"name": "web"}, {"id": "s_1"}], ("entry 2 (s_1)", "entry 1")),
-        ([{"name": "new"}, {"name": "new"}], ("entry 2 (new)", "entry 1")),
-        ([{"id": "s_9"}, {"id": "s_9"}], ("entry 2 (s_9)", "entry 1")),
-        ([{"name": "web"}, {"name": "twin"}, {"name": "twin"}], ("entry 3 (twin)", "entry 2")),
-    ],
-)
+TWICE = yaml.safe_load("""
+- [[{name: web}, {name: db}, {name: 'web '}], [entry 3 (web), entry 1]]
+- [[{name: web}, {id: s_1}], [entry 2 (s_1), entry 1]]
+- [[{name: new}, {name: new}], [entry 2 (new), entry 1]]
+- [[{id: s_9}, {id: s_9}], [entry 2 (s_9), entry 1]]
+- [[{name: web}, {name: twin}, {name: twin}], [entry 3 (twin), entry 2]]
+""")
+
+
+@pytest.mark.parametrize(("declared", "entries"), TWICE)
 def test_a_server_that_is_declared_twice_is_an_error(account, declared, entries):
     later, earlier = entries
     message = compare(account, declared)["msg"]

@@ -77,7 +77,11 @@ def test_no_match_by_status_name_or_id_causes_no_warning(sandbox, options):
     ("options", "message"),
     [
         ({"statuses": []}, "statuses: the list is empty. Leave the option out to keep all."),
-        ({"plans": ["x", " "]}, "plans: has an empty value. Leave it out."),
+        (
+            {"plans": ["x", " "]},
+            "plans: has an empty value. Check the template that it comes from, or leave the value "
+            "out.",
+        ),
     ],
 )
 def test_an_empty_list_or_value_is_an_error(sandbox, options, message):

@@ -5,6 +5,7 @@
 """The groups that expressions put into others."""
 
 import pytest
+import yaml
 from ansible.inventory.data import InventoryData
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
@@ -28,19 +29,16 @@ def test_a_group_is_in_all_groups_around_it(tree):
     assert tree.with_parents(["c", "d"]) == {"c", "d", "b", "a", "all"}
 
 
-@pytest.mark.parametrize(
-    ("pairs", "problem"),
-    [
-        ([("x", "x")], "x would be inside itself."),
-        ([("b", "a")], "a would be inside itself."),
-        ([("b", "c"), ("all", "c"), ("c", "d"), ("d", "a")], "c would be inside itself."),
-        ([("x", "all")], "all can't be inside another group. Set prefix."),
-        (
-            [("all", "ungrouped"), ("x", "ungrouped")],
-            "ungrouped can't be inside another group. Set prefix.",
-        ),
-    ],
-)
+IMPOSSIBLE = yaml.safe_load("""
+- [[[x, x]], x would be inside itself.]
+- [[[b, a]], a would be inside itself.]
+- [[[b, c], [all, c], [c, d], [d, a]], c would be inside itself.]
+- [[[x, all]], all can't be inside another group. Set prefix.]
+- [[[all, ungrouped], [x, ungrouped]], ungrouped can't be inside another group. Set prefix.]
+""")
+
+
+@pytest.mark.parametrize(("pairs", "problem"), IMPOSSIBLE)
 def test_a_group_that_ansible_cannot_add_is_an_error(tree, pairs, problem):
     for parent, child in pairs:
         tree.add(parent, child)

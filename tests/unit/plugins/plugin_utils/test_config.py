@@ -6,6 +6,7 @@ import os
 import textwrap
 
 import pytest
+import yaml
 from ansible.parsing.dataloader import DataLoader
 from ansible.parsing.vault import VaultLib, VaultSecret
 from ansible.plugins.loader import inventory_loader
@@ -43,21 +44,24 @@ def test_a_file_that_is_not_ours_is_refused(content, message):
 ALL_OPTIONS = f"`ansible-doc -t inventory {PLUGIN}` shows all options."
 
 
-@pytest.mark.parametrize(
-    ("keys", "names"),
-    [
-        (["base-url"], "base-url (did you mean base_url?)"),
-        ([5, "zz\x1b[1m"], "5, zz"),
-        (["api_token:sekret"], "api_token (a colon and a space must follow it)"),
-        (["api_tokn:sekret"], "api_tokn (did you mean api_token?)"),
-        (["regoins", "status"], "regoins (did you mean regions?), status (did you mean statuses?)"),
-        (["url", "token"], "url (here: base_url), token (here: api_token)"),
-        (["locations", "types"], "locations (here: regions), types (here: plans)"),
-        (["conditional_groups", "label_selector"], "conditional_groups (here: groups), label_sel"),
-        # The names of options of proxmox and ini that are near to options with another meaning.
-        (["facts_prefix", "token_id"], "facts_prefix (here: hostvars_prefix), token_id: there"),
-    ],
-)
+UNKNOWN = yaml.safe_load(r"""
+- [[base-url], 'base-url (did you mean base_url?)']
+- [[5, "zz\e[1m"], '5, zz']
+- [['api_token:sekret'], api_token (a colon and a space must follow it)]
+- [['api_tokn:sekret'], 'api_tokn (did you mean api_token?)']
+- [[regoins, status], 'regoins (did you mean regions?), status (did you mean statuses?)']
+- [[url, token], 'url (here: base_url), token (here: api_token)']
+- [[locations, types], 'locations (here: regions), types (here: plans)']
+- [[conditional_groups, label_selector], 'conditional_groups (here: groups), label_sel']
+# The names of options of proxmox and ini that are near to options with another meaning.
+- [[facts_prefix, token_id], 'facts_prefix (here: hostvars_prefix), token_id: there']
+- [[token_secret, zones], 'token_secret (here: api_token), zones (here: regions)']
+- [[query_filters, inventory_hostname], 'query_filters (here: filters), inventory_host']
+- [[exclude_host_filters, var_prefix], 'exclude_host_filters (here: filters), var_pref']
+""")
+
+
+@pytest.mark.parametrize(("keys", "names"), UNKNOWN)
 def test_all_unknown_keys_are_named_with_the_options_that_they_may_mean(keys, names):
     content = {"plugin": PLUGIN, **dict.fromkeys(keys, "sekret")}
     with pytest.raises(OptionError) as caught:
@@ -92,16 +96,16 @@ def read(tmp_path):
     return read
 
 
-@pytest.mark.parametrize(
-    ("template", "value"),
-    [
-        ("'{{ token }}'", "of extra vars"),
-        ("'{{ none }}'", ""),
-        ("5", 5),
-        ("[a, '{{ token }}']", ["a", "of extra vars"]),
-        ("", None),
-    ],
-)
+RENDERED = yaml.safe_load("""
+- ["'{{ token }}'", of extra vars]
+- ["'{{ none }}'", '']
+- ['5', 5]
+- ["[a, '{{ token }}']", [a, of extra vars]]
+- ['', null]
+""")
+
+
+@pytest.mark.parametrize(("template", "value"), RENDERED)
 def test_templates_are_rendered_with_the_extra_vars(read, template, value):
     options = read(f"timeout: {template}", token="of extra vars")
     assert options == {"plugin": PLUGIN, "timeout": value}
@@ -173,19 +177,19 @@ def test_a_value_that_cannot_be_read_names_the_option_and_no_secret(read, value)
     assert caught.value.__suppress_context__
 
 
-@pytest.mark.parametrize(
-    ("option", "value", "expected"),
-    [
-        ("min_hosts", "3", 3),
-        ("group_by", ["region", " plan"], ["region", "plan"]),
-        ("group_by", "'region', \"plan\"", ["region", "plan"]),
-        ("hostnames", [" x ", 5], [" x ", 5]),
-        ("hostnames", "'a, b' | lower", ["'a, b' | lower"]),
-        ("filters", [5], [5]),
-        ("compose", {5: 5}, {5: 5}),
-        ("statuses", None, []),
-    ],
-)
+CONVERTED = yaml.safe_load("""
+- [min_hosts, '3', 3]
+- [group_by, [region, ' plan'], [region, plan]]
+- [group_by, '''region'', "plan"', [region, plan]]
+- [hostnames, [' x ', 5], [' x ', 5]]
+- [hostnames, "'a, b' | lower", ["'a, b' | lower"]]
+- [filters, [5], [5]]
+- [compose, {5: 5}, {5: 5}]
+- [statuses, null, []]
+""")
+
+
+@pytest.mark.parametrize(("option", "value", "expected"), CONVERTED)
 def test_a_valid_value_is_converted(option, value, expected):
     assert convert_options({option: value}, DEFINITIONS) == {option: expected}
 
@@ -195,28 +199,29 @@ def test_null_options_are_left_out():
     assert convert_options(written, DEFINITIONS) == {}
 
 
-EXPRESSION = "expression. Write entries such as `- server_management_name ~ '.example.com'`."
-FILTERS = (
-    "Write entries such as `- exclude: server_management_status != 'running'`, or use statuses, "
-    "regions and plans."
-)
-NOT_TEXTS = "must be a list of text values. Put each value in quotes."
+INVALID = yaml.safe_load("""
+- [min_hosts, many, 'must be a whole number, but is many.']
+- [group_by, [region, size], 'must be one of region, plan, status, but is size.']
+- [group_by, 5, must be a list.]
+- [statuses, [5], &not_texts must be a list of text values. Put each value in quotes.]
+- [hostnames, [null], *not_texts]
+- - hostnames
+  - [{name: x, prefix: y}]
+  - each entry must be an expression. Write entries such as `- server_management_name ~
+     '.example.com'`.
+- - filters
+  - x
+  - "must be a list. Write entries such as `- exclude: server_management_status != 'running'`, or
+     use statuses, regions and plans."
+- - filters
+  - {status: running}
+  - "must be a list. Write entries such as `- exclude: server_management_status != 'running'`, or
+     use statuses, regions and plans."
+- [compose, x, must be a mapping.]
+""")
 
 
-@pytest.mark.parametrize(
-    ("option", "value", "problem"),
-    [
-        ("min_hosts", "many", "must be a whole number, but is many."),
-        ("group_by", ["region", "size"], "must be one of region, plan, status, but is size."),
-        ("group_by", 5, "must be a list."),
-        ("statuses", [5], NOT_TEXTS),
-        ("hostnames", [None], NOT_TEXTS),
-        ("hostnames", [{"name": "x", "prefix": "y"}], f"each entry must be an {EXPRESSION}"),
-        ("filters", "x", f"must be a list. {FILTERS}"),
-        ("filters", {"status": "running"}, f"must be a list. {FILTERS}"),
-        ("compose", "x", "must be a mapping."),
-    ],
-)
+@pytest.mark.parametrize(("option", "value", "problem"), INVALID)
 def test_an_invalid_value_names_its_option(option, value, problem):
     with pytest.raises(OptionError) as caught:
         convert_options({option: value}, DEFINITIONS)
@@ -239,70 +244,65 @@ def test_usable_options_are_accepted():
     check_options(USABLE.get, [])
 
 
-ENTRY = f"each entry must have one key, include or exclude. {FILTERS}"
-CONDITION = "exclude: must be a condition that is not empty."
-HOSTNAMES = (
-    "must not be empty or contain an empty expression. Leave it out to use the names of the "
-    "servers."
-)
-PREFIX = (
-    "does not make usable variable names. Use letters, digits and underscores, and do not start "
-    "with ansible_."
-)
-NO_EFFECT = (
-    "an include that no exclude follows has no effect, because servers that match no condition "
-    "are kept. To leave out all other servers, end the list with `exclude: true`."
-)
-KEY = "each entry must be a mapping with a key."
+UNUSABLE = yaml.safe_load("""
+- - hostvars_prefix
+  - ansible_
+  - "'ansible_' does not make usable variable names. Use letters, digits and underscores, and do
+     not start with ansible_."
+- - hostvars_prefix
+  - a-
+  - "'a-' does not make usable variable names. Use letters, digits and underscores, and do not
+     start with ansible_."
+- [group, '', must not be empty. Leave it out to use the default.]
+- [min_servers, -1, must be 0 or more.]
+- [min_hosts, -1, must be 0 or more.]
+- [stale_cache_timeout, -1, must be 0 or more.]
+- [stale_cache_timeout, 5, 'requires cache: true.']
+- [statuses, [], the list is empty. Leave the option out to keep all.]
+- - hostnames
+  - []
+  - &hostnames must not be empty or contain an empty expression. Leave it out to use the names of
+     the servers.
+- [hostnames, [x, ' '], *hostnames]
+- - filters
+  - [null]
+  - &entry "each entry must have one key, include or exclude. Write entries such as `- exclude:
+     server_management_status != 'running'`, or use statuses, regions and plans."
+- [filters, [{inclde: x}], *entry]
+- [filters, [{exclude: x, include: x}], *entry]
+- [filters, [{exclude: ' '}], 'exclude: must be a condition that is not empty.']
+- - filters
+  - [{exclude: [x]}]
+  - 'exclude: must be an expression, not a list. Write a condition such as
+     "server_management_status == ''running''".'
+- - filters
+  - [{exclude: x}, {include: y}]
+  - "an include that no exclude follows has no effect, because servers that match no condition are
+     kept. To leave out all other servers, end the list with `exclude: true`."
+- [compose, {5: x}, 5 can't be the name of a variable.]
+- - compose
+  - {net: {zone: x}}
+  - 'net: must be an expression, not a mapping. Write "{''zone'': server_management_region}".'
+- [compose, {a: [x]}, 'a: must be an expression, not a list. Write "[server_management_region]".']
+- - groups
+  - {a: [x]}
+  - 'a: must be an expression, not a list. Write a condition such as "server_management_status ==
+     ''running''".'
+- - compose
+  - {b: null, a: ' ', c: x}
+  - "a, b: must not be empty. Leave out entries without an expression."
+- [groups, {a: null}, 'a: must not be empty. Leave out entries without an expression.']
+- [groups, {'': x}, a group must have a name.]
+- [keyed_groups, [x], &key each entry must be a mapping with a key.]
+- [keyed_groups, [{prefix: x}], *key]
+- - keyed_groups
+  - [{key: x, default_value: y, trailing_separator: false}]
+  - default_value and trailing_separator exclude each other.
+""")
 
 
 # The end-to-end tests have the other unusable options.
-@pytest.mark.parametrize(
-    ("option", "value", "problem"),
-    [
-        ("hostvars_prefix", "ansible_", f"'ansible_' {PREFIX}"),
-        ("hostvars_prefix", "a-", f"'a-' {PREFIX}"),
-        ("group", "", "must not be empty. Leave it out to use the default."),
-        ("min_servers", -1, "must be 0 or more."),
-        ("min_hosts", -1, "must be 0 or more."),
-        ("stale_cache_timeout", -1, "must be 0 or more."),
-        ("stale_cache_timeout", 5, "requires cache: true."),
-        ("statuses", [], "the list is empty. Leave the option out to keep all."),
-        ("hostnames", [], HOSTNAMES),
-        ("hostnames", ["x", " "], HOSTNAMES),
-        ("filters", [None], ENTRY),
-        ("filters", [{"inclde": "x"}], ENTRY),
-        ("filters", [{"exclude": "x", "include": "x"}], ENTRY),
-        ("filters", [{"exclude": " "}], CONDITION),
-        (
-            "filters",
-            [{"exclude": ["x"]}],
-            'exclude: must be an expression, not a list. Write "[server_management_region]".',
-        ),
-        ("filters", [{"exclude": "x"}, {"include": "y"}], NO_EFFECT),
-        ("compose", {5: "x"}, "5 can't be the name of a variable."),
-        (
-            "compose",
-            {"net": {"zone": "x"}},
-            "net: must be an expression, not a mapping. "
-            """Write "{'zone': server_management_region}".""",
-        ),
-        (
-            "groups",
-            {"a": ["x"]},
-            'a: must be an expression, not a list. Write "[server_management_region]".',
-        ),
-        ("groups", {"": "x"}, "a group must have a name."),
-        ("keyed_groups", ["x"], KEY),
-        ("keyed_groups", [{"prefix": "x"}], KEY),
-        (
-            "keyed_groups",
-            [{"key": "x", "default_value": "y", "trailing_separator": False}],
-            "default_value and trailing_separator exclude each other.",
-        ),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize(("option", "value", "problem"), UNUSABLE, ids=str)
 def test_an_unusable_option_is_named(option, value, problem):
     with pytest.raises(OptionError) as caught:
         check_options({**USABLE, option: value}.get, [])

@@ -85,8 +85,7 @@ def test_an_encrypted_value_is_not_an_expression(read, text):
 @pytest.mark.parametrize("form", ["VALUE", "[VALUE]"])
 def test_options_that_are_shown_must_not_be_encrypted(read, option, form):
     assert refusal(read, f"{option}: {form.replace('VALUE', VALUE)}") == (
-        f"{option}: must not be an encrypted value. Write it as it is, or encrypt the file as a "
-        "whole."
+        f"{option}: must not be an encrypted value. Write it as it is."
     )
 
 

@@ -49,8 +49,8 @@ def update(history, *records, **options):
     return history.update(servers, **options)
 
 
-def events_between(before, now, hosts="name"):
-    history = History(hosts, initial=False)
+def events_between(before, now, name_field="name"):
+    history = History(name_field, initial=False)
     update(history, *before)
     return update(history, *now)
 
@@ -68,8 +68,8 @@ def summaries(events):
     return lines
 
 
-def changes(before, now, hosts="name"):
-    events = events_between(before, now, hosts)
+def changes(before, now, name_field="name"):
+    events = events_between(before, now, name_field)
     return summaries(events)
 
 
@@ -122,7 +122,7 @@ def test_a_changed_host_name_is_in_the_record_before():
 
 
 def test_hosts_can_be_named_by_id():
-    assert changes([], [A], hosts="id") == ["appeared srv_a"]
+    assert changes([], [A], name_field="id") == ["appeared srv_a"]
 
 
 def test_events_are_sorted_by_kind_and_then_by_host_name():

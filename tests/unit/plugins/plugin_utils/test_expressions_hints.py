@@ -10,10 +10,12 @@ Following a hint makes the result right, or the mistake is still reported.
 import re
 
 import pytest
+import yaml
 from ansible.inventory.data import InventoryData
 
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
     HAS_EXPRESSIONS,
+    trust,
 )
 from sandbox.account import SERVER
 from support.expressions import expressions_with, host_with
@@ -21,6 +23,7 @@ from support.expressions import expressions_with, host_with
 FIELDS = "the fields of servers are"
 TAGS = f"the API has no tags; {FIELDS}"
 BRACES = "expressions have no braces: write server_management_name instead of {{ server_manage"
+ADMIN = "no braces: write admin | default('y') instead of {{ admin | default('y') }}"
 SEARCH = "compare it, for example with ==, or use the test: is search('…')"
 OTHERS = "entries of compose don't see each other: write the expression of port here"
 SOME = "only some hosts have this variable: add the filter default"
@@ -63,6 +66,12 @@ MISTAKES = [
      "~/.ssh/id"),
     ("compose: ansible_ssh_common_args", "-o ProxyJump=bastion", "if text is meant", FIELDS,
      "-o ProxyJump=bastion"),
+    ("compose: ansible_ssh_common_args", '-o ProxyCommand="ssh -W %h:%p b"', "if text is meant",
+     FIELDS, '-o ProxyCommand="ssh -W %h:%p b"'),
+    ("compose: ansible_become_user", "root", "write \"'root'\"", FIELDS, "root"),
+    ("compose: ansible_network_os", "ios", "write \"'ios'\"", FIELDS, "ios"),
+    ("compose: ansible_port", "ssh_port", FIELDS, "quotes", None),
+    ("compose: ansible_password", "sekret", FIELDS, "quotes", None),
     ("compose: ansible_user", "tags['ssh_user']", TAGS, "quotes", None),
     ("compose: ansible_user", "labels.user", TAGS, "quotes", None),
     ("compose: ansible_user", "server_management_admin", FIELDS, "quotes", None),
@@ -72,6 +81,14 @@ MISTAKES = [
     # An address.
     ("compose: ansible_host", "public_ip_address", ADDRESS, "quotes", "192.0.2.1"),
     ("compose: ansible_host", "private_ip | default(public_ip)", ADDRESS, "quotes", "192.0.2.1"),
+    # Lists of other plugins: an item of the text here would be one character.
+    ("compose: ansible_host", "ipv4[0]", ADDRESS, "mean", "192.0.2.1"),
+    ("compose: a", "ipv4[0]", FIELDS, "mean", None),
+    ("compose: a", "ipv4.0", FIELDS, "mean", None),
+    ("compose: a", "ipv4 | first", FIELDS, "mean", None),
+    ("compose: a", "plans | map('upper') | list", FIELDS, "mean", None),
+    ("keyed_groups: regions[-1]", "regions[-1]", FIELDS, "mean", None),
+    ("compose: a", "name[0:3]", "did you mean server_management_name?", FIELDS, "web"),
     # Names of hosts.
     ("hostnames: tag:Name", "tag:Name", "the server's name is the default", FIELDS, None),
     ("hostnames: instance_id", "instance_id", FIELDS, "mean", None),
@@ -83,6 +100,13 @@ MISTAKES = [
     ("compose: a", "'x-{{ server_management_name }}'", BRACES, FIELDS, "x-web-1"),
     ("compose: a", "{% if x %}1{% endif %}", BRACES, FIELDS, None),
     ("groups: a", "{{ server_management_name }} == 'web-1'", BRACES, FIELDS, ["a"]),
+    ("groups: a", "'{{ server_management_name }}' == 'web-1'", "outside quotes", FIELDS, ["a"]),
+    ("compose: ansible_user", "{{ admin | default('y') }}", ADMIN, FIELDS, "y"),
+    ("compose: a", "{{ region }}", "write region instead of {{ region }}", FIELDS, None),
+    ("compose: a", "{{ ansible_host }}-{{ x }}", "write ansible_host instead", FIELDS, None),
+    # A template in the value of a variable.
+    ("compose: ansible_ssh_common_args", "jump_opts", "'jump' is undefined", "(if", None),
+    ("compose: a", "jump_opts ~ ''", "'jump' is undefined", "(the fields", None),
     # Without a hint.
     ("compose: a", "server_management_name.nope()", "", FIELDS, None),
     ("compose: a", "server_management_name |", "", "quotes", None),
@@ -99,10 +123,11 @@ OF_OTHERS = (
     "server_management_type", "server_management_image", "server_management_hostname",
     "server_management_ipv6", "server_management_updated_at", "server_management_zone",
     "instance_type", "location", "placement", "vpc_id", "flavor", "private_ipv4", "public_ip",
-    "hcloud_location", "proxmox_pool", "os_profile", "powerstate", "resource_group", "datacenter",
+    "hcloud_location", "label", "proxmox_pool", "os_profile", "powerstate", "resource_group",
+    "datacenter",
 )  # fmt: skip
 for variable in OF_OTHERS:
-    asked_for_tags = variable.endswith(("tags", "labels"))
+    asked_for_tags = variable.endswith(("tags", "labels"))  # "label" is a name elsewhere
     expected = TAGS if asked_for_tags else f"({FIELDS}"
     MISTAKES.append(("keyed_groups: k", variable, expected, "did you mean", None))
 
@@ -131,6 +156,7 @@ def result_of(place, expression, **others):
         host.name = f"h{number}"
         inventory.add_host(host.name)
     inventory.set_variable("h0", "rack", "r1")
+    inventory.set_variable("h0", "jump_opts", trust("-o {{ jump }} {{ region }}"))
     expressions.compose_all(hosts, inventory)
     expressions.apply()
     reported = []
@@ -153,11 +179,11 @@ def followed(expression, message):
         return re.sub(name, "(8000 + 22)", expression)
     if SEARCH in message:
         return re.sub(r"\| regex_search", "is search", expression)
-    if BRACES in message:
-        joined = re.sub(r"'(.*)\{\{ (\w+) }}'", r"'\1' ~ \2", expression)
-        return re.sub(r"\{\{ (\w+) }}", r"\1", joined)
-    if quoted := re.search(r"""write "('.*')", with""", message):
-        return quoted[1]
+    if "no braces" in message:
+        joined = re.sub(r"'([^']*)\{\{ (\w+) }}'", r"('\1' ~ \2)", expression)
+        return re.sub(r"\{\{ (.+?) }}", r"\1", joined)
+    if quoted := re.search(r"""write (".*"), with""", message):
+        return yaml.safe_load(quoted[1])
     return expression
 
 

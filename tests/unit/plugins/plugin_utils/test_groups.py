@@ -50,64 +50,55 @@ def details_of(options, name):
     return "".join(renamed.reason.details for renamed in naming.renamed)
 
 
-ROLES = "keyed_groups: [{key: x, separator: '', default_value: web}]"
+RESERVED = yaml.safe_load("""
+- ['{}', all, all is a group of Ansible.]
+- ['{}', static, static is a group of another source.]
+- ['{}', my_servers, my_servers is a group of the option group.]
+- ['{}', status_running, Groups of group_by start with status_.]
+- ['groups: {a b: x}', a_b, a_b is a group of the option groups.]
+- ['groups: {5: x}', _, _ is a group of the option groups.]
+- ['keyed_groups: [{key: x}]', _x, Groups of keyed_groups start with _.]
+- - "keyed_groups: [{key: x, prefix: a-b, separator: .}]"
+  - a_b_x
+  - Groups of keyed_groups start with a_b_.
+- - "keyed_groups: [{key: x, prefix: '1', separator: ''}]"
+  - _x
+  - Groups of keyed_groups start with _.
+- - "keyed_groups: [{key: x, prefix: web, separator: ''}]"
+  - web01
+  - Groups of keyed_groups start with web.
+- - "keyed_groups: [{key: x, separator: '', default_value: web}]"
+  - web
+  - "web is a group of keyed_groups: give it a prefix."
+- - "keyed_groups: [{key: x, prefix: p, parent_group: up}]"
+  - up
+  - up is a group of the option keyed_groups.
+""")
 
 
-@pytest.mark.parametrize(
-    ("options", "name", "details"),
-    [
-        ("{}", "all", "all is a group of Ansible."),
-        ("{}", "static", "static is a group of another source."),
-        ("{}", "my_servers", "my_servers is a group of the option group."),
-        ("{}", "status_running", "Groups of group_by start with status_."),
-        ("groups: {a b: x}", "a_b", "a_b is a group of the option groups."),
-        ("groups: {5: x}", "_", "_ is a group of the option groups."),
-        ("keyed_groups: [{key: x}]", "_x", "Groups of keyed_groups start with _."),
-        (
-            "keyed_groups: [{key: x, prefix: a-b, separator: .}]",
-            "a_b_x",
-            "Groups of keyed_groups start with a_b_.",
-        ),
-        (
-            "keyed_groups: [{key: x, prefix: '1', separator: ''}]",
-            "_x",
-            "Groups of keyed_groups start with _.",
-        ),
-        (
-            "keyed_groups: [{key: x, prefix: web, separator: ''}]",
-            "web01",
-            "Groups of keyed_groups start with web.",
-        ),
-        (ROLES, "web", "web is a group of keyed_groups: give it a prefix."),
-        (
-            "keyed_groups: [{key: x, prefix: p, parent_group: up}]",
-            "up",
-            "up is a group of the option keyed_groups.",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("options", "name", "details"), RESERVED)
 def test_the_name_of_a_possible_group_is_reserved(options, name, details):
     assert details_of(options, name) == details
 
 
-@pytest.mark.parametrize(
-    ("options", "name"),
-    [
-        ("{}", "my_server"),
-        ("{}", "region"),
-        ("{}", "xregion_"),
-        # No group can have these names.
-        ("{}", "plan_b-web"),
-        ("{}", "status_page.example"),
-        ("keyed_groups: [{key: x, prefix: web, separator: ''}]", "web-01"),
-        ("keyed_groups: [{key: x}]", "x"),
-        ("{keyed_groups: [{key: x}], leading_separator: false}", "_x"),
-        ("keyed_groups: [{key: x, prefix: a-b, separator: .}]", "a_bx"),
-        (ROLES, "website"),
-        ("keyed_groups: [{key: x, prefix: p, parent_group: up}]", "upper"),
-        ("keyed_groups: [{key: x, prefix: p, parent_group: '{{ x }}'}]", "___x___"),
-    ],
-)
+FREE = yaml.safe_load("""
+- ['{}', my_server]
+- ['{}', region]
+- ['{}', xregion_]
+# No group can have these names.
+- ['{}', plan_b-web]
+- ['{}', status_page.example]
+- ["keyed_groups: [{key: x, prefix: web, separator: ''}]", web-01]
+- ['keyed_groups: [{key: x}]', x]
+- ['{keyed_groups: [{key: x}], leading_separator: false}', _x]
+- ['keyed_groups: [{key: x, prefix: a-b, separator: .}]', a_bx]
+- ["keyed_groups: [{key: x, separator: '', default_value: web}]", website]
+- ['keyed_groups: [{key: x, prefix: p, parent_group: up}]', upper]
+- ["keyed_groups: [{key: x, prefix: p, parent_group: '{{ x }}'}]", ___x___]
+""")
+
+
+@pytest.mark.parametrize(("options", "name"), FREE)
 def test_another_name_is_free(options, name):
     assert details_of(options, name) == ""
 
@@ -119,19 +110,17 @@ def test_groups_that_expressions_have_made_are_reserved():
     assert names.groups["nginx"] == "of keyed_groups: give it a prefix"
 
 
-@pytest.mark.parametrize(
-    ("options", "problem"),
-    [
-        ("group: web", "group: web is a host of another source, not a group."),
-        ("group: all", "group: all is a group of Ansible itself."),
-        ("groups: {web: true}", "groups: web is a host of another source, not a group."),
-        ("groups: {localhost: x}", "groups: localhost is a name of this machine, not of a group."),
-        (
-            "keyed_groups: [{key: x, parent_group: web}]",
-            "keyed_groups: web is a host of another source, not a group.",
-        ),
-    ],
-)
+IMPOSSIBLE = yaml.safe_load("""
+- ['group: web', 'group: web is a host of another source, not a group.']
+- ['group: all', 'group: all is a group of Ansible itself.']
+- ['groups: {web: true}', 'groups: web is a host of another source, not a group.']
+- ['groups: {localhost: x}', 'groups: localhost is a name of this machine, not of a group.']
+- - "keyed_groups: [{key: x, parent_group: web}]"
+  - "keyed_groups: web is a host of another source, not a group."
+""")
+
+
+@pytest.mark.parametrize(("options", "problem"), IMPOSSIBLE)
 def test_a_literal_group_with_a_name_that_it_cannot_have_is_an_error(options, problem):
     names = names_with(options)
     with pytest.raises(OptionError) as found:

@@ -5,6 +5,7 @@
 import importlib
 
 import pytest
+import yaml
 from ansible.inventory.data import InventoryData
 
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
@@ -134,40 +135,33 @@ def test_what_all_hosts_have_belongs_to_none_of_them(inventory):
     assert obstacle_in(inventory) == ""
 
 
-@pytest.mark.parametrize(
-    "variables",
-    [
-        {"ansible_host": "203.0.113.1"},
-        {"ansible_ssh_host": "203.0.113.1", "ansible_winrm_host": "203.0.113.1"},
-        {"ansible_host": "203.0.113.1", "ansible_connection": "local", "ansible_password": "x"},
-    ],
-)
+SAME = yaml.safe_load("""
+- {ansible_host: 203.0.113.1}
+- {ansible_ssh_host: 203.0.113.1, ansible_winrm_host: 203.0.113.1}
+- {ansible_host: 203.0.113.1, ansible_connection: local, ansible_password: x}
+""")
+
+
+@pytest.mark.parametrize("variables", SAME)
 def test_a_host_with_the_address_of_a_server_is_that_server(inventory, variables):
     set_variables(inventory, variables)
     assert obstacle_in(inventory) == ""
 
 
-@pytest.mark.parametrize(
-    ("variables", "sentence"),
-    [
-        (
-            {"ansible_host": "192.0.2.9"},
-            "The host web-1 has ansible_host 192.0.2.9, and the server has 203.0.113.1: "
-            "with the same address, or without ansible_host, they would be one host.",
-        ),
-        (
-            {"ansible_host": "203.0.113.1", "ansible_password": "x", "ansible_ssh_host": "a.b"},
-            "The host web-1 has ansible_host 203.0.113.1 and ansible_password and ansible_ssh_host "
-            "a.b, and the server has 203.0.113.1: with the same address, or without ansible_host "
-            "and ansible_password and ansible_ssh_host, they would be one host.",
-        ),
-        (
-            {"ansible_connection": "local"},
-            "The host web-1 has ansible_connection: "
-            "without ansible_connection, they would be one host.",
-        ),
-    ],
-)
+DESCRIBED = yaml.safe_load("""
+- - {ansible_host: 192.0.2.9}
+  - "The host web-1 has ansible_host 192.0.2.9, and the server has 203.0.113.1: with the same
+     address, or without ansible_host, they would be one host."
+- - {ansible_host: 203.0.113.1, ansible_password: x, ansible_ssh_host: a.b}
+  - "The host web-1 has ansible_host 203.0.113.1 and ansible_password and ansible_ssh_host a.b, and
+     the server has 203.0.113.1: with the same address, or without ansible_host and
+     ansible_password and ansible_ssh_host, they would be one host."
+- - {ansible_connection: local}
+  - "The host web-1 has ansible_connection: without ansible_connection, they would be one host."
+""")
+
+
+@pytest.mark.parametrize(("variables", "sentence"), DESCRIBED)
 def test_what_is_in_the_way_of_a_server_is_described(inventory, variables, sentence):
     set_variables(inventory, variables)
     assert obstacle_in(inventory) == sentence

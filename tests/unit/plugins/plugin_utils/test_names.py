@@ -5,6 +5,7 @@
 import re
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +21,7 @@ from support import meanings
 
 GROUPS = frozenset({"all", "ungrouped", "server_management"})
 MERGED = frozenset({"merged", "plan_b"})
+LONG = "w" * 254
 
 
 def assign(account, taken=(), groups=GROUPS, **fields):
@@ -49,21 +51,21 @@ def name_of(*preferences, **options):
     return naming.names["srv_1"]
 
 
-@pytest.mark.parametrize(
-    ("name", "safe"),
-    [
-        ("web 1", "web_1"),
-        ("a/b:c", "a_b_c"),
-        ("漢字", "_"),
-        ("a\r\nb", "a_b"),
-        # Ansible reads host_vars/web.yml for the host web, too.
-        ("web.yml", "web_yml"),
-        ("web.YAML", "web_YAML"),
-        ("web.yml.json", "web.yml_json"),
-        ("web.vars", "web_vars"),
-        ("web.ini", "web_ini"),
-    ],
-)
+REPLACED = yaml.safe_load(r"""
+- [web 1, web_1]
+- ['a/b:c', a_b_c]
+- [漢字, _]
+- ["a\r\nb", a_b]
+# Ansible reads host_vars/web.yml for the host web, too.
+- [web.yml, web_yml]
+- [web.YAML, web_YAML]
+- [web.yml.json, web.yml_json]
+- [web.vars, web_vars]
+- [web.ini, web_ini]
+""")
+
+
+@pytest.mark.parametrize(("name", "safe"), REPLACED)
 def test_characters_that_a_name_must_not_have_are_replaced(name, safe):
     assert name_of(name) == safe
 
@@ -94,34 +96,35 @@ def test_an_unusable_name_falls_back_to_the_next_preference(name):
     assert name_of(name, "second") == "second"
 
 
-@pytest.mark.parametrize(
-    ("address", "fields", "name"),
-    [
-        ("192.0.2.2", {"name": "192.0.2.2", "ipv4": "192.0.2.1"}, "192.0.2.2_srv_1"),
-        ("192.0.2.2", {"ips": ["192.0.2.2"]}, "192.0.2.2_srv_1"),
-        ("010.0x2.3.4", {"ipv4": "10.2.3.4"}, "010.0x2.3.4_srv_1"),
-        ("10.0.0.5", {"ipv4": "192.0.2.1", "private_ip": "10.0.0.5"}, "10.0.0.5"),
-    ],
-)
+ADDRESSES = yaml.safe_load("""
+- [192.0.2.2, {name: 192.0.2.2, ipv4: 192.0.2.1}, 192.0.2.2_srv_1]
+- [192.0.2.2, {ips: [192.0.2.2]}, 192.0.2.2_srv_1]
+- [010.0x2.3.4, {ipv4: 10.2.3.4}, 010.0x2.3.4_srv_1]
+- [10.0.0.5, {ipv4: 192.0.2.1, private_ip: 10.0.0.5}, 10.0.0.5]
+""")
+
+
+@pytest.mark.parametrize(("address", "fields", "name"), ADDRESSES)
 def test_an_address_is_a_name_only_if_another_field_of_the_server_has_it(address, fields, name):
     assert name_of(address, **fields) == name
 
 
-@pytest.mark.parametrize(
-    ("preferences", "name"),
-    [
-        (["server_management"], "server_management_srv_1"),
-        (["", "127.0.0.1"], "127.0.0.1_srv_1"),
-        (["all", "all"], "all_srv_1"),
-        # With the id, these can't be used either.
-        (["status_running"], "srv_1"),
-        (["../../etc"], "srv_1"),
-        (["a" * 254], "srv_1"),
-        ([""], "srv_1"),
-        ([], "srv_1"),
-    ],
-    ids=str,
-)
+FALLBACKS = [
+    *yaml.safe_load("""
+- [[server_management], server_management_srv_1]
+- [['', 127.0.0.1], 127.0.0.1_srv_1]
+- [[all, all], all_srv_1]
+# With the id, these can't be used either.
+- [[status_running], srv_1]
+- [[../../etc], srv_1]
+- [[''], srv_1]
+- [[], srv_1]
+"""),
+    ([LONG], "srv_1"),
+]
+
+
+@pytest.mark.parametrize(("preferences", "name"), FALLBACKS, ids=str)
 def test_without_a_usable_name_the_id_is_added_or_used(preferences, name):
     assert name_of(*preferences) == name
 
@@ -137,19 +140,21 @@ def test_ids_that_become_equal_belong_to_no_server():
         assign({"a/1": [""], "a:1": [""]})
 
 
-@pytest.mark.parametrize(
-    ("account", "names"),
-    [
-        ({"a": ["web"], "b": ["web"]}, {"a": "web_a", "b": "web_b"}),
-        ({"a": ["web 1"], "b": ["web/1"]}, {"a": "web_1_a", "b": "web_1_b"}),
-        # Adding a server keeps the names that are unique.
-        ({"a": ["web"], "b": ["web-1"]}, {"a": "web", "b": "web-1"}),
-        # With the id, the name would be too long.
-        ({"a": ["w" * 252], "b": ["w" * 252]}, {"a": "a", "b": "b"}),
-        # A name that was proposed before is not given.
-        ({"a": ["w"], "b": ["w"], "c": ["w_a"]}, {"a": "a", "b": "w_b", "c": "w_a"}),
-    ],
-)
+ACCOUNTS = [
+    *yaml.safe_load("""
+- [{a: [web], b: [web]}, {a: web_a, b: web_b}]
+- [{a: [web 1], b: [web/1]}, {a: web_1_a, b: web_1_b}]
+# Adding a server keeps the names that are unique.
+- [{a: [web], b: [web-1]}, {a: web, b: web-1}]
+# A name that was proposed before is not given.
+- [{a: [w], b: [w], c: [w_a]}, {a: a, b: w_b, c: w_a}]
+"""),
+    # With the id, the name would be too long.
+    ({"a": ["w" * 252], "b": ["w" * 252]}, {"a": "a", "b": "b"}),
+]
+
+
+@pytest.mark.parametrize(("account", "names"), ACCOUNTS)
 def test_a_name_that_several_servers_want_goes_to_none(account, names):
     assert assign(account).names == names
 
@@ -172,36 +177,30 @@ def test_the_name_of_a_group_is_used_if_another_source_has_such_a_host():
     assert naming.names == {"srv_1": "merged_srv_1", "srv_2": "merged_srv_2"}
 
 
-LONG = "w" * 254
+LOST = [
+    *yaml.safe_load("""
+- [o t, eu, 'hosts of other sources have the same name: web (srv_1) is eu. (o_t is not']
+- ['', srv_1, "a host name can't be empty: "]
+- [.eu, eu, "a host name can't start with a dot or a hyphen: "]
+- [-eu, eu, "a host name can't start with a dot or a hyphen: "]
+- ['127.1', eu, 'this machine has such a name or address: ']
+- [192.0.2.1, eu, "a host name can't be an address that the server does not have: "]
+- [e u, e_u, "a host name can't have other characters than letters, digits, ., _ and -:"]
+- [e u.yml, e_u_yml, "a host name can't have other characters than letters, "]
+- [eu.yml, eu_yml, "a host name can't end like a file with variables: "]
+- - server_management
+  - eu
+  - "groups have or could get the same name: web (srv_1) is eu. server_management is a group of x."
+- - plan_x
+  - eu
+  - "groups have or could get the same name: web (srv_1) is eu. Groups of group_by start with
+     plan_."
+"""),
+    (LONG, "eu", "a host name can't have more than 253 characters: "),
+]
 
 
-@pytest.mark.parametrize(
-    ("first", "name", "problem"),
-    [
-        ("o t", "eu", "hosts of other sources have the same name: web (srv_1) is eu. (o_t is not"),
-        ("", "srv_1", "a host name can't be empty: "),
-        (LONG, "eu", "a host name can't have more than 253 characters: "),
-        (".eu", "eu", "a host name can't start with a dot or a hyphen: "),
-        ("-eu", "eu", "a host name can't start with a dot or a hyphen: "),
-        ("127.1", "eu", "this machine has such a name or address: "),
-        ("192.0.2.1", "eu", "a host name can't be an address that the server does not have: "),
-        ("e u", "e_u", "a host name can't have other characters than letters, digits, ., _ and -:"),
-        ("e u.yml", "e_u_yml", "a host name can't have other characters than letters, "),
-        ("eu.yml", "eu_yml", "a host name can't end like a file with variables: "),
-        (
-            "server_management",
-            "eu",
-            "groups have or could get the same name: web (srv_1) is eu. server_management is a "
-            "group of x.",
-        ),
-        (
-            "plan_x",
-            "eu",
-            "groups have or could get the same name: web (srv_1) is eu. Groups of group_by start "
-            "with plan_.",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("first", "name", "problem"), LOST)
 def test_the_reason_for_which_a_first_name_is_lost_is_reported(first, name, problem):
     preferences = [first, "eu"] if first else [""]
     naming = assign({"srv_1": preferences}, taken=["o_t"], name="web")
