@@ -16,13 +16,7 @@ from ansible.parsing.quoting import unquote
 
 from ..module_utils._errors import OptionError
 from ..module_utils._models import SELECTING_OPTIONS
-from ..module_utils._options import (
-    RULES,
-    Connection,
-    GetOption,
-    convert,
-    unknown_names,
-)
+from ..module_utils._options import RULES, Connection, GetOption, convert, unknown_names
 from ..module_utils._selection import wanted_values
 from ..module_utils._text import Show, as_word, one_line, summarise
 from ._ansible import is_encrypted, is_identifier, is_ignored, reason_text, without_origin
