@@ -289,7 +289,6 @@ from ..plugin_utils._config import (
     read_options,
     shown_path,
 )
-from ..plugin_utils._existing_hosts import ExistingHosts
 from ..plugin_utils._groups import ReservedNames, group_hosts, leave_out_groups
 from ..plugin_utils._hosts import (
     Host,
@@ -298,7 +297,7 @@ from ..plugin_utils._hosts import (
     set_host_key_aliases,
     variable_names,
 )
-from ..plugin_utils._inventory import add_groups, add_hosts
+from ..plugin_utils._inventory import ExistingHosts, add_groups, add_hosts
 from ..plugin_utils._names import NameRules, Naming, assign_names
 
 if TYPE_CHECKING:

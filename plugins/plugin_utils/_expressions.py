@@ -34,6 +34,7 @@ from ._composed import ComposedHost, GroupTree, Recorder
 from ._groups import safe_group_name
 from ._hints import Meanings, hint_for
 from ._hosts import Host, replace_addresses
+from ._inventory import variables_of
 from ._memory import Memory
 
 # Asks Ansible for the result of an expression, or of an entry of keyed_groups, with variables.
@@ -161,13 +162,13 @@ class Expressions(BaseInventoryPlugin, Constructable):
                 expression.failures.clear()
         source = inventory.current_source
         of_all = inventory.groups["all"].get_vars()
+        of_new_hosts = {**of_all, "inventory_file": source, "inventory_dir": basedir(source)}
         made = set[str]()
         for host in hosts:
             base = inventory.hosts.get(host.name)
-            if not base:
-                base = AnsibleHost(host.name, gen_uuid=False)
-                base.vars = {"inventory_file": source, "inventory_dir": basedir(source)}
-            composed = ComposedHost(host, base, self.tree, of_all)
+            inherited = variables_of(base, of_all) if base else of_new_hosts
+            base = base or AnsibleHost(host.name, gen_uuid=False)
+            composed = ComposedHost(host, base, self.tree, inherited)
             self._add_variables(composed)
             self._add_groups(composed)
             self._add_keyed_groups(composed)
