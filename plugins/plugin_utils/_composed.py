@@ -106,7 +106,7 @@ class Recorder:
         """Return the name of a group, which is added if a host or another group is in it."""
         if not group:
             raise AnsibleError("the name of the group is empty")
-        return group
+        return str.__str__(group)  # without a mark, which --list would show
 
     def add_host(self, _host: str, group: str) -> None:
         """Note that the host is in a group."""
@@ -114,4 +114,4 @@ class Recorder:
 
     def add_child(self, parent: str, child: str) -> None:
         """Note that a group is in another one."""
-        self.parents.append((parent, child))
+        self.parents.append((str.__str__(parent), child))
