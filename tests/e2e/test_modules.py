@@ -20,10 +20,6 @@ WEB, STOPPED, _DB = KNOWN
 LOUD = {"ANSIBLE_LOG_PATH": "ansible.log", "ANSIBLE_DISPLAY_TRACEBACK": "always"}
 
 
-def task(module, options, **keywords):
-    return {f"{COLLECTION}.{module}": options, **keywords}
-
-
 def run_playbook(source, tasks, *arguments, env, **keywords):
     play = {"hosts": "localhost", "gather_facts": False, "tasks": tasks, **keywords}
     text = yaml.safe_dump([play])
@@ -32,7 +28,7 @@ def run_playbook(source, tasks, *arguments, env, **keywords):
     return source.runner.playbook(path, "--diff", *arguments, env=env).ok()
 
 
-def run_tasks(source, tasks):
+def run_tasks(source, tasks, **variables):
     """Run these tasks, all of them, and return their results by name, and the output.
 
     It is as much output as a user asks for who looks for an error, and is searched for the token.
@@ -48,28 +44,29 @@ def run_tasks(source, tasks):
     api = source.sandbox
     connection = {"base_url": api.url, "api_token": api.token, "retries": 0}
     defaults = {f"group/{COLLECTION}.all": connection}
-    play = {"module_defaults": defaults, "vars": {"results": results}}
+    play = {"module_defaults": defaults, "vars": {"results": results, **variables}}
     result = run_playbook(source, steps, "-vvvvvv", env=LOUD, **play)
     return json.loads(kept.read_bytes()), result.stdout
 
 
-NEW = {"name": "new\n", "plan": "small", "region": "eu-1"}
-LARGE = {"id": "srv_1 ", "plan": "large"}
-FLEET = [
-    {"name": "web-1\n", "plan": "large", "status": "{{ 'running' }}"},
-    {"name": "web-2", "plan": "{{ undefined_plan | default(omit) }}"},
-    {"name": "new", "plan": "small"},
-]
-TASKS = {
-    "forbidden": task("server_info", {}),
-    "check_fails": task("api_info", {}),
-    "info": task("server_info", {"statuses": ["Running", "stopped"]}),
-    "fleet": task("fleet_info", {"servers": FLEET}),
-    "create": task("server", NEW),
-    "create_check": task("server", NEW, check_mode=True),
-    "resize_check": task("server", LARGE, check_mode=True),
-    "wallet": task("wallet_info", {}),
-}
+TASKS = yaml.safe_load(r"""
+forbidden: {server_management.cloud.server_info: {}}
+check_fails: {server_management.cloud.api_info: {}}
+info: {server_management.cloud.server_info: {statuses: [Running, stopped]}}
+fleet:
+  server_management.cloud.fleet_info:
+    servers:
+      - {name: "web-1\n", plan: large, status: "{{ 'running' }}"}
+      - {name: web-2, plan: "{{ undefined_plan | default(omit) }}"}
+      - {name: new, plan: small}
+create: &create {server_management.cloud.server: {name: "new\n", plan: small, region: eu-1}}
+create_check: {<<: *create, check_mode: true}
+resize_check: {server_management.cloud.server: {id: "srv_1 ", plan: large}, check_mode: true}
+wallet: {server_management.cloud.wallet_info: {}}
+missing_library:
+  server_management.cloud.server_info: {}
+  environment: {PYTHONPATH: "{{ broken }}"}
+""")
 
 
 def test_modules_read_predict_or_fail_and_change_nothing(source):
@@ -77,11 +74,9 @@ def test_modules_read_predict_or_fail_and_change_nothing(source):
     library = source.folder / "broken" / "requests.py"
     library.parent.mkdir()
     library.write_text("raise ModuleNotFoundError('gone', name='requests')\n")
-    environment = {"PYTHONPATH": str(library.parent)}
-    missing_library = task("server_info", {}, environment=environment)
     forbidden = Fault(status=403, body="{token} is not enough")
     source.sandbox.fail(forbidden, times=2)
-    results, shown = run_tasks(source, {**TASKS, "missing_library": missing_library})
+    results, shown = run_tasks(source, TASKS, broken=str(library.parent))
 
     codes = {}
     changed = []
@@ -112,15 +107,16 @@ def test_modules_read_predict_or_fail_and_change_nothing(source):
     ]
     assert '-    "plan": "small",\n+    "plan": "large",\n' in shown
     assert "--- before: srv_1\n+++ after: srv_1\n" in shown
-    # Nothing is requested for what is not yet live, unless the task needs the listing.
-    assert len(source.sandbox.requests) == 7
+    # Each other task lists the servers once.
+    without_request = {"wallet", "missing_library"}
+    assert len(source.sandbox.requests) == len(results.keys() - without_request)
 
 
-READING = {
-    "found": task("server_info", {"id": "srv_1"}),
-    "fleet": task("fleet_info", {"servers": [{"id": "srv_2", "plan": "small"}]}),
-    "used": {"ansible.builtin.set_fact": {"lines": "{{ fleet.report }}"}},
-}
+READING = yaml.safe_load("""
+found: {server_management.cloud.server_info: {id: srv_1}}
+fleet: {server_management.cloud.fleet_info: {servers: [{id: srv_2, plan: small}]}}
+used: {ansible.builtin.set_fact: {lines: "{{ fleet.report }}"}}
+""")
 HOSTILE = {**WEB, "name": "{{ 1 + 1 }}\n{{ lookup('pipe', 'false') }}"}
 REPORT = [
     'web-2 (srv_2) has the plan "{% raw %}" instead of small',

@@ -91,23 +91,26 @@ def test_a_failing_api_ends_neither_the_rulebook_nor_its_events(rulebooks, accou
         polls(1)
 
 
+# Keys and values that could be lost or altered.
+ODD = {
+    **dict.fromkeys(meanings.EVENT_TEXTS, 1),
+    "id": "srv_odd",
+    "name": "odd",
+    "texts": list(meanings.TEXTS),
+    "keys": dict.fromkeys(meanings.TEXTS),
+    "numbers": [10**300, -(2**64), 1.5e300, -0.0, 5e-324, 1.0, True, None],
+    "long key": {"k" * 10_000: 1},
+    "long text": "x" * 1_000_000,
+}
+
+
 def test_no_event_is_lost_or_altered_because_of_its_keys_and_values(rulebooks, account, polls):
-    server = {
-        **dict.fromkeys(meanings.EVENT_TEXTS, 1),
-        "id": "srv_odd",
-        "name": "odd",
-        "texts": list(meanings.TEXTS),
-        "keys": dict.fromkeys(meanings.TEXTS),
-        "numbers": [10**300, -(2**64), 1.5e300, -0.0, 5e-324, 1.0, True, None],
-        "long key": {"k" * 10_000: 1},
-        "long text": "x" * 1_000_000,
-    }
     with rulebooks.print_events() as rulebook:
         polls(1)
-        account.servers.append(server)
+        account.servers.append(ODD)
         event = rulebook.next_event()
     assert event["hosts"] == "odd"
-    assert event["server"] == plain_value(server)
+    assert event["server"] == plain_value(ODD)
 
 
 def test_an_event_runs_only_on_its_host_and_its_text_is_not_executed(rulebooks, account, polls):

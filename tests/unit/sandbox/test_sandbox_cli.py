@@ -25,6 +25,12 @@ SANDBOX = Path(__file__).resolve().parents[2] / "sandbox"
 COMMAND = (sys.executable, "-E", "-B", "-W", "error", str(SANDBOX))
 
 
+def run(*options):
+    """Run the command, which must end."""
+    command = [*COMMAND, *options]
+    return subprocess.run(command, capture_output=True, check=False, text=True, timeout=60)
+
+
 @contextmanager
 def running(*options):
     """Run the command on a free port during the block; its first line has the URL and the token."""
@@ -68,16 +74,14 @@ def test_it_prints_its_url_and_stops_although_a_client_waits(number):
     ],
 )
 def test_an_invalid_option_is_named(options, message):
-    command = [*COMMAND, "--port", "0", *options]
-    result = subprocess.run(command, capture_output=True, check=False, text=True, timeout=60)
+    result = run("--port", "0", *options)
     assert result.returncode in (1, 2)
     assert message in result.stderr
     assert "Traceback" not in result.stderr
 
 
 def test_a_port_that_is_in_use_is_named(sandbox):
-    command = [*COMMAND, "--port", str(sandbox.port)]
-    result = subprocess.run(command, capture_output=True, check=False, text=True, timeout=60)
+    result = run("--port", str(sandbox.port))
     assert result.stderr == (
         f"sandbox: can't listen on port {sandbox.port}: [Errno 98] Address already in use. "
         "Choose another one with --port; 0 takes a free one.\n"

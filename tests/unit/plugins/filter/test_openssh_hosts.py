@@ -21,6 +21,14 @@ def configure(**variables):
     return openssh_hosts(["web-1"], {"web-1": {"ansible_host": "192.0.2.1", **variables}})
 
 
+def hosts_with(**arguments):
+    """Return the variables of hosts with an address and these arguments of ssh."""
+    hostvars = {}
+    for name, text in arguments.items():
+        hostvars[name] = {"ansible_host": "192.0.2.1", "ansible_ssh_common_args": text}
+    return hostvars
+
+
 def lines(**variables):
     """Return the lines of web-1 after its name and its address."""
     found = configure(**variables)
@@ -220,9 +228,8 @@ JUMP_HOSTS = yaml.safe_load("""
 
 @pytest.mark.parametrize(("arguments", "left_out"), JUMP_HOSTS)
 def test_a_host_that_its_jump_hosts_lead_back_to_is_left_out(arguments, left_out):
-    hostvars = {}
-    for name, text in zip(["bastion", "web", "db"], arguments, strict=True):
-        hostvars[name] = {"ansible_host": "192.0.2.1", "ansible_ssh_common_args": text}
+    bastion, web, db = arguments
+    hostvars = hosts_with(bastion=bastion, web=web, db=db)
     found = openssh_hosts(hostvars, hostvars)
     assert found["left_out"] == [f"{name} (jump hosts that lead back to it)" for name in left_out]
     # The names in the file count.
@@ -230,23 +237,18 @@ def test_a_host_that_its_jump_hosts_lead_back_to_is_left_out(arguments, left_out
 
 
 def test_a_jump_host_that_is_left_out_leads_nowhere():
-    hostvars = {}
-    for name, text in {"a": "-J b", "b": "-J a -o User=a"}.items():
-        hostvars[name] = {"ansible_host": "192.0.2.1", "ansible_ssh_common_args": text}
+    hostvars = hosts_with(a="-J b", b="-J a -o User=a")
     found = openssh_hosts(hostvars, hostvars)
     assert found["hosts"] == ["a"]
 
 
 def test_no_jump_host_is_not_the_host_with_that_name():
-    hostvars = {"none": {"ansible_host": "192.0.2.1", "ansible_ssh_common_args": "-J none"}}
+    hostvars = hosts_with(none="-J none")
     assert openssh_hosts(hostvars, hostvars)["hosts"] == ["none"]
 
 
 def test_a_host_with_a_line_that_ssh_refuses_is_left_out():
-    hostvars = {}
-    options = {"a": "", "b": "-o A=1", "c": "-o B=1 -o C=1", "d": "-o D=1", "aa": "-J aa"}
-    for name, text in options.items():
-        hostvars[name] = {"ansible_host": "192.0.2.1", "ansible_ssh_common_args": text}
+    hostvars = hosts_with(a="", b="-o A=1", c="-o B=1 -o C=1", d="-o D=1", aa="-J aa")
     errors = """\
 /dev/stdin: line 6: Bad configuration option: {a}\r
 /dev/stdin line 10: invalid time value.

@@ -273,28 +273,24 @@ EXTRA_VARS: list[dict[str, Any]] = yaml.safe_load("""
 def random_expression(random, levels=3):
     if levels == 0 or random.random() < 0.3:
         return random.choice(ATOMS)
-    return random.choice(SHAPES).format(
-        a=random_expression(random, levels - 1),
-        b=random_expression(random, levels - 1),
-        c=random_expression(random, levels - 1),
-        filter=random.choice(FILTERS),
-        test=random.choice(TESTS),
-        method=random.choice(METHODS),
-    )
+    shape = random.choice(SHAPES)
+    parts = {name: random_expression(random, levels - 1) for name in "abc"}
+    parts["filter"] = random.choice(FILTERS)
+    parts["test"] = random.choice(TESTS)
+    parts["method"] = random.choice(METHODS)
+    return shape.format(**parts)
 
 
 @pytest.mark.parametrize("seed", range(int(os.environ.get("FUZZ_CASES", "60"))))
 def test_random_files_give_what_ansible_gives(seed):
     random = Random(seed)
-    first = {"key": random_expression(random), **random.choice(OPTIONS)}
-    second = {"key": random_expression(random), **random.choice(OPTIONS)}
-    file = {
-        "compose": {"composed": random_expression(random), "second": random_expression(random)},
-        "groups": {"a-b": random_expression(random), "a_b": random_expression(random)},
-        "keyed_groups": [first, second],
-        "strict": random.random() < 0.2,
-        "use_extra_vars": random.random() < 0.5,
-        "leading_separator": random.random() < 0.5,
-        "extra_vars": random.choice(EXTRA_VARS),
-    }
+    composed, second, group, twin, key, other = (random_expression(random) for _part in range(6))
+    file = {"extra_vars": random.choice(EXTRA_VARS)}
+    file["compose"] = {"composed": composed, "second": second}
+    file["groups"] = {"a-b": group, "a_b": twin}
+    file["keyed_groups"] = [{"key": key, **random.choice(OPTIONS)}]
+    file["keyed_groups"].append({"key": other, **random.choice(OPTIONS)})
+    file["strict"] = random.random() < 0.2
+    file["use_extra_vars"] = random.random() < 0.5
+    file["leading_separator"] = random.random() < 0.5
     compare(file)

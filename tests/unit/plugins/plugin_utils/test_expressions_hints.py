@@ -203,10 +203,6 @@ def test_a_hint_is_right_or_absent(place, expression, part, other, right):
     assert right is None or not message
 
 
-def test_there_are_hints_for_many_mistakes():
-    assert len(MISTAKES) > 40
-
-
 @pytest.mark.parametrize("name", ["server_management_region", "region", "server_region"])
 def test_another_prefix_of_the_file_is_the_one_that_is_meant(name):
     expressions = expressions_with(groups={"a": f"{name} == 'x'"}, hostvars_prefix="vm_")

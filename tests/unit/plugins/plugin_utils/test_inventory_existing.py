@@ -85,13 +85,13 @@ def obstacle_in(inventory, address="203.0.113.1", composed=()):
     return reason.details
 
 
-@pytest.mark.parametrize(
-    "variable",
-    [
-        "ansible_host", "ansible_ssh_host", "ansible_connection", "ansible_password",
-        "ansible_ssh_pass", "ansible_become_password",
-    ],
-)  # fmt: skip
+CONNECTION = """
+ansible_host ansible_ssh_host ansible_connection ansible_password ansible_ssh_pass
+ansible_become_password
+"""
+
+
+@pytest.mark.parametrize("variable", CONNECTION.split())
 def test_a_host_with_a_connection_of_its_own_keeps_its_name(inventory, variable):
     inventory.set_variable("web-1", variable, "x")
     assert obstacle_in(inventory).startswith(f"The host web-1 has {variable}")
@@ -177,23 +177,23 @@ def test_a_value_that_is_not_a_plain_address_is_neither_equal_nor_shown(inventor
     assert obstacle_in(inventory).startswith(start)
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
-        "10.0.0.1", "172.16.0.1", "172.29.0.1", "172.31.0.1", "192.168.0.1", "169.254.0.1",
-        "100.64.0.1", "100.99.0.1", "100.119.0.1", "100.127.0.1",
-    ],
-)  # fmt: skip
+PRIVATE = """
+10.0.0.1 172.16.0.1 172.29.0.1 172.31.0.1 192.168.0.1 169.254.0.1 100.64.0.1 100.99.0.1
+100.119.0.1 100.127.0.1
+"""
+
+
+@pytest.mark.parametrize("address", PRIVATE.split())
 def test_a_private_address_does_not_identify_a_server(inventory, address):
     inventory.set_variable("web-1", "ansible_host", address)
     end = f"the server has {address}: without ansible_host, they would be one host."
     assert obstacle_in(inventory, address).endswith(end)
 
 
-@pytest.mark.parametrize(
-    "address",
-    ["127.0.2.20", "11.0.0.1", "172.15.0.1", "172.32.0.1", "100.63.0.1", "100.128.0.1"],
-)
+OTHERS = "127.0.2.20 11.0.0.1 172.15.0.1 172.32.0.1 100.63.0.1 100.128.0.1"
+
+
+@pytest.mark.parametrize("address", OTHERS.split())
 def test_any_other_address_identifies_a_server(inventory, address):
     inventory.set_variable("web-1", "ansible_host", address)
     assert obstacle_in(inventory, address, composed=["ansible_user"]) == ""

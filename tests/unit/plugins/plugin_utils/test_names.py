@@ -70,28 +70,26 @@ def test_characters_that_a_name_must_not_have_are_replaced(name, safe):
     assert name_of(name) == safe
 
 
-USABLE = [
-    "a" * 253, "_web", "web-", "web.", "ALL", "localhost.example.com", "mylocalhost", "localhost5",
-    "1270.0.0.1", "127.0.0.1.example.com", "0-1", "0x7f000001x", "yml", "web.ymlx", "web.yml.",
-    "webyml", "3", "2024", "10.5", "1.2.3", "1.2.3.4.5", "1.2.3.256",
-]  # fmt: skip
+USABLE = """
+_web web- web. ALL localhost.example.com mylocalhost localhost5 1270.0.0.1 127.0.0.1.example.com
+0-1 0x7f000001x yml web.ymlx web.yml. webyml 3 2024 10.5 1.2.3 1.2.3.4.5 1.2.3.256
+"""
 
 
-@pytest.mark.parametrize("name", USABLE)
+@pytest.mark.parametrize("name", [LONG[:253], *USABLE.split()])
 def test_other_names_are_used_as_they_are(name):
     assert name_of(name) == name
 
 
-UNUSABLE = [
-    "-web", "--option", ".", "..", ".hidden", "../../etc", "a" * 254, "all", "status_running",
-    "localhost", "LOCALHOST", "localhost.", "localhost..", "localhost.localdomain", "localhost4",
-    "localhost6.localdomain6", "ip6-localhost", "ip6-loopback", "api.localhost", "127.0.0.1",
-    "127.0.0.1.", "127.255.255.254", "127.1", "0177.0.0.1", "0x7f.1", "0x7f000001", "0X7F000001",
-    "2130706433", "017700000001", "0", "0.0.0.0", "0x0",
-]  # fmt: skip
+UNUSABLE = """
+-web --option . .. .hidden ../../etc all status_running localhost LOCALHOST localhost. localhost..
+localhost.localdomain localhost4 localhost6.localdomain6 ip6-localhost ip6-loopback api.localhost
+127.0.0.1 127.0.0.1. 127.255.255.254 127.1 0177.0.0.1 0x7f.1 0x7f000001 0X7F000001 2130706433
+017700000001 0 0.0.0.0 0x0
+"""
 
 
-@pytest.mark.parametrize("name", UNUSABLE)
+@pytest.mark.parametrize("name", [LONG, *UNUSABLE.split()])
 def test_an_unusable_name_falls_back_to_the_next_preference(name):
     assert name_of(name, "second") == "second"
 
