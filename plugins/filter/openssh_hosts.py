@@ -178,9 +178,12 @@ class _Block:
         except Exception:  # noqa: BLE001
             text = "{{"
         if re.search(r"\{[{%#]", text):
-            self.reasons.append(f"undefined variable or error in {name}")
+            self._refuse("undefined variable or error", name)
         elif value is not None:
             self._texts[name] = text
+
+    def _refuse(self, what: str, place: str) -> None:
+        self.reasons.append(f"{what} in {place}")
 
     def _add_field(self, keyword: str) -> None:
         """Add the line of a keyword from the variable that counts."""
@@ -193,7 +196,7 @@ class _Block:
             shown = f'"{value}"' if keyword == "IdentityFile" else value
             self.lines.append(f"  {keyword} {shown}")
         elif keyword == "IdentityFile" and value and not re.match(_ABSOLUTE, value):
-            self.reasons.append(f"relative path in {variable}")
+            self._refuse("relative path", variable)
         elif value:
             self.reasons.append(f"invalid {variable}")
         elif keyword == "HostName":
@@ -208,25 +211,25 @@ class _Block:
                 if flag in _OPTIONS:
                     self._add_option(_OPTIONS[flag].format(value), variable)
             if others:
-                self.reasons.append(f"{_show(others[0])} in {variable}")
+                self._refuse(_show(others[0]), variable)
         except ValueError:
-            self.reasons.append(f"quotes in {variable}")
+            self._refuse("quotes", variable)
         except getopt.GetoptError as error:
-            self.reasons.append(f"-{_show(error.opt)} in {variable}")
+            self._refuse(f"-{_show(error.opt)}", variable)
 
     def _add_option(self, text: str, variable: str) -> None:
         """Add an option as it is: OpenSSH reads it like a line of a file."""
         option = re.match(r"([A-Za-z0-9]+)[ =]+(.+)", text)
         if option is None or not text.isprintable():
-            self.reasons.append(f"-o {_show(text)} in {variable}")
+            self._refuse(f"-o {_show(text)}", variable)
             return
         keyword, value = option.groups()
         lower = keyword.lower()
         paths = shlex.split(value) if lower in _PATHS else []
         if lower in _REFUSED:
-            self.reasons.append(f"{keyword} in {variable}")
+            self._refuse(keyword, variable)
         elif not all(re.match(_ABSOLUTE, path) for path in paths):
-            self.reasons.append(f"relative path in {keyword}")
+            self._refuse("relative path", keyword)
         elif lower not in _IGNORED:
             self.lines.append(f"  {text}")
 

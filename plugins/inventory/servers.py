@@ -282,14 +282,13 @@ from ..plugin_utils._ansible import load_config, setting
 from ..plugin_utils._config import (
     EXPRESSION_OPTIONS,
     PLUGIN,
+    accepts_file,
     check_options,
     check_token_file,
     convert_options,
-    is_ours,
     read_options,
     shown_path,
 )
-from ..plugin_utils._existing_hosts import ExistingHosts
 from ..plugin_utils._groups import ReservedNames, group_hosts, leave_out_groups
 from ..plugin_utils._hosts import (
     Host,
@@ -298,7 +297,7 @@ from ..plugin_utils._hosts import (
     set_host_key_aliases,
     variable_names,
 )
-from ..plugin_utils._inventory import add_groups, add_hosts
+from ..plugin_utils._inventory import ExistingHosts, add_groups, add_hosts
 from ..plugin_utils._names import NameRules, Naming, assign_names
 
 if TYPE_CHECKING:
@@ -321,7 +320,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     def verify_file(self, path: str) -> bool:
         """Accept files with the name of a source file."""
         is_file: bool = super().verify_file(path) and os.path.isfile(path)
-        return is_file and is_ours(path, self.display.warning)
+        return is_file and accepts_file(path, self.display.warning)
 
     def parse(self, inventory: Any, loader: Any, path: str, cache: bool = True) -> None:
         super().parse(inventory, loader, path, cache)
@@ -367,7 +366,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         inventory = self.inventory
         expressions = self._expressions()
         reserved = ReservedNames(self.get_option, inventory.groups)
-        reserved.check(inventory.hosts, self._warn)
+        reserved.check_written(inventory.hosts, self._warn)
         listing = self._listing(connection, use_cache)
         hosts = self._hosts(listing, connection, expressions)
         group_hosts(hosts, reserved.common_group, self.get_option("group_by"))
@@ -409,12 +408,12 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     ) -> list[Host]:
         """Return a host, without name and groups, for each server that the options select."""
         servers = self._select(listing.servers)
-        names = variable_names(servers, self.get_option("hostvars_prefix"), partial(self._show, 1))
+        fields = variable_names(servers, self.get_option("hostvars_prefix"), partial(self._show, 1))
         has_loopback = is_loopback(origin(connection.base_url)[1])
-        hosts = hosts_from(servers, names, has_loopback)
+        hosts = hosts_from(servers, fields, has_loopback)
         count = count_of(len(listing.servers), "server")
         if expressions:
-            expressions.fields = names
+            expressions.fields = fields
         if expressions and self.get_option("filters"):
             hosts = [host for host in hosts if not self._is_excluded(host, expressions)]
             if servers and not hosts:
@@ -473,7 +472,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         listing = fetch()
         check_min_servers(listing.servers, self.get_option("min_servers"))
         if entry:
-            entry.keep(listing)
+            entry.store(listing)
         return listing
 
     def _fetch(self, connection: Connection) -> Listing:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ._errors import OptionError
 from ._text import as_word, excerpt, one_line, redact
-from ._token import check_not_a_path, expanded, read_file, register, token_in_file, token_in_text
+from ._token import expanded, read_file, register, token_in_file, token_in_text
 from ._url import normalize_base_url
 
 VERSION = "1.0.0"
@@ -236,8 +236,7 @@ def _token(options: Options, places: str) -> tuple[str, str, str]:
     source = sources[option]
     path = paths[option]
     if option == "api_token":
-        check_not_a_path(source, path)
-        return token_in_text(source, values[option]), source, ""
+        return token_in_text(source, values[option], path), source, ""
     return token_in_file(source, values[option], path), source, path
 
 

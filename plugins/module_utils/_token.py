@@ -15,23 +15,20 @@ from ._errors import OptionError, TokenFileUnusable
 from ._text import SECRET_LENGTH, one_line
 
 
-def token_in_text(source: str, text: str) -> str:
+def token_in_text(source: str, text: str, path: str) -> str:
     """Return the token in a text; ``source`` is the option or variable that it is from.
 
-    Raises OptionError, without the text.
+    Raises OptionError, without the text, for an invalid token and for a text that is the ``path``
+    of a file, such as a secret of a pipeline.
     """
-    token = text.strip()
-    _check_token(token, source, OptionError, "Give only the token, without the word Bearer.")
-    return token
-
-
-def check_not_a_path(source: str, path: str) -> None:
-    """Raise OptionError if a token is the path of a file, such as a secret of a pipeline."""
     if os.path.isfile(path):
         raise OptionError(
             f"{source}: the value is the path of a file, and not a token.",
             "Set api_token_file (SERVER_MANAGEMENT_API_TOKEN_FILE in the environment) instead.",
         )
+    token = text.strip()
+    _check_token(token, source, OptionError, "Give only the token, without the word Bearer.")
+    return token
 
 
 def token_in_file(source: str, given: str, path: str) -> str:

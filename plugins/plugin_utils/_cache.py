@@ -133,7 +133,7 @@ class CacheEntry:
             return True
         return 0 <= listing.age <= seconds
 
-    def keep(self, listing: Listing) -> None:
+    def store(self, listing: Listing) -> None:
         """Replace the entry by a complete listing that was fetched now, and warn if that fails.
 
         The servers are one text, because Ansible makes a deep copy of each cache entry.

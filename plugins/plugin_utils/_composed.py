@@ -16,7 +16,6 @@ from ansible.utils.vars import combine_vars
 
 from ..module_utils._errors import OptionError
 from ._ansible import mark
-from ._existing_hosts import variables_of
 from ._hosts import Host
 from ._names import GROUPS_OF_ANSIBLE
 
@@ -49,7 +48,7 @@ class GroupTree:
                 waiting.extend(self._parents.get(name, ()))
         return found
 
-    def check(self) -> None:
+    def check_added(self) -> None:
         """Raise OptionError if Ansible can't put one of the added groups into its parent."""
         for parent, child in self.added:
             if child in GROUPS_OF_ANSIBLE and parent != "all":
@@ -64,7 +63,7 @@ class ComposedHost:
 
     ``seen`` are the variables that an expression sees, apart from magic ones. ``base`` is the host
     with its name that other sources have added, or a new one; a host that has no name yet has none.
-    ``of_all`` are the variables of the group all.
+    ``inherited`` is what other sources say about the host.
     """
 
     def __init__(
@@ -72,7 +71,7 @@ class ComposedHost:
         host: Host,
         base: AnsibleHost | None = None,
         tree: GroupTree | None = None,
-        of_all: dict[str, Any] | None = None,
+        inherited: dict[str, Any] | None = None,
     ) -> None:
         self.host = host
         self.label = host.name or host.server.label
@@ -81,8 +80,8 @@ class ComposedHost:
         self.variables: dict[str, Any] = {}
         self.groups: list[str] = []
         self.seen: dict[str, Any] = mark(host.variables, even_plain=True)
-        if base:
-            self.seen = combine_vars(variables_of(base, of_all or {}), self.seen)
+        if inherited:
+            self.seen = combine_vars(inherited, self.seen)
 
     def all_variables(self) -> dict[str, Any]:
         """Return what an expression sees: what Ansible's Host.get_vars() would return."""
@@ -107,7 +106,7 @@ class Recorder:
         """Return the name of a group, which is added if a host or another group is in it."""
         if not group:
             raise AnsibleError("the name of the group is empty")
-        return group
+        return str.__str__(group)  # without a mark, which --list would show
 
     def add_host(self, _host: str, group: str) -> None:
         """Note that the host is in a group."""
@@ -115,4 +114,4 @@ class Recorder:
 
     def add_child(self, parent: str, child: str) -> None:
         """Note that a group is in another one."""
-        self.parents.append((parent, child))
+        self.parents.append((str.__str__(parent), child))

@@ -16,13 +16,7 @@ from ansible.parsing.quoting import unquote
 
 from ..module_utils._errors import OptionError
 from ..module_utils._models import SELECTING_OPTIONS
-from ..module_utils._options import (
-    RULES,
-    Connection,
-    GetOption,
-    convert,
-    unknown_names,
-)
+from ..module_utils._options import RULES, Connection, GetOption, convert, unknown_names
 from ..module_utils._selection import wanted_values
 from ..module_utils._text import Show, as_word, one_line, summarise
 from ._ansible import is_encrypted, is_identifier, is_ignored, reason_text, without_origin
@@ -57,7 +51,7 @@ def shown_path(path: str) -> str:
     return relative
 
 
-def is_ours(path: str, warn: Show) -> bool:
+def accepts_file(path: str, warn: Show) -> bool:
     """Return whether a file has the name of a source file; warn if only its content is of one."""
     if path.endswith(_ENDINGS):
         return True
@@ -294,7 +288,9 @@ def _check_expressions(get_option: GetOption) -> None:
         if None not in (entry.get("default_value"), entry.get("trailing_separator")):
             problem = "keyed_groups: default_value and trailing_separator exclude each other."
             raise OptionError(problem)
-    _check_filters(get_option("filters") or [])
+    filters = get_option("filters")
+    if filters:
+        _check_filters(filters)
 
 
 def _check_entries(option: str, entries: Mapping[Any, Any]) -> None:

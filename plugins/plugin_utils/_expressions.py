@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from ansible.errors import AnsibleParserError
@@ -33,9 +34,11 @@ from ._composed import ComposedHost, GroupTree, Recorder
 from ._groups import safe_group_name
 from ._hints import Meanings, hint_for
 from ._hosts import Host, replace_addresses
+from ._inventory import variables_of
 from ._memory import Memory
 
-_Ask = Callable[..., Any]  # asks Ansible for the result of an expression for a host
+# Asks Ansible for the result of an expression, or of an entry of keyed_groups, with variables.
+_Ask = Callable[[Any, dict[str, Any]], Any]
 _FAILED = object()  # instead of the result of an expression that failed
 _NUMBERS = (bool, int, float)  # as expressions, they stand for themselves
 
@@ -44,18 +47,25 @@ _NUMBERS = (bool, int, float)  # as expressions, they stand for themselves
 class Expression:
     """An expression of the file, and the error for each host, by name, for which it failed.
 
-    ``content`` is what Ansible is asked about: ``source``, or the entry of keyed_groups with it.
+    ``entry`` names it among those of its option. ``content`` is what Ansible is asked about:
+    ``source``, or the entry of keyed_groups with it.
     """
 
-    label: str
+    option: str
+    entry: Any
     source: Any
     content: Any
     memory: Memory
     failures: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def label(self) -> str:
+        """The option and the entry, for a message."""
+        return one_line(f"{self.option}: {self.entry}")
+
 
 class Expressions(BaseInventoryPlugin, Constructable):
-    """The expressions of an inventory file; ``all`` has them in the order of the options.
+    """The expressions of an inventory file.
 
     It is not a second inventory plugin: Ansible's helpers are methods of these base classes.
     ``fields`` has the variable of each field of the API, for hints. ``tree`` has the groups of the
@@ -71,20 +81,23 @@ class Expressions(BaseInventoryPlugin, Constructable):
         compile_once(templar)
         self.fields: dict[str, str] = {}
         self.tree = GroupTree()
-        self.all: list[Expression] = []
         self._composed: list[ComposedHost] = []
-        self._filters = []
+        # By option, in the order in which failures are reported.
+        self._of: dict[str, list[Expression]] = {
+            "filters": [], "hostnames": [], "compose": [], "groups": [], "keyed_groups": [],
+        }  # fmt: skip
         for entry in get_option("filters") or []:
             for verb, source in entry.items():
-                self._filters.append((verb, self._new(f"filters: {verb}: {source}", source)))
-        hostnames = get_option("hostnames") or []
-        self._hostnames = [self._new(f"hostnames: {source}", source) for source in hostnames]
-        self._variables = self._read("compose")
-        self._groups = self._read("groups")
-        self._keyed_groups = []
+                self._add("filters", f"{verb}: {source}", source)
+        for source in get_option("hostnames") or []:
+            self._add("hostnames", source, source)
+        for option in ("compose", "groups"):
+            entries = get_option(option) or {}
+            for name, source in entries.items():
+                self._add(option, name, source)
         for entry in get_option("keyed_groups") or []:
             key = entry["key"]
-            expression = self._new(f"keyed_groups: {key}", key)
+            expression = self._add("keyed_groups", key, key)
             if isinstance(key, _NUMBERS):
                 # As text, which Ansible up to 2.18 would convert back if it were not in a list.
                 key = trust(f"['{key}']")
@@ -92,17 +105,12 @@ class Expressions(BaseInventoryPlugin, Constructable):
             # A parent that is a template can depend on the host.
             if not is_plain(str(entry.get("parent_group", ""))):
                 expression.memory = Memory(None, ())
-            self._keyed_groups.append(expression)
 
-    def _read(self, option: str) -> list[tuple[str, Expression]]:
-        """Return the name and the expression of each entry of compose or groups."""
-        entries = self.get_option(option) or {}
-        return [(name, self._new(f"{option}: {name}", source)) for name, source in entries.items()]
-
-    def _new(self, label: str, source: Any) -> Expression:
+    def _add(self, option: str, entry: Any, source: Any) -> Expression:
         # An extra var can be a template that has another value each time.
-        expression = Expression(one_line(label), source, source, Memory(source, self._vars))
-        self.all.append(expression)
+        memory = Memory(source, self._vars)
+        expression = Expression(option, entry, source, source, memory)
+        self._of[option].append(expression)
         return expression
 
     def excluding_filter(self, host: Host) -> str:
@@ -111,17 +119,17 @@ class Expressions(BaseInventoryPlugin, Constructable):
         Raises OptionError if a condition fails: a host must not be kept by accident.
         """
         unnamed = ComposedHost(host)
-        for number, (verb, expression) in enumerate(self._filters, 1):
+        for number, expression in enumerate(self._of["filters"], 1):
             try:
-                is_true = self._result(expression, unnamed, self._ask_whether)
+                is_true = self._result(expression, unnamed, self._holds)
             except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
                 reason = self._reason(expression, str(error))
                 message = f"{expression.label}: failed for {host.server.label}: {reason}"
                 raise OptionError(message) from None  # with the cause, the reason is printed twice
-            if is_true and verb == "include":
+            if is_true and expression.entry.startswith("include"):
                 return ""
             if is_true:
-                return one_line(f"filters: {number}: exclude: {expression.source}")
+                return one_line(f"filters: {number}: {expression.entry}")
         return ""
 
     def preferences(self, host: Host) -> list[str]:
@@ -132,12 +140,12 @@ class Expressions(BaseInventoryPlugin, Constructable):
         """
         unnamed = ComposedHost(host)
         names = []
-        for expression in self._hostnames:
-            value = self._try(expression, unnamed, self._ask_for_value)
+        has_failed = False
+        for expression in self._of["hostnames"]:
+            value = self._try(expression, unnamed, self._compose)
             names.append(_name_from(value))
-        if any(names):
-            return names
-        if any(unnamed.label in expression.failures for expression in self._hostnames):
+            has_failed |= unnamed.label in expression.failures
+        if has_failed and not any(names):
             return []
         return names
 
@@ -149,29 +157,31 @@ class Expressions(BaseInventoryPlugin, Constructable):
         """
         self.tree = GroupTree(inventory.groups.values())
         self._composed = []
-        for expression in self.all:
-            if expression not in self._hostnames:
+        for option in ("compose", "groups", "keyed_groups"):
+            for expression in self._of[option]:
                 expression.failures.clear()
         source = inventory.current_source
         of_all = inventory.groups["all"].get_vars()
+        of_new_hosts = {**of_all, "inventory_file": source, "inventory_dir": basedir(source)}
+        made = set[str]()
         for host in hosts:
             base = inventory.hosts.get(host.name)
-            if not base:
-                base = AnsibleHost(host.name, gen_uuid=False)
-                base.vars = {"inventory_file": source, "inventory_dir": basedir(source)}
-            composed = ComposedHost(host, base, self.tree, of_all)
+            inherited = variables_of(base, of_all) if base else of_new_hosts
+            base = base or AnsibleHost(host.name, gen_uuid=False)
+            composed = ComposedHost(host, base, self.tree, inherited)
             self._add_variables(composed)
             self._add_groups(composed)
             self._add_keyed_groups(composed)
             self._composed.append(composed)
-        return set[str]().union(*self.tree.added, *[host.groups for host in self._composed])
+            made.update(composed.groups)
+        return made.union(*self.tree.added)
 
     def apply(self) -> None:
         """Add the results of compose_all() to the hosts.
 
         Raises OptionError if a group would be inside itself.
         """
-        self.tree.check()
+        self.tree.check_added()
         for composed in self._composed:
             host = composed.host
             host.variables = combine_vars(host.variables, composed.variables)
@@ -182,7 +192,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
 
         With strict, the first failure raises OptionError.
         """
-        for expression in self.all:
+        for expression in chain(*self._of.values()):
             label = expression.label
             names = sorted(expression.failures)
             if names:
@@ -197,10 +207,10 @@ class Expressions(BaseInventoryPlugin, Constructable):
     def _add_variables(self, composed: ComposedHost) -> None:
         """Add the results of compose, which don't see each other."""
         variables = {}
-        for name, expression in self._variables:
-            value = self._try(expression, composed, self._ask_for_value)
+        for expression in self._of["compose"]:
+            value = self._try(expression, composed, self._compose)
             if value is not _FAILED:
-                variables[name] = value
+                variables[expression.entry] = value
         replace_addresses(composed.host, variables)
         composed.variables = variables
         composed.seen = combine_vars(composed.seen, variables)
@@ -208,16 +218,16 @@ class Expressions(BaseInventoryPlugin, Constructable):
     def _add_groups(self, composed: ComposedHost) -> None:
         """Add the groups whose conditions are true; these don't see each other."""
         groups = []
-        for name, expression in self._groups:
-            is_true = self._try(expression, composed, self._ask_whether)
+        for expression in self._of["groups"]:
+            is_true = self._try(expression, composed, self._holds)
             if is_true and is_true is not _FAILED:
-                groups.append(safe_group_name(str(name)))
+                groups.append(safe_group_name(str(expression.entry)))
         composed.groups = groups
 
     def _add_keyed_groups(self, composed: ComposedHost) -> None:
         """Add the groups of each entry, which sees those of the entries before it."""
-        for expression in self._keyed_groups:
-            made = self._try(expression, composed, self._ask_for_groups)
+        for expression in self._of["keyed_groups"]:
+            made = self._try(expression, composed, self._group)
             if made is _FAILED:
                 continue
             composed.groups += made.groups
@@ -240,21 +250,19 @@ class Expressions(BaseInventoryPlugin, Constructable):
         content = expression.content
         if isinstance(content, _NUMBERS):
             return content
-        return expression.memory.result(composed.seen, lambda: ask(content, composed))
+        seen = composed.seen
+        return expression.memory.result(seen, lambda: ask(content, composed.all_variables()))
 
-    def _ask_for_value(self, source: str, composed: ComposedHost) -> Any:
-        return self._compose(source, composed.all_variables())
+    def _holds(self, condition: str, variables: dict[str, Any]) -> bool:
+        return holds(self.templar, condition, combine_vars(variables, self._vars))
 
-    def _ask_whether(self, condition: str, composed: ComposedHost) -> bool:
-        return holds(self.templar, condition, combine_vars(composed.all_variables(), self._vars))
-
-    def _ask_for_groups(self, entry: dict[str, Any], composed: ComposedHost) -> Recorder:
+    def _group(self, entry: dict[str, Any], variables: dict[str, Any]) -> Recorder:
         """Let Ansible's helper add the groups of an entry to a recorder."""
         self.inventory = recorder = Recorder()
-        variables = composed.all_variables()
+        host = variables["inventory_hostname"]
         try:
             add_to = self._add_host_to_keyed_groups
-            add_to([entry], variables, composed.host.name, strict=True, fetch_hostvars=False)
+            add_to([entry], variables, host, strict=True, fetch_hostvars=False)
         except AnsibleParserError as error:
             cause = error.__context__
             if cause:  # the error of an expression, without the names of the host and the group
@@ -272,14 +280,14 @@ class Expressions(BaseInventoryPlugin, Constructable):
 
     def _hint(self, expression: Expression, reason: str) -> str:
         """Return what is probably meant by an expression that fails, or has no effect."""
-        option, _colon, entry = expression.label.partition(": ")
         others = set(self.fields.values())
-        if reason and option in ("compose", "groups", "keyed_groups"):
+        if reason and expression.option in ("compose", "groups", "keyed_groups"):
             others.update(*(composed.seen for composed in self._composed))
         prefix = self.get_option("hostvars_prefix")
         composed = self.get_option("compose") or {}
         meanings = Meanings(prefix, self.fields, others, composed, self._unused_extra_vars)
-        return hint_for(option, entry, str(expression.source).strip(), reason, meanings)
+        entry = str(expression.entry)
+        return hint_for(expression.option, entry, str(expression.source).strip(), reason, meanings)
 
 
 def _name_from(value: Any) -> str:

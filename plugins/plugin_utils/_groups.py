@@ -65,7 +65,7 @@ class ReservedNames:
         for name in names:
             self.groups.setdefault(name, _MADE)
 
-    def check(self, other_hosts: Collection[str], warn: Show) -> None:
+    def check_written(self, other_hosts: Collection[str], warn: Show) -> None:
         """Raise OptionError if a group in the inventory file can't have its name.
 
         Warn of names that differ from those in the file.

@@ -30,6 +30,7 @@ _is_often_text = re.compile(
     r"|\w+_(?:interpreter|args|file)"
 ).fullmatch
 _looks_like_text = re.compile(r"[A-Za-z_][\w-]*|[\w.~-]*/[\w./@~-]+|-[A-Za-z][^']*").fullmatch
+_AS_A_LIST = r"(?:\[-?\d+\]|\.\d|\s*\|\s*(?:first|join|last|list|map|reject|select|sort|unique))"
 _asks_for_tags = re.compile(r"(?i)(?:^|_)(?:tags?|labels)(?:_|$)").search
 
 
@@ -47,7 +48,7 @@ class Meanings(NamedTuple):
     extra_vars: Collection[str]
 
 
-def hint_for(  # noqa: C901, PLR0911  # a plain ladder
+def hint_for(  # noqa: C901, PLR0911, PLR0912  # a plain ladder
     option: str, entry: str, source: str, reason: str, meanings: Meanings
 ) -> str:
     """Return what is probably meant by an expression: the first hint that is true, or nothing.
@@ -59,13 +60,15 @@ def hint_for(  # noqa: C901, PLR0911  # a plain ladder
     if braces:
         content = one_line(braces[1] or f"{meanings.prefix}name").strip()
         instead = f"write {content} instead of {{{{ {content} }}}}"
-        return f"expressions have no braces: {instead}, and join quoted text to it with ~"
+        return f"expressions have no braces: {instead}, outside quotes; ~ joins quoted text to it"
     if option == "compose" and entry == "inventory_hostname":
         return "it has no effect; for the names of hosts, use hostnames"
     if not reason:
         return ""
     undefined = _undefined_name(reason)
     name = undefined[1] if undefined else ""
+    if not re.search(rf"\b{name}\b", source):
+        return ""  # it is in the value of a variable, as a template
     if option == "compose" and name in meanings.composed and name != entry:
         return f"entries of compose don't see each other: write the expression of {name} here"
     if name in meanings.extra_vars:
@@ -78,11 +81,8 @@ def hint_for(  # noqa: C901, PLR0911  # a plain ladder
     if option == "compose" and entry == "ansible_host" and name:
         return "ansible_host is the API's ipv4 already: leave it out"
     is_text = _is_often_text(entry) and _looks_like_text(source)
-    if (
-        option == "compose"
-        and is_text
-        and not source.startswith(meanings.prefix or _DEFAULT_PREFIX)
-    ):
+    is_field = source.startswith(meanings.prefix or _DEFAULT_PREFIX)
+    if option == "compose" and is_text and not is_field:
         quoted = json.dumps(f"'{source}'", ensure_ascii=False)
         instead = f"write {quoted}, with quotes inside the quotes"
         return f"if text is meant, {instead}; group_vars are not known here"
@@ -104,8 +104,7 @@ def _field_near(name: str, source: str, meanings: Meanings) -> str:
     Prefixes are not compared, since a long one makes all names similar. An expression that takes an
     item of a list, such as ipv4[0] with community.general.linode, would take a character here.
     """
-    is_list = re.search(rf"\b{name}\s*(?:\[-?\d+\]|\|\s*(?:first|join|last|list)\b)", source)
-    if name in meanings.fields.values() or is_list:
+    if name in meanings.fields.values() or re.search(rf"\b{name}{_AS_A_LIST}", source):
         return ""
     for prefix in (meanings.prefix, _DEFAULT_PREFIX, "server_"):
         name = name.removeprefix(prefix)

@@ -99,9 +99,9 @@ def variable_names(servers: Iterable[Server], prefix: str, show: Show) -> dict[s
 
 
 def hosts_from(
-    servers: Iterable[Server], names: Mapping[str, str], has_loopback: bool
+    servers: Iterable[Server], fields: Mapping[str, str], has_loopback: bool
 ) -> list[Host]:
-    """Turn servers into hosts with variables; ``names`` is what variable_names() returns.
+    """Turn servers into hosts with variables; ``fields`` is what variable_names() returns.
 
     ``has_loopback``: the API is on this machine, so that its servers can be, too.
     """
@@ -109,8 +109,8 @@ def hosts_from(
     for server in servers:
         variables = {}
         for key, value in server.fields.items():
-            if key in names:
-                variables[names[key]] = mark(value)
+            if key in fields:
+                variables[fields[key]] = mark(value)
         address = server.text("ipv4")
         is_usable = has_loopback or not address.startswith("127.")
         if not (is_usable and _is_unicast_ipv4(address)):
@@ -147,43 +147,30 @@ def report_servers(hosts: Collection[Host], warn: Show) -> None:
     fields = [name for name in FIELDS if name != "ipv4"]
     for message in describe_unusable(servers, fields):
         warn(message)
-    without_ipv4 = []
-    composed: dict[str, list[Server]] = {name: [] for name in ADDRESSES}
-    reached = []
-    for host in hosts:
-        for name in host.replaced:
-            composed[name].append(host.server)
-        if host.variables["ansible_host"] == host.address:
-            reached.append(host)
-        elif not host.address and host.variables["ansible_host"] == NO_ADDRESS:
-            without_ipv4.append(host.server)
+    unreachable = [host for host in hosts if host.variables["ansible_host"] == NO_ADDRESS]
+    without_ipv4 = [host.server for host in unreachable if not host.address]
     if without_ipv4:
         count = count_of(len(without_ipv4), "server")
         warn(
             f"No usable IPv4 address for {count}: {summarise_servers(without_ipv4)}, so "
             f"ansible_host is {NO_ADDRESS}"
         )
-    for name, without_address in composed.items():
-        if without_address:
-            count = count_of(len(without_address), "server")
-            shown = summarise_servers(without_address)
-            warn(f"compose: {name}: not an address for {count}: {shown}, so it is {NO_ADDRESS}")
-    _report_shared_addresses(reached, warn)
-
-
-def _report_shared_addresses(hosts: Collection[Host], warn: Show) -> None:
-    """Warn of servers with the same address, by which Ansible reaches these hosts."""
-    uses = Counter(host.address for host in hosts)
-    sharing = [host for host in hosts if uses[host.address] > 1]
-    if not sharing:
-        return
-    servers = summarise_servers(host.server for host in sharing)
-    addresses = summarise(host.address for host in sharing)
-    warn(
-        f"{len(sharing):,} servers do not have an IPv4 address of their own: {servers}, with "
-        f"{addresses}. A task for one of them can change another one. Leave servers out with "
-        "statuses or filters, or set ansible_host with compose."
-    )
+    for name in ADDRESSES:
+        servers = [host.server for host in hosts if name in host.replaced]
+        if servers:
+            shown = f"{count_of(len(servers), 'server')}: {summarise_servers(servers)}"
+            warn(f"compose: {name}: not an address for {shown}, so it is {NO_ADDRESS}")
+    reached = [host for host in hosts if host.variables["ansible_host"] == host.address]
+    uses = Counter(host.address for host in reached)
+    sharing = [host for host in reached if uses[host.address] > 1]
+    if sharing:
+        shown = summarise_servers(host.server for host in sharing)
+        addresses = summarise(host.address for host in sharing)
+        warn(
+            f"{len(sharing):,} servers do not have an IPv4 address of their own: {shown}, with "
+            f"{addresses}. A task for one of them can change another one. Leave servers out with "
+            "statuses or filters, or set ansible_host with compose."
+        )
 
 
 def set_host_key_aliases(hosts: Iterable[Host]) -> None:

@@ -76,8 +76,8 @@ class NameRules:
         self._starts = tuple(prefixes)
         self._hosts = hosts
         # Ansible adds a dot to an extension without one.
-        names = [name.lstrip(".").lower() for name in variable_files if name]
-        self._extensions = (*_VARIABLE_FILES, *(f".{name}" for name in names))
+        further = [f".{name.lstrip('.').lower()}" for name in variable_files if name]
+        self._extensions = (*_VARIABLE_FILES, *further)
 
     def candidates(self, server: Server, preferences: list[str]) -> Iterator[str]:
         """Yield the preferences, the first one with the id, and the id; empty if not usable.

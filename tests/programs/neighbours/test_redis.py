@@ -11,8 +11,7 @@ import pytest
 from e2e.conftest import hosts
 
 from support.fixtures import KNOWN_NAMES
-from support.guides import read_files
-from support.run import Runner, write_inventory
+from support.run import Runner
 from support.sshd import free_port
 
 PROGRAM = shutil.which("redis-server") or ""
@@ -40,11 +39,14 @@ def redis(port, tmp_path):
 
 @pytest.fixture
 def path(source, redis, port):
-    """Return the inventory file of the guide."""
+    """Return an inventory file with the cache plugin of the guide."""
     source.runner.environment.update(source.sandbox.environment)
-    text = read_files("inventory")["shared.server_management.yml"]
-    text = text.replace("redis.example.com:6379", f"127.0.0.1:{port}")
-    return write_inventory(source.folder, text)
+    return source.file(
+        cache=True,
+        cache_plugin="community.general.redis",
+        cache_connection=f"127.0.0.1:{port}:0",
+        cache_timeout=900,
+    )
 
 
 def test_several_controllers_share_a_listing(source, path, installed, tmp_path):

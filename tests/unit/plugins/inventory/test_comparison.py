@@ -33,9 +33,6 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
 from ansible_collections.server_management.cloud.plugins.module_utils._text import is_plain
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import mark
-from ansible_collections.server_management.cloud.plugins.plugin_utils._existing_hosts import (
-    ExistingHosts,
-)
 from ansible_collections.server_management.cloud.plugins.plugin_utils._expressions import (
     Expressions,
 )
@@ -44,6 +41,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts imp
     variable_names,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._inventory import (
+    ExistingHosts,
     add_groups,
     add_hosts,
 )

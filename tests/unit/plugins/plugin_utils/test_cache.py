@@ -105,7 +105,7 @@ def test_another_version_of_the_format_has_another_key(monkeypatch):
 
 def test_a_listing_that_was_kept_is_found():
     cache = Cache()
-    Account(cache).keep(FETCHED)
+    Account(cache).store(FETCHED)
     stored = json.loads(json.dumps(cache))  # as jsonfile does
     found = Account(stored).listing(fetch, use_cache=True)
     assert found == Listing(SERVERS, "of https://h from the cache, 0 s old")
@@ -114,7 +114,7 @@ def test_a_listing_that_was_kept_is_found():
 @pytest.mark.parametrize("change", [{"is_partial": True}, {"age": 9.0}], ids=str)
 def test_only_a_complete_listing_that_was_fetched_is_kept(change):
     cache = Cache()
-    Account(cache).keep(FETCHED._replace(**change))
+    Account(cache).store(FETCHED._replace(**change))
     assert cache == {}
 
 
@@ -203,7 +203,7 @@ def test_a_cache_that_cannot_be_read_is_named_once_and_not_used_again():
     account = Account(cache, grace=50)
     with pytest.raises(Unreachable):
         account.listing(DOWN, use_cache=True)
-    account.keep(FETCHED)
+    account.store(FETCHED)
     assert account.warnings == [
         "The cache x at h:1 can't be read: Error at /a/path: [Errno 13] Permission."
     ]
@@ -226,7 +226,7 @@ def test_a_cache_that_cannot_be_written_is_named_and_left_empty(error, reason, m
     cache = Cache()
     monkeypatch.setattr(cache, "update_cache_if_changed", fails(error))
     account = Account(cache)
-    account.keep(FETCHED)
+    account.store(FETCHED)
     assert account.warnings == [f"The cache x at h:1 can't be written: {reason}."]
     assert cache == {}  # Ansible would write what is left here after the source
 

@@ -25,7 +25,7 @@ def tree():
 
 def test_a_group_is_in_all_groups_around_it(tree):
     tree.add("b", "c")
-    tree.check()
+    tree.check_added()
     assert tree.with_parents(["c", "d"]) == {"c", "d", "b", "a", "all"}
 
 
@@ -43,5 +43,5 @@ def test_a_group_that_ansible_cannot_add_is_an_error(tree, pairs, problem):
     for parent, child in pairs:
         tree.add(parent, child)
     with pytest.raises(OptionError) as found:
-        tree.check()
+        tree.check_added()
     assert str(found.value) == f"keyed_groups: the group {problem}"

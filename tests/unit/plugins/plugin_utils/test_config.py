@@ -16,10 +16,10 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
 from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import load_config
 from ansible_collections.server_management.cloud.plugins.plugin_utils._config import (
+    accepts_file,
     check_options,
     check_token_file,
     convert_options,
-    is_ours,
     read_options,
     shown_path,
 )
@@ -367,7 +367,7 @@ def test_a_file_with_another_name_is_named_and_not_used(tmp_path):
     # The key need not be at the beginning.
     path.write_text("# A comment\n" * 100 + "plugin: server_management.cloud.servers\n")
     warnings = []
-    assert not is_ours(str(path), warnings.append)
+    assert not accepts_file(str(path), warnings.append)
     (warning,) = warnings
     assert warning.endswith(
         "fleet.yml: The name of an inventory file for server_management.cloud.servers must end "
@@ -378,8 +378,8 @@ def test_a_file_with_another_name_is_named_and_not_used(tmp_path):
 def test_the_name_decides_whether_a_file_is_used(tmp_path):
     path = tmp_path / "aws.yml"
     path.write_text("plugin: amazon.aws.aws_ec2\n")
-    assert not is_ours(str(path), pytest.fail)  # without a warning
-    assert is_ours("prod.server_management.yaml", pytest.fail)
+    assert not accepts_file(str(path), pytest.fail)  # without a warning
+    assert accepts_file("prod.server_management.yaml", pytest.fail)
 
 
 def test_a_source_is_named_by_its_path_from_the_working_directory(monkeypatch):

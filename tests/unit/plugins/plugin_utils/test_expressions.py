@@ -60,6 +60,19 @@ def test_a_number_or_boolean_is_its_own_value(value, groups):
     assert warnings == []
 
 
+def test_names_of_groups_are_not_marked_as_unsafe():
+    entry = {"key": "server_management_region", "separator": ""}
+    entry["parent_group"] = "{{ server_management_plan }}"
+    expressions = expressions_with(keyed_groups=[entry])
+    host = host_with(region="eu", plan="small")
+    host.name = "web"
+    expressions.compose_all([host], InventoryData())
+    expressions.apply()
+    ((parent, child),) = expressions.tree.added
+    assert [parent, child, *host.groups] == ["small", "eu", "eu"]
+    assert {type(name) for name in (parent, child, *host.groups)} == {str}
+
+
 def test_a_number_or_boolean_is_a_host_name_and_a_list_is_not():
     expressions = expressions_with(hostnames=[22, True, "1 + 1", "[1]"])
     assert expressions.preferences(host_with()) == ["22", "True", "2", ""]

@@ -124,7 +124,7 @@ IMPOSSIBLE = yaml.safe_load("""
 def test_a_literal_group_with_a_name_that_it_cannot_have_is_an_error(options, problem):
     names = names_with(options)
     with pytest.raises(OptionError) as found:
-        names.check({"web"}, print)
+        names.check_written({"web"}, print)
     assert str(found.value) == f"{problem} Choose another name for the group."
 
 
@@ -135,7 +135,7 @@ def test_a_written_group_name_that_is_changed_causes_a_warning():
         keyed_groups: [{key: x, parent_group: a.b}]
     """)
     warnings = []
-    names.check({"web"}, warnings.append)
+    names.check_written({"web"}, warnings.append)
     assert warnings == [
         "group: web-fleet becomes the group web_fleet.",
         'groups: "a b" becomes the group a_b.',

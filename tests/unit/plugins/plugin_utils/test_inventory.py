@@ -9,11 +9,9 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible i
     mark,
     trust_plain,
 )
-from ansible_collections.server_management.cloud.plugins.plugin_utils._existing_hosts import (
-    ExistingHosts,
-)
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
 from ansible_collections.server_management.cloud.plugins.plugin_utils._inventory import (
+    ExistingHosts,
     add_groups,
     add_hosts,
 )

@@ -12,11 +12,11 @@ from ansible_collections.server_management.cloud.plugins.module_utils._models im
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
     HAS_EXPRESSIONS,
 )
-from ansible_collections.server_management.cloud.plugins.plugin_utils._existing_hosts import (
-    ExistingHosts,
-)
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
-from ansible_collections.server_management.cloud.plugins.plugin_utils._inventory import add_hosts
+from ansible_collections.server_management.cloud.plugins.plugin_utils._inventory import (
+    ExistingHosts,
+    add_hosts,
+)
 
 DECRYPTED = []
 if HAS_EXPRESSIONS:
