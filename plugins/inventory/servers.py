@@ -31,10 +31,11 @@ notes:
     C(separator) and C(default_value) of O(keyed_groups).
   - Expressions can use the prefixed fields (see O(hostvars_prefix)) and C(ansible_host). Those of
     O(compose), O(groups) and O(keyed_groups) can also use C(inventory_hostname) and the variables
-    that other sources set for the host. O(groups) and O(keyed_groups) can also use the variables
-    of O(compose).
+    that other sources set for the host and for the groups into which they put it, but not those of
+    C(group_vars) and C(host_vars). O(groups) and O(keyed_groups) can also use the variables of
+    O(compose).
   - If an expression of O(compose), O(groups), O(keyed_groups) or O(hostnames) fails, there is one
-    warning with the number of hosts, or an error if O(strict=true).
+    warning with the number of hosts and three of them, or an error if O(strict=true).
   - A server without a usable IPv4 address gets C(no-usable-ipv4.invalid.) as C(ansible_host), which
     never resolves, so that Ansible does not connect to whatever the server's name resolves to.
     O(compose) can set another address.
