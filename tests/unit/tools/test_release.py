@@ -5,6 +5,7 @@
 """Check the conditions of a release."""
 
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -91,8 +92,10 @@ def test_a_page_that_says_that_nothing_is_published_is_an_obstacle(ready):
     ]
 
 
-def test_the_pages_of_this_repository_are_obstacles_until_it_is_published():
-    found = find_obstacles(REPOSITORY, final=True)
+def test_the_pages_of_this_repository_are_obstacles_until_it_is_published(ready):
+    for page in PAGES:
+        shutil.copy(REPOSITORY / page, ready / page)
+    found = find_obstacles(ready, final=True)
     addresses = yaml.safe_load((REPOSITORY / "galaxy.yml").read_text(encoding="utf-8"))
     if "example.com" in addresses["repository"]:
         for page in PAGES:
