@@ -522,7 +522,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             if not clashing:
                 expressions.apply()
                 return naming
-            reserved.add(groups)
+            reserved.add(groups)  # the rules read them from there
         raise OptionError(
             f"keyed_groups: creates groups with the names of hosts: {summarise(clashing)}.",
             "Set prefix.",
