@@ -28,7 +28,7 @@ description:
 author:
   - The server_management.cloud contributors (!UNKNOWN)
 notes:
-  - Settings of C(ansible.cfg), of the environment and of the command line are not read.
+  - Settings of C(ansible.cfg) and of the environment, and options such as C(-u), are not read.
   - A host is left out, too, if one of these values uses C(hostvars) or C(groups), because Ansible
     defines them only in plays, and not in the variables of other hosts.
 positional: hostvars, prefix, errors
