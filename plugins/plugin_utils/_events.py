@@ -16,7 +16,7 @@ from typing import Any
 from ..module_utils._errors import CloudError
 from ..module_utils._models import Fields, Server
 from ..module_utils._text import is_plain, plain
-from ._names import GROUPS_OF_ANSIBLE, NameRules, assign_names
+from ._names import GROUPS_OF_ANSIBLE, PREFIXES_OF_FIELDS, NameRules, assign_names
 
 Event = dict[str, Any]
 
@@ -28,7 +28,7 @@ HOSTNAME = "inventory_hostname"
 _NO_HOST = "localhost"
 
 # Those of an inventory file with default options. Nothing is known about other sources.
-_RULES = NameRules({**GROUPS_OF_ANSIBLE, "server_management": "of group"})
+_RULES = NameRules({**GROUPS_OF_ANSIBLE, "server_management": "of group"}, PREFIXES_OF_FIELDS)
 
 _ABSENT = object()  # instead of a value that a record does not have
 

@@ -65,7 +65,7 @@ class NameRules:
     def __init__(
         self,
         groups: Mapping[str, str],
-        prefixes: Mapping[str, str] = PREFIXES_OF_FIELDS,
+        prefixes: Mapping[str, str],
         hosts: Container[str] = (),
         obstacle: Obstacle = lambda _name, _server: None,
         variable_files: Iterable[str] = (),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
 from ansible_collections.server_management.cloud.plugins.plugin_utils._names import (
+    PREFIXES_OF_FIELDS,
     TAKEN,
     NameRules,
     Reason,
@@ -41,7 +42,9 @@ def assign(account, taken=(), groups=GROUPS, **fields):
 
     extensions = [".yml", ".vars", "ini", ""]
     groups = dict.fromkeys(groups, "of x")
-    rules = NameRules(groups, hosts=taken, obstacle=obstacle, variable_files=extensions)
+    rules = NameRules(
+        groups, PREFIXES_OF_FIELDS, hosts=taken, obstacle=obstacle, variable_files=extensions
+    )
     return assign_names(preferences, rules)
 
 
