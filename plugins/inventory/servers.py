@@ -327,7 +327,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         super().parse(inventory, loader, path, cache)
         self._label = shown_path(path)
         self._token = ""  # for redaction, until the file or the connection gives it
-        self._left_out: dict[str, str] = {}  # what has left out a server, by its id
+        self._excluding: dict[str, str] = {}  # the filter that excludes a server, by its id
         try:
             options = self._read_config_data(path)
             connection = connection_from(options, ansible_version)
@@ -442,11 +442,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         unknown = explain_unknown(account, wanted)
         if unknown and self.get_option("strict"):
             raise OptionError(unknown[0])
-        servers = account
-        for option, values in wanted.items():
-            # The last option that a server meets leaves it out, unless it becomes a host.
-            self._left_out.update((server.id, option) for server in servers)
-            servers = select(servers, {option: values})
+        servers = select(account, wanted)
         report = partial(self._show, 1) if servers else self._warn
         for message in explain(account, wanted):
             report(message)
@@ -454,7 +450,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
     def _is_excluded(self, host: Host, expressions: Expressions) -> bool:
         excluding = expressions.excluding_filter(host)
-        self._left_out[host.server.id] = excluding
+        if excluding:
+            self._excluding[host.server.id] = excluding
         return bool(excluding)
 
     def _listing(self, connection: Connection, use_cache: bool) -> Listing:
@@ -532,12 +529,20 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         """Show what each server has become, and why, or what has left it out."""
         reasons = {each.server.id: each.reason for each in naming.renamed}
         for server in sorted(account, key=lambda server: server.label):
-            line = f"{server.label} is left out by {self._left_out.get(server.id)}"
             if server.id in naming.names:
                 line = f"{server.label} is {naming.names[server.id]}"
+            else:
+                line = f"{server.label} is left out by {self._leaves_out(server)}"
             if server.id in reasons:
                 line += f", because {reasons[server.id]}"
             self._show(_EACH_SERVER, line)
+
+    def _leaves_out(self, server: Server) -> str:
+        """Return the first option that does not select a server, or the filter that excludes it."""
+        for option, values in wanted_values(self.get_option).items():
+            if not select([server], {option: values}):
+                return option
+        return self._excluding[server.id]
 
     def _complain(self, problem: str) -> None:
         """Warn of a problem that is an error with strict."""
