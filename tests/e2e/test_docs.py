@@ -203,31 +203,6 @@ def test_the_picture_of_events_has_the_id_and_the_times_of_the_commands_above_it
         assert seconds - times[0] == pytest.approx(change.at - changes[0].at, abs=5)  # a poll
 
 
-# Messages whose text is Ansible's or the system's, after the option's name.
-BORROWED = (
-    "'end of template'",
-    "no such file or directory.",
-    "' is undefined",
-    "no hosts to target.",
-)
-
-
-def test_an_explained_message_exists():
-    code = ""
-    for path in REPOSITORY.glob("plugins/**/*.py"):
-        code += path.read_text()
-    code = re.sub(r'"\s+f?"', "", code)  # a text in several lines
-    guide = GUIDES / "guide_troubleshooting.rst"
-    _start, explained = guide.read_text().split("\nInventory file\n---")
-    for heading in re.findall(r"^``(.+)``$", explained, re.MULTILINE):
-        # Names and numbers are not in the code.
-        triples = re.findall(r"(?<!\S)(?=(\S+ \S+ \S+))", heading)
-        found = [triple for triple in triples if triple in code]
-        longest = max(map(len, found), default=0)
-        is_ours = longest > 12  # more than such words as "has to be"
-        assert is_ours or heading.endswith(BORROWED), heading
-
-
 def test_every_command_of_make_exists():
     makefile = (REPOSITORY / "Makefile").read_text()
     for page in (*PAGES, *REPOSITORY.glob("*.md")):
