@@ -5,10 +5,7 @@
 import pytest
 import yaml
 
-from ansible_collections.server_management.cloud.plugins.module_utils._changes import (
-    Change,
-    decide,
-)
+from ansible_collections.server_management.cloud.plugins.module_utils._changes import Change, decide
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     MalformedResponse,
     OptionError,

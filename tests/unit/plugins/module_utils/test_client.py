@@ -81,10 +81,7 @@ def test_a_post_is_not_repeated(read, sandbox, monkeypatch):
 
 @pytest.mark.parametrize(
     ("choose", "waits"),
-    [
-        (min, [0.25, 0.5, 1, 2, 4, 8, 16, 30, 30]),
-        (max, [0.5, 1, 2, 4, 8, 16, 32, 60, 60]),
-    ],
+    [(min, [0.25, 0.5, 1, 2, 4, 8, 16, 30, 30]), (max, [0.5, 1, 2, 4, 8, 16, 32, 60, 60])],
 )
 def test_waits_grow_up_to_a_minute(read, sandbox, clock, monkeypatch, choose, waits):
     monkeypatch.setattr(_client._random, "uniform", choose)  # the shortest or the longest

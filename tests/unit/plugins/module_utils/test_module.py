@@ -10,9 +10,7 @@ from unittest.mock import ANY
 
 import pytest
 
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
-    MissingLibrary,
-)
+from ansible_collections.server_management.cloud.plugins.module_utils._errors import MissingLibrary
 from ansible_collections.server_management.cloud.plugins.module_utils._module import failed_result
 from sandbox import Fault
 from support.collection import REPOSITORY
