@@ -28,6 +28,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._options i
     VARIABLES,
     VERSION,
 )
+from ansible_collections.server_management.cloud.plugins.plugin_utils._polling import ARGUMENTS
 from sandbox import Fault, Sandbox
 from sandbox.account import example_servers
 from support import status_page
@@ -97,12 +98,18 @@ def rules_of(options, nested):
     return rules
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_a_module_documents_its_argument_spec(name):
-    own = getattr(import_module(f"{PACKAGE}.{name}"), "OPTIONS", {})
-    spec = {**RULES, **own}
-    documented = documentation_of(name)["options"]
-    assert rules_of(documented, "suboptions") == rules_of(spec, "options")
+SPECS = {"../extensions/eda/plugins/event_source/servers": ARGUMENTS}
+for name in MODULES:
+    SPECS[f"modules/{name}"] = {
+        **RULES,
+        **vars(import_module(f"{PACKAGE}.{name}")).get("OPTIONS", {}),
+    }
+
+
+@pytest.mark.parametrize("path", SPECS)
+def test_a_plugin_documents_its_argument_spec(path):
+    documented = documentation(path)["options"]
+    assert rules_of(documented, "suboptions") == rules_of(SPECS[path], "options")
 
 
 def test_the_inventory_plugin_documents_the_same_options_and_variables():

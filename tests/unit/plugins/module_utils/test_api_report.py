@@ -79,9 +79,11 @@ def test_values_are_shown_only_on_request(api):
     large = {**SERVER, "id": "srv_2", "plan": "large", "region": "a\nb"}
     api.servers.append(large)
     found = report(api, show_values=True)
-    assert found["value_counts"]["statuses"] == {"running": 2}
-    assert found["value_counts"]["plans"] == {"small": 1, "large": 1}
-    assert found["value_counts"]["regions"] == {"eu": 1, "a b": 1}
+    assert found["value_counts"] == {
+        "statuses": {"running": 2},
+        "plans": {"small": 1, "large": 1},
+        "regions": {"eu": 1, "a b": 1},
+    }
 
 
 def test_further_fields_are_named_and_counted(api):

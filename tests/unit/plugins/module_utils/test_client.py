@@ -31,8 +31,6 @@ from sandbox import Fault, Sandbox
         Fault(status=408),
         Fault(status=429),
         Fault(status=500),
-        Fault(status=501),
-        Fault(status=530),
         Fault(status=599),
         Fault(cut="start"),
         Fault(cut="start", end="reset"),
@@ -53,12 +51,9 @@ def test_a_transient_failure_is_retried(read, sandbox, clock, fault):
     [
         Fault(status=202),
         Fault(status=302, location="/elsewhere"),
-        Fault(status=308, location="http://[bad\x01"),
         Fault(status=401),
-        Fault(status=403),
         Fault(status=600),
         Fault.html(),
-        Fault(body='{"data": ['),
     ],
     ids=repr,
 )
@@ -153,13 +148,8 @@ def test_no_connection_is_left_open(read, sandbox, fault):
 # Errors.
 
 
-@pytest.mark.parametrize(
-    "fault",
-    [Fault(status=401, cut="body"), Fault(status=401, headers={"Content-Encoding": "gzip"})],
-    ids=["cut", "encoding"],
-)
-def test_a_status_is_more_important_than_an_error_of_its_body(read, sandbox, fault):
-    sandbox.fail(fault)
+def test_a_status_is_more_important_than_an_error_of_its_body(read, sandbox):
+    sandbox.fail(Fault(status=401, cut="body"))
     with pytest.raises(Unauthorized) as caught:
         read(sandbox)
     assert "The response is" not in caught.value.message
@@ -200,7 +190,8 @@ def test_each_quotation_of_a_response_hides_the_token(read, sandbox, fault):
 
 
 def test_a_token_in_base_url_is_not_shown_in_a_message(read, sandbox, clock):
-    with pytest.raises(Unreachable, match=r"^Cannot reach \*{8}\.invalid:80.* Tried 2"):
+    words = r"^Cannot reach \*{8}\.invalid:80: the name does not resolve\. Tried 2"
+    with pytest.raises(Unreachable, match=words):
         read(sandbox, "http://secret-token.invalid", api_token="secret-token", retries=1)
     assert "secret-token" not in "".join(read.trace)
 
@@ -246,11 +237,10 @@ def test_a_retry_after_a_long_attempt_is_reported(read, sandbox, clock, took, re
     ("fault", "outcome"),
     [
         (Fault(body='{"data": [], "has_more": false}'), r"HTTP 200, 1,500 ms, 31 bytes"),
-        (Fault(status=404, body="no"), "HTTP 404, 1,500 ms, 2 bytes"),
         (Fault(headers={"Content-Encoding": "br"}), "HTTP 200, 1,500 ms, no usable body"),
         (Fault.reset(), "no response, 1,500 ms"),
     ],
-    ids=["success", "status", "body", "connection"],
+    ids=["success", "body", "connection"],
 )
 def test_a_request_is_a_line_of_the_trace(read, sandbox, clock, fault, outcome):
     clock.delay(sandbox, 1.5)

@@ -35,7 +35,6 @@ def test_a_byte_order_mark_is_ignored():
     [
         (b"<html>", "is not JSON: Expecting value: line 1 column 1 (char 0)"),
         (ENVELOPE + b"x", "is not JSON: Extra data: line 1 column 32 (char 31)"),
-        (ENVELOPE[:-1], "is not JSON: Expecting ',' delimiter: line 1 column 31 (char 30)"),
         (
             b"\xff" + ENVELOPE,
             "is not JSON: 'utf-8' codec can't decode byte 0xff in position 0: invalid start byte",

@@ -48,7 +48,6 @@ def test_an_undocumented_field_that_cannot_be_encoded_is_dropped(value):
 @pytest.mark.parametrize(
     ("element", "problem"),
     [
-        (None, "is not an object."),
         ([SERVER], "is not an object."),
         ({"name": "web"}, "has no text id."),
         ({"id": 1}, "has no text id."),

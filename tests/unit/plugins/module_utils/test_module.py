@@ -9,9 +9,12 @@ from importlib.metadata import version
 from unittest.mock import ANY
 
 import pytest
+import requests
+import yaml
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import MissingLibrary
 from ansible_collections.server_management.cloud.plugins.module_utils._module import failed_result
+from ansible_collections.server_management.cloud.plugins.module_utils._options import VERSION
 from sandbox import Fault
 from support.collection import REPOSITORY
 from support.modules import REQUIRED, Outcome, refusal, run, run_module
@@ -43,16 +46,18 @@ def test_a_partial_listing_causes_a_warning_if_it_is_allowed(sandbox):
 def test_modules_that_need_the_whole_account_ignore_allow_partial(sandbox, module, options):
     sandbox.fail(Fault(has_more=True))
     outcome = run(module, sandbox, allow_partial=True, **options)
-    message = outcome.result["msg"]
-    assert "has more servers" in message
-    assert "Set pagination" in message
-    assert "ignores allow_partial" in message
+    assert outcome.result["msg"] == (
+        "The API has more servers than the 3 that were received. Set pagination to the method that "
+        "the API uses. This module must see the whole account, so it ignores allow_partial."
+    )
 
 
-def test_the_user_agent_names_the_version_of_ansible(sandbox):
+def test_the_user_agent_names_the_versions_of_the_collection_ansible_and_requests(sandbox):
     run("server_info", sandbox)
     (request,) = sandbox.requests
-    assert " ansible/2.0 " in request.headers["User-Agent"]
+    library = requests.utils.default_user_agent()
+    agent = f"server_management.cloud/{VERSION} ansible/2.0 {library}"
+    assert request.headers["User-Agent"] == agent
 
 
 def test_a_long_wait_causes_a_warning(sandbox, monkeypatch):
@@ -132,15 +137,15 @@ def test_an_empty_text_is_an_error(sandbox):
     assert message == "server: must not be empty."
 
 
-@pytest.mark.parametrize(
-    ("module", "options", "words"),
-    [
-        ("server", {}, "one of the following is required: name, id"),
-        ("server", {"name": "web", "id": "s_1"}, "parameters are mutually exclusive: name|id"),
-        ("volume", {"name": "data"}, "all of the following are missing: size, region"),
-        ("volume", {"name": "data", "size": 0, "region": "eu"}, "size: must be at least 1, but is"),
-    ],
-)
+INVALID = yaml.safe_load("""
+- [server, {}, 'one of the following is required: name, id']
+- [server, {name: web, id: s_1}, 'parameters are mutually exclusive: name|id']
+- [volume, {name: data}, 'all of the following are missing: size, region']
+- [volume, {name: data, size: 0, region: eu}, 'size: must be at least 1, but is']
+""")
+
+
+@pytest.mark.parametrize(("module", "options", "words"), INVALID)
 def test_options_of_operations_that_are_not_live_are_checked_first(sandbox, module, options, words):
     outcome = run(module, sandbox, **options)
     assert words in outcome.result["msg"]

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 import pytest
+import yaml
 
 from support.fixtures import KNOWN
 from support.modules import WEB, Outcome, refusal, run
@@ -14,15 +15,15 @@ def test_one_request_reads_all_servers(sandbox):
     assert len(sandbox.requests) == 1
 
 
-@pytest.mark.parametrize(
-    ("options", "names"),
-    [
-        ({"id": "srv_2\n"}, ["web-2"]),
-        ({"name": "web-1"}, ["web-1"]),
-        ({"statuses": ["running"]}, ["web-1", "db-1"]),
-        ({"name": "db-1", "regions": ["eu-1"], "plans": ["large"]}, ["db-1"]),
-    ],
-)
+NARROWED = yaml.safe_load(r"""
+- [{id: "srv_2\n"}, [web-2]]
+- [{name: web-1}, [web-1]]
+- [{statuses: [running]}, [web-1, db-1]]
+- [{name: db-1, regions: [eu-1], plans: [large]}, [db-1]]
+""")
+
+
+@pytest.mark.parametrize(("options", "names"), NARROWED)
 def test_options_narrow_the_listing(sandbox, options, names):
     result = run("server_info", sandbox, **options).result
     found = [server["name"] for server in result["servers"]]
@@ -44,46 +45,41 @@ def test_only_servers_in_the_result_cause_warnings(sandbox, name, count):
     assert len(outcome.warnings) == count
 
 
-@pytest.mark.parametrize(
-    ("options", "warning"),
-    [
-        ({"regions": ["eu-1", "ap"]}, "regions: no server has ap; the account has eu-1 (2), eu-2"),
-        (
-            {"statuses": ["Running"], "name": "web-1"},
-            "statuses: no server has Running; the account",
-        ),
-        (
-            {"regions": ["eu-2"], "plans": ["large"]},
-            "plans, regions: no server matches all of these options; the account has plan: small ",
-        ),
-    ],
-)
+EXPLAINED = yaml.safe_load("""
+- [{regions: [eu-1, ap]}, 'regions: no server has ap; the account has eu-1 (2), eu-2']
+- [{statuses: [Running], name: web-1}, 'statuses: no server has Running; the account']
+- [{regions: [eu-2], plans: [large]}, 'plans, regions: no server matches all of these options;']
+""")
+
+
+@pytest.mark.parametrize(("options", "warning"), EXPLAINED)
 def test_values_that_look_like_mistakes_cause_a_warning(sandbox, options, warning):
     (shown,) = run("server_info", sandbox, **options).warnings
     assert shown.startswith(warning)
 
 
 # A server with this status, name or id may appear later.
-@pytest.mark.parametrize(
-    "options",
-    [{"statuses": ["gone"]}, {"regions": ["ap"], "name": "web-1"}, {"regions": ["ap"], "id": "1"}],
-)
+LATER = yaml.safe_load("""
+- {statuses: [gone]}
+- {regions: [ap], name: web-1}
+- {regions: [ap], id: '1'}
+""")
+
+
+@pytest.mark.parametrize("options", LATER)
 def test_no_match_by_status_name_or_id_causes_no_warning(sandbox, options):
     outcome = run("server_info", sandbox, **options)
     assert outcome == Outcome({"servers": []})
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"statuses": []}, "statuses: the list is empty. Leave the option out to keep all."),
-        (
-            {"plans": ["x", " "]},
-            "plans: has an empty value. Check the template that it comes from, or leave the value "
-            "out.",
-        ),
-    ],
-)
+EMPTY = yaml.safe_load("""
+- [{statuses: []}, 'statuses: the list is empty. Leave the option out to keep all.']
+- - {plans: [x, ' ']}
+  - 'plans: has an empty value. Check the template that it comes from, or leave the value out.'
+""")
+
+
+@pytest.mark.parametrize(("options", "message"), EMPTY)
 def test_an_empty_list_or_value_is_an_error(sandbox, options, message):
     shown = refusal("server_info", sandbox, **options)
     assert shown == message
