@@ -9,7 +9,6 @@ import re
 from functools import lru_cache
 from importlib import import_module
 from inspect import Parameter, signature
-from typing import Any
 
 import pytest
 import yaml
@@ -138,13 +137,12 @@ def test_a_module_accepts_its_examples(account, name):
             assert outcome.result["error"]["code"] == "not_yet_live"
 
 
-NEW = {"name": "new", "plan": "small", "region": "eu"}
 # Tasks that together give all return values of a module.
-TASKS: dict[str, list[dict[str, Any]]] = {
-    "server": [NEW, {"name": "web-02"}, {"name": "web-02", "state": "absent"}],
-    "fleet_info": [{"servers": [NEW, {"name": "web-02", "plan": "other"}, {"name": "db-01"}]}],
-    "api_info": [{"show_values": True}],
-}
+TASKS = yaml.safe_load("""
+server: [&new {name: new, plan: small, region: eu}, {name: web-02}, {name: web-02, state: absent}]
+fleet_info: [{servers: [*new, {name: web-02, plan: other}, {name: db-01}]}]
+api_info: [{show_values: true}]
+""")
 
 
 def check(documented, values, seen):
@@ -195,10 +193,10 @@ def test_return_values_are_documented(account, name):
     for result in results:
         check(documented, result, seen)
     assert seen == names_in(documented)
-    error = documented["error"]
     if "scope" in documented:
         sample = operation(name, documented["operation"]["sample"])
         assert documented["scope"]["sample"] == sample.scope
+    error = documented["error"]
     if "sample" in error:
         assert error["sample"] in [result.get("error") for result in results]
 

@@ -120,49 +120,45 @@ def test_at_most_three_pages_are_read(paged):
     assert found["has_more"] is True
 
 
-@pytest.mark.parametrize(
-    ("pagination", "expected"),
-    [
-        ("none", {"error_code": "incomplete_listing", "as_documented": True, "has_more": True}),
-        ("link", {"error_code": None, "servers": 3, "has_more": False}),
-    ],
-)
+TWO_PAGES = yaml.safe_load("""
+- [none, {error_code: incomplete_listing, as_documented: true, has_more: true}]
+- [link, {error_code: null, servers: 3, has_more: false}]
+""")
+
+
+@pytest.mark.parametrize(("pagination", "expected"), TWO_PAGES)
 def test_an_account_of_two_pages_is_as_documented(paged, pagination, expected):
     found = report(paged, pagination=pagination)
     assert {**found, **expected} == found
 
 
-@pytest.mark.parametrize(
-    ("fault", "status"),
-    [
-        (Fault(status=500, body="{token} customer-database"), 500),
-        (Fault.reset(), None),
-        (Fault.html(), 200),
-    ],
-)
+ON_PAGE_2 = yaml.safe_load("""
+- [{status: 500, body: '{token} customer-database'}, 500]
+- [{cut: start}, null]
+- [{body: <p>}, 200]
+""")
+
+
+@pytest.mark.parametrize(("fault", "status"), ON_PAGE_2)
 def test_the_status_is_that_of_the_last_response_and_the_token_was_accepted(paged, fault, status):
-    paged.fail(fault, page=2)
+    paged.fail(Fault(**fault), page=2)
     found = report(paged, pagination="link")
     assert found["status"] == status
     assert found["token"] == "accepted"
 
 
-@pytest.mark.parametrize(
-    ("fault", "code", "expected"),
-    [
-        (Fault(status=401), "unauthorized", {"status": 401, "token": "rejected"}),
-        (Fault(status=403), "forbidden", {"token": "may lack the scope servers:read"}),
-        (
-            Fault(status=429, retry_after=9),
-            "rate_limited",
-            {"as_documented": None, "headers": {"Retry-After": "9"}},
-        ),
-        (Fault.reset(), "unreachable", {"token": "not known", "has_more": None, "servers": None}),
-        (Fault(data=["customer-database"]), "malformed_response", {"as_documented": False}),
-    ],
-)
+FAILURES = yaml.safe_load("""
+- [{status: 401}, unauthorized, {status: 401, token: rejected}]
+- [{status: 403}, forbidden, {token: 'may lack the scope servers:read'}]
+- [{status: 429, retry_after: 9}, rate_limited, {as_documented: null, headers: {Retry-After: '9'}}]
+- [{cut: start}, unreachable, {token: not known, has_more: null, servers: null}]
+- [{data: [customer-database]}, malformed_response, {as_documented: false}]
+""")
+
+
+@pytest.mark.parametrize(("fault", "code", "expected"), FAILURES)
 def test_a_failure_is_a_result(api, fault, code, expected):
-    api.fail(fault)
+    api.fail(Fault(**fault))
     result = check(api)
     error = result["error"]
     found = result["report"]
@@ -188,14 +184,14 @@ def test_deviations_are_counted_without_values(api):
     ]
 
 
-@pytest.mark.parametrize(
-    ("header", "link"),
-    [
-        ('<http://localhost:9/a>; rel="next"', 'rel="next" to another origin'),
-        ('</a>; rel="next"', 'rel="next" to the same origin'),
-        ('</a>; rel="last"', 'without rel="next"'),
-    ],
-)
+LINKS = yaml.safe_load("""
+- ['<http://localhost:9/a>; rel="next"', 'rel="next" to another origin']
+- ['</a>; rel="next"', 'rel="next" to the same origin']
+- ['</a>; rel="last"', 'without rel="next"']
+""")
+
+
+@pytest.mark.parametrize(("header", "link"), LINKS)
 def test_a_link_is_described_without_its_address(api, header, link):
     api.fail(Fault(link=header))
     found = report(api)

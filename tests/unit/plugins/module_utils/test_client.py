@@ -9,6 +9,7 @@ import time
 from contextlib import suppress
 
 import pytest
+import yaml
 
 from ansible_collections.server_management.cloud.plugins.module_utils import _client
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
@@ -25,40 +26,38 @@ from sandbox import Fault, Sandbox
 # Retries.
 
 
-@pytest.mark.parametrize(
-    "fault",
-    [
-        Fault(status=408),
-        Fault(status=429),
-        Fault(status=500),
-        Fault(status=599),
-        Fault(cut="start"),
-        Fault(cut="start", end="reset"),
-        Fault(cut="headers"),
-        Fault(cut="body", body='{"data": [{}            '),  # half of it ends with "}"
-        Fault(cut="body", end="reset"),
-    ],
-    ids=repr,
-)
+TRANSIENT = yaml.safe_load("""
+- {status: 408}
+- {status: 429}
+- {status: 500}
+- {status: 599}
+- {cut: start}
+- {cut: start, end: reset}
+- {cut: headers}
+- {cut: body, body: '{"data": [{}            '}  # half of it ends with "}"
+- {cut: body, end: reset}
+""")
+
+
+@pytest.mark.parametrize("fault", TRANSIENT)
 def test_a_transient_failure_is_retried(read, sandbox, clock, fault):
-    sandbox.fail(fault, times=2)
+    sandbox.fail(Fault(**fault), times=2)
     assert len(read(sandbox, retries=2)) == 3
     assert len(sandbox.requests) == 3
 
 
-@pytest.mark.parametrize(
-    "fault",
-    [
-        Fault(status=202),
-        Fault(status=302, location="/elsewhere"),
-        Fault(status=401),
-        Fault(status=600),
-        Fault.html(),
-    ],
-    ids=repr,
-)
+FINAL = yaml.safe_load("""
+- {status: 202}
+- {status: 302, location: /elsewhere}
+- {status: 401}
+- {status: 600}
+- {body: <p>}
+""")
+
+
+@pytest.mark.parametrize("fault", FINAL)
 def test_a_final_failure_is_not_retried_and_no_redirect_is_followed(read, sandbox, fault):
-    sandbox.fail(fault)
+    sandbox.fail(Fault(**fault))
     with pytest.raises(CloudError):
         read(sandbox, retries=3)
     assert len(sandbox.requests) == 1
@@ -171,19 +170,18 @@ def test_the_token_is_not_logged(read, sandbox, caplog):
     assert sandbox.token not in repr(Connection("http://127.0.0.1/api/v1", sandbox.token))
 
 
-@pytest.mark.parametrize(
-    "fault",
-    [
-        Fault(status=302, location="http://127.0.0.1/?t=Tok3n"),
-        Fault(content_type="text/Tok3n", body="no"),
-        Fault(has_more=True, link='<//other.invalid/Tok3n>; rel="next"'),
-        Fault(headers={"Content-Encoding": "Tok3n"}),
-    ],
-    ids=["location", "content type", "link", "encoding"],
-)
+QUOTED = yaml.safe_load("""
+- {status: 302, location: 'http://127.0.0.1/?t=Tok3n'}
+- {content_type: text/Tok3n, body: 'no'}
+- {has_more: true, link: '<//other.invalid/Tok3n>; rel="next"'}
+- {headers: {Content-Encoding: Tok3n}}
+""")
+
+
+@pytest.mark.parametrize("fault", QUOTED)
 def test_each_quotation_of_a_response_hides_the_token(read, sandbox, fault):
     sandbox.token = "Tok3n"  # so short that it is hidden in quotations only
-    sandbox.fail(fault)
+    sandbox.fail(Fault(**fault))
     with pytest.raises(CloudError, match=r"\*{8}") as caught:
         read(sandbox, pagination="link")
     assert "Tok3n" not in caught.value.message
@@ -233,18 +231,17 @@ def test_a_retry_after_a_long_attempt_is_reported(read, sandbox, clock, took, re
     assert len(read.waits) == reports
 
 
-@pytest.mark.parametrize(
-    ("fault", "outcome"),
-    [
-        (Fault(body='{"data": [], "has_more": false}'), r"HTTP 200, 1,500 ms, 31 bytes"),
-        (Fault(headers={"Content-Encoding": "br"}), "HTTP 200, 1,500 ms, no usable body"),
-        (Fault.reset(), "no response, 1,500 ms"),
-    ],
-    ids=["success", "body", "connection"],
-)
+TRACED = yaml.safe_load("""
+- [{body: '{"data": [], "has_more": false}'}, 'HTTP 200, 1,500 ms, 31 bytes']
+- [{headers: {Content-Encoding: br}}, 'HTTP 200, 1,500 ms, no usable body']
+- [{cut: start}, 'no response, 1,500 ms']
+""")
+
+
+@pytest.mark.parametrize(("fault", "outcome"), TRACED)
 def test_a_request_is_a_line_of_the_trace(read, sandbox, clock, fault, outcome):
     clock.delay(sandbox, 1.5)
-    sandbox.fail(fault)
+    sandbox.fail(Fault(**fault))
     with suppress(CloudError):
         read(sandbox)
     assert read.trace == [f"GET {sandbox.url}/api/v1/servers: {outcome}"]

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 import pytest
+import yaml
 
 from ansible_collections.server_management.cloud.plugins.module_utils._envelope import (
     Page,
@@ -30,25 +31,24 @@ def test_a_byte_order_mark_is_ignored():
     assert page == Page([], False)
 
 
-@pytest.mark.parametrize(
-    ("body", "problem"),
-    [
-        (b"<html>", "is not JSON: Expecting value: line 1 column 1 (char 0)"),
-        (ENVELOPE + b"x", "is not JSON: Extra data: line 1 column 32 (char 31)"),
-        (
-            b"\xff" + ENVELOPE,
-            "is not JSON: 'utf-8' codec can't decode byte 0xff in position 0: invalid start byte",
-        ),
-        pytest.param(b"[" * 100_000, "is nested too deeply", id="deep"),
-        (b"[]", "is JSON, but not an object"),
-        (b'{"data": {}, "has_more": false}', 'has no list "data"'),
-        (b'{"data": []}', 'has no boolean "has_more"'),
-        (b'{"data": [], "has_more": 0}', 'has no boolean "has_more"'),
-    ],
-)
+MALFORMED = yaml.safe_load("""
+- [<html>, 'is not JSON: Expecting value: line 1 column 1 (char 0)']
+- ['{}x', 'is not JSON: Extra data: line 1 column 3 (char 2)']
+- ['[]', 'is JSON, but not an object']
+- ['{"data": {}, "has_more": false}', has no list "data"]
+- ['{"data": []}', has no boolean "has_more"]
+- ['{"data": [], "has_more": 0}', has no boolean "has_more"]
+""")
+
+
+UNREADABLE = "is not JSON: 'utf-8' codec can't decode byte 0xff in position 0: invalid start byte"
+MALFORMED += [("\udcff{}", UNREADABLE), ("[" * 100_000, "is nested too deeply")]
+
+
+@pytest.mark.parametrize(("body", "problem"), MALFORMED)
 def test_a_malformed_envelope_is_refused(body, problem):
     with pytest.raises(MalformedResponse) as caught:
-        parse(body)
+        parse(body.encode(errors="surrogateescape"))
     next_step = "Check base_url: the address of the API, without /api/v1."
     assert str(caught.value) == f"The response {problem}. {next_step}"
 

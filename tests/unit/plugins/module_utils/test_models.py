@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 import pytest
+import yaml
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     MalformedResponse,
@@ -45,15 +46,16 @@ def test_an_undocumented_field_that_cannot_be_encoded_is_dropped(value):
     assert server.fields == {"id": "srv_1", "x_kept": 1}
 
 
+MALFORMED = yaml.safe_load("""
+- [[{id: srv_1}], is not an object.]
+- [{name: web}, has no text id.]
+- [{id: 1}, has no text id.]
+- [{id: ''}, has no text id.]
+""")
+
+
 @pytest.mark.parametrize(
-    ("element", "problem"),
-    [
-        ([SERVER], "is not an object."),
-        ({"name": "web"}, "has no text id."),
-        ({"id": 1}, "has no text id."),
-        ({"id": ""}, "has no text id."),
-        ({"id": "\ud800"}, "has no text id."),
-    ],
+    ("element", "problem"), [*MALFORMED, ({"id": "\ud800"}, "has no text id.")]
 )
 def test_a_malformed_element_is_refused_with_its_position(element, problem):
     with pytest.raises(MalformedResponse) as caught:

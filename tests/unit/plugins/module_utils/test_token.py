@@ -5,6 +5,7 @@
 import os
 
 import pytest
+import yaml
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     OptionError,
@@ -74,15 +75,15 @@ def test_a_file_without_a_token_is_unusable_for_now(content, problem, file):
     assert str(caught.value) == f"SOURCE: {file}: {problem}"
 
 
-@pytest.mark.parametrize(
-    ("path", "shown"),
-    [
-        ("/nowhere/file", "/nowhere/file: no such file or directory."),
-        ("/", "/: is a directory."),
-        ("./nowhere/file", "./nowhere/file: no such file or directory."),
-        ("/nowhere/\x00\x1b[1m", "/nowhere/ [1m: not a path."),
-    ],
-)
+UNREADABLE = yaml.safe_load(r"""
+- [/nowhere/file, '/nowhere/file: no such file or directory.']
+- [/, '/: is a directory.']
+- [./nowhere/file, './nowhere/file: no such file or directory.']
+- ["/nowhere/\0\e[1m", '/nowhere/ [1m: not a path.']
+""")
+
+
+@pytest.mark.parametrize(("path", "shown"), UNREADABLE)
 def test_a_file_that_cannot_be_read_is_named_and_unusable_for_now(path, shown):
     with pytest.raises(TokenFileUnusable) as caught:
         token_in_file("SOURCE", path, path)

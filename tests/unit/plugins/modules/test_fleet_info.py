@@ -13,7 +13,7 @@ TWIN_2 = {**WEB, "id": "s_2", "name": "twin"}
 TWIN_3 = {**WEB, "id": "s_3", "name": "twin"}
 ACCOUNT = [DB, TWIN_3, TWIN_2, WEB]
 # Entries for all servers except WEB.
-OTHERS = [{"id": "s_2"}, {"id": "s_3"}, {"id": "s_4"}]
+OTHERS = yaml.safe_load("[{id: s_2}, {id: s_3}, {id: s_4}]")
 
 
 @pytest.fixture
@@ -26,14 +26,9 @@ def compare(account, declared):
     return run("fleet_info", account, servers=declared).result
 
 
-IN_SYNC = {
-    "in_sync": True,
-    "report": [],
-    "missing": [],
-    "different": [],
-    "unexpected": [],
-    "ambiguous": [],
-}
+IN_SYNC = yaml.safe_load("""
+{in_sync: true, report: [], missing: [], different: [], unexpected: [], ambiguous: []}
+""")
 
 
 def test_a_matching_account_is_in_sync_after_one_request(account):
@@ -46,10 +41,10 @@ def test_a_matching_account_is_in_sync_after_one_request(account):
 # A fleet with a finding of each kind.
 NEW = {"name": "new ", "plan": "small"}
 LARGE = {"id": "s_1", "plan": "large", "region": "us", "status": "running"}
-DIFFERENCES = {
-    "plan": {"expected": "large", "actual": "small"},
-    "region": {"expected": "us", "actual": "eu"},
-}
+DIFFERENCES = yaml.safe_load("""
+plan: {expected: large, actual: small}
+region: {expected: us, actual: eu}
+""")
 AMBIGUOUS = "twin is the name of 2 servers (s_2, s_3)"
 FINDINGS = {
     "in_sync": False,
@@ -140,10 +135,13 @@ def test_ansible_refuses_an_invalid_entry_before_any_request(account, declared, 
     assert account.requests == []
 
 
-@pytest.mark.parametrize(
-    ("declared", "position"),
-    [([{"name": "web"}, {"id": "s_1", "plan": " \n"}], 2), ([{"name": ""}], 1)],
-)
+EMPTY = yaml.safe_load(r"""
+- [[{name: web}, {id: s_1, plan: " \n"}], 2]
+- [[{name: ''}], 1]
+""")
+
+
+@pytest.mark.parametrize(("declared", "position"), EMPTY)
 def test_an_empty_value_is_an_error_before_any_request(account, declared, position):
     message = refusal("fleet_info", account, servers=declared)
     assert message == (
