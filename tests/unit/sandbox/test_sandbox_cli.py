@@ -14,6 +14,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import yaml
 
 from sandbox import Fault
 from sandbox.account import example_servers, make_servers
@@ -65,14 +66,14 @@ def test_it_prints_its_url_and_stops_although_a_client_waits(number):
     assert f"export SERVER_MANAGEMENT_BASE_URL={server.url}\n" in output
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--port", "70000"], "can't listen on port 70000"),
-        (["--fault", "boom"], "can't use 'boom'"),
-        (["--change", "appear=a,disappear=b"], "invalid parse_change value"),
-    ],
-)
+INVALID = yaml.safe_load("""
+- [[--port, '70000'], can't listen on port 70000]
+- [[--fault, boom], can't use 'boom']
+- [[--change, 'appear=a,disappear=b'], invalid parse_change value]
+""")
+
+
+@pytest.mark.parametrize(("options", "message"), INVALID)
 def test_an_invalid_option_is_named(options, message):
     result = run("--port", "0", *options)
     assert result.returncode in (1, 2)
@@ -111,14 +112,14 @@ def test_the_account_of_the_documents_is_served_and_changes_on_schedule():
     assert new["plan"] == "large"
 
 
-@pytest.mark.parametrize(
-    ("spec", "fault", "requests"),
-    [
-        ("status=503,times=2,retry_after=1", Fault(status=503, retry_after="1"), {"times": 2}),
-        ("hang,times=always", Fault.hang(), {"times": None}),
-        ("chunked=true", Fault(chunked=True), {}),
-        ("location=/?a=b,status=302", Fault(location="/?a=b", status=302), {}),
-    ],
-)
+SPECS = yaml.safe_load("""
+- ['status=503,times=2,retry_after=1', {status: 503, retry_after: '1'}, {times: 2}]
+- ['hang,times=always', {cut: start, end: hang}, {times: null}]
+- [chunked=true, {chunked: true}, {}]
+- ['location=/?a=b,status=302', {location: '/?a=b', status: 302}, {}]
+""")
+
+
+@pytest.mark.parametrize(("spec", "fault", "requests"), SPECS)
 def test_a_fault_is_parsed(spec, fault, requests):
-    assert parse_fault(spec) == (fault, requests)
+    assert parse_fault(spec) == (Fault(**fault), requests)

@@ -3,23 +3,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 import pytest
+import yaml
 
 from tools.galaxy_import import find_faults
 
-DOCUMENTED = {"doc": {"short_description": "x"}}
-MISSING = "module server: the importer read no documentation"
+RESULTS = yaml.safe_load("""
+- ['WARNING_module was loaded', &good {doc: {short_description: x}}, []]
+- ['WARNING: bad', *good, ['WARNING: bad']]
+- ['ERROR: bad', *good, ['ERROR: bad']]
+- [Fine, {doc: null}, [&missing 'module server: the importer read no documentation']]
+- [Fine, null, [*missing]]
+""")
 
 
-@pytest.mark.parametrize(
-    ("line", "documentation", "faults"),
-    [
-        ("WARNING_module was loaded", DOCUMENTED, []),
-        ("WARNING: bad", DOCUMENTED, ["WARNING: bad"]),
-        ("ERROR: bad", DOCUMENTED, ["ERROR: bad"]),
-        ("Fine", {"doc": None}, [MISSING]),
-        ("Fine", None, [MISSING]),
-    ],
-)
+@pytest.mark.parametrize(("line", "documentation", "faults"), RESULTS)
 def test_complaints_and_plugins_without_documentation_are_faults(
     tmp_path, line, documentation, faults
 ):

@@ -23,9 +23,6 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
 from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
 from sandbox import Fault, Sandbox
 
-# Retries.
-
-
 TRANSIENT = yaml.safe_load("""
 - {status: 408}
 - {status: 429}
@@ -144,9 +141,6 @@ def test_no_connection_is_left_open(read, sandbox, fault):
     assert sandbox.open_connections == 0
 
 
-# Errors.
-
-
 def test_a_status_is_more_important_than_an_error_of_its_body(read, sandbox):
     sandbox.fail(Fault(status=401, cut="body"))
     with pytest.raises(Unauthorized) as caught:
@@ -158,9 +152,6 @@ def test_a_response_without_a_content_type_is_named(read, sandbox):
     sandbox.fail(Fault(body="", headers={"Content-Type": None}))
     with pytest.raises(MalformedResponse, match=r"\(content type: none given\)"):
         read(sandbox)
-
-
-# The token.
 
 
 def test_the_token_is_not_logged(read, sandbox, caplog):
@@ -202,9 +193,6 @@ def test_plain_http_to_another_machine_causes_one_warning(read, sandbox, clock, 
         f"The token is sent unencrypted to 127.0.0.1:{sandbox.port}: "
         "use https in base_url if possible."
     ]
-
-
-# What the client reports.
 
 
 def test_a_wait_of_more_than_five_seconds_is_reported_before_it_begins(read, sandbox, clock):

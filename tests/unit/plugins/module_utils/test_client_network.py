@@ -8,6 +8,7 @@ import sys
 
 import pytest
 import trustme
+import yaml
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     CloudError,
@@ -29,9 +30,6 @@ def certificates(tmp_path, monkeypatch):
     good.private_key_and_cert_chain_pem.write_to_path("good.pem")
     elsewhere = authority.issue_cert("elsewhere.invalid")
     elsewhere.private_key_and_cert_chain_pem.write_to_path("elsewhere.pem")
-
-
-# TLS.
 
 
 @pytest.mark.usefixtures("certificates")
@@ -66,9 +64,8 @@ def test_a_certificate_that_is_not_verified_causes_no_warning(read):
     assert read.warnings == []
 
 
-@pytest.mark.parametrize("variable", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"])
-def test_a_bundle_that_cannot_be_read_is_named(read, sandbox, monkeypatch, variable):
-    monkeypatch.setenv(variable, "/nowhere/ca.pem")
+def test_a_bundle_that_cannot_be_read_is_named(read, sandbox, monkeypatch):
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/nowhere/ca.pem")
     with pytest.raises(TLSFailed) as caught:
         read(sandbox, "https://h")
     assert str(caught.value) == (
@@ -94,9 +91,6 @@ def test_https_to_a_port_for_http_names_the_cause(read, sandbox):
         read(sandbox, f"https://127.0.0.1:{sandbox.port}")
 
 
-# Addresses and proxies.
-
-
 def test_an_error_at_the_proxy_is_reported_as_such(read, sandbox, monkeypatch):
     monkeypatch.setenv("https_proxy", "http://a:secret@127.0.0.1:1")
     words = r"^Cannot reach h:443 through the proxy 127\.0\.0\.1:1: connection refused.* or proxy"
@@ -104,45 +98,43 @@ def test_an_error_at_the_proxy_is_reported_as_such(read, sandbox, monkeypatch):
         read(sandbox, "https://h")
 
 
-INVALID_URL = (
-    "base_url: {}:443 is not a valid address. Check base_url: the address of the API, without "
-    "/api/v1."
-)
-INVALID_PROXY = (
-    "Cannot reach h:443 through the proxy{}: the URL of the proxy, or base_url, is not valid. "
-    "Check the environment variables http_proxy, https_proxy and all_proxy."
-)
-NO_SOCKS = (
-    "Cannot reach h:443 through the proxy p:1: the Python library PySocks is not installed. "
-    "Install it: `pipx inject ansible PySocks`, or use a proxy for HTTP."
-)
+HOPELESS = yaml.safe_load("""
+- - ''
+  - https://a..b
+  - 'base_url: a..b:443 is not a valid address. Check base_url: the address of the API, without
+     /api/v1.'
+- - ''
+  - https://*.b
+  - 'base_url: *.b:443 is not a valid address. Check base_url: the address of the API, without
+     /api/v1.'
+- - http://a:secret@p:99999
+  - https://h
+  - 'Cannot reach h:443 through the proxy p:99999: the URL of the proxy, or base_url, is not valid.
+     Check the environment variables http_proxy, https_proxy and all_proxy.'
+- - http://a:secret@
+  - https://h
+  - 'Cannot reach h:443 through the proxy: the URL of the proxy, or base_url, is not valid. Check
+     the environment variables http_proxy, https_proxy and all_proxy.'
+- - other://a:secret@p:1
+  - https://h
+  - 'Cannot reach h:443 through the proxy p:1: the URL of the proxy, or base_url, is not valid.
+     Check the environment variables http_proxy, https_proxy and all_proxy.'
+- - socks5://p:1
+  - https://h
+  - 'Cannot reach h:443 through the proxy p:1: the Python library PySocks is not installed. Install
+     it: `pipx inject ansible PySocks`, or use a proxy for HTTP.'
+""")
 
 
-@pytest.mark.parametrize(
-    ("proxy", "url", "code", "text"),
-    [
-        ("", "https://a..b", "invalid_option", INVALID_URL.format("a..b")),
-        ("", "https://*.b", "invalid_option", INVALID_URL.format("*.b")),
-        (
-            "http://a:secret@p:99999",
-            "https://h",
-            "invalid_option",
-            INVALID_PROXY.format(" p:99999"),
-        ),
-        ("http://a:secret@", "https://h", "invalid_option", INVALID_PROXY.format("")),
-        ("other://a:secret@p:1", "https://h", "invalid_option", INVALID_PROXY.format(" p:1")),
-        ("socks5://p:1", "https://h", "missing_library", NO_SOCKS),
-    ],
-)
+@pytest.mark.parametrize(("proxy", "url", "text"), HOPELESS)
 def test_what_no_repetition_can_repair_is_not_repeated(
-    read, sandbox, clock, monkeypatch, proxy, url, code, text
+    read, sandbox, clock, monkeypatch, proxy, url, text
 ):
     monkeypatch.setattr(sys, "prefix", "/home/me/.local/share/pipx/venvs/ansible")
     monkeypatch.setitem(sys.modules, "socks", None)
     monkeypatch.setenv("https_proxy", proxy)
     with pytest.raises(CloudError) as caught:
         read(sandbox, url, retries=3)
-    assert caught.value.code == code
     assert str(caught.value) == text
     assert clock.waits == []
 

@@ -7,6 +7,7 @@
 from itertools import count
 
 import pytest
+import yaml
 
 from ansible_collections.server_management.cloud.plugins.module_utils import _client, _http
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
@@ -58,17 +59,17 @@ def test_a_link_to_another_origin_is_refused(read):
 
 
 CHECK_PAGINATION = "Check pagination and pagination_parameter: they must match the API."
-MORE = "The API has more servers than the 3 that were received"
+MORE = yaml.safe_load("""
+- [none, null, &more 'The API has more servers than the 3 that were received']
+- [none, </x>; rel=next, *more]
+- - link
+  - null
+  - The API has more servers than the 3 that were received, but sends no Link header to the next
+    page
+""")
 
 
-@pytest.mark.parametrize(
-    ("style", "link", "problem"),
-    [
-        ("none", None, MORE),
-        ("none", "</x>; rel=next", MORE),
-        ("link", None, f"{MORE}, but sends no Link header to the next page"),
-    ],
-)
+@pytest.mark.parametrize(("style", "link", "problem"), MORE)
 def test_more_results_without_a_way_to_request_them_are_an_error_unless_allowed(
     read, sandbox, style, link, problem
 ):
@@ -85,19 +86,19 @@ def test_more_results_without_a_way_to_request_them_are_an_error_unless_allowed(
     ]
 
 
-@pytest.mark.parametrize(
-    ("style", "page", "fault", "problem"),
-    [
-        ("none", 1, Fault(data=[], has_more=True), "Page 1 of the listing is empty"),
-        ("link", 2, Fault(data=[], has_more=True), "Page 2 of the listing is empty"),
-        ("cursor", 2, Fault(shift=2), "Page 2 of the listing has no new server"),
-    ],
-)
+NOTHING_NEW = yaml.safe_load("""
+- [none, 1, {data: [], has_more: true}, Page 1 of the listing is empty]
+- [link, 2, {data: [], has_more: true}, Page 2 of the listing is empty]
+- [cursor, 2, {shift: 2}, Page 2 of the listing has no new server]
+""")
+
+
+@pytest.mark.parametrize(("style", "page", "fault", "problem"), NOTHING_NEW)
 def test_a_page_without_a_new_server_that_reports_more_is_refused(
     read, style, page, fault, problem
 ):
     with paged(6, style) as sandbox:
-        sandbox.fail(fault, page=page)
+        sandbox.fail(Fault(**fault), page=page)
         with pytest.raises(MalformedResponse) as caught:
             read(sandbox, pagination=style, allow_partial=True)
     text = f"{problem}, but the API reports more servers. {CHECK_PAGINATION}"

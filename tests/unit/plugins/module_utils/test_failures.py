@@ -28,17 +28,12 @@ from ansible_collections.server_management.cloud.plugins.module_utils._request i
     Route,
 )
 
-# Exceptions of a request.
-
-
 MISMATCH = ssl.SSLCertVerificationError(1, "certificate verify failed")
 MISMATCH.verify_message = "IP address mismatch."
 NO_CERTIFICATE = ssl.SSLError(1, "")
 NO_CERTIFICATE.reason = "NO_CERTIFICATE_OR_CRL_FOUND"
 REFUSED = ConnectionRefusedError(111, "Connection refused")
 CLOSED = "the connection was closed before the end of the response"
-
-
 CHECK_CONNECTION = "Check base_url (scheme, host and port), the network, and any firewall or proxy."
 CHECK_TLS = (
     "Check base_url (scheme, host and port), any proxy, and the clock of this machine. For a "
@@ -103,9 +98,6 @@ def test_the_cause_is_found_where_libraries_keep_it(attribute):
 def test_an_invalid_value_is_a_tls_error_only_with_tls(is_tls, message):
     cause = ValueError("hostname 'h' doesn't match 'g'")
     assert transport_error(cause, Route("https://h"), 1, is_tls).message == message
-
-
-# Responses.
 
 
 @pytest.fixture
@@ -215,7 +207,6 @@ def test_a_body_is_quoted_short_and_on_one_line(body, shown):
 
 REQUESTED = "https://h/prefix/api/v1/things"
 
-
 REDIRECTS = [
     *yaml.safe_load("""
 - ['https://new.example.com/api/v1/things', 'https://new.example.com']
@@ -296,7 +287,6 @@ def test_our_own_query_is_shown_without_the_token():
 
 
 EXECUTABLE = "/opt/env/bin/python"
-
 
 PYTHONS = yaml.safe_load("""
 - [/home/me/.local/share/pipx/venvs/ansible, /usr, true, true, '`pipx inject ansible {0}`']

@@ -37,9 +37,6 @@ def send(url, limit=2**20, **options):
     return response
 
 
-# Bodies.
-
-
 READ_METHODS = [name for name in ("read1", "stream") if hasattr(urllib3.HTTPResponse, name)]
 
 
@@ -134,9 +131,6 @@ def test_an_unusable_encoding_is_a_malformed_response(sandbox, encoding, body, w
         send(sandbox.url)
 
 
-# Time.
-
-
 @pytest.mark.parametrize("cut", ["start", "body"])
 def test_the_wait_for_the_next_bytes_is_limited(sandbox, cut):
     sandbox.fail(Fault(cut=cut, end="hang"))
@@ -226,9 +220,6 @@ def test_a_connection_has_ten_seconds_except_through_a_proxy(
     assert seen == [(connecting, timeout)]
 
 
-# Headers.
-
-
 def test_no_cookie_is_kept(read, sandbox, clock):
     sandbox.fail(Fault(status=503, headers={"Set-Cookie": "a=b"}))
     read(sandbox, retries=1)
@@ -263,9 +254,6 @@ def test_a_request_asks_for_json_that_may_be_compressed(sandbox):
 )
 def test_the_next_link_is_found_among_others(header, target):
     assert _http.next_link(header) == target
-
-
-# The library.
 
 
 @pytest.mark.parametrize(

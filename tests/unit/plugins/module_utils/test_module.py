@@ -86,16 +86,6 @@ def test_each_module_checks_the_connection_before_any_request(sandbox, module):
     assert message == "retries: must be 0 or more, but is -1."
 
 
-# Ansible masks the token, but white space is not a secret.
-def test_an_empty_token_is_not_replaced_by_that_of_the_environment(sandbox, monkeypatch):
-    monkeypatch.setenv("SERVER_MANAGEMENT_API_TOKEN", sandbox.token)
-    message = refusal("server_info", sandbox, api_token=" ")
-    assert message == (
-        "api_token: the value is empty. Check the template that it comes from, or remove the "
-        "option to use the environment."
-    )
-
-
 def test_a_missing_option_is_named_with_the_places_where_it_can_be_set():
     message = run_module("server_info", {}).result["msg"]
     assert message == (

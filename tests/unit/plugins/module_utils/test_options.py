@@ -175,7 +175,10 @@ EMPTY = yaml.safe_load(r"""
 def test_an_empty_option_of_the_token_is_never_replaced(written, option, monkeypatch):
     monkeypatch.setenv(TOKEN_VARIABLE, "other")
     message = refusal(written)
-    assert message.startswith(f"{option}: the value is empty. Check the template")
+    assert message == (
+        f"{option}: the value is empty. Check the template that it comes from, or remove the "
+        "option to use the environment."
+    )
 
 
 INCOMPLETE = yaml.safe_load("""

@@ -20,7 +20,6 @@ ACCOUNT = [
     Server("4", {"status": "", "region": " ap "}),
 ]
 
-
 KEPT = yaml.safe_load("""
 - [{}, ['1', '2', '3', '4']]
 - [{statuses: [running, stopped], regions: [eu]}, ['1', '3']]

@@ -35,7 +35,6 @@ URLS = yaml.safe_load(r"""[
 PIECES = ["@", ":", "#", "?", "%", "[", "]", ";", ".", "\\", "http:", "//", "h", "other", ":80"]
 PAGE = "http://h/api/v1/servers?page=1"
 
-
 COMPLETED = yaml.safe_load("""
 - ['https://h', 'https://h/api/v1']
 - ['https://h///', 'https://h/api/v1']

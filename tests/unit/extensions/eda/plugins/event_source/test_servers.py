@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -38,14 +37,14 @@ import asyncio, json, runpy, sys
 for name in ("ansible", "ansible_collections", *sys.argv[3:]):
     sys.modules[name] = None
 path = list(sys.path)
-real_sleep = asyncio.sleep
-asyncio.sleep = lambda seconds: real_sleep(0.02)  # between two polls
 
 class Queue:
     async def put(self, event):
         assert sys.path == path
         assert sys.modules["ansible_collections"] is None
-        print(json.dumps(event), flush=True)
+        print(json.dumps(event))
+        if event["server_management"]["event"] == "appeared":
+            sys.exit()
 
 main = runpy.run_path(sys.argv[1])["main"]
 asyncio.run(asyncio.wait_for(main(Queue(), json.loads(sys.argv[2])), 60))
@@ -57,42 +56,25 @@ sys.version_info = (3, 9, 18)
 """
 
 
-class Process:
-    """The event source in a process that prints its events."""
-
-    def __init__(self, process):
-        self._process = process
-
-    def next_event(self):
-        line = self._process.stdout.readline()
-        assert line, self.error()
-        return json.loads(line)["server_management"]
-
-    def error(self):
-        """Wait for the end of the process, and return the last line of its traceback."""
-        _output, error = self._process.communicate(timeout=TIME_LIMIT)
-        return error.splitlines()[-1]
-
-    def interrupt_when(self, condition):
-        """Interrupt the process, as Ctrl-C does, as soon as a condition holds."""
-        deadline = time.monotonic() + TIME_LIMIT
-        while not condition():
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
-        self._process.send_signal(signal.SIGINT)
+def command(arguments, *missing, source=ROOT / SOURCE, program=RULEBOOK):
+    """Return the command that starts the source; ``missing`` can't be imported."""
+    return [sys.executable, "-B", "-c", program, source, json.dumps(arguments), *missing]
 
 
-@contextmanager
-def started(arguments, folder, *missing, source=ROOT / SOURCE, program=RULEBOOK):
-    """Start the source in a folder without collections; ``missing`` can't be imported."""
-    command = [sys.executable, "-B", "-c", program, source, json.dumps(arguments), *missing]
-    with subprocess.Popen(
-        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        try:
-            yield Process(process)
-        finally:
-            process.kill()
+def run(folder, *arguments, **options):
+    """Run the source in a folder without collections, until the first server appears.
+
+    Return its events, or the last line of its traceback.
+    """
+    done = subprocess.run(
+        command(*arguments, **options),
+        cwd=folder,
+        capture_output=True,
+        check=False,
+        text=True,
+        timeout=TIME_LIMIT,
+    )
+    return done.stdout or done.stderr.splitlines()[-1]
 
 
 @pytest.fixture
@@ -107,48 +89,57 @@ def connection(sandbox):
 
 
 @pytest.mark.parametrize("place", ["checkout", "ansible_collections/server_management/cloud"])
-def test_it_works_without_ansible(place, sandbox, tmp_path):
+def test_it_works_and_continues_without_ansible(place, sandbox, tmp_path):
     collection = tmp_path / "at" / place
     collection.parent.mkdir(parents=True)
     collection.symlink_to(ROOT, target_is_directory=True)
-    arguments = {**connection(sandbox), "initial": True}
-    with started(arguments, tmp_path, source=collection / SOURCE) as source:
-        event = source.next_event()
+    sandbox.fail(Fault(status=503))
+    arguments = {**connection(sandbox), "initial": True, "interval": 1}
+    lines = run(tmp_path, arguments, source=collection / SOURCE).splitlines()
+    failed, recovered, appeared = [json.loads(line)["server_management"] for line in lines]
     (server,) = sandbox.servers
     name = server["name"]
-    assert event == {"event": "appeared", "inventory_hostname": name, "server": server}
+    assert failed["error"]["code"] == "server_error"
+    assert recovered == {"event": "recovered"}
+    assert appeared == {"event": "appeared", "inventory_hostname": name, "server": server}
 
 
 def test_it_can_be_stopped_during_a_request(sandbox, tmp_path):
     sandbox.fail(Fault.hang(), times=None)
     arguments = {**connection(sandbox), "timeout": 3600}
-    with started(arguments, tmp_path) as source:
-        source.interrupt_when(lambda: sandbox.requests)
-        assert source.error() == "KeyboardInterrupt"
+    with subprocess.Popen(
+        command(arguments), cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            while not sandbox.requests and process.poll() is None:
+                time.sleep(0.02)
+            process.send_signal(signal.SIGINT)  # as Ctrl-C does
+            _output, error = process.communicate(timeout=TIME_LIMIT)
+        finally:
+            process.kill()
+    assert error.splitlines()[-1] == "KeyboardInterrupt"
 
 
 def test_a_missing_library_is_reported_with_the_command_to_install_it(sandbox, tmp_path):
-    with started(connection(sandbox), tmp_path, "requests") as source:
-        error = source.error()
+    error = run(tmp_path, connection(sandbox), "requests")
     assert "MissingLibrary: The Python library requests is not installed" in error
     assert "Install it: `" in error
 
 
 def test_a_python_that_is_too_old_is_one_plain_error(tmp_path):
-    with started({}, tmp_path, program=OLD_PYTHON + RULEBOOK) as source:
-        assert source.error() == (
-            "RuntimeError: server_management.cloud requires Python 3.10 or later, but "
-            f"ansible-rulebook runs with {sys.executable}, which is 3.9. "
-            "Install ansible-rulebook with a later Python."
-        )
+    error = run(tmp_path, {}, program=OLD_PYTHON + RULEBOOK)
+    assert error == (
+        "RuntimeError: server_management.cloud requires Python 3.10 or later, but "
+        f"ansible-rulebook runs with {sys.executable}, which is 3.9. "
+        "Install ansible-rulebook with a later Python."
+    )
 
 
 def test_a_copy_outside_the_collection_is_one_plain_error(tmp_path):
     copy = tmp_path / "my/own/extensions/eda/plugins/event_source/servers.py"
     copy.parent.mkdir(parents=True)
     copy.write_bytes((ROOT / SOURCE).read_bytes())
-    with started({}, tmp_path, source=copy) as source:
-        error = source.error()
+    error = run(tmp_path, {}, source=copy)
     assert error.startswith(f"RuntimeError: {copy} works only inside its collection")
     assert "write server_management.cloud.servers as the source" in error
 
