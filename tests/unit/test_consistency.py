@@ -59,10 +59,6 @@ def documentation(path, kind="module"):
     return doc
 
 
-def documentation_of(module):
-    return documentation(f"modules/{module}")
-
-
 @pytest.fixture
 def account():
     """Serve the account of the documents, with two servers of the same name."""
@@ -79,7 +75,7 @@ def run(account, name, options, *, check_mode=False):
 
 @pytest.mark.parametrize("name", MODULES)
 def test_a_module_documents_the_environment_variables_that_it_reads(name):
-    notes = "\n".join(documentation_of(name)["notes"])
+    notes = "\n".join(documentation(f"modules/{name}")["notes"])
     documented = re.findall(r"O\((\w+)\) from E\((\w+)\)", notes)
     assert dict(documented) == VARIABLES
 
@@ -113,7 +109,7 @@ def test_a_plugin_documents_its_argument_spec(path):
 
 def test_the_inventory_plugin_documents_the_same_options_and_variables():
     options = documentation("inventory/servers", "inventory")["options"]
-    of_modules = documentation_of("server_info")["options"]
+    of_modules = documentation("modules/server_info")["options"]
     for option, variable in VARIABLES.items():
         environment = {"env": [{"name": variable}]}
         assert options[option] == {**of_modules[option], **environment}
@@ -207,7 +203,7 @@ PREVIEW = "This module is a preview: its options may change until the operation 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_the_documentation_states_what_is_live(name):
-    doc = documentation_of(name)
+    doc = documentation(f"modules/{name}")
     live = doc["attributes"]["live"]
     assert live["support"] == status_page.support(name)
     assert live["details"] == status_page.details(name)
@@ -222,7 +218,7 @@ def test_the_documentation_states_what_is_live(name):
 def test_modules_that_only_check_their_options_have_no_check_mode():
     previews = {"server"}
     for name in MODULES:
-        attributes = documentation_of(name)["attributes"]
+        attributes = documentation(f"modules/{name}")["attributes"]
         if attributes["check_mode"]["support"] == "N/A":
             previews.add(name)
     assert sorted(previews) == status_page.modules_by_support("none")
@@ -239,7 +235,7 @@ fleet_info: This module ignores the option
 
 @pytest.mark.parametrize("name", MODULES)
 def test_a_module_documents_the_listing_options_that_it_ignores(name):
-    options = documentation_of(name)["options"]
+    options = documentation(f"modules/{name}")["options"]
     allow_partial = options["allow_partial"]["description"]
     assert allow_partial[0].startswith(ALLOW_PARTIAL.get(name, "Has no effect yet"))
     pagination = options["pagination"]["description"]

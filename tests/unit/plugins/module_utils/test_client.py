@@ -70,33 +70,38 @@ def test_a_post_is_not_repeated(read, sandbox, monkeypatch):
     assert len(sandbox.requests) == 1
 
 
-@pytest.mark.parametrize(
-    ("choose", "waits"),
-    [(min, [0.25, 0.5, 1, 2, 4, 8, 16, 30, 30]), (max, [0.5, 1, 2, 4, 8, 16, 32, 60, 60])],
-)
-def test_waits_grow_up_to_a_minute(read, sandbox, clock, monkeypatch, choose, waits):
-    monkeypatch.setattr(_client._random, "uniform", choose)  # the shortest or the longest
+# What the random part of a wait can be, between two numbers.
+RANDOM = {"shortest": min, "longest": max}
+GROWING = yaml.safe_load("""
+- [shortest, [0.25, 0.5, 1, 2, 4, 8, 16, 30, 30]]
+- [longest, [0.5, 1, 2, 4, 8, 16, 32, 60, 60]]
+""")
+
+
+@pytest.mark.parametrize(("random", "waits"), GROWING)
+def test_waits_grow_up_to_a_minute(read, sandbox, clock, monkeypatch, random, waits):
+    monkeypatch.setattr(_client._random, "uniform", RANDOM[random])
     sandbox.fail(Fault(status=503), times=None)
     with pytest.raises(ServerFailed, match=r"Tried 10 times\."):
         read(sandbox, retries=9)
     assert clock.waits == waits
 
 
-@pytest.mark.parametrize(
-    ("retry_after", "choose", "waits"),
-    [
-        (60, min, [60, 60, 60]),
-        (60, max, [60.25, 60.25, 60.25]),
-        (1, max, [1.25, 1.25, 2]),
-        # A date has passed if the clock of this machine is ahead.
-        (0, min, [0.25, 0.5, 1]),
-        ("Wed, 01 Jan 2020 12:00:00 GMT", max, [0.5, 1, 2]),
-    ],
-)
+WAITS = yaml.safe_load("""
+- [60, shortest, [60, 60, 60]]
+- [60, longest, [60.25, 60.25, 60.25]]
+- [1, longest, [1.25, 1.25, 2]]
+# A date has passed if the clock of this machine is ahead.
+- [0, shortest, [0.25, 0.5, 1]]
+- ['Wed, 01 Jan 2020 12:00:00 GMT', longest, [0.5, 1, 2]]
+""")
+
+
+@pytest.mark.parametrize(("retry_after", "random", "waits"), WAITS)
 def test_the_longer_one_of_retry_after_and_the_own_wait_counts(
-    read, sandbox, clock, monkeypatch, retry_after, choose, waits
+    read, sandbox, clock, monkeypatch, retry_after, random, waits
 ):
-    monkeypatch.setattr(_client._random, "uniform", choose)
+    monkeypatch.setattr(_client._random, "uniform", RANDOM[random])
     sandbox.fail(Fault(status=429, retry_after=retry_after), times=3)
     read(sandbox, retries=3)
     assert clock.waits == waits

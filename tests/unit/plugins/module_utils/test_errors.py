@@ -45,9 +45,9 @@ def test_each_error_has_a_unique_code(kinds):
 
 @pytest.fixture
 def message(monkeypatch):
-    """Pretend to be Python 3.8; return how the message about it begins."""
-    monkeypatch.setattr(sys, "version_info", (3, 8, 18))
-    return f"server_management.cloud requires Python 3.10 or later; {sys.executable} is 3.8."
+    """Pretend to be Python 3.9; return how the message about it begins."""
+    monkeypatch.setattr(sys, "version_info", (3, 9, 18))
+    return f"server_management.cloud requires Python 3.10 or later; {sys.executable} is 3.9."
 
 
 def test_an_unsupported_python_of_a_module_is_a_failure_of_its_task(message, monkeypatch, capsys):
