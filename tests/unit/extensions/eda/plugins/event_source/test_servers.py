@@ -32,8 +32,9 @@ TIME_LIMIT = 40  # seconds, of a process; its program ends itself after 20
 # Neither Ansible nor its package of collections can be imported, as with ansible-rulebook alone.
 # Whatever was imported before could hide a mistake, so each test has a process.
 RULEBOOK = """
-import asyncio, json, runpy, sys
+import asyncio, json, runpy, signal, sys
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a process in the background ignores it
 for name in ("ansible", "ansible_collections", *sys.argv[3:]):
     sys.modules[name] = None
 path = list(sys.path)
