@@ -47,6 +47,7 @@ FINAL = yaml.safe_load("""
 - {status: 202}
 - {status: 302, location: /elsewhere}
 - {status: 401}
+- {status: 403}
 - {status: 600}
 - {body: <p>}
 """)
