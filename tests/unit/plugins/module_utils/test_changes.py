@@ -56,6 +56,9 @@ IMPOSSIBLE = yaml.safe_load(r"""
 - - {name: web, region: us}
   - "region: web is in eu and cannot be moved to us. The API has not announced a way to move a
      server."
+- - {id: s_1, region: us, state: reinstalled}
+  - "region: s_1 is in eu and cannot be moved to us. The API has not announced a way to move a
+     server."
 - - {name: web, region: us, state: absent}
   - "region: web is in eu and cannot be moved to us. The API has not announced a way to move a
      server."

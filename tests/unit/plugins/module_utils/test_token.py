@@ -18,11 +18,9 @@ from ansible_collections.server_management.cloud.plugins.module_utils._token imp
 )
 
 ENCRYPTED = "encrypted with Ansible Vault: use `api_token: !vault`."
-NOT_ASCII = "the token must be visible ASCII without spaces."
-IN_TEXT = f"{NOT_ASCII} Give only the token, without the word Bearer."
 IN_FILE = (
-    f"{NOT_ASCII} The file must contain only the token: no comment, no second line, and not the "
-    "word Bearer."
+    "the token must be visible ASCII without spaces. The file must contain only the token: no "
+    "comment, no second line, and not the word Bearer."
 )
 UTF_16 = "the file is encoded in UTF-16. Save it as UTF-8."
 
@@ -40,16 +38,19 @@ def test_a_token_is_visible_ascii_without_the_white_space_around_it(text, file):
     assert token_in_file("api_token_file", path, path) == "!~"
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("Bearer s3cret", IN_TEXT),
-        ("s3cret\r\nX: y", IN_TEXT),
-        ("s3crét", IN_TEXT),
-        ("s3cret\x7f", IN_TEXT),
-        ("\n$ANSIBLE_VAULT;1.1;AES256\n6162\n", ENCRYPTED),
-    ],
-)
+NO_TOKENS = yaml.safe_load(r"""
+- - Bearer s3cret
+  - &in_text 'the token must be visible ASCII without spaces. Give only the token, without the word
+     Bearer.'
+- ["s3cret\r\nX: y", *in_text]
+- [s3crét, *in_text]
+- ["s3cret\x7f", *in_text]
+- - "\n$ANSIBLE_VAULT;1.1;AES256\n6162\n"
+  - 'encrypted with Ansible Vault: use `api_token: !vault`.'
+""")
+
+
+@pytest.mark.parametrize(("text", "problem"), NO_TOKENS)
 def test_text_that_cannot_be_a_token_is_not_shown_and_its_source_is_named(text, problem):
     with pytest.raises(OptionError) as caught:
         token_in_text("SOURCE", text, text)
