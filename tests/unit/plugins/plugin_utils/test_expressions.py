@@ -174,6 +174,53 @@ def test_extra_vars_reach_filters(uses_extra_vars):
     assert excluding == ("" if uses_extra_vars else "filters: 2: exclude: True")
 
 
+@pytest.mark.parametrize(
+    ("uses_extra_vars", "variables", "groups"),
+    [
+        (True, ["x", "n1!", "y"], ["region", "named", "composed", "_x", "_n1_"]),
+        (False, ["eu-1", "", "h1"], ["_eu_1", "_none"]),
+    ],
+)
+def test_extra_vars_take_precedence_in_each_expression(uses_extra_vars, variables, groups):
+    extra_vars = {
+        "server_management_region": "x",
+        "named": "{{ server_management_name }}!",
+        "inventory_hostname": "y",
+        "a": "z",
+    }
+    compose = {
+        "a": "server_management_region",
+        "b": "named | default('')",
+        "c": "inventory_hostname",
+    }
+    conditions = {
+        "region": "server_management_region == 'x'",
+        "named": "named is defined",
+        "composed": "a == 'z'",
+    }
+    keyed_groups = [{"key": "server_management_region"}, {"key": "named | default('none')"}]
+    # With the same region, and another value of the template.
+    servers = [{"name": "n0", "region": "eu-1"}, {"name": "n1", "region": "eu-1"}]
+    hosts, _warnings = composed(
+        *servers,
+        extra_vars=extra_vars,
+        use_extra_vars=uses_extra_vars,
+        compose=compose,
+        groups=conditions,
+        keyed_groups=keyed_groups,
+    )
+    assert [hosts[1].variables[name] for name in compose] == variables
+    assert hosts[1].groups == groups
+
+
+def test_an_entry_of_keyed_groups_sees_the_groups_of_those_before_it():
+    groups = {"a": "true", "b": "'a' in group_names"}
+    first = {"key": "group_names | join('-')", "prefix": "g", "parent_group": "above"}
+    second = {"key": "group_names | join('-')", "prefix": "h"}
+    host = composed_host({}, groups=groups, keyed_groups=[first, second])
+    assert host.groups == ["a", "g_a", "h_a_above_g_a"]
+
+
 def test_results_and_failures_replace_those_of_an_earlier_attempt():
     entry = {"key": "inventory_hostname", "parent_group": "first", "separator": ""}
     compose = {"a": "1 // 0 if inventory_hostname == 'first' else 'x'"}
