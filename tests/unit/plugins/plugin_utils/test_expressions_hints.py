@@ -158,7 +158,7 @@ server_management_private_ip server_management_role server_management_state serv
 server_management_image server_management_hostname server_management_ipv6
 server_management_updated_at server_management_zone instance_type location placement vpc_id flavor
 private_ipv4 public_ip hcloud_location label proxmox_pool os_profile powerstate resource_group
-datacenter
+datacenter stage
 """
 
 
@@ -183,7 +183,9 @@ def test_another_mistake_has_no_hint(compose):
     assert not warning_about({"compose": compose}).endswith((")", ")."))
 
 
-@pytest.mark.parametrize("name", ["server_management_region", "region", "server_region"])
+@pytest.mark.parametrize(
+    "name", ["server_management_region", "region", "server_region", "vm_regoin"]
+)
 def test_another_prefix_of_the_file_is_the_one_that_is_meant(name):
     expressions = expressions_with(groups={"a": f"{name} == 'x'"}, hostvars_prefix="vm_")
     host = host_with()
