@@ -19,6 +19,7 @@ from ansible.template import Templar
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
     HAS_EXPRESSIONS,
+    trust_plain,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import (
     ADDRESSES,
@@ -36,16 +37,35 @@ def composed_host(fields, **options):
     return host
 
 
+def rendered(text, **variables):
+    templar = Templar(DataLoader())
+    templar.available_variables = variables
+    return templar.template(load(text))
+
+
 @pytest.mark.parametrize(
     "expression",
-    ["server_management_name | b64decode", "[{'a': server_management_name | b64decode}]"],
+    [
+        "server_management_name | b64decode",
+        "[{'a': server_management_name | b64decode}]",
+        "inventory_hostname | b64decode",
+        "group_names | first | b64decode",
+    ],
 )
 def test_decoded_text_of_the_api_is_not_a_template(expression):
     encoded = "e3sgNyo3IH19"  # {{ 7*7 }}
-    host = composed_host({"name": encoded}, compose={"decoded": expression})
-    templar = Templar(DataLoader())
-    templar.available_variables = host.variables
-    assert "{{ 7*7 }}" in str(templar.template(load("{{ decoded }}")))
+    host = host_with(name=encoded)
+    host.name = encoded
+    host.groups = [encoded]
+    expressions = expressions_with(compose={"decoded": expression})
+    expressions.compose_all([host], InventoryData())
+    expressions.apply()
+    assert "{{ 7*7 }}" in str(rendered("{{ decoded }}", **host.variables))
+
+
+def test_text_that_a_filter_has_made_stays_text():
+    host = composed_host({"value": "True"}, compose={"a": "server_management_value | string"})
+    assert rendered("{{ a }}", a=trust_plain(host.variables["a"])) == "True"
 
 
 @pytest.mark.parametrize(
