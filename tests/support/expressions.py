@@ -55,12 +55,14 @@ def host_with(number: int = 0, **fields: Any) -> Host:
     return Host(server, variables)
 
 
-def composed(*servers: dict[str, Any], **options: Any) -> tuple[list[Host], list[str]]:
+def composed(
+    *servers: dict[str, Any], extra_vars: Any = None, **options: Any
+) -> tuple[list[Host], list[str]]:
     """Evaluate these options for the hosts h0, h1 and so on of servers with these fields.
 
     Returns the hosts, with what the options add to them, and the warnings.
     """
-    expressions = expressions_with(**options)
+    expressions = expressions_with(extra_vars, **options)
     hosts = []
     for number, fields in enumerate(servers):
         host = host_with(number, **fields)

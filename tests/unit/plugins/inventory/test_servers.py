@@ -219,14 +219,11 @@ def test_messages_about_expressions_have_hints(plugin):
     )
 
 
-def test_a_failing_filter_has_a_hint(plugin):
-    with pytest.raises(AnsibleParserError, match=r"\(did you mean server_management_region\?\)$"):
+def test_a_failing_filter_is_an_error_with_a_hint(plugin):
+    with pytest.raises(AnsibleParserError) as caught:
         plugin.parse("web", filters=[{"exclude": "region == 'x'"}])
-
-
-def test_expressions_see_the_variables_of_groups_of_other_sources(plugin):
-    plugin.inventory.add_group("front")
-    plugin.inventory.add_host("web", "front")
-    plugin.inventory.set_variable("front", "tier", "front")
-    plugin.parse("web", keyed_groups=[{"key": "tier | default('back')", "prefix": "tier"}])
-    assert "tier_front" in plugin.inventory.groups
+    start, _colon, end = str(caught.value).rpartition(": ")
+    place = "x.server_management.yml: filters: exclude: region == 'x': failed for web (srv_0)"
+    # From ansible-core 2.19 on, the reason has another beginning.
+    assert start.removesuffix(": Error while evaluating conditional") == place
+    assert end == "'region' is undefined (did you mean server_management_region?)"

@@ -99,7 +99,7 @@ def rendered(text):
 @pytest.mark.parametrize("even_plain", [True, False])
 @pytest.mark.parametrize("text", ["", "203.0.113.7", "a b,é漢字", "user@example.com:/a+b-c_d"])
 def test_text_that_cannot_be_a_template_becomes_plain_text(text, even_plain):
-    variable = trust_plain(mark(text, even_plain))
+    (variable,) = trust_plain((mark(text, even_plain),))
     assert variable == text
     assert is_trusted(variable)
     assert HAS_EXPRESSIONS or variable.__class__ is str

@@ -42,8 +42,6 @@ def test_a_file_that_is_not_ours_is_refused(content, message):
 
 
 ALL_OPTIONS = f"`ansible-doc -t inventory {PLUGIN}` shows all options."
-
-
 UNKNOWN = yaml.safe_load(r"""
 - [[base-url], 'base-url (did you mean base_url?)']
 - [[5, "zz\e[1m"], '5, zz']
@@ -228,16 +226,11 @@ def test_an_invalid_value_names_its_option(option, value, problem):
     assert str(caught.value) == f"{option}: {problem}"
 
 
-USABLE = {
-    "hostvars_prefix": "",
-    "group": "x",
-    "min_servers": 0,
-    "min_hosts": 0,
-    "stale_cache_timeout": 0,
-    "statuses": [" running "],
-    "filters": [{"include": True}, {"exclude": "x"}],
-    "compose": {"ansible_host": 5, "class": "x"},
-}
+USABLE = yaml.safe_load("""
+{hostvars_prefix: '', group: x, min_servers: 0, min_hosts: 0, stale_cache_timeout: 0,
+ statuses: [' running '], filters: [include: true, exclude: x],
+ compose: {ansible_host: 5, class: x}}
+""")
 
 
 def test_usable_options_are_accepted():
@@ -315,26 +308,17 @@ def check_cache(timeout, stale, written):
     check_options(options.get, written)
 
 
-@pytest.mark.parametrize(
-    ("timeout", "stale", "problem"),
-    [
-        (
-            0,
-            9,
-            "with 0, an entry of the cache never expires, so that stale_cache_timeout has no "
-            "effect. Set cache_timeout to 1 to ask the API at each run, or leave "
-            "stale_cache_timeout out.",
-        ),
-        (
-            0,
-            0,
-            "is 0 in ansible.cfg (there also as fact_caching_timeout) or in the environment, so "
-            "that an entry of the cache never expires. Write cache_timeout in this file: 1 asks "
-            "the API at each run, 0 never expires.",
-        ),
-        (-1, 0, "must be 0 or more."),
-    ],
-)
+TIMEOUTS = yaml.safe_load("""
+- [0, 9, 'with 0, an entry of the cache never expires, so that stale_cache_timeout has no effect.
+     Set cache_timeout to 1 to ask the API at each run, or leave stale_cache_timeout out.']
+- [0, 0, 'is 0 in ansible.cfg (there also as fact_caching_timeout) or in the environment, so that an
+     entry of the cache never expires. Write cache_timeout in this file: 1 asks the API at each run,
+     0 never expires.']
+- [-1, 0, must be 0 or more.]
+""")
+
+
+@pytest.mark.parametrize(("timeout", "stale", "problem"), TIMEOUTS)
 def test_cache_timeout_0_must_be_in_the_file_and_without_a_stale_cache(timeout, stale, problem):
     with pytest.raises(OptionError) as caught:
         check_cache(timeout, stale, written=[])

@@ -49,8 +49,8 @@ def update(history, *records, **options):
     return history.update(servers, **options)
 
 
-def events_between(before, now, name_field="name"):
-    history = History(name_field, initial=False)
+def events_between(before, now):
+    history = History("name", initial=False)
     update(history, *before)
     return update(history, *now)
 
@@ -68,8 +68,8 @@ def summaries(events):
     return lines
 
 
-def changes(before, now, name_field="name"):
-    events = events_between(before, now, name_field)
+def changes(before, now):
+    events = events_between(before, now)
     return summaries(events)
 
 
@@ -99,18 +99,23 @@ def test_a_changed_server_has_both_records_and_the_names_of_the_fields():
         ([WEB_1], [WEB_1, WEB_2], ["changed web_srv_1 inventory_hostname", "appeared web_srv_2"]),
         # the last server with the name
         ([WEB_1, WEB_2], [WEB_1], ["gone web_srv_2", "changed web inventory_hostname"]),
-        # a group
-        ([], [{"id": "srv_1", "name": "all"}], ["appeared all_srv_1"]),
-        ([], [{"id": "srv_1", "name": "ungrouped"}], ["appeared ungrouped_srv_1"]),
-        ([], [{"id": "srv_1", "name": "server_management"}], ["appeared server_management_srv_1"]),
-        # like a group, with the id, too
-        ([], [{"id": "srv_1", "name": "plan_x"}], ["appeared srv_1"]),
-        # not like a group, which has no hyphen
-        ([], [{"id": "srv_1", "name": "plan_b-web"}], ["appeared plan_b-web"]),
     ],
 )
-def test_a_host_has_the_name_that_the_inventory_gives(before, now, expected):
+def test_names_become_different_or_simple_with_the_servers(before, now, expected):
     assert changes(before, now) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "host"),
+    [
+        ("all", "all_srv_1"),
+        ("ungrouped", "ungrouped_srv_1"),
+        ("server_management", "server_management_srv_1"),
+        ("plan_x", "srv_1"),  # with the id, it would still be like a group
+    ],
+)
+def test_a_host_does_not_have_the_name_of_a_group(name, host):
+    assert changes([], [{"id": "srv_1", "name": name}]) == [f"appeared {host}"]
 
 
 def test_a_changed_host_name_is_in_the_record_before():
@@ -119,10 +124,6 @@ def test_a_changed_host_name_is_in_the_record_before():
     changed = ["inventory_hostname", "name"]
     (found,) = events_between([A], [now])
     assert found == event("changed", "new", server=now, before=before, changed=changed)
-
-
-def test_hosts_can_be_named_by_id():
-    assert changes([], [A], name_field="id") == ["appeared srv_a"]
 
 
 def test_events_are_sorted_by_kind_and_then_by_host_name():
@@ -136,13 +137,6 @@ def test_events_are_sorted_by_kind_and_then_by_host_name():
         "appeared y",
         "appeared z",
     ]
-
-
-@pytest.mark.parametrize(("initial", "first"), [(True, ["appeared a"]), (False, [])])
-def test_with_initial_the_first_servers_appear(initial, first):
-    history = History("name", initial)
-    assert poll(history, A) == first
-    assert poll(history, A) == []
 
 
 def test_a_server_that_a_partial_listing_lacks_is_not_gone():

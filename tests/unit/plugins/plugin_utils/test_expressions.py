@@ -10,6 +10,7 @@ The results of expressions are compared with those of Ansible in test_comparison
 from unittest.mock import Mock
 
 import pytest
+import yaml
 from ansible import constants
 from ansible.inventory.data import InventoryData
 from ansible.parsing.dataloader import DataLoader
@@ -18,6 +19,7 @@ from ansible.template import Templar
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
     HAS_EXPRESSIONS,
+    trust_plain,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import (
     ADDRESSES,
@@ -35,16 +37,35 @@ def composed_host(fields, **options):
     return host
 
 
+def rendered(text, **variables):
+    templar = Templar(DataLoader())
+    templar.available_variables = variables
+    return templar.template(load(text))
+
+
 @pytest.mark.parametrize(
     "expression",
-    ["server_management_name | b64decode", "[{'a': server_management_name | b64decode}]"],
+    [
+        "server_management_name | b64decode",
+        "[{'a': server_management_name | b64decode}]",
+        "inventory_hostname | b64decode",
+        "group_names | first | b64decode",
+    ],
 )
 def test_decoded_text_of_the_api_is_not_a_template(expression):
     encoded = "e3sgNyo3IH19"  # {{ 7*7 }}
-    host = composed_host({"name": encoded}, compose={"decoded": expression})
-    templar = Templar(DataLoader())
-    templar.available_variables = host.variables
-    assert "{{ 7*7 }}" in str(templar.template(load("{{ decoded }}")))
+    host = host_with(name=encoded)
+    host.name = encoded
+    host.groups = [encoded]
+    expressions = expressions_with(compose={"decoded": expression})
+    expressions.compose_all([host], InventoryData())
+    expressions.apply()
+    assert "{{ 7*7 }}" in str(rendered("{{ decoded }}", **host.variables))
+
+
+def test_text_that_a_filter_has_made_stays_text():
+    host = composed_host({"value": "True"}, compose={"a": "server_management_value | string"})
+    assert rendered("{{ a }}", a=trust_plain(host.variables["a"])) == "True"
 
 
 @pytest.mark.parametrize(
@@ -153,18 +174,6 @@ def test_with_strict_an_omitted_hostname_is_not_an_error():
     expressions.report(1, print)
 
 
-def test_a_failing_filter_names_the_server_and_what_is_probably_meant():
-    expressions = expressions_with(filters=[{"exclude": "region == 'x'"}])
-    host = host_with(name="web", region="eu-1")
-    expressions.fields = {"region": "server_management_region"}
-    with pytest.raises(OptionError) as found:
-        expressions.excluding_filter(host)
-    message = str(found.value)
-    assert message.startswith("filters: exclude: region == 'x': failed for web (srv_0): ")
-    assert message.endswith("'region' is undefined (did you mean server_management_region?)")
-    assert found.value.__cause__ is None
-
-
 @pytest.mark.parametrize("uses_extra_vars", [True, False])
 def test_extra_vars_reach_filters(uses_extra_vars):
     filters = [{"include": "server_management_name == 'eu-1'"}, {"exclude": True}]
@@ -172,6 +181,43 @@ def test_extra_vars_reach_filters(uses_extra_vars):
     expressions = expressions_with(extra_vars, filters=filters, use_extra_vars=uses_extra_vars)
     excluding = expressions.excluding_filter(host_with(name="x", region="eu-1"))
     assert excluding == ("" if uses_extra_vars else "filters: 2: exclude: True")
+
+
+EXTRA_VARS = yaml.safe_load("""
+server_management_region: x
+named: '{{ server_management_name }}!'
+inventory_hostname: y
+a: z
+""")
+WITH_EXTRA_VARS = yaml.safe_load("""
+compose: {a: server_management_region, b: named | default(''), c: inventory_hostname}
+groups: {region: server_management_region == 'x', named: named is defined, composed: a == 'z'}
+keyed_groups: [{key: server_management_region}, {key: named | default('none')}]
+""")
+
+
+@pytest.mark.parametrize(
+    ("uses_extra_vars", "variables", "groups"),
+    [
+        (True, ["x", "n1!", "y"], ["region", "named", "composed", "_x", "_n1_"]),
+        (False, ["eu-1", "", "h1"], ["_eu_1", "_none"]),
+    ],
+)
+def test_extra_vars_take_precedence_in_each_expression(uses_extra_vars, variables, groups):
+    options = {"use_extra_vars": uses_extra_vars, **WITH_EXTRA_VARS}
+    # For the second one, the template has another value.
+    servers = [{"name": "n0", "region": "eu-1"}, {"name": "n1", "region": "eu-1"}]
+    (_first, host), _warnings = composed(*servers, extra_vars=EXTRA_VARS, **options)
+    assert [host.variables[name] for name in "abc"] == variables
+    assert host.groups == groups
+
+
+def test_an_entry_of_keyed_groups_sees_the_groups_of_those_before_it():
+    groups = {"a": "true", "b": "'a' in group_names"}
+    first = {"key": "group_names | join('-')", "prefix": "g", "parent_group": "above"}
+    second = {"key": "group_names | join('-')", "prefix": "h"}
+    host = composed_host({}, groups=groups, keyed_groups=[first, second])
+    assert host.groups == ["a", "g_a", "h_a_above_g_a"]
 
 
 def test_results_and_failures_replace_those_of_an_earlier_attempt():
@@ -201,23 +247,13 @@ def test_a_composed_address_is_used(value):
     assert host.replaced == set()
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        None,
-        "",
-        5,
-        "5",
-        "\u0665",
-        ["a"],
-        "-oProxyCommand=id",
-        " 10.0.0.1",
-        "a b",
-        "a\n",
-        "a\x00",
-        "\x9b",
-    ],
-)
+NO_ADDRESSES = [
+    None, "", 5, "5", "\u0665", ["a"], "-oProxyCommand=id", " 10.0.0.1", "a b", "a\n", "a\x00",
+    "\x9b",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", NO_ADDRESSES)
 def test_a_result_that_is_no_address_is_replaced(value):
     compose = dict.fromkeys(ADDRESSES, "server_management_value")
     groups = {"unreachable": "ansible_host == ansible_ssh_host == 'no-usable-ipv4.invalid.'"}

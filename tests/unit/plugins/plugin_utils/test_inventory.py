@@ -2,10 +2,15 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
+import importlib
+
+import pytest
+import yaml
 from ansible.inventory.data import InventoryData
 
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
+    HAS_EXPRESSIONS,
     mark,
     trust_plain,
 )
@@ -17,9 +22,17 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._inventory
 )
 from support.expressions import is_trusted
 
+DECRYPTED = []
+if HAS_EXPRESSIONS:
+    tags = importlib.import_module("ansible._internal._datatag._tags")
+    DECRYPTED = [tags.VaultedValue(ciphertext="x").tag("203.0.113.1")]
 
-def new_host(name):
-    return Host(Server("srv_1", {}), {}, ["zone"], name)
+CREATED = "2026-01-01T00:00:00Z"
+
+
+def new_host(name="web-1", server_id="srv_1", created_at=CREATED):
+    fields = {"created_at": created_at, "ipv4": "203.0.113.1"}
+    return Host(Server(server_id, fields), {}, ["zone"], name, address="203.0.113.1")
 
 
 def test_hosts_are_in_the_order_in_which_they_are_added_in_all_too():
@@ -75,3 +88,195 @@ def test_variables_are_those_that_ansible_would_set():
         found = inventory.hosts[name].vars
         assert kind_of(found["a"]) == kind_of(host.vars["a"])
         assert kind_of(found["b"]) == kind_of(host.vars["b"])
+
+
+@pytest.mark.parametrize(
+    ("root_url", "server_id", "created_at", "is_taken"),
+    [
+        ("https://a", "srv_1", CREATED, False),
+        ("https://a", "srv_1", "", False),  # equals any other
+        ("https://a", "srv_1", "2026-01-01T00:00:01Z", True),
+        ("https://a", "srv_2", CREATED, True),
+        ("https://b", "srv_1", CREATED, True),
+    ],
+)
+def test_a_host_of_another_file_is_another_server_if_its_identity_differs(
+    root_url, server_id, created_at, is_taken
+):
+    inventory = InventoryData()
+    inventory.add_group("zone")
+    add_hosts(inventory, [new_host()], ExistingHosts(inventory, "https://a", [], []))
+    other = new_host("web-1", server_id, created_at)
+    existing = ExistingHosts(inventory, root_url, [other], [])
+    assert bool(existing.obstacle("web-1", other.server)) == is_taken
+
+
+def test_only_hosts_that_were_no_servers_before_are_merged():
+    inventory = InventoryData()
+    inventory.add_group("zone")
+    inventory.add_host("static")
+    existing = ExistingHosts(inventory, "https://a", [], [])
+    add_hosts(inventory, [new_host()], existing)
+    assert existing.merged(["new", "static", "web-1"]) == ["static"]
+
+
+@pytest.fixture
+def inventory():
+    """Return an inventory to which another source has added web-1."""
+    inventory = InventoryData()
+    inventory.add_host("web-1")
+    return inventory
+
+
+def set_variables(inventory, variables):
+    for name, value in variables.items():
+        inventory.set_variable("web-1", name, value)
+
+
+def obstacle_in(inventory, address="203.0.113.1", composed=()):
+    """Return why a server with this address is not the host web-1, or nothing if it is."""
+    host = Host(Server("srv_1", {"ipv4": address}), {}, address=address)
+    existing = ExistingHosts(inventory, "https://a", [host], composed)
+    reason = existing.obstacle("web-1", host.server)
+    if not reason:
+        return ""
+    assert reason.kind == "hosts of other sources have the same name"
+    return reason.details
+
+
+CONNECTION = """
+ansible_host ansible_ssh_host ansible_connection ansible_password ansible_ssh_pass
+ansible_become_password
+"""
+
+
+@pytest.mark.parametrize("variable", CONNECTION.split())
+def test_a_host_with_a_connection_of_its_own_keeps_its_name(inventory, variable):
+    inventory.set_variable("web-1", variable, "x")
+    assert obstacle_in(inventory).startswith(f"The host web-1 has {variable}")
+
+
+def test_a_host_without_a_connection_of_its_own_is_merged(inventory):
+    names = ("ansible_user", "ansible_become", "password", "ansible_ssh_private_key_file", "hosts")
+    set_variables(inventory, dict.fromkeys(names, "x"))
+    assert obstacle_in(inventory) == ""
+
+
+@pytest.fixture
+def grouped(inventory):
+    """Return an inventory with web-1 in the group z, and in a, which is in the group above."""
+    inventory.add_group("above")
+    inventory.add_group("a")
+    inventory.add_group("z")
+    inventory.add_child("above", "a")
+    inventory.add_child("a", "web-1")
+    inventory.add_child("z", "web-1")
+    return inventory
+
+
+def test_a_host_with_the_password_of_a_group_keeps_its_name(grouped):
+    grouped.set_variable("above", "ansible_password", "x")
+    assert obstacle_in(grouped).startswith("The host web-1 has ansible_password: ")
+
+
+def test_the_address_of_the_deepest_group_counts_and_that_of_the_host_first(grouped):
+    grouped.set_variable("above", "ansible_host", "192.0.2.9")
+    grouped.set_variable("a", "ansible_host", "203.0.113.1")
+    grouped.set_variable("z", "ansible_host", "192.0.2.9")
+    assert obstacle_in(grouped) == ""
+    grouped.set_variable("web-1", "ansible_host", "192.0.2.9")
+    assert obstacle_in(grouped) != ""
+
+
+def test_what_all_hosts_have_belongs_to_none_of_them(inventory):
+    inventory.set_variable("all", "ansible_password", "x")
+    inventory.reconcile_inventory()  # puts web-1 into all
+    assert obstacle_in(inventory) == ""
+
+
+SAME = yaml.safe_load("""
+- {ansible_host: 203.0.113.1}
+- {ansible_ssh_host: 203.0.113.1, ansible_winrm_host: 203.0.113.1}
+- {ansible_host: 203.0.113.1, ansible_connection: local, ansible_password: x}
+""")
+
+
+@pytest.mark.parametrize("variables", SAME)
+def test_a_host_with_the_address_of_a_server_is_that_server(inventory, variables):
+    set_variables(inventory, variables)
+    assert obstacle_in(inventory) == ""
+
+
+DESCRIBED = yaml.safe_load("""
+- - {ansible_host: 192.0.2.9}
+  - "The host web-1 has ansible_host 192.0.2.9, and the server has 203.0.113.1: with the same
+     address, or without ansible_host, they would be one host."
+- - {ansible_host: 203.0.113.1, ansible_password: x, ansible_ssh_host: a.b}
+  - "The host web-1 has ansible_host 203.0.113.1 and ansible_password and ansible_ssh_host a.b, and
+     the server has 203.0.113.1: with the same address, or without ansible_host and
+     ansible_password and ansible_ssh_host, they would be one host."
+- - {ansible_connection: local}
+  - "The host web-1 has ansible_connection: without ansible_connection, they would be one host."
+""")
+
+
+@pytest.mark.parametrize(("variables", "sentence"), DESCRIBED)
+def test_what_is_in_the_way_of_a_server_is_described(inventory, variables, sentence):
+    set_variables(inventory, variables)
+    assert obstacle_in(inventory) == sentence
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["", None, 5, "203.0.113.1 ", "{{x}}", "-oProxyCommand=id", *DECRYPTED],
+)
+def test_a_value_that_is_not_a_plain_address_is_neither_equal_nor_shown(inventory, value):
+    inventory.set_variable("web-1", "ansible_host", value)
+    start = "The host web-1 has ansible_host, and the server has 203.0.113.1: "
+    assert obstacle_in(inventory).startswith(start)
+
+
+PRIVATE = """
+10.0.0.1 172.16.0.1 172.29.0.1 172.31.0.1 192.168.0.1 169.254.0.1 100.64.0.1 100.99.0.1
+100.119.0.1 100.127.0.1
+"""
+
+
+@pytest.mark.parametrize("address", PRIVATE.split())
+def test_a_private_address_does_not_identify_a_server(inventory, address):
+    inventory.set_variable("web-1", "ansible_host", address)
+    end = f"the server has {address}: without ansible_host, they would be one host."
+    assert obstacle_in(inventory, address).endswith(end)
+
+
+OTHERS = "127.0.2.20 11.0.0.1 172.15.0.1 172.32.0.1 100.63.0.1 100.128.0.1"
+
+
+@pytest.mark.parametrize("address", OTHERS.split())
+def test_any_other_address_identifies_a_server(inventory, address):
+    inventory.set_variable("web-1", "ansible_host", address)
+    assert obstacle_in(inventory, address, composed=["ansible_user"]) == ""
+
+
+@pytest.mark.parametrize(
+    ("address", "composed", "shown"),
+    [
+        ("", [], "no ipv4"),
+        ("192.0.2.9", ["ansible_host"], "192.0.2.9"),
+        ("192.0.2.9", ["ansible_user", "ansible_ssh_host"], "192.0.2.9"),
+    ],
+)
+def test_no_or_another_address_does_not_identify_a_server(inventory, address, composed, shown):
+    inventory.set_variable("web-1", "ansible_host", address)
+    end = f", and the server has {shown}: without ansible_host, they would be one host."
+    assert obstacle_in(inventory, address, composed).endswith(end)
+
+
+def test_an_address_of_several_servers_identifies_none_of_them(inventory):
+    inventory.set_variable("web-1", "ansible_host", "203.0.113.1")
+    first = new_host()
+    existing = ExistingHosts(inventory, "https://a", [first, new_host("db-1", "srv_2")], [])
+    reason = existing.obstacle("web-1", first.server)
+    end = "the server has 203.0.113.1: without ansible_host, they would be one host."
+    assert reason
+    assert reason.details.endswith(end)

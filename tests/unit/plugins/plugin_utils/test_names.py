@@ -173,8 +173,7 @@ def test_the_name_of_a_group_is_used_if_another_source_has_such_a_host():
     assert name_of("bastion", groups=groups, taken=["bastion"]) == "bastion_srv_1"
     # Names that groups could get.
     assert name_of("plan_a", "plan_b", taken=["plan_b"]) == "plan_b"
-    account = {"srv_1": ["merged"], "srv_2": ["merged"]}
-    naming = assign(account, ["merged"], groups)
+    naming = assign({"srv_1": ["merged"], "srv_2": ["merged"]}, ["merged"], groups)
     assert naming.names == {"srv_1": "merged_srv_1", "srv_2": "merged_srv_2"}
 
 
@@ -218,17 +217,10 @@ def test_an_empty_first_preference_is_not_reported(preferences):
 
 
 def test_each_problem_names_what_the_first_three_servers_have_become():
-    account = {
-        "s0": ["w b"],
-        "s1": ["x"],
-        "s2": ["x"],
-        "s6": ["a"],
-        "s5": ["b"],
-        "s4": ["c"],
-        "s3": ["d"],
-        "s7": ["plan_a"],
-        "s8": ["plan_b"],
-    }
+    account = yaml.safe_load("""
+        {s0: [w b], s1: [x], s2: [x], s6: [a], s5: [b], s4: [c], s3: [d], s7: [plan_a],
+         s8: [plan_b]}
+    """)
     naming = assign(account, taken="abcd", name="web")
     assert list(naming.problems()) == [
         "1 server does not have its preferred name, because a host name can't have other "
