@@ -37,11 +37,15 @@ def test_a_limit_that_excludes_localhost_is_an_error(source, playbook):
     assert source.sandbox.requests == []
 
 
-def test_a_limit_may_include_localhost(source):
+def test_a_limit_may_include_localhost_and_values_are_shown_on_request(source):
+    source.sandbox.servers[0]["plan"] = "plan-of-somebody"
     # In the working directory: Ansible splits a limit at white space, which the path may have.
     (source.runner.home / "limits").write_text("web-1\nlocalhost\n")
     result = run(source, "check_api", "-i", "web-1,", "--limit", "@limits")
     result.ok().shows('"token": "accepted"')
+    assert not result.contains("plan-of-somebody")
+    result = run(source, "check_api", "-e", "show_values=true").ok()
+    result.shows('"plan-of-somebody": 1')
 
 
 # The others share the condition of check_api, as the limit shows.
@@ -62,13 +66,6 @@ def test_all_tasks_run_with_any_tag(source):
     every.shows("Print what was set up")
     tagged = source.runner.playbook(*command, "--tags", "deploy")
     assert tagged.stdout == every.stdout
-
-
-def test_check_api_shows_values_on_request(source):
-    source.sandbox.servers[0]["plan"] = "plan-of-somebody"
-    assert not run(source, "check_api").ok().contains("plan-of-somebody")
-    result = run(source, "check_api", "-e", "show_values=true").ok()
-    result.shows('"plan-of-somebody": 1')
 
 
 def test_check_api_fails_if_the_api_does_not_work(source):
