@@ -105,15 +105,14 @@ def test_a_file_of_somebody_else_is_kept(config, source):
 def test_a_file_for_another_inventory_or_group_is_kept(config, source):
     write_before(config, source)
     path = source.file()
-    failed = fails_and_keeps(config, source, "-e", "ssh_config_group=region_eu_1")
-    failed.shows(f"was written for the inventory {path}, group server_management, and this one is")
+    failed = fails_and_keeps(config, source, "-i", "new,", "-e", "ssh_config_group=region_eu_1")
     failed.shows(
-        f"{path}, group region_eu_1, so nothing was changed. Set ssh_config_file to",
-        "and ssh_config_prefix to keep their names apart. If the inventory has only moved, remove",
-        "If it moves often, set ssh_config_inventory to a text of your choice.",
+        f"was written for the inventory {path}, group server_management, and this one is {path}, "
+        "new,, group region_eu_1, so nothing was changed. Set ssh_config_file to a separate path "
+        "for each inventory and each group, and ssh_config_prefix to keep their names apart. If "
+        "the inventory has only moved, remove the file. If it moves often, set "
+        "ssh_config_inventory to a text of your choice."
     )
-    failed = fails_and_keeps(config, source, "-i", "new,")
-    failed.shows(f"and this one is {path}, new,, group server_management, so nothing")
 
 
 def test_an_inventory_in_folders_that_change_has_a_note_that_stays(config, source, tmp_path):
