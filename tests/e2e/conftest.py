@@ -38,7 +38,6 @@ class Source:
         return write_inventory(self.folder, options, name)
 
     def run(self, *arguments, **options):
-        """List a source with these options."""
         return self.runner.inventory("-i", self.file(**options), "--list", *arguments)
 
     def list_silently(self, *arguments, **options):
@@ -128,7 +127,6 @@ class Sources:
         return api
 
     def list(self, *arguments, env=None):
-        """List all sources by one command."""
         paths = as_arguments(case.path for case in self.all.values())
         return self.runner.inventory(*arguments, *paths, "--list", env=env).ok()
 
@@ -163,14 +161,12 @@ def named(*names):
 
 
 def as_tuple(texts):
-    """Return several texts as they are, and one text as a tuple."""
     if isinstance(texts, str):
         return (texts,)
     return texts
 
 
 def cached(folder):
-    """Return the options of a cache in this folder."""
     return {
         "cache": True,
         "cache_plugin": "ansible.builtin.jsonfile",
@@ -190,7 +186,6 @@ def rewrite(entry, change):
 
 
 def as_arguments(sources):
-    """Return the arguments of a command that uses these sources."""
     return [text for path in sources for text in ("-i", str(path))]
 
 
@@ -206,30 +201,25 @@ def messages(result):
 
 
 def hosts(listing):
-    """Return the names of all hosts of a list."""
     return sorted(listing["_meta"]["hostvars"])
 
 
 def addresses(listing):
-    """Return the address of each host of a list, None if it has none."""
     hostvars = listing["_meta"]["hostvars"]
     return {name: variables.get("ansible_host") for name, variables in hostvars.items()}
 
 
 def members(listing, group):
-    """Return the hosts of a group, in order."""
     return listing.get(group, {}).get("hosts", [])
 
 
 def tokens_sent(api):
-    """Return the tokens of the requests that a sandbox has received."""
     headers = [request.headers["Authorization"] for request in api.requests]
     return [header.removeprefix("Bearer ") for header in headers]
 
 
 @pytest.fixture
 def source(runner, sandbox, tmp_path):
-    """Return a source over the known servers."""
     return Source(runner, sandbox, tmp_path)
 
 
@@ -241,7 +231,6 @@ def sources(runner, tmp_path):
 
 
 def write_program(path, text):
-    """Write a program that can be run, and return its path."""
     path.parent.mkdir(exist_ok=True)
     path.write_text(text)
     path.chmod(0o755)
@@ -249,6 +238,5 @@ def write_program(path, text):
 
 
 def need_ssh(runner):
-    """Skip the test on a machine without ssh."""
     if shutil.which("ssh", path=runner.environment["PATH"]) is None:
         pytest.skip("the OpenSSH client is not installed")

@@ -13,7 +13,6 @@ from .conftest import cached, rewrite
 
 @pytest.fixture
 def cache(tmp_path):
-    """Return the folder of the cache."""
     return tmp_path / "cache"
 
 
@@ -94,7 +93,6 @@ def test_it_keeps_no_listing_with_fewer_servers_than_expected(sources, cache):
 
 
 def make_older(content):
-    """Make an entry 100 seconds older."""
     content["fetched"] -= 100
     return content
 

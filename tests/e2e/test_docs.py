@@ -75,7 +75,6 @@ class Reader:
         return path
 
     def follow(self, block):
-        """Write the file of a block, or enter its commands and compare what they print."""
         if block.name:
             self.write(block.name, block.text)
             return

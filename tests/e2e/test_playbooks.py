@@ -16,7 +16,6 @@ ON_LOCALHOST = ("check_api", "check_fleet", "declare_fleet", "ssh_config")
 
 
 def run(source, playbook, *arguments):
-    """Run a playbook of the collection, with the connection in the environment."""
     name = f"server_management.cloud.{playbook}"
     env = source.sandbox.environment
     return source.runner.playbook(name, *arguments, env=env)

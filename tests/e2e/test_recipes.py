@@ -98,7 +98,6 @@ def test_a_comparison_distinguishes_drift_from_failures(source):
 
 
 def compare(source, fault=None):
-    """Run the playbook of the guide, without repetitions of requests."""
     if fault:
         source.sandbox.fail(fault)
     playbook = source.folder / "compare_fleet.yml"

@@ -22,7 +22,6 @@ HEADING = (
 
 @pytest.fixture
 def config(runner):
-    """Return the path of the file that the playbook writes."""
     need_ssh(runner)
     runner.environment["ANSIBLE_REMOTE_TMP"] = str(runner.home / "temporary files")
     folder = runner.home / ".ssh" / "config.d"
@@ -30,7 +29,6 @@ def config(runner):
 
 
 def write(source, *arguments, **options):
-    """Run the playbook for an inventory file with these options."""
     path = source.file(**options)
     return source.runner.playbook("-i", path, PLAYBOOK, *arguments)
 
@@ -54,7 +52,6 @@ def fails_and_keeps(config, source, *arguments, **options):
 
 
 def names_in(config):
-    """Return the names of the hosts in the file."""
     return re.findall(r"^Host (.+)$", config.read_text(), re.MULTILINE)
 
 
