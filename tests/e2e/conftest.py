@@ -86,7 +86,7 @@ class Expected:
             assert len(found) == 1, f"{self.name} does not say once: {expected}"
         assert len(set(ours)) == len(ours)
         failed = without_white_space(f"Unable to parse {self.path} as an inventory source")
-        has_failed = any(text.startswith(failed) for text in ours)
+        has_failed = any(text.startswith(failed) for text in texts)
         assert has_failed == bool(self.fails), self.name
         if not (is_verbose or self.fails):
             assert len(ours) == len(self.warns), self.name
