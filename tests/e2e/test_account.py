@@ -103,6 +103,7 @@ def test_options_choose_hosts_and_their_names(source, sources):
 
 COMPOSED = """
 hostvars_prefix: server_
+host_key_alias: true
 use_extra_vars: true
 compose:
   ansible_port: 2222
@@ -127,6 +128,9 @@ def test_variables_are_composed_from_fields_with_a_chosen_prefix(source):
         ansible_host: web-1
         ansible_port: 2222
         ansible_user: admin
+        ansible_scp_extra_args: -o HostKeyAlias=srv_1
+        ansible_sftp_extra_args: -o HostKeyAlias=srv_1
+        ansible_ssh_extra_args: -o HostKeyAlias=srv_1
         fqdn: web-1.example.com
         server_id: srv_1
         server_name: web-1
