@@ -36,19 +36,16 @@ class Case:
 
     @property
     def host_name(self):
-        """Return the name that the host must have."""
         return self.host or self.title
 
     @property
     def server(self):
-        """Return the element of the response."""
         server = {**SERVER, "id": f"srv_{self.title}", "name": self.title}
         server.update(self.change)
         return server
 
     @property
     def host_vars(self):
-        """Return the variables that the host must have."""
         variables = {"ansible_host": self.address}
         for field, value in self.server.items():
             if field not in self.lost:

@@ -71,7 +71,7 @@ def test_options_choose_the_groups(source):
     """)
 
 
-# Options of a source, and its hosts.
+# Options of a source, its hosts, and the warning about a probable mistake.
 CHOICES = yaml.safe_load("""
 - [{statuses: [stopped]}, [web-2]]
 - [{regions: [eu-1], plans: [small]}, [web-1]]
@@ -85,17 +85,25 @@ CHOICES = yaml.safe_load("""
       - "'named-' ~ server_management_name"
   - [in-eu-2, named-db-1, named-web-1]
 - [{regions: [eu-2], min_servers: 3, min_hosts: 1, strict: true}, [web-2]]
+- - {statuses: Running}
+  - []
+  - "statuses: no server has Running; the account has running (2), stopped (1)."
+- - {statuses: [stopped], plans: [large]}
+  - []
+  - "statuses, plans: no server matches all of these options; the account has status: running (2),
+     stopped (1); plan: small (2), large (1)."
 """)
 
 
 def test_options_choose_hosts_and_their_names(source, sources):
-    for number, (options, names) in enumerate(CHOICES):
-        sources.add(f"c{number}", source.sandbox, hosts=names, **options)
+    for number, (options, names, *warns) in enumerate(CHOICES):
+        sources.add(f"c{number}", source.sandbox, hosts=names, warns=warns, **options)
     sources.check()
 
 
 COMPOSED = """
 hostvars_prefix: server_
+host_key_alias: true
 use_extra_vars: true
 compose:
   ansible_port: 2222
@@ -120,6 +128,9 @@ def test_variables_are_composed_from_fields_with_a_chosen_prefix(source):
         ansible_host: web-1
         ansible_port: 2222
         ansible_user: admin
+        ansible_scp_extra_args: -o HostKeyAlias=srv_1
+        ansible_sftp_extra_args: -o HostKeyAlias=srv_1
+        ansible_ssh_extra_args: -o HostKeyAlias=srv_1
         fqdn: web-1.example.com
         server_id: srv_1
         server_name: web-1
@@ -208,22 +219,6 @@ def test_a_token_that_is_written_wrongly_is_not_shown(sources):
     result = sources.check(env={"ANSIBLE_INVENTORY_ENABLED": "server_management.cloud.servers"})
     assert "SECRET" not in result.output
     assert "8315726" not in result.output
-
-
-# Options of a source that leave no host, and the warning.
-NO_HOSTS = yaml.safe_load("""
-- - {statuses: Running}
-  - "statuses: no server has Running; the account has running (2), stopped (1)."
-- - {statuses: [stopped], plans: [large]}
-  - "statuses, plans: no server matches all of these options; the account has status: running (2),
-     stopped (1); plan: small (2), large (1)."
-""")
-
-
-def test_probable_mistakes_cause_warnings(source, sources):
-    for number, (options, warning) in enumerate(NO_HOSTS):
-        sources.add(f"c{number}", source.sandbox, hosts=[], warns=warning, **options)
-    sources.check()
 
 
 OTHER_NAMES = {

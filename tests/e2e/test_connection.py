@@ -10,7 +10,6 @@ from sandbox import Fault
 
 
 def write_authority(path):
-    """Write the certificate of a new authority, and return the authority."""
     authority = trustme.CA()
     authority.cert_pem.write_to_path(str(path))
     return authority

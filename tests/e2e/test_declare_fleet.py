@@ -38,22 +38,20 @@ NAMES = yaml.safe_load(r"""[
 ]""")
 
 
-def declare(runner, api, *arguments):
-    name = "server_management.cloud.declare_fleet"
-    return runner.playbook(name, *arguments, env=api.environment)
+DECLARE = "server_management.cloud.declare_fleet"
+CHECK = "server_management.cloud.check_fleet"
 
 
-def check(runner, api, *arguments):
-    name = "server_management.cloud.check_fleet"
-    return runner.playbook(name, *arguments, env=api.environment)
+def play(runner, api, *arguments):
+    return runner.playbook(*arguments, env=api.environment)
 
 
 def test_what_it_writes_is_in_sync(runner, sandbox):
-    declare(runner, sandbox, "--diff").shows("+  - name: web-1")
+    play(runner, sandbox, DECLARE, "--diff").shows("+  - name: web-1")
     assert (runner.home / "fleet.yml").read_text() == DECLARED
     # A server that was starting when the file was written is in sync.
     sandbox.servers[0]["status"] = "made-up"
-    result = check(runner, sandbox).ok()
+    result = play(runner, sandbox, CHECK).ok()
     result.shows("The account has exactly the servers of fleet.yml.")
 
 
@@ -61,12 +59,11 @@ def test_it_replaces_nothing_by_mistake(runner, sandbox):
     path = runner.home / "fleet.yml"
     path.write_text("mine\n")
     for arguments in ((), ("-e", "declare_fleet_replace=false")):
-        result = declare(runner, sandbox, *arguments)
+        result = play(runner, sandbox, DECLARE, *arguments)
         result.shows("fleet.yml exists, so nothing was changed")
         assert path.read_text() == "mine\n"
     sandbox.servers.clear()
-    declare(runner, sandbox, "-e", "declare_fleet_replace=true").ok()
-    check(runner, sandbox).ok()
+    play(runner, sandbox, DECLARE, CHECK, "-e", "declare_fleet_replace=true").ok()
 
 
 @pytest.mark.parametrize(
@@ -77,7 +74,7 @@ def test_it_replaces_only_a_regular_file(runner, sandbox, make, kind):
     make(path)
     mode = path.stat().st_mode
     variables = "declare_fleet_replace=true declare_fleet_file=other"
-    result = declare(runner, sandbox, "-e", variables)
+    result = play(runner, sandbox, DECLARE, "-e", variables)
     result.shows(f"other is {kind}, so nothing was changed")
     assert path.stat().st_mode == mode
     assert sandbox.requests == []
@@ -87,7 +84,7 @@ def test_differences_are_in_the_output_and_are_never_rendered(runner, sandbox):
     fleet = "fleet: [{name: db-1, plan: small}, {name: web-1}, {name: web-3}]\n"
     (runner.home / "declared.yml").write_text(fleet)
     sandbox.servers[1]["name"] = EXECUTE
-    result = check(runner, sandbox, "-e", "check_fleet_file=~/declared.yml")
+    result = play(runner, sandbox, CHECK, "-e", "check_fleet_file=~/declared.yml")
     assert result.rc == 2
     result.shows(
         '"msg": ["db-1 has the plan large instead of small", "web-3 is missing", "',
@@ -99,7 +96,7 @@ def test_differences_are_in_the_output_and_are_never_rendered(runner, sandbox):
 def test_an_account_that_cannot_be_read_has_no_missing_servers(runner, sandbox):
     (runner.home / "fleet.yml").write_text("fleet: [{name: web-3}]\n")
     sandbox.fail(Fault(has_more=True))
-    result = check(runner, sandbox).shows("has more servers")
+    result = play(runner, sandbox, CHECK).shows("has more servers")
     assert result.rc == 2
     assert not result.contains("is missing")
 
@@ -116,10 +113,10 @@ NO_FLEETS = yaml.safe_load(r"""
 
 def test_a_file_that_is_missing_or_declares_no_fleet_is_named(runner, sandbox):
     missing = "fleet.yml is not a file. Set check_fleet_file to the path of a declared fleet."
-    check(runner, sandbox).shows(missing)
+    play(runner, sandbox, CHECK).shows(missing)
     for text, message in NO_FLEETS.items():
         (runner.home / "fleet.yml").write_text(text)
-        result = check(runner, sandbox)
+        result = play(runner, sandbox, CHECK)
         result.shows(message)
         assert result.rc == 2
     assert sandbox.requests == []
@@ -127,10 +124,9 @@ def test_a_file_that_is_missing_or_declares_no_fleet_is_named(runner, sandbox):
 
 def test_both_playbooks_read_all_pages(runner):
     with Sandbox(servers=3, page_size=2, pagination="cursor", pagination_parameter="last") as api:
-        options = "declare_fleet_pagination=cursor declare_fleet_pagination_parameter=last"
-        declare(runner, api, "-e", options).ok()
-        options = "check_fleet_pagination=cursor check_fleet_pagination_parameter=last"
-        check(runner, api, "-e", options).ok()
+        declare = "declare_fleet_pagination=cursor declare_fleet_pagination_parameter=last"
+        check = "check_fleet_pagination=cursor check_fleet_pagination_parameter=last"
+        play(runner, api, DECLARE, CHECK, "-e", declare, "-e", check).ok()
 
 
 def test_a_hostile_account_is_in_sync_with_its_declaration(runner):
@@ -141,8 +137,7 @@ def test_a_hostile_account_is_in_sync_with_its_declaration(runner):
         server = {**KNOWN[0], "id": f"srv_name_{number}"}
         servers.append({**server, "name": text, "plan": text, "region": text})
     with Sandbox(servers=servers) as api:
-        declare(runner, api).ok()
-        check(runner, api).ok()
+        play(runner, api, DECLARE, CHECK).ok()
     text = (runner.home / "fleet.yml").read_text()
     assert "  - name: 'yes'\n" in text
     assert "  - name: é漢\n" in text

@@ -38,7 +38,6 @@ BOMBS = {
 
 
 def add_failing(sources, faults):
-    """Add a source for each fault, which fails with its message."""
     for name, (fault, text) in faults.items():
         account = sources.add(name, fails=text)
         account.fail(fault, times=None)

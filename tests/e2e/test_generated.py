@@ -37,7 +37,6 @@ ACCOUNTS = st.lists(SERVERS, max_size=8, unique_by=lambda server: str(server["id
 
 
 def read(path):
-    """Return the variables, and the groups, of each host in Ansible's inventory."""
     inventory = InventoryManager(loader=DataLoader(), sources=[str(path)])
     variables = {}
     groups = {}

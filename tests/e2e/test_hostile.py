@@ -191,29 +191,25 @@ def not_marked(entry):
 
 
 # Each version of Ansible knows one of the marks, and removes it.
-MARKS = (marked_as_unsafe, marked_as_trusted)
-UNKNOWN_MARK, KNOWN_MARK = MARKS if version("ansible-core") >= "2.19" else MARKS[::-1]
+MARKS = [marked_as_unsafe, marked_as_trusted]
+if version("ansible-core") < "2.19":
+    MARKS.reverse()
+FORGES = {"plain": not_marked, "unknown": MARKS[0], "known": MARKS[1]}
 
 
-def list_forged(source, folder, forge):
-    """List a source with a forged cache entry, and return the result and the variables of web-1."""
-    options = {**cached(folder), "compose": COMPOSE}
-    source.list_silently(**options)
-    (entry,) = folder.iterdir()
-    rewrite(entry, forge)
-    result = source.run(**options).ok()
-    assert executed(source.folder) == []
-    return result, result.json()["_meta"]["hostvars"]["web-1"]
-
-
-@pytest.mark.parametrize("forge", [not_marked, KNOWN_MARK])
-def test_text_of_a_forged_cache_entry_is_data(source, tmp_path, forge):
-    _result, variables = list_forged(source, tmp_path / "cache", forge)
-    assert variables["server_management_region"] == {"__ansible_unsafe": EXECUTE}
-    assert variables["joined"] == {"__ansible_unsafe": f"{EXECUTE}web-1"}
-
-
-def test_a_forged_cache_entry_with_the_mark_of_another_version_is_not_used(source, tmp_path):
-    result, variables = list_forged(source, tmp_path / "cache", UNKNOWN_MARK)
-    result.shows("is damaged")
-    assert variables["server_management_region"] == "eu-1"
+def test_text_of_a_forged_cache_entry_is_data(sources, tmp_path):
+    for case in FORGES:
+        sources.add(case, compose=COMPOSE, **cached(tmp_path / case))
+    sources.check()
+    for case, forge in FORGES.items():
+        (entry,) = (tmp_path / case).iterdir()
+        rewrite(entry, forge)
+    result = sources.list()
+    assert executed(tmp_path) == []
+    hostvars = result.json()["_meta"]["hostvars"]
+    result.shows("unknown.server_management.yml: The cache entry is damaged and not used")
+    assert hostvars["unknown-1"]["joined"] == "eu-1unknown-1"
+    for case in ("plain", "known"):
+        variables = hostvars[f"{case}-1"]
+        assert variables["server_management_region"] == {"__ansible_unsafe": EXECUTE}
+        assert variables["joined"] == {"__ansible_unsafe": f"{EXECUTE}{case}-1"}

@@ -136,7 +136,6 @@ def test_text_of_the_api_is_never_rendered(source):
 
 
 def examples(module):
-    """Return the tasks of a module's documentation."""
     text = import_module(f"{MODULES}.{module}").EXAMPLES
     return yaml.safe_load(text)
 

@@ -36,16 +36,6 @@ def test_a_folder_of_sources(source, tmp_path):
     assert hostvars["web-1"]["server_management_labels"] == {"team": "x"}
 
 
-def test_a_machine_of_another_source_is_one_host(source, tmp_path):
-    source.sandbox.servers[0]["name"] = "db-01"
-    static = tmp_path / "hosts.ini"
-    static.write_text("[databases]\ndb-01 ansible_host=203.0.113.1 ansible_password=x\n")
-    patterns = ["all", "databases:&status_running"]
-    found = source.addressed(patterns, static, source.file())
-    assert sorted(found["all"]) == ["db-01", "db-1", "web-2"]
-    assert found["databases:&status_running"] == ["db-01"]
-
-
 GROUPS_WITH_HOSTS = """
 bastion: {hosts: {bastion: }}
 proxies: {hosts: {haproxy: }}
@@ -83,6 +73,7 @@ all:
   hosts:
     same-1: {ansible_ssh_host: 203.0.113.1, ansible_connection: local}
     moved-1: {ansible_host: 192.0.2.9}
+    password-1: {ansible_host: 203.0.113.1, ansible_password: x}
     composed-1: {ansible_host: 203.0.113.1}
     vault-1:
       ansible_host: !vault |
@@ -94,6 +85,7 @@ all:
 def test_only_a_machine_with_the_same_address_is_one_host(sources, tmp_path):
     static = write_inventory(tmp_path, OTHERS, "static.yml")
     sources.add("same")
+    sources.add("password")
     moved = (
         "moved-1 (srv_1) is moved-1_srv_1. The host moved-1 has ansible_host 192.0.2.9, and the "
         "server has 203.0.113.1: with the same address, or without ansible_host, they would be one "

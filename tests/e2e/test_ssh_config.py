@@ -9,6 +9,7 @@ import os
 import re
 
 import pytest
+import yaml
 
 from .conftest import named, need_ssh, write_program
 from .hostile import CANARY, CASES
@@ -21,7 +22,6 @@ HEADING = (
 
 @pytest.fixture
 def config(runner):
-    """Return the path of the file that the playbook writes."""
     need_ssh(runner)
     runner.environment["ANSIBLE_REMOTE_TMP"] = str(runner.home / "temporary files")
     folder = runner.home / ".ssh" / "config.d"
@@ -29,7 +29,6 @@ def config(runner):
 
 
 def write(source, *arguments, **options):
-    """Run the playbook for an inventory file with these options."""
     path = source.file(**options)
     return source.runner.playbook("-i", path, PLAYBOOK, *arguments)
 
@@ -53,14 +52,7 @@ def fails_and_keeps(config, source, *arguments, **options):
 
 
 def names_in(config):
-    """Return the names of the hosts in the file."""
     return re.findall(r"^Host (.+)$", config.read_text(), re.MULTILINE)
-
-
-@pytest.fixture
-def confirmed(runner):
-    """Confirm that hosts may disappear from the file."""
-    runner.environment["ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED"] = "true"
 
 
 def test_ssh_reaches_a_server_by_its_name(config, ssh_server, source):
@@ -88,12 +80,6 @@ def test_ssh_reaches_a_server_by_its_name(config, ssh_server, source):
     assert ssh.known_names == ["srv_1", "srv_2"]
 
 
-def test_only_the_user_can_read_what_is_written(config, source):
-    write(source).ok()
-    assert config.stat().st_mode & 0o777 == 0o600
-    assert config.parent.stat().st_mode & 0o777 == 0o700
-
-
 def test_the_file_is_for_one_inventory_in_any_order_from_any_folder(config, source):
     path = source.file("a\n  ProxyCommand touch proxied.server_management.yml")
     play = source.runner.playbook
@@ -101,6 +87,7 @@ def test_the_file_is_for_one_inventory_in_any_order_from_any_folder(config, sour
     inventory = f"{path}, new,, group server_management".replace("\n", " ")
     start = f"{HEADING}# Inventory: {inventory}\n\nHost db-1\n"
     assert config.read_text().startswith(start)
+    assert config.parent.stat().st_mode & 0o777 == 0o700
     again = play("-i", "new,", "-i", path.name, PLAYBOOK, cwd=source.folder).ok()
     again.shows("changed=0")
 
@@ -115,15 +102,14 @@ def test_a_file_of_somebody_else_is_kept(config, source):
 def test_a_file_for_another_inventory_or_group_is_kept(config, source):
     write_before(config, source)
     path = source.file()
-    failed = fails_and_keeps(config, source, "-e", "ssh_config_group=region_eu_1")
-    failed.shows(f"was written for the inventory {path}, group server_management, and this one is")
+    failed = fails_and_keeps(config, source, "-i", "new,", "-e", "ssh_config_group=region_eu_1")
     failed.shows(
-        f"{path}, group region_eu_1, so nothing was changed. Set ssh_config_file to",
-        "and ssh_config_prefix to keep their names apart. If the inventory has only moved, remove",
-        "If it moves often, set ssh_config_inventory to a text of your choice.",
+        f"was written for the inventory {path}, group server_management, and this one is {path}, "
+        "new,, group region_eu_1, so nothing was changed. Set ssh_config_file to a separate path "
+        "for each inventory and each group, and ssh_config_prefix to keep their names apart. If "
+        "the inventory has only moved, remove the file. If it moves often, set "
+        "ssh_config_inventory to a text of your choice."
     )
-    failed = fails_and_keeps(config, source, "-i", "new,")
-    failed.shows(f"and this one is {path}, new,, group server_management, so nothing")
 
 
 def test_an_inventory_in_folders_that_change_has_a_note_that_stays(config, source, tmp_path):
@@ -157,47 +143,62 @@ def test_a_file_is_kept_if_hosts_would_disappear(config, source):
     )
 
 
-def test_hosts_disappear_if_it_is_confirmed(config, source, confirmed):
-    write_before(config, source, "web-9")
-    write(source).ok()
-    assert names_in(config) == ["db-1", "web-1", "web-2"]
-
-
-def test_an_empty_account_is_an_empty_file(config, source, confirmed):
+def test_all_hosts_disappear_if_it_is_confirmed(config, source):
+    source.runner.environment["ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED"] = "true"
     write_before(config, source, "web-1")
     source.sandbox.servers.clear()
     write(source).ok()
     assert names_in(config) == []
 
 
-def test_a_host_that_is_left_out_needs_no_confirmation(config, source):
-    write_before(config, source, "x-web-1")
-    compose = {"ansible_ssh_common_args": "'-p 22' if server_management_name == 'web-1' else ''"}
-    left_out = write(source, "-e", "ssh_config_prefix=x-", compose=compose).ok()
-    left_out.shows("for the reasons in parentheses: web-1 (-p in ansible_ssh_common_args)")
-    assert names_in(config) == ["x-db-1", "x-web-2"]
+# The names of hosts, with variables of which one leaves the host out, and the reason.
+LEFT_OUT = yaml.safe_load("""
+port: [{ansible_port: "{{ 1 // 0 }}"}, undefined variable or error in ansible_port]
+key:
+  - {ansible_private_key_file: "~/{{ bastion }}.key", bastion: "{{ nowhere }}"}
+  - undefined variable or error in ansible_private_key_file
+jump:
+  - ansible_ssh_common_args: "-J {{ lookup('ansible.builtin.file', '/nonexistent') }}"
+  - undefined variable or error in ansible_ssh_common_args
+interval:
+  - {ansible_ssh_extra_args: "-o ServerAliveInterval={{nowhere}}"}
+  - undefined variable or error in ansible_ssh_extra_args
+address: [{ansible_ssh_host: "{{ nowhere }}"}, undefined variable or error in ansible_ssh_host]
+user: [{ansible_user: "a-{{ nowhere.name }}"}, undefined variable or error in ansible_user]
+folder:
+  - {ansible_private_key_file: "{{ playbook_dir }}/keys/id"}
+  - "path in the collection: use inventory_dir, not playbook_dir"
+argument: [{ansible_ssh_common_args: -p 22}, -p in ansible_ssh_common_args]
+option: [{ansible_ssh_extra_args: -o MadeUp=1}, "ssh: Bad configuration option: madeup"]
+digits: [{ansible_ssh_extra_args: -oPort22=yes}, "ssh: Bad configuration option: port22"]
+""")
+WRITTEN = """\
+Host x-web
+  HostName 203.0.113.1
+  IdentityFile "{folder}/keys/id"
+  ProxyJump b
+  ServerAliveInterval=30
+"""
 
 
-def test_a_host_with_an_option_that_ssh_does_not_know_is_left_out(config, source):
-    options = {"db-1": "ServerAliveInterval=30", "web-1": "MadeUp=1", "web-2": "Port22=yes"}
-    compose = {"ansible_ssh_extra_args": f"'-o ' ~ {options}[inventory_hostname]"}
-    left_out = write(source, compose=compose).ok()
-    left_out.shows(
-        "web-1 (ssh: Bad configuration option: madeup)",
-        "web-2 (ssh: Bad configuration option: port22)",
-    )
-    assert config.read_text().endswith("\n  HostName 203.0.113.3\n  ServerAliveInterval=30\n")
-
-
-def test_a_key_in_the_directory_of_the_playbook_is_left_out(config, source):
-    folder = source.folder / "group_vars"
+def test_hosts_that_cannot_be_written_are_left_out_for_a_reason(config, source):
+    source.sandbox.servers = named("web", *LEFT_OUT)
+    folder = source.folder / "host_vars"
     folder.mkdir()
-    key = "ansible_private_key_file: '{{ %s }}/keys/id'"
-    (folder / "all").write_text(key % "inventory_dir")
-    (folder / "plan_large").write_text(key % "playbook_dir")
-    left_out = write(source).ok()
-    left_out.shows("db-1 (path in the collection: use inventory_dir, not playbook_dir)")
-    assert names_in(config) == ["web-1", "web-2"]
+    web = {"ansible_ssh_common_args": "-J {{ jump }}", "jump": "b"}
+    web["ansible_ssh_extra_args"] = "-oServerAliveInterval=30"
+    web["ansible_private_key_file"] = "{{ inventory_dir }}/keys/id"
+    (folder / "web").write_text(json.dumps(web))
+    for name, (variables, _reason) in LEFT_OUT.items():
+        (folder / name).write_text(json.dumps(variables))
+    # A host that is left out may disappear from the file.
+    write_before(config, source, "x-argument")
+    result = write(source, "-e", "ssh_config_prefix=x-").ok()
+    result.shows("Not in ~/.ssh/config.d/server_management.conf, for the reasons in parentheses: ")
+    for name, (_variables, reason) in LEFT_OUT.items():
+        result.shows(f"{name} ({reason})")
+    assert config.read_text().partition("\n\n")[2] == WRITTEN.format(folder=source.folder)
+    assert config.stat().st_mode & 0o777 == 0o600
 
 
 def test_a_file_that_ssh_refuses_is_not_written(config, source):
@@ -237,32 +238,6 @@ def test_only_a_regular_file_is_replaced(config, source, make, kind):
     failed = write(source, "-e", f"ssh_config_file={path}")
     assert failed.rc == 2
     failed.shows(f"{path} is {kind}, so nothing was changed")
-
-
-# The variables of hosts, each with a value that fails.
-FAILING = {
-    "ansible_port": "{{ 1 // 0 }}",
-    "ansible_private_key_file": "~/{{ bastion }}.key",
-    "ansible_ssh_common_args": "-J {{ lookup('ansible.builtin.file', '/nonexistent') }}",
-    "ansible_ssh_extra_args": "-o ServerAliveInterval={{nowhere}}",
-    "ansible_ssh_host": "{{ nowhere }}",
-    "ansible_user": "a-{{ nowhere.name }}",
-}
-
-
-def test_a_host_with_a_variable_that_fails_is_left_out(config, source):
-    source.sandbox.servers = named("web", *FAILING)
-    folder = source.folder / "host_vars"
-    folder.mkdir()
-    (folder / "web").write_text('{ansible_ssh_common_args: "-J {{ jump }}", jump: b}')
-    for name, value in FAILING.items():
-        variables = {name: value, "bastion": "{{ nowhere }}"}
-        (folder / name).write_text(json.dumps(variables))
-    written = write(source).ok()
-    for name in FAILING:
-        written.shows(f"{name} (undefined variable or error in {name})")
-    assert names_in(config) == ["web"]
-    assert config.read_text().endswith("\n  HostName 203.0.113.1\n  ProxyJump b\n")
 
 
 def test_no_text_of_the_api_becomes_another_line(config, source):

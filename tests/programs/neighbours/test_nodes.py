@@ -38,17 +38,14 @@ class Job:
         self.write("inventory/awx.server_management.yml", INVENTORY)
 
     def write(self, name, text):
-        """Write a file of the job."""
         path = self.folder / "private" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
 
     def artifact(self, name):
-        """Return a file that came back."""
         return (self.folder / "private/artifacts/job" / name).read_text()
 
     def run(self):
-        """Send the job to the node, and the results back."""
         self.write("env/envvars", yaml.safe_dump(self.variables))
         transmit = "ansible-runner transmit private --playbook site.yml --ident job > sent"
         work = "ansible-runner worker --private-data-dir worker < sent > received"

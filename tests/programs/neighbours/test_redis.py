@@ -39,7 +39,6 @@ def redis(port, tmp_path):
 
 @pytest.fixture
 def path(source, redis, port):
-    """Return an inventory file with the cache plugin of the guide."""
     source.runner.environment.update(source.sandbox.environment)
     return source.file(
         cache=True,

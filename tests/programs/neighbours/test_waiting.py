@@ -17,7 +17,6 @@ ADDRESS = "127.0.0.31"
 
 @pytest.fixture
 def playbook(source):
-    """Return the playbook, for the sandbox instead of the API."""
     token = source.runner.home / ".config/server_management/token"
     token.parent.mkdir(parents=True)
     token.write_text(source.sandbox.token)

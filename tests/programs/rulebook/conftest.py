@@ -42,7 +42,6 @@ class Rulebook:
 
     @property
     def output(self):
-        """Return what was printed so far."""
         return self.file.read_text(encoding="utf-8", errors="replace")
 
     def wait_for(self, text):
@@ -69,7 +68,6 @@ class Rulebook:
         return re.findall(results, self.output, re.MULTILINE)
 
     def end(self):
-        """Wait for its end, and return the exit status."""
         return self.process.wait(TIME_LIMIT)
 
 
@@ -137,7 +135,6 @@ class Rulebooks:
 
 @pytest.fixture(autouse=True)
 def java():
-    """Skip on a machine without Java."""
     if "JAVA_HOME" not in os.environ and shutil.which("java") is None:
         pytest.skip(
             "ansible-rulebook needs Java 17 or later (apt-get install default-jre-headless)"
@@ -146,7 +143,6 @@ def java():
 
 @pytest.fixture
 def account():
-    """Serve an account with the servers web-01 and db-01."""
     with Sandbox(servers=2, addresses="loopback") as api:
         yield api
 
@@ -166,8 +162,6 @@ def rulebooks(runner, account, tmp_path):
 
 @pytest.fixture
 def polls(account):
-    """Return a function that waits for further requests."""
-
     def wait(count):
         end = len(account.requests) + count
         deadline = time.monotonic() + TIME_LIMIT
