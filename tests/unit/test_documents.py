@@ -1,0 +1,224 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The names and the numbers in the documents are those of the code."""
+
+import ast
+import re
+
+import pytest
+import yaml
+
+from ansible_collections.server_management.cloud.plugins.module_utils import (
+    _client,
+    _errors,
+    _http,
+    _models,
+)
+from ansible_collections.server_management.cloud.plugins.module_utils._options import (
+    VARIABLES,
+    VERSION,
+)
+from ansible_collections.server_management.cloud.plugins.plugin_utils import _names
+from ansible_collections.server_management.cloud.plugins.plugin_utils._polling import ARGUMENTS
+from support.collection import REPOSITORY
+
+PATTERNS = ("README.md", "docs/**/*.rst", "plugins/**/*.py")
+PAGES = [path for pattern in PATTERNS for path in sorted(REPOSITORY.glob(pattern))]
+GUIDES = REPOSITORY / "docs/docsite/rst"
+RULEBOOK = REPOSITORY / "extensions/eda/rulebooks/set_up_new_servers.yml"
+PLAYBOOKS = {path.stem: path.read_text() for path in REPOSITORY.glob("playbooks/*.yml")}
+
+
+def read(path):
+    return (REPOSITORY / path).read_text(encoding="utf-8")
+
+
+def names_in(pattern):
+    """Return where the documents have each name that matches."""
+    found = {}
+    for page in PAGES:
+        for name in re.findall(pattern, page.read_text()):
+            found.setdefault(name, str(page.relative_to(REPOSITORY)))
+    return found
+
+
+def rows(page):
+    """Return the first cell of each row of a page's tables, and the others."""
+    for row in re.split(r"^ +\* - ", page.read_text(), flags=re.MULTILINE)[1:]:
+        first, *others = re.split(r"^ +- ", row, flags=re.MULTILINE)
+        yield first, others
+
+
+def test_documents_name_environment_variables_that_are_read():
+    named = names_in(r"\bSERVER_MANAGEMENT_\w+")
+    for name in VARIABLES.values():
+        assert named.pop(name)
+    assert named == {}
+
+
+def test_documents_name_variables_that_hosts_have():
+    named = names_in(r"\bserver_management_(?!ee\b)(?!module\b)([a-z]\w+)")
+    for name in _models.FIELDS:
+        assert named.pop(name)
+    assert named == {}
+
+
+def test_documents_name_variables_that_playbooks_read():
+    known = set()
+    for text in PLAYBOOKS.values():
+        known.update(re.findall(r"\w+", text))
+    for name, page in names_in(rf"\b(?:{'|'.join(PLAYBOOKS)})_\w+").items():
+        assert name in known, page
+
+
+def test_the_reference_of_the_playbooks_lists_variables_that_they_read():
+    playbook = ""
+    for first, _others in rows(GUIDES / "playbooks.rst"):
+        if heading := re.match(r"\*\*(\w+)\*\*", first):
+            playbook = PLAYBOOKS[heading[1]]
+        elif playbook:
+            for name in re.findall(r"``(\w+)``", first):
+                assert re.search(rf"\b{name}\b", playbook), name
+
+
+def test_the_events_guide_sets_the_variables_of_the_rulebook():
+    guide = read("docs/docsite/rst/guide_events.rst")
+    variables = re.findall(r"# variables\.yml\n +(\w+): ", guide)
+    assert variables == re.findall(r"{{ (\w+) \| default\(", RULEBOOK.read_text())
+
+
+def test_the_events_guide_lists_the_arguments_and_their_defaults():
+    documented = {}
+    for first, others in rows(GUIDES / "guide_events.rst"):
+        if len(others) == 2 and first.startswith("`"):
+            documented[first.strip("` \n")] = yaml.safe_load(others[0].strip("` \n"))
+    defaults = {name: rule["default"] for name, rule in ARGUMENTS.items() if name not in VARIABLES}
+    del defaults["pagination"], defaults["pagination_parameter"]
+    assert documented == defaults
+
+
+def test_examples_name_codes_of_errors():
+    codes = set()
+    for error in vars(_errors).values():
+        codes.add(getattr(error, "code", None))
+    for name, page in names_in(r"error\.code[^'\n]*(?:''[^'\n]*)?'(\w+)'").items():
+        assert name in codes, page
+    for names, page in names_in(r"temporary: \[(.+)\]").items():
+        assert set(names.split(", ")) <= codes, page
+
+
+def test_the_version_is_the_same_everywhere():
+    assert f"\nversion: {VERSION}\n" in read("galaxy.yml")
+    installed = set()
+    for page in [*REPOSITORY.glob("docs/docsite/rst/*.rst"), "README.md"]:
+        release = r"(\d+\.\d+\.\d+(?:-[a-z]+\.?\d*)?)"
+        named = re.findall(rf"(?:cloud:==|cloud-| version: \W*){release}", read(page))
+        installed.update(named)
+    assert installed == {VERSION}
+
+
+def test_documents_name_the_scope_of_the_listing():
+    # That of an operation that is not live follows it: "... is not yet live: it needs the scope".
+    pattern = r"(?i)(?<!live\W it needs the )(?:scope|only)\s(?:C\(|`*)(\w+:\w+)"
+    assert set(names_in(pattern)) == {_client.LIST_SERVERS.scope}
+
+
+# Sentences of documents with what the code has.
+LIMITS = {
+    "connection": f"{_http._LONGEST_CONNECT:.0f} seconds",
+    "wait": f"{_client._LONGEST_WAIT:.0f} seconds",
+    "first": {0.5: "half a second"}[_client._FIRST_WAIT],
+    "bytes": f"{_http.LIMIT >> 20} MiB",
+    "pages": f"{_client._MAX_PAGES:,} pages",
+    "name": f"{_names._LONGEST} characters",
+    "interval": f"{ARGUMENTS['interval']['default']:.0f} seconds",
+    **VARIABLES,
+}
+FACTS = yaml.safe_load("""
+README.md:
+- You need ansible-core 2.16, Python 3.10 and `requests` 2.28, or later
+- ansible-core 2.16 to 2.22 (a release candidate), each on one of Python 3.10 to 3.14
+- "`requests` 2.28 and later"
+docs/docsite/rst/guide_quickstart.rst:
+- must show ansible-core 2.16 or later, and ``python version`` 3.10 or later.
+docs/docsite/sphinx/index.rst:
+- ansible-core 2.16 to 2.22
+- Python 3.10 and later
+requirements.txt: ['requests>=2.28.0']
+noxfile.py: ['requests==2.28.0']
+meta/runtime.yml: ['requires_ansible: ">=2.16.0"']
+plugins/doc_fragments/connection.py:
+- A connection has at most {connection} for each address of a name
+- A TLS handshake has at most {connection} as well.
+- The wait before the first one is at most {first}, and doubles each time, up to {wait}.
+- A C(Retry-After) of up to {wait} is honored
+- the variable of this option takes precedence over the one of O(api_token_file).
+docs/docsite/rst/guide_inventory.rst:
+- names longer than {name}
+- 0 means forever
+- "``cache_timeout: 1`` sends a request at each run."
+- "`Retry-After`` is honored up to {wait}."
+docs/docsite/rst/guide_trust.rst:
+- A listing has at most {bytes} after decompression, and {pages}.
+docs/docsite/rst/guide_troubleshooting.rst:
+- Each address of the name is tried for at most {connection}.
+docs/docsite/rst/guide_events.rst:
+- with Python 3.10 or later
+- The rulebook ``set_up_new_servers`` polls every {interval}
+docs/docsite/rst/guide_token.rst:
+- 2. The environment variable ``{api_token}``. 3. The environment variable ``{api_token_file}``
+""")
+
+
+@pytest.mark.parametrize("path", FACTS)
+def test_a_document_states_what_the_code_has(path):
+    text = " ".join(read(path).split())
+    for fact in FACTS[path]:
+        assert fact.format(**LIMITS) in text
+
+
+# What is not a constant of the code in the headings of Troubleshooting: values, and text of Ansible
+# and of the system.
+OTHER_TEXTS = """
+regions
+exclude: server_management_name ==
+web-01 (srv_4f2a91c07d): Syntax error in expression: unexpected 'end of template'
+api_token_file: /etc/ansible/token
+no such file or directory.
+api.example.com:443
+proxy.example.com:3128: connection refused.
+10 s.
+/usr/bin/python3.8 is 3.8.
+the 100
+nginx (srv_1) is nginx_srv_1. nginx
+1 server
+2
+web-01 (srv_1), web-02 (srv_2), with 192.0.2.10.
+web.
+"srv#1".
+[ERROR]: Specified inventory, host pattern and/or --limit leaves us with no hosts to target.
+""".splitlines()
+
+
+def constants():
+    """Return the parts of messages that the code has: texts of more than a word."""
+    found = set()
+    for path in REPOSITORY.glob("plugins/**/*.py"):
+        for node in ast.walk(ast.parse(read(path))):
+            text = getattr(node, "value", None)
+            if isinstance(text, str) and " " in text and len(text) > 7:
+                found.add(text.strip())
+    return found
+
+
+def test_an_explained_message_exists():
+    guide = read("docs/docsite/rst/guide_troubleshooting.rst")
+    _start, explained = guide.split("Inventory file\n-")
+    parts = sorted([*constants(), *OTHER_TEXTS], key=len, reverse=True)
+    one_part = "|".join(re.escape(part) for part in parts if part)
+    headings = re.findall(r"^``(.+)``$", explained, re.M)
+    assert headings
+    for heading in headings:
+        assert re.fullmatch(rf"(?:(?:{one_part})\W?\s*)+", heading), heading
