@@ -10,6 +10,7 @@ import sys
 import time
 import zlib
 from contextlib import closing
+from functools import partialmethod
 
 import pytest
 import requests
@@ -42,10 +43,16 @@ READ_METHODS = [name for name in ("read1", "stream") if hasattr(urllib3.HTTPResp
 
 @pytest.fixture(params=READ_METHODS)
 def read_method(request, monkeypatch):
-    """Read bodies with this method of urllib3, which has read1 since version 2.2."""
-    if request.param == "stream":
+    """Read bodies with this method of urllib3, which has read1 since version 2.2.
+
+    Without it, accept a body that is too short, as urllib3 1 does.
+    """
+    if request.param == "stream" and "read1" in READ_METHODS:
         for kind in urllib3.HTTPResponse.__mro__:
             monkeypatch.delattr(kind, "read1", raising=False)
+        pool = urllib3.HTTPConnectionPool
+        lenient = partialmethod(pool._make_request, enforce_content_length=False)
+        monkeypatch.setattr(pool, "_make_request", lenient)
     return request.param
 
 

@@ -84,6 +84,27 @@ def test_before_2_19_a_reason_says_everything_once(text, expected):
     assert _ansible_before_2_19.reason_text(text) == expected
 
 
+class Loader:
+    """Note how a file would be read."""
+
+    def load_from_file(self, _path, cache):
+        return cache
+
+
+@pytest.mark.parametrize(("version", "cache"), [("2.16.14", False), ("2.17.0", "none")])
+def test_before_2_19_a_file_is_read_without_the_cache_of_the_loader(monkeypatch, version, cache):
+    monkeypatch.setattr(_ansible_before_2_19, "ansible_version", version)
+    assert _ansible_before_2_19.load_config(Loader(), "a.yml") == cache
+
+
+def test_before_2_19_text_that_can_be_a_template_is_marked_in_keys_too(unsafe_text):
+    marked = _ansible_before_2_19.mark({"{{ a }}": ["{{ b }}", "plain", 1]})
+    ((key, [template, plain, number]),) = marked.items()
+    assert key.__class__ is template.__class__ is unsafe_text
+    assert plain.__class__ is str
+    assert number == 1
+
+
 def test_entries_of_an_inventory_directory_are_ignored_as_ansible_does(monkeypatch):
     names = ("token", ".token", "token.txt", "group_vars", "a.group_vars", "token~", "\udcff")
     ignored = [name for name in names if is_ignored(name)]

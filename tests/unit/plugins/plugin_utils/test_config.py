@@ -7,6 +7,7 @@ import textwrap
 
 import pytest
 import yaml
+from ansible.errors import AnsibleError
 from ansible.parsing.dataloader import DataLoader
 from ansible.parsing.vault import VaultLib, VaultSecret
 from ansible.plugins.loader import inventory_loader
@@ -151,6 +152,21 @@ def test_an_undefined_variable_of_a_template_says_which_variables_there_are(read
 def test_an_undefined_variable_of_a_text_of_keyed_groups_is_named_with_its_key(read):
     with pytest.raises(OptionError, match=r"^keyed_groups: prefix: .*'env' is undefined"):
         read("keyed_groups: [{key: a, prefix: '{{ env }}'}]")
+
+
+class QuotingTemplar:
+    """Fail as Ansible before 2.19, which quotes the template."""
+
+    def template(self, text):
+        raise AnsibleError(f"template error: no filter. String: {text}")
+
+
+def test_a_template_that_ansible_quotes_is_not_shown():
+    content = {"timeout": "{{ 'sekret' | x }}", "plugin": PLUGIN}
+    with pytest.raises(OptionError) as caught:
+        read_options(content, DEFINITIONS, QuotingTemplar(), {})
+    message = "timeout: template error: no filter. String: the template."
+    assert str(caught.value) == message
 
 
 ENCRYPTED = VaultLib().encrypt("sekret", VaultSecret(b"password")).decode()
