@@ -67,12 +67,23 @@ def test_the_token_is_required_as_described(paged):
         check(paged, response)
 
 
+@pytest.mark.parametrize("header", ["{}", "Basic {}", "Bearer {}x", "Bearer", "Bearer x"])
+def test_another_header_than_that_of_the_token_is_refused(paged, header):
+    headers = {"Authorization": header.format(paged.token)}
+    assert call(paged, headers=headers).status_code == 401
+
+
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
 def test_other_methods_and_paths_are_refused(paged, method):
     response = call(paged, "/servers", method)
     assert response.status_code == 405
     assert response.headers["Allow"] == "GET"
     assert call(paged, "/not/described", method).status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/servers/", "/servers/srv_1", "/server"])
+def test_only_the_path_of_the_listing_is_found(paged, path):
+    assert call(paged, path).status_code == 404
 
 
 WRONG = yaml.safe_load("""
