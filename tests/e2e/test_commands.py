@@ -2,7 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Check the output of ansible-inventory and ansible-doc, without warnings."""
+"""Check the tarball, and the output of ansible-inventory and ansible-doc, without warnings."""
+
+import tarfile
 
 import pytest
 
@@ -33,3 +35,13 @@ def test_ansible_doc_shows_the_plugins_without_warnings(runner):
     assert inventory.stderr + modules.stderr == ""
     # What a link macro becomes if ansible-doc can't read it.
     assert "#stq=" not in inventory.stdout + modules.stdout
+
+
+def test_the_tarball_has_all_files_that_are_used(tarball):
+    with tarfile.open(tarball) as archive:
+        packed = {member.name for member in archive}
+    used = {"README.md", "LICENSE", "CHANGELOG.rst", "requirements.txt", "tests/sandbox/cli.py"}
+    for folder in ("docs", "extensions", "meta", "playbooks", "plugins"):
+        paths = (path for path in (REPOSITORY / folder).rglob("*.*") if path.suffix != ".pyc")
+        used.update(path.relative_to(REPOSITORY).as_posix() for path in paths)
+    assert sorted(used - packed) == []
