@@ -66,6 +66,9 @@ def test_the_variables_of_the_guide_are_in_what_awx_reads(source):
     variables = listing["_meta"]["hostvars"]["srv_2"]
     assert variables["_awx_description"] == "web-2"
     assert variables["server_management_status"] == "stopped"
+    of_guide = TASKS["awx.awx.inventory_source"]
+    assert of_guide["enabled_var"] == "server_management_status"
+    assert of_guide["enabled_value"] == "running"
 
 
 def test_an_update_finds_collections_of_the_project_only_by_the_variable(

@@ -193,10 +193,11 @@ def test_hosts_that_cannot_be_written_are_left_out_for_a_reason(config, source):
         (folder / name).write_text(json.dumps(variables))
     # A host that is left out may disappear from the file.
     write_before(config, source, "x-argument")
-    result = write(source, "-e", "ssh_config_prefix=x-").ok()
-    result.shows("Not in ~/.ssh/config.d/server_management.conf, for the reasons in parentheses: ")
-    for name, (_variables, reason) in LEFT_OUT.items():
-        result.shows(f"{name} ({reason})")
+    options = ("-e", "ssh_config_prefix=x-")
+    for result in (write(source, *options, "--check"), write(source, *options)):
+        result.ok().shows("Not in ~/.ssh/config.d/server_management.conf, for the reasons in pare")
+        for name, (_variables, reason) in LEFT_OUT.items():
+            result.shows(f"{name} ({reason})")
     assert config.read_text().partition("\n\n")[2] == WRITTEN.format(folder=source.folder)
     assert config.stat().st_mode & 0o777 == 0o600
 

@@ -42,6 +42,7 @@ COMPLETED = yaml.safe_load("""
 - ['http://h:8080/prefix/', 'http://h:8080/prefix/api/v1']
 - ['http://h/prefix/api/v1', 'http://h/prefix/api/v1']
 - ['http://h/xapi/v1', 'http://h/xapi/v1/api/v1']
+- ['http://h/api/v1/x', 'http://h/api/v1/x/api/v1']
 # Equivalent hosts and ports are one base URL.
 - ['HTTPS://API.Example.com/Prefix', 'https://api.example.com/Prefix/api/v1']
 - ['https://h:443', 'https://h/api/v1']

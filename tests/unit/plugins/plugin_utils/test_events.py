@@ -144,6 +144,8 @@ def test_a_server_that_a_partial_listing_lacks_is_not_gone():
     update(history, A, is_partial=True)
     events = update(history, B, is_partial=True)
     assert summaries(events) == ["appeared b"]
+    events = update(history, {**B, "plan": "large"}, is_partial=True)
+    assert summaries(events) == ["changed b plan"]
     assert poll(history) == ["gone a", "gone b"]
 
 

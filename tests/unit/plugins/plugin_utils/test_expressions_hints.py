@@ -187,15 +187,24 @@ def test_another_mistake_has_no_hint(compose):
     "name", ["server_management_region", "region", "server_region", "vm_regoin"]
 )
 def test_another_prefix_of_the_file_is_the_one_that_is_meant(name):
-    expressions = expressions_with(groups={"a": f"{name} == 'x'"}, hostvars_prefix="vm_")
+    warning = warning_with_prefix("vm_", groups={"a": f"{name} == 'x'"})
+    assert warning.endswith("(did you mean vm_region?)")
+
+
+def test_constant_text_has_its_hint_without_a_prefix_too():
+    assert "(if text is meant, write " in warning_with_prefix("", compose={"ansible_user": "admin"})
+
+
+def warning_with_prefix(prefix, **options):
+    expressions = expressions_with(hostvars_prefix=prefix, **options)
     host = host_with()
     host.name = "h0"
-    host.variables["vm_region"] = "eu-1"
-    expressions.fields = {"region": "vm_region"}
+    host.variables[f"{prefix}region"] = "eu-1"
+    expressions.fields = {"region": f"{prefix}region"}
     expressions.compose_all([host], InventoryData())
     warnings = []
     expressions.report(1, warnings.append)
-    assert warnings[0].endswith("(did you mean vm_region?)")
+    return warnings[0]
 
 
 @pytest.mark.parametrize(

@@ -91,6 +91,7 @@ FREE = yaml.safe_load("""
 - ["keyed_groups: [{key: x, prefix: web, separator: ''}]", web-01]
 - ['keyed_groups: [{key: x}]', x]
 - ['{keyed_groups: [{key: x}], leading_separator: false}', _x]
+- ['{keyed_groups: [{key: x, prefix: role}], leading_separator: false}', role]
 - ['keyed_groups: [{key: x, prefix: a-b, separator: .}]', a_bx]
 - ["keyed_groups: [{key: x, separator: '', default_value: web}]", website]
 - ['keyed_groups: [{key: x, prefix: p, parent_group: up}]', upper]
@@ -146,12 +147,12 @@ def test_a_written_group_name_that_is_changed_causes_a_warning():
 def test_a_group_with_the_name_of_a_host_or_of_this_machine_is_left_out():
     host = host_of()
     host.groups += ["g", "web", "localhost"]
-    parents = [("up", "web"), ("web", "g"), ("up", "g")]
+    parents = [("up", "web"), ("web", "g"), ("up", "g"), ("db", "g")]
     problems = []
-    kept = leave_out_groups([host], parents, {"web"}, problems.append)
+    kept = leave_out_groups([host], parents, {"web", "db"}, problems.append)
     assert kept == [("up", "g")]
     assert host.groups == ["g"]
     assert problems == [
         "Groups can't be added, because a host of another source or this machine has the same "
-        "name: localhost, web."
+        "name: db, localhost, web."
     ]

@@ -146,7 +146,7 @@ def obstacle_in(inventory, address="203.0.113.1", composed=()):
 
 CONNECTION = """
 ansible_host ansible_ssh_host ansible_connection ansible_password ansible_ssh_pass
-ansible_become_password
+ansible_become_password ansible_winrm_password
 """
 
 
