@@ -133,7 +133,7 @@ def test_a_hostile_account_is_in_sync_with_its_declaration(runner):
     servers = [case.server for case in CASES]
     # Ansible gives such fields a meaning in the JSON of a module's result.
     servers = [server for server in servers if "__ansible_" not in str(server)]
-    for number, text in enumerate([*NAMES, EXECUTE, f"a {EXECUTE}"]):
+    for number, text in enumerate([*NAMES, EXECUTE, f"a {EXECUTE}", "word " * 30 + "word"]):
         server = {**KNOWN[0], "id": f"srv_name_{number}"}
         servers.append({**server, "name": text, "plan": text, "region": text})
     with Sandbox(servers=servers) as api:
@@ -142,4 +142,5 @@ def test_a_hostile_account_is_in_sync_with_its_declaration(runner):
     assert "  - name: 'yes'\n" in text
     assert "  - name: é漢\n" in text
     assert "  - name: web\n" not in text
+    assert '    plan: !unsafe "{% if %}"\n' in text
     assert not list(runner.home.rglob(CANARY))

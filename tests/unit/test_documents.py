@@ -20,7 +20,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._options i
     VARIABLES,
     VERSION,
 )
-from ansible_collections.server_management.cloud.plugins.plugin_utils import _names
+from ansible_collections.server_management.cloud.plugins.plugin_utils import _names, _polling
 from ansible_collections.server_management.cloud.plugins.plugin_utils._polling import ARGUMENTS
 from support.collection import REPOSITORY
 
@@ -75,12 +75,15 @@ def test_documents_name_variables_that_playbooks_read():
 
 def test_the_reference_of_the_playbooks_lists_variables_that_they_read():
     playbook = ""
-    for first, _others in rows(GUIDES / "playbooks.rst"):
+    for first, (meaning, *_others) in rows(GUIDES / "playbooks.rst"):
         if heading := re.match(r"\*\*(\w+)\*\*", first):
             playbook = PLAYBOOKS[heading[1]]
         elif playbook:
+            default = re.search(r": ``([^`]+)``\n", meaning)
             for name in re.findall(r"``(\w+)``", first):
                 assert re.search(rf"\b{name}\b", playbook), name
+                if default:
+                    assert re.search(rf"\b{name}(: | \| default\(){default[1]}\b", playbook), name
 
 
 def test_the_events_guide_sets_the_variables_of_the_rulebook():
@@ -104,6 +107,8 @@ def test_examples_name_codes_of_errors():
     for error in vars(_errors).values():
         codes.add(getattr(error, "code", None))
     for name, page in names_in(r"error\.code[^'\n]*(?:''[^'\n]*)?'(\w+)'").items():
+        assert name in codes, page
+    for name, page in names_in(r"with the code ``(\w+)``").items():
         assert name in codes, page
     for names, page in names_in(r"temporary: \[(.+)\]").items():
         assert set(names.split(", ")) <= codes, page
@@ -134,6 +139,7 @@ LIMITS = {
     "pages": f"{_client._MAX_PAGES:,} pages",
     "name": f"{_names._LONGEST} characters",
     "interval": f"{ARGUMENTS['interval']['default']:.0f} seconds",
+    "pause": {3600: "one hour"}[_polling._MAX_PAUSE],
     **VARIABLES,
 }
 FACTS = yaml.safe_load("""
@@ -141,6 +147,8 @@ README.md:
 - You need ansible-core 2.16, Python 3.10 and `requests` 2.28, or later
 - ansible-core 2.16 to 2.22 (a release candidate), each on one of Python 3.10 to 3.14
 - "`requests` 2.28 and later"
+- "`pipx inject ansible-core requests`"
+- "`uv tool install ansible-core --with requests`"
 docs/docsite/rst/guide_quickstart.rst:
 - must show ansible-core 2.16 or later, and ``python version`` 3.10 or later.
 docs/docsite/sphinx/index.rst:
@@ -164,9 +172,14 @@ docs/docsite/rst/guide_trust.rst:
 - A listing has at most {bytes} after decompression, and {pages}.
 docs/docsite/rst/guide_troubleshooting.rst:
 - Each address of the name is tried for at most {connection}.
+- The event source logs waits at the level ``INFO``, and requests at ``DEBUG``.
+- "``server`` and ``fleet_info`` ignore ``allow_partial``"
 docs/docsite/rst/guide_events.rst:
 - with Python 3.10 or later
+- "``Retry-After`` is honored up to {pause}."
 - The rulebook ``set_up_new_servers`` polls every {interval}
+plugins/modules/server_info.py:
+- The servers, in the order of the API's response.
 docs/docsite/rst/guide_token.rst:
 - 2. The environment variable ``{api_token}``. 3. The environment variable ``{api_token_file}``
 """)

@@ -4,6 +4,7 @@
 
 """The client with TLS, with proxies, and with servers that are not the API."""
 
+import os
 import sys
 
 import pytest
@@ -66,6 +67,8 @@ def test_a_certificate_that_is_not_verified_causes_no_warning(read):
 
 def test_a_bundle_that_cannot_be_read_is_named(read, sandbox, monkeypatch):
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/nowhere/ca.pem")
+    # As if it existed, but only root could read it: these tests may run as root.
+    monkeypatch.setattr("os.access", lambda _path, mode: mode != os.R_OK)
     with pytest.raises(TLSFailed) as caught:
         read(sandbox, "https://h")
     assert str(caught.value) == (
@@ -92,7 +95,7 @@ def test_https_to_a_port_for_http_names_the_cause(read, sandbox):
 
 
 def test_an_error_at_the_proxy_is_reported_as_such(read, sandbox, monkeypatch):
-    monkeypatch.setenv("https_proxy", "http://a:secret@127.0.0.1:1")
+    monkeypatch.setenv("https_proxy", "http://a:s@cret@127.0.0.1:1")
     words = r"^Cannot reach h:443 through the proxy 127\.0\.0\.1:1: connection refused.* or proxy"
     with pytest.raises(Unreachable, match=words):
         read(sandbox, "https://h")

@@ -55,6 +55,13 @@ def test_modules_that_need_the_whole_account_ignore_allow_partial(sandbox, modul
     )
 
 
+def test_a_token_that_is_null_is_not_replaced_by_that_of_the_environment(sandbox, monkeypatch):
+    monkeypatch.setenv("SERVER_MANAGEMENT_API_TOKEN", sandbox.token)
+    assert refusal("server_info", sandbox, api_token=None).startswith(
+        "api_token: the value is empty. "
+    )
+
+
 def test_the_user_agent_names_the_versions_of_the_collection_ansible_and_requests(sandbox):
     run("server_info", sandbox)
     (request,) = sandbox.requests

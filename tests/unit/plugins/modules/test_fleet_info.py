@@ -109,12 +109,13 @@ def test_a_comparison_that_cannot_find_anything_warns(account):
 
 
 def test_a_field_that_the_api_does_not_give_is_a_difference(account):
-    account.servers = [{**WEB, "plan": None, "region": 7}]
+    account.servers = [{**WEB, "name": None, "plan": None, "region": 7}]
     declared = {"id": "s_1", "plan": "small", "region": "eu"}
     result = compare(account, [declared])
     plan = {"expected": "small", "actual": None}
-    line = "web (s_1) has no plan (expected small) and no region (expected eu)"
+    line = "s_1 has no plan (expected small) and no region (expected eu)"
     (different,) = result["different"]
+    assert different["name"] is None
     assert different["differences"]["plan"] == plan
     assert result["report"] == [line]
 

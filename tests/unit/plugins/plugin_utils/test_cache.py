@@ -91,6 +91,7 @@ def test_the_key_of_an_account_reveals_nothing():
         {"pagination_parameter": "p"},
         {"allow_partial": True},
         {"verify": False},
+        {"verify": "/bundle.pem"},
     ],
     ids=str,
 )

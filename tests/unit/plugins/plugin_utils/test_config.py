@@ -346,17 +346,26 @@ def test_other_timeouts_of_a_cache_are_accepted(timeout, stale, written):
     check_cache(timeout, stale, written)
 
 
+def warnings_about_token(path, folder):
+    connection = Connection("https://h/api/v1", "sekret", "api_token_file", path)
+    warnings = []
+    check_token_file(connection, [str(folder)], warnings.append)
+    return warnings
+
+
+@pytest.mark.parametrize("place", [".token", ".secrets/token", "group_vars/token", "../token"])
+def test_a_token_that_ansible_does_not_read_as_a_source_is_not_reported(place, tmp_path):
+    assert warnings_about_token(f"{tmp_path}/{place}", tmp_path) == []
+
+
 @pytest.mark.parametrize("place", ["inventory/token", "linked/token"])
 def test_a_link_to_a_token_in_an_inventory_directory_is_reported(place, tmp_path):
     folder = tmp_path / "inventory"
     folder.mkdir()
     (folder / "token").symlink_to(tmp_path / "token")
     (tmp_path / "linked").symlink_to(folder)
-    path = str(tmp_path / place)
-    connection = Connection("https://h/api/v1", "sekret", "api_token_file", path)
-    warnings = []
-    check_token_file(connection, [str(folder)], warnings.append)
-    assert warnings == [
+    path = f"{tmp_path}/{place}"
+    assert warnings_about_token(path, folder) == [
         f"api_token_file ({path}): Ansible reads each file of an inventory directory, so the token "
         "becomes the name of a host. Move the file, or let its name start with a dot."
     ]

@@ -191,8 +191,13 @@ def test_another_prefix_of_the_file_is_the_one_that_is_meant(name):
     assert warning.endswith("(did you mean vm_region?)")
 
 
-def test_constant_text_has_its_hint_without_a_prefix_too():
-    assert "(if text is meant, write " in warning_with_prefix("", compose={"ansible_user": "admin"})
+@pytest.mark.parametrize(
+    ("prefix", "user", "is_text"),
+    [("", "admin", True), ("vm_", "admin", True), ("vm_", "vm_owner", False)],
+)
+def test_the_prefix_decides_what_can_be_constant_text(prefix, user, is_text):
+    warning = warning_with_prefix(prefix, compose={"ansible_user": user})
+    assert ("if text is meant, write " in warning) is is_text
 
 
 def warning_with_prefix(prefix, **options):

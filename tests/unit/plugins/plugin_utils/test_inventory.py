@@ -249,7 +249,7 @@ def test_a_private_address_does_not_identify_a_server(inventory, address):
     assert obstacle_in(inventory, address).endswith(end)
 
 
-OTHERS = "127.0.2.20 11.0.0.1 172.15.0.1 172.32.0.1 100.63.0.1 100.128.0.1"
+OTHERS = "127.0.2.20 11.0.0.1 172.15.0.1 172.32.0.1 100.63.0.1 100.128.0.1 8.210.3.4"
 
 
 @pytest.mark.parametrize("address", OTHERS.split())

@@ -124,14 +124,19 @@ def test_the_argument_hosts_says_how_the_inventory_names_hosts(hosts, name, sand
     assert source.events[0]["inventory_hostname"] == name
 
 
-@pytest.mark.parametrize(("retry_after", "pause"), [(100, 100), (86400, 3600), (2, 5)])
-def test_retry_after_is_honored_up_to_an_hour_between_polls(sandbox, start, retry_after, pause):
+@pytest.mark.parametrize(
+    ("interval", "retry_after", "pause"),
+    [(5, 100, 100), (5, 86400, 3600), (5, 2, 5), (7200, 100, 7200)],
+)
+def test_retry_after_is_honored_up_to_an_hour_between_polls(
+    sandbox, start, interval, retry_after, pause
+):
     sandbox.fail(Fault(status=429, retry_after=retry_after))
-    source = start(interval=5)
+    source = start(interval=interval)
     assert source.failure() == "rate_limited"
     assert source.pause == pause
     assert source.poll() == ["recovered"]
-    assert source.pause == 5
+    assert source.pause == interval
 
 
 def test_the_token_file_is_read_at_each_poll(sandbox, start, tmp_path):
