@@ -110,6 +110,8 @@ UNUSABLE = """{
   "ansible_become": true,
   "ansible_become_user": "nobody",
   "ansible_become_exe": "/nonexistent",
+  "ansible_private_key_file": "/keys/{{ server_management_id }}",
+  "ansible_ssh_private_key_file": "/keys/{{ server_management_id }}",
   "ansible_python_interpreter": "/nonexistent/python"
 }"""
 
