@@ -139,7 +139,7 @@ LIMITS = {
     "pages": f"{_client._MAX_PAGES:,} pages",
     "name": f"{_names._LONGEST} characters",
     "interval": f"{ARGUMENTS['interval']['default']:.0f} seconds",
-    "pause": {3600: "one hour"}[_polling._MAX_PAUSE],
+    "pause": {3600.0: "one hour"}[_polling._MAX_PAUSE],
     **VARIABLES,
 }
 FACTS = yaml.safe_load("""
