@@ -9,6 +9,7 @@ import re
 
 import pytest
 import yaml
+from ansible import constants
 
 from ansible_collections.server_management.cloud.plugins.module_utils import (
     _client,
@@ -20,7 +21,11 @@ from ansible_collections.server_management.cloud.plugins.module_utils._options i
     VARIABLES,
     VERSION,
 )
-from ansible_collections.server_management.cloud.plugins.plugin_utils import _names, _polling
+from ansible_collections.server_management.cloud.plugins.plugin_utils import (
+    _hosts,
+    _names,
+    _polling,
+)
 from ansible_collections.server_management.cloud.plugins.plugin_utils._polling import ARGUMENTS
 from support.collection import REPOSITORY
 
@@ -29,6 +34,10 @@ PAGES = [path for pattern in PATTERNS for path in sorted(REPOSITORY.glob(pattern
 GUIDES = REPOSITORY / "docs/docsite/rst"
 RULEBOOK = REPOSITORY / "extensions/eda/rulebooks/set_up_new_servers.yml"
 PLAYBOOKS = {path.stem: path.read_text() for path in REPOSITORY.glob("playbooks/*.yml")}
+
+
+# Where Ansible finds its settings, the beginning of an encrypted value, and a part of noxfile.py.
+NO_SETTINGS = {"ANSIBLE_CONFIG", "ANSIBLE_VAULT", "ANSIBLE_TESTS"}
 
 
 def read(path):
@@ -63,6 +72,17 @@ def test_documents_name_variables_that_hosts_have():
     for name in _models.FIELDS:
         assert named.pop(name)
     assert named == {}
+
+
+def test_documents_name_settings_that_ansible_has():
+    settings = set(NO_SETTINGS)
+    for setting in constants.config.get_configuration_definitions(ignore_private=False).values():
+        settings.update(variable["name"] for variable in setting.get("env", []))
+    assert sorted(names_in(r"\bANSIBLE_[A-Z_]+\b").keys() - settings) == []
+
+
+def test_documents_compare_with_the_address_of_a_server_without_one():
+    assert set(names_in(r"""['"](no-usable[^'"]+)['"]""")) == {_hosts.NO_ADDRESS}
 
 
 def test_documents_name_variables_that_playbooks_read():
@@ -151,6 +171,7 @@ README.md:
 - "`uv tool install ansible-core --with requests`"
 docs/docsite/rst/guide_quickstart.rst:
 - must show ansible-core 2.16 or later, and ``python version`` 3.10 or later.
+- with ``--upgrade`` for a newer version or ``--force`` for the same one.
 docs/docsite/sphinx/index.rst:
 - ansible-core 2.16 to 2.22
 - Python 3.10 and later
@@ -160,6 +181,7 @@ meta/runtime.yml: ['requires_ansible: ">=2.16.0"']
 plugins/doc_fragments/connection.py:
 - A connection has at most {connection} for each address of a name
 - A TLS handshake has at most {connection} as well.
+- one of the HTTP statuses 408, 429 and 500 to 599.
 - The wait before the first one is at most {first}, and doubles each time, up to {wait}.
 - A C(Retry-After) of up to {wait} is honored
 - the variable of this option takes precedence over the one of O(api_token_file).
@@ -168,6 +190,11 @@ docs/docsite/rst/guide_inventory.rst:
 - 0 means forever
 - "``cache_timeout: 1`` sends a request at each run."
 - "`Retry-After`` is honored up to {wait}."
+docs/docsite/rst/guide_connecting.rst:
+- The file, by default ``~/.ssh/config.d/server_management.conf``.
+playbooks/ssh_config.yml: ['ssh_config_file: ~/.ssh/config.d/server_management.conf']
+plugins/inventory/servers.py:
+- A name can't be used if it is longer than {name}
 docs/docsite/rst/guide_trust.rst:
 - A listing has at most {bytes} after decompression, and {pages}.
 docs/docsite/rst/guide_troubleshooting.rst:
@@ -215,7 +242,7 @@ web.
 """.splitlines()
 
 
-def constants():
+def texts_of_code():
     """Return the parts of messages that the code has: texts of more than a word."""
     found = set()
     for path in REPOSITORY.glob("plugins/**/*.py"):
@@ -229,7 +256,7 @@ def constants():
 def test_an_explained_message_exists():
     guide = read("docs/docsite/rst/guide_troubleshooting.rst")
     _start, explained = guide.split("Inventory file\n-")
-    parts = sorted([*constants(), *OTHER_TEXTS], key=len, reverse=True)
+    parts = sorted([*texts_of_code(), *OTHER_TEXTS], key=len, reverse=True)
     one_part = "|".join(re.escape(part) for part in parts if part)
     headings = re.findall(r"^``(.+)``$", explained, re.M)
     assert headings

@@ -90,16 +90,17 @@ def test_a_port_that_is_in_use_is_named(sandbox):
 
 
 def test_the_options_reach_the_sandbox():
-    options = ["--token", "own", "--servers", "3", "--verbose"]
+    options = ["--token", "o$wn", "--servers", "3", "--verbose"]
     options += ["--pagination", "link", "--page-size", "2", "--fault", "status=503,retry_after=1"]
     with running(*options) as server:
-        assert server.token == "own"
+        assert server.token == "o$wn"
         failed = call(server)
         assert failed.status_code == 503
         assert failed.headers["Retry-After"] == "1"
         assert call(server).json() == {"data": make_servers(3)[:2], "has_more": True}
         server.process.terminate()
         _failed, last = server.process.stderr.read().splitlines()
+        assert "export SERVER_MANAGEMENT_API_TOKEN='o$wn'\n" in server.process.stdout.read()
     assert last.endswith("GET /api/v1/servers: 200")
 
 

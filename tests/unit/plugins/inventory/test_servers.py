@@ -4,6 +4,7 @@
 
 """What the inventory plugin makes of a file, and what it shows, without a command of Ansible."""
 
+import os
 from types import SimpleNamespace
 from unittest.mock import Mock
 
@@ -155,7 +156,9 @@ def test_with_vvv_each_server_is_shown_with_its_host_or_what_has_left_it_out(plu
     assert [line for line in lines if " is " in line] == outcomes
 
 
-@pytest.mark.parametrize(("extensions", "name"), [([".vars"], "a_vars"), (None, "a.vars")])
+@pytest.mark.parametrize(
+    ("extensions", "name"), [([".vars"], "a_vars"), (["VARS"], "a_vars"), (None, "a.vars")]
+)
 def test_a_host_name_does_not_end_like_a_file_with_variables(plugin, monkeypatch, extensions, name):
     monkeypatch.setattr(constants, "YAML_FILENAME_EXTENSIONS", extensions)
     plugin.parse("b", "a.vars")
@@ -227,3 +230,11 @@ def test_a_failing_filter_is_an_error_with_a_hint(plugin):
     # From ansible-core 2.19 on, the reason has another beginning.
     assert start.removesuffix(": Error while evaluating conditional") == place
     assert end == "'region' is undefined (did you mean server_management_region?)"
+
+
+def test_only_a_regular_file_is_a_source(tmp_path):
+    plugin = inventory_loader.get("server_management.cloud.servers")
+    pipe = tmp_path / "x.server_management.yml"
+    os.mkfifo(pipe)
+    assert not plugin.verify_file(str(pipe))
+    assert plugin.verify_file(str(write_inventory(tmp_path, {}, "y.server_management.yml")))

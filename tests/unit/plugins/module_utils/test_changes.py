@@ -43,6 +43,7 @@ def decide_on(options):
         ({"name": "new", "plan": "small", "region": "eu"}, Change("create", {}, NEW)),
         ({"name": "web", "plan": "large"}, Change("resize", WEB, {**WEB, "plan": "large"})),
         ({"name": "web", "state": "absent"}, Change("delete", WEB, {})),
+        ({"id": "s_4", "plan": "small", "state": "absent"}, Change("delete", BARE, {})),
         ({"name": "gone", "state": "absent"}, Change("", {}, {})),
         ({"name": "web", "state": "reinstalled"}, Change("reinstall", WEB, REINSTALLED)),
     ],

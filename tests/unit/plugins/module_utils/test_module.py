@@ -55,9 +55,10 @@ def test_modules_that_need_the_whole_account_ignore_allow_partial(sandbox, modul
     )
 
 
-def test_a_token_that_is_null_is_not_replaced_by_that_of_the_environment(sandbox, monkeypatch):
+@pytest.mark.parametrize("token", [None, " "])
+def test_an_empty_token_is_not_replaced_by_that_of_the_environment(sandbox, monkeypatch, token):
     monkeypatch.setenv("SERVER_MANAGEMENT_API_TOKEN", sandbox.token)
-    assert refusal("server_info", sandbox, api_token=None).startswith(
+    assert refusal("server_info", sandbox, api_token=token).startswith(
         "api_token: the value is empty. "
     )
 

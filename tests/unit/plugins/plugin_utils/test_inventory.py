@@ -111,6 +111,14 @@ def test_a_host_of_another_file_is_another_server_if_its_identity_differs(
     assert bool(existing.obstacle("web-1", other.server)) == is_taken
 
 
+def test_a_server_that_never_has_a_creation_time_is_the_same_in_another_file():
+    inventory = InventoryData()
+    inventory.add_group("zone")
+    host = new_host(created_at="")
+    add_hosts(inventory, [host], ExistingHosts(inventory, "https://a", [], []))
+    assert not ExistingHosts(inventory, "https://a", [host], []).obstacle("web-1", host.server)
+
+
 def test_only_hosts_that_were_no_servers_before_are_merged():
     inventory = InventoryData()
     inventory.add_group("zone")
