@@ -176,7 +176,6 @@ docs/docsite/sphinx/index.rst:
 - ansible-core 2.16 to 2.22
 - Python 3.10 and later
 requirements.txt: ['requests>=2.28.0']
-noxfile.py: ['requests==2.28.0']
 meta/runtime.yml: ['requires_ansible: ">=2.16.0"']
 plugins/doc_fragments/connection.py:
 - A connection has at most {connection} for each address of a name
