@@ -186,6 +186,7 @@ plugins/doc_fragments/connection.py:
 - the variable of this option takes precedence over the one of O(api_token_file).
 docs/docsite/rst/guide_inventory.rst:
 - names longer than {name}
+- "Each level overrides those above it:"
 - 0 means forever
 - "``cache_timeout: 1`` sends a request at each run."
 - "`Retry-After`` is honored up to {wait}."

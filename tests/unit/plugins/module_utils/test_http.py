@@ -33,6 +33,8 @@ def send(url, limit=2**20, **options):
     connection = Connection(f"{url}/api/v1", "sandbox-token", **options)
     with closing(_http.Http(connection)) as sender:
         response = sender.send(LIST_SERVERS, limit)
+    # pytest shows it if the test fails.
+    print(f"{response.status}, {len(response.body)} bytes, failure: {response.failure}")
     if response.failure:
         raise response.failure
     return response

@@ -259,6 +259,8 @@ def test_a_result_that_is_no_address_is_replaced(value):
     groups = {"unreachable": "ansible_host == ansible_ssh_host == 'no-usable-ipv4.invalid.'"}
     host = composed_host({"value": value}, compose=compose, groups=groups, strict=True)
     assert host.variables["ansible_host"] == NO_ADDRESS
+    assert host.variables["ansible_ssh_host"] == NO_ADDRESS
+    # Groups see what has replaced it.
     assert host.groups == ["unreachable"]
     assert host.replaced == {"ansible_host", "ansible_ssh_host"}
 
