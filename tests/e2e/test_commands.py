@@ -40,8 +40,10 @@ def test_ansible_doc_shows_the_plugins_without_warnings(runner):
 def test_the_tarball_has_all_files_that_are_used(tarball):
     with tarfile.open(tarball) as archive:
         packed = {member.name for member in archive}
-    used = {"README.md", "LICENSE", "CHANGELOG.rst", "requirements.txt", "tests/sandbox/cli.py"}
-    for folder in ("docs", "extensions", "meta", "playbooks", "plugins"):
-        paths = (path for path in (REPOSITORY / folder).rglob("*.*") if path.suffix != ".pyc")
-        used.update(path.relative_to(REPOSITORY).as_posix() for path in paths)
+    used = {"README.md", "LICENSE", "CHANGELOG.rst", "requirements.txt"}
+    for folder in ("docs", "extensions", "meta", "playbooks", "plugins", "tests/sandbox"):
+        for path in (REPOSITORY / folder).rglob("*.*"):
+            is_temporary = path.name.startswith(".") or path.name.endswith(("~", ".pyc"))
+            if not is_temporary:
+                used.add(path.relative_to(REPOSITORY).as_posix())
     assert sorted(used - packed) == []

@@ -193,9 +193,10 @@ def test_hosts_that_cannot_be_written_are_left_out_for_a_reason(config, source):
         (folder / name).write_text(json.dumps(variables))
     # A host that is left out may disappear from the file.
     write_before(config, source, "x-argument")
-    options = ("-e", "ssh_config_prefix=x-")
-    for result in (write(source, *options, "--check"), write(source, *options)):
-        result.ok().shows("Not in ~/.ssh/config.d/server_management.conf, for the reasons in pare")
+    for mode in (["--check"], []):
+        assert names_in(config) == ["x-argument"]  # --check has changed nothing
+        result = write(source, "-e", "ssh_config_prefix=x-", *mode).ok()
+        result.shows("Not in ~/.ssh/config.d/server_management.conf, for the reasons in paren")
         for name, (_variables, reason) in LEFT_OUT.items():
             result.shows(f"{name} ({reason})")
     assert config.read_text().partition("\n\n")[2] == WRITTEN.format(folder=source.folder)

@@ -109,7 +109,7 @@ def test_the_account_of_the_documents_is_served_and_changes_on_schedule():
     with running("--example", *changes) as server:
         *known, new = call(server).json()["data"]
     assert known == example_servers()
-    # A newcomer reaches them over ssh, or with the connection local.
+    # Loopback addresses: a newcomer who runs a playbook reaches only this machine.
     assert {server["ipv4"][:4] for server in known} == {"127."}
     assert new["name"] == "new-01"
     assert new["plan"] == "large"

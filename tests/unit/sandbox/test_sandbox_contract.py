@@ -68,7 +68,7 @@ def test_the_token_is_required_as_described(paged):
 
 
 @pytest.mark.parametrize("header", ["{}", "Basic {}", "Bearer {}x", "Bearer", "Bearer x"])
-def test_another_header_than_that_of_the_token_is_refused(paged, header):
+def test_any_other_authorization_header_is_refused(paged, header):
     headers = {"Authorization": header.format(paged.token)}
     assert call(paged, headers=headers).status_code == 401
 

@@ -65,14 +65,18 @@ def test_a_certificate_that_is_not_verified_causes_no_warning(read):
     assert read.warnings == []
 
 
-def test_a_bundle_that_cannot_be_read_is_named(read, sandbox, monkeypatch):
-    monkeypatch.setenv("REQUESTS_CA_BUNDLE", os.devnull)
-    # As if only another user could read it: these tests may run as root.
+@pytest.mark.parametrize(
+    ("variable", "path"),
+    [("REQUESTS_CA_BUNDLE", os.devnull), ("CURL_CA_BUNDLE", "/nowhere/ca.pem")],
+)
+def test_a_bundle_that_cannot_be_read_is_named(read, sandbox, monkeypatch, variable, path):
+    monkeypatch.setenv(variable, path)
+    # As if only another user could read the first one: these tests may run as root.
     monkeypatch.setattr("os.access", lambda _path, mode: mode != os.R_OK)
     with pytest.raises(TLSFailed) as caught:
         read(sandbox, "https://h")
     assert str(caught.value) == (
-        f"TLS with h:443 failed: the CA bundle {os.devnull} does not exist or can't be read. "
+        f"TLS with h:443 failed: the CA bundle {path} does not exist or can't be read. "
         "Check the file, and what names it: ca_path, the environment variable REQUESTS_CA_BUNDLE "
         "or CURL_CA_BUNDLE, or else the Python library certifi."
     )

@@ -47,7 +47,7 @@ READ_METHODS = [name for name in ("read1", "stream") if hasattr(urllib3.HTTPResp
 def read_method(request, monkeypatch):
     """Read bodies with this method of urllib3, which has read1 since version 2.2.
 
-    Without it, accept a body that is too short, as urllib3 1 does.
+    If read1 is removed, the length of a body is not checked either, as in urllib3 1.
     """
     if request.param == "stream" and "read1" in READ_METHODS:
         for kind in urllib3.HTTPResponse.__mro__:

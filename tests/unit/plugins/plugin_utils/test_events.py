@@ -101,7 +101,7 @@ def test_a_changed_server_has_both_records_and_the_names_of_the_fields():
         ([WEB_1, WEB_2], [WEB_1], ["gone web_srv_2", "changed web inventory_hostname"]),
     ],
 )
-def test_names_become_different_or_simple_with_the_servers(before, now, expected):
+def test_a_host_name_has_the_id_while_servers_share_the_name(before, now, expected):
     assert changes(before, now) == expected
 
 
@@ -111,7 +111,7 @@ def test_names_become_different_or_simple_with_the_servers(before, now, expected
         ("all", "all_srv_1"),
         ("ungrouped", "ungrouped_srv_1"),
         ("server_management", "server_management_srv_1"),
-        ("plan_x", "srv_1"),  # with the id, it would still be like a group
+        ("plan_x", "srv_1"),  # plan_x_srv_1 could be a group, too
     ],
 )
 def test_a_host_does_not_have_the_name_of_a_group(name, host):

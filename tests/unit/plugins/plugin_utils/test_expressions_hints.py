@@ -97,6 +97,9 @@ HINTS[no_braces("server_management_name")] = yaml.safe_load("""
 - groups: {a: "{{ server_management_name }} == 'web-1'"}
 - groups: {a: "'{{ server_management_name }}' == 'web-1'"}
 """)
+HINTS[no_braces("admin | default('y')")] = [
+    {"compose": {"ansible_user": "{{ admin | default('y') }}"}}
+]
 HINTS[no_braces("ansible_host")] = [{"compose": {"a": "{{ ansible_host }}-{{ x }}"}}]
 # Constant text.
 TEXTS = yaml.safe_load("""
@@ -163,7 +166,7 @@ datacenter stage
 
 
 @pytest.mark.parametrize("name", OF_OTHERS.split())
-def test_no_field_is_meant_by_a_variable_of_another_plugin(name):
+def test_a_variable_of_another_plugin_is_not_mistaken_for_a_field(name):
     assert warning_about({"keyed_groups": [{"key": name}]}).endswith(f" ({FIELDS})")
 
 
