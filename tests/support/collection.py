@@ -20,6 +20,11 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 PLACE = "ansible_collections/server_management/cloud"
 
 
+def read(path: str | Path) -> str:
+    """Return the text of a file of the repository."""
+    return (REPOSITORY / path).read_text(encoding="utf-8")
+
+
 def sources() -> list[str]:
     """Return the files of the working tree that git tracks or does not ignore.
 

@@ -31,7 +31,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._polling i
 from sandbox import Fault, Sandbox
 from sandbox.account import example_servers
 from support import status_page
-from support.collection import REPOSITORY
+from support.collection import REPOSITORY, read
 from support.modules import MODULES as PACKAGE
 from support.modules import REQUIRED, run_module
 
@@ -45,10 +45,6 @@ PLUGINS = {
 }
 # What Ansible documents for every module.
 COMMON = {"changed": {"type": "bool"}, "msg": {"type": "str"}}
-
-
-def read(path):
-    return (REPOSITORY / path).read_text(encoding="utf-8")
 
 
 @lru_cache

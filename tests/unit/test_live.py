@@ -12,19 +12,14 @@ from ansible_collections.server_management.cloud.plugins.module_utils import _cl
 from ansible_collections.server_management.cloud.plugins.module_utils._operations import OPERATIONS
 from ansible_collections.server_management.cloud.plugins.module_utils._request import Request
 from sandbox.api import ROUTES
-from support.collection import REPOSITORY, sources
-
-
-def read(path):
-    return (REPOSITORY / path).read_text(encoding="utf-8")
-
+from support.collection import REPOSITORY, read, sources
 
 DESCRIPTION = yaml.safe_load(read("docs/openapi.yaml"))
 REQUESTS = [value for value in vars(_client).values() if isinstance(value, Request)]
 METHODS = {request.method for request in REQUESTS}
 STATUSES = {str(request.success) for request in REQUESTS}
 LIVE = [row for row in OPERATIONS if row.live]
-PAGES = [*REPOSITORY.glob("docs/**/*.rst"), "README.md"]
+PAGES = [*REPOSITORY.glob("docs/**/*.rst"), REPOSITORY / "README.md"]
 DOCUMENTS = "\n".join(read(page) for page in PAGES)
 # What users read or run: the sandbox, and everything but tests and tools.
 NOT_PUBLISHED = ("tests/", "tools/", ".", "LICENSE")
