@@ -33,7 +33,6 @@ class Task(NamedTuple):
 
     params: Mapping[str, Any]
     connection: Connection
-    check_mode: bool
     ansible_version: str
     warn: Show
 
@@ -85,7 +84,7 @@ def run(
         # Until ansible-core 2.22, Ansible masks only the option, and not a token from elsewhere.
         if len(connection.api_token) >= SECRET_LENGTH:
             module.no_log_values.add(connection.api_token)
-        task = Task(params, connection, module.check_mode, version, module.warn)
+        task = Task(params, connection, version, module.warn)
         result = execute(task)
     except CloudError as error:
         module.fail_json(**failed_result(error))
