@@ -128,7 +128,6 @@ def test_a_module_accepts_its_examples(account, name):
 # Tasks that together give all return values of a module.
 TASKS = yaml.safe_load("""
 fleet_info: [{servers: [{name: new}, {name: web-02, plan: other}, {name: db-01}]}]
-api_info: [{show_values: true}]
 """)
 
 
