@@ -18,12 +18,10 @@ from typing import Any
 from ._client import LIST_SERVERS, Client
 from ._envelope import Page
 from ._errors import CloudError, Forbidden, MalformedResponse, Unauthorized
-from ._http import next_link
 from ._models import FIELDS, SELECTING_OPTIONS
 from ._options import VERSION, Connection
 from ._request import Response
 from ._text import Show, excerpt
-from ._url import resolve_reference
 
 # An object of JSON: a server, or a part of the report.
 Record = dict[str, Any]
@@ -101,7 +99,6 @@ def _describe_response(response: Response | None, connection: Connection) -> Rec
             shown[name] = connection.excerpt(headers[name])
     return {
         "status": status,
-        "link": _link(headers.get("Link", ""), connection.base_url),
         "headers": shown,
     }
 
@@ -168,14 +165,3 @@ def _token(is_listed: bool, failure: CloudError | None) -> str:
     if isinstance(failure, Forbidden):
         return f"may lack the scope {LIST_SERVERS.scope}"
     return "not known"
-
-
-def _link(header: str, base_url: str) -> str:
-    if not header:
-        return "none"
-    target = next_link(header)
-    if not target:
-        return 'without rel="next"'
-    if resolve_reference(LIST_SERVERS.url(base_url), target) is None:
-        return 'rel="next" to another origin'
-    return 'rel="next" to the same origin'

@@ -50,16 +50,13 @@ _CHECK_TLS = (
 
 
 def shown_url(request: Request, connection: Connection) -> str:
-    """Return the URL of a request for a message; of its query, only the parameters that we add."""
-    url, mark, _query = request.url(connection.base_url).partition("?")
-    shown = redact(one_line(url), connection.api_token)
-    if request.query:
-        parameters = [(name, connection.excerpt(value)) for name, value in request.query]
-        query = urlencode(parameters, safe="*")  # MASK stays readable
-        return f"{shown}?{query}"
-    if mark:
-        return f"{shown}?..."
-    return shown
+    """Return the URL of a request, with its query, for a message."""
+    shown = redact(one_line(request.url(connection.base_url)), connection.api_token)
+    if not request.query:
+        return shown
+    parameters = [(name, connection.excerpt(value)) for name, value in request.query]
+    query = urlencode(parameters, safe="*")  # MASK stays readable
+    return f"{shown}?{query}"
 
 
 def status_error(response: Response, request: Request, connection: Connection) -> StatusError:

@@ -138,13 +138,6 @@ report:
       returned: always
       type: bool
       sample: false
-    link:
-      description: >-
-        Whether the header C(Link) of the last response leads to a next page, V(none),
-        V(without rel="next"), V(rel="next" to the same origin) or V(rel="next" to another origin).
-      returned: always
-      type: str
-      sample: none
     headers:
       description: >-
         The standard headers of the last response for rate limits, waiting (C(Retry-After)) and
