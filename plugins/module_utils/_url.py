@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from ._errors import OptionError
 
-API_PATH = "/api/v1"
+_API_PATH = "/api/v1"
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 # Parsers find different hosts in URLs with these characters. For example, a backslash is a slash
@@ -47,9 +47,9 @@ def normalize_base_url(text: str) -> str:
     default_port = f":{_DEFAULT_PORTS[parts.scheme]}"
     netloc = parts.netloc.lower().removesuffix(default_port).rstrip(":")
     url = parts._replace(netloc=netloc).geturl().rstrip("/")
-    if parts.path.rstrip("/").endswith(API_PATH):
+    if parts.path.rstrip("/").endswith(_API_PATH):
         return url
-    return url + API_PATH
+    return url + _API_PATH
 
 
 def origin(url: str) -> tuple[str, str, int | None]:
