@@ -258,7 +258,7 @@ stale_cache_timeout: 86400
 plugin: server_management.cloud.servers
 base_url: https://api.example.com
 api_token_file: ~/.config/server_management/token
-pagination: cursor
+pagination: last_id
 pagination_parameter: starting_after
 min_servers: 1
 """

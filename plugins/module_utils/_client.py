@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import closing
 
 from ._envelope import Page, parse_listing, read_json
 from ._errors import CHECK_URL, CloudError, IncompleteListing, MalformedResponse
 from ._failures import status_error
-from ._http import LIMIT, Http, next_link
+from ._http import LIMIT, Http
 from ._models import Server, merge
 from ._options import Connection
 from ._request import Request, Response
 from ._text import Show, count_of, header_text, redact
-from ._url import is_loopback, origin, resolve_reference
+from ._url import is_loopback, origin
 
 # All requests of the collection, as the API documents them.
 LIST_SERVERS = Request(
@@ -106,11 +106,11 @@ class Client:
                     f"Page {number} of the listing {what}, but the API reports more servers.",
                     _CHECK_PAGINATION,
                 )
-            next_page = self._next_page(request, page, response.headers)
-            if next_page is None:
+            if self._connection.pagination == "none":
                 self._allow_partial(len(servers))
                 return list(servers.values())
-            request = next_page
+            last_id = (self._connection.pagination_parameter, page.data[-1]["id"])
+            request = request._replace(query=(last_id,))
         if pages is None:
             raise MalformedResponse(
                 f"The listing has more than {_MAX_PAGES:,} pages, the limit.", _CHECK_PAGINATION
@@ -125,37 +125,17 @@ class Client:
         merge(servers, page.data)
         return page
 
-    def _next_page(
-        self, request: Request, page: Page, headers: Mapping[str, str]
-    ) -> Request | None:
-        """Return the request for the page after this one; None if it is not known."""
-        if self._connection.pagination == "cursor":
-            cursor = (self._connection.pagination_parameter, page.data[-1]["id"])
-            return request._replace(query=(cursor,))
-        link = next_link(headers.get("Link", ""))
-        if self._connection.pagination != "link" or not link:
-            return None
-        target = resolve_reference(request.url(self._connection.base_url), link)
-        if target is None:
-            raise MalformedResponse(
-                "The link to the next page leads to another origin: "
-                f"{self._connection.excerpt(link)}.",
-                "The token stays at the origin of base_url: check that this is the API's own.",
-            )
-        return request._replace(link=target)
-
     def _allow_partial(self, count: int) -> None:
         received = "the 1 that was" if count == 1 else f"the {count:,} that were"
         problem = f"The API has more servers than {received} received"
-        if self._connection.pagination == "link":
-            problem += ", but sends no Link header to the next page"
         if self._connection.allow_partial:
             self.is_partial = True
             self._warn(f"{problem}. Continuing without the others, because allow_partial is set.")
             return
         raise IncompleteListing(
             f"{problem}.",
-            "Set pagination to the method that the API uses, or allow_partial to true.",
+            "Set pagination to last_id if the API can list the servers after an id, or set "
+            "allow_partial to true.",
         )
 
     def _send(self, request: Request, limit: int) -> Response:

@@ -17,7 +17,7 @@ import sysconfig
 import time
 from datetime import timezone
 from email.utils import parsedate_to_datetime
-from urllib.parse import urlencode, urljoin
+from urllib.parse import urlencode
 
 from ._errors import (
     CHECK_URL,
@@ -38,7 +38,6 @@ from ._errors import (
 from ._options import Connection
 from ._request import Request, Response, Route
 from ._text import excerpt, header_text, one_line, reason_of, redact
-from ._url import API_PATH, normalize_base_url
 
 _CHECK_CONNECTION = (
     "Check base_url (scheme, host and port), the network, and any firewall or proxy."
@@ -50,16 +49,13 @@ _CHECK_TLS = (
 
 
 def shown_url(request: Request, connection: Connection) -> str:
-    """Return the URL of a request for a message; of its query, only the parameters that we add."""
-    url, mark, _query = request.url(connection.base_url).partition("?")
-    shown = redact(one_line(url), connection.api_token)
-    if request.query:
-        parameters = [(name, connection.excerpt(value)) for name, value in request.query]
-        query = urlencode(parameters, safe="*")  # MASK stays readable
-        return f"{shown}?{query}"
-    if mark:
-        return f"{shown}?..."
-    return shown
+    """Return the URL of a request, with its query, for a message."""
+    shown = redact(one_line(request.url(connection.base_url)), connection.api_token)
+    if not request.query:
+        return shown
+    parameters = [(name, connection.excerpt(value)) for name, value in request.query]
+    query = urlencode(parameters, safe="*")  # MASK stays readable
+    return f"{shown}?{query}"
 
 
 def status_error(response: Response, request: Request, connection: Connection) -> StatusError:
@@ -105,48 +101,16 @@ def _error_of_status(response: Response, request: Request, connection: Connectio
         problem = "The API is throttling requests (HTTP 429)."
         return RateLimited(problem, "Run again later, or less often.", status)
     if 300 <= status < 400:
-        return _redirected(response, request, connection)
+        location = header_text(response.headers.get("Location", ""))
+        target = f'"{connection.excerpt(location)}"' if location else "nowhere"
+        problem = f"The API redirects to {target}, which is not followed (HTTP {status})."
+        return Redirected(problem, request.next_step, status)
     if status == 408 or 500 <= status < 600:
         what = "timed out waiting for the request" if status == 408 else "is failing"
         problem = f"The API {what} (HTTP {status})."
         return ServerFailed(problem, "Run again later.", status)
     problem = f"The API returned an unexpected status (HTTP {status})."
     return StatusError(problem, request.next_step, status)
-
-
-def _redirected(response: Response, request: Request, connection: Connection) -> Redirected:
-    location = header_text(response.headers.get("Location", ""))
-    target = f'"{connection.excerpt(location)}"' if location else "nowhere"
-    next_step = request.next_step
-    base_url = _base_url_of_target(location, response.route.url, request, connection)
-    if base_url:
-        next_step = f'If that is the API, set base_url to "{base_url}".'
-    return Redirected(
-        f"The API redirects to {target}, which is not followed (HTTP {response.status}).",
-        next_step,
-        response.status,
-    )
-
-
-def _base_url_of_target(location: str, url: str, request: Request, connection: Connection) -> str:
-    """Return the base_url with which the target of a redirect would be requested.
-
-    An empty text if there is none, it is the one that is set, it would send the token unencrypted,
-    or a message can't show it as it is.
-    """
-    try:
-        target, _mark, _query = urljoin(url, location).partition("?")
-        root = target.removesuffix(API_PATH + request.path)
-        base_url = normalize_base_url(root)
-    except (ValueError, OptionError):
-        return ""
-    if root == target or base_url == connection.base_url:
-        return ""
-    if base_url.startswith("http:") and connection.base_url.startswith("https:"):
-        return ""
-    if connection.excerpt(root) != root:
-        return ""
-    return root
 
 
 def _no_access_to_proxy(route: Route) -> StatusError:

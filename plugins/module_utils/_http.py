@@ -221,16 +221,3 @@ def _proxies(url: str) -> dict[str, str]:
     if is_loopback(host):
         return {f"{scheme}://{host}": ""}
     return {}
-
-
-def next_link(header: str) -> str:
-    """Return the target of rel="next" in a Link header (RFC 8288), or an empty text.
-
-    A link with an anchor belongs to another resource (section 3.2).
-    """
-    import requests
-
-    for link in requests.utils.parse_header_links(header):
-        if "next" in link.get("rel", "").lower().split() and "anchor" not in link:
-            return str(link["url"])
-    return ""

@@ -23,8 +23,8 @@ _ON_CONTROL_NODE = (
 )
 _PLACES = " in the task or in module_defaults"
 _WHOLE_ACCOUNT = (
-    "Set pagination to the method that the API uses. This module must see the whole account, so "
-    "it ignores allow_partial."
+    "Set pagination to last_id if the API can list the servers after an id. This module must see "
+    "the whole account, so it ignores allow_partial."
 )
 
 

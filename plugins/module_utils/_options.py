@@ -37,7 +37,7 @@ RULES: Rules = {
     "ca_path": {"type": "path"},
     "timeout": {"type": "float", "default": 30.0},
     "retries": {"type": "int", "default": 3},
-    "pagination": {"type": "str", "default": "none", "choices": ["none", "link", "cursor"]},
+    "pagination": {"type": "str", "default": "none", "choices": ["none", "last_id"]},
     "pagination_parameter": {"type": "str", "default": "starting_after"},
     "allow_partial": {"type": "bool", "default": False},
 }

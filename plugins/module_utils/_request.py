@@ -16,9 +16,8 @@ from ._url import origin
 class Request(NamedTuple):
     """What is requested: ``path`` is below the base URL, ``query`` has the parameters that we add.
 
-    ``link`` replaces ``path`` for a page whose URL the API has sent. ``success`` is the only status
-    that is not an error. The others are for messages: ``subject`` is what is requested, and
-    ``next_step`` what to do after a 404 or a status that is not expected.
+    ``success`` is the only status that is not an error. The others are for messages: ``subject`` is
+    what is requested, and ``next_step`` what to do after a 404 or a status that is not expected.
     """
 
     method: str
@@ -28,11 +27,10 @@ class Request(NamedTuple):
     next_step: str
     success: int = 200
     query: tuple[tuple[str, str], ...] = ()
-    link: str = ""
 
     def url(self, base_url: str) -> str:
         """Return the URL, without ``query``."""
-        return self.link or base_url + self.path
+        return base_url + self.path
 
 
 class Route(NamedTuple):

@@ -71,8 +71,8 @@ def test_check_api_fails_if_the_api_does_not_work(source):
 
 
 def test_check_api_reads_all_pages(source):
-    options = "check_api_pagination=cursor check_api_pagination_parameter=last"
-    with Sandbox(servers=3, page_size=2, pagination="cursor", pagination_parameter="last") as api:
+    options = "check_api_pagination=last_id check_api_pagination_parameter=last"
+    with Sandbox(servers=3, page_size=2, pagination="last_id", pagination_parameter="last") as api:
         source.sandbox = api
         run(source, "check_api", "-e", options).ok()
 

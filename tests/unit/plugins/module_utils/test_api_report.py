@@ -15,7 +15,6 @@ from support.modules import WEB, run
 
 TOKEN = "t0ken-of-the-real-account"
 SERVER = {**WEB, "id": "srv_0a1b2c3d", "name": "customer-database", "ipv4": "203.0.113.7"}
-PAGING = "cursor"  # the only way to request further pages
 PRIVATE = ["srv_0a1b2c3d", "customer-database", "203.0.113.7", TOKEN, "127.0.0.1", "localhost"]
 
 
@@ -29,7 +28,7 @@ def api():
 @pytest.fixture
 def paged():
     """Serve three servers in two pages."""
-    with Sandbox(servers=3, token=TOKEN, pagination=PAGING, page_size=2) as sandbox:
+    with Sandbox(servers=3, token=TOKEN, pagination="last_id", page_size=2) as sandbox:
         yield sandbox
 
 
@@ -101,7 +100,7 @@ def test_a_standard_header_is_shown_on_one_line_without_the_token(api, name):
 
 def test_at_most_three_pages_are_read(paged):
     paged.servers = make_servers(9)
-    found = report(paged, pagination=PAGING)
+    found = report(paged, pagination="last_id")
     assert len(paged.requests) == 3
     assert found["servers"] == 6
     assert found["has_more"] is True
@@ -109,7 +108,7 @@ def test_at_most_three_pages_are_read(paged):
 
 TWO_PAGES = yaml.safe_load("""
 - [none, {error_code: incomplete_listing, as_documented: true, has_more: true}]
-- [cursor, {error_code: null, servers: 3, has_more: false}]
+- [last_id, {error_code: null, servers: 3, has_more: false}]
 """)
 
 
@@ -129,7 +128,7 @@ ON_PAGE_2 = yaml.safe_load("""
 @pytest.mark.parametrize(("fault", "status"), ON_PAGE_2)
 def test_the_status_is_that_of_the_last_response_and_the_token_was_accepted(paged, fault, status):
     paged.fail(Fault(**fault), page=2)
-    found = report(paged, pagination=PAGING)
+    found = report(paged, pagination="last_id")
     assert found["status"] == status
     assert found["token"] == "accepted"
 

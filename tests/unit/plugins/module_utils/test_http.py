@@ -251,21 +251,6 @@ def test_a_request_asks_for_json_that_may_be_compressed(sandbox):
 
 
 @pytest.mark.parametrize(
-    ("header", "target"),
-    [
-        ("", ""),
-        ("<https://h/a?b=1>; rel=next", "https://h/a?b=1"),
-        ('<a>; rel="prev NEXT"', "a"),
-        ('<a>; rel="nextpage"', ""),
-        ('<a>; rev="next"', ""),
-        ('<a>; rel="next"; anchor="/other", <b>; rel="next", <c>; rel="last"', "b"),
-    ],
-)
-def test_the_next_link_is_found_among_others(header, target):
-    assert _http.next_link(header) == target
-
-
-@pytest.mark.parametrize(
     ("code", "words"),
     [
         ("import no_such_library", "ModuleNotFoundError: No module named 'no_such_library'"),

@@ -87,7 +87,7 @@ def test_the_key_of_an_account_reveals_nothing():
     [
         {"base_url": "https://h2/api/v1"},
         {"api_token": "other"},
-        {"pagination": "cursor"},
+        {"pagination": "last_id"},
         {"pagination_parameter": "p"},
         {"allow_partial": True},
         {"verify": False},
