@@ -22,11 +22,6 @@ _OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
 _is_unicast_ipv4 = re.compile(
     rf"(?:22[0-3]|2[01][0-9]|1[0-9][0-9]|[1-9][0-9]?)(?:\.{_OCTET}){{3}}"
 ).fullmatch
-# Addresses that several networks can use (RFC 1918, RFC 6598, RFC 3927).
-is_private = re.compile(
-    r"10\.|172\.(?:1[6-9]|2[0-9]|3[01])\.|192\.168\."
-    r"|100\.(?:6[4-9]|[7-9][0-9]|1[01][0-9]|12[0-7])\.|169\.254\."
-).match
 # It never resolves (RFC 6761); the final dot keeps search domains away. Without ansible_host,
 # Ansible would connect to whatever the server's name resolves to.
 NO_ADDRESS = "no-usable-ipv4.invalid."

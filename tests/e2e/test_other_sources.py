@@ -74,7 +74,6 @@ all:
     same-1: {ansible_ssh_host: 203.0.113.1, ansible_connection: local}
     moved-1: {ansible_host: 192.0.2.9}
     password-1: {ansible_host: 203.0.113.1, ansible_password: x}
-    composed-1: {ansible_host: 203.0.113.1}
     vault-1:
       ansible_host: !vault |
         $ANSIBLE_VAULT;1.1;AES256
@@ -96,11 +95,6 @@ def test_only_a_machine_with_the_same_address_is_one_host(sources, tmp_path):
     vault = "The host vault-1 has ansible_host, and the server has 203.0.113.1: "
     api = sources.serve("vault-1")
     sources.add("vault", api, hosts=["vault-1_srv_1"], warns=vault)
-    composed = "and the server has 203.0.113.1: without ansible_host, they would be one host."
-    compose = {"ansible_host": "server_management_ipv4"}
-    api = sources.serve("composed-1")
-    hosts = ["composed-1_srv_1"]
-    sources.add("composed", api, hosts=hosts, warns=composed, compose=compose)
     sources.check("-i", static)
 
 
