@@ -429,9 +429,6 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
                 f"the account has {count}.",
                 "Check statuses, regions, plans and filters.",
             )
-        if expressions and self.get_option("hostnames"):
-            for host in hosts:
-                host.preferences = expressions.preferences(host)
         return hosts
 
     def _select(self, account: list[Server]) -> list[Server]:
@@ -499,13 +496,16 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         of a group, naming and composing are repeated without that name. Other names can make
         expressions return other groups, so the number of attempts is limited.
         """
-        preferences = [(host.server, host.preferences) for host in hosts]
+        servers = [host.server for host in hosts]
+        preferences = {}
+        if expressions and self.get_option("hostnames"):
+            preferences = {host.server.id: expressions.preferences(host) for host in hosts}
         others = self.inventory.hosts
         extensions = setting("YAML_FILENAME_EXTENSIONS") or ()
         rules = NameRules(reserved.groups, reserved.prefixes, others, existing.obstacle, extensions)
         clashing = set[str]()
         for _attempt in range(3):
-            naming = assign_names(preferences, rules)
+            naming = assign_names(servers, rules, preferences)
             for host in hosts:
                 host.name = naming.names[host.server.id]
             hosts.sort(key=lambda host: host.name)

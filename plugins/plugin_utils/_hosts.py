@@ -62,9 +62,8 @@ RESERVED_VARIABLES = frozenset(
 class Host:
     """The host that will be added to the inventory for a server, under ``name``.
 
-    ``address`` is the API's, or empty if that is not usable. ``preferences`` are the names that the
-    host should have, the best one first; unusable ones are empty. ``replaced`` are the variables
-    that ``compose`` has set to something that is not an address.
+    ``address`` is the API's, or empty if that is not usable. ``replaced`` are the variables that
+    ``compose`` has set to something that is not an address.
     """
 
     server: Server
@@ -72,7 +71,6 @@ class Host:
     groups: list[str] = field(default_factory=list)
     name: str = ""
     address: str = ""
-    preferences: list[str] = field(default_factory=list)
     replaced: set[str] = field(default_factory=set)
 
 
@@ -111,11 +109,7 @@ def hosts_from(
         if not (is_usable and _is_unicast_ipv4(address)):
             address = ""
         variables["ansible_host"] = address or NO_ADDRESS
-        host = Host(server, variables, address=address)
-        # A missing name is reported with the other fields that are missing.
-        if "name" in server.fields:
-            host.preferences.append(server.text("name"))
-        hosts.append(host)
+        hosts.append(Host(server, variables, address=address))
     return hosts
 
 

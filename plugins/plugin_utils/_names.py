@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import socket
 from collections import Counter
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..module_utils._errors import OptionError
@@ -20,6 +20,8 @@ from ..module_utils._text import as_word, first_of
 # that group_by leaves out can be made by the file of another account.
 GROUPS_OF_ANSIBLE = dict.fromkeys(("all", "ungrouped"), "of Ansible")
 PREFIXES_OF_FIELDS = dict.fromkeys(GROUP_FIELDS.values(), "of group_by")
+# Those of an inventory file with default options, if nothing is known about other sources.
+_GROUPS = {**GROUPS_OF_ANSIBLE, "server_management": "of the option group"}
 
 _LOCALHOSTS = {
     "localhost", "localhost.localdomain", "localhost4", "localhost4.localdomain4", "localhost6",
@@ -53,7 +55,7 @@ Obstacle = Callable[[str, Server], "Reason | None"]
 
 
 class NameRules:
-    """Rules for the names of hosts.
+    """Rules for the names of hosts; by default, those of an inventory file with default options.
 
     ``groups`` has the names of groups, and ``prefixes`` the beginnings of the names that groups
     could get, each with the words that say whose group it is. ``hosts`` are the names of the hosts
@@ -64,8 +66,8 @@ class NameRules:
 
     def __init__(
         self,
-        groups: Mapping[str, str],
-        prefixes: Mapping[str, str],
+        groups: Mapping[str, str] = _GROUPS,
+        prefixes: Mapping[str, str] = PREFIXES_OF_FIELDS,
         hosts: Container[str] = (),
         obstacle: Obstacle = lambda _name, _server: None,
         variable_files: Iterable[str] = (),
@@ -79,7 +81,7 @@ class NameRules:
         further = [f".{name.lstrip('.').lower()}" for name in variable_files if name]
         self._extensions = (*_VARIABLE_FILES, *further)
 
-    def candidates(self, server: Server, preferences: list[str]) -> Iterator[str]:
+    def candidates(self, server: Server, preferences: Sequence[str]) -> Iterator[str]:
         """Yield the preferences, the first one with the id, and the id; empty if not usable.
 
         For example, those of srv_1 with the preferences "", "all" and "www" are "", "", "www",
@@ -181,10 +183,13 @@ class Naming(NamedTuple):
             yield " ".join(filter(None, dict.fromkeys(sentences)))
 
 
-def assign_names(preferences: Collection[tuple[Server, list[str]]], rules: NameRules) -> Naming:
+def assign_names(
+    servers: Collection[Server], rules: NameRules, preferences: Mapping[str, Sequence[str]]
+) -> Naming:
     """Give each server the first of its candidates that is usable and that no other server wants.
 
-    ``preferences`` has each server with the names that it should have, the best one first.
+    ``preferences`` has, by the id of a server, the names that it should have, the best one first;
+    by default, that is the server's name.
 
     In each round, all servers without a name propose their next candidate. A name that several
     servers have proposed, in this round or before, goes to none of them, so that the order of the
@@ -192,9 +197,14 @@ def assign_names(preferences: Collection[tuple[Server, list[str]]], rules: NameR
     "web_srv_1": the hosts are srv_1, web_srv_2 and web_srv_1. Raises OptionError if a server has no
     candidate left.
     """
+    wanted: dict[str, Sequence[str]] = {}
+    for server in servers:
+        # A missing name is reported with the other fields that are missing.
+        wanted[server.id] = [server.text("name")] if "name" in server.fields else []
+    wanted.update(preferences)
     names: dict[str, str] = {}
     uses: Counter[str] = Counter()  # how many servers have proposed a name
-    unnamed = [(server, rules.candidates(server, texts)) for server, texts in preferences]
+    unnamed = [(server, rules.candidates(server, wanted[server.id])) for server in servers]
     while unnamed:
         proposals = []
         for server, candidates in unnamed:
@@ -212,10 +222,10 @@ def assign_names(preferences: Collection[tuple[Server, list[str]]], rules: NameR
                 names[server.id] = name
         unnamed = [each for each in unnamed if each[0].id not in names]
     renamed = []
-    for server, texts in preferences:
-        first = _first(texts)
+    for server in servers:
+        first = _first(wanted[server.id])
         name = names[server.id]
-        if texts and first != name:
+        if wanted[server.id] and first != name:
             reason = rules.explain(server, first, name)
             renamed.append(Renamed(server, name, reason))
     return Naming(names, renamed)

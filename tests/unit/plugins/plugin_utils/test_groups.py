@@ -46,7 +46,7 @@ def details_of(options, name):
     """Return why the host of a server does not have this name, or nothing if it has."""
     names = names_with(options)
     rules = NameRules(names.groups, names.prefixes)
-    naming = assign_names([(Server("i-1", {}), [name])], rules)
+    naming = assign_names([Server("i-1", {"name": name})], rules, {})
     return "".join(renamed.reason.details for renamed in naming.renamed)
 
 

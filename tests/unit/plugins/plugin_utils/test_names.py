@@ -30,10 +30,7 @@ def assign(account, taken=(), groups=GROUPS, **fields):
 
     Other sources have the hosts in ``taken``; of these, "merged" and "plan_b" can be servers.
     """
-    preferences = []
-    for server_id, texts in account.items():
-        server = Server(server_id, fields)
-        preferences.append((server, texts))
+    servers = [Server(server_id, fields) for server_id in account]
 
     def obstacle(name, server):
         if name in taken and name not in MERGED:
@@ -45,7 +42,7 @@ def assign(account, taken=(), groups=GROUPS, **fields):
     rules = NameRules(
         groups, PREFIXES_OF_FIELDS, hosts=taken, obstacle=obstacle, variable_files=extensions
     )
-    return assign_names(preferences, rules)
+    return assign_names(servers, rules, account)
 
 
 def name_of(*preferences, **options):
