@@ -520,7 +520,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             reserved.add(groups)  # the rules read them from there
         raise OptionError(
             f"keyed_groups: creates groups with the names of hosts: {summarise(clashing)}.",
-            "Set prefix.",
+            "Change prefix or parent_group, which renames the groups.",
         )
 
     def _show_servers(self, account: list[Server], naming: Naming) -> None:

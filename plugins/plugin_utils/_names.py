@@ -36,11 +36,27 @@ _LONGEST = 253  # of a name in DNS
 _SHOWN = 3  # servers that a message names
 
 
+# Whose group has a name, and what frees the name for a host, apart from other hostnames.
+OF_ANOTHER_SOURCE = "of another source"
+OF_KEYED_GROUPS = "of keyed_groups"
+_WAYS_OUT = {
+    OF_ANOTHER_SOURCE: ", or rename the group there",
+    "of the option group": ", or rename the group",
+    "of the option groups": ", or rename the group",
+    "of the option keyed_groups": ", or rename the parent_group",
+    OF_KEYED_GROUPS: ", or change prefix or parent_group in keyed_groups, which renames its groups",
+}
+
+
 class Reason(NamedTuple):
-    """Why a server does not have a name: ``kind`` follows "because", ``details`` are sentences."""
+    """Why a server does not have a name, and what to do.
+
+    ``kind`` follows "because"; ``details`` and ``advice`` are sentences.
+    """
 
     kind: str
     details: str = ""
+    advice: str = ""
 
     def __str__(self) -> str:
         return f"{self.kind}. {self.details}".rstrip()
@@ -120,7 +136,7 @@ class NameRules:
             name = f"{start}_{end}"
         return name
 
-    def _problem(self, name: str, server: Server) -> Reason | None:  # noqa: PLR0911  # a ladder
+    def _problem(self, name: str, server: Server) -> Reason | None:
         """Return why a server must not have a name, whatever other hosts there are."""
         if not name:
             return Reason("a host name can't be empty")
@@ -138,12 +154,17 @@ class NameRules:
         if name in self._hosts:
             return None
         if name in self._groups:
-            return Reason(GROUP, f"{name} is a group {self._groups[name]}.")
+            owner = self._groups[name]
+            sentence = f"{name} is a group {owner}."
         # Groups can't have hyphens and dots in their names.
-        if name.startswith(self._starts) and "-" not in name and "." not in name:
+        elif name.startswith(self._starts) and "-" not in name and "." not in name:
             start = next(filter(name.startswith, self._starts))
-            return Reason(GROUP, f"Groups {self._prefixes[start]} start with {start}.")
-        return None
+            owner = self._prefixes[start]
+            sentence = f"Groups {owner} start with {start}."
+        else:
+            return None
+        way_out = _WAYS_OUT.get(owner, "")
+        return Reason(GROUP, sentence, f"Set hostnames to give hosts other names{way_out}.")
 
 
 class Renamed(NamedTuple):
@@ -179,6 +200,7 @@ class Naming(NamedTuple):
             shown = first_of(list(map(str, renamed)), _SHOWN)
             sentences = [f"{start}, because {kind}: {shown}."]
             sentences += [each.reason.details for each in renamed[:_SHOWN]]
+            sentences += [each.reason.advice for each in renamed[:_SHOWN]]
             # Several servers can have the same details.
             yield " ".join(filter(None, dict.fromkeys(sentences)))
 
@@ -213,7 +235,8 @@ def assign_names(
                 raise OptionError(
                     f"hostnames: no name is left for the server {as_word(server.id)}: no host can "
                     "have its names and its id, or other hosts or groups have them.",
-                    "Set hostnames to other expressions, or prefix in keyed_groups.",
+                    "Set hostnames to give hosts other names, or change prefix in keyed_groups, "
+                    "which renames its groups.",
                 )
             proposals.append((server, name))
             uses[name] += 1

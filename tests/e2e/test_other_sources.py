@@ -51,7 +51,9 @@ def test_a_host_with_the_name_of_a_group_is_merged(source, sources, tmp_path):
     warns = (
         "2 servers do not have their preferred names, because groups have or could get the same "
         "name: nginx (srv_3) is nginx_srv_3, proxies (srv_5) is proxies_srv_5. nginx is a group of "
-        "keyed_groups: give it a prefix. proxies is a group of another source.",
+        "keyed_groups. proxies is a group of another source. Set hostnames to give hosts other "
+        "names, or change prefix or parent_group in keyed_groups, which renames its groups. Set "
+        "hostnames to give hosts other names, or rename the group there.",
         "Groups can't be added, because a host of another source or this machine has the same "
         "name: bastion, haproxy.",
     )
