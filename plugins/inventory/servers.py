@@ -84,10 +84,9 @@ options:
         letters, digits and underscores that start like a group that this source could make, such
         as C(status_stopped), count as names of groups.
       - The name of another account's server is not used, nor that of a host for which another
-        source sets an address, a connection plugin or a password. If all these addresses are the
-        C(ipv4) of the server, they are one host, whatever its connection and password are. This
-        does not apply to private addresses, to addresses that several servers have, or if
-        O(compose) sets an address.
+        source sets an address, a connection plugin or a password. If all these addresses are plain
+        text and the usable C(ipv4) of the server, they are one host, whatever its connection and
+        password are.
       - There is one warning for each reason why hosts do not have their first name, or an error if
         O(strict=true). A server for which no name is left is always an error.
     type: list
@@ -371,8 +370,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         listing = self._listing(connection, use_cache)
         hosts = self._hosts(listing, connection, expressions)
         group_hosts(hosts, reserved.common_group, self.get_option("group_by"))
-        composed = self.get_option("compose") or {}
-        existing = ExistingHosts(inventory, connection.root_url, hosts, composed)
+        existing = ExistingHosts(inventory, connection.root_url, hosts)
         naming = self._name_and_compose(hosts, reserved, expressions, existing)
         if self.display.verbosity >= _EACH_SERVER:
             self._show_servers(listing.servers, naming)
@@ -431,9 +429,6 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
                 f"the account has {count}.",
                 "Check statuses, regions, plans and filters.",
             )
-        if expressions and self.get_option("hostnames"):
-            for host in hosts:
-                host.preferences = expressions.preferences(host)
         return hosts
 
     def _select(self, account: list[Server]) -> list[Server]:
@@ -501,13 +496,16 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         of a group, naming and composing are repeated without that name. Other names can make
         expressions return other groups, so the number of attempts is limited.
         """
-        preferences = [(host.server, host.preferences) for host in hosts]
+        servers = [host.server for host in hosts]
+        preferences = {}
+        if expressions and self.get_option("hostnames"):
+            preferences = {host.server.id: expressions.preferences(host) for host in hosts}
         others = self.inventory.hosts
         extensions = setting("YAML_FILENAME_EXTENSIONS") or ()
         rules = NameRules(reserved.groups, reserved.prefixes, others, existing.obstacle, extensions)
         clashing = set[str]()
         for _attempt in range(3):
-            naming = assign_names(preferences, rules)
+            naming = assign_names(servers, rules, preferences)
             for host in hosts:
                 host.name = naming.names[host.server.id]
             hosts.sort(key=lambda host: host.name)
@@ -522,7 +520,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             reserved.add(groups)  # the rules read them from there
         raise OptionError(
             f"keyed_groups: creates groups with the names of hosts: {summarise(clashing)}.",
-            "Set prefix.",
+            "Change prefix or parent_group, which renames the groups.",
         )
 
     def _show_servers(self, account: list[Server], naming: Naming) -> None:

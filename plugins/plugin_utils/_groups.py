@@ -17,9 +17,13 @@ from ..module_utils._models import GROUP_FIELDS
 from ..module_utils._options import GetOption
 from ..module_utils._text import Show, as_word, summarise
 from ._hosts import Host
-from ._names import GROUPS_OF_ANSIBLE, PREFIXES_OF_FIELDS, is_localhost
-
-_MADE = "of keyed_groups: give it a prefix"
+from ._names import (
+    GROUPS_OF_ANSIBLE,
+    OF_ANOTHER_SOURCE,
+    OF_KEYED_GROUPS,
+    PREFIXES_OF_FIELDS,
+    is_localhost,
+)
 
 
 @lru_cache(maxsize=1024)
@@ -37,7 +41,7 @@ class ReservedNames:
 
     def __init__(self, get_option: GetOption, existing: Iterable[str]) -> None:
         self.common_group = safe_group_name(get_option("group"))
-        self.groups = {**dict.fromkeys(existing, "of another source"), **GROUPS_OF_ANSIBLE}
+        self.groups = {**dict.fromkeys(existing, OF_ANOTHER_SOURCE), **GROUPS_OF_ANSIBLE}
         self.prefixes = dict(PREFIXES_OF_FIELDS)
         # The groups that are in the inventory file itself, each with its option.
         self._written = [("group", get_option("group"))]
@@ -51,9 +55,9 @@ class ReservedNames:
             start = safe_group_name(f"{prefix}{separator}")
             default = entry.get("default_value")
             if start:
-                self.prefixes[start] = "of keyed_groups"
+                self.prefixes[start] = OF_KEYED_GROUPS
             elif default:
-                self.groups[safe_group_name(str(default))] = _MADE
+                self.groups[safe_group_name(str(default))] = OF_KEYED_GROUPS
             parent = str(entry.get("parent_group") or "")
             if parent and "{" not in parent:
                 self._written.append(("keyed_groups", parent))
@@ -63,7 +67,7 @@ class ReservedNames:
     def add(self, names: Iterable[str]) -> None:
         """Add the names of groups that were created from values."""
         for name in names:
-            self.groups.setdefault(name, _MADE)
+            self.groups.setdefault(name, OF_KEYED_GROUPS)
 
     def check_written(self, other_hosts: Collection[str], warn: Show) -> None:
         """Raise OptionError if a group in the inventory file can't have its name.

@@ -22,11 +22,6 @@ _OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
 _is_unicast_ipv4 = re.compile(
     rf"(?:22[0-3]|2[01][0-9]|1[0-9][0-9]|[1-9][0-9]?)(?:\.{_OCTET}){{3}}"
 ).fullmatch
-# Addresses that several networks can use (RFC 1918, RFC 6598, RFC 3927).
-is_private = re.compile(
-    r"10\.|172\.(?:1[6-9]|2[0-9]|3[01])\.|192\.168\."
-    r"|100\.(?:6[4-9]|[7-9][0-9]|1[01][0-9]|12[0-7])\.|169\.254\."
-).match
 # It never resolves (RFC 6761); the final dot keeps search domains away. Without ansible_host,
 # Ansible would connect to whatever the server's name resolves to.
 NO_ADDRESS = "no-usable-ipv4.invalid."
@@ -67,9 +62,8 @@ RESERVED_VARIABLES = frozenset(
 class Host:
     """The host that will be added to the inventory for a server, under ``name``.
 
-    ``address`` is the API's, or empty if that is not usable. ``preferences`` are the names that the
-    host should have, the best one first; unusable ones are empty. ``replaced`` are the variables
-    that ``compose`` has set to something that is not an address.
+    ``address`` is the API's, or empty if that is not usable. ``replaced`` are the variables that
+    ``compose`` has set to something that is not an address.
     """
 
     server: Server
@@ -77,7 +71,6 @@ class Host:
     groups: list[str] = field(default_factory=list)
     name: str = ""
     address: str = ""
-    preferences: list[str] = field(default_factory=list)
     replaced: set[str] = field(default_factory=set)
 
 
@@ -116,11 +109,7 @@ def hosts_from(
         if not (is_usable and _is_unicast_ipv4(address)):
             address = ""
         variables["ansible_host"] = address or NO_ADDRESS
-        host = Host(server, variables, address=address)
-        # A missing name is reported with the other fields that are missing.
-        if "name" in server.fields:
-            host.preferences.append(server.text("name"))
-        hosts.append(host)
+        hosts.append(Host(server, variables, address=address))
     return hosts
 
 

@@ -10,7 +10,6 @@ Everything that can fail comes before anything is added.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -22,7 +21,7 @@ from ansible.utils.vars import combine_vars
 from ..module_utils._models import Server
 from ..module_utils._text import as_word, is_plain
 from ._ansible import is_encrypted, tagger, trust_plain
-from ._hosts import Host, is_address, is_private
+from ._hosts import Host, is_address
 from ._names import TAKEN, Reason
 
 # ansible_ssh_host, ansible_become_password and the like: each connection plugin has its own names.
@@ -42,23 +41,13 @@ _added: WeakKeyDictionary[AnsibleHost, tuple[str, Server]] = WeakKeyDictionary()
 class ExistingHosts:
     """The hosts that are in the inventory already.
 
-    ``root_url`` is that of the account; ``hosts`` are those of its servers; ``composed`` are the
-    names of the variables that the inventory file composes.
+    ``root_url`` is that of the account; ``hosts`` are those of its servers.
     """
 
-    def __init__(
-        self, inventory: Any, root_url: str, hosts: Iterable[Host], composed: Iterable[str]
-    ) -> None:
+    def __init__(self, inventory: Any, root_url: str, hosts: Iterable[Host]) -> None:
         self._hosts: Mapping[str, AnsibleHost] = inventory.hosts
         self._root_url = root_url
-        # The address of each server, by its id, if no other machine can have it.
-        self._addresses: dict[str, str] = {}
-        if any(map(_is_address_name, composed)):
-            return
-        uses = Counter(host.address for host in hosts)
-        for host in hosts:
-            if host.address and uses[host.address] == 1 and not is_private(host.address):
-                self._addresses[host.server.id] = host.address
+        self._addresses = {host.server.id: host.address for host in hosts}
 
     def remember(self, name: str, server: Server) -> None:
         """Remember the server of a host, which Ansible has added."""
@@ -73,9 +62,9 @@ class ExistingHosts:
         """Return why a server can't be the host with a name, and the way out; None if it can.
 
         It can't if that is another server, or another source's host with an address, a connection
-        plugin or a password, which a server must not get or replace. A host with the address of the
-        server is that server, however it is connected. Any other host of another source is merged
-        with the server.
+        plugin or a password, which a server must not get or replace. A host whose addresses are all
+        that of the server is that server, however it is connected. Any other host of another source
+        is merged with the server.
         """
         host = self._hosts.get(name)
         if not host:
@@ -88,18 +77,19 @@ class ExistingHosts:
             is_same = root_url == self._root_url and added.id == server.id and len(times) <= 2
             return None if is_same else _OTHER_SERVER
         variables = variables_of(host, {})
-        names = sorted(filter(_is_of_connection, variables))
-        addresses = {_text(variables[key]) for key in filter(_is_address_name, names)}
-        own_address = self._addresses.get(server.id)
-        if not names or addresses == {own_address}:
+        in_the_way = sorted(filter(_is_of_connection, variables))
+        addresses = {_text(variables[key]) for key in filter(_is_address_name, in_the_way)}
+        usable = self._addresses.get(server.id)  # empty if the server has none
+        is_same = bool(usable) and addresses == {usable}
+        if is_same or not in_the_way:
             return None
-        shown = [_shown(key, variables[key]) for key in names]
+        shown = [_shown(key, variables[key]) for key in in_the_way]
         sentence = f"The host {name} has {' and '.join(shown)}"
         if addresses:
             address = server.text("ipv4")
             sentence += f", and the server has {as_word(address) if address else 'no ipv4'}"
-        way_out = f"without {' and '.join(names)}"
-        if addresses and own_address:
+        way_out = f"without {' and '.join(in_the_way)}"
+        if addresses and usable:
             way_out = f"with the same address, or {way_out}"
         return Reason(TAKEN, f"{sentence}: {way_out}, they would be one host.")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import socket
 from collections import Counter
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..module_utils._errors import OptionError
@@ -20,6 +20,8 @@ from ..module_utils._text import as_word, first_of
 # that group_by leaves out can be made by the file of another account.
 GROUPS_OF_ANSIBLE = dict.fromkeys(("all", "ungrouped"), "of Ansible")
 PREFIXES_OF_FIELDS = dict.fromkeys(GROUP_FIELDS.values(), "of group_by")
+# Those of an inventory file with default options, if nothing is known about other sources.
+_GROUPS = {**GROUPS_OF_ANSIBLE, "server_management": "of the option group"}
 
 _LOCALHOSTS = {
     "localhost", "localhost.localdomain", "localhost4", "localhost4.localdomain4", "localhost6",
@@ -34,11 +36,27 @@ _LONGEST = 253  # of a name in DNS
 _SHOWN = 3  # servers that a message names
 
 
+# Whose group has a name, and what frees the name for a host, apart from other hostnames.
+OF_ANOTHER_SOURCE = "of another source"
+OF_KEYED_GROUPS = "of keyed_groups"
+_WAYS_OUT = {
+    OF_ANOTHER_SOURCE: ", or rename the group there",
+    "of the option group": ", or rename the group",
+    "of the option groups": ", or rename the group",
+    "of the option keyed_groups": ", or rename the parent_group",
+    OF_KEYED_GROUPS: ", or change prefix or parent_group in keyed_groups, which renames its groups",
+}
+
+
 class Reason(NamedTuple):
-    """Why a server does not have a name: ``kind`` follows "because", ``details`` are sentences."""
+    """Why a server does not have a name, and what to do.
+
+    ``kind`` follows "because"; ``details`` and ``advice`` are sentences.
+    """
 
     kind: str
     details: str = ""
+    advice: str = ""
 
     def __str__(self) -> str:
         return f"{self.kind}. {self.details}".rstrip()
@@ -53,7 +71,7 @@ Obstacle = Callable[[str, Server], "Reason | None"]
 
 
 class NameRules:
-    """Rules for the names of hosts.
+    """Rules for the names of hosts; by default, those of an inventory file with default options.
 
     ``groups`` has the names of groups, and ``prefixes`` the beginnings of the names that groups
     could get, each with the words that say whose group it is. ``hosts`` are the names of the hosts
@@ -64,8 +82,8 @@ class NameRules:
 
     def __init__(
         self,
-        groups: Mapping[str, str],
-        prefixes: Mapping[str, str],
+        groups: Mapping[str, str] = _GROUPS,
+        prefixes: Mapping[str, str] = PREFIXES_OF_FIELDS,
         hosts: Container[str] = (),
         obstacle: Obstacle = lambda _name, _server: None,
         variable_files: Iterable[str] = (),
@@ -79,7 +97,7 @@ class NameRules:
         further = [f".{name.lstrip('.').lower()}" for name in variable_files if name]
         self._extensions = (*_VARIABLE_FILES, *further)
 
-    def candidates(self, server: Server, preferences: list[str]) -> Iterator[str]:
+    def candidates(self, server: Server, preferences: Sequence[str]) -> Iterator[str]:
         """Yield the preferences, the first one with the id, and the id; empty if not usable.
 
         For example, those of srv_1 with the preferences "", "all" and "www" are "", "", "www",
@@ -118,7 +136,7 @@ class NameRules:
             name = f"{start}_{end}"
         return name
 
-    def _problem(self, name: str, server: Server) -> Reason | None:  # noqa: PLR0911  # a ladder
+    def _problem(self, name: str, server: Server) -> Reason | None:
         """Return why a server must not have a name, whatever other hosts there are."""
         if not name:
             return Reason("a host name can't be empty")
@@ -136,12 +154,17 @@ class NameRules:
         if name in self._hosts:
             return None
         if name in self._groups:
-            return Reason(GROUP, f"{name} is a group {self._groups[name]}.")
+            owner = self._groups[name]
+            sentence = f"{name} is a group {owner}."
         # Groups can't have hyphens and dots in their names.
-        if name.startswith(self._starts) and "-" not in name and "." not in name:
+        elif name.startswith(self._starts) and "-" not in name and "." not in name:
             start = next(filter(name.startswith, self._starts))
-            return Reason(GROUP, f"Groups {self._prefixes[start]} start with {start}.")
-        return None
+            owner = self._prefixes[start]
+            sentence = f"Groups {owner} start with {start}."
+        else:
+            return None
+        way_out = _WAYS_OUT.get(owner, "")
+        return Reason(GROUP, sentence, f"Set hostnames to give hosts other names{way_out}.")
 
 
 class Renamed(NamedTuple):
@@ -177,14 +200,18 @@ class Naming(NamedTuple):
             shown = first_of(list(map(str, renamed)), _SHOWN)
             sentences = [f"{start}, because {kind}: {shown}."]
             sentences += [each.reason.details for each in renamed[:_SHOWN]]
+            sentences += [each.reason.advice for each in renamed[:_SHOWN]]
             # Several servers can have the same details.
             yield " ".join(filter(None, dict.fromkeys(sentences)))
 
 
-def assign_names(preferences: Collection[tuple[Server, list[str]]], rules: NameRules) -> Naming:
+def assign_names(
+    servers: Collection[Server], rules: NameRules, preferences: Mapping[str, Sequence[str]]
+) -> Naming:
     """Give each server the first of its candidates that is usable and that no other server wants.
 
-    ``preferences`` has each server with the names that it should have, the best one first.
+    ``preferences`` has, by the id of a server, the names that it should have, the best one first;
+    by default, that is the server's name.
 
     In each round, all servers without a name propose their next candidate. A name that several
     servers have proposed, in this round or before, goes to none of them, so that the order of the
@@ -192,9 +219,14 @@ def assign_names(preferences: Collection[tuple[Server, list[str]]], rules: NameR
     "web_srv_1": the hosts are srv_1, web_srv_2 and web_srv_1. Raises OptionError if a server has no
     candidate left.
     """
+    wanted: dict[str, Sequence[str]] = {}
+    for server in servers:
+        # A missing name is reported with the other fields that are missing.
+        wanted[server.id] = [server.text("name")] if "name" in server.fields else []
+    wanted.update(preferences)
     names: dict[str, str] = {}
     uses: Counter[str] = Counter()  # how many servers have proposed a name
-    unnamed = [(server, rules.candidates(server, texts)) for server, texts in preferences]
+    unnamed = [(server, rules.candidates(server, wanted[server.id])) for server in servers]
     while unnamed:
         proposals = []
         for server, candidates in unnamed:
@@ -203,7 +235,8 @@ def assign_names(preferences: Collection[tuple[Server, list[str]]], rules: NameR
                 raise OptionError(
                     f"hostnames: no name is left for the server {as_word(server.id)}: no host can "
                     "have its names and its id, or other hosts or groups have them.",
-                    "Set hostnames to other expressions, or prefix in keyed_groups.",
+                    "Set hostnames to give hosts other names, or change prefix in keyed_groups, "
+                    "which renames its groups.",
                 )
             proposals.append((server, name))
             uses[name] += 1
@@ -212,10 +245,10 @@ def assign_names(preferences: Collection[tuple[Server, list[str]]], rules: NameR
                 names[server.id] = name
         unnamed = [each for each in unnamed if each[0].id not in names]
     renamed = []
-    for server, texts in preferences:
-        first = _first(texts)
+    for server in servers:
+        first = _first(wanted[server.id])
         name = names[server.id]
-        if texts and first != name:
+        if wanted[server.id] and first != name:
             reason = rules.explain(server, first, name)
             renamed.append(Renamed(server, name, reason))
     return Naming(names, renamed)

@@ -2,6 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
+import re
+
 import pytest
 import yaml
 
@@ -42,12 +44,12 @@ def names_with(text):
     return ReservedNames(options.get, ["static"])
 
 
-def details_of(options, name):
-    """Return why the host of a server does not have this name, or nothing if it has."""
+def reason_for(options, name):
+    """Return why the host of a server does not have this name, or None if it has."""
     names = names_with(options)
     rules = NameRules(names.groups, names.prefixes)
-    naming = assign_names([(Server("i-1", {}), [name])], rules)
-    return "".join(renamed.reason.details for renamed in naming.renamed)
+    naming = assign_names([Server("i-1", {"name": name})], rules, {})
+    return next((renamed.reason for renamed in naming.renamed), None)
 
 
 RESERVED = yaml.safe_load("""
@@ -69,7 +71,7 @@ RESERVED = yaml.safe_load("""
   - Groups of keyed_groups start with web.
 - - "keyed_groups: [{key: x, separator: '', default_value: web}]"
   - web
-  - "web is a group of keyed_groups: give it a prefix."
+  - web is a group of keyed_groups.
 - - "keyed_groups: [{key: x, prefix: p, parent_group: up}]"
   - up
   - up is a group of the option keyed_groups.
@@ -78,7 +80,27 @@ RESERVED = yaml.safe_load("""
 
 @pytest.mark.parametrize(("options", "name", "details"), RESERVED)
 def test_the_name_of_a_possible_group_is_reserved(options, name, details):
-    assert details_of(options, name) == details
+    assert reason_for(options, name).details == details
+
+
+WAYS_OUT = yaml.safe_load("""
+- ['{}', all, hostnames]
+- ['{}', status_running, hostnames]
+- ['{}', static, hostnames rename]
+- ['{}', my_servers, hostnames rename]
+- ['groups: {web: x}', web, hostnames rename]
+- ['keyed_groups: [{key: x, prefix: p, parent_group: up}]', up, hostnames rename parent_group]
+- ['keyed_groups: [{key: x, prefix: p}]', p_x, hostnames prefix parent_group renames]
+- - "keyed_groups: [{key: x, separator: '', default_value: web}]"
+  - web
+  - hostnames prefix parent_group renames
+""")
+
+
+@pytest.mark.parametrize(("options", "name", "words"), WAYS_OUT)
+def test_each_way_out_is_named(options, name, words):
+    advice = reason_for(options, name).advice
+    assert re.findall("hostnames|prefix|parent_group|renames?", advice) == words.split()
 
 
 FREE = yaml.safe_load("""
@@ -101,14 +123,14 @@ FREE = yaml.safe_load("""
 
 @pytest.mark.parametrize(("options", "name"), FREE)
 def test_another_name_is_free(options, name):
-    assert details_of(options, name) == ""
+    assert reason_for(options, name) is None
 
 
 def test_groups_that_expressions_have_made_are_reserved():
     names = names_with("groups: {web: x}")
     names.add(["web", "nginx"])
     assert names.groups["web"] == "of the option groups"
-    assert names.groups["nginx"] == "of keyed_groups: give it a prefix"
+    assert names.groups["nginx"] == "of keyed_groups"
 
 
 IMPOSSIBLE = yaml.safe_load("""

@@ -54,7 +54,6 @@ def warnings_about(hosts):
 
 def test_a_server_becomes_a_host_with_prefixed_variables():
     host = host_of({"name": "web", "ipv4": "192.0.2.1", "later": ["a", 1]})
-    assert host.preferences == ["web"]
     assert host.address == "192.0.2.1"
     assert host.variables == {
         "ansible_host": "192.0.2.1",
@@ -118,8 +117,6 @@ def test_a_missing_field_causes_one_warning():
         "The field created_at is missing or not text for 1 server: srv_1.",
         "No usable IPv4 address for 1 server: srv_1, so ansible_host is no-usable-ipv4.invalid.",
     ]
-    # Otherwise, there would be another one, about the name of the host.
-    assert host.preferences == []
 
 
 def test_an_address_of_compose_needs_none_of_the_api():

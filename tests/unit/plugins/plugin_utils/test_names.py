@@ -30,10 +30,7 @@ def assign(account, taken=(), groups=GROUPS, **fields):
 
     Other sources have the hosts in ``taken``; of these, "merged" and "plan_b" can be servers.
     """
-    preferences = []
-    for server_id, texts in account.items():
-        server = Server(server_id, fields)
-        preferences.append((server, texts))
+    servers = [Server(server_id, fields) for server_id in account]
 
     def obstacle(name, server):
         if name in taken and name not in MERGED:
@@ -45,7 +42,7 @@ def assign(account, taken=(), groups=GROUPS, **fields):
     rules = NameRules(
         groups, PREFIXES_OF_FIELDS, hosts=taken, obstacle=obstacle, variable_files=extensions
     )
-    return assign_names(preferences, rules)
+    return assign_names(servers, rules, account)
 
 
 def name_of(*preferences, **options):
@@ -231,7 +228,8 @@ def test_each_problem_names_what_the_first_three_servers_have_become():
         "name: web (s3) is d_s3, web (s4) is c_s4, web (s5) is b_s5 and 1 more. "
         "(d is not s3.) (c is not s4.) (b is not s5.)",
         "2 servers do not have their preferred names, because groups have or could get the same "
-        "name: web (s7) is s7, web (s8) is s8. Groups of group_by start with plan_.",
+        "name: web (s7) is s7, web (s8) is s8. Groups of group_by start with plan_. Set hostnames "
+        "to give hosts other names.",
     ]
 
 
