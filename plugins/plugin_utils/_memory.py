@@ -20,7 +20,7 @@ from jinja2 import Environment, nodes
 from jinja2.parser import Parser
 
 from ..module_utils._text import is_plain
-from ._hosts import RESERVED_VARIABLES
+from ._ansible import RESERVED_VARIABLES
 
 _ABSENT = object()  # instead of the value of a variable that does not exist
 
