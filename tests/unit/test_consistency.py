@@ -238,10 +238,9 @@ def test_each_plugin_was_added_in_the_first_release():
 
 
 @pytest.mark.parametrize("path", ["inventory/servers", *[f"modules/{name}" for name in MODULES]])
-def test_a_plugin_requires_the_lowest_versions(path):
-    python, requests = documentation(path, PLUGINS[path])["requirements"]
-    assert re.match(r"python >= 3\.10(?: \(|$)", python)
-    assert requests == "requests >= 2.28.0"
+def test_a_plugin_requires_python_and_requests(path):
+    requirements = documentation(path, PLUGINS[path])["requirements"]
+    assert [text.split()[0] for text in requirements] == ["python", "requests"]
 
 
 def test_the_filter_documents_its_arguments():
