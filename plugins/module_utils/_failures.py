@@ -212,6 +212,22 @@ def check_bundle(path: str, route: Route) -> None:
         )
 
 
+def check_key_log() -> None:
+    """Raise TLSFailed if TLS can't append its keys to the file that the environment names."""
+    path = os.path.expandvars(os.environ.get("SSLKEYLOGFILE", ""))  # as in urllib3
+    if not path:
+        return
+    try:
+        with open(path, "ab"):
+            pass
+    except OSError as error:
+        raise TLSFailed(
+            f"TLS can't write to {one_line(path)}, which the environment variable SSLKEYLOGFILE "
+            f"names: {str(error.strerror).lower()}.",
+            "Set the variable to a file that can be written, or remove it.",
+        ) from None
+
+
 def transport_error(
     error: Exception, route: Route, timeout: float, is_tls: bool = False
 ) -> CloudError:

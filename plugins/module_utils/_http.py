@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ._errors import CHECK_URL, CloudError, MalformedResponse
 from ._failures import (
     check_bundle,
+    check_key_log,
     invalid_url,
     is_handshake_timeout,
     no_connection,
@@ -47,6 +48,8 @@ class Http:
     def __init__(self, connection: Connection, trace: Show | None = None) -> None:
         self._connection = connection
         self._trace = trace
+        if connection.base_url.startswith("https:"):
+            check_key_log()  # first, because requests 2.32 opens the file when it is imported
         self._session = _new_session(connection)
 
     def send(self, request: Request, limit: int) -> Response:
