@@ -60,14 +60,11 @@ def check_account(
     except CloudError as error:
         failure = error
     servers, more = _received(pages)
-    requests = client.requests
-    if failure and requests and not client.last_response and not failure.was_sent:
-        requests -= 1
     report = {
         "versions": _versions(ansible),
         "token": _token(more is not None, failure),
         "error_code": failure.code if failure else None,
-        "requests": requests,
+        "requests": client.requests,
         **_describe_response(client.last_response, connection),
         **_describe_servers(servers, show_values),
         "has_more": more,

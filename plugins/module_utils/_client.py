@@ -82,7 +82,7 @@ class Client:
         self._warn_of_plain_http()
         self._next_report = time.monotonic() + _REPORT_INTERVAL
         try:
-            with closing(Http(self._connection, self._trace)) as self._http:
+            with closing(Http(self._connection, self._trace or _ignore)) as self._http:
                 return self._read_pages(pages)
         except CloudError as error:
             error.problem = redact(error.problem, self._connection.api_token)
@@ -161,13 +161,12 @@ class Client:
     def _attempt(self, request: Request, limit: int) -> Response:
         """Send a request once; raise CloudError unless its response is a success."""
         self.requests += 1
-        self.last_response = None
-        response = self._http.send(request, limit)
-        self.last_response = response
+        try:
+            response = self._http.send(request, limit)
+        finally:
+            self.last_response = self._http.last_response
         if response.status != request.success:
             raise status_error(response, request, self._connection)
-        if response.failure:
-            raise response.failure
         return response
 
     def _report_retry(self, error: CloudError, attempt: int, wait: float, took: float) -> None:

@@ -53,18 +53,16 @@ CHECK_URL = "Check base_url: the address of the API, without /api/v1."
 class CloudError(Exception):
     """Base class: ``problem`` says what was wrong, and ``next_step`` what to do.
 
-    ``status`` is the HTTP status, if there was one; ``code`` is stable, for scripts. ``api_down``
-    means that a further attempt may succeed, and that the last good listing may be used for a
-    while. ``retry_after`` is the number of seconds that the API asks to wait, if it does;
-    ``attempts`` how often a request was tried, and ``was_sent`` whether it was sent, although there
-    is no response.
+    ``status`` is the HTTP status, if there was one; ``code`` is stable, for scripts.
+    ``api_down`` means that a further attempt may succeed, and that the last good listing may be
+    used for a while. ``retry_after`` is the number of seconds that the API asks to wait, if it
+    does, and ``attempts`` how often a request was tried.
     """
 
     code = "error"
     api_down = False
     retry_after: float | None = None
     attempts = 1
-    was_sent = False
 
     def __init__(self, problem: str, next_step: str = "", status: int | None = None) -> None:
         super().__init__(problem, next_step, status)

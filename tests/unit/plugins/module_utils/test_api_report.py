@@ -3,7 +3,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 import json
-import sys
 
 import pytest
 import yaml
@@ -11,7 +10,7 @@ import yaml
 from ansible_collections.server_management.cloud.plugins.module_utils._options import VERSION
 from sandbox import Fault, Sandbox
 from sandbox.account import make_servers
-from support.modules import WEB, run, run_module
+from support.modules import WEB, run
 
 TOKEN = "t0ken-of-the-real-account"
 SERVER = {**WEB, "id": "srv_0a1b2c3d", "name": "customer-database", "ipv4": "203.0.113.7"}
@@ -181,19 +180,3 @@ def test_deviations_are_counted_without_values(api):
         "region is missing (1)",
         "status is not text (2)",
     ]
-
-
-# Nothing listens on port 9.
-@pytest.mark.parametrize(("port", "code"), [("9", "unreachable"), (None, "tls")])
-def test_without_a_connection_no_request_was_sent(api, port, code):
-    url = f"https://127.0.0.1:{port or api.port}"
-    result = run_module("api_info", {"base_url": url, "api_token": TOKEN}).result
-    assert result["error"]["code"] == code
-    assert result["report"]["requests"] == 0
-
-
-def test_without_the_library_requests_no_request_was_sent(api, monkeypatch):
-    monkeypatch.setitem(sys.modules, "requests", None)
-    found = report(api)
-    assert found["error_code"] == "missing_library"
-    assert found["requests"] == 0
