@@ -195,7 +195,7 @@ class Client:
 def _delay(error: CloudError, attempt: int) -> float | None:
     """Return the seconds to wait before the next attempt; None if none would help."""
     asked = error.retry_after or 0.0
-    if not error.api_down or asked > _LONGEST_WAIT:
+    if not error.is_temporary or asked > _LONGEST_WAIT:
         return None
     doublings = min(attempt - 1, 10)  # a large number of retries would overflow a float
     own = min(_LONGEST_WAIT, _FIRST_WAIT * 2.0**doublings)

@@ -115,7 +115,7 @@ class CacheEntry:
         try:
             return fetch()
         except CloudError as error:
-            if not self.grace or not error.api_down:
+            if not self.grace or not error.is_temporary:
                 raise
             stale = self._read()
             if stale is None or not self._is_within(stale, self.fresh + self.grace):

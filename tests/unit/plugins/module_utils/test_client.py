@@ -162,7 +162,7 @@ def test_a_status_is_more_important_than_an_error_of_its_body(read, sandbox, sta
     with pytest.raises(StatusError) as caught:
         read(sandbox, retries=3, timeout=0.3)
     assert caught.value.status == status
-    assert not caught.value.api_down
+    assert not caught.value.is_temporary
     assert "The response is" not in caught.value.message
     assert f": HTTP {status}, " in read.trace[0]
     assert read.client.last_response.status == status
