@@ -92,7 +92,7 @@ def _error_of_status(response: Response, request: Request, connection: Connectio
         url = shown_url(request, connection)
         problem = f"The API has no {request.subject} at {url} (HTTP 404)."
         return NotFound(problem, request.next_step, status)
-    if status == 407:
+    if status == 407 and response.route.proxy is not None:
         return no_access_to_proxy(response.route)
     if status == 429:
         problem = "The API is throttling requests (HTTP 429)."

@@ -194,6 +194,13 @@ def test_each_status_has_its_error_and_its_next_step(status, code, text):
     assert str(error) == text.format(status)
 
 
+def test_without_a_proxy_407_is_an_unexpected_status():
+    error = status_error(Response(407, {}, Route("https://h/things")), REQUEST, CONNECTION)
+    assert error.code == "unexpected_status"
+    assert "proxy" not in str(error)
+    assert error.next_step == "Look elsewhere."
+
+
 @pytest.mark.parametrize("status", [302, 400, 401, 403, 404, 407, 429, 503])
 def test_the_response_and_the_wait_are_quoted(status):
     error = error_of(status, b"over quota", {"Retry-After": "9"})
