@@ -476,11 +476,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     def _fetch(self, connection: Connection) -> Listing:
         from ..module_utils._client import Client
 
-        show = partial(self._show, 0)
-        trace = None
-        if self.display.verbosity >= _DETAILS:
-            trace = partial(self._show, _DETAILS)
-        client = Client(connection, self._warn, wait=show, progress=show, trace=trace)
+        client = Client(connection, self._report)
         started = time.monotonic()
         servers = client.list_servers()
         seconds = time.monotonic() - started
@@ -552,6 +548,13 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
     def _warn(self, text: str) -> None:
         self.display.warning(self._line(text))
+
+    def _report(self, level: str, text: str) -> None:
+        """Show what the client does."""
+        if level == "warning":
+            self._warn(text)
+        else:
+            self._show(_DETAILS if level == "trace" else 0, text)
 
     def _show(self, verbosity: int, text: str) -> None:
         """Show a line at this verbosity, always on standard error."""

@@ -65,7 +65,7 @@ class Http:
         self._session = _new_session(connection)
         import requests
 
-        settings: dict[str, Any] = self._session.merge_environment_settings(
+        settings: Any = self._session.merge_environment_settings(
             url, proxies={}, stream=True, verify=connection.verify, cert=None
         )
         if is_loopback(origin(url)[1]):

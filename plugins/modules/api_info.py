@@ -168,7 +168,7 @@ OPTIONS = {"show_values": {"type": "bool", "default": False}}
 def execute(task: Task) -> dict[str, Any]:
     """Check the account, and return the report with the failure, if there was one."""
     report, error = check_account(
-        task.connection, task.warn, task.ansible_version, task.params["show_values"]
+        task.connection, task.report, task.ansible_version, task.params["show_values"]
     )
     result: dict[str, Any] = {"works": error is None, "report": report}
     if error:
