@@ -419,7 +419,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             hosts = [host for host in hosts if not self._is_excluded(host, expressions)]
             if servers and not hosts:
                 self._warn(f"filters: no host is left; the account has {count}; -vvv shows why.")
-        line = f"{count} {listing.obtained}; {count_of(len(hosts), 'host')}"
+        line = f"{count} {listing.how_read}; {count_of(len(hosts), 'host')}"
         used = [option for option in (*SELECTING_OPTIONS, "filters") if self.get_option(option)]
         if used:
             line += f" after {' and '.join(used)}"
@@ -481,8 +481,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         servers = client.list_servers()
         seconds = time.monotonic() - started
         requests = count_of(client.requests, "request")
-        obtained = f"from {connection.root_url} in {seconds:.1f} s ({requests})"
-        return Listing(servers, obtained, client.is_partial)
+        how_read = f"from {connection.root_url} in {seconds:.1f} s ({requests})"
+        return Listing(servers, how_read, client.is_partial)
 
     def _name_and_compose(
         self,
