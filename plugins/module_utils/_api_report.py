@@ -16,13 +16,13 @@ from importlib import metadata
 from typing import Any
 from urllib.parse import parse_qsl
 
-from ._client import LIST_SERVERS, Client
+from ._client import LIST_SERVERS, Client, Report
 from ._envelope import Page
 from ._errors import CloudError, Forbidden, MalformedResponse, Unauthorized
 from ._models import FIELDS
 from ._options import VERSION, Connection
 from ._request import Response
-from ._text import Show, excerpt
+from ._text import excerpt
 
 # An object of JSON: a server, or a part of the report.
 Record = dict[str, Any]
@@ -52,11 +52,11 @@ _FORMS = {
 
 
 def check_account(
-    connection: Connection, warn: Show, ansible: str
+    connection: Connection, show: Report, ansible: str
 ) -> tuple[Record, CloudError | None]:
     """Read up to three pages, and return the report with the failure, if there was one."""
     pages: list[Page] = []
-    client = Client(connection._replace(retries=0), warn, keep_page=pages.append)
+    client = Client(connection._replace(retries=0), show, keep_page=pages.append)
     failure: CloudError | None = None
     try:
         client.list_servers(_MAX_REQUESTS)

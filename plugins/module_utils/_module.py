@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ansible.module_utils.basic import AnsibleModule, _load_params
 
-from ._client import Client
+from ._client import Client, Level
 from ._errors import CloudError, IncompleteListing, MissingLibrary, NotYetLive, OptionError
 from ._models import Server, describe_unusable
 from ._options import RULES, Connection, connection_from, resolve_options
@@ -38,7 +38,12 @@ class Task(NamedTuple):
 
     def list_servers(self) -> list[Server]:
         """Read the servers of the account, or a part of them if allow_partial is set."""
-        return Client(self.connection, self.warn, wait=self.warn).list_servers()
+        return Client(self.connection, self.report).list_servers()
+
+    def report(self, level: Level, text: str) -> None:
+        """Show warnings and long waits; a module has no other output."""
+        if level in ("warning", "wait"):
+            self.warn(text)
 
     def list_whole_account(self) -> list[Server]:
         """Read all servers of the account, and warn about fields that could not be used.

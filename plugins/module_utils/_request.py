@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from ._errors import CloudError
 from ._url import origin
 
 
@@ -52,13 +51,9 @@ class Route(NamedTuple):
 
 
 class Response(NamedTuple):
-    """A response, whatever its status.
-
-    ``failure``: why the body could not be read, which is empty then.
-    """
+    """A response, whatever its status."""
 
     status: int
     headers: Mapping[str, str]
-    body: bytes
     route: Route
-    failure: CloudError | None = None
+    body: bytes = b""

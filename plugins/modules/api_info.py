@@ -141,7 +141,7 @@ from ..module_utils._module import Task, failed_result, run
 
 def execute(task: Task) -> dict[str, Any]:
     """Check the account, and return the report with the failure, if there was one."""
-    report, error = check_account(task.connection, task.warn, task.ansible_version)
+    report, error = check_account(task.connection, task.report, task.ansible_version)
     result: dict[str, Any] = {"works": error is None, "report": report}
     if error:
         result.update(failed_result(error))

@@ -17,7 +17,6 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
     MalformedResponse,
     ServerFailed,
     StatusError,
-    Unauthorized,
     Unreachable,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
@@ -147,11 +146,28 @@ def test_no_connection_is_left_open(read, sandbox, fault):
     assert sandbox.open_connections == 0
 
 
-def test_a_status_is_more_important_than_an_error_of_its_body(read, sandbox):
-    sandbox.fail(Fault(status=401, cut="body"))
-    with pytest.raises(Unauthorized) as caught:
-        read(sandbox)
+BROKEN = yaml.safe_load("""
+- {cut: body}
+- {cut: body, end: reset}
+- {cut: body, end: hang}
+- {headers: {Content-Encoding: br}}
+- {headers: {Content-Encoding: gzip}}
+""")
+
+
+@pytest.mark.parametrize("status", [302, 401, 403, 404])
+@pytest.mark.parametrize("fault", BROKEN)
+def test_a_status_is_more_important_than_an_error_of_its_body(read, sandbox, status, fault):
+    sandbox.fail(Fault(status=status, location="/elsewhere", **fault))
+    with pytest.raises(StatusError) as caught:
+        read(sandbox, retries=3, timeout=0.3)
+    assert caught.value.status == status
+    assert not caught.value.is_temporary
     assert "The response is" not in caught.value.message
+    assert f": HTTP {status}, " in read.trace[0]
+    assert read.client.last_response.status == status
+    assert read.client.last_response.headers["Location"] == "/elsewhere"
+    assert len(sandbox.requests) == 1
 
 
 def test_a_response_without_a_content_type_is_named(read, sandbox):

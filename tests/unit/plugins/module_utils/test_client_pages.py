@@ -114,7 +114,7 @@ def test_a_listing_has_at_most_ten_thousand_pages(read, sandbox, monkeypatch):
 
     def send(_http, request, _limit):
         body = b'{"data": [{"id": "srv_%d"}], "has_more": true}' % next(numbers)
-        return Response(200, {}, body, Route(sandbox.url))
+        return Response(200, {}, Route(sandbox.url), body)
 
     monkeypatch.setattr(_http.Http, "send", send)
     with pytest.raises(MalformedResponse) as caught:
