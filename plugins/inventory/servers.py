@@ -289,7 +289,12 @@ from ..plugin_utils._config import (
     read_options,
     shown_path,
 )
-from ..plugin_utils._groups import ReservedNames, group_hosts, leave_out_groups
+from ..plugin_utils._groups import (
+    group_hosts,
+    leave_out_groups,
+    reserved_names,
+    safe_group_name,
+)
 from ..plugin_utils._hosts import (
     Host,
     hosts_from,
@@ -298,7 +303,7 @@ from ..plugin_utils._hosts import (
     variable_names,
 )
 from ..plugin_utils._inventory import ExistingHosts, add_groups, add_hosts
-from ..plugin_utils._names import NameRules, Naming, assign_names
+from ..plugin_utils._names import OF_KEYED_GROUPS, NameRules, Naming, assign_names
 
 if TYPE_CHECKING:
     from ..plugin_utils._expressions import Expressions
@@ -365,18 +370,18 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         check_token_file(connection, context.CLIARGS.get("inventory") or (), self._warn)
         inventory = self.inventory
         expressions = self._expressions()
-        reserved = ReservedNames(self.get_option, inventory.groups)
-        reserved.check_written(inventory.hosts, self._warn)
+        common_group = safe_group_name(self.get_option("group"))
+        groups, prefixes = reserved_names(self.get_option, inventory, self._warn)
         listing = self._listing(connection, use_cache)
         hosts = self._hosts(listing, connection, expressions)
-        group_hosts(hosts, reserved.common_group, self.get_option("group_by"))
+        group_hosts(hosts, common_group, self.get_option("group_by"))
         existing = ExistingHosts(inventory, connection.root_url, hosts)
-        naming = self._name_and_compose(hosts, reserved, expressions, existing)
+        naming = self._name_and_compose(hosts, groups, prefixes, expressions, existing)
         if self.display.verbosity >= _EACH_SERVER:
             self._show_servers(listing.servers, naming)
         if expressions:
             expressions.report(len(hosts), self._warn)
-        for problem in naming.problems():
+        for problem in naming.explain_renamed():
             self._complain(f"hostnames: {problem}")
         report_servers(hosts, self._warn)
         merged = existing.merged(host.name for host in hosts)
@@ -387,7 +392,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             set_host_key_aliases(hosts)
         parents = expressions.tree.added if expressions else ()
         kept_parents = leave_out_groups(hosts, parents, inventory.hosts, self._complain)
-        add_groups(inventory, hosts, reserved.common_group, kept_parents)
+        add_groups(inventory, hosts, common_group, kept_parents)
         add_hosts(inventory, hosts, existing)
 
     def _expressions(self) -> Expressions | None:
@@ -486,7 +491,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     def _name_and_compose(
         self,
         hosts: list[Host],
-        reserved: ReservedNames,
+        groups: dict[str, str],
+        prefixes: dict[str, str],
         expressions: Expressions | None,
         existing: ExistingHosts,
     ) -> Naming:
@@ -502,22 +508,22 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             preferences = {host.server.id: expressions.preferences(host) for host in hosts}
         others = self.inventory.hosts
         extensions = setting("YAML_FILENAME_EXTENSIONS") or ()
-        rules = NameRules(reserved.groups, reserved.prefixes, others, existing.obstacle, extensions)
         clashing = set[str]()
         for _attempt in range(3):
+            rules = NameRules(groups, prefixes, others, existing.obstacle, extensions)
             naming = assign_names(servers, rules, preferences)
             for host in hosts:
                 host.name = naming.names[host.server.id]
             hosts.sort(key=lambda host: host.name)
             if expressions is None:
                 return naming
-            groups = expressions.compose_all(hosts, self.inventory)
+            made = expressions.compose_all(hosts, self.inventory)
             # A group with the name of another source's host is left out later.
-            clashing = groups.intersection(naming.names.values()).difference(others)
+            clashing = made.intersection(naming.names.values()).difference(others)
             if not clashing:
                 expressions.apply()
                 return naming
-            reserved.add(groups)  # the rules read them from there
+            groups = {**dict.fromkeys(made, OF_KEYED_GROUPS), **groups}
         raise OptionError(
             f"keyed_groups: creates groups with the names of hosts: {summarise(clashing)}.",
             "Change prefix or parent_group, which renames the groups.",

@@ -188,7 +188,7 @@ class Naming(NamedTuple):
     names: dict[str, str]
     renamed: list[Renamed]
 
-    def problems(self) -> Iterator[str]:
+    def explain_renamed(self) -> Iterator[str]:
         """Yield one message for each kind of reason why servers do not have their first name."""
         kinds: dict[str, list[Renamed]] = {}
         for each in sorted(self.renamed, key=lambda each: each.server.label):
