@@ -32,7 +32,6 @@ import keyword
 import os
 from typing import Any
 
-from ansible import constants
 from ansible.inventory import manager
 from ansible.template import Templar
 
@@ -40,7 +39,7 @@ from ..module_utils._text import is_plain
 
 __all__ = [
     "HAS_EXPRESSIONS", "OMISSION", "compile_once", "holds", "is_encrypted", "is_identifier",
-    "is_ignored", "load_config", "mark", "reason_text", "setting", "tagger", "trust", "trust_plain",
+    "is_ignored", "load_config", "mark", "reason_text", "tagger", "trust", "trust_plain",
     "without_origin",
 ]  # fmt: skip
 
@@ -74,11 +73,6 @@ else:
         trust,
         without_origin,
     )
-
-
-def setting(name: str) -> Any:
-    """Return a setting of Ansible; None if this version does not have it."""
-    return getattr(constants, name, None)
 
 
 def is_ignored(name: str) -> bool:
