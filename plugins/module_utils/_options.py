@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ._errors import OptionError
 from ._text import as_word, excerpt, one_line, redact
-from ._token import expanded, read_file, register, token_in_file, token_in_text
+from ._token import read_file, register, token_in_file, token_in_text
 from ._url import normalize_base_url
 
 VERSION = "1.0.0"
@@ -162,7 +162,8 @@ def resolve_options(written: Mapping[Any, Any], rules: Rules, folder: str = "") 
         options.sources[option] = source
         if value and option in _PATHS:
             start = folder if source == option else ""
-            options.paths[option] = os.path.join(start, expanded(value))
+            path = os.path.expanduser(os.path.expandvars(value))
+            options.paths[option] = os.path.join(start, path)
     return options
 
 
@@ -172,7 +173,19 @@ def connection_from(options: Options, ansible_version: str, places: str = "") ->
     ``places`` names, for a message, where the user can write an option.
     """
     values = options.values
-    _check_values(values, places)
+    timeout = values["timeout"]
+    if not (math.isfinite(timeout) and timeout > 0):
+        raise OptionError(f"timeout: must be a number of seconds greater than 0, but is {timeout}.")
+    if values["retries"] < 0:
+        raise OptionError(f"retries: must be 0 or more, but is {values['retries']}.")
+    if not values["pagination_parameter"]:
+        raise OptionError("pagination_parameter: must not be empty.")
+    if not values["base_url"]:
+        raise OptionError(
+            "base_url: an address is required.",
+            f"Set it{places}, or set {VARIABLES['base_url']} in the environment, to "
+            "http(s)://host[:port][/prefix].",
+        )
     base_url = normalize_base_url(values["base_url"])
     token, token_source, token_path = _token(options, places)
     register(token)
@@ -187,30 +200,13 @@ def connection_from(options: Options, ansible_version: str, places: str = "") ->
         token_path=token_path,
         verify=verify,
         # Above about 2,147,483 s, the milliseconds of a socket's timeout overflow.
-        timeout=min(values["timeout"], 2e6),
+        timeout=min(timeout, 2e6),
         retries=values["retries"],
         pagination=values["pagination"],
         pagination_parameter=values["pagination_parameter"],
         allow_partial=values["allow_partial"],
         user_agent=f"server_management.cloud/{VERSION} ansible/{ansible_version}",
     )
-
-
-def _check_values(values: Mapping[str, Any], places: str) -> None:
-    timeout = values["timeout"]
-    if not (math.isfinite(timeout) and timeout > 0):
-        raise OptionError(f"timeout: must be a number of seconds greater than 0, but is {timeout}.")
-    retries = values["retries"]
-    if retries < 0:
-        raise OptionError(f"retries: must be 0 or more, but is {retries}.")
-    if not values["pagination_parameter"]:
-        raise OptionError("pagination_parameter: must not be empty.")
-    if not values["base_url"]:
-        raise OptionError(
-            "base_url: an address is required.",
-            f"Set it{places}, or set {VARIABLES['base_url']} in the environment, to "
-            "http(s)://host[:port][/prefix].",
-        )
 
 
 def _token(options: Options, places: str) -> tuple[str, str, str]:

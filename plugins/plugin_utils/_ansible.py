@@ -42,7 +42,7 @@ from ..module_utils._text import is_plain
 __all__ = [
     "HAS_EXPRESSIONS", "OMISSION", "RESERVED_VARIABLES", "TEMPLATE_GLOBALS", "compile_once",
     "holds", "is_encrypted", "is_identifier", "is_ignored", "load_config", "mark", "reason_text",
-    "setting", "tagger", "trust", "trust_plain", "without_origin",
+    "tagger", "trust", "trust_plain", "without_origin",
 ]  # fmt: skip
 
 # From ansible-core 2.19 on, Ansible evaluates expressions. Earlier versions put them into a
@@ -75,11 +75,6 @@ else:
         trust,
         without_origin,
     )
-
-
-def setting(name: str) -> Any:
-    """Return a setting of Ansible; None if this version does not have it."""
-    return getattr(constants, name, None)
 
 
 _templar = Templar(loader=None)

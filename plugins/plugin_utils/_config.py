@@ -70,8 +70,6 @@ def check_token_file(connection: Connection, sources: Iterable[str], warn: Show)
 
     Ansible reads each such file as a source: one that contains a word is a list with one host.
     """
-    if not connection.token_path:
-        return
     folder, name = os.path.split(connection.token_path)
     # The file itself can be a link: Ansible reads it where the link is.
     path = os.path.join(os.path.realpath(folder), name)

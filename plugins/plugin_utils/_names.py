@@ -104,7 +104,7 @@ class NameRules:
         "all_srv_1" and "srv_1".
         """
         texts = [*preferences, server.id]
-        first = _first(preferences)
+        first = next(filter(None, preferences), "")
         if first:
             texts.insert(-1, f"{self._safe(first)}_{server.id}")
         for text in texts:
@@ -188,7 +188,7 @@ class Naming(NamedTuple):
     names: dict[str, str]
     renamed: list[Renamed]
 
-    def problems(self) -> Iterator[str]:
+    def explain_renamed(self) -> Iterator[str]:
         """Yield one message for each kind of reason why servers do not have their first name."""
         kinds: dict[str, list[Renamed]] = {}
         for each in sorted(self.renamed, key=lambda each: each.server.label):
@@ -210,14 +210,12 @@ def assign_names(
 ) -> Naming:
     """Give each server the first of its candidates that is usable and that no other server wants.
 
-    ``preferences`` has, by the id of a server, the names that it should have, the best one first;
-    by default, that is the server's name.
-
-    In each round, all servers without a name propose their next candidate. A name that several
-    servers have proposed, in this round or before, goes to none of them, so that the order of the
-    servers does not matter. For example, srv_1 and srv_2 are named "web", and srv_3 is named
-    "web_srv_1": the hosts are srv_1, web_srv_2 and web_srv_1. Raises OptionError if a server has no
-    candidate left.
+    ``preferences`` has the names that a server should have, by its id, the best one first. The
+    default is the server's name. In each round, all servers without a name propose their next
+    candidate. A name that several servers have proposed, in this round or before, goes to none of
+    them, so that the order of the servers does not matter. For example, srv_1 and srv_2 are named
+    "web", and srv_3 is named "web_srv_1": the hosts are srv_1, web_srv_2 and web_srv_1. Raises
+    OptionError if a server has no candidate left.
     """
     wanted: dict[str, Sequence[str]] = {}
     for server in servers:
@@ -232,12 +230,7 @@ def assign_names(
         for server, candidates in unnamed:
             name = next(candidates, None)
             if name is None:
-                raise OptionError(
-                    f"hostnames: no name is left for the server {as_word(server.id)}: no host can "
-                    "have its names and its id, or other hosts or groups have them.",
-                    "Set hostnames to give hosts other names, or change prefix in keyed_groups, "
-                    "which renames its groups.",
-                )
+                raise _no_name_left(server)
             proposals.append((server, name))
             uses[name] += 1
         for server, name in proposals:
@@ -246,16 +239,20 @@ def assign_names(
         unnamed = [each for each in unnamed if each[0].id not in names]
     renamed = []
     for server in servers:
-        first = _first(wanted[server.id])
+        first = next(filter(None, wanted[server.id]), "")
         name = names[server.id]
         if wanted[server.id] and first != name:
-            reason = rules.explain(server, first, name)
-            renamed.append(Renamed(server, name, reason))
+            renamed.append(Renamed(server, name, rules.explain(server, first, name)))
     return Naming(names, renamed)
 
 
-def _first(texts: Iterable[str]) -> str:
-    return next(filter(None, texts), "")
+def _no_name_left(server: Server) -> OptionError:
+    return OptionError(
+        f"hostnames: no name is left for the server {as_word(server.id)}: no host can have its "
+        "names and its id, or other hosts or groups have them.",
+        "Set hostnames to give hosts other names, or change prefix in keyed_groups, which renames "
+        "its groups.",
+    )
 
 
 def is_localhost(name: str) -> bool:
@@ -263,6 +260,8 @@ def is_localhost(name: str) -> bool:
     lowered = name.lower().rstrip(".")
     if lowered in _LOCALHOSTS or lowered.endswith(".localhost"):
         return True
+    if not lowered[:1].isdigit():
+        return False
     packed = _packed_address(lowered)
     return packed[:1] == b"\x7f" or packed == bytes(4)
 
@@ -272,8 +271,6 @@ def _packed_address(name: str) -> bytes:
 
     For example, 127.1 and 0x7f000001 are addresses of this machine.
     """
-    if not name[:1].isdigit():
-        return b""
     try:
         return socket.inet_aton(name)
     except OSError:

@@ -191,6 +191,16 @@ def test_a_host_name_does_not_end_like_a_file_with_variables(plugin, monkeypatch
     assert plugin.hosts == [name, "b"]
 
 
+def test_a_host_with_the_address_of_a_server_is_merged_whoever_else_has_the_address(plugin, api):
+    plugin.inventory.add_host("web")
+    plugin.inventory.set_variable("web", "ansible_host", "10.0.0.1")
+    for name in ("web", "db"):
+        api.servers.append({**SERVER, "id": f"srv_{name}", "name": name, "ipv4": "10.0.0.1"})
+    plugin.parse(compose={"ansible_host": "server_management_name"})
+    assert plugin.hosts == ["db", "web"]
+    assert "x.server_management.yml: merged with 1 host of other sources: web" in plugin.lines
+
+
 def test_a_host_gets_another_name_if_an_expression_makes_a_group_with_its_name(plugin):
     entry = {"key": "'we' ~ 'b'", "separator": "", "parent_group": "{{ 'd' ~ 'b' }}"}
     plugin.parse("web", "db", keyed_groups=[entry])

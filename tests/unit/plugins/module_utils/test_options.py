@@ -241,6 +241,13 @@ def test_written_paths_are_relative_to_the_given_folder(folder):
     assert connection.verify == f"{folder}/ca.pem"
 
 
+def test_a_path_can_contain_variables_and_the_home(folder, monkeypatch):
+    monkeypatch.setenv("HOME", str(folder.parent))
+    monkeypatch.setenv("NAME", folder.name)
+    connection = connect({"api_token_file": "~/$NAME/token"}, "/nowhere")
+    assert connection.token_path == f"{folder}/token"
+
+
 def test_paths_of_the_environment_are_relative_to_the_working_directory(folder, monkeypatch):
     monkeypatch.chdir(folder)
     monkeypatch.setenv(FILE_VARIABLE, "token")

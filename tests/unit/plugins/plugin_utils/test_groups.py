@@ -6,13 +6,14 @@ import re
 
 import pytest
 import yaml
+from ansible.inventory.data import InventoryData
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
 from ansible_collections.server_management.cloud.plugins.plugin_utils._groups import (
-    ReservedNames,
     group_hosts,
     leave_out_groups,
+    reserved_names,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
 from ansible_collections.server_management.cloud.plugins.plugin_utils._names import (
@@ -38,16 +39,18 @@ def test_a_missing_or_empty_field_makes_no_group(fields):
     assert host.groups == ["my_servers"]
 
 
-def names_with(text):
+def names_with(text, warn=print):
     """Return the reserved names of an inventory file with these options, as YAML."""
+    inventory = InventoryData()
+    inventory.add_group("static")
+    inventory.add_host("web")
     options = {"group": "my servers", **yaml.safe_load(text)}
-    return ReservedNames(options.get, ["static"])
+    return reserved_names(options.get, inventory, warn)
 
 
 def reason_for(options, name):
     """Return why the host of a server does not have this name, or None if it has."""
-    names = names_with(options)
-    rules = NameRules(names.groups, names.prefixes)
+    rules = NameRules(*names_with(options))
     naming = assign_names([Server("i-1", {"name": name})], rules, {})
     return next((renamed.reason for renamed in naming.renamed), None)
 
@@ -88,7 +91,7 @@ WAYS_OUT = yaml.safe_load("""
 - ['{}', status_running, hostnames]
 - ['{}', static, hostnames rename]
 - ['{}', my_servers, hostnames rename]
-- ['groups: {web: x}', web, hostnames rename]
+- ['groups: {db: x}', db, hostnames rename]
 - ['keyed_groups: [{key: x, prefix: p, parent_group: up}]', up, hostnames rename parent_group]
 - ['keyed_groups: [{key: x, prefix: p}]', p_x, hostnames prefix parent_group renames]
 - - "keyed_groups: [{key: x, separator: '', default_value: web}]"
@@ -126,13 +129,6 @@ def test_another_name_is_free(options, name):
     assert reason_for(options, name) is None
 
 
-def test_groups_that_expressions_have_made_are_reserved():
-    names = names_with("groups: {web: x}")
-    names.add(["web", "nginx"])
-    assert names.groups["web"] == "of the option groups"
-    assert names.groups["nginx"] == "of keyed_groups"
-
-
 IMPOSSIBLE = yaml.safe_load("""
 - ['group: web', 'group: web is a host of another source, not a group.']
 - ['group: all', 'group: all is a group of Ansible itself.']
@@ -145,20 +141,19 @@ IMPOSSIBLE = yaml.safe_load("""
 
 @pytest.mark.parametrize(("options", "problem"), IMPOSSIBLE)
 def test_a_literal_group_with_a_name_that_it_cannot_have_is_an_error(options, problem):
-    names = names_with(options)
     with pytest.raises(OptionError) as found:
-        names.check_written({"web"}, print)
+        names_with(options)
     assert str(found.value) == f"{problem} Choose another name for the group."
 
 
 def test_a_written_group_name_that_is_changed_causes_a_warning():
-    names = names_with("""
+    warnings = []
+    text = """
         group: web-fleet
         groups: {ok: x, a b: x}
         keyed_groups: [{key: x, parent_group: a.b}]
-    """)
-    warnings = []
-    names.check_written({"web"}, warnings.append)
+    """
+    names_with(text, warnings.append)
     assert warnings == [
         "group: web-fleet becomes the group web_fleet.",
         'groups: "a b" becomes the group a_b.',

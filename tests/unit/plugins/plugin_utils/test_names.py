@@ -202,7 +202,7 @@ def test_the_reason_for_which_a_first_name_is_lost_is_reported(first, name, prob
     preferences = [first, "eu"] if first else [""]
     naming = assign({"srv_1": preferences}, taken=["o_t"], name="web")
     assert naming.names == {"srv_1": name}
-    (message,) = naming.problems()
+    (message,) = naming.explain_renamed()
     start = "1 server does not have its preferred name, because "
     assert message.startswith(f"{start}{problem}")
 
@@ -210,7 +210,7 @@ def test_the_reason_for_which_a_first_name_is_lost_is_reported(first, name, prob
 @pytest.mark.parametrize("preferences", [["", "eu"], []])
 def test_an_empty_first_preference_is_not_reported(preferences):
     naming = assign({"srv_1": preferences})
-    assert list(naming.problems()) == []
+    assert list(naming.explain_renamed()) == []
 
 
 def test_each_problem_names_what_the_first_three_servers_have_become():
@@ -219,7 +219,7 @@ def test_each_problem_names_what_the_first_three_servers_have_become():
          s8: [plan_b]}
     """)
     naming = assign(account, taken="abcd", name="web")
-    assert list(naming.problems()) == [
+    assert list(naming.explain_renamed()) == [
         "1 server does not have its preferred name, because a host name can't have other "
         "characters than letters, digits, ., _ and -: web (s0) is w_b.",
         "2 servers do not have their preferred names, because other servers have the same name: "
