@@ -277,15 +277,24 @@ def unknown_names(given: Iterable[object], valid: Collection[str], place: str = 
         name = excerpt(re.split(r"[:=\s]", one_line(str(key)), maxsplit=1)[0])
         shown_name = f"{name}{place}"
         meant = _OTHER_NAMES.get(name)
-        near = difflib.get_close_matches(name, valid, n=1, cutoff=0.85)
+        near = nearest(name, valid)
         if name in valid:
             shown_name += " (a colon and a space must follow it)"
         elif meant in valid:
             shown_name += f" (here: {meant})"
         elif near:
-            shown_name += f" (did you mean {near[0]}?)"
+            shown_name += f" (did you mean {near}?)"
         unknown.append(shown_name)
     return unknown
+
+
+def nearest(name: str, names: Collection[str]) -> str:
+    """Return the name that is probably meant by another spelling, or an empty text.
+
+    "regoin" is near to "region"; "tags" is not near to "status", nor "ipv6" to "ipv4".
+    """
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.82)
+    return near[0] if near else ""
 
 
 _FLAGS = dict.fromkeys(("yes", "on", "1", "true", "t", "y", "1.0"), True)
