@@ -27,6 +27,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._config im
 
 PLUGIN = "server_management.cloud.servers"
 DEFINITIONS = inventory_loader.get(PLUGIN).option_definitions
+DEFAULTS = {option: definition.get("default") for option, definition in DEFINITIONS.items()}
 
 
 @pytest.mark.parametrize(
@@ -217,40 +218,42 @@ INVALID = yaml.safe_load("""
 - [min_hosts, many, 'must be a whole number, but is many.']
 - [group_by, [region, size], 'must be one of region, plan, status, but is size.']
 - [group_by, 5, must be a list.]
-- [statuses, [5], &not_texts must be a list of text values. Put each value in quotes.]
-- [hostnames, [null], *not_texts]
+- [statuses, [5], must be a list of text values. Put each value in quotes.]
 - - hostnames
   - [{name: x, prefix: y}]
-  - each entry must be an expression. Write entries such as `- server_management_name ~
-     '.example.com'`.
+  - &hostname each entry must be an expression. Write entries such as `- vm_id ~ '.example.com'`.
+- [hostnames, [null], *hostname]
 - - filters
-  - x
-  - "must be a list. Write entries such as `- exclude: server_management_status != 'running'`, or
-     use statuses, regions and plans."
+  - "a == 'b' or\n c"
+  - "must be a list. Write each condition that servers must meet as `- exclude: not (a == 'b' or
+     c)`."
 - - filters
   - {status: running}
-  - "must be a list. Write entries such as `- exclude: server_management_status != 'running'`, or
-     use statuses, regions and plans."
-- [compose, x, must be a mapping.]
+  - "must be a list. Write entries such as `- exclude: vm_status != 'running'`, or use statuses,
+     regions and plans."
+- [keyed_groups, x, 'must be a list. Write entries such as `- {key: vm_region, prefix: zone}`.']
+- [compose, x, "must be a mapping. Write entries such as `rack: vm_region ~ '-1'`."]
+- [groups, [web], "must be a mapping. Write entries such as `small: vm_plan == 'small'`."]
 """)
 
 
 @pytest.mark.parametrize(("option", "value", "problem"), INVALID)
 def test_an_invalid_value_names_its_option(option, value, problem):
     with pytest.raises(OptionError) as caught:
-        convert_options({option: value}, DEFINITIONS)
+        convert_options({option: value, "hostvars_prefix": "vm_"}, DEFINITIONS)
     assert str(caught.value) == f"{option}: {problem}"
 
 
 USABLE = yaml.safe_load("""
-{hostvars_prefix: '', group: x, min_servers: 0, min_hosts: 0, stale_cache_timeout: 0,
- statuses: [' running '], filters: [include: true, exclude: x],
- compose: {ansible_host: 5, class: x}}
+{hostvars_prefix: vm_, group: x, statuses: [' running '], filters: [include: true, exclude: x],
+ compose: {ansible_host: 5, class: x}, keyed_groups: [{key: x, parent_group: y}]}
 """)
+USABLE = {**DEFAULTS, **USABLE}
 
 
-def test_usable_options_are_accepted():
-    check_options(USABLE.get, [])
+@pytest.mark.parametrize("prefix", ["", "vm_"])
+def test_usable_options_are_accepted(prefix):
+    check_options({**USABLE, "hostvars_prefix": prefix}.get, [])
 
 
 UNUSABLE = yaml.safe_load("""
@@ -276,27 +279,35 @@ UNUSABLE = yaml.safe_load("""
 - - filters
   - [null]
   - &entry "each entry must have one key, include or exclude. Write entries such as `- exclude:
-     server_management_status != 'running'`, or use statuses, regions and plans."
+     vm_status != 'running'`, or use statuses, regions and plans."
 - [filters, [{inclde: x}], *entry]
 - [filters, [{exclude: x, include: x}], *entry]
+- - filters
+  - [{exclude: x}, "a == 'b'", c]
+  - "each entry must have one key, include or exclude. Write each condition that servers must meet
+     as `- exclude: not (a == 'b')`."
 - [filters, [{exclude: ' '}], 'exclude: must be a condition that is not empty.']
 - - filters
   - [{exclude: [x]}]
-  - 'exclude: must be an expression, not a list. Write a condition such as
-     "server_management_status == ''running''".'
+  - "exclude: must be an expression, not a list. Write one condition; join several with `and`
+     or `or`."
 - - filters
   - [{exclude: x}, {include: y}]
   - "an include that no exclude follows has no effect, because servers that match no condition are
-     kept. To leave out all other servers, end the list with `exclude: true`."
+     kept. To leave out all other servers, end the list with `exclude: true`. If all conditions must
+     hold, write each as `- exclude: not (…)` instead."
 - [compose, {5: x}, 5 can't be the name of a variable.]
 - - compose
   - {net: {zone: x}}
-  - 'net: must be an expression, not a mapping. Write "{''zone'': server_management_region}".'
-- [compose, {a: [x]}, 'a: must be an expression, not a list. Write "[server_management_region]".']
+  - 'net: must be an expression, not a mapping. Write "{''zone'': vm_region}".'
+- [compose, {a: [x]}, 'a: must be an expression, not a list. Write "[vm_region]".']
 - - groups
   - {a: [x]}
-  - 'a: must be an expression, not a list. Write a condition such as "server_management_status ==
-     ''running''".'
+  - 'a: must be an expression, not a list. Write one condition; join several with `and` or `or`.'
+- - groups
+  - {a: {children: [b]}}
+  - 'a: must be an expression, not a mapping. Use parent_group of keyed_groups, or repeat the
+     condition for each group.'
 - - compose
   - {b: null, a: ' ', c: x}
   - "a, b: must not be empty. Leave out entries without an expression."
