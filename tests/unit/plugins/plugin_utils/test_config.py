@@ -14,7 +14,11 @@ from ansible.plugins.loader import inventory_loader
 from ansible.template import Templar
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
-from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
+from ansible_collections.server_management.cloud.plugins.module_utils._options import (
+    RULES,
+    Connection,
+    unknown_names,
+)
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import load_config
 from ansible_collections.server_management.cloud.plugins.plugin_utils._config import (
     accepts_file,
@@ -51,13 +55,9 @@ UNKNOWN = yaml.safe_load(r"""
 - [['api_tokn:sekret'], 'api_tokn (did you mean api_token?)']
 - [[regoins, status], 'regoins (did you mean regions?), status (did you mean statuses?)']
 - [[url, token], 'url (here: base_url), token (here: api_token)']
-- [[locations, types], 'locations (here: regions), types (here: plans)']
-- [[conditional_groups, label_selector], 'conditional_groups (here: groups), label_sel']
-# The names of options of proxmox and ini that are near to options with another meaning.
-- [[facts_prefix, token_id], 'facts_prefix (here: hostvars_prefix), token_id: there']
-- [[token_secret, zones], 'token_secret (here: api_token), zones (here: regions)']
-- [[query_filters, inventory_hostname], 'query_filters (here: filters), inventory_host']
-- [[exclude_host_filters, var_prefix], 'exclude_host_filters (here: filters), var_pref']
+- - [hostname, projects]
+  - 'hostname (here: hostnames or base_url), projects (the API has no such data, so this file has
+     all servers)'
 """)
 
 
@@ -71,13 +71,63 @@ def test_all_unknown_keys_are_named_with_the_options_that_they_may_mean(keys, na
     assert message.endswith(f": there is no such option. {ALL_OPTIONS}")
 
 
+# Options of other plugins. The last rows have no counterpart, or select servers by what the API
+# does not have.
+OTHERS = yaml.safe_load("""
+api_token: access_token api_key auth_token oauth_token private_token token token_secret
+base_url: api_endpoint api_host api_url endpoint_url host server_url uri url
+ca_path: ca_cert cacert_path ssl_ca_cert tls_ca_cert
+compose: hostvar_expressions variables
+filters: api_filters default_host_filters device_query_filters exclude_filters exclude_host_filters
+  filter_expressions host_filter host_filters hostfilter include_filters include_host_filters
+  label_selector label_selectors name_patterns query_filters server_filters simple_filters
+  vm_query_filters
+groups: conditional_groups
+hostnames: hostname_field inventory_hostname ovirt_hostname_preference
+hostvars_prefix: facts_prefix var_prefix variable_prefix vars_prefix
+plans: types
+regions: aws_region filter_by_zone locations zones
+statuses: include_stopped running_only running_required state vm_status_filter
+timeout: api_timeout connection_timeout request_timeout
+validate_certs: api_verify_ssl_cert tls_verify verify_ssl
+'': access_key assume_role_arn attributes auth_kind auth_source cert_validation_mode connect_with
+  fail_on_template_errors fetch_all group_prefix group_vars hostvars_suffix include_clusters
+  include_metadata instance_type ip_style max_timeout name_suffix password plain_host_names plurals
+  profile proxy_host regions_exclude retrieve_image_info scopes secret server service_account_file
+  session_token site_data strict_permissions subscription_id tenant token_id use_names user username
+  want_facts with_tags zone
+the API has no such data: folders images include_arc_resource_groups include_hcivm_resource_groups
+  include_vm_resource_groups include_vmss_resource_groups namespaces network only_clouds project
+  projects resources search_paths tags
+""")
+
+
+@pytest.mark.parametrize(("meant", "names"), OTHERS.items())
+def test_an_option_of_another_plugin_has_its_counterpart_or_none(meant, names):
+    for name in names.split():
+        hint = ""
+        if meant in DEFINITIONS:
+            hint = f" (here: {meant})"
+        elif meant:
+            hint = f" ({meant}, so this file has all servers)"
+        assert unknown_names([name], DEFINITIONS) == [name + hint]
+
+
+def test_an_event_source_selects_no_servers():
+    assert unknown_names(["types", "tags", "api_key"], RULES) == [
+        "types",
+        "tags",
+        "api_key (here: api_token)",
+    ]
+
+
 def test_unknown_keys_of_keyed_groups_are_in_the_same_error():
     entries = [{"key": "x", "seperator": "", "token": ""}, {"prefx": "x"}, "x"]
-    content = {"plugin": PLUGIN, "tags": 5, "keyed_groups": entries}
+    content = {"plugin": PLUGIN, "sudo": 5, "keyed_groups": entries}
     with pytest.raises(OptionError) as caught:
         read_options(content, DEFINITIONS, None, {})
     assert caught.value.problem == (
-        "tags, seperator of keyed_groups (did you mean separator?), token of keyed_groups, "
+        "sudo, seperator of keyed_groups (did you mean separator?), token of keyed_groups, "
         "prefx of keyed_groups (did you mean prefix?): there is no such option."
     )
 
