@@ -43,17 +43,6 @@ def test_a_limit_may_include_localhost(source):
     result.ok().shows('"token": "accepted"')
 
 
-# The others share the condition of check_api, as the limit shows.
-@pytest.mark.usefixtures("lenient")
-@pytest.mark.parametrize("playbook", ["check_api", "set_up_server"])
-@pytest.mark.parametrize("tag", ["always", "tagged"])
-def test_skipping_all_tasks_by_a_tag_is_an_error(source, playbook, tag):
-    result = run(source, playbook, "-i", "web-1,", "--skip-tags", tag)
-    assert result.rc not in (0, 2)
-    result.shows("The tags to skip exclude all tasks of this playbook")
-    assert source.sandbox.requests == []
-
-
 def test_all_tasks_run_with_any_tag(source):
     names = [f"server_management.cloud.{name}" for name in (*ON_LOCALHOST, "set_up_server")]
     command = (*names, "-i", "web-1,", "--list-tasks")
