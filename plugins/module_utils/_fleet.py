@@ -10,13 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ._errors import OptionError
-from ._models import Server
+from ._models import DECLARED_FIELDS, Server
 from ._text import as_word, summarise
 
 # What is declared for one server, by field.
 Entry = Mapping[str, str]
 
-_FIELDS = ("plan", "region", "status")
 _MAX_IDS = 20  # of servers with the same name, in a message
 _KINDS = ("missing", "different", "unexpected", "ambiguous")  # of findings
 
@@ -110,7 +109,7 @@ def _compare_server(server: Server, entry: Entry | None) -> Iterator[_Finding]:
         return
     fields = {}
     parts = []
-    for field in _FIELDS:
+    for field in DECLARED_FIELDS:
         expected = entry.get(field)
         if not expected or server.text(field).strip() == expected:
             continue

@@ -30,8 +30,8 @@ _PLUGIN_KEY = rf"""(?m)(?:^|[{{,]\s*)["']?plugin["']?\s*:\s*["']?{re.escape(PLUG
 EXPRESSION_OPTIONS = frozenset({"compose", "groups", "keyed_groups", "hostnames", "filters"})
 _FORMS = {
     "filters": (
-        "Write entries such as `- exclude: server_management_status != 'running'`, or use "
-        "statuses, regions and plans."
+        "Write entries such as `- exclude: server_management_status != 'running'`, or use an "
+        "option such as statuses."
     ),
     "hostnames": "Write entries such as `- server_management_name ~ '.example.com'`.",
     "keyed_groups": "Write entries such as `- {key: server_management_region, prefix: zone}`.",

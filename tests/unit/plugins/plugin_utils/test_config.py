@@ -226,11 +226,11 @@ INVALID = yaml.safe_load("""
 - - filters
   - x
   - "must be a list. Write entries such as `- exclude: server_management_status != 'running'`, or
-     use statuses, regions and plans."
+     use an option such as statuses."
 - - filters
   - {status: running}
   - "must be a list. Write entries such as `- exclude: server_management_status != 'running'`, or
-     use statuses, regions and plans."
+     use an option such as statuses."
 - [compose, x, must be a mapping.]
 """)
 
@@ -276,7 +276,7 @@ UNUSABLE = yaml.safe_load("""
 - - filters
   - [null]
   - &entry "each entry must have one key, include or exclude. Write entries such as `- exclude:
-     server_management_status != 'running'`, or use statuses, regions and plans."
+     server_management_status != 'running'`, or use an option such as statuses."
 - [filters, [{inclde: x}], *entry]
 - [filters, [{exclude: x, include: x}], *entry]
 - [filters, [{exclude: ' '}], 'exclude: must be a condition that is not empty.']
