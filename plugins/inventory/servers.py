@@ -462,7 +462,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             raise OptionError(
                 f"min_hosts: {least} or more expected, but the number of hosts is {len(hosts)}; "
                 f"the account has {count}.",
-                "Check statuses, regions, plans and filters.",
+                f"Check {', '.join(SELECTING_OPTIONS)} and filters.",
             )
         return hosts
 

@@ -16,10 +16,11 @@ from importlib import metadata
 from typing import Any
 from urllib.parse import parse_qsl
 
-from ._client import LIST_SERVERS, Client, Report
+from ._client import Client, Report
 from ._envelope import Page
 from ._errors import CloudError, Forbidden, MalformedResponse, Unauthorized
 from ._models import FIELDS
+from ._operations import LIST_SERVERS
 from ._options import VERSION, Connection
 from ._request import Response
 from ._text import excerpt

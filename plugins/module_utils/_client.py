@@ -14,19 +14,15 @@ from functools import partial
 from typing import Literal
 
 from ._envelope import Page, parse_listing, read_json
-from ._errors import CHECK_URL, CloudError, IncompleteListing, MalformedResponse
+from ._errors import CloudError, IncompleteListing, MalformedResponse
 from ._failures import status_error
 from ._http import LIMIT, Http
 from ._models import Server, merge
+from ._operations import LIST_SERVERS
 from ._options import Connection
 from ._request import Request, Response
 from ._text import count_of, header_text, redact
 from ._url import is_loopback, origin
-
-# All requests of the collection, as the API documents them.
-LIST_SERVERS = Request(
-    "GET", "/servers", scope="servers:read", subject="list of servers", next_step=CHECK_URL
-)
 
 _MAX_PAGES = 10_000
 _LONGEST_WAIT = 60.0  # seconds of Retry-After that are worth waiting for

@@ -33,8 +33,8 @@ _SCALARS = (str, int, float)
 _FORMS = {
     "compose": "Write entries such as `rack: {0}region ~ '-1'`.",
     "filters": (
-        "Write entries such as `- exclude: {0}status != 'running'`, or use statuses, regions and "
-        "plans."
+        "Write entries such as `- exclude: {0}status != 'running'`, or use an option such as "
+        "statuses."
     ),
     "groups": "Write entries such as `small: {0}plan == 'small'`.",
     "hostnames": "Write entries such as `- {0}id ~ '.example.com'`.",

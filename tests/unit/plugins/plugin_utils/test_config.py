@@ -279,8 +279,8 @@ INVALID = yaml.safe_load("""
      c)`."
 - - filters
   - {status: running}
-  - "must be a list. Write entries such as `- exclude: vm_status != 'running'`, or use statuses,
-     regions and plans."
+  - "must be a list. Write entries such as `- exclude: vm_status != 'running'`, or use an option
+     such as statuses."
 - [keyed_groups, x, 'must be a list. Write entries such as `- {key: vm_region, prefix: zone}`.']
 - [compose, x, "must be a mapping. Write entries such as `rack: vm_region ~ '-1'`."]
 - [groups, [web], "must be a mapping. Write entries such as `small: vm_plan == 'small'`."]
@@ -329,7 +329,7 @@ UNUSABLE = yaml.safe_load("""
 - - filters
   - [null]
   - &entry "each entry must have one key, include or exclude. Write entries such as `- exclude:
-     vm_status != 'running'`, or use statuses, regions and plans."
+     vm_status != 'running'`, or use an option such as statuses."
 - [filters, [{inclde: x}], *entry]
 - [filters, [{exclude: x, include: x}], *entry]
 - - filters

@@ -15,10 +15,8 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible i
 from sandbox.account import SERVER
 from support.expressions import composed, expressions_with, host_with
 
-FIELDS = (
-    "the fields of servers are backup, created_at, id, ipv4, name, plan, region, status, each with "
-    "server_management_ before it"
-)
+NAMES = ", ".join(sorted([*SERVER, "backup"]))
+FIELDS = f"the fields of servers are {NAMES}, each with server_management_ before it"
 OTHERS = "variables of another source are known if it is read before this file"
 # Each hint, and options whose only failure has it.
 HINTS = yaml.safe_load(r"""
@@ -191,7 +189,7 @@ def test_a_mistake_has_its_hint(hint, options):
 # Variables of other plugins, of which none is near to a field.
 OF_OTHERS = """
 server_management_private_ip server_management_role server_management_state server_management_type
-server_management_image server_management_hostname server_management_ipv6
+server_management_hostname server_management_ipv6
 server_management_updated_at server_management_zone instance_type location placement vpc_id flavor
 private_ipv4 public_ip hcloud_location label proxmox_pool os_profile powerstate resource_group
 datacenter stage
