@@ -21,7 +21,7 @@ from ._errors import CloudError, Forbidden, MalformedResponse, Unauthorized
 from ._models import FIELDS, SELECTING_OPTIONS
 from ._options import VERSION, Connection
 from ._request import Response
-from ._text import excerpt
+from ._text import excerpt, quoted
 
 # An object of JSON: a server, or a part of the report.
 Record = dict[str, Any]
@@ -93,7 +93,7 @@ def _describe_response(response: Response | None, connection: Connection) -> Rec
     shown = {}
     for name in _HEADERS:
         if name in headers:
-            shown[name] = connection.excerpt(headers[name])
+            shown[name] = quoted(headers[name], connection.api_token)
     return {
         "status": status,
         "headers": shown,
