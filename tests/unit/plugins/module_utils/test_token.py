@@ -89,12 +89,29 @@ def test_a_file_that_cannot_be_read_is_named_and_unusable_for_now(path, shown):
     assert str(caught.value) == f"SOURCE: {shown}"
 
 
-@pytest.mark.parametrize("token", ["s3cret", "/s3cret", "s3/cr/et", "~s3cret"])
-def test_a_token_that_is_set_as_a_path_is_not_shown(token, tmp_path):
+NOT_PATHS = yaml.safe_load("""
+- [s3cret, s3cret, true]
+- [~s3cret, ~s3cret, true]
+- [/s3cret, /s3cret, false]
+- [s3/cr/et, s3/cr/et, false]
+- [$TOKEN, s3/cr/et, false]
+""")
+
+
+@pytest.mark.parametrize(("given", "expanded_path", "is_shown"), NOT_PATHS)
+def test_a_token_that_is_set_as_a_path_is_not_shown(given, expanded_path, is_shown, tmp_path):
     with pytest.raises(TokenFileUnusable) as caught:
-        token_in_file("api_token_file", token, os.path.join(tmp_path, token))
+        token_in_file("api_token_file", given, os.path.join(tmp_path, expanded_path))
     problem = "api_token_file: no such file or directory."
+    if is_shown:
+        problem = f"{problem} The file was looked for in {tmp_path}."
     assert str(caught.value) == f"{problem} The value is not shown, because it may be a token."
+
+
+def test_a_file_of_the_environment_is_looked_for_in_the_working_directory(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(TokenFileUnusable, match=f"looked for in {tmp_path}\\. "):
+        token_in_file("VARIABLE", "token", "token")
 
 
 def test_a_path_can_contain_variables_and_the_home(monkeypatch):
