@@ -23,7 +23,7 @@ from ._models import FIELDS
 from ._operations import LIST_SERVERS
 from ._options import VERSION, Connection
 from ._request import Response
-from ._text import excerpt
+from ._text import excerpt, quoted
 
 # An object of JSON: a server, or a part of the report.
 Record = dict[str, Any]
@@ -96,9 +96,9 @@ def _describe_response(response: Response | None, connection: Connection) -> Rec
     shown = {}
     for name in _HEADERS:
         if name in headers:
-            shown[name] = connection.excerpt(headers[name])
+            shown[name] = quoted(headers[name], connection.api_token)
     if "Link" in headers:
-        shown["Link"] = connection.excerpt(_describe_links(headers["Link"]))
+        shown["Link"] = quoted(_describe_links(headers["Link"]), connection.api_token)
     return {"status": status, "headers": shown}
 
 
