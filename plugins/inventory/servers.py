@@ -453,6 +453,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         hosts = hosts_from(servers, fields, has_loopback)
         if self._expressions:
             self._expressions.fields = fields
+        if self._expressions and self.get_option("filters"):
             hosts = [host for host in hosts if not self._is_excluded(host, self._expressions)]
         if servers and not hosts:
             self._warn(f"filters: no host is left; the account has {count}; -vvv shows why.")
