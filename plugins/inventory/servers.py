@@ -257,7 +257,7 @@ stale_cache_timeout: 86400
 plugin: server_management.cloud.servers
 base_url: https://api.example.com
 api_token_file: ~/.config/server_management/token
-pagination: cursor
+pagination: last_id
 pagination_parameter: starting_after
 min_servers: 1
 """
@@ -422,17 +422,13 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     def _fetch(self, connection: Connection) -> Listing:
         from ..module_utils._client import Client
 
-        show = partial(self._show, 0)
-        trace = None
-        if self.display.verbosity >= _DETAILS:
-            trace = partial(self._show, _DETAILS)
-        client = Client(connection, self._warn, wait=show, progress=show, trace=trace)
+        client = Client(connection, self._report)
         started = time.monotonic()
         servers = client.list_servers()
         seconds = time.monotonic() - started
         requests = count_of(client.requests, "request")
-        obtained = f"from {connection.root_url} in {seconds:.1f} s ({requests})"
-        return Listing(servers, obtained, client.is_partial)
+        how_read = f"from {connection.root_url} in {seconds:.1f} s ({requests})"
+        return Listing(servers, how_read, client.is_partial)
 
     def _select(self, listing: Listing, connection: Connection) -> list[Host]:
         """Return a host, without name and groups, for each server that the options keep."""
@@ -457,7 +453,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             hosts = [host for host in hosts if not self._is_excluded(host, self._expressions)]
         if servers and not hosts:
             self._warn(f"filters: no host is left; the account has {count}; -vvv shows why.")
-        line = f"{count} {listing.obtained}; {count_of(len(hosts), 'host')}"
+        line = f"{count} {listing.how_read}; {count_of(len(hosts), 'host')}"
         used = [option for option in (*SELECTING_OPTIONS, "filters") if self.get_option(option)]
         if used:
             line += f" after {' and '.join(used)}"
@@ -545,6 +541,13 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
     def _warn(self, text: str) -> None:
         self.display.warning(self._line(text))
+
+    def _report(self, level: str, text: str) -> None:
+        """Show what the client does."""
+        if level == "warning":
+            self._warn(text)
+        else:
+            self._show(_DETAILS if level == "trace" else 0, text)
 
     def _show(self, verbosity: int, text: str) -> None:
         """Show a line at this verbosity, always on standard error."""

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..module_utils._models import FIELDS, Server, describe_unusable, summarise_servers
 from ..module_utils._text import Show, count_of, summarise
-from ._ansible import is_identifier, mark, trust
+from ._ansible import RESERVED_VARIABLES, is_identifier, mark, trust
 
 # Unicast addresses as dotted quads: neither 0.0.0.0/8 nor 224.0.0.0 and above.
 _OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
@@ -34,28 +34,6 @@ _address = re.compile(r"(?!-|\d+$)[^\s\x00-\x1f\x7f-\x9f]+").fullmatch
 # One for each program that Ansible runs. `ansible_ssh_common_args`, which all three read, is left
 # to users: that is where they configure a jump host.
 _SSH_VARIABLES = ("ansible_ssh_extra_args", "ansible_sftp_extra_args", "ansible_scp_extra_args")
-
-# Names that have a meaning in some version of Ansible: keywords of plays, roles, blocks and tasks,
-# magic variables, and globals of templates.
-RESERVED_VARIABLES = frozenset(
-    {
-        "action", "add_group", "add_host", "always", "any_errors_fatal", "args", "async",
-        "async_val", "become", "become_exe", "become_flags", "become_method", "become_user",
-        "block", "caller", "changed_when", "check_mode", "collections", "connection", "cycler",
-        "debugger", "delay", "delegate_facts", "delegate_to", "delegated_vars", "dict", "diff",
-        "environment", "fact_path", "failed_when", "finalize", "force_handlers", "gather_facts",
-        "gather_subset", "gather_timeout", "group_names", "groups", "handlers", "hosts",
-        "hostvars", "ignore_errors", "ignore_unreachable", "inventory_dir", "inventory_file",
-        "inventory_hostname", "inventory_hostname_short", "item", "joiner", "kwargs", "lipsum",
-        "local_action", "lookup", "loop", "loop_control", "loop_with", "max_fail_percentage",
-        "module_defaults", "name", "namespace", "no_log", "notify", "now", "omit", "order",
-        "play_hosts", "playbook_dir", "poll", "port", "post_tasks", "pre_tasks", "q", "query",
-        "range", "register", "remote_user", "rescue", "retries", "role_name", "role_names",
-        "role_path", "role_uuid", "roles", "run_once", "self", "serial", "strategy", "super",
-        "tags", "tasks", "throttle", "timeout", "undef", "until", "validate_argspec", "varargs",
-        "vars", "vars_files", "vars_prompt", "when", "with_",
-    }
-)  # fmt: skip
 
 
 @dataclass

@@ -59,7 +59,7 @@ def test_each_option_reaches_the_connection():
     written = {
         "timeout": 0.5,
         "retries": 0,
-        "pagination": "cursor",
+        "pagination": "last_id",
         "pagination_parameter": "page_after",
         "allow_partial": True,
     }
@@ -285,6 +285,8 @@ UNUSABLE = yaml.safe_load("""
 - [timeout, 0, 'timeout: must be a number of seconds greater than 0, but is 0.0.']
 - [timeout, inf, 'timeout: must be a number of seconds greater than 0, but is inf.']
 - [retries, -1, 'retries: must be 0 or more, but is -1.']
+- [pagination, link, 'pagination: must be one of none, last_id, but is link.']
+- [pagination, cursor, 'pagination: must be one of none, last_id, but is cursor.']
 - [pagination_parameter, '', 'pagination_parameter: must not be empty.']
 """)
 

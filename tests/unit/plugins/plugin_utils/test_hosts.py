@@ -6,7 +6,6 @@ import re
 
 import pytest
 from ansible import constants
-from ansible.template import Templar
 from ansible.vars.reserved import get_reserved_names
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -170,13 +169,8 @@ def test_a_field_never_becomes_a_reserved_or_invalid_variable(prefix, field):
 
 
 def test_no_field_becomes_a_variable_with_a_meaning_for_ansible():
-    names = {
-        *get_reserved_names(),
-        *constants.INTERNAL_STATIC_VARS,
-        *Templar(loader=None).environment.globals,
-        # Some versions do not list these.
-        *("add_group", "add_host", "delegated_vars", "item", "lookup", "omit"),
-    }
+    names = [*get_reserved_names(), *constants.INTERNAL_STATIC_VARS]
+    names += ["cycler", "item", "lookup", "now", "omit", "q", "query", "range", "undef"]
     host = host_of(dict.fromkeys(names, "hostile"), prefix="")
     assert host.variables == {"ansible_host": NO_ADDRESS}
 
