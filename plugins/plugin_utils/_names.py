@@ -106,7 +106,8 @@ class NameRules(NamedTuple):
         if reason:
             return reason
         if wanted != name:
-            return self.obstacle(wanted, server) or Reason("other servers have the same name")
+            obstacle = self.obstacle(wanted, server) if wanted in self.hosts else None
+            return obstacle or Reason("other servers have the same name")
         if _unsafe_run.search(first):
             return Reason(
                 "a host name can't have other characters than letters, digits, ., _ and -"
@@ -222,7 +223,8 @@ def assign_names(
             proposals.append((server, name))
             uses[name] += 1
         for server, name in proposals:
-            if name and uses[name] == 1 and not rules.obstacle(name, server):
+            is_taken = name in rules.hosts and rules.obstacle(name, server)
+            if name and uses[name] == 1 and not is_taken:
                 names[server.id] = name
         unnamed = [each for each in unnamed if each[0].id not in names]
     renamed = []
