@@ -49,16 +49,14 @@ class ExistingHosts(NamedTuple):
     addresses: Mapping[str, str]
 
     def obstacle(self, name: str, server: Server) -> Reason | None:
-        """Return why a server can't be the host with a name, and the way out; None if it can.
+        """Return why a server can't be the host that has a name, and the way out; None if it can.
 
         It can't if that is another server, or another source's host with an address, a connection
         plugin or a password, which a server must not get or replace. A host whose addresses are all
         that of the server is that server, however it is connected. Any other host of another source
         is merged with the server.
         """
-        host = self.hosts.get(name)
-        if not host:
-            return None
+        host = self.hosts[name]
         if host in _added:
             root_url, added = _added[host]
             # Two accounts at one URL can number their servers alike, but not create them at the
