@@ -62,21 +62,21 @@ def refusal(read, text):
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "entry"),
     [
-        "compose: {a: x, ansible_become_password: VALUE}",
-        "compose: VALUE",
-        "groups: {web: VALUE}",
-        "filters: [{exclude: VALUE}]",
-        "hostnames: [VALUE]",
-        "keyed_groups: [{key: VALUE}]",
-        "keyed_groups: [{key: x, prefix: VALUE}]",
+        ("compose: {a: x, ansible_become_password: VALUE}", "compose: ansible_become_password"),
+        ("compose: VALUE", "compose"),
+        ("compose: {? VALUE : x, ? VALUE : VALUE}", "compose"),
+        ("groups: {web: [VALUE]}", "groups: web"),
+        ("filters: [{exclude: x}, {exclude: VALUE}]", "filters: 2"),
+        ("hostnames: [VALUE, VALUE]", "hostnames: 1"),
+        ("keyed_groups: [{key: VALUE}]", "keyed_groups: 1"),
+        ("keyed_groups: [{key: x}, {key: x, prefix: VALUE}]", "keyed_groups: 2"),
     ],
 )
-def test_an_encrypted_value_is_not_an_expression(read, text):
-    option = text.partition(":")[0]
+def test_an_encrypted_value_is_not_an_expression(read, text, entry):
     assert refusal(read, text.replace("VALUE", VALUE)) == (
-        f"{option}: an encrypted value is not an expression. Put it into a file in group_vars or "
+        f"{entry}: an encrypted value is not an expression. Put it into a file in group_vars or "
         "host_vars."
     )
 
