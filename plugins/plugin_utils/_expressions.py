@@ -30,7 +30,7 @@ from ansible.utils.vars import combine_vars
 from ..module_utils._errors import OptionError
 from ..module_utils._options import GetOption
 from ..module_utils._text import Show, count_of, first_of, is_plain, one_line
-from ._ansible import OMISSION, TEMPLATE_GLOBALS, compile_once, holds, reason_text, trust
+from ._ansible import OMITTED_ERRORS, TEMPLATE_GLOBALS, compile_once, holds, reason_text, trust
 from ._composed import ComposedHost, GroupTree, Recorder
 from ._groups import safe_group_name
 from ._hints import Meanings, hint_for
@@ -326,7 +326,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
         except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
             # If a name is omitted, the next preference is used, also with strict.
             is_strict = composed.base and self.get_option("strict")
-            if is_strict or not isinstance(error, OMISSION):
+            if is_strict or not isinstance(error, OMITTED_ERRORS):
                 expression.failures[composed.host] = str(error)
             return _FAILED
 
@@ -349,10 +349,13 @@ class Expressions(BaseInventoryPlugin, Constructable):
             add_to = self._add_host_to_keyed_groups
             add_to([entry], variables, host, strict=True, fetch_hostvars=False)
         except AnsibleParserError as error:
+            # For a key that fails, the helper raises "Could not generate group for host web from
+            # tags entry: 'tags' is undefined" while it handles the shorter "'tags' is undefined".
             cause = error.__context__
-            if cause:  # the error of an expression, without the names of the host and the group
+            if cause:
                 raise cause from cause.__cause__
-            # For the helper, an empty key is always an error; here, only with strict.
+            # For an empty key, it raises "No key or key resulted empty for …" alone, which is a
+            # failure only with strict. "Invalid group name format, …" for a number is always one.
             if self.get_option("strict") or self._compose(entry["key"], variables):
                 raise
         return recorder

@@ -16,7 +16,7 @@ from ansible.template import Templar
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
-    HAS_EXPRESSIONS,
+    SINCE_2_19,
     load_config,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._config import read_options
@@ -40,7 +40,7 @@ def read(tmp_path, monkeypatch):
     loader = DataLoader()
     secrets = [("default", PASSWORD)]
     loader.set_vault_secrets(secrets)
-    if HAS_EXPRESSIONS:
+    if SINCE_2_19:
         monkeypatch.setattr(
             vault.VaultSecretsContext, "_current", vault.VaultSecretsContext(secrets)
         )

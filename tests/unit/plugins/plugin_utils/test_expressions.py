@@ -18,8 +18,8 @@ from ansible.template import Templar
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
-    HAS_EXPRESSIONS,
-    trust_plain,
+    SINCE_2_19,
+    unmark_plain,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import (
     ADDRESSES,
@@ -28,7 +28,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts imp
 from support.expressions import composed, expressions_with, host_with, load
 
 # Expressions that are omitted: only later versions know omit in an inventory.
-OMITTED = ["nope | default(omit)"] if HAS_EXPRESSIONS else []
+OMITTED = ["nope | default(omit)"] if SINCE_2_19 else []
 
 
 def composed_host(fields, **options):
@@ -65,7 +65,7 @@ def test_decoded_text_of_the_api_is_not_a_template(expression):
 
 def test_text_that_a_filter_has_made_stays_text():
     host = composed_host({"value": "True"}, compose={"a": "server_management_value | string"})
-    assert rendered("{{ a }}", a=trust_plain(host.variables["a"])) == "True"
+    assert rendered("{{ a }}", a=unmark_plain(host.variables["a"])) == "True"
 
 
 @pytest.mark.parametrize(

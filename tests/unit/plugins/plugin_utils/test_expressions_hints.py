@@ -9,7 +9,7 @@ import yaml
 from ansible.inventory.data import InventoryData
 
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
-    HAS_EXPRESSIONS,
+    SINCE_2_19,
     trust,
 )
 from sandbox.account import SERVER
@@ -116,7 +116,7 @@ for name, texts in TEXTS.items():
         quoted = '''"'{}'"'''.format(text.replace('"', '\\"'))
         hint = f"if text is meant, write {quoted}, with quotes inside the quotes; "
         HINTS[f"{hint}group_vars are not known here"] = [{"compose": {name: text}}]
-if HAS_EXPRESSIONS:
+if SINCE_2_19:
     HINTS["compare it, for example with ==, or use the test: is search('…')"] = [
         {"groups": {"a": "inventory_hostname | regex_search('h')"}},
         {"groups": {"a": "server_management_region"}},
