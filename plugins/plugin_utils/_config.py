@@ -130,7 +130,19 @@ def _check_content(content: Mapping[Any, Any], definitions: Mapping[str, Any]) -
             advice = "Write it as it is."
             raise OptionError(f"{option}: must not be an encrypted value.", advice)
         advice = "Put it into a file in group_vars or host_vars."
-        raise OptionError(f"{option}: an encrypted value is not an expression.", advice)
+        label = _encrypted_entry(option, value)
+        raise OptionError(f"{label}: an encrypted value is not an expression.", advice)
+
+
+def _encrypted_entry(option: str, value: Any) -> str:
+    """Return an option with the name or the number of its first entry that is encrypted."""
+    if is_encrypted(value):
+        return option
+    entries = dict(enumerate(value, 1)) if isinstance(value, list) else value
+    for name in entries:
+        if _has_encrypted(entries[name]) and not is_encrypted(name):
+            return one_line(f"{option}: {name}")
+    return option
 
 
 def _keyed_groups(options: Mapping[str, Any]) -> list[dict[str, Any]]:

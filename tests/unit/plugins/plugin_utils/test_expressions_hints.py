@@ -9,7 +9,7 @@ import yaml
 from ansible.inventory.data import InventoryData
 
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
-    HAS_EXPRESSIONS,
+    SINCE_2_19,
     trust,
 )
 from sandbox.account import SERVER
@@ -130,7 +130,7 @@ for variable, texts in TEXTS.items():
         if text[0].isalpha():
             hint = f"{FIELDS}; {hint}"
         HINTS.setdefault(hint, []).append({"compose": {variable: text}})
-if HAS_EXPRESSIONS:
+if SINCE_2_19:
     HINTS |= yaml.safe_load("""
     use the test `is search('…')` instead of the filter regex_search:
       - groups: {a: "inventory_hostname | regex_search('h')"}
@@ -208,7 +208,7 @@ UNNAMED = [{"a": "server_management_name.replace(nope | basename, '')"}]
 @pytest.mark.parametrize(
     "compose",
     [
-        *([] if HAS_EXPRESSIONS else UNNAMED),
+        *([] if SINCE_2_19 else UNNAMED),
         # The template in the variable of the other source fails.
         {"ansible_ssh_common_args": "jump_opts"},
         {"a": "jump_opts ~ ''"},
