@@ -279,7 +279,7 @@ from ..module_utils._options import RULES, Connection, Options, connection_from,
 from ..module_utils._selection import explain, explain_unknown, select, wanted_values
 from ..module_utils._text import count_of, redact, summarise
 from ..module_utils._url import is_loopback, origin
-from ..plugin_utils._ansible import load_config, setting
+from ..plugin_utils._ansible import setting
 from ..plugin_utils._config import (
     EXPRESSION_OPTIONS,
     PLUGIN,
@@ -287,6 +287,7 @@ from ..plugin_utils._config import (
     check_options,
     check_token_file,
     convert_options,
+    load_content,
     read_options,
     shown_path,
 )
@@ -344,7 +345,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         plugin, without an explanation of its errors.
         """
         definitions = self.option_definitions
-        content = load_config(self.loader, path)
+        content = load_content(self.loader, path)
         written = read_options(content, definitions, self.templar, self._vars or {})
         self._token = str(written.get("api_token") or "").strip()
         options = resolve_options(written, RULES, os.path.dirname(os.path.abspath(path)))

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from ansible.errors import AnsibleUndefinedVariable
+from ansible.errors import AnsibleParserError, AnsibleUndefinedVariable
 from ansible.parsing.quoting import unquote
 
 from ..module_utils._errors import OptionError
@@ -19,11 +19,19 @@ from ..module_utils._models import SELECTING_OPTIONS
 from ..module_utils._options import RULES, Connection, GetOption, convert, unknown_names
 from ..module_utils._selection import wanted_values
 from ..module_utils._text import Show, as_word, one_line, summarise
-from ._ansible import is_encrypted, is_identifier, is_ignored, reason_text, without_origin
+from ._ansible import (
+    is_encrypted,
+    is_identifier,
+    is_ignored,
+    load_config,
+    reason_text,
+    without_origin,
+)
 
 PLUGIN = "server_management.cloud.servers"
 
 _ENDINGS = ("server_management.yml", "server_management.yaml")
+_quoted_text = re.compile(r"""(?s)(['"]).*\w.*\1""")
 _PLUGIN_KEY = rf"""(?m)(?:^|[{{,]\s*)["']?plugin["']?\s*:\s*["']?{re.escape(PLUGIN)}\b"""
 
 # Expressions are evaluated for each server, and not once as templates.
@@ -87,6 +95,32 @@ def check_token_file(connection: Connection, sources: Iterable[str], warn: Show)
                 "the token becomes the name of a host. Move the file, or let its name start with a "
                 "dot."
             )
+
+
+def load_content(loader: Any, path: str) -> Any:
+    """Return the content of an inventory file.
+
+    Raises OptionError at a mistake in its YAML, without any text of the file, which may be a token.
+    """
+    try:
+        content = load_config(loader, path)
+        _has_encrypted(content)  # follows all aliases
+    except RecursionError:
+        problem = "a value contains itself."
+        raise OptionError(
+            problem, "Remove the alias (*) inside the value with its anchor."
+        ) from None
+    except (AnsibleParserError, ValueError) as error:
+        mistake = error.__context__
+        mark = getattr(mistake, "problem_mark", None)
+        problem = "invalid YAML: a value can't be read."
+        if mark:
+            # It can quote a text of the file, such as the name of an alias.
+            kind = _quoted_text.sub("…", str(getattr(mistake, "problem", "")))
+            problem = f"invalid YAML in line {mark.line + 1}, column {mark.column + 1}: {kind}."
+        advice = "Put text with special characters, such as `: ` or `{{`, in quotes."
+        raise OptionError(problem, advice) from None
+    return content
 
 
 def read_options(
@@ -303,15 +337,21 @@ def _check_expressions(get_option: GetOption, prefix: str) -> None:
                 raise OptionError("groups: a group must have a name.")
         _check_entries(option, entries, prefix)
     for entry in get_option("keyed_groups") or []:
-        if not isinstance(entry, Mapping) or _is_blank(entry.get("key")):
-            raise OptionError("keyed_groups: each entry must be a mapping with a key.")
-        # As in Ansible, whose helper fails for each host.
-        if None not in (entry.get("default_value"), entry.get("trailing_separator")):
-            problem = "keyed_groups: default_value and trailing_separator exclude each other."
-            raise OptionError(problem)
+        _check_keyed_group(entry)
     filters = get_option("filters")
     if filters:
         _check_filters(filters, prefix)
+
+
+def _check_keyed_group(entry: Any) -> None:
+    if not isinstance(entry, Mapping) or _is_blank(entry.get("key")):
+        raise OptionError("keyed_groups: each entry must be a mapping with a key.")
+    if entry.get("parent_group") is not None:
+        convert("keyed_groups: parent_group", entry["parent_group"], {})
+    # As in Ansible, whose helper fails for each host.
+    if None not in (entry.get("default_value"), entry.get("trailing_separator")):
+        problem = "keyed_groups: default_value and trailing_separator exclude each other."
+        raise OptionError(problem)
 
 
 def _check_entries(option: str, entries: Mapping[Any, Any], prefix: str) -> None:
@@ -327,8 +367,7 @@ def _check_shape(label: str, source: Any, prefix: str) -> None:
     """Raise OptionError at a list or a mapping of YAML, which is not an expression."""
     if isinstance(source, Mapping):
         kind = "mapping"
-        key = as_word(str(next(iter(source), "zone")))
-        form = f"{{'{key}': {prefix}region}}"
+        form = f"{{'zone': {prefix}region}}"
     elif isinstance(source, list):
         kind = "list"
         form = f"[{prefix}region]"

@@ -3,15 +3,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 import os
+import re
 import textwrap
+from unittest.mock import Mock
 
 import pytest
 import yaml
-from ansible.errors import AnsibleError
+from ansible.errors import AnsibleError, AnsibleParserError
 from ansible.parsing.dataloader import DataLoader
 from ansible.parsing.vault import VaultLib, VaultSecret
 from ansible.plugins.loader import inventory_loader
 from ansible.template import Templar
+from yaml import Mark, MarkedYAMLError
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._options import (
@@ -19,12 +22,12 @@ from ansible_collections.server_management.cloud.plugins.module_utils._options i
     Connection,
     unknown_names,
 )
-from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import load_config
 from ansible_collections.server_management.cloud.plugins.plugin_utils._config import (
     accepts_file,
     check_options,
     check_token_file,
     convert_options,
+    load_content,
     read_options,
     shown_path,
 )
@@ -140,10 +143,58 @@ def read(tmp_path):
 
     def read(text, **extra_vars):
         path.write_text(f"plugin: {PLUGIN}\n{text}", encoding="utf-8")
-        content = load_config(loader, str(path))
+        content = load_content(loader, str(path))
         return read_options(content, DEFINITIONS, Templar(loader=loader), extra_vars)
 
     return read
+
+
+MISTAKES = yaml.safe_load(r"""
+- ["group: 'sekret\n", "invalid YAML in line 2, column 1: found unexpected end of stream. Put text
+    with special characters, such as `: ` or `{{`, in quotes."]
+- ["a: sekret\n b: {", "invalid YAML in line 2, column 3: mapping values"]
+- ["sekret\na: 5", "invalid YAML in line 2, column 2: "]
+- ["a: *sekret", "invalid YAML in line 1, column 4: found undefined alias"]
+- ["a: !sekret x", "invalid YAML in line 1, column 4: could not determine a constructor for the tag
+    …. "]
+- ["a: !!int sekret", "invalid YAML: a value can't be read. "]
+- ["a: &x [*x]", "a value contains itself. "]
+- ["api_token: &x {a: *x}", "a value contains itself. "]
+""")
+
+
+@pytest.mark.parametrize(("text", "start"), MISTAKES)
+def test_a_mistake_in_yaml_has_its_position_and_kind_without_text_of_the_file(
+    text, start, tmp_path
+):
+    path = tmp_path / "test.server_management.yml"
+    path.write_text(text)
+    with pytest.raises(OptionError) as caught:
+        load_content(DataLoader(), str(path))
+    assert str(caught.value).startswith(start)
+    assert "sekret" not in str(caught.value)
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__
+
+
+# From PyYAML without its library in C, and from Ansible.
+PROBLEMS = yaml.safe_load(r"""
+- ["could not find expected ':'", "could not find expected ':'"]
+- ["found undefined alias 'sekret'", found undefined alias …]
+- ["found duplicate anchor 'it's\n sekret'; first", found duplicate anchor …; first]
+- ["Found duplicate mapping key \"it's sekret\".", Found duplicate mapping key ….]
+""")
+
+
+@pytest.mark.parametrize(("problem", "kind"), PROBLEMS)
+def test_the_kind_of_a_mistake_quotes_nothing(problem, kind):
+    loader = Mock()
+    loader.load_from_file.side_effect = error = AnsibleParserError("sekret")
+    error.__context__ = MarkedYAMLError(problem=problem, problem_mark=Mark("", 0, 4, 2, "", 0))
+    with pytest.raises(
+        OptionError, match=rf"^invalid YAML in line 5, column 3: {re.escape(kind)}\."
+    ):
+        load_content(loader, "x")
 
 
 RENDERED = yaml.safe_load("""
@@ -365,6 +416,9 @@ UNUSABLE = yaml.safe_load("""
 - [groups, {'': x}, a group must have a name.]
 - [keyed_groups, [x], &key each entry must be a mapping with a key.]
 - [keyed_groups, [{prefix: x}], *key]
+- - keyed_groups
+  - [{key: x, parent_group: 1}]
+  - "parent_group: YAML reads this value as a number, a boolean or a date. Put it in quotes."
 - - keyed_groups
   - [{key: x, default_value: y, trailing_separator: false}]
   - default_value and trailing_separator exclude each other.
