@@ -204,7 +204,7 @@ def _check_values(values: Mapping[str, Any], places: str) -> None:
     if retries < 0:
         raise OptionError(f"retries: must be 0 or more, but is {retries}.")
     if not values["pagination_parameter"]:
-        raise OptionError("pagination_parameter: must not be empty.")
+        raise is_empty("pagination_parameter")
     if not values["base_url"]:
         raise OptionError(
             "base_url: an address is required.",
@@ -222,11 +222,7 @@ def _token(options: Options, places: str) -> tuple[str, str, str]:
     written = [option for option in _TOKEN_OPTIONS if sources[option] == option]
     for option in written:
         if not values[option].strip():
-            raise OptionError(
-                f"{option}: the value is empty.",
-                "Check the template that it comes from, or remove the option to use the "
-                "environment.",
-            )
+            raise is_empty(option, "to use the environment")
     if len(written) > 1:
         raise OptionError("api_token and api_token_file: both are set.", "Set only one of them.")
     usable = written or [option for option in _TOKEN_OPTIONS if values[option]]
@@ -238,6 +234,12 @@ def _token(options: Options, places: str) -> tuple[str, str, str]:
     if option == "api_token":
         return token_in_text(source, values[option], path), source, ""
     return token_in_file(source, values[option], path), source, path
+
+
+def is_empty(option: str, purpose: str = "to use the default") -> OptionError:
+    """Return the error for an empty value: usually a template has rendered to nothing."""
+    advice = f"Check the template that it comes from, or leave the option out {purpose}."
+    return OptionError(f"{option}: must not be empty.", advice)
 
 
 def _no_token(places: str) -> OptionError:

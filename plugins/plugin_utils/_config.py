@@ -16,7 +16,7 @@ from ansible.parsing.quoting import unquote
 
 from ..module_utils._errors import OptionError
 from ..module_utils._models import SELECTING_OPTIONS
-from ..module_utils._options import RULES, Connection, GetOption, convert, unknown_names
+from ..module_utils._options import RULES, Connection, GetOption, convert, is_empty, unknown_names
 from ..module_utils._selection import wanted_values
 from ..module_utils._text import Show, as_word, one_line, summarise
 from ._ansible import (
@@ -285,7 +285,7 @@ def check_options(get_option: GetOption, written: Collection[str]) -> None:
             "Use letters, digits and underscores, and do not start with ansible_.",
         )
     if not get_option("group"):
-        raise OptionError("group: must not be empty.", "Leave it out to use the default.")
+        raise is_empty("group")
     for option in ("min_servers", "min_hosts", "stale_cache_timeout"):
         if get_option(option) < 0:
             raise OptionError(f"{option}: must be 0 or more.")

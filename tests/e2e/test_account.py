@@ -178,8 +178,8 @@ BAD_OPTIONS = yaml.safe_load("""
 - [{timeout: sandbox-token}, "timeout: must be a number, but is ********."]
 - [{hostvars_prefix: ansible_}, "hostvars_prefix: 'ansible_' does not make usable"]
 - [{ca_path: nope.pem, validate_certs: false}, "nope.pem: no such file or directory."]
-- [{statuses: []}, "statuses: the list is empty."]
-- [{plans: "{{ none }}"}, "plans: has an empty value."]
+- [{statuses: []}, "statuses: must not be empty."]
+- [{plans: "{{ none }}"}, "plans: must not be empty."]
 - [{min_servers: 4}, "min_servers: 4 or more expected, but the account has 3."]
 - - {filters: [{exclude: true}], min_hosts: 1}
   - "min_hosts: 1 or more expected, but the number of hosts is 0; the account has 3 servers. Check

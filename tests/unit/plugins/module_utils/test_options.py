@@ -176,8 +176,8 @@ def test_an_empty_option_of_the_token_is_never_replaced(written, option, monkeyp
     monkeypatch.setenv(TOKEN_VARIABLE, "other")
     message = refusal(written)
     assert message == (
-        f"{option}: the value is empty. Check the template that it comes from, or remove the "
-        "option to use the environment."
+        f"{option}: must not be empty. Check the template that it comes from, or leave the option "
+        "out to use the environment."
     )
 
 
@@ -278,7 +278,6 @@ UNUSABLE = yaml.safe_load("""
 - [timeout, 0, 'timeout: must be a number of seconds greater than 0, but is 0.0.']
 - [timeout, inf, 'timeout: must be a number of seconds greater than 0, but is inf.']
 - [retries, -1, 'retries: must be 0 or more, but is -1.']
-- [pagination_parameter, '', 'pagination_parameter: must not be empty.']
 """)
 
 
@@ -286,6 +285,11 @@ UNUSABLE = yaml.safe_load("""
 def test_a_value_that_cannot_be_used_is_refused(option, value, message):
     shown = refusal({"api_token": TOKEN, option: value})
     assert shown == message
+
+
+def test_the_name_of_a_parameter_must_not_be_empty():
+    message = refusal({"api_token": TOKEN, "pagination_parameter": ""})
+    assert message.startswith("pagination_parameter: must not be empty.")
 
 
 def test_a_long_timeout_is_limited_to_what_sockets_can_wait():

@@ -366,12 +366,10 @@ UNUSABLE = yaml.safe_load("""
   - a-
   - "'a-' does not make usable variable names. Use letters, digits and underscores, and do not
      start with ansible_."
-- [group, '', must not be empty. Leave it out to use the default.]
 - [min_servers, -1, must be 0 or more.]
 - [min_hosts, -1, must be 0 or more.]
 - [stale_cache_timeout, -1, must be 0 or more.]
 - [stale_cache_timeout, 5, 'requires cache: true.']
-- [statuses, [], the list is empty. Leave the option out to keep all.]
 - - hostnames
   - []
   - &hostnames must not be empty or contain an empty expression. Leave it out to use the names of
@@ -431,6 +429,12 @@ def test_an_unusable_option_is_named(option, value, problem):
     with pytest.raises(OptionError) as caught:
         check_options({**USABLE, option: value}.get, [])
     assert str(caught.value) == f"{option}: {problem}"
+
+
+@pytest.mark.parametrize(("option", "value"), [("group", ""), ("statuses", []), ("plans", [" "])])
+def test_an_empty_value_is_an_error(option, value):
+    with pytest.raises(OptionError, match=f"^{option}: must not be empty"):
+        check_options({**USABLE, option: value}.get, [])
 
 
 def check_cache(timeout, stale, written):
