@@ -348,15 +348,14 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         content = load_content(self.loader, path)
         written = read_options(content, definitions, self.templar, self._vars or {})
         self._token = str(written.get("api_token") or "").strip()
-        options = resolve_options(written, RULES, os.path.dirname(os.path.abspath(path)))
-        values = convert_options(written, definitions)
-        # Otherwise, Ansible would read the connection's variables, too, and fail at an empty one.
-        values.update(options.values)
-        # Ansible's own message for a missing option names neither the file nor the variable.
-        values["base_url"] = values["base_url"] or ""
-        self.set_options(var_options=self._vars, direct=values)
-        check_options(self.get_option, values)
-        return options
+        connection = resolve_options(written, RULES, os.path.dirname(os.path.abspath(path)))
+        # Ansible resolves each option that is not given here. For those of the connection, it would
+        # fail at an empty variable, and at a missing base_url without the name of the file.
+        given = {**convert_options(written, definitions), **connection.values}
+        given["base_url"] = given["base_url"] or ""
+        self.set_options(var_options=self._vars, direct=given)
+        check_options(self.get_option, given)
+        return connection
 
     def _add(self, connection: Connection, use_cache: bool) -> None:
         """Prepare all hosts and groups, then add them; adding can't fail."""
