@@ -327,22 +327,18 @@ def convert(label: str, value: Any, rule: Mapping[str, Any]) -> Any:
         if flag is None:
             raise OptionError(f"{label}: must be true or false.")
         return flag
-    if kind == "int":
+    if kind in ("int", "float"):
         number = _to_number(value)
-        if number is None or not number.is_integer():
-            raise OptionError(f"{label}: must be a whole number, but is {as_word(str(value))}.")
-        return int(number)
-    if kind == "float":
-        number = _to_number(value)
-        if number is None:
-            raise OptionError(f"{label}: must be a number, but is {as_word(str(value))}.")
-        return number
+        noun = "whole number" if kind == "int" else "number"
+        if number is None or (kind == "int" and not number.is_integer()):
+            raise OptionError(f"{label}: must be a {noun}, but is {as_word(str(value))}.")
+        return int(number) if kind == "int" else number
     if isinstance(value, (list, Mapping)):
         raise OptionError(f"{label}: must be text, not a list or a mapping.")
     if not isinstance(value, str):
         # It can't be converted back: YAML reads 0123456 as 42798.
         raise OptionError(
-            f"{label}: YAML reads this value as a number, a boolean or a date.",
+            f"{label}: YAML reads this value as a number, a boolean, a date or null.",
             "Put it in quotes.",
         )
     choices = rule.get("choices", [value])

@@ -36,7 +36,6 @@ _PLUGIN_KEY = rf"""(?m)(?:^|[{{,]\s*)["']?plugin["']?\s*:\s*["']?{re.escape(PLUG
 
 # Expressions are evaluated for each server, and not once as templates.
 EXPRESSION_OPTIONS = frozenset({"compose", "groups", "keyed_groups", "hostnames", "filters"})
-_SCALARS = (str, int, float)
 # With any prefix: an empty one makes no variable of the name.
 _FORMS = {
     "compose": "Write entries such as `rack: {0}region ~ '-1'`.",
@@ -236,21 +235,19 @@ def convert_options(written: Mapping[str, Any], definitions: Mapping[str, Any]) 
 def _expressions(option: str, value: Any, definition: Mapping[str, Any], prefix: str) -> Any:
     if option == "hostnames" and isinstance(value, str):
         return [value]  # one expression, which can have commas
-    kind = definition["type"]
-    problem = ""
-    if kind == "dict" and not isinstance(value, Mapping):
-        problem = "must be a mapping."
-    elif kind == "list" and not isinstance(value, list):
-        problem = "must be a list."
-    elif option == "hostnames" and not all(isinstance(entry, _SCALARS) for entry in value):
-        problem = "each entry must be an expression."
-    if problem:
-        raise OptionError(f"{option}: {problem}", _form(option, value, prefix))
+    if definition["type"] == "dict" and not isinstance(value, Mapping):
+        raise OptionError(f"{option}: must be a mapping.", _form(option, value, prefix))
+    if definition["type"] == "list" and not isinstance(value, list):
+        raise OptionError(f"{option}: must be a list.", _form(option, value, prefix))
+    for entry in value:
+        if option == "hostnames" and not isinstance(entry, (str, int, float)):
+            problem = "hostnames: each entry must be an expression."
+            raise OptionError(problem, _form(option, entry, prefix))
     return value
 
 
 def _form(option: str, value: Any, prefix: str) -> str:
-    """Return how to write a value of an option for expressions."""
+    """Return how to write an option of expressions, or an entry of one, instead of this value."""
     if option == "filters" and isinstance(value, str):
         # Other plugins have lists of conditions that must all be true.
         condition = one_line(value)
@@ -263,14 +260,8 @@ def _texts(option: str, value: Any, definition: Mapping[str, Any]) -> list[str]:
         value = [unquote(element.strip()) for element in value.split(",")]  # as Ansible does
     if not isinstance(value, list):
         raise OptionError(f"{option}: must be a list.")
-    for element in value:
-        if not isinstance(element, str):
-            problem = f"{option}: must be a list of text values."
-            raise OptionError(problem, "Put each value in quotes.")
-    if "choices" not in definition:
-        return value
-    rule = {"choices": definition["choices"]}
-    return [convert(option, element.strip(), rule) for element in value]
+    rule = {**definition, "type": "str"}
+    return [convert(option, element, rule) for element in value]
 
 
 def check_options(get_option: GetOption, written: Collection[str]) -> None:
@@ -365,16 +356,12 @@ def _check_entries(option: str, entries: Mapping[Any, Any], prefix: str) -> None
 
 def _check_shape(label: str, source: Any, prefix: str) -> None:
     """Raise OptionError at a list or a mapping of YAML, which is not an expression."""
-    if isinstance(source, Mapping):
-        kind = "mapping"
-        form = f"{{'zone': {prefix}region}}"
-    elif isinstance(source, list):
-        kind = "list"
-        form = f"[{prefix}region]"
-    else:
+    if not isinstance(source, (Mapping, list)):
         return
-    advice = f'Write "{form}".'
-    if kind == "mapping" and "children" in source:
+    kind = "list" if isinstance(source, list) else "mapping"
+    region = f"{prefix}region"
+    advice = f'Write a text in quotes: "[{region}]" or "{{\'zone\': {region}}}".'
+    if "children" in source:
         advice = "Use parent_group of keyed_groups, or repeat the condition for each group."
     elif not label.startswith("compose"):
         # Before ansible-core 2.19, a list or a mapping is a condition that is always true.

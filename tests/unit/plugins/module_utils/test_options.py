@@ -121,7 +121,7 @@ INVALID = [
 - [str, other, 'must be one of text, but is other.']
 - [str, [secret-t0ken], 'must be text, not a list or a mapping.']
 - [path, {secret-t0ken: secret-t0ken}, 'must be text, not a list or a mapping.']
-- [str, 42798, 'YAML reads this value as a number, a boolean or a date. Put it in quotes.']
+- [str, 42798, 'YAML reads this value as a number, a boolean, a date or null. Put it in quotes.']
 """),
     ("int", "1\x1b[2J\n" * 100, 'must be a whole number, but is "1 [2J 1 [2J'),
 ]

@@ -295,7 +295,7 @@ def test_a_value_that_cannot_be_read_names_the_option_and_no_secret(read, value)
 
 CONVERTED = yaml.safe_load("""
 - [min_hosts, '3', 3]
-- [group_by, [region, ' plan'], [region, plan]]
+- [group_by, [region, plan], [region, plan]]
 - [group_by, '''region'', "plan"', [region, plan]]
 - [hostnames, [' x ', 5], [' x ', 5]]
 - [hostnames, "'a, b' | lower", ["'a, b' | lower"]]
@@ -319,7 +319,9 @@ INVALID = yaml.safe_load("""
 - [min_hosts, many, 'must be a whole number, but is many.']
 - [group_by, [region, size], 'must be one of region, plan, status, but is size.']
 - [group_by, 5, must be a list.]
-- [statuses, [5], must be a list of text values. Put each value in quotes.]
+- [statuses, [5], &not_text 'YAML reads this value as a number, a boolean, a date or null. Put it in
+    quotes.']
+- [plans, [null], *not_text]
 - - hostnames
   - [{name: x, prefix: y}]
   - &hostname each entry must be an expression. Write entries such as `- vm_id ~ '.example.com'`.
@@ -398,8 +400,8 @@ UNUSABLE = yaml.safe_load("""
 - [compose, {5: x}, 5 can't be the name of a variable.]
 - - compose
   - {net: {zone: x}}
-  - 'net: must be an expression, not a mapping. Write "{''zone'': vm_region}".'
-- [compose, {a: [x]}, 'a: must be an expression, not a list. Write "[vm_region]".']
+  - 'net: must be an expression, not a mapping. Write a text in quotes: "[vm_region]" or
+     "{''zone'': vm_region}".'
 - - groups
   - {a: [x]}
   - 'a: must be an expression, not a list. Write one condition; join several with `and` or `or`.'
@@ -416,7 +418,7 @@ UNUSABLE = yaml.safe_load("""
 - [keyed_groups, [{prefix: x}], *key]
 - - keyed_groups
   - [{key: x, parent_group: 1}]
-  - "parent_group: YAML reads this value as a number, a boolean or a date. Put it in quotes."
+  - "parent_group: YAML reads this value as a number, a boolean, a date or null. Put it in quotes."
 - - keyed_groups
   - [{key: x, default_value: y, trailing_separator: false}]
   - default_value and trailing_separator exclude each other.
