@@ -54,10 +54,10 @@ _OTHER_NAMES = {
     "base_url": "api_endpoint api_host api_url endpoint_url host server_url uri url",
     "ca_path": "ca_cert cacert_path ssl_ca_cert tls_ca_cert",
     "compose": "hostvar_expressions variables",
-    "filters": "api_filters default_host_filters device_query_filters exclude_filters "
-    "exclude_host_filters filter_expressions host_filter host_filters hostfilter include_filters "
-    "include_host_filters label_selector label_selectors name_patterns query_filters "
-    "server_filters simple_filters vm_query_filters",
+    "filters": "api_filters device_query_filters filter_expressions host_filter host_filters "
+    "hostfilter include_filters include_host_filters label_selector label_selectors name_patterns "
+    "query_filters server_filters simple_filters vm_query_filters",
+    "filters with exclude": "default_host_filters exclude_filters exclude_host_filters",
     "groups": "conditional_groups",
     "hostnames": "hostname_field inventory_hostname ovirt_hostname_preference",
     "hostnames or base_url": "hostname",  # opennebula; vmware

@@ -249,9 +249,9 @@ def _expressions(option: str, value: Any, definition: Mapping[str, Any], prefix:
 def _form(option: str, value: Any, prefix: str) -> str:
     """Return how to write an option of expressions, or an entry of one, instead of this value."""
     if option == "filters" and isinstance(value, str):
-        # Other plugins have lists of conditions that must all be true.
-        condition = one_line(value)
-        return f"Write each condition that servers must meet as `- exclude: not ({condition})`."
+        # Other plugins have lists of conditions that must all be true, or of those that exclude.
+        form = f"`- exclude: not ({one_line(value)})`"
+        return f"Write a condition that servers must meet as {form}, and others without `not`."
     return _FORMS[option].format(prefix)
 
 

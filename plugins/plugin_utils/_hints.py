@@ -31,13 +31,15 @@ _asks_lookup = re.compile(r"\b(?:lookup|query|q)\(").search
 _undefined_name = re.compile(r"'(\w+)' is undefined").search
 _text_has_no_attribute = re.compile(r"(?:str'?|str object'|Text object') has no attribute").search
 _first_name = re.compile(r"[A-Za-z_]\w*\b(?!\()").match
-# Variables that people set to constant text, and expressions that look like it: one word, a path,
-# or arguments of a command.
+# Variables that people set to constant text, and expressions that look like it: one word, the name
+# of a plugin, a path, or arguments of a command.
 _is_often_text = re.compile(
     r"ansible_(?:\w*user|connection|become_method|network_os|shell_type)"
     r"|\w+_(?:interpreter|args|file)"
 ).fullmatch
-_looks_like_text = re.compile(r"[A-Za-z_][\w-]*|[\w.~-]*/[\w./@~-]+|-[A-Za-z][^']*").fullmatch
+_looks_like_text = re.compile(
+    r"[A-Za-z_][\w-]*|\w+\.\w+\.\w+|[\w.~-]*/[\w./@~-]+|-[A-Za-z][^']*"
+).fullmatch
 # What follows a list or a mapping: ipv4[0] with community.general.linode, region.slug with
 # community.digitalocean, but not region.upper(). An item of a text would be one character.
 _ITEM = (

@@ -81,10 +81,10 @@ api_token: access_token api_key auth_token oauth_token private_token token token
 base_url: api_endpoint api_host api_url endpoint_url host server_url uri url
 ca_path: ca_cert cacert_path ssl_ca_cert tls_ca_cert
 compose: hostvar_expressions variables
-filters: api_filters default_host_filters device_query_filters exclude_filters exclude_host_filters
-  filter_expressions host_filter host_filters hostfilter include_filters include_host_filters
-  label_selector label_selectors name_patterns query_filters server_filters simple_filters
-  vm_query_filters
+filters: api_filters device_query_filters filter_expressions host_filter host_filters hostfilter
+  include_filters include_host_filters label_selector label_selectors name_patterns query_filters
+  server_filters simple_filters vm_query_filters
+filters with exclude: default_host_filters exclude_filters exclude_host_filters
 groups: conditional_groups
 hostnames: hostname_field inventory_hostname ovirt_hostname_preference
 hostvars_prefix: facts_prefix var_prefix variable_prefix vars_prefix
@@ -109,7 +109,7 @@ the API has no such data: folders images include_arc_resource_groups include_hci
 def test_an_option_of_another_plugin_has_its_counterpart_or_none(meant, names):
     for name in names.split():
         hint = ""
-        if meant in DEFINITIONS:
+        if meant.partition(" ")[0] in DEFINITIONS:
             hint = f" (here: {meant})"
         elif meant:
             hint = f" ({meant}, so this file has all servers)"
@@ -328,8 +328,8 @@ INVALID = yaml.safe_load("""
 - [hostnames, [null], *hostname]
 - - filters
   - "a == 'b' or\n c"
-  - "must be a list. Write each condition that servers must meet as `- exclude: not (a == 'b' or
-     c)`."
+  - "must be a list. Write a condition that servers must meet as `- exclude: not (a == 'b' or c)`,
+     and others without `not`."
 - - filters
   - {status: running}
   - "must be a list. Write entries such as `- exclude: vm_status != 'running'`, or use statuses,
@@ -385,8 +385,8 @@ UNUSABLE = yaml.safe_load("""
 - [filters, [{exclude: x, include: x}], *entry]
 - - filters
   - [{exclude: x}, "a == 'b'", c]
-  - "each entry must have one key, include or exclude. Write each condition that servers must meet
-     as `- exclude: not (a == 'b')`."
+  - "each entry must have one key, include or exclude. Write a condition that servers must meet as
+     `- exclude: not (a == 'b')`, and others without `not`."
 - [filters, [{exclude: ' '}], 'exclude: must be a condition that is not empty.']
 - - filters
   - [{exclude: [x]}]
