@@ -215,6 +215,9 @@ def test_a_token_that_is_written_wrongly_is_not_shown(sources):
     sources.add("list", fails="api_token: must be text, not a", api_token=["tok_SECRET"])
     number = "api_token: YAML reads this value as a number"
     sources.add("number", fails=number, api_token=8315726)
+    sources.add("quote", fails="invalid YAML in line 4, column 1: ")
+    token = "plugin: server_management.cloud.servers\ngroup: quote\napi_token: 'tok_SECRET\n"
+    sources.all["quote"].path.write_text(token)
     # Without other plugins, which Ansible tries afterwards and which show the content of a file.
     result = sources.check(env={"ANSIBLE_INVENTORY_ENABLED": "server_management.cloud.servers"})
     assert "SECRET" not in result.output
