@@ -278,7 +278,6 @@ from ..module_utils._options import RULES, Connection, Options, connection_from,
 from ..module_utils._selection import explain, explain_unknown, select, wanted_values
 from ..module_utils._text import count_of, redact, summarise
 from ..module_utils._url import is_loopback, origin
-from ..plugin_utils._ansible import load_config
 from ..plugin_utils._config import (
     EXPRESSION_OPTIONS,
     PLUGIN,
@@ -286,6 +285,7 @@ from ..plugin_utils._config import (
     check_options,
     check_token_file,
     convert_options,
+    load_content,
     read_options,
     shown_path,
 )
@@ -348,18 +348,17 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         plugin, without an explanation of its errors.
         """
         definitions = self.option_definitions
-        content = load_config(self.loader, path)
+        content = load_content(self.loader, path)
         written = read_options(content, definitions, self.templar, self._vars or {})
         self._token = str(written.get("api_token") or "").strip()
-        options = resolve_options(written, RULES, os.path.dirname(os.path.abspath(path)))
-        values = convert_options(written, definitions)
-        # Otherwise, Ansible would read the connection's variables, too, and fail at an empty one.
-        values.update(options.values)
-        # Ansible's own message for a missing option names neither the file nor the variable.
-        values["base_url"] = values["base_url"] or ""
-        self.set_options(var_options=self._vars, direct=values)
-        check_options(self.get_option, values)
-        return options
+        connection = resolve_options(written, RULES, os.path.dirname(os.path.abspath(path)))
+        # Ansible resolves each option that is not given here. For those of the connection, it would
+        # fail at an empty variable, and at a missing base_url without the name of the file.
+        given = {**convert_options(written, definitions), **connection.values}
+        given["base_url"] = given["base_url"] or ""
+        self.set_options(var_options=self._vars, direct=given)
+        check_options(self.get_option, given)
+        return connection
 
     def _add_servers(self, connection: Connection, use_cache: bool) -> None:
         """Prepare all hosts and groups, then add them; adding can't fail."""

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 from ansible.module_utils.basic import AnsibleModule, _load_params
 
 from ._client import Client, Level
-from ._errors import CloudError, IncompleteListing, MissingLibrary, NotYetLive, OptionError
+from ._errors import CloudError, IncompleteListing, MissingLibrary, NotYetLive
 from ._models import Server, describe_unusable
-from ._options import RULES, Connection, connection_from, resolve_options
+from ._options import RULES, Connection, connection_from, is_empty, resolve_options
 from ._text import SECRET_LENGTH, Show
 
 _ON_CONTROL_NODE = (
@@ -115,7 +115,7 @@ def _stripped(params: Mapping[str, Any], options: Iterable[str]) -> dict[str, st
     """Return the texts among these options without white space around them.
 
     A block of YAML and the output of a command end with a line break. Raises OptionError for an
-    empty text, which is usually a template that rendered to nothing.
+    empty text.
     """
     texts = {}
     for option in options:
@@ -124,5 +124,5 @@ def _stripped(params: Mapping[str, Any], options: Iterable[str]) -> dict[str, st
             continue
         texts[option] = value.strip()
         if not texts[option]:
-            raise OptionError(f"{option}: must not be empty.")
+            raise is_empty(option)
     return texts

@@ -54,10 +54,10 @@ _OTHER_NAMES = {
     "base_url": "api_endpoint api_host api_url endpoint_url host server_url uri url",
     "ca_path": "ca_cert cacert_path ssl_ca_cert tls_ca_cert",
     "compose": "hostvar_expressions variables",
-    "filters": "api_filters default_host_filters device_query_filters exclude_filters "
-    "exclude_host_filters filter_expressions host_filter host_filters hostfilter include_filters "
-    "include_host_filters label_selector label_selectors name_patterns query_filters "
-    "server_filters simple_filters vm_query_filters",
+    "filters": "api_filters device_query_filters filter_expressions host_filter host_filters "
+    "hostfilter include_filters include_host_filters label_selector label_selectors name_patterns "
+    "query_filters server_filters simple_filters vm_query_filters",
+    "filters with exclude": "default_host_filters exclude_filters exclude_host_filters",
     "groups": "conditional_groups",
     "hostnames": "hostname_field inventory_hostname ovirt_hostname_preference",
     "hostnames or base_url": "hostname",  # opennebula; vmware
@@ -175,7 +175,7 @@ def connection_from(options: Options, ansible_version: str, places: str = "") ->
     if values["retries"] < 0:
         raise OptionError(f"retries: must be 0 or more, but is {values['retries']}.")
     if not values["pagination_parameter"]:
-        raise OptionError("pagination_parameter: must not be empty.")
+        raise is_empty("pagination_parameter")
     if not values["base_url"]:
         raise OptionError(
             "base_url: an address is required.",
@@ -214,11 +214,7 @@ def _token(options: Options, places: str) -> tuple[str, str, str]:
     written = [option for option in _TOKEN_OPTIONS if sources[option] == option]
     for option in written:
         if not values[option].strip():
-            raise OptionError(
-                f"{option}: the value is empty.",
-                "Check the template that it comes from, or remove the option to use the "
-                "environment.",
-            )
+            raise is_empty(option, "to use the environment")
     if len(written) > 1:
         raise OptionError("api_token and api_token_file: both are set.", "Set only one of them.")
     usable = written or [option for option in _TOKEN_OPTIONS if values[option]]
@@ -230,6 +226,12 @@ def _token(options: Options, places: str) -> tuple[str, str, str]:
     if option == "api_token":
         return token_in_text(source, values[option], path), source, ""
     return token_in_file(source, values[option], path), source, path
+
+
+def is_empty(option: str, purpose: str = "to use the default") -> OptionError:
+    """Return the error for an empty value: usually a template has rendered to nothing."""
+    advice = f"Check the template that it comes from, or leave the option out {purpose}."
+    return OptionError(f"{option}: must not be empty.", advice)
 
 
 def _no_token(places: str) -> OptionError:
@@ -317,22 +319,18 @@ def convert(label: str, value: Any, rule: Mapping[str, Any]) -> Any:
         if flag is None:
             raise OptionError(f"{label}: must be true or false.")
         return flag
-    if kind == "int":
+    if kind in ("int", "float"):
         number = _to_number(value)
-        if number is None or not number.is_integer():
-            raise OptionError(f"{label}: must be a whole number, but is {as_word(str(value))}.")
-        return int(number)
-    if kind == "float":
-        number = _to_number(value)
-        if number is None:
-            raise OptionError(f"{label}: must be a number, but is {as_word(str(value))}.")
-        return number
+        noun = "whole number" if kind == "int" else "number"
+        if number is None or (kind == "int" and not number.is_integer()):
+            raise OptionError(f"{label}: must be a {noun}, but is {as_word(str(value))}.")
+        return int(number) if kind == "int" else number
     if isinstance(value, (list, Mapping)):
         raise OptionError(f"{label}: must be text, not a list or a mapping.")
     if not isinstance(value, str):
         # It can't be converted back: YAML reads 0123456 as 42798.
         raise OptionError(
-            f"{label}: YAML reads this value as a number, a boolean or a date.",
+            f"{label}: YAML reads this value as a number, a boolean, a date or null.",
             "Put it in quotes.",
         )
     choices = rule.get("choices", [value])

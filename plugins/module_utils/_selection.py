@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable
 
-from ._errors import OptionError
 from ._models import SELECTING_OPTIONS, Server
-from ._options import GetOption
+from ._options import GetOption, is_empty
 from ._text import as_word, first_of, summarise
 
 # The values that servers must have, by the option that gives them.
@@ -21,18 +20,15 @@ Wanted = dict[str, list[str]]
 def wanted_values(get_option: GetOption) -> Wanted:
     """Return the values of those SELECTING_OPTIONS that are given.
 
-    Raises OptionError for an empty list or value: usually a template has rendered to nothing.
+    Raises OptionError for an empty list or value.
     """
     wanted: Wanted = {}
     for option in SELECTING_OPTIONS:
         values = get_option(option)
         if values is None:
             continue
-        if not values:
-            raise OptionError(f"{option}: the list is empty.", "Leave the option out to keep all.")
-        if not all(value.strip() for value in values):
-            advice = "Check the template that it comes from, or leave the value out."
-            raise OptionError(f"{option}: has an empty value.", advice)
+        if not values or not all(value.strip() for value in values):
+            raise is_empty(option, "to keep all")
         wanted[option] = values
     return wanted
 

@@ -11,24 +11,31 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from ansible.errors import AnsibleUndefinedVariable
+from ansible.errors import AnsibleParserError, AnsibleUndefinedVariable
 from ansible.parsing.quoting import unquote
 
 from ..module_utils._errors import OptionError
 from ..module_utils._models import SELECTING_OPTIONS
-from ..module_utils._options import RULES, Connection, GetOption, convert, unknown_names
+from ..module_utils._options import RULES, Connection, GetOption, convert, is_empty, unknown_names
 from ..module_utils._selection import wanted_values
 from ..module_utils._text import Show, as_word, one_line, summarise
-from ._ansible import is_encrypted, is_identifier, is_ignored, reason_text, without_origin
+from ._ansible import (
+    is_encrypted,
+    is_identifier,
+    is_ignored,
+    load_config,
+    reason_text,
+    without_origin,
+)
 
 PLUGIN = "server_management.cloud.servers"
 
 _ENDINGS = ("server_management.yml", "server_management.yaml")
+_quoted_text = re.compile(r"""(?s)(['"]).*\w.*\1""")
 _PLUGIN_KEY = rf"""(?m)(?:^|[{{,]\s*)["']?plugin["']?\s*:\s*["']?{re.escape(PLUGIN)}\b"""
 
 # Expressions are evaluated for each server, and not once as templates.
 EXPRESSION_OPTIONS = frozenset({"compose", "groups", "keyed_groups", "hostnames", "filters"})
-_SCALARS = (str, int, float)
 # With any prefix: an empty one makes no variable of the name.
 _FORMS = {
     "compose": "Write entries such as `rack: {0}region ~ '-1'`.",
@@ -85,6 +92,32 @@ def check_token_file(connection: Connection, sources: Iterable[str], warn: Show)
                 "the token becomes the name of a host. Move the file, or let its name start with a "
                 "dot."
             )
+
+
+def load_content(loader: Any, path: str) -> Any:
+    """Return the content of an inventory file.
+
+    Raises OptionError at a mistake in its YAML, without any text of the file, which may be a token.
+    """
+    try:
+        content = load_config(loader, path)
+        _has_encrypted(content)  # follows all aliases
+    except RecursionError:
+        problem = "a value contains itself."
+        raise OptionError(
+            problem, "Remove the alias (*) inside the value with its anchor."
+        ) from None
+    except (AnsibleParserError, ValueError) as error:
+        mistake = error.__context__
+        mark = getattr(mistake, "problem_mark", None)
+        problem = "invalid YAML: a value can't be read."
+        if mark:
+            # It can quote a text of the file, such as the name of an alias.
+            kind = _quoted_text.sub("…", str(getattr(mistake, "problem", "")))
+            problem = f"invalid YAML in line {mark.line + 1}, column {mark.column + 1}: {kind}."
+        advice = "Put text with special characters, such as `: ` or `{{`, in quotes."
+        raise OptionError(problem, advice) from None
+    return content
 
 
 def read_options(
@@ -212,25 +245,23 @@ def convert_options(written: Mapping[str, Any], definitions: Mapping[str, Any]) 
 def _expressions(option: str, value: Any, definition: Mapping[str, Any], prefix: str) -> Any:
     if option == "hostnames" and isinstance(value, str):
         return [value]  # one expression, which can have commas
-    kind = definition["type"]
-    problem = ""
-    if kind == "dict" and not isinstance(value, Mapping):
-        problem = "must be a mapping."
-    elif kind == "list" and not isinstance(value, list):
-        problem = "must be a list."
-    elif option == "hostnames" and not all(isinstance(entry, _SCALARS) for entry in value):
-        problem = "each entry must be an expression."
-    if problem:
-        raise OptionError(f"{option}: {problem}", _form(option, value, prefix))
+    if definition["type"] == "dict" and not isinstance(value, Mapping):
+        raise OptionError(f"{option}: must be a mapping.", _form(option, value, prefix))
+    if definition["type"] == "list" and not isinstance(value, list):
+        raise OptionError(f"{option}: must be a list.", _form(option, value, prefix))
+    for entry in value:
+        if option == "hostnames" and not isinstance(entry, (str, int, float)):
+            problem = "hostnames: each entry must be an expression."
+            raise OptionError(problem, _form(option, entry, prefix))
     return value
 
 
 def _form(option: str, value: Any, prefix: str) -> str:
-    """Return how to write a value of an option for expressions."""
+    """Return how to write an option of expressions, or an entry of one, instead of this value."""
     if option == "filters" and isinstance(value, str):
-        # Other plugins have lists of conditions that must all be true.
-        condition = one_line(value)
-        return f"Write each condition that servers must meet as `- exclude: not ({condition})`."
+        # Other plugins have lists of conditions that must all be true, or of those that exclude.
+        form = f"`- exclude: not ({one_line(value)})`"
+        return f"Write a condition that servers must meet as {form}, and others without `not`."
     return _FORMS[option].format(prefix)
 
 
@@ -239,14 +270,8 @@ def _texts(option: str, value: Any, definition: Mapping[str, Any]) -> list[str]:
         value = [unquote(element.strip()) for element in value.split(",")]  # as Ansible does
     if not isinstance(value, list):
         raise OptionError(f"{option}: must be a list.")
-    for element in value:
-        if not isinstance(element, str):
-            problem = f"{option}: must be a list of text values."
-            raise OptionError(problem, "Put each value in quotes.")
-    if "choices" not in definition:
-        return value
-    rule = {"choices": definition["choices"]}
-    return [convert(option, element.strip(), rule) for element in value]
+    rule = {**definition, "type": "str"}
+    return [convert(option, element, rule) for element in value]
 
 
 def check_options(get_option: GetOption, written: Collection[str]) -> None:
@@ -261,7 +286,7 @@ def check_options(get_option: GetOption, written: Collection[str]) -> None:
             "Use letters, digits and underscores, and do not start with ansible_.",
         )
     if not get_option("group"):
-        raise OptionError("group: must not be empty.", "Leave it out to use the default.")
+        raise is_empty("group")
     for option in ("min_servers", "min_hosts", "stale_cache_timeout"):
         if get_option(option) < 0:
             raise OptionError(f"{option}: must be 0 or more.")
@@ -313,15 +338,21 @@ def _check_expressions(get_option: GetOption, prefix: str) -> None:
                 raise OptionError("groups: a group must have a name.")
         _check_entries(option, entries, prefix)
     for entry in get_option("keyed_groups") or []:
-        if not isinstance(entry, Mapping) or _is_blank(entry.get("key")):
-            raise OptionError("keyed_groups: each entry must be a mapping with a key.")
-        # As in Ansible, whose helper fails for each host.
-        if None not in (entry.get("default_value"), entry.get("trailing_separator")):
-            problem = "keyed_groups: default_value and trailing_separator exclude each other."
-            raise OptionError(problem)
+        _check_keyed_group(entry)
     filters = get_option("filters")
     if filters:
         _check_filters(filters, prefix)
+
+
+def _check_keyed_group(entry: Any) -> None:
+    if not isinstance(entry, Mapping) or _is_blank(entry.get("key")):
+        raise OptionError("keyed_groups: each entry must be a mapping with a key.")
+    if entry.get("parent_group") is not None:
+        convert("keyed_groups: parent_group", entry["parent_group"], {})
+    # As in Ansible, whose helper fails for each host.
+    if None not in (entry.get("default_value"), entry.get("trailing_separator")):
+        problem = "keyed_groups: default_value and trailing_separator exclude each other."
+        raise OptionError(problem)
 
 
 def _check_entries(option: str, entries: Mapping[Any, Any], prefix: str) -> None:
@@ -335,17 +366,12 @@ def _check_entries(option: str, entries: Mapping[Any, Any], prefix: str) -> None
 
 def _check_shape(label: str, source: Any, prefix: str) -> None:
     """Raise OptionError at a list or a mapping of YAML, which is not an expression."""
-    if isinstance(source, Mapping):
-        kind = "mapping"
-        key = as_word(str(next(iter(source), "zone")))
-        form = f"{{'{key}': {prefix}region}}"
-    elif isinstance(source, list):
-        kind = "list"
-        form = f"[{prefix}region]"
-    else:
+    if not isinstance(source, (Mapping, list)):
         return
-    advice = f'Write "{form}".'
-    if kind == "mapping" and "children" in source:
+    kind = "list" if isinstance(source, list) else "mapping"
+    region = f"{prefix}region"
+    advice = f'Write a text in quotes: "[{region}]" or "{{\'zone\': {region}}}".'
+    if "children" in source:
         advice = "Use parent_group of keyed_groups, or repeat the condition for each group."
     elif not label.startswith("compose"):
         # Before ansible-core 2.19, a list or a mapping is a condition that is always true.

@@ -31,13 +31,15 @@ _asks_lookup = re.compile(r"\b(?:lookup|query|q)\(").search
 _undefined_name = re.compile(r"'(\w+)' is undefined").search
 _text_has_no_attribute = re.compile(r"(?:str'?|str object'|Text object') has no attribute").search
 _first_name = re.compile(r"[A-Za-z_]\w*\b(?!\()").match
-# Variables that people set to constant text, and expressions that look like it: one word, a path,
-# or arguments of a command.
+# Variables that people set to constant text, and expressions that look like it: one word, the name
+# of a plugin, a path, or arguments of a command.
 _is_often_text = re.compile(
     r"ansible_(?:\w*user|connection|become_method|network_os|shell_type)"
     r"|\w+_(?:interpreter|args|file)"
 ).fullmatch
-_looks_like_text = re.compile(r"[A-Za-z_][\w-]*|[\w.~-]*/[\w./@~-]+|-[A-Za-z][^']*").fullmatch
+_looks_like_text = re.compile(
+    r"[A-Za-z_][\w-]*|\w+\.\w+\.\w+|[\w.~-]*/[\w./@~-]+|-[A-Za-z][^']*"
+).fullmatch
 # What follows a list or a mapping: ipv4[0] with community.general.linode, region.slug with
 # community.digitalocean, but not region.upper(). An item of a text would be one character.
 _ITEM = (
@@ -124,14 +126,14 @@ def _what_is_meant(  # noqa: C901, PLR0911  # a plain ladder
         return _FORMS_OF_CONDITIONS.get(condition[1], "")
     if option == "hostnames" and re.match(r"(?i)(?:tag|label)s?\W", source):
         return "the API has no tags; the server's name is the default: leave hostnames out"
-    hints = _fields(name, meanings)
+    hint = _fields(name, meanings)
     is_field = source.startswith(meanings.prefix or _DEFAULT_PREFIX)
     if is_composed and not is_field and _is_often_text(entry) and _looks_like_text(source):
         quoted = json.dumps(f"'{source}'", ensure_ascii=False)
-        hints.append(f"if text is meant, write {quoted}, with quotes inside the quotes")
-    elif hints and option not in _ONLY_FIELDS:
-        hints.append("variables of another source are known if it is read before this file")
-    return "; ".join(hints)
+        hint += f"; if text is meant, write {quoted}, with quotes inside the quotes"
+    elif hint and option not in _ONLY_FIELDS:
+        hint += "; variables of another source are known if it is read before this file"
+    return hint.removeprefix("; ")
 
 
 def _near_field(name: str, meanings: Meanings) -> str:
@@ -144,15 +146,12 @@ def _near_field(name: str, meanings: Meanings) -> str:
     return nearest(name, meanings.fields)
 
 
-def _fields(name: str, meanings: Meanings) -> list[str]:
+def _fields(name: str, meanings: Meanings) -> str:
     """Return which fields there are instead of a name, if an expression has one."""
     if not name or not meanings.fields:
-        return []
-    hints = []
-    if _asks_for_tags(name):
-        hints.append("the API has no tags: use the name")
+        return ""
+    tags = "the API has no tags: use the name; " if _asks_for_tags(name) else ""
     use = f"each with {meanings.prefix} before it"
     if not meanings.prefix:
         use = "and name with a hostvars_prefix"
-    hints.append(f"the fields of servers are {first_of(sorted(meanings.fields), 10)}, {use}")
-    return hints
+    return f"{tags}the fields of servers are {first_of(sorted(meanings.fields), 10)}, {use}"

@@ -163,8 +163,8 @@ BAD_OPTIONS = yaml.safe_load("""
 - [{timeout: sandbox-token}, "timeout: must be a number, but is ********."]
 - [{hostvars_prefix: ansible_}, "hostvars_prefix: 'ansible_' does not make usable"]
 - [{ca_path: nope.pem, validate_certs: false}, "nope.pem: no such file or directory."]
-- [{statuses: []}, "statuses: the list is empty."]
-- [{plans: "{{ none }}"}, "plans: has an empty value."]
+- [{statuses: []}, "statuses: must not be empty."]
+- [{plans: "{{ none }}"}, "plans: must not be empty."]
 - [{min_servers: 4}, "min_servers: 4 or more expected, but the account has 3."]
 - - {filters: [{exclude: true}], min_hosts: 1}
   - "min_hosts: 1 or more expected, but the number of hosts is 0; the account has 3 servers. Check
@@ -200,6 +200,9 @@ def test_a_token_that_is_written_wrongly_is_not_shown(sources):
     sources.add("list", fails="api_token: must be text, not a", api_token=["tok_SECRET"])
     number = "api_token: YAML reads this value as a number"
     sources.add("number", fails=number, api_token=8315726)
+    sources.add("quote", fails="invalid YAML in line 4, column 1: ")
+    token = "plugin: server_management.cloud.servers\ngroup: quote\napi_token: 'tok_SECRET\n"
+    sources.all["quote"].path.write_text(token)
     # Without other plugins, which Ansible tries afterwards and which show the content of a file.
     result = sources.check(env={"ANSIBLE_INVENTORY_ENABLED": "server_management.cloud.servers"})
     assert "SECRET" not in result.output

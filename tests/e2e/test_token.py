@@ -84,7 +84,7 @@ text:
   - "Check api_token: the token may be"
 unset:
   - {api_token: "{{ lookup('ansible.builtin.env', 'PROD_API_TOKEN') }}"}
-  - "api_token: the value is empty. Check the template that it comes from"
+  - "api_token: must not be empty. Check the template that it comes from"
 environment:
   - {api_token: null}
   - "Check SERVER_MANAGEMENT_API_TOKEN: the token may be"
@@ -118,7 +118,7 @@ PLAY = """
         api_token:
       register: emptied
       failed_when: >-
-        not emptied.msg.startswith("api_token: the value is empty.")
+        not emptied.msg.startswith("api_token: must not be empty.")
     - server_management.cloud.server_info:
         api_token_file: "{{ omit }}"
       register: of_environment

@@ -49,9 +49,7 @@ def test_a_module_that_needs_the_whole_account_ignores_allow_partial(sandbox):
 @pytest.mark.parametrize("token", [None, " "])
 def test_an_empty_token_is_not_replaced_by_that_of_the_environment(sandbox, monkeypatch, token):
     monkeypatch.setenv("SERVER_MANAGEMENT_API_TOKEN", sandbox.token)
-    assert refusal("server_info", sandbox, api_token=token).startswith(
-        "api_token: the value is empty. "
-    )
+    assert refusal("server_info", sandbox, api_token=token).startswith("api_token: must not be ")
 
 
 def test_the_user_agent_names_the_versions_of_the_collection_ansible_and_requests(sandbox):
@@ -126,7 +124,7 @@ def test_a_missing_requests_names_the_python_of_the_control_node(library, advice
 
 def test_an_empty_text_is_an_error(sandbox):
     message = refusal("volume_attachment", sandbox, volume="data", server=" \n")
-    assert message == "server: must not be empty."
+    assert message.startswith("server: must not be empty.")
 
 
 INVALID = yaml.safe_load("""

@@ -121,7 +121,7 @@ INVALID = [
 - [str, other, 'must be one of text, but is other.']
 - [str, [secret-t0ken], 'must be text, not a list or a mapping.']
 - [path, {secret-t0ken: secret-t0ken}, 'must be text, not a list or a mapping.']
-- [str, 42798, 'YAML reads this value as a number, a boolean or a date. Put it in quotes.']
+- [str, 42798, 'YAML reads this value as a number, a boolean, a date or null. Put it in quotes.']
 """),
     ("int", "1\x1b[2J\n" * 100, 'must be a whole number, but is "1 [2J 1 [2J'),
 ]
@@ -176,8 +176,8 @@ def test_an_empty_option_of_the_token_is_never_replaced(written, option, monkeyp
     monkeypatch.setenv(TOKEN_VARIABLE, "other")
     message = refusal(written)
     assert message == (
-        f"{option}: the value is empty. Check the template that it comes from, or remove the "
-        "option to use the environment."
+        f"{option}: must not be empty. Check the template that it comes from, or leave the option "
+        "out to use the environment."
     )
 
 
@@ -287,7 +287,6 @@ UNUSABLE = yaml.safe_load("""
 - [retries, -1, 'retries: must be 0 or more, but is -1.']
 - [pagination, link, 'pagination: must be one of none, last_id, but is link.']
 - [pagination, cursor, 'pagination: must be one of none, last_id, but is cursor.']
-- [pagination_parameter, '', 'pagination_parameter: must not be empty.']
 """)
 
 
@@ -295,6 +294,11 @@ UNUSABLE = yaml.safe_load("""
 def test_a_value_that_cannot_be_used_is_refused(option, value, message):
     shown = refusal({"api_token": TOKEN, option: value})
     assert shown == message
+
+
+def test_the_name_of_a_parameter_must_not_be_empty():
+    message = refusal({"api_token": TOKEN, "pagination_parameter": ""})
+    assert message.startswith("pagination_parameter: must not be empty.")
 
 
 def test_a_long_timeout_is_limited_to_what_sockets_can_wait():

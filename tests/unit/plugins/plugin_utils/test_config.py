@@ -3,15 +3,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 import os
+import re
 import textwrap
+from unittest.mock import Mock
 
 import pytest
 import yaml
-from ansible.errors import AnsibleError
+from ansible.errors import AnsibleError, AnsibleParserError
 from ansible.parsing.dataloader import DataLoader
 from ansible.parsing.vault import VaultLib, VaultSecret
 from ansible.plugins.loader import inventory_loader
 from ansible.template import Templar
+from yaml import Mark, MarkedYAMLError
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._options import (
@@ -19,12 +22,12 @@ from ansible_collections.server_management.cloud.plugins.module_utils._options i
     Connection,
     unknown_names,
 )
-from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import load_config
 from ansible_collections.server_management.cloud.plugins.plugin_utils._config import (
     accepts_file,
     check_options,
     check_token_file,
     convert_options,
+    load_content,
     read_options,
     shown_path,
 )
@@ -78,10 +81,10 @@ api_token: access_token api_key auth_token oauth_token private_token token token
 base_url: api_endpoint api_host api_url endpoint_url host server_url uri url
 ca_path: ca_cert cacert_path ssl_ca_cert tls_ca_cert
 compose: hostvar_expressions variables
-filters: api_filters default_host_filters device_query_filters exclude_filters exclude_host_filters
-  filter_expressions host_filter host_filters hostfilter include_filters include_host_filters
-  label_selector label_selectors name_patterns query_filters server_filters simple_filters
-  vm_query_filters
+filters: api_filters device_query_filters filter_expressions host_filter host_filters hostfilter
+  include_filters include_host_filters label_selector label_selectors name_patterns query_filters
+  server_filters simple_filters vm_query_filters
+filters with exclude: default_host_filters exclude_filters exclude_host_filters
 groups: conditional_groups
 hostnames: hostname_field inventory_hostname ovirt_hostname_preference
 hostvars_prefix: facts_prefix var_prefix variable_prefix vars_prefix
@@ -106,7 +109,7 @@ the API has no such data: folders images include_arc_resource_groups include_hci
 def test_an_option_of_another_plugin_has_its_counterpart_or_none(meant, names):
     for name in names.split():
         hint = ""
-        if meant in DEFINITIONS:
+        if meant.partition(" ")[0] in DEFINITIONS:
             hint = f" (here: {meant})"
         elif meant:
             hint = f" ({meant}, so this file has all servers)"
@@ -140,10 +143,58 @@ def read(tmp_path):
 
     def read(text, **extra_vars):
         path.write_text(f"plugin: {PLUGIN}\n{text}", encoding="utf-8")
-        content = load_config(loader, str(path))
+        content = load_content(loader, str(path))
         return read_options(content, DEFINITIONS, Templar(loader=loader), extra_vars)
 
     return read
+
+
+MISTAKES = yaml.safe_load(r"""
+- ["group: 'sekret\n", "invalid YAML in line 2, column 1: found unexpected end of stream. Put text
+    with special characters, such as `: ` or `{{`, in quotes."]
+- ["a: sekret\n b: {", "invalid YAML in line 2, column 3: mapping values"]
+- ["sekret\na: 5", "invalid YAML in line 2, column 2: "]
+- ["a: *sekret", "invalid YAML in line 1, column 4: found undefined alias"]
+- ["a: !sekret x", "invalid YAML in line 1, column 4: could not determine a constructor for the tag
+    …. "]
+- ["a: !!int sekret", "invalid YAML: a value can't be read. "]
+- ["a: &x [*x]", "a value contains itself. "]
+- ["api_token: &x {a: *x}", "a value contains itself. "]
+""")
+
+
+@pytest.mark.parametrize(("text", "start"), MISTAKES)
+def test_a_mistake_in_yaml_has_its_position_and_kind_without_text_of_the_file(
+    text, start, tmp_path
+):
+    path = tmp_path / "test.server_management.yml"
+    path.write_text(text)
+    with pytest.raises(OptionError) as caught:
+        load_content(DataLoader(), str(path))
+    assert str(caught.value).startswith(start)
+    assert "sekret" not in str(caught.value)
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__
+
+
+# From PyYAML without its library in C, and from Ansible.
+PROBLEMS = yaml.safe_load(r"""
+- ["could not find expected ':'", "could not find expected ':'"]
+- ["found undefined alias 'sekret'", found undefined alias …]
+- ["found duplicate anchor 'it's\n sekret'; first", found duplicate anchor …; first]
+- ["Found duplicate mapping key \"it's sekret\".", Found duplicate mapping key ….]
+""")
+
+
+@pytest.mark.parametrize(("problem", "kind"), PROBLEMS)
+def test_the_kind_of_a_mistake_quotes_nothing(problem, kind):
+    loader = Mock()
+    loader.load_from_file.side_effect = error = AnsibleParserError("sekret")
+    error.__context__ = MarkedYAMLError(problem=problem, problem_mark=Mark("", 0, 4, 2, "", 0))
+    with pytest.raises(
+        OptionError, match=rf"^invalid YAML in line 5, column 3: {re.escape(kind)}\."
+    ):
+        load_content(loader, "x")
 
 
 RENDERED = yaml.safe_load("""
@@ -244,7 +295,7 @@ def test_a_value_that_cannot_be_read_names_the_option_and_no_secret(read, value)
 
 CONVERTED = yaml.safe_load("""
 - [min_hosts, '3', 3]
-- [group_by, [region, ' plan'], [region, plan]]
+- [group_by, [region, plan], [region, plan]]
 - [group_by, '''region'', "plan"', [region, plan]]
 - [hostnames, [' x ', 5], [' x ', 5]]
 - [hostnames, "'a, b' | lower", ["'a, b' | lower"]]
@@ -268,15 +319,17 @@ INVALID = yaml.safe_load("""
 - [min_hosts, many, 'must be a whole number, but is many.']
 - [group_by, [region, size], 'must be one of region, plan, status, but is size.']
 - [group_by, 5, must be a list.]
-- [statuses, [5], must be a list of text values. Put each value in quotes.]
+- [statuses, [5], &not_text 'YAML reads this value as a number, a boolean, a date or null. Put it in
+    quotes.']
+- [plans, [null], *not_text]
 - - hostnames
   - [{name: x, prefix: y}]
   - &hostname each entry must be an expression. Write entries such as `- vm_id ~ '.example.com'`.
 - [hostnames, [null], *hostname]
 - - filters
   - "a == 'b' or\n c"
-  - "must be a list. Write each condition that servers must meet as `- exclude: not (a == 'b' or
-     c)`."
+  - "must be a list. Write a condition that servers must meet as `- exclude: not (a == 'b' or c)`,
+     and others without `not`."
 - - filters
   - {status: running}
   - "must be a list. Write entries such as `- exclude: vm_status != 'running'`, or use an option
@@ -315,12 +368,10 @@ UNUSABLE = yaml.safe_load("""
   - a-
   - "'a-' does not make usable variable names. Use letters, digits and underscores, and do not
      start with ansible_."
-- [group, '', must not be empty. Leave it out to use the default.]
 - [min_servers, -1, must be 0 or more.]
 - [min_hosts, -1, must be 0 or more.]
 - [stale_cache_timeout, -1, must be 0 or more.]
 - [stale_cache_timeout, 5, 'requires cache: true.']
-- [statuses, [], the list is empty. Leave the option out to keep all.]
 - - hostnames
   - []
   - &hostnames must not be empty or contain an empty expression. Leave it out to use the names of
@@ -334,8 +385,8 @@ UNUSABLE = yaml.safe_load("""
 - [filters, [{exclude: x, include: x}], *entry]
 - - filters
   - [{exclude: x}, "a == 'b'", c]
-  - "each entry must have one key, include or exclude. Write each condition that servers must meet
-     as `- exclude: not (a == 'b')`."
+  - "each entry must have one key, include or exclude. Write a condition that servers must meet as
+     `- exclude: not (a == 'b')`, and others without `not`."
 - [filters, [{exclude: ' '}], 'exclude: must be a condition that is not empty.']
 - - filters
   - [{exclude: [x]}]
@@ -349,8 +400,8 @@ UNUSABLE = yaml.safe_load("""
 - [compose, {5: x}, 5 can't be the name of a variable.]
 - - compose
   - {net: {zone: x}}
-  - 'net: must be an expression, not a mapping. Write "{''zone'': vm_region}".'
-- [compose, {a: [x]}, 'a: must be an expression, not a list. Write "[vm_region]".']
+  - 'net: must be an expression, not a mapping. Write a text in quotes: "[vm_region]" or
+     "{''zone'': vm_region}".'
 - - groups
   - {a: [x]}
   - 'a: must be an expression, not a list. Write one condition; join several with `and` or `or`.'
@@ -366,6 +417,9 @@ UNUSABLE = yaml.safe_load("""
 - [keyed_groups, [x], &key each entry must be a mapping with a key.]
 - [keyed_groups, [{prefix: x}], *key]
 - - keyed_groups
+  - [{key: x, parent_group: 1}]
+  - "parent_group: YAML reads this value as a number, a boolean, a date or null. Put it in quotes."
+- - keyed_groups
   - [{key: x, default_value: y, trailing_separator: false}]
   - default_value and trailing_separator exclude each other.
 """)
@@ -377,6 +431,12 @@ def test_an_unusable_option_is_named(option, value, problem):
     with pytest.raises(OptionError) as caught:
         check_options({**USABLE, option: value}.get, [])
     assert str(caught.value) == f"{option}: {problem}"
+
+
+@pytest.mark.parametrize(("option", "value"), [("group", ""), ("statuses", []), ("plans", [" "])])
+def test_an_empty_value_is_an_error(option, value):
+    with pytest.raises(OptionError, match=f"^{option}: must not be empty"):
+        check_options({**USABLE, option: value}.get, [])
 
 
 def check_cache(timeout, stale, written):

@@ -116,7 +116,7 @@ HINTS[no_braces("ansible_host")] = [{"compose": {"ansible_host": "{{ ansible_hos
 # Constant text; a word can be a name, too.
 TEXTS = yaml.safe_load("""
 ansible_user: [ec2-user, admin]
-ansible_connection: [ssh]
+ansible_connection: [ssh, ansible.netcommon.network_cli]
 ansible_python_interpreter: [/usr/bin/python3]
 ansible_ssh_private_key_file: [~/.ssh/id]
 ansible_ssh_common_args: [-o ProxyJump=bastion, '-o ProxyCommand="ssh -W %h:%p b"']
