@@ -96,7 +96,7 @@ def test_differences_are_in_the_output_and_are_never_rendered(runner, sandbox):
 def test_an_account_that_cannot_be_read_has_no_missing_servers(runner, sandbox):
     (runner.home / "fleet.yml").write_text("fleet: [{name: web-3}]\n")
     sandbox.fail(Fault(has_more=True))
-    result = play(runner, sandbox, CHECK).shows("has more servers")
+    result = play(runner, sandbox, CHECK).shows("has more servers", "Set check_fleet_pagination")
     assert result.rc == 2
     assert not result.contains("is missing")
 
@@ -126,6 +126,8 @@ def test_both_playbooks_read_all_pages(runner):
     with Sandbox(servers=3, page_size=2, pagination="last_id", pagination_parameter="last") as api:
         declare = "declare_fleet_pagination=last_id declare_fleet_pagination_parameter=last"
         check = "check_fleet_pagination=last_id check_fleet_pagination_parameter=last"
+        failed = play(runner, api, DECLARE).shows("Set declare_fleet_pagination to")
+        assert not failed.contains("allow_partial")  # the playbook has no such variable
         play(runner, api, DECLARE, CHECK, "-e", declare, "-e", check).ok()
 
 

@@ -1,0 +1,41 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What ``ansible-galaxy`` packs of a checkout."""
+
+import tarfile
+
+from support.collection import build, copy_sources, sources
+from support.run import Runner
+
+PRIVATE = """
+server_management.yml prod.server_management.yaml inventories/prod.server_management.yml
+clouds/a.server_management.yml token token.txt secrets/token ansible.cfg trial/ansible.cfg fleet.yml
+fleet-prod.yaml .env .vault_password vault.yml vault_password.txt id.pem certs/a.key ansible.log
+hosts hosts.ini inventory/hosts.yml group_vars/all.yml prod/host_vars/web-1.yml
+collections/ansible_collections/a/b/README.md htmlcov/index.html node_modules/a/index.js
+site/index.html venv2/bin/activate venv/pyvenv.cfg env/bin/activate .venv/bin/activate
+build/a dist/a a.tar.gz README.md~ .cache/a docs/.cache/a
+"""
+
+
+def names_in(tarball):
+    with tarfile.open(tarball) as archive:
+        return {member.name for member in archive if member.isfile()}
+
+
+def test_files_that_users_keep_in_a_checkout_are_not_packed(tarball, tmp_path):
+    checkout = copy_sources(tmp_path / "checkout")
+    for name in PRIVATE.split():
+        path = checkout / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("private")
+    packed = names_in(build(Runner(tmp_path / "home"), tmp_path / "built", checkout))
+    assert packed == names_in(tarball)
+
+
+def test_everything_that_ansible_uses_is_packed(tarball):
+    used = ("changelogs/changelog", "docs/", "extensions/", "meta/", "playbooks/", "plugins/")
+    ours = {name for name in sources() if name.startswith(used)}
+    assert ours - names_in(tarball) == set()
