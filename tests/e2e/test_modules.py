@@ -5,6 +5,7 @@
 """The modules in a playbook: those that are live, and those that are not yet live."""
 
 import json
+import shlex
 from importlib import import_module
 
 import yaml
@@ -39,8 +40,12 @@ def run_tasks(source, tasks, **variables):
         steps.append({"name": name, "register": name, "ignore_errors": True, **step})
         results[name] = f"{{{{ {name} }}}}"
     kept = source.folder / "results.json"
-    copy = {"content": "{{ results | to_json }}", "dest": str(kept)}
-    steps.append({"ansible.builtin.copy": copy, "diff": False, "no_log": True})
+    # A lookup on the controller: the module copy would take a second.
+    write = f"base64 -d > {shlex.quote(str(kept))}"
+    text = (
+        f"{{{{ lookup('pipe', 'echo ' ~ (results | to_json | b64encode) ~ {f' | {write}'!r}) }}}}"
+    )
+    steps.append({"ansible.builtin.debug": {"msg": text}, "no_log": True})
     api = source.sandbox
     connection = {"base_url": api.url, "api_token": api.token, "retries": 0}
     defaults = {f"group/{COLLECTION}.all": connection}

@@ -107,6 +107,7 @@ def _kill(process: int) -> None:
 
 def _serve() -> None:
     del sys.path[0]  # this folder, in which secrets.py is another one
+    from ansible import constants
     from ansible.cli.adhoc import AdHocCLI
     from ansible.cli.inventory import InventoryCLI
     from ansible.cli.playbook import PlaybookCLI
@@ -116,6 +117,8 @@ def _serve() -> None:
         order = json.loads(line)
         process = os.fork()
         if process == 0:
+            # The process would remove its own folder at the end of the first command.
+            constants.DEFAULT_LOCAL_TMP = order["environment"]["TMPDIR"]
             _run(commands[order["command"][0]], **order)
         print(process, flush=True)
         _process, status = os.waitpid(process, 0)
@@ -134,8 +137,13 @@ def _run(
         os.dup2(opened, number)
         os.close(opened)
     sys.argv = command
-    program.cli_executor(command)
-    sys.exit(0)
+    try:
+        program.cli_executor(command)
+    except SystemExit as end:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(int(end.code or 0))
+    os._exit(1)
 
 
 if __name__ == "__main__":
