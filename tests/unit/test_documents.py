@@ -165,7 +165,7 @@ docs/docsite/rst/guide_trust.rst:
 docs/docsite/rst/guide_troubleshooting.rst:
 - Each address of the name is tried for at most {connection}.
 - The event source logs waits at the level ``INFO``, and requests at ``DEBUG``.
-- "``server`` and ``fleet_info`` ignore ``allow_partial``"
+- "``fleet_info`` ignores ``allow_partial``"
 docs/docsite/rst/guide_events.rst:
 - "``Retry-After`` is honored up to {pause}."
 - The rulebook ``set_up_new_servers`` polls every {interval}
