@@ -33,7 +33,7 @@ plugin: server_management.cloud.servers
 base_url: https://api.example.com
 api_token_file: ~/.config/server_management/token
 """
-PLAYBOOK = "- hosts: all\n  tasks: [{ansible.builtin.ping: }]\n"
+PLAYBOOK = "- hosts: all\n  tasks: [{ansible.builtin.debug: }]\n"
 # For commands that need a network, never end or take too long.
 SUBSTITUTES = [
     ("~/.ansible/collections", '"$ANSIBLE_COLLECTIONS_PATH"'),

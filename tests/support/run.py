@@ -175,7 +175,7 @@ class Runner:
         if self._server and self._server.accepts(program, environment):
             run = self._server.run
         result = Result(command, *run(command, environment, folder, stdin, time_limit))
-        if result.rc == -signal.SIGKILL:
+        if result.rc in (-signal.SIGKILL, -signal.SIGALRM):
             raise CommandError(f"killed after the time limit\n{result}")
         if self.prints_results:
             print(result)
