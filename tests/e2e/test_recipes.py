@@ -77,13 +77,6 @@ def test_the_playbooks_of_the_recipes_pass_a_check_of_their_syntax(source):
     source.runner.playbook("--syntax-check", *names, cwd=source.folder).ok()
 
 
-def test_a_pipeline_without_an_inventory_can_be_silent(source):
-    play = source.folder / "play.yml"
-    play.write_text("- hosts: localhost\n  gather_facts: false\n")
-    silent = source.runner.playbook(play, env=dict.fromkeys(SILENT, "false")).ok()
-    assert silent.stderr == ""
-
-
 def test_a_comparison_distinguishes_drift_from_failures(source):
     # The guide shows the other result, in_sync, and the file with it.
     (source.folder / "fleet.yml").write_text("fleet: []\n")

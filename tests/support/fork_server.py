@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
@@ -92,6 +93,7 @@ def _serve() -> None:
     from ansible.cli.inventory import InventoryCLI
     from ansible.cli.playbook import PlaybookCLI
 
+    import_module("requests")  # which most listings need
     commands = dict(zip(PROGRAMS, (AdHocCLI, InventoryCLI, PlaybookCLI), strict=True))
     for line in sys.stdin:
         command, environment, *order = json.loads(line)
