@@ -303,7 +303,7 @@ from ..plugin_utils._hosts import (
     variable_names,
 )
 from ..plugin_utils._inventory import ExistingHosts, add_hosts
-from ..plugin_utils._names import OF_KEYED_GROUPS, NameRules, Naming, assign_names
+from ..plugin_utils._names import OF_KEYED_GROUPS, VARIABLE_FILES, NameRules, Naming, assign_names
 
 if TYPE_CHECKING:
     from ..plugin_utils._expressions import Expressions
@@ -382,7 +382,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         group_hosts(hosts, common_group, get_option("group_by"))
         addresses = {host.server.id: host.address for host in hosts}
         existing = ExistingHosts(inventory.hosts, connection.root_url, addresses)
-        naming = self._name_and_compose(hosts, groups, prefixes, existing)
+        rules = NameRules(groups, prefixes, inventory.hosts, existing.obstacle)
+        naming = self._name_and_compose(hosts, rules)
         if self.display.verbosity >= _EACH_SERVER:
             self._show_servers(listing.servers, naming)
         if self._expressions:
@@ -449,6 +450,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         hosts = hosts_from(servers, fields, has_loopback)
         if self._expressions:
             self._expressions.fields = fields
+        if self._expressions and self.get_option("filters"):
             hosts = [host for host in hosts if not self._is_excluded(host, self._expressions)]
         if servers and not hosts:
             self._warn(f"filters: no host is left; the account has {count}; -vvv shows why.")
@@ -462,7 +464,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             raise OptionError(
                 f"min_hosts: {least} or more expected, but the number of hosts is {len(hosts)}; "
                 f"the account has {count}.",
-                "Check statuses, regions, plans and filters.",
+                f"Check {', '.join(SELECTING_OPTIONS)} and filters.",
             )
         return hosts
 
@@ -472,29 +474,24 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             self._excluding[host.server.id] = excluding
         return bool(excluding)
 
-    def _name_and_compose(
-        self,
-        hosts: list[Host],
-        groups: dict[str, str],
-        prefixes: dict[str, str],
-        existing: ExistingHosts,
-    ) -> Naming:
+    def _name_and_compose(self, hosts: list[Host], rules: NameRules) -> Naming:
         """Name the hosts, sort them, and add what the expressions of the file, if any, give.
 
         Not all groups are known before the hosts are composed. If a host turns out to have the name
         of a group, naming and composing are repeated without that name. Other names can make
         expressions return other groups, so the number of attempts is limited.
         """
+        extensions = getattr(constants, "YAML_FILENAME_EXTENSIONS", None) or ()
+        # Ansible adds a dot to an extension without one.
+        further = [f".{text.lstrip('.').lower()}" for text in extensions if text]
+        rules = rules._replace(variable_files=(*VARIABLE_FILES, *further))
         expressions = self._expressions
         servers = [host.server for host in hosts]
         preferences = {}
         if expressions and self.get_option("hostnames"):
             preferences = {host.server.id: expressions.preferences(host) for host in hosts}
-        others = self.inventory.hosts
-        extensions = getattr(constants, "YAML_FILENAME_EXTENSIONS", None) or ()
         clashing = set[str]()
         for _attempt in range(3):
-            rules = NameRules(groups, prefixes, others, existing.obstacle, extensions)
             naming = assign_names(servers, rules, preferences)
             for host in hosts:
                 host.name = naming.names[host.server.id]
@@ -503,11 +500,12 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
                 return naming
             made = expressions.compose_all(hosts, self.inventory)
             # A group with the name of another source's host is left out later.
-            clashing = made.intersection(naming.names.values()).difference(others)
+            clashing = made.intersection(naming.names.values()).difference(rules.hosts)
             if not clashing:
                 expressions.apply()
                 return naming
-            groups = {**dict.fromkeys(made, OF_KEYED_GROUPS), **groups}
+            groups = {**dict.fromkeys(made, OF_KEYED_GROUPS), **rules.groups}
+            rules = rules._replace(groups=groups)
         raise OptionError(
             f"keyed_groups: creates groups with the names of hosts: {summarise(clashing)}.",
             "Change prefix or parent_group, which renames the groups.",

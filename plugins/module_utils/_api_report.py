@@ -16,13 +16,14 @@ from importlib import metadata
 from typing import Any
 from urllib.parse import parse_qsl
 
-from ._client import LIST_SERVERS, Client, Report
+from ._client import Client, Report
 from ._envelope import Page
 from ._errors import CloudError, Forbidden, MalformedResponse, Unauthorized
 from ._models import FIELDS
+from ._operations import LIST_SERVERS
 from ._options import VERSION, Connection
 from ._request import Response
-from ._text import excerpt
+from ._text import excerpt, quoted
 
 # An object of JSON: a server, or a part of the report.
 Record = dict[str, Any]
@@ -95,9 +96,9 @@ def _describe_response(response: Response | None, connection: Connection) -> Rec
     shown = {}
     for name in _HEADERS:
         if name in headers:
-            shown[name] = connection.excerpt(headers[name])
+            shown[name] = quoted(headers[name], connection.api_token)
     if "Link" in headers:
-        shown["Link"] = connection.excerpt(_describe_links(headers["Link"]))
+        shown["Link"] = quoted(_describe_links(headers["Link"]), connection.api_token)
     return {"status": status, "headers": shown}
 
 

@@ -14,19 +14,15 @@ from functools import partial
 from typing import Literal
 
 from ._envelope import Page, parse_listing, read_json
-from ._errors import CHECK_URL, CloudError, IncompleteListing, MalformedResponse
+from ._errors import CloudError, IncompleteListing, MalformedResponse
 from ._failures import status_error
 from ._http import LIMIT, Http
 from ._models import Server, merge
+from ._operations import LIST_SERVERS
 from ._options import Connection
 from ._request import Request, Response
-from ._text import count_of, header_text, redact
+from ._text import count_of, header_text, quoted, redact
 from ._url import is_loopback, origin
-
-# All requests of the collection, as the API documents them.
-LIST_SERVERS = Request(
-    "GET", "/servers", scope="servers:read", subject="list of servers", next_step=CHECK_URL
-)
 
 _MAX_PAGES = 10_000
 _LONGEST_WAIT = 60.0  # seconds of Retry-After that are worth waiting for
@@ -60,10 +56,7 @@ class Client:
     _http: Http  # while a listing is read
 
     def __init__(
-        self,
-        connection: Connection,
-        report: Report,
-        keep_page: Callable[[Page], None] = _ignore,
+        self, connection: Connection, report: Report, keep_page: Callable[[Page], None] = _ignore
     ) -> None:
         self._connection = connection
         self._report = report
@@ -119,7 +112,7 @@ class Client:
 
     def _add_page(self, servers: dict[str, Server], response: Response) -> Page:
         content_type = header_text(response.headers.get("Content-Type", "none given"))
-        content = read_json(response.body, self._connection.excerpt(content_type))
+        content = read_json(response.body, quoted(content_type, self._connection.api_token))
         page = parse_listing(content)
         self._keep_page(page)
         merge(servers, page.data)
@@ -127,19 +120,15 @@ class Client:
 
     def _allow_partial(self, count: int) -> None:
         received = "the 1 that was" if count == 1 else f"the {count:,} that were"
-        problem = f"The API has more servers than {received} received"
-        if self._connection.allow_partial:
-            self.is_partial = True
-            self._report(
-                "warning",
-                f"{problem}. Continuing without the others, because allow_partial is set.",
+        problem = f"The API has more servers than {received} received."
+        if not self._connection.allow_partial:
+            raise IncompleteListing(
+                problem,
+                "Set pagination to last_id if the API can list the servers after an id, or set "
+                "allow_partial to true.",
             )
-            return
-        raise IncompleteListing(
-            f"{problem}.",
-            "Set pagination to last_id if the API can list the servers after an id, or set "
-            "allow_partial to true.",
-        )
+        self.is_partial = True
+        self._report("warning", f"{problem} Continuing without the others: allow_partial is set.")
 
     def _send(self, request: Request, limit: int) -> Response:
         """Send a request; a GET again after a transient error.
@@ -169,7 +158,8 @@ class Client:
         finally:
             self.last_response = self._http.last_response
         if response.status != request.success:
-            raise status_error(response, request, self._connection)
+            connection = self._connection
+            raise status_error(response, request, connection.api_token, connection.token_label)
         return response
 
     def _report_retry(self, error: CloudError, attempt: int, wait: float, took: float) -> None:
@@ -186,11 +176,8 @@ class Client:
     def _warn_of_plain_http(self) -> None:
         scheme, host, port = origin(self._connection.base_url)
         if scheme == "http" and not is_loopback(host):
-            self._report(
-                "warning",
-                f"The token is sent unencrypted to {host}:{port}: "
-                "use https in base_url if possible.",
-            )
+            problem = f"The token is sent unencrypted to {host}:{port}"
+            self._report("warning", f"{problem}: use https in base_url if possible.")
 
 
 def _delay(error: CloudError, attempt: int) -> float | None:

@@ -31,9 +31,8 @@ from ._errors import (
     Unauthorized,
     Unreachable,
 )
-from ._options import Connection
 from ._request import Request, Response, Route
-from ._text import excerpt, header_text, one_line, reason_of, redact
+from ._text import excerpt, header_text, one_line, quoted, reason_of, redact
 
 CLOSED = "the connection was closed before the end of the response"
 _CHECK_CONNECTION = (
@@ -45,51 +44,52 @@ _CHECK_TLS = (
 )
 
 
-def shown_url(request: Request, connection: Connection) -> str:
+def shown_url(request: Request, base_url: str, token: str) -> str:
     """Return the URL of a request, with its query, for a message."""
-    shown = redact(one_line(request.url(connection.base_url)), connection.api_token)
+    shown = redact(one_line(request.url(base_url)), token)
     if not request.query:
         return shown
-    parameters = [(name, connection.excerpt(value)) for name, value in request.query]
+    parameters = [(name, quoted(value, token)) for name, value in request.query]
     query = urlencode(parameters, safe="*")  # MASK stays readable
     return f"{shown}?{query}"
 
 
-def status_error(response: Response, request: Request, connection: Connection) -> StatusError:
-    """Make the error for a status but that of success; it quotes a body that is not HTML."""
+def status_error(response: Response, request: Request, token: str, label: str) -> StatusError:
+    """Make the error for a status but that of success; it quotes a body that is not HTML.
+
+    ``label`` says where the token is from.
+    """
     details = ""
     wait = retry_after(response.headers.get("Retry-After", ""))
     if wait is not None:
         details += f" It asks to wait {wait:.0f} s."
-    text = connection.excerpt(response.body.decode("utf-8", "replace"))
+    text = quoted(response.body.decode("utf-8", "replace"), token)
     if text and "html" not in response.headers.get("Content-Type", "").lower():
         details += f' The response is "{text}".'
-    error = _error_of_status(response, request, connection)
+    error = _error_of_status(response, request, token, label)
     error.problem += details
     error.retry_after = wait
     return error
 
 
-def _error_of_status(response: Response, request: Request, connection: Connection) -> StatusError:
+def _error_of_status(response: Response, request: Request, token: str, label: str) -> StatusError:
     """Make the error for a status, without what the response adds."""
     status = response.status
     if status == 401:
         return Unauthorized(
             "The API rejected the token (HTTP 401).",
-            f"Check {connection.token_label}: the token may be misspelled, revoked or for another "
-            "account.",
+            f"Check {label}: the token may be misspelled, revoked or for another account.",
             status,
         )
     if status == 403:
         return Forbidden(
             "The API refuses the request (HTTP 403); the token may lack the scope "
             f"{request.scope}.",
-            f"Check the scopes of the token from {connection.token_label} in the dashboard, and "
-            "any firewall.",
+            f"Check the scopes of the token from {label} in the dashboard, and any firewall.",
             status,
         )
     if status == 404:
-        url = shown_url(request, connection)
+        url = shown_url(request, response.route.url, token)
         problem = f"The API has no {request.subject} at {url} (HTTP 404)."
         return NotFound(problem, request.next_step, status)
     if status == 407 and response.route.proxy is not None:
@@ -99,7 +99,7 @@ def _error_of_status(response: Response, request: Request, connection: Connectio
         return RateLimited(problem, "Run again later, or less often.", status)
     if 300 <= status < 400:
         location = header_text(response.headers.get("Location", ""))
-        target = f'"{connection.excerpt(location)}"' if location else "nowhere"
+        target = f'"{quoted(location, token)}"' if location else "nowhere"
         problem = f"The API redirects to {target}, which is not followed (HTTP {status})."
         return Redirected(problem, request.next_step, status)
     if status == 408 or 500 <= status < 600:

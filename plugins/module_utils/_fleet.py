@@ -10,13 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ._errors import OptionError
-from ._models import Server
+from ._models import DECLARED_FIELDS, Server
 from ._text import as_word, summarise
 
 # What is declared for one server, by field.
 Entry = Mapping[str, str]
 
-_FIELDS = ("plan", "region", "status")
 _MAX_IDS = 20  # of servers with the same name, in a message
 _KINDS = ("missing", "different", "unexpected", "ambiguous")  # of findings
 
@@ -69,37 +68,53 @@ def compare(
 
 def _find_all(entries: Iterable[Entry], servers: Sequence[Server]) -> Iterator[_Finding]:
     """Yield the findings about entries, then those about servers."""
-    ids_by: dict[tuple[str, str], list[str]] = {}  # by a field and its value
-    for server in servers:
-        for key in ("id", "name"):
-            ids_by.setdefault((key, server.text(key).strip()), []).append(server.id)
-    positions: dict[object, int] = {}  # of entries, by what identifies their servers
     declared: dict[str, Entry] = {}  # by the id of a server
-    for position, entry in enumerate(entries, start=1):
-        stripped = {key: value.strip() for key, value in entry.items()}
-        key = "name" if "name" in entry else "id"
-        name = stripped[key]
+    for entry, ids in _resolve(entries, servers):
+        name = _name_or_id(entry)
         label = as_word(name)
-        ids = sorted(ids_by.get((key, name), []))
-        identity = tuple(ids) or (key, name)
-        earlier = positions.setdefault(identity, position)
-        if earlier != position:
-            raise OptionError(
-                f"servers: entry {position} ({label}) declares the same server as entry {earlier}.",
-                "Remove one of them.",
-            )
-        for identifier in ids:
-            # An ambiguous name declares nothing about its servers, but that they are expected.
-            declared.setdefault(identifier, {})
         if not ids:
             yield _Finding(name, "", f"{label} is missing", "missing", entry)
         elif len(ids) == 1:
-            declared[ids[0]] = stripped
+            declared[ids[0]] = entry
         else:
             line = f"{label} is the name of {len(ids)} servers ({summarise(ids, _MAX_IDS)})"
             yield _Finding(name, "", line, "ambiguous", {"name": name, "ids": ids})
+            # Each of them is expected; another entry may declare more, by its id.
+            for identifier in ids:
+                declared.setdefault(identifier, {})
     for server in servers:
         yield from _compare_server(server, declared.get(server.id))
+
+
+def _resolve(
+    entries: Iterable[Entry], servers: Iterable[Server]
+) -> Iterator[tuple[Entry, list[str]]]:
+    """Yield each entry with the ids of its servers, of which there are several if names are alike.
+
+    Raises OptionError if two entries declare the same server.
+    """
+    ids_by: dict[tuple[str, ...], list[str]] = {}  # by a field and its value
+    for server in servers:
+        for key in ("id", "name"):
+            ids_by.setdefault((key, server.text(key).strip()), []).append(server.id)
+    positions: dict[tuple[str, ...], int] = {}  # of entries, by their servers
+    for position, entry in enumerate(entries, start=1):
+        name = _name_or_id(entry)
+        declared = ("name" if "name" in entry else "id", name)
+        ids = sorted(ids_by.get(declared, []))
+        found = tuple(ids) or declared
+        if found in positions:
+            raise OptionError(
+                f"servers: entry {position} ({as_word(name)}) declares the same server as entry "
+                f"{positions[found]}.",
+                "Remove one of them.",
+            )
+        positions[found] = position
+        yield entry, ids
+
+
+def _name_or_id(entry: Entry) -> str:
+    return (entry.get("name") or entry["id"]).strip()
 
 
 def _compare_server(server: Server, entry: Entry | None) -> Iterator[_Finding]:
@@ -110,8 +125,8 @@ def _compare_server(server: Server, entry: Entry | None) -> Iterator[_Finding]:
         return
     fields = {}
     parts = []
-    for field in _FIELDS:
-        expected = entry.get(field)
+    for field in DECLARED_FIELDS:
+        expected = entry.get(field, "").strip()
         if not expected or server.text(field).strip() == expected:
             continue
         actual = server.fields.get(field)
@@ -123,18 +138,10 @@ def _compare_server(server: Server, entry: Entry | None) -> Iterator[_Finding]:
     if fields:
         label = server.label
         if "name" in entry:
-            label = as_word(entry["name"])
+            label = as_word(_name_or_id(entry))
         record = {"id": server.id, "name": server.fields.get("name"), "differences": fields}
-        yield _Finding(*order, f"{label} has {_list(parts)}", "different", record)
+        yield _Finding(*order, f"{label} has {' and '.join(parts)}", "different", record)
 
 
 def _order(server: Server) -> tuple[str, str]:
     return server.text("name") or server.id, server.id
-
-
-def _list(parts: Sequence[str]) -> str:
-    """Return parts of a sentence as one: "a, b and c"."""
-    *first, last = parts
-    if not first:
-        return last
-    return f"{', '.join(first)} and {last}"

@@ -35,7 +35,7 @@ from ._failures import (
 )
 from ._options import Connection
 from ._request import Request, Response, Route
-from ._text import Show, excerpt, header_text, reason_of
+from ._text import Show, excerpt, header_text, quoted, reason_of
 from ._url import is_loopback, origin, proxy_address
 
 if TYPE_CHECKING:
@@ -90,6 +90,7 @@ class Http:
 
         A success has a body of at most ``limit`` bytes, or raises CloudError.
         """
+        connection = self._connection
         started = time.monotonic()
         self.last_response = None
         size = "no usable body"
@@ -102,7 +103,8 @@ class Http:
             outcome = f"no response, {took}"
             if self.last_response:
                 outcome = f"HTTP {self.last_response.status}, {took}, {size}"
-            self._trace(f"{request.method} {shown_url(request, self._connection)}: {outcome}")
+            url = shown_url(request, connection.base_url, connection.api_token)
+            self._trace(f"{request.method} {url}: {outcome}")
 
     def close(self) -> None:
         """Close the connection, if one is open."""
@@ -143,7 +145,7 @@ class Http:
         encoding = header_text(received.headers.get("Content-Encoding", ""))
         if encoding.lower() not in ("", "identity", "gzip"):
             raise MalformedResponse(
-                f'The response has the encoding "{self._connection.excerpt(encoding)}", '
+                f'The response has the encoding "{quoted(encoding, self._connection.api_token)}", '
                 "although only gzip was requested.",
                 CHECK_URL,
             )

@@ -12,12 +12,33 @@ from typing import Any, NamedTuple
 from ._errors import MalformedResponse, TooFewServers
 from ._text import as_word, count_of, first_of
 
-# The fields that the API documents for a server, in its order; their values are text.
-FIELDS = ("id", "name", "status", "plan", "region", "ipv4", "created_at")
-# The fields whose values make groups of hosts, with the prefixes of these groups.
-GROUP_FIELDS = {"status": "status_", "plan": "plan_", "region": "region_"}
-# The options that keep only the servers with one of their values, with the field of these values.
-SELECTING_OPTIONS = {"statuses": "status", "plans": "plan", "regions": "region"}
+
+class Field(NamedTuple):
+    """What the collection does with a field that the API documents; its values are text.
+
+    ``prefix`` begins the names of the groups of hosts that its values make, ``option`` keeps only
+    the servers with some of its values, and ``is_declared``: an entry of a fleet can have it.
+    """
+
+    prefix: str = ""
+    option: str = ""
+    is_declared: bool = False
+
+
+# In the order of the API's documentation.
+FIELDS = {
+    "id": Field(),
+    "name": Field(),
+    "status": Field("status_", "statuses", is_declared=True),
+    "plan": Field("plan_", "plans", is_declared=True),
+    "region": Field("region_", "regions", is_declared=True),
+    "ipv4": Field(),
+    "created_at": Field(),
+}
+# The prefix by the field, the field by the option, and the fields of an entry of a fleet.
+GROUP_FIELDS = {name: field.prefix for name, field in FIELDS.items() if field.prefix}
+SELECTING_OPTIONS = {field.option: name for name, field in FIELDS.items() if field.option}
+DECLARED_FIELDS = [name for name, field in FIELDS.items() if field.is_declared]
 
 _ASK_PROVIDER = "The API does not document such a response: check base_url, then ask the provider."
 
@@ -36,6 +57,14 @@ class Server(NamedTuple):
         """Return a documented field, or an empty text if the API gave none."""
         text: str = self.fields.get(field, "")
         return text
+
+    def values(self, field: str) -> list[str]:
+        """Return the values of a documented field, which make groups and by which options select.
+
+        Today, each field has one value, or none.
+        """
+        text = self.text(field)
+        return [text] if text else []
 
     @property
     def label(self) -> str:

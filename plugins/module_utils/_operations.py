@@ -8,32 +8,33 @@ from __future__ import annotations
 
 from typing import NamedTuple, NoReturn
 
-from ._errors import CloudError, NotYetLive
+from ._errors import CHECK_URL, NotYetLive
+from ._request import Request
 
 
 class Operation(NamedTuple):
     """One operation of the API, the modules that use it, and the scope that a token needs.
 
-    ``title`` begins a sentence. ``announced`` is false if the API has announced the scope but not
-    the operation.
+    ``title`` begins a sentence. ``request`` is None if the operation is not live, and ``announced``
+    false if the API has announced the scope but not the operation.
     """
 
     modules: tuple[str, ...]
     name: str
     title: str
     scope: str
-    live: bool = False
+    request: Request | None = None
     announced: bool = True
 
+    @property
+    def live(self) -> bool:
+        """Whether the API offers the operation."""
+        return self.request is not None
+
     def refuse(self) -> NoReturn:
-        """Raise the error for an operation that the collection has no request for, live or not."""
-        end = "; nothing was changed." if self.scope.endswith(":write") else "."
-        if self.live:
-            raise CloudError(
-                f"{self.title} is live, but this release of the collection cannot do it{end}",
-                "Update the collection.",
-            )
+        """Raise the error for an operation that is not live."""
         state = "announced but not released" if self.announced else "not announced"
+        end = "; nothing was changed." if self.scope.endswith(":write") else "."
         error = NotYetLive(
             f"{self.title} is not yet live: it needs the scope `{self.scope}`, "
             f"and the API has {state} this operation{end}"
@@ -43,15 +44,19 @@ class Operation(NamedTuple):
         raise error
 
 
-# In the order of the documentation. To make an operation live, change its row here and write its
-# request.
+LIST_SERVERS = Request(
+    "GET", "/servers", scope="servers:read", subject="list of servers", next_step=CHECK_URL
+)
+
+# In the order of the documentation. To make an operation live, add its request to its row here, and
+# send it.
 OPERATIONS = (
     Operation(
         ("server_info", "fleet_info", "api_info"),
         "list",
         "Listing servers",
-        "servers:read",
-        live=True,
+        LIST_SERVERS.scope,
+        LIST_SERVERS,
     ),
     Operation((), "inspect", "Reading a single server", "servers:read"),
     Operation(("server",), "create", "Creating a server", "servers:write"),

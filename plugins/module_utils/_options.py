@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ._errors import OptionError
-from ._text import as_word, excerpt, one_line, redact
+from ._text import as_word, excerpt, one_line
 from ._token import read_file, register, token_in_file, token_in_text
 from ._url import normalize_base_url
 
@@ -114,10 +114,6 @@ class Connection(NamedTuple):
 
     def __repr__(self) -> str:
         return f"Connection({self.base_url!r})"  # without the token
-
-    def excerpt(self, text: str) -> str:
-        """Return text from the API for a message: one short line without the token."""
-        return excerpt(redact(text, self.api_token, shortest=1))
 
     @property
     def root_url(self) -> str:

@@ -47,7 +47,7 @@ def select(servers: Iterable[Server], wanted: Wanted) -> list[Server]:
     for option, values in wanted.items():
         kept = {value.strip() for value in values}
         field = SELECTING_OPTIONS[option]
-        selected = [server for server in selected if server.text(field).strip() in kept]
+        selected = [server for server in selected if kept.intersection(_values(server, field))]
     return selected
 
 
@@ -84,9 +84,16 @@ def explain_unknown(servers: Collection[Server], wanted: Wanted) -> list[str]:
     return messages
 
 
+def _values(server: Server, field: str) -> list[str]:
+    """Return the values of a field without white space around them."""
+    return [value.strip() for value in server.values(field)]
+
+
 def _count_values(servers: Iterable[Server], field: str) -> Counter[str]:
     """Return the number of servers with each value of a field, without white space around it."""
-    values = [server.text(field).strip() for server in servers if server.text(field)]
+    values: list[str] = []
+    for server in servers:
+        values += _values(server, field)
     return Counter(sorted(values))
 
 

@@ -7,7 +7,7 @@
 ======================  ==============================================================
 Function                Text in a message
 ======================  ==============================================================
-``Connection.excerpt``  a part of a response: ``redact``, then ``excerpt``
+``quoted``              a part of a response: ``redact``, then ``excerpt``
 ``Server.label``        a server: its name and id, each with ``as_word``
 ``as_word``             a name or value in a sentence
 ``summarise``           several values: the first three, and how many more
@@ -114,14 +114,18 @@ def header_text(value: str) -> str:
 def redact(text: str, token: str, shortest: int = 8) -> str:
     """Replace the token by ``********``: as it is, percent-encoded, or escaped for JSON.
 
-    A token of less than ``shortest`` characters may be a part of our own words, and stays. Text
-    from the API is redacted with 1, before it is cut.
+    A token of less than ``shortest`` characters may be a part of our own words, and stays.
     """
     if len(token) < shortest:
         return text
     if "%" not in text and "\\" not in text:
         return text.replace(token, MASK)  # without the pattern, which takes milliseconds to compile
     return _spellings(token).sub(MASK, text)
+
+
+def quoted(text: str, token: str) -> str:
+    """Return text from the API for a message: one short line without the token."""
+    return excerpt(redact(text, token, shortest=1))
 
 
 @lru_cache(maxsize=8)

@@ -42,9 +42,10 @@ def token_in_file(source: str, given: str, path: str) -> str:
         content = read_file(label, path, TokenFileUnusable)
     else:
         hidden = "The value is not shown, because it may be a token."
+        if os.path.basename(path) == given:  # otherwise, the folder may be a part of a token
+            folder = one_line(os.path.dirname(os.path.abspath(path)))
+            hidden = f"The file was looked for in {folder}. {hidden}"
         content = read_file(source, path, TokenFileUnusable, hidden)
-    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise TokenFileUnusable(f"{label}: the file is encoded in UTF-16.", "Save it as UTF-8.")
     content = content.removeprefix(codecs.BOM_UTF8)
     token = content.decode("latin-1").strip()
     if not token:

@@ -197,6 +197,7 @@ error:
 from typing import Any
 
 from ..module_utils._fleet import compare, declared_servers
+from ..module_utils._models import DECLARED_FIELDS
 from ..module_utils._module import Task, run
 
 OPTIONS = {
@@ -207,9 +208,7 @@ OPTIONS = {
         "options": {
             "name": {"type": "str"},
             "id": {"type": "str"},
-            "plan": {"type": "str"},
-            "region": {"type": "str"},
-            "status": {"type": "str"},
+            **{field: {"type": "str"} for field in DECLARED_FIELDS},
         },
         "required_one_of": [("name", "id")],
         "mutually_exclusive": [("name", "id")],

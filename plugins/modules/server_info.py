@@ -163,15 +163,15 @@ error:
 
 from typing import Any
 
+from ..module_utils._models import SELECTING_OPTIONS
 from ..module_utils._module import Task, run
+from ..module_utils._options import Rules
 from ..module_utils._selection import explain, select, wanted_values
 
-OPTIONS = {
+OPTIONS: Rules = {
     "id": {"type": "str"},
     "name": {"type": "str"},
-    "statuses": {"type": "list", "elements": "str"},
-    "regions": {"type": "list", "elements": "str"},
-    "plans": {"type": "list", "elements": "str"},
+    **{option: {"type": "list", "elements": "str"} for option in SELECTING_OPTIONS},
 }
 
 

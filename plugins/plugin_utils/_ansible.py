@@ -20,8 +20,8 @@ from the API   ``mark``: unsafe, if it is not plain;  unchanged: it is not trust
                for expressions, all of it
 from the file  unchanged                              ``without_origin``: trusted as before,
                                                       but without its line
-of a variable  ``trust_plain``: without any mark, if  ``trust_plain``: trusted, if it is plain;
-               it is plain                            ansible-inventory prints other text
+of a variable  ``unmark_plain``: without any mark,    ``unmark_plain``: trusted, if it is plain;
+               if it is plain                         ansible-inventory prints other text
                                                       wrapped in __ansible_unsafe
 =============  =====================================  ========================================
 """
@@ -40,18 +40,18 @@ from ansible.vars.reserved import get_reserved_names
 from ..module_utils._text import is_plain
 
 __all__ = [
-    "HAS_EXPRESSIONS", "OMISSION", "RESERVED_VARIABLES", "TEMPLATE_GLOBALS", "compile_once",
+    "OMITTED_ERRORS", "RESERVED_VARIABLES", "SINCE_2_19", "TEMPLATE_GLOBALS", "compile_once",
     "holds", "is_encrypted", "is_identifier", "is_ignored", "load_config", "mark", "reason_text",
-    "tagger", "trust", "trust_plain", "without_origin",
+    "tagger", "trust", "unmark_plain", "without_origin",
 ]  # fmt: skip
 
-# From ansible-core 2.19 on, Ansible evaluates expressions. Earlier versions put them into a
-# template, between braces or into an "if".
-HAS_EXPRESSIONS = hasattr(Templar, "evaluate_expression")
+# Only these versions evaluate expressions. Earlier ones put them into a template, between braces or
+# into an "if".
+SINCE_2_19 = hasattr(Templar, "evaluate_expression")
 
-if HAS_EXPRESSIONS:
+if SINCE_2_19:
     from ._ansible_since_2_19 import (
-        OMISSION,
+        OMITTED_ERRORS,
         compile_once,
         holds,
         is_encrypted,
@@ -64,7 +64,7 @@ if HAS_EXPRESSIONS:
     )
 else:
     from ._ansible_before_2_19 import (
-        OMISSION,
+        OMITTED_ERRORS,
         compile_once,
         holds,
         is_encrypted,
@@ -105,7 +105,7 @@ def is_identifier(text: str) -> bool:
     return text.isidentifier()
 
 
-def trust_plain(value: Any) -> Any:
+def unmark_plain(value: Any) -> Any:
     """Return a variable's value, with text that can't be a template as ordinary text.
 
     Other text keeps its mark.
@@ -115,9 +115,9 @@ def trust_plain(value: Any) -> Any:
             return trust(value)
         return value
     if isinstance(value, list):
-        return [trust_plain(item) for item in value]
+        return [unmark_plain(item) for item in value]
     if isinstance(value, tuple):
-        return tuple(trust_plain(item) for item in value)
+        return tuple(unmark_plain(item) for item in value)
     if isinstance(value, dict):
-        return {trust_plain(key): trust_plain(item) for key, item in value.items()}
+        return {unmark_plain(key): unmark_plain(item) for key, item in value.items()}
     return value

@@ -19,7 +19,7 @@ from ansible.utils import unsafe_proxy
 from ..module_utils._text import is_plain, one_line
 
 # Raised by an expression that omits its result on purpose: omit is not known to inventories.
-OMISSION: Any = ()
+OMITTED_ERRORS: Any = ()
 
 
 def load_config(loader: Any, path: str) -> Any:

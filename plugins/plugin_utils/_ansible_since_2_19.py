@@ -19,7 +19,7 @@ from ansible.parsing import vault
 from ..module_utils._text import one_line
 
 # Raised by an expression that omits its result on purpose.
-OMISSION: Any = getattr(errors, "AnsibleValueOmittedError", ())
+OMITTED_ERRORS: Any = getattr(errors, "AnsibleValueOmittedError", ())
 
 
 def load_config(loader: Any, path: str) -> Any:

@@ -74,7 +74,6 @@ class ComposedHost:
         inherited: dict[str, Any] | None = None,
     ) -> None:
         self.host = host
-        self.label = host.name or host.server.label
         self.base = base
         self.tree = tree or GroupTree()
         self.variables: dict[str, Any] = {}

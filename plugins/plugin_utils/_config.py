@@ -33,8 +33,8 @@ _SCALARS = (str, int, float)
 _FORMS = {
     "compose": "Write entries such as `rack: {0}region ~ '-1'`.",
     "filters": (
-        "Write entries such as `- exclude: {0}status != 'running'`, or use statuses, regions and "
-        "plans."
+        "Write entries such as `- exclude: {0}status != 'running'`, or use an option such as "
+        "statuses."
     ),
     "groups": "Write entries such as `small: {0}plan == 'small'`.",
     "hostnames": "Write entries such as `- {0}id ~ '.example.com'`.",
@@ -130,7 +130,19 @@ def _check_content(content: Mapping[Any, Any], definitions: Mapping[str, Any]) -
             advice = "Write it as it is."
             raise OptionError(f"{option}: must not be an encrypted value.", advice)
         advice = "Put it into a file in group_vars or host_vars."
-        raise OptionError(f"{option}: an encrypted value is not an expression.", advice)
+        label = _encrypted_entry(option, value)
+        raise OptionError(f"{label}: an encrypted value is not an expression.", advice)
+
+
+def _encrypted_entry(option: str, value: Any) -> str:
+    """Return an option with the name or the number of its first entry that is encrypted."""
+    if is_encrypted(value):
+        return option
+    entries = dict(enumerate(value, 1)) if isinstance(value, list) else value
+    for name in entries:
+        if _has_encrypted(entries[name]) and not is_encrypted(name):
+            return one_line(f"{option}: {name}")
+    return option
 
 
 def _keyed_groups(options: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ about the host and what the expressions before it have added.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
@@ -29,7 +30,7 @@ from ansible.utils.vars import combine_vars
 from ..module_utils._errors import OptionError
 from ..module_utils._options import GetOption
 from ..module_utils._text import Show, count_of, first_of, is_plain, one_line
-from ._ansible import OMISSION, TEMPLATE_GLOBALS, compile_once, holds, reason_text, trust
+from ._ansible import OMITTED_ERRORS, TEMPLATE_GLOBALS, compile_once, holds, reason_text, trust
 from ._composed import ComposedHost, GroupTree, Recorder
 from ._groups import safe_group_name
 from ._hints import Meanings, hint_for
@@ -37,6 +38,7 @@ from ._hosts import Host, replace_addresses
 from ._inventory import variables_of
 from ._memory import Memory
 
+_undefined_name = re.compile(r"'(\w+)' is undefined").search
 # Asks Ansible for the result of an expression, or of an entry of keyed_groups, with variables.
 _Ask = Callable[[Any, dict[str, Any]], Any]
 _FAILED = object()  # instead of the result of an expression that failed
@@ -50,7 +52,7 @@ _WITHOUT_DEFAULT = (
 
 @dataclass(eq=False)
 class Expression:
-    """An expression of the file, and the error for each host, by name, for which it failed.
+    """An expression of the file, and the error for each host for which it failed.
 
     ``entry`` names it among those of its option. ``content`` is what Ansible is asked about:
     ``source``, or the entry of keyed_groups with it.
@@ -61,12 +63,17 @@ class Expression:
     source: Any
     content: Any
     memory: Memory
-    failures: dict[str, str] = field(default_factory=dict)
+    failures: dict[Host, str] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
         """The option and the entry, for a message."""
         return one_line(f"{self.option}: {self.entry}")
+
+    @property
+    def error(self) -> str:
+        """The error for the first of these hosts."""
+        return min((host.label, error) for host, error in self.failures.items())[1]
 
 
 class Expressions(BaseInventoryPlugin, Constructable):
@@ -129,9 +136,9 @@ class Expressions(BaseInventoryPlugin, Constructable):
             try:
                 is_true = self._result(expression, unnamed, self._holds)
             except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
-                reason = self._reason(expression, str(error))
-                message = f"{expression.label}: failed for {host.server.label}: {reason}"
-                raise OptionError(message) from None  # with the cause, the reason is printed twice
+                expression.failures[host] = str(error)
+                # With the cause, the reason is printed twice.
+                raise OptionError(self._failure([expression])) from None
             if is_true and expression.entry.startswith("include"):
                 return ""
             if is_true:
@@ -150,7 +157,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
         for expression in self._of["hostnames"]:
             value = self._try(expression, unnamed, self._compose)
             names.append(_name_from(value))
-            has_failed |= unnamed.label in expression.failures
+            has_failed |= host in expression.failures
         if has_failed and not any(names):
             return []
         return names
@@ -170,7 +177,12 @@ class Expressions(BaseInventoryPlugin, Constructable):
         of_all = inventory.groups["all"].get_vars()
         of_new_hosts = {**of_all, "inventory_file": source, "inventory_dir": basedir(source)}
         # Magic variables, and what other sources say about any host.
-        self._others = {*of_new_hosts, *AnsibleHost("any", gen_uuid=False).get_magic_vars()}
+        self._others = {
+            "group_names",
+            "inventory_hostname",
+            "inventory_hostname_short",
+            *of_new_hosts,
+        }
         groups = [group for group in inventory.groups.values() if group.get_hosts()]
         for known in (*inventory.hosts.values(), *groups):
             self._others.update(known.vars)
@@ -201,20 +213,50 @@ class Expressions(BaseInventoryPlugin, Constructable):
     def report(self, total: int, warn: Show) -> None:
         """Warn of expressions that failed for some hosts of a total, or that have no effect.
 
-        With strict, the first failure raises OptionError.
+        Those that failed for the same undefined name share a warning. With strict, one OptionError
+        has each failure.
         """
+        is_strict = self.get_option("strict")
+        alike: dict[object, list[Expression]] = {}
+        without_effect = []
         for expression in chain(*self._of.values()):
-            label = expression.label
-            names = sorted(expression.failures)
-            if names:
-                reason = self._reason(expression, expression.failures[names[0]])
-                if self.get_option("strict"):
-                    raise OptionError(f"{label}: failed for {names[0]}: {reason}")
-                number = f"{len(names):,} of {count_of(total, 'host')}"
-                warn(f"{label}: failed for {number} ({first_of(names, 3)}): {reason}")
+            if expression.failures:
+                undefined = _undefined_name(expression.error)
+                cause = undefined[1] if undefined and not is_strict else expression
+                alike.setdefault(cause, []).append(expression)
             elif hint := self._hint(expression, ""):
-                warn(f"{label}: {hint}.")
+                without_effect.append(f"{expression.label}: {hint}.")
+        shown = 0 if is_strict else total
+        failures = [self._failure(expressions, shown) for expressions in alike.values()]
+        if failures and is_strict:
+            raise OptionError(self._list_fields_once(first_of(failures, 10)))
+        lines = "\n".join(failures + without_effect)
+        for line in self._list_fields_once(lines).splitlines():
+            warn(line)
         self._report_unknown(total, warn)
+
+    def _failure(self, expressions: list[Expression], total: int = 0) -> str:
+        """Return which expressions failed, for which hosts, why, and what is probably meant.
+
+        Without a total, only the first host is named.
+        """
+        labels = [expression.label for expression in expressions]
+        hosts = set[Host]().union(*(expression.failures for expression in expressions))
+        names = sorted(host.label for host in hosts)
+        shown = names[0]
+        if total:
+            shown = f"{len(names):,} of {count_of(total, 'host')} ({first_of(names, 3)})"
+        reasons = [reason_text(expression.error) for expression in expressions]
+        hints = dict.fromkeys(map(self._hint, expressions, reasons))
+        text = f"{first_of(labels, 3)}: failed for {shown}: {reasons[0]}"
+        hint = "; ".join(filter(None, hints))
+        return f"{text} ({hint})" if hint else text
+
+    def _list_fields_once(self, text: str) -> str:
+        """Return a text in which only the first of several hints lists the fields of servers."""
+        fields = f"the fields of servers are {first_of(sorted(self.fields), 10)}"
+        start, listed, end = text.partition(fields)
+        return start + listed + end.replace(fields, "the fields of servers are listed above")
 
     def _report_unknown(self, total: int, warn: Show) -> None:
         """Warn of names that no host has, in expressions that fail for no host.
@@ -230,25 +272,22 @@ class Expressions(BaseInventoryPlugin, Constructable):
         with_results = others.union(self.get_option("compose") or ())
         prefix = self.get_option("hostvars_prefix")
         labels = []
-        unknown = set[str]()
-        for expression in chain(*self._of.values()):
+        extra_vars = set[str]()
+        for expression in chain(*self._of.values()) if total else self._of["filters"]:
             names = expression.memory.names - known.get(expression.option, with_results)
             if prefix:  # without the fields that the API may add
                 names = {name for name in names if not name.startswith(prefix)}
-            has_hosts = total or expression.option == "filters"
-            if names and has_hosts and not expression.failures:
+            if names and not expression.failures:
                 labels.append(f"{expression.label} ({', '.join(sorted(names))})")
-                unknown |= names
-        if not labels:
-            return
+                extra_vars |= names & self._unused_extra_vars
         advice = _WITHOUT_DEFAULT
-        extra_vars = unknown & self._unused_extra_vars
         if extra_vars:
             advice = f"For {', '.join(sorted(extra_vars))}, set use_extra_vars: true. {advice}"
-        warn(
-            "These expressions read variables that no host has, so that `default` and `is defined` "
-            f"give all hosts the same result: {first_of(labels, 10)}. {advice}"
-        )
+        if labels:
+            warn(
+                "These expressions read variables that no host has, so that `default` and `is "
+                f"defined` give all hosts the same result: {first_of(labels, 10)}. {advice}"
+            )
 
     def _add_variables(self, composed: ComposedHost) -> None:
         """Add the results of compose, which don't see each other."""
@@ -287,8 +326,8 @@ class Expressions(BaseInventoryPlugin, Constructable):
         except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
             # If a name is omitted, the next preference is used, also with strict.
             is_strict = composed.base and self.get_option("strict")
-            if is_strict or not isinstance(error, OMISSION):
-                expression.failures[composed.label] = str(error)
+            if is_strict or not isinstance(error, OMITTED_ERRORS):
+                expression.failures[composed.host] = str(error)
             return _FAILED
 
     def _result(self, expression: Expression, composed: ComposedHost, ask: _Ask) -> Any:
@@ -310,19 +349,16 @@ class Expressions(BaseInventoryPlugin, Constructable):
             add_to = self._add_host_to_keyed_groups
             add_to([entry], variables, host, strict=True, fetch_hostvars=False)
         except AnsibleParserError as error:
+            # For a key that fails, the helper raises "Could not generate group for host web from
+            # tags entry: 'tags' is undefined" while it handles the shorter "'tags' is undefined".
             cause = error.__context__
-            if cause:  # the error of an expression, without the names of the host and the group
+            if cause:
                 raise cause from cause.__cause__
-            # For the helper, an empty key is always an error; here, only with strict.
+            # For an empty key, it raises "No key or key resulted empty for …" alone, which is a
+            # failure only with strict. "Invalid group name format, …" for a number is always one.
             if self.get_option("strict") or self._compose(entry["key"], variables):
                 raise
         return recorder
-
-    def _reason(self, expression: Expression, error: str) -> str:
-        """Return the reason of an error, and what is probably meant."""
-        reason = reason_text(error)
-        hint = self._hint(expression, reason)
-        return f"{reason} ({hint})" if hint else reason
 
     def _hint(self, expression: Expression, reason: str) -> str:
         """Return what is probably meant by an expression that fails, or has no effect."""

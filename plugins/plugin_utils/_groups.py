@@ -82,14 +82,12 @@ def _check_written(option: str, name: str, other_hosts: Collection[str]) -> None
 
 
 def group_hosts(hosts: Iterable[Host], common_group: str, fields: Collection[str]) -> None:
-    """Put each host into the group of all hosts, and into those of its region, plan and status."""
+    """Put each host into the group of all hosts, and into those of the values of these fields."""
     for host in hosts:
         host.groups.append(common_group)
-        for key in fields:
-            value = host.server.text(key)
-            if not value:
-                continue
-            host.groups.append(safe_group_name(f"{GROUP_FIELDS[key]}{value}"))
+        for field in fields:
+            for value in host.server.values(field):
+                host.groups.append(safe_group_name(f"{GROUP_FIELDS[field]}{value}"))
 
 
 def leave_out_groups(

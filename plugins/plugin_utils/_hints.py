@@ -17,7 +17,7 @@ from typing import NamedTuple
 from ..module_utils._models import FIELDS
 from ..module_utils._options import nearest
 from ..module_utils._text import first_of, one_line
-from ._ansible import HAS_EXPRESSIONS
+from ._ansible import SINCE_2_19
 from ._hosts import ADDRESSES
 
 _DEFAULT_PREFIX = "server_management_"
@@ -73,7 +73,7 @@ def hint_for(option: str, entry: str, source: str, reason: str, meanings: Meanin
     ``entry`` is the name that compose or groups gives to the result. ``reason`` is empty if the
     expression does not fail.
     """
-    if reason and not HAS_EXPRESSIONS and option not in _CONDITIONS and _asks_lookup(source):
+    if reason and not SINCE_2_19 and option not in _CONDITIONS and _asks_lookup(source):
         return "before ansible-core 2.19, lookups are not possible here: use group_vars"
     braces = _has_braces(source)
     if braces:

@@ -36,7 +36,7 @@ _address = re.compile(r"(?!-|\d+$)[^\s\x00-\x1f\x7f-\x9f]+").fullmatch
 _SSH_VARIABLES = ("ansible_ssh_extra_args", "ansible_sftp_extra_args", "ansible_scp_extra_args")
 
 
-@dataclass
+@dataclass(eq=False)
 class Host:
     """The host that will be added to the inventory for a server, under ``name``.
 
@@ -50,6 +50,11 @@ class Host:
     name: str = ""
     address: str = ""
     replaced: set[str] = field(default_factory=set)
+
+    @property
+    def label(self) -> str:
+        """The name of the host, or the server of a host that has no name yet."""
+        return self.name or self.server.label
 
 
 def variable_names(servers: Iterable[Server], prefix: str, show: Show) -> dict[str, str]:

@@ -20,7 +20,7 @@ from ansible.utils.vars import combine_vars
 
 from ..module_utils._models import Server
 from ..module_utils._text import as_word, is_plain
-from ._ansible import is_encrypted, tagger, trust_plain
+from ._ansible import is_encrypted, tagger, unmark_plain
 from ._hosts import Host, is_address
 from ._names import TAKEN, Reason
 
@@ -49,16 +49,14 @@ class ExistingHosts(NamedTuple):
     addresses: Mapping[str, str]
 
     def obstacle(self, name: str, server: Server) -> Reason | None:
-        """Return why a server can't be the host with a name, and the way out; None if it can.
+        """Return why a server can't be the host that has a name, and the way out; None if it can.
 
         It can't if that is another server, or another source's host with an address, a connection
         plugin or a password, which a server must not get or replace. A host whose addresses are all
         that of the server is that server, however it is connected. Any other host of another source
         is merged with the server.
         """
-        host = self.hosts.get(name)
-        if not host:
-            return None
+        host = self.hosts[name]
         if host in _added:
             root_url, added = _added[host]
             # Two accounts at one URL can number their servers alike, but not create them at the
@@ -172,7 +170,7 @@ class _Variables:
         if host.name in self._groups:
             # Ansible would set the variables of the group.
             for name, value in host.variables.items():
-                added.set_variable(name, trust_plain(value))
+                added.set_variable(name, unmark_plain(value))
             return
         for name, value in host.variables.items():
             is_text = value.__class__ is str
@@ -184,7 +182,7 @@ class _Variables:
                 continue
             # Trust text only here: many tagged strings slow down garbage collection (0.5 of 3.7 s
             # at 10,000 hosts).
-            self._set_variable(host.name, name, trust_plain(value))
+            self._set_variable(host.name, name, unmark_plain(value))
             self._accepted.add(name)
             if is_text and is_plain(value):
                 self._tag_plain = tagger(added.vars[name])

@@ -22,8 +22,6 @@ from jinja2.parser import Parser
 from ..module_utils._text import is_plain
 from ._ansible import RESERVED_VARIABLES
 
-_ABSENT = object()  # instead of the value of a variable that does not exist
-
 # Braces can end an expression inside a template, and Ansible up to 2.18 renders those in its text.
 # Ansible and Jinja treat backslashes differently.
 _TEMPLATE_SIGNS = ("{", "}", "\\")
@@ -73,9 +71,9 @@ class Memory:
             return None
         key = []
         for name in self.names:
-            value = variables.get(name, _ABSENT)
+            value = variables.get(name)
             is_text = isinstance(value, str) and is_plain(value)
-            if not is_text and value is not _ABSENT:
+            if name in variables and not is_text:
                 return None
             key.append((value.__class__, value))
         return tuple(key)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import socket
 from collections import Counter
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..module_utils._errors import OptionError
@@ -30,7 +30,7 @@ _LOCALHOSTS = {
 _unsafe_run = re.compile(r"[^A-Za-z0-9._-]+")
 
 # Ansible reads the file host_vars/db1.yml for the hosts db1 and db1.yml.
-_VARIABLE_FILES = (".yml", ".yaml", ".json")
+VARIABLE_FILES = (".yml", ".yaml", ".json")
 
 _LONGEST = 253  # of a name in DNS
 _SHOWN = 3  # servers that a message names
@@ -70,32 +70,20 @@ TAKEN = "hosts of other sources have the same name"
 Obstacle = Callable[[str, Server], "Reason | None"]
 
 
-class NameRules:
+class NameRules(NamedTuple):
     """Rules for the names of hosts; by default, those of an inventory file with default options.
 
     ``groups`` has the names of groups, and ``prefixes`` the beginnings of the names that groups
     could get, each with the words that say whose group it is. ``hosts`` are the names of the hosts
     of other sources; these may be names of groups, too, because Ansible resolves a pattern as a
-    host first. ``variable_files`` are further extensions of the files in which Ansible looks for
-    variables.
+    host first. ``variable_files`` are the ends of files in which Ansible looks for variables.
     """
 
-    def __init__(
-        self,
-        groups: Mapping[str, str] = _GROUPS,
-        prefixes: Mapping[str, str] = PREFIXES_OF_FIELDS,
-        hosts: Container[str] = (),
-        obstacle: Obstacle = lambda _name, _server: None,
-        variable_files: Iterable[str] = (),
-    ) -> None:
-        self.obstacle = obstacle
-        self._groups = groups
-        self._prefixes = prefixes
-        self._starts = tuple(prefixes)
-        self._hosts = hosts
-        # Ansible adds a dot to an extension without one.
-        further = [f".{name.lstrip('.').lower()}" for name in variable_files if name]
-        self._extensions = (*_VARIABLE_FILES, *further)
+    groups: Mapping[str, str] = _GROUPS
+    prefixes: Mapping[str, str] = PREFIXES_OF_FIELDS
+    hosts: Collection[str] = ()
+    obstacle: Obstacle = lambda _name, _server: None
+    variable_files: tuple[str, ...] = VARIABLE_FILES
 
     def candidates(self, server: Server, preferences: Sequence[str]) -> Iterator[str]:
         """Yield the preferences, the first one with the id, and the id; empty if not usable.
@@ -118,7 +106,8 @@ class NameRules:
         if reason:
             return reason
         if wanted != name:
-            return self.obstacle(wanted, server) or Reason("other servers have the same name")
+            obstacle = self.obstacle(wanted, server) if wanted in self.hosts else None
+            return obstacle or Reason("other servers have the same name")
         if _unsafe_run.search(first):
             return Reason(
                 "a host name can't have other characters than letters, digits, ., _ and -"
@@ -131,7 +120,7 @@ class NameRules:
         The last dot of a text that ends like the name of a file with variables becomes one, too.
         """
         name = _unsafe_run.sub("_", text)
-        if name.lower().endswith(self._extensions):
+        if name.lower().endswith(self.variable_files):
             start, _dot, end = name.rpartition(".")
             name = f"{start}_{end}"
         return name
@@ -151,15 +140,15 @@ class NameRules:
             fields = {**server.fields, "name": ""}
             if name not in fields.values():
                 return Reason("a host name can't be an address that the server does not have")
-        if name in self._hosts:
+        if name in self.hosts:
             return None
-        if name in self._groups:
-            owner = self._groups[name]
+        if name in self.groups:
+            owner = self.groups[name]
             sentence = f"{name} is a group {owner}."
         # Groups can't have hyphens and dots in their names.
-        elif name.startswith(self._starts) and "-" not in name and "." not in name:
-            start = next(filter(name.startswith, self._starts))
-            owner = self._prefixes[start]
+        elif name.startswith(tuple(self.prefixes)) and "-" not in name and "." not in name:
+            start = next(filter(name.startswith, self.prefixes))
+            owner = self.prefixes[start]
             sentence = f"Groups {owner} start with {start}."
         else:
             return None
@@ -234,7 +223,8 @@ def assign_names(
             proposals.append((server, name))
             uses[name] += 1
         for server, name in proposals:
-            if name and uses[name] == 1 and not rules.obstacle(name, server):
+            is_taken = name in rules.hosts and rules.obstacle(name, server)
+            if name and uses[name] == 1 and not is_taken:
                 names[server.id] = name
         unnamed = [each for each in unnamed if each[0].id not in names]
     renamed = []

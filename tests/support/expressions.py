@@ -16,7 +16,7 @@ from ansible.template import Templar
 
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
-    HAS_EXPRESSIONS,
+    SINCE_2_19,
     mark,
     trust,
 )
@@ -28,7 +28,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts imp
 
 def is_trusted(value: object) -> bool:
     """Return whether Ansible would render a text."""
-    if HAS_EXPRESSIONS:
+    if SINCE_2_19:
         return bool(template.is_trusted_as_template(value))
     return not hasattr(value, "__UNSAFE__")
 

@@ -18,7 +18,6 @@ from ansible_collections.server_management.cloud.plugins.filter.openssh_hosts im
     EXAMPLES,
     openssh_hosts,
 )
-from ansible_collections.server_management.cloud.plugins.module_utils._models import GROUP_FIELDS
 from ansible_collections.server_management.cloud.plugins.module_utils._operations import (
     OPERATIONS,
     operation,
@@ -105,11 +104,6 @@ def test_the_inventory_plugin_documents_the_same_options_and_variables():
     for option, variable in VARIABLES.items():
         environment = {"env": [{"name": variable}]}
         assert options[option] == {**of_modules[option], **environment}
-
-
-def test_the_inventory_plugin_groups_by_the_documented_fields():
-    options = documentation("inventory/servers", "inventory")["options"]
-    assert sorted(options["group_by"]["choices"]) == sorted(GROUP_FIELDS)
 
 
 @pytest.mark.parametrize("name", MODULES)

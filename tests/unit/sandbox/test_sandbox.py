@@ -7,6 +7,7 @@
 import socket
 
 import pytest
+import requests
 
 from sandbox import Change, Fault, Sandbox
 from sandbox.account import make_servers
@@ -84,3 +85,27 @@ def test_a_page_that_does_not_exist_is_refused():
     with Sandbox(servers=3, pagination="last_id", page_size=2) as sandbox:
         response = call(sandbox, params={sandbox.paging.parameter: "srv_nowhere"})
         assert response.status_code == 400
+
+
+def test_a_target_that_is_no_url_is_not_found(capfd):
+    with Sandbox() as sandbox, socket.create_connection((sandbox.host, sandbox.port), 60) as client:
+        client.sendall(b"GET http://[x HTTP/1.1\r\n\r\n")
+        assert client.recv(100).startswith(b"HTTP/1.1 404 ")
+    assert capfd.readouterr().err == ""
+
+
+def test_the_body_of_a_request_is_not_the_next_request():
+    with Sandbox() as sandbox, requests.Session() as session:
+        for body in (b"GET / HTTP/1.1\r\n\r\n", iter([b"GET / HTTP/1.1\r\n\r\n"])):
+            response = session.post(f"{sandbox.url}/api/v1/servers", body, timeout=60)
+            assert response.status_code == 405
+            assert call(sandbox).status_code == 200
+        assert [request.method for request in sandbox.requests] == ["POST", "GET"] * 2
+
+
+def test_the_last_thousand_requests_are_kept(monkeypatch):
+    monkeypatch.setattr("sandbox.server.MAX_REQUESTS", 2)
+    with Sandbox() as sandbox:
+        for path in ("/1", "/2", "/3"):
+            call(sandbox, path)
+        assert [request.path for request in sandbox.requests] == ["/api/v1/2", "/api/v1/3"]

@@ -13,6 +13,7 @@ from openapi_core.contrib.requests import RequestsOpenAPIRequest, RequestsOpenAP
 from openapi_core.exceptions import OpenAPIError
 
 from sandbox import Fault, Sandbox
+from sandbox.api import ROUTES
 
 from .conftest import call
 
@@ -49,6 +50,24 @@ def test_the_listing_is_as_described(paged, after, has_more):
     assert response.json()["has_more"] is has_more
 
 
+# A call of each route of the sandbox, with its method, path and arguments.
+CALLS = [("GET", "/servers", {})]
+
+
+def test_each_route_is_called():
+    routes = [(route.method, route.path) for route in ROUTES]
+    assert sorted(routes) == sorted((method, path) for method, path, _arguments in CALLS)
+
+
+@pytest.mark.parametrize(("method", "path", "arguments"), CALLS)
+def test_a_route_is_as_described_and_requires_the_token(paged, method, path, arguments):
+    refused = call(paged, path, method, headers={}, **arguments)
+    assert refused.status_code == 401
+    with pytest.raises(OpenAPIError):
+        check(paged, refused)
+    check(paged, call(paged, path, method, **arguments))
+
+
 def test_only_described_fields_are_served(paged):
     content = call(paged).json()
     assert content.keys() == SCHEMAS["ServerList"]["properties"].keys()
@@ -59,13 +78,6 @@ def test_only_described_fields_are_served(paged):
 def test_the_body_of_an_error_is_not_described(paged):
     paged.fail(Fault(status=503))
     check(paged, call(paged))
-
-
-def test_the_token_is_required_as_described(paged):
-    response = call(paged, headers={})
-    assert response.status_code == 401
-    with pytest.raises(OpenAPIError):
-        check(paged, response)
 
 
 @pytest.mark.parametrize("header", ["{}", "Basic {}", "Bearer {}x", "Bearer", "Bearer x"])

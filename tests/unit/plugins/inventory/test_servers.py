@@ -183,12 +183,12 @@ def test_with_vvv_each_server_is_shown_with_its_host_or_what_has_left_it_out(plu
 
 
 @pytest.mark.parametrize(
-    ("extensions", "name"), [([".vars"], "a_vars"), (["VARS"], "a_vars"), (None, "a.vars")]
+    ("extensions", "name"), [([".vars"], "a_vars"), (["", "VARS"], "a_vars"), (None, "a.vars")]
 )
 def test_a_host_name_does_not_end_like_a_file_with_variables(plugin, monkeypatch, extensions, name):
     monkeypatch.setattr(constants, "YAML_FILENAME_EXTENSIONS", extensions)
-    plugin.parse("b", "a.vars")
-    assert plugin.hosts == [name, "b"]
+    plugin.parse("b.", "a.vars")
+    assert plugin.hosts == [name, "b."]
 
 
 def test_a_host_with_the_address_of_a_server_is_merged_whoever_else_has_the_address(plugin, api):

@@ -4,6 +4,7 @@
 
 """The client with TLS, with proxies, and with servers that are not the API."""
 
+import gc
 import os
 import sys
 
@@ -197,3 +198,57 @@ def test_a_proxy_that_requires_a_password_is_asked_once(read, sandbox, monkeypat
     with pytest.raises(StatusError, match=words):
         read(sandbox, f"{scheme}://api.invalid", retries=3)
     assert len(sandbox.requests) == 1
+
+
+# Each with another mistake, or a proxy that does not exist.
+PROXIES = yaml.safe_load("""
+- 'http://a:s3cret@127.0.0.1:1'
+- 'https://a:s3cret@127.0.0.1:1'
+- 'socks5://a:s3cret@127.0.0.1:1'
+- 'other://a:s3cret@127.0.0.1:1'
+- 'a:s3cret@127.0.0.1:1'
+- 'http://a:s3cret@127.0.0.1:99999'
+- 'http://a:s3cret@127.0.0.1:port'
+- 'http://a:s3cret@127.0.0.1:1/a/path'
+- 'http://a:@s3cret@127.0.0.1:1'
+- 'http://a:/s3cret@127.0.0.1:1'
+- 'http://a:s3cret@[::1'
+- 'http://a:s3cret@a..b'
+- 'http://a:s3cret@'
+""")
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+@pytest.mark.parametrize("proxy", PROXIES)
+def test_the_password_of_a_proxy_is_not_shown(read, sandbox, clock, monkeypatch, scheme, proxy):
+    monkeypatch.setenv(f"{scheme}_proxy", proxy)
+    with pytest.raises(CloudError) as caught:
+        read(sandbox, f"{scheme}://api.invalid", retries=1)
+    shown = [str(caught.value), *read.trace, *read.waits, *read.warnings]
+    assert "s3cret" not in "".join(shown)
+
+
+REFUSALS = yaml.safe_load("""
+- {status: 407}
+- {status: 502}
+- {cut: start}
+- {cut: headers}
+- {raw: !!binary eA==}
+""")
+
+
+@pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")  # http.client before Python 3.11
+@pytest.mark.parametrize("scheme", ["http", "https"])
+@pytest.mark.parametrize("fault", REFUSALS)
+def test_the_password_of_a_proxy_that_refuses_is_not_shown(
+    read, sandbox, clock, monkeypatch, scheme, fault
+):
+    monkeypatch.setenv(f"{scheme}_proxy", sandbox.url.replace("://", "://a:s3cret@"))
+    sandbox.fail(Fault(**fault), times=None)
+    with pytest.raises(CloudError) as caught:
+        read(sandbox, f"{scheme}://api.invalid", retries=1)
+    assert sandbox.requests[0].headers["Proxy-Authorization"]
+    shown = [str(caught.value), *read.trace, *read.waits, *read.warnings]
+    assert "s3cret" not in "".join(shown)
+    del caught
+    gc.collect()

@@ -63,7 +63,7 @@ def test_more_results_are_an_error_unless_allowed_and_no_link_is_followed(read, 
     assert len(sandbox.requests) == 2
     assert read.client.is_partial
     assert read.warnings == [
-        f"{problem}. Continuing without the others, because allow_partial is set."
+        f"{problem}. Continuing without the others: allow_partial is set.",
     ]
 
 

@@ -23,7 +23,6 @@ from ansible_collections.server_management.cloud.plugins.module_utils._failures 
     unusable_requests,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._http import transport_error
-from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
 from ansible_collections.server_management.cloud.plugins.module_utils._request import (
     Request,
     Response,
@@ -151,14 +150,13 @@ def test_retry_after_is_seconds_or_a_date(value, seconds):
 
 REQUEST = Request("GET", "/things", "things:read", "list of things", next_step="Look elsewhere.")
 TOKEN = 'sk/live+"7\\q%&<>~aZ_longer-token=='
-CONNECTION = Connection("https://h", TOKEN, token_source="api_token_file", token_path="/token")
 
 
-def error_of(status, body=b"", headers=None, connection=CONNECTION):
+def error_of(status, body=b"", headers=None, token=TOKEN):
     """Return the error for a response; only 407 is from a proxy."""
     proxy = "proxy:80" if status == 407 else None
-    response = Response(status, headers or {}, Route("https://h/things", proxy), body)
-    return status_error(response, REQUEST, connection)
+    response = Response(status, headers or {}, Route("https://h", proxy), body)
+    return status_error(response, REQUEST, token, "api_token_file (/token)")
 
 
 STATUSES = yaml.safe_load("""
@@ -195,7 +193,7 @@ def test_each_status_has_its_error_and_its_next_step(status, code, text):
 
 
 def test_without_a_proxy_407_is_an_unexpected_status():
-    error = status_error(Response(407, {}, Route("https://h/things")), REQUEST, CONNECTION)
+    error = status_error(Response(407, {}, Route("https://h")), REQUEST, TOKEN, "api_token")
     assert error.code == "unexpected_status"
     assert "proxy" not in str(error)
     assert error.next_step == "Look elsewhere."
@@ -246,15 +244,14 @@ def test_a_quotation_is_redacted_before_it_is_cut():
 
 
 def test_a_short_token_is_replaced_in_quotations_only():
-    connection = CONNECTION._replace(api_token="read")
-    message = error_of(403, b"not for a read", connection=connection).message
+    message = error_of(403, b"not for a read", token="read").message
     assert "the scope things:read. " in message
     assert message.endswith('The response is "not for a ********".')
 
 
 def test_the_query_is_shown_without_the_token():
     request = REQUEST._replace(query=(("after", "a b"), ("token", TOKEN)))
-    assert shown_url(request, CONNECTION) == "https://h/things?after=a+b&token=********"
+    assert shown_url(request, "https://h", TOKEN) == "https://h/things?after=a+b&token=********"
 
 
 EXECUTABLE = "/opt/env/bin/python"

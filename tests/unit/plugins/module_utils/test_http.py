@@ -17,12 +17,14 @@ import requests
 import urllib3
 
 from ansible_collections.server_management.cloud.plugins.module_utils import _http
-from ansible_collections.server_management.cloud.plugins.module_utils._client import LIST_SERVERS
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     MalformedResponse,
     MissingLibrary,
     TimedOut,
     Unreachable,
+)
+from ansible_collections.server_management.cloud.plugins.module_utils._operations import (
+    LIST_SERVERS,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
 from sandbox import Fault

@@ -21,7 +21,6 @@ IN_FILE = (
     "the token must be visible ASCII without spaces. The file must contain only the token: no "
     "comment, no second line, and not the word Bearer."
 )
-UTF_16 = "the file is encoded in UTF-16. Save it as UTF-8."
 
 
 @pytest.fixture
@@ -64,8 +63,7 @@ def test_text_that_cannot_be_a_token_is_not_shown_and_its_source_is_named(text, 
         (b"$ANSIBLE_VAULT;1.1;AES256\n6162\n", ENCRYPTED),
         (b" \n", "the file is empty."),
         (b"\xef\xbb\xbf\n", "the file is empty."),
-        (b"\xff\xfet\x00", UTF_16),
-        (b"\xfe\xff\x00t", UTF_16),
+        ("s3cret".encode("utf-16"), IN_FILE),
     ],
 )
 def test_a_file_without_a_token_is_unusable_for_now(content, problem, file):
@@ -90,9 +88,26 @@ def test_a_file_that_cannot_be_read_is_named_and_unusable_for_now(path, shown):
     assert str(caught.value) == f"SOURCE: {shown}"
 
 
-@pytest.mark.parametrize("token", ["s3cret", "/s3cret", "s3/cr/et", "~s3cret"])
-def test_a_token_that_is_set_as_a_path_is_not_shown(token, tmp_path):
+NOT_PATHS = yaml.safe_load("""
+- [s3cret, s3cret, true]
+- [~s3cret, ~s3cret, true]
+- [/s3cret, /s3cret, false]
+- [s3/cr/et, s3/cr/et, false]
+- [$TOKEN, s3/cr/et, false]
+""")
+
+
+@pytest.mark.parametrize(("given", "expanded_path", "is_shown"), NOT_PATHS)
+def test_a_token_that_is_set_as_a_path_is_not_shown(given, expanded_path, is_shown, tmp_path):
     with pytest.raises(TokenFileUnusable) as caught:
-        token_in_file("api_token_file", token, os.path.join(tmp_path, token))
+        token_in_file("api_token_file", given, os.path.join(tmp_path, expanded_path))
     problem = "api_token_file: no such file or directory."
+    if is_shown:
+        problem = f"{problem} The file was looked for in {tmp_path}."
     assert str(caught.value) == f"{problem} The value is not shown, because it may be a token."
+
+
+def test_a_file_of_the_environment_is_looked_for_in_the_working_directory(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(TokenFileUnusable, match=f"looked for in {tmp_path}\\. "):
+        token_in_file("VARIABLE", "token", "token")

@@ -72,7 +72,8 @@ REPORTED = yaml.safe_load("""
 - [&others [{id: s_2}, {id: s_3}, {id: s_4}], [web (s_1) is not declared]]
 - [[{id: s_1}, {name: twin}, {id: s_4}], [&ambiguous 'twin is the name of 2 servers (s_2, s_3)']]
 - - [{id: s_1}, {name: twin}, {id: s_2, status: 'off'}, {id: s_4}]
-  - [*ambiguous, twin (s_2) has the status running instead of off]
+  - [*ambiguous, &off twin (s_2) has the status running instead of off]
+- [[{id: s_1}, {id: s_2, status: 'off'}, {name: twin}, {id: s_4}], [*ambiguous, *off]]
 - - [{name: zoo}, {id: s_1}, {name: abc}]
   - [abc is missing, db (s_4) is not declared, twin (s_2) is not declared, twin (s_3) is not
      declared, zoo is missing]
@@ -87,8 +88,8 @@ def test_findings_of_any_kind_are_reported_in_name_order(account, declared, repo
 
 
 def test_names_of_several_servers_are_in_order(account):
-    for identifier in ("s_6", "s_5"):
-        account.servers.append({**WEB, "id": identifier, "name": "alike"})
+    account.servers.append({**WEB, "id": "s_6", "name": "alike"})
+    account.servers.append({**WEB, "id": "s_5", "name": "alike "})
     result = compare(account, [{"name": "twin"}, {"name": "alike"}, {"id": "s_1"}, {"id": "s_4"}])
     alike = {"name": "alike", "ids": ["s_5", "s_6"]}
     assert result["ambiguous"] == [alike, {"name": "twin", "ids": ["s_2", "s_3"]}]

@@ -12,6 +12,7 @@ import pytest
 from ansible.inventory import manager
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
+from ansible.utils import unsafe_proxy
 from ansible.utils.vars import isidentifier
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,14 +22,14 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils import (
     _ansible_since_2_19,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
-    HAS_EXPRESSIONS,
+    SINCE_2_19,
     compile_once,
     is_identifier,
     is_ignored,
     mark,
     tagger,
     trust,
-    trust_plain,
+    unmark_plain,
     without_origin,
 )
 from support.expressions import is_trusted
@@ -37,13 +38,13 @@ from support.meanings import json_values, texts_in
 
 def test_an_expression_is_compiled_once_from_2_19_on():
     templar = Templar(DataLoader())
-    environment = (templar._engine if HAS_EXPRESSIONS else templar).environment
+    environment = (templar._engine if SINCE_2_19 else templar).environment
     compile_once(templar)
     compile_expression = environment.compile_expression
     compile_once(templar)
     assert environment.compile_expression == compile_expression
     is_same = compile_expression("1 + 1") is compile_expression("1 + 1")
-    assert is_same == HAS_EXPRESSIONS
+    assert is_same == SINCE_2_19
     compile_once(object())  # of a version that keeps its environment elsewhere
 
 
@@ -99,6 +100,48 @@ def test_before_2_19_text_that_can_be_a_template_is_marked_in_keys_too(unsafe_te
     assert number == 1
 
 
+class OldTemplar:
+    """Renders each text to the same result."""
+
+    def __init__(self, result):
+        self.result = result
+
+    def template(self, text):
+        self.text = text
+        return self.result
+
+
+@pytest.mark.parametrize(
+    ("result", "is_true"), [(" True ", True), (" False ", False), (True, True), (False, False)]
+)
+def test_before_2_19_a_condition_is_put_into_a_template(result, is_true):
+    templar = OldTemplar(result)
+    assert _ansible_before_2_19.holds(templar, "a == 1", {"a": 1}) is is_true
+    assert templar.text == "{% if a == 1 %} True {% else %} False {% endif %}"
+    assert templar.available_variables == {"a": 1}
+
+
+def test_before_2_19_trusted_text_has_no_mark(monkeypatch, unsafe_text):
+    native = type("NativeJinjaText", (str,), {})
+    monkeypatch.setattr(unsafe_proxy, "NativeJinjaText", native, raising=False)
+    trusted = [_ansible_before_2_19.trust(kind("42")) for kind in (str, unsafe_text, native)]
+    assert trusted == ["42"] * 3
+    assert [text.__class__ for text in trusted] == [str, str, native]
+
+
+def test_before_2_19_only_ordinary_text_is_tagged_by_a_sample(unsafe_text):
+    assert _ansible_before_2_19.tagger("a") is str
+    assert _ansible_before_2_19.tagger(unsafe_text("a")) is None
+    assert _ansible_before_2_19.tagger(5) is None
+
+
+def test_before_2_19_a_vault_value_is_encrypted_and_keeps_its_place():
+    value = type("VaultValue", (), {"__ENCRYPTED__": True})()
+    assert _ansible_before_2_19.is_encrypted(value)
+    assert not _ansible_before_2_19.is_encrypted("text")
+    assert _ansible_before_2_19.without_origin([value]) == [value]
+
+
 def test_entries_of_an_inventory_directory_are_ignored_as_ansible_does(monkeypatch):
     names = ("token", ".token", "token.txt", "group_vars", "a.group_vars", "token~", "\udcff")
     ignored = [name for name in names if is_ignored(name)]
@@ -114,10 +157,10 @@ def rendered(text):
 @pytest.mark.parametrize("even_plain", [True, False])
 @pytest.mark.parametrize("text", ["", "203.0.113.7", "a b,é漢字", "user@example.com:/a+b-c_d"])
 def test_text_that_cannot_be_a_template_becomes_plain_text(text, even_plain):
-    (variable,) = trust_plain((mark(text, even_plain),))
+    (variable,) = unmark_plain((mark(text, even_plain),))
     assert variable == text
     assert is_trusted(variable)
-    assert HAS_EXPRESSIONS or variable.__class__ is str
+    assert SINCE_2_19 or variable.__class__ is str
 
 
 @pytest.mark.parametrize(
@@ -125,7 +168,7 @@ def test_text_that_cannot_be_a_template_becomes_plain_text(text, even_plain):
     ["{{ 7 * 7 }}", "{% set x = 1 %}{{ x }}", "{# x #}", "# line", "a\nb", "#jinja2: x", "[1, 2]"],
 )
 def test_any_other_text_is_never_rendered(text):
-    ((key, [variable]),) = trust_plain(mark({text: [text]})).items()
+    ((key, [variable]),) = unmark_plain(mark({text: [text]})).items()
     assert not is_trusted(variable)
     assert not is_trusted(key)
     assert rendered(variable) == text
@@ -133,7 +176,7 @@ def test_any_other_text_is_never_rendered(text):
 
 @given(json_values(st.text(alphabet="{}%#[]()|'\".:-_ abj2n7*\n\\é") | st.text()))
 def test_variables_keep_their_values_and_trust_no_template(value):
-    variable = trust_plain(mark(value))
+    variable = unmark_plain(mark(value))
     assert variable == value
     assert rendered(variable) == value
     for text in filter(is_trusted, texts_in(variable)):
@@ -144,14 +187,14 @@ def test_a_value_of_a_file_loses_its_line_and_keeps_its_trust(tmp_path):
     path = tmp_path / "file.yml"
     path.write_text("[1, null, {b: x}, !unsafe y]")
     # Later versions trust only files that Ansible itself reads as configuration.
-    options = {"trusted_as_template": True} if HAS_EXPRESSIONS else {}
+    options = {"trusted_as_template": True} if SINCE_2_19 else {}
     value = DataLoader().load_from_file(str(path), **options)
     without = without_origin(value)
     assert without == value
     _number, _null, mapping, unsafe = without
     assert is_trusted(mapping["b"])
     assert not is_trusted(unsafe)
-    assert not HAS_EXPRESSIONS or unsafe.__class__ is str
+    assert not SINCE_2_19 or unsafe.__class__ is str
 
 
 def test_each_version_has_a_file_with_the_same_names():

@@ -279,8 +279,8 @@ INVALID = yaml.safe_load("""
      c)`."
 - - filters
   - {status: running}
-  - "must be a list. Write entries such as `- exclude: vm_status != 'running'`, or use statuses,
-     regions and plans."
+  - "must be a list. Write entries such as `- exclude: vm_status != 'running'`, or use an option
+     such as statuses."
 - [keyed_groups, x, 'must be a list. Write entries such as `- {key: vm_region, prefix: zone}`.']
 - [compose, x, "must be a mapping. Write entries such as `rack: vm_region ~ '-1'`."]
 - [groups, [web], "must be a mapping. Write entries such as `small: vm_plan == 'small'`."]
@@ -329,7 +329,7 @@ UNUSABLE = yaml.safe_load("""
 - - filters
   - [null]
   - &entry "each entry must have one key, include or exclude. Write entries such as `- exclude:
-     vm_status != 'running'`, or use statuses, regions and plans."
+     vm_status != 'running'`, or use an option such as statuses."
 - [filters, [{inclde: x}], *entry]
 - [filters, [{exclude: x, include: x}], *entry]
 - - filters
@@ -419,28 +419,30 @@ def test_a_token_that_ansible_does_not_read_as_a_source_is_not_reported(place, t
     assert warnings_about_token(f"{tmp_path}/{place}", tmp_path) == []
 
 
+@pytest.mark.parametrize("source", ["inventory", "linked"])
 @pytest.mark.parametrize("place", ["inventory/token", "linked/token"])
-def test_a_link_to_a_token_in_an_inventory_directory_is_reported(place, tmp_path):
+def test_a_link_to_a_token_in_an_inventory_directory_is_reported(place, source, tmp_path):
     folder = tmp_path / "inventory"
     folder.mkdir()
     (folder / "token").symlink_to(tmp_path / "token")
     (tmp_path / "linked").symlink_to(folder)
     path = f"{tmp_path}/{place}"
-    assert warnings_about_token(path, folder) == [
+    assert warnings_about_token(path, tmp_path / source) == [
         f"api_token_file ({path}): Ansible reads each file of an inventory directory, so the token "
         "becomes the name of a host. Move the file, or let its name start with a dot."
     ]
 
 
-def test_a_file_with_another_name_is_named_and_not_used(tmp_path):
-    path = tmp_path / "fleet.yml"
+@pytest.mark.parametrize("name", ["fleet.yml", ".SERVER_MANAGEMENT.YML", "server_management.yml~"])
+def test_a_file_with_another_name_is_named_and_not_used(name, tmp_path):
+    path = tmp_path / name
     # The key need not be at the beginning.
     path.write_text("# A comment\n" * 100 + "plugin: server_management.cloud.servers\n")
     warnings = []
     assert not accepts_file(str(path), warnings.append)
     (warning,) = warnings
     assert warning.endswith(
-        "fleet.yml: The name of an inventory file for server_management.cloud.servers must end "
+        f"{name}: The name of an inventory file for server_management.cloud.servers must end "
         "with server_management.yml or server_management.yaml; the file is not used."
     )
 

@@ -16,7 +16,7 @@ from ansible.template import Templar
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
-    HAS_EXPRESSIONS,
+    SINCE_2_19,
     load_config,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._config import read_options
@@ -40,7 +40,7 @@ def read(tmp_path, monkeypatch):
     loader = DataLoader()
     secrets = [("default", PASSWORD)]
     loader.set_vault_secrets(secrets)
-    if HAS_EXPRESSIONS:
+    if SINCE_2_19:
         monkeypatch.setattr(
             vault.VaultSecretsContext, "_current", vault.VaultSecretsContext(secrets)
         )
@@ -62,21 +62,21 @@ def refusal(read, text):
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "entry"),
     [
-        "compose: {a: x, ansible_become_password: VALUE}",
-        "compose: VALUE",
-        "groups: {web: VALUE}",
-        "filters: [{exclude: VALUE}]",
-        "hostnames: [VALUE]",
-        "keyed_groups: [{key: VALUE}]",
-        "keyed_groups: [{key: x, prefix: VALUE}]",
+        ("compose: {a: x, ansible_become_password: VALUE}", "compose: ansible_become_password"),
+        ("compose: VALUE", "compose"),
+        ("compose: {? VALUE : x, ? VALUE : VALUE}", "compose"),
+        ("groups: {web: [VALUE]}", "groups: web"),
+        ("filters: [{exclude: x}, {exclude: VALUE}]", "filters: 2"),
+        ("hostnames: [VALUE, VALUE]", "hostnames: 1"),
+        ("keyed_groups: [{key: VALUE}]", "keyed_groups: 1"),
+        ("keyed_groups: [{key: x}, {key: x, prefix: VALUE}]", "keyed_groups: 2"),
     ],
 )
-def test_an_encrypted_value_is_not_an_expression(read, text):
-    option = text.partition(":")[0]
+def test_an_encrypted_value_is_not_an_expression(read, text, entry):
     assert refusal(read, text.replace("VALUE", VALUE)) == (
-        f"{option}: an encrypted value is not an expression. Put it into a file in group_vars or "
+        f"{entry}: an encrypted value is not an expression. Put it into a file in group_vars or "
         "host_vars."
     )
 

@@ -18,8 +18,8 @@ from ansible.template import Templar
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
-    HAS_EXPRESSIONS,
-    trust_plain,
+    SINCE_2_19,
+    unmark_plain,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import (
     ADDRESSES,
@@ -28,7 +28,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts imp
 from support.expressions import composed, expressions_with, host_with, load
 
 # Expressions that are omitted: only later versions know omit in an inventory.
-OMITTED = ["nope | default(omit)"] if HAS_EXPRESSIONS else []
+OMITTED = ["nope | default(omit)"] if SINCE_2_19 else []
 
 
 def composed_host(fields, **options):
@@ -65,7 +65,7 @@ def test_decoded_text_of_the_api_is_not_a_template(expression):
 
 def test_text_that_a_filter_has_made_stays_text():
     host = composed_host({"value": "True"}, compose={"a": "server_management_value | string"})
-    assert rendered("{{ a }}", a=trust_plain(host.variables["a"])) == "True"
+    assert rendered("{{ a }}", a=unmark_plain(host.variables["a"])) == "True"
 
 
 @pytest.mark.parametrize(
@@ -122,6 +122,48 @@ def test_a_failure_is_one_warning_with_three_hosts_and_the_first_reason(options,
     assert warning.count("'server_management_size' is undefined") == 1
 
 
+def test_failures_for_the_same_undefined_name_are_one_warning_with_all_their_hosts():
+    options = {
+        "hostnames": ["nope"],
+        "compose": {"a": "nope ~ ''", "b": "other", "c": "nope if server_management_size else 1"},
+        "groups": {"d": "nope.x == 1"},
+        "keyed_groups": [{"key": "nope"}],
+    }
+    expressions = expressions_with(**options)
+    hosts = []
+    for number in range(2):
+        host = host_with(number, size=number)
+        expressions.preferences(host)
+        host.name = f"h{number}"
+        hosts.append(host)
+    expressions.compose_all(hosts, InventoryData())
+    warnings = []
+    expressions.report(2, warnings.append)
+    assert warnings == [
+        "hostnames: nope, compose: a, compose: c and 2 more: failed for 2 of 2 hosts (h0, h1): "
+        "'nope' is undefined",
+        "compose: b: failed for 2 of 2 hosts (h0, h1): 'other' is undefined",
+    ]
+
+
+def test_a_shared_warning_has_the_hint_of_each_expression():
+    compose = {"ansible_host": "public_ip", "a": "public_ip", "b": "public_ip ~ ''"}
+    _hosts, (warning,) = composed({"region": "eu"}, compose=compose)
+    assert "leave it out; " in warning
+    assert warning.count("the fields of servers are region") == 1
+    assert "listed above" not in warning
+
+
+def test_the_fields_of_servers_are_listed_once():
+    compose = {"a": "nope", "b": "other"}
+    _hosts, warnings = composed({"region": "eu", "plan": "x"}, compose=compose)
+    counts = [
+        (warning.count("fields of servers are plan, region"), warning.count("are listed above"))
+        for warning in warnings
+    ]
+    assert counts == [(1, 0), (0, 1)]
+
+
 @pytest.mark.parametrize(
     ("entry", "reason"),
     [
@@ -159,6 +201,18 @@ def test_a_failing_hostname_is_a_warning_if_another_one_is_usable():
 def test_with_strict_an_error_names_its_option_and_the_host(expression):
     with pytest.raises(OptionError, match=r"^compose: a: failed for h0: [^:]*$"):
         composed({}, compose={"a": expression}, strict=True)
+
+
+def test_with_strict_one_error_has_each_failure_of_the_first_ten_expressions():
+    compose = {f"a{number:02}": "nope" for number in range(12)}
+    with pytest.raises(OptionError) as caught:
+        composed({"name": "x"}, {"name": "y"}, compose=compose, strict=True)
+    message = str(caught.value)
+    assert message.startswith("compose: a00: failed for h0: 'nope' is undefined")
+    assert ", compose: a09: failed for h0: 'nope' is undefined" in message
+    assert message.count("nope") == 10
+    assert message.count("fields of servers are name") == 1
+    assert message.endswith(" and 2 more")
 
 
 def test_with_strict_a_failing_hostname_is_an_error():

@@ -9,16 +9,14 @@ import yaml
 from ansible.inventory.data import InventoryData
 
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
-    HAS_EXPRESSIONS,
+    SINCE_2_19,
     trust,
 )
 from sandbox.account import SERVER
 from support.expressions import composed, expressions_with, host_with
 
-FIELDS = (
-    "the fields of servers are backup, created_at, id, ipv4, name, plan, region, status, each with "
-    "server_management_ before it"
-)
+NAMES = ", ".join(sorted([*SERVER, "backup"]))
+FIELDS = f"the fields of servers are {NAMES}, each with server_management_ before it"
 OTHERS = "variables of another source are known if it is read before this file"
 # Each hint, and options whose only failure has it.
 HINTS = yaml.safe_load(r"""
@@ -132,7 +130,7 @@ for variable, texts in TEXTS.items():
         if text[0].isalpha():
             hint = f"{FIELDS}; {hint}"
         HINTS.setdefault(hint, []).append({"compose": {variable: text}})
-if HAS_EXPRESSIONS:
+if SINCE_2_19:
     HINTS |= yaml.safe_load("""
     use the test `is search('…')` instead of the filter regex_search:
       - groups: {a: "inventory_hostname | regex_search('h')"}
@@ -191,7 +189,7 @@ def test_a_mistake_has_its_hint(hint, options):
 # Variables of other plugins, of which none is near to a field.
 OF_OTHERS = """
 server_management_private_ip server_management_role server_management_state server_management_type
-server_management_image server_management_hostname server_management_ipv6
+server_management_hostname server_management_ipv6
 server_management_updated_at server_management_zone instance_type location placement vpc_id flavor
 private_ipv4 public_ip hcloud_location label proxmox_pool os_profile powerstate resource_group
 datacenter stage
@@ -210,7 +208,7 @@ UNNAMED = [{"a": "server_management_name.replace(nope | basename, '')"}]
 @pytest.mark.parametrize(
     "compose",
     [
-        *([] if HAS_EXPRESSIONS else UNNAMED),
+        *([] if SINCE_2_19 else UNNAMED),
         # The template in the variable of the other source fails.
         {"ansible_ssh_common_args": "jump_opts"},
         {"a": "jump_opts ~ ''"},

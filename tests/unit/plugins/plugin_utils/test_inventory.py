@@ -10,9 +10,9 @@ from ansible.inventory.data import InventoryData
 
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
-    HAS_EXPRESSIONS,
+    SINCE_2_19,
     mark,
-    trust_plain,
+    unmark_plain,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
 from ansible_collections.server_management.cloud.plugins.plugin_utils._inventory import (
@@ -22,7 +22,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._inventory
 from support.expressions import is_trusted
 
 DECRYPTED = []
-if HAS_EXPRESSIONS:
+if SINCE_2_19:
     tags = importlib.import_module("ansible._internal._datatag._tags")
     DECRYPTED = [tags.VaultedValue(ciphertext="x").tag("203.0.113.1")]
 
@@ -87,8 +87,8 @@ def test_variables_are_those_that_ansible_would_set():
         marked = mark(value)
         hosts.append(Host(Server("a", {}), {"a": marked, "b": "x"}, ["all"], name))
         expected.add_host(name)
-        expected.set_variable(name, "a", trust_plain(marked))
-        expected.set_variable(name, "b", trust_plain("x"))
+        expected.set_variable(name, "a", unmark_plain(marked))
+        expected.set_variable(name, "b", unmark_plain("x"))
     add(inventory, *hosts)
     for name, host in expected.hosts.items():
         found = inventory.hosts[name].vars

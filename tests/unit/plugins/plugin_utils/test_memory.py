@@ -67,8 +67,8 @@ def test_similar_values_are_different():
 def test_an_empty_text_is_not_an_absent_variable():
     memory = Memory(load("region is defined"), ())
     ask = Mock(side_effect=[True, False])
-    results = [memory.result(variables, ask) for variables in ({"region": ""}, {}, {"region": ""})]
-    assert results == [True, False, True]
+    variables = [{"region": ""}, {}, {"region": ""}, {}]
+    assert [memory.result(each, ask) for each in variables] == [True, False, True, False]
 
 
 def test_ansible_is_asked_about_extra_variables_for_each_host():

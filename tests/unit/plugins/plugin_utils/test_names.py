@@ -14,6 +14,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._models im
 from ansible_collections.server_management.cloud.plugins.plugin_utils._names import (
     PREFIXES_OF_FIELDS,
     TAKEN,
+    VARIABLE_FILES,
     NameRules,
     Reason,
     assign_names,
@@ -37,10 +38,10 @@ def assign(account, taken=(), groups=GROUPS, **fields):
             return Reason(TAKEN, f"({name} is not {server.id}.)")
         return None
 
-    extensions = [".yml", ".vars", "ini", ""]
+    files = (*VARIABLE_FILES, ".vars", ".ini")
     groups = dict.fromkeys(groups, "of x")
     rules = NameRules(
-        groups, PREFIXES_OF_FIELDS, hosts=taken, obstacle=obstacle, variable_files=extensions
+        groups, PREFIXES_OF_FIELDS, hosts=taken, obstacle=obstacle, variable_files=files
     )
     return assign_names(servers, rules, account)
 

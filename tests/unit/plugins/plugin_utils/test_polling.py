@@ -152,6 +152,14 @@ def test_the_token_file_is_read_at_each_poll(sandbox, start, tmp_path):
     assert source.poll() == ["recovered"]
 
 
+def test_paths_are_relative_to_the_working_directory(sandbox, start, tmp_path, monkeypatch):
+    (tmp_path / "token").write_text(sandbox.token)
+    (tmp_path / "ca.pem").write_text("-----BEGIN CERTIFICATE-----")
+    monkeypatch.chdir(tmp_path)
+    source = start(api_token_file="token", ca_path="ca.pem", validate_certs=False)
+    assert source.poll() == []
+
+
 @pytest.mark.parametrize(
     ("variable", "message"),
     [
@@ -212,6 +220,13 @@ def test_a_partial_listing_is_no_reason_for_gone_servers(sandbox, start):
     source.poll()
     sandbox.fail(Fault(data=sandbox.servers[:1], has_more=True))
     assert source.poll() == []
+
+
+def test_a_partial_listing_with_too_few_servers_is_a_failure(sandbox, start):
+    source = start(allow_partial=True, min_servers=2)
+    source.poll()
+    sandbox.fail(Fault(data=sandbox.servers[:1], has_more=True))
+    assert source.failure() == "too_few_servers"
 
 
 @pytest.mark.parametrize(
