@@ -5,13 +5,14 @@
 """The modules in a playbook: those that are live, and those that are not yet live."""
 
 import json
+import shlex
 from importlib import import_module
 
 import yaml
 
 from sandbox import Fault
 from sandbox.account import example_servers
-from support.collection import REPOSITORY
+from support import status_page
 from support.fixtures import KNOWN
 from support.modules import MODULES
 
@@ -39,8 +40,12 @@ def run_tasks(source, tasks, **variables):
         steps.append({"name": name, "register": name, "ignore_errors": True, **step})
         results[name] = f"{{{{ {name} }}}}"
     kept = source.folder / "results.json"
-    copy = {"content": "{{ results | to_json }}", "dest": str(kept)}
-    steps.append({"ansible.builtin.copy": copy, "diff": False, "no_log": True})
+    # A lookup on the controller: the module copy would take a second.
+    write = f"base64 -d > {shlex.quote(str(kept))}"
+    text = (
+        f"{{{{ lookup('pipe', 'echo ' ~ (results | to_json | b64encode) ~ {f' | {write}'!r}) }}}}"
+    )
+    steps.append({"ansible.builtin.debug": {"msg": text}, "no_log": True})
     api = source.sandbox
     connection = {"base_url": api.url, "api_token": api.token, "retries": 0}
     defaults = {f"group/{COLLECTION}.all": connection}
@@ -160,10 +165,16 @@ def test_the_documented_loop_ends_with_an_error_that_waiting_cannot_fix(source):
 def test_every_example_runs(source):
     source.sandbox.servers = example_servers("documentation")
     tasks = []
-    for path in REPOSITORY.glob("plugins/modules/*.py"):
-        tasks += examples(path.stem)
+    for module in status_page.modules_by_support("full"):
+        tasks += examples(module)
+    # The others only fail: one is enough, if all have the same condition for that.
+    for module in status_page.modules_by_support("none"):
+        for task in examples(module):
+            name = task["register"]
+            assert task["failed_when"] == f"{name} is failed and {name}.live | default(true)"
+    tasks.append(task)
     account = source.sandbox.environment
     variables = {"api_token": source.sandbox.token}
     result = run_playbook(source, tasks, "--check", env=account, vars=variables)
     result.shows("failed=0")
-    assert result.stdout.count("\nTASK [") >= 16
+    assert result.stdout.count("\nTASK [") == len(tasks)

@@ -5,28 +5,26 @@
 """Run Ansible's commands as forks of one process that has imported Ansible: a start costs 0.5 s.
 
 This file is also the program of that process. It reads one order in JSON from each line of its
-standard input, and prints the process id and the exit status of the command.
+standard input, and prints the exit status of the command.
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Timer
 from typing import Any, NoReturn
 
-_FILES = ("stdin", "stdout", "stderr")
+PROGRAMS = ("ansible", "ansible-inventory", "ansible-playbook")
 # Settings that are read at the start, except those that are a path in a test's home.
 _READ_AT_START = ("ANSIBLE_", "PYTHON")
 _IN_HOME = ("ANSIBLE_CONFIG", "ANSIBLE_HOME", "ANSIBLE_REMOTE_TMP")
-PROGRAMS = ("ansible", "ansible-inventory", "ansible-playbook")
 
 
 def _settings(environment: Mapping[str, str]) -> dict[str, str]:
@@ -50,8 +48,8 @@ class ForkServer:
     def accepts(self, program: str, environment: Mapping[str, str]) -> bool:
         """Return whether a command is one of Ansible's with the settings of the server."""
         has_file = Path(environment["ANSIBLE_CONFIG"]).stat().st_size > 0
-        is_usual = _settings(environment) == self._settings
-        return program in PROGRAMS and is_usual and not has_file
+        is_usual = _settings(environment) == self._settings and not has_file
+        return is_usual and program in PROGRAMS and self._process.returncode is None
 
     def run(
         self,
@@ -65,77 +63,67 @@ class ForkServer:
 
         The status is negative if it was killed after the time limit.
         """
-        with TemporaryDirectory() as name:
-            files = [Path(name, file) for file in _FILES]
-            files[0].write_text(stdin, encoding="utf-8")
-            order = {"command": command, "environment": dict(environment), "folder": str(folder)}
-            order["files"] = [str(path) for path in files]
-            self._send(json.dumps(order))
-            process = self._receive()
-            timer = Timer(time_limit, _kill, [process])
-            timer.start()
-            try:
-                status = self._receive()
-            except BaseException:
-                # Ctrl-C does not reach the process.
-                _kill(process)
-                raise
-            finally:
-                timer.cancel()
-            output = [path.read_text("utf-8", "backslashreplace") for path in files[1:]]
-        return status, output[0], output[1]
-
-    def _send(self, line: str) -> None:
         assert self._process.stdin is not None
-        self._process.stdin.write(f"{line}\n")
-        self._process.stdin.flush()
-
-    def _receive(self) -> int:
         assert self._process.stdout is not None
-        return int(self._process.stdout.readline())
+        with TemporaryDirectory() as name:
+            files = [Path(name, file) for file in ("stdin", "stdout", "stderr")]
+            files[0].write_text(stdin, encoding="utf-8")
+            paths = [str(path) for path in files]
+            order = (command, dict(environment), str(folder), paths, int(time_limit))
+            print(json.dumps(order), file=self._process.stdin, flush=True)
+            try:
+                status = int(self._process.stdout.readline())
+            except BaseException:
+                # The next command would get the status of this one.
+                self.close()
+                raise
+            stdout, stderr = (path.read_text("utf-8", "backslashreplace") for path in files[1:])
+        return status, stdout, stderr
 
     def close(self) -> None:
         """End the process."""
+        self._process.kill()
         self._process.communicate()
-
-
-def _kill(process: int) -> None:
-    # It may have just ended, or not have its own group yet.
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process, signal.SIGKILL)
 
 
 def _serve() -> None:
     del sys.path[0]  # this folder, in which secrets.py is another one
+    from ansible import constants
     from ansible.cli.adhoc import AdHocCLI
     from ansible.cli.inventory import InventoryCLI
     from ansible.cli.playbook import PlaybookCLI
 
+    import_module("requests")  # which most listings need
     commands = dict(zip(PROGRAMS, (AdHocCLI, InventoryCLI, PlaybookCLI), strict=True))
     for line in sys.stdin:
-        order = json.loads(line)
+        command, environment, *order = json.loads(line)
         process = os.fork()
         if process == 0:
-            _run(commands[order["command"][0]], **order)
-        print(process, flush=True)
+            os.environ.clear()
+            os.environ.update(environment)
+            # Otherwise, the first command would remove the folder of the server at its end.
+            constants.DEFAULT_LOCAL_TMP = environment["TMPDIR"]
+            _run(commands[command[0]], command, *order)
         _process, status = os.waitpid(process, 0)
         print(os.waitstatus_to_exitcode(status), flush=True)
 
 
 def _run(
-    program: Any, command: list[str], environment: dict[str, str], folder: str, files: list[str]
+    program: Any, command: list[str], folder: str, files: list[str], time_limit: int
 ) -> NoReturn:
-    os.setsid()
-    os.environ.clear()
-    os.environ.update(environment)
     os.chdir(folder)
     for number, path in enumerate(files):
         opened = os.open(path, os.O_RDWR | os.O_CREAT)
         os.dup2(opened, number)
-        os.close(opened)
     sys.argv = command
-    program.cli_executor(command)
-    sys.exit(0)
+    signal.alarm(time_limit)
+    try:
+        program.cli_executor(command)
+    except SystemExit as end:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(int(end.code or 0))
+    os._exit(1)
 
 
 if __name__ == "__main__":

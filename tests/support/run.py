@@ -56,9 +56,9 @@ class Result:
     def shows(self, *texts: str) -> Result:
         """Return the result itself; raise CommandError if it does not contain all these texts."""
         __tracebackhide__ = True
-        for text in texts:
-            if not self.contains(text):
-                raise CommandError(f"does not show: {text}\n{self}")
+        missing = [text for text in texts if not self.contains(text)]
+        if missing:
+            raise CommandError(f"does not show: {' | '.join(missing)}\n{self}")
         return self
 
     def json(self) -> Any:
@@ -177,7 +177,7 @@ class Runner:
         if self._server and self._server.accepts(program, environment):
             run = self._server.run
         result = Result(command, *run(command, environment, folder, stdin, time_limit))
-        if result.rc == -signal.SIGKILL:
+        if result.rc in (-signal.SIGKILL, -signal.SIGALRM):
             raise CommandError(f"killed after the time limit\n{result}")
         if self.prints_results:
             print(result)
