@@ -77,7 +77,7 @@ def test_documents_name_variables_that_playbooks_read():
 
 def test_the_reference_of_the_playbooks_lists_variables_that_they_read():
     playbook = ""
-    page = read("docs/docsite/rst/playbooks.rst")
+    page = read("docs/docsite/rst/guide_modules.rst")
     for first, meaning in re.findall(r"^ +\* - (.+)\n +- (.+(?:\n {7}.+)*)$", page, re.M):
         if heading := re.match(r"\*\*(\w+)\*\*", first):
             playbook = PLAYBOOKS[heading[1]]
@@ -139,11 +139,10 @@ README.md:
 - "Live, with the scope `{scope}`:"
 - You need ansible-core 2.16, Python 3.10 and `requests` 2.28, or later
 - ansible-core 2.16 to 2.22 (a release candidate), each on one of Python 3.10 to 3.14
-- "`requests` 2.28 and later"
 - "`pipx inject ansible-core requests`"
-- "`uv tool install ansible-core --with requests`"
 docs/docsite/rst/guide_quickstart.rst:
-- must show ansible-core 2.16 or later, and ``python version`` 3.10 or later.
+- It must report ansible-core 2.16 or later and,
+- in the line ``python version``, Python 3.10 or later.
 - with ``--upgrade`` for a newer version or ``--force`` for the same one.
 docs/docsite/sphinx/index.rst:
 - ansible-core 2.16 to 2.22
