@@ -24,21 +24,10 @@ sys.path[:0] = [str(REPOSITORY), str(REPOSITORY / "tests")]
 from support.collection import PLACE, copy_sources, link_collection
 from tools import containerless, galaxy_import, side_by_side
 from tools.pythons import choose, find_pythons, newest_core
+from tools.versions import CORES, NEWEST, OLD_REQUESTS, OLDEST, PRE_RELEASES, RELEASED
 
-# The supported versions of ansible-core, and all Pythons of each. The first Python that the machine
-# has is used; the order makes 3.10 to 3.14 run somewhere.
-CORES = {
-    "2.22": ("3.14", "3.13", "3.15"),
-    "2.21": ("3.13", "3.14", "3.12"),
-    "2.20": ("3.12", "3.14", "3.13"),
-    "2.19": ("3.11", "3.13", "3.12"),
-    "2.18": ("3.12", "3.11", "3.13"),
-    "2.17": ("3.11", "3.10", "3.12"),
-    "2.16": ("3.10", "3.11", "3.12"),
-}
-PRE_RELEASES = ("2.22",)
-# The versions that are tested with the oldest supported requests instead of the newest.
-OLD_REQUESTS = dict.fromkeys(("2.20", "2.18", "2.16"), ("requests==2.28.0", "urllib3~=1.26.0"))
+# The oldest version and every second one are tested with the oldest requests, not the newest.
+REQUIREMENTS = dict.fromkeys(list(CORES)[:0:-2], OLD_REQUESTS)
 TEST_REQUIREMENTS = ("-r", "tests/requirements.txt")
 # The newest release runs all tests. End-to-end tests also run on the oldest version, the first one
 # with the new templating, and pre-releases.
@@ -49,20 +38,20 @@ UNIT_TESTS = (
 END_TO_END_TESTS = (*UNIT_TESTS, "tests/e2e")
 TESTS = {
     **dict.fromkeys(CORES, UNIT_TESTS),
-    **dict.fromkeys(("2.16", "2.19", *PRE_RELEASES), END_TO_END_TESTS),
+    **dict.fromkeys((OLDEST, "2.19", *PRE_RELEASES), END_TO_END_TESTS),
 }
 # Sessions that test with other programs: each runs the tests in a folder of tests/programs/, with
 # its requirements.
 PROGRAMS = {
-    **{f"neighbours-{core}": core for core in ("2.21", "2.16")},
-    **{f"rulebook-{core}": core for core in ("2.22", "2.16")},
+    **{f"neighbours-{core}": core for core in (RELEASED, OLDEST)},
+    **{f"rulebook-{core}": core for core in (NEWEST, OLDEST)},
 }
 # What ansible-test runs on each version. There are no ignore files. pylint takes half of the time
 # of all sanity tests, so it runs only on the newest one. One version shows that the others work.
 SANITY = "sanity --skip-test pylint"
 ANSIBLE_TESTS = {
     **dict.fromkeys(CORES, (SANITY,)),
-    "2.22": ("sanity", "integration"),
+    NEWEST: ("sanity", "integration"),
     "2.20": (SANITY, "units"),
     # yamllint of 2.16 accepts only one document in EXAMPLES.
     "2.16": (f"{SANITY} --skip-test yamllint",),
@@ -141,7 +130,7 @@ def run_all(session: nox.Session, commands: Iterable[str], env: Mapping[str, str
 def test(session: nox.Session) -> None:
     """Run the tests on the newest ansible-core for which this machine has a Python."""
     install(session, CORE, *TEST_REQUIREMENTS)
-    parallel = ("--numprocesses=auto", "--maxprocesses=8", "--dist=worksteal", "--maxfail=20")
+    parallel = ("--numprocesses=auto", "--maxprocesses=8", "--dist=worksteal", "--maxfail=100")
     session.run("pytest", *(session.posargs or parallel))
 
 
@@ -150,7 +139,7 @@ for _core, _pythons in CORES.items():
     @nox.session(name=f"matrix_test-{_core}", python=[choose(_pythons)])
     def matrix_test(session: nox.Session, core: str = _core) -> None:
         """Run the tests on one ansible-core, on some with the oldest requests."""
-        install(session, core, *TEST_REQUIREMENTS, *OLD_REQUESTS.get(core, ()))
+        install(session, core, *TEST_REQUIREMENTS, *REQUIREMENTS.get(core, ()))
         tests = ("-m", "") if core == CORE else TESTS[core]
         session.run("pytest", *(session.posargs or tests))
 
@@ -166,10 +155,10 @@ for _kind in PARALLEL:
             session.error(f"not passed: {', '.join(failed)}")
 
 
-@nox.session(python=[choose(("3.15", "3.14", "3.13"))])
+@nox.session(python=[choose(sorted(CORES[NEWEST], reverse=True))])
 def devel(session: nox.Session) -> None:
     """Run the tests and ansible-test on the newest pre-release of ansible-core."""
-    session.install(f"ansible-core>={next(iter(CORES))}.0a1", "-r", "requirements.txt")
+    session.install(f"ansible-core>={NEWEST}.0a1", "-r", "requirements.txt")
     session.install(*TEST_REQUIREMENTS, *containerless.REQUIREMENTS)
     session.run("pytest", *(session.posargs or END_TO_END_TESTS))
     run_ansible_test(session, "sanity")

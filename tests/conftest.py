@@ -7,6 +7,7 @@
 import os
 import sys
 import tempfile
+from collections import Counter
 from importlib import metadata
 from pathlib import Path
 from typing import TypeVar
@@ -58,6 +59,11 @@ LONGEST = 1200
 def pytest_configure(config):
     """Make the working tree importable as the collection, unless ansible-test has done so."""
     Runner.prints_results = True
+    # Several sessions in one temporary folder would remove each other's.
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        sessions = tempfile.TemporaryDirectory(prefix="pytest_")
+        config.add_cleanup(sessions.cleanup)
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", sessions.name)
     if config.pluginmanager.hasplugin("ansible_pytest_collections"):
         return
     for name in list(os.environ):
@@ -75,6 +81,18 @@ def pytest_configure(config):
     init_plugin_loader([str(link_collection(place))])
 
 
+def pytest_terminal_summary(terminalreporter):
+    """Count the failures of each cause: a hundred can have only one."""
+    causes = Counter()
+    for report in terminalreporter.getreports("failed"):
+        crash = getattr(report.longrepr, "reprcrash", None)
+        if crash:
+            causes[crash.message.partition("\n")[0][:150]] += 1
+    for cause, number in causes.most_common():
+        if number > 1:
+            terminalreporter.write_line(f"{number} failures: {cause}")
+
+
 def pytest_report_header():
     """Return the line that names the version of ansible-core."""
     return f"ansible-core: {CORE}"
@@ -88,13 +106,29 @@ def _no_skip(report):
     return report
 
 
-def pytest_collection_modifyitems(items):
-    """Give tests that run commands more time."""
+def pytest_collection_modifyitems(config, items):
+    """Give tests that run commands more time, and each process its share of these first."""
+    if hasattr(config, "workerinput"):
+        items[:] = _balance(items, config.workerinput["workercount"])
     for item in items:
         if "programs" in item.path.parts or item.get_closest_marker("slow"):
             item.add_marker(pytest.mark.timeout(LONGEST))
         elif "runner" in item.fixturenames:
             item.add_marker(pytest.mark.timeout(LONG))
+
+
+def _balance(items, processes):
+    """Return the tests in the order in which ``--dist=worksteal`` shares them evenly."""
+    pages = [item for item in items if "reader" in item.fixturenames]
+    commands = [item for item in items if "runner" in item.fixturenames]
+    # The pages of the guides take the longest.
+    long = list(dict.fromkeys([*pages, *commands]))
+    short = [item for item in items if "runner" not in item.fixturenames]
+    balanced = []
+    for number in range(processes):
+        start, end = (len(short) * place // processes for place in (number, number + 1))
+        balanced += [*long[number::processes], *short[start:end]]
+    return balanced
 
 
 @pytest.hookimpl(wrapper=True)

@@ -54,8 +54,8 @@ options: {}
 attributes:
   check_mode:
     support: N/A
-    details: The module checks its options and fails, in C(check_mode) too. It cannot predict
-      anything, because the operation is not yet live.
+    details: The module checks its options and fails, in C(check_mode) too. What an operation
+      would change is not documented yet.
   diff_mode:
     support: N/A
     details: The operation is not yet live.

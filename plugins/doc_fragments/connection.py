@@ -66,14 +66,13 @@ options:
     description:
       - How to request further servers if the API reports more. The API does not document this.
       - V(none) requests no further servers, so that a response that reports more is an error.
-      - V(link) follows the C(Link) header with C(rel="next"), within the origin of O(base_url).
-      - V(cursor) sends the id of the last server in the query parameter O(pagination_parameter).
+      - V(last_id) sends the id of the last server in the query parameter O(pagination_parameter).
     type: str
-    choices: [none, link, cursor]
+    choices: [none, last_id]
     default: none
   pagination_parameter:
     description:
-      - The name of the query parameter for O(pagination=cursor). It must not be empty.
+      - The name of the query parameter for O(pagination=last_id). It must not be empty.
     type: str
     default: starting_after
   allow_partial:

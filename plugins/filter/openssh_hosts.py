@@ -21,13 +21,16 @@ description:
     C(StrictHostKeyChecking) and the C(Control) options, which are for connections without a user.
   - A host is left out if it has no address or another argument, if an option sets the address, the
     user or the port, if an address, a user, a port or a key has characters that OpenSSH could
-    misread, if a path is relative or in the directory of the collection's playbooks, if a variable
-    inside a value is undefined, or if C(ansible_connection) is not C(ssh).
-  - A host is also left out if its jump hosts lead back to it by the names in the configuration,
+    misread, if a jump host begins with a hyphen, if a path is relative or in the directory of the
+    collection's playbooks, if a variable inside a value is undefined, or if C(ansible_connection)
+    is not C(ssh).
+  - A host is also left out if its jump hosts may lead back to it by the names in the configuration,
     because C(ssh) would then start processes without end.
 author:
   - The server_management.cloud contributors (!UNKNOWN)
 notes:
+  - The configuration can contain secrets, such as a password in a C(ProxyCommand). Set C(no_log)
+    for tasks that use it, and C(diff) to V(false) for those that write it.
   - Settings of C(ansible.cfg) and of the environment, and options such as C(-u), are not read.
   - A host is left out, too, if one of these values uses C(hostvars) or C(groups), because Ansible
     defines them only in plays, and not in the variables of other hosts.
@@ -97,6 +100,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from ..module_utils._text import plain
+
 # The variables of each line. The last one that is set counts, even if it is empty, as for Ansible.
 _FIELDS = {
     "HostName": ("ansible_host", "ansible_ssh_host"),
@@ -131,26 +136,28 @@ _PLAYBOOKS = f"{Path(__file__).parents[2]}/playbooks/"
 
 # An absolute path; OpenSSH expands ~, %d and ${HOME}.
 _ABSOLUTE = r"[/~%$]|(?i:none)$"
+# The beginning of a jump host, or of its user, that ssh would pass on as an option.
+_HYPHEN = r"(?:^|[\s\"',/@\[])-"
 # The machine in an argument such as "ssh://admin@jump:22/" or "-Jjump".
-_MACHINE = r"(?!(?i:none)$)(?:-J)?(?:ssh://)?(?:.*@)?\[?([^@:/\[\]]+)\]?(?::[0-9]+)?/?"
-
-
-def _show(text: str) -> str:
-    """Return a text without characters that have a meaning for Ansible or in a list of reasons."""
-    return re.sub(r"[^A-Za-z0-9._-]+", "_", text)
+_MACHINE = r"(?:-J)?(?:ssh://)?(?:.*@)?\[?([^@:/\[\]]+)\]?(?::[0-9]+)?/?"
 
 
 class _Block:
-    """The lines of a host with these variables, and the reasons to leave it out."""
+    """The lines of a host with these variables, and the reasons to leave it out.
 
-    def __init__(self, alias: str, variables: Mapping[str, Any]) -> None:
+    A reason names variables and keywords, but no values, which can be secret.
+    """
+
+    def __init__(self, name: str, alias: str, variables: Mapping[str, Any]) -> None:
+        self.name = name
+        self.alias = alias
         self.lines = [f"Host {alias}"]
         self.reasons: list[str] = []
         self._texts: dict[str, str] = {}
         if not re.fullmatch(_NAME, alias):
             self.reasons.append("invalid name")
-        for name in _VARIABLES:
-            self._read(name, variables)
+        for variable in _VARIABLES:
+            self._read(variable, variables)
         if self._texts.get("ansible_connection", "ssh") not in _CONNECTIONS:
             self.reasons.append("ansible_connection is not ssh")
         if self.reasons:
@@ -211,23 +218,25 @@ class _Block:
                 if flag in _OPTIONS:
                     self._add_option(_OPTIONS[flag].format(value), variable)
             if others:
-                self._refuse(_show(others[0]), variable)
+                self._refuse("an argument that is not an option", variable)
         except ValueError:
             self._refuse("quotes", variable)
         except getopt.GetoptError as error:
-            self._refuse(f"-{_show(error.opt)}", variable)
+            self._refuse(f"-{plain(error.opt)}", variable)
 
     def _add_option(self, text: str, variable: str) -> None:
         """Add an option as it is: OpenSSH reads it like a line of a file."""
         option = re.match(r"([A-Za-z0-9]+)[ =]+(.+)", text)
         if option is None or not text.isprintable():
-            self._refuse(f"-o {_show(text)}", variable)
+            self._refuse("an option that is not one line with a value", variable)
             return
         keyword, value = option.groups()
         lower = keyword.lower()
         paths = shlex.split(value) if lower in _PATHS else []
         if lower in _REFUSED:
             self._refuse(keyword, variable)
+        elif lower == "proxyjump" and re.search(_HYPHEN, value):
+            self._refuse("a jump host that begins with a hyphen", variable)
         elif not all(re.match(_ABSOLUTE, path) for path in paths):
             self._refuse("relative path", keyword)
         elif lower not in _IGNORED:
@@ -235,11 +244,17 @@ class _Block:
 
     def jump_hosts(self) -> list[str]:
         """Return the machines that ssh reaches with their own blocks, on the way to this host."""
+        can_jump = True
         for line in self.lines:
             option = re.match(r"  (?i:proxy(jump|command))[ =]+(.+)", line)
             if option is None:
                 continue
             if option[1].lower() == "jump":
+                # After it, only a ProxyCommand counts.
+                if option[2].strip().lower() == "none":
+                    can_jump = False
+                if not can_jump:
+                    continue
                 # To reach "a,b", ssh starts "ssh -J a b": b does not use its own jump host.
                 words = re.findall(r"[^\s\"',]+", option[2])[:1]
             elif re.search(r"\bssh[\"')]*\s", option[2]):
@@ -274,29 +289,21 @@ def openssh_hosts(
     errors: str = "",
 ) -> dict[str, Any]:
     """Return the blocks as text, the names in them, and the hosts that were left out."""
-    blocks = {}
-    for name in sorted(names):
-        alias = f"{prefix}{name}"
-        blocks[alias] = _Block(alias, hostvars[name])
-    written = {alias: block for alias, block in blocks.items() if not block.reasons}
+    blocks = [_Block(name, f"{prefix}{name}", hostvars[name]) for name in sorted(names)]
+    written = {block.alias: block for block in blocks if not block.reasons}
     for alias in [alias for alias in written if _leads_back(alias, written)]:
-        written.pop(alias).reasons.append("jump hosts that lead back to it")
-    owners: list[_Block] = []  # of each line of the text without these errors
+        written.pop(alias).reasons.append("jump hosts that may lead back to it")
+    lines: list[tuple[str, _Block]] = []
     for block in written.values():
-        owners += [block] * len(block.lines)
+        lines += [(line, block) for line in block.lines]
     for number, error in re.findall(r"line ([0-9]+): (?!Unsupported)(.+)", errors):
-        owners[int(number) - 1].reasons.append(f"ssh: {error.strip().replace('{', '_')}")
-    hosts = []
-    lines = []
-    left_out = []
-    for alias, block in blocks.items():
-        if block.reasons:
-            name = _show(alias.removeprefix(prefix))
-            left_out.append(f"{name} ({', '.join(block.reasons)})")
-        else:
-            hosts.append(alias)
-            lines += block.lines
-    return {"text": "\n".join(lines), "hosts": hosts, "left_out": left_out}
+        _line, block = lines[int(number) - 1]
+        block.reasons.append(f"ssh: {error.strip().replace('{', '_')}")
+    text = "\n".join([line for line, block in lines if not block.reasons])
+    hosts = [block.alias for block in blocks if not block.reasons]
+    others = [block for block in blocks if block.reasons]
+    left_out = [f"{plain(block.name)} ({', '.join(block.reasons)})" for block in others]
+    return {"text": text, "hosts": hosts, "left_out": left_out}
 
 
 class FilterModule:

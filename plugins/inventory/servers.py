@@ -84,10 +84,9 @@ options:
         letters, digits and underscores that start like a group that this source could make, such
         as C(status_stopped), count as names of groups.
       - The name of another account's server is not used, nor that of a host for which another
-        source sets an address, a connection plugin or a password. If all these addresses are the
-        C(ipv4) of the server, they are one host, whatever its connection and password are. This
-        does not apply to private addresses, to addresses that several servers have, or if
-        O(compose) sets an address.
+        source sets an address, a connection plugin or a password. If all these addresses are plain
+        text and the usable C(ipv4) of the server, they are one host, whatever its connection and
+        password are.
       - There is one warning for each reason why hosts do not have their first name, or an error if
         O(strict=true). A server for which no name is left is always an error.
     type: list
@@ -258,7 +257,7 @@ stale_cache_timeout: 86400
 plugin: server_management.cloud.servers
 base_url: https://api.example.com
 api_token_file: ~/.config/server_management/token
-pagination: cursor
+pagination: last_id
 pagination_parameter: starting_after
 min_servers: 1
 """
@@ -268,7 +267,7 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ansible import context
+from ansible import constants, context
 from ansible.errors import AnsibleParserError
 from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructable
 from ansible.release import __version__ as ansible_version
@@ -279,7 +278,7 @@ from ..module_utils._options import RULES, Connection, Options, connection_from,
 from ..module_utils._selection import explain, explain_unknown, select, wanted_values
 from ..module_utils._text import count_of, redact, summarise
 from ..module_utils._url import is_loopback, origin
-from ..plugin_utils._ansible import load_config, setting
+from ..plugin_utils._ansible import load_config
 from ..plugin_utils._config import (
     EXPRESSION_OPTIONS,
     PLUGIN,
@@ -290,7 +289,12 @@ from ..plugin_utils._config import (
     read_options,
     shown_path,
 )
-from ..plugin_utils._groups import ReservedNames, group_hosts, leave_out_groups
+from ..plugin_utils._groups import (
+    group_hosts,
+    leave_out_groups,
+    reserved_names,
+    safe_group_name,
+)
 from ..plugin_utils._hosts import (
     Host,
     hosts_from,
@@ -298,8 +302,8 @@ from ..plugin_utils._hosts import (
     set_host_key_aliases,
     variable_names,
 )
-from ..plugin_utils._inventory import ExistingHosts, add_groups, add_hosts
-from ..plugin_utils._names import NameRules, Naming, assign_names
+from ..plugin_utils._inventory import ExistingHosts, add_hosts
+from ..plugin_utils._names import OF_KEYED_GROUPS, NameRules, Naming, assign_names
 
 if TYPE_CHECKING:
     from ..plugin_utils._expressions import Expressions
@@ -310,10 +314,9 @@ _EACH_SERVER = 3
 
 
 class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
-    """Read options, fetch the listing or read the cache, select, name, compose, and add hosts.
+    """The way of a source: read its options, list the servers, select, name, compose, and add.
 
-    Ansible calls ``verify_file`` and ``parse``. ``parse`` calls ``_read_config_data``, and then
-    ``_add``.
+    Ansible calls ``verify_file`` and ``parse``; the steps follow in their order.
     """
 
     NAME = PLUGIN
@@ -327,12 +330,13 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         super().parse(inventory, loader, path, cache)
         self._label = shown_path(path)
         self._token = ""  # for redaction, until the file or the connection gives it
+        self._expressions: Expressions | None = None  # those of the file, if it has any
         self._excluding: dict[str, str] = {}  # the filter that excludes a server, by its id
         try:
             options = self._read_config_data(path)
             connection = connection_from(options, ansible_version)
             self._token = connection.api_token
-            self._add(connection, cache)
+            self._add_servers(connection, cache)
         except CloudError as error:
             # With the cause, Ansible would print its message, too, in which the token may be.
             raise AnsibleParserError(self._line(str(error))) from None
@@ -357,104 +361,46 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         check_options(self.get_option, values)
         return options
 
-    def _add(self, connection: Connection, use_cache: bool) -> None:
+    def _add_servers(self, connection: Connection, use_cache: bool) -> None:
         """Prepare all hosts and groups, then add them; adding can't fail."""
+        get_option = self.get_option
         token_file = ""
         if connection.token_path:
             token_file = shown_path(connection.token_path)
+            check_token_file(connection, context.CLIARGS.get("inventory") or (), self._warn)
         self._show(_DETAILS, f"token: {connection.token_source} {token_file}".rstrip())
-        check_token_file(connection, context.CLIARGS.get("inventory") or (), self._warn)
         inventory = self.inventory
-        expressions = self._expressions()
-        reserved = ReservedNames(self.get_option, inventory.groups)
-        reserved.check_written(inventory.hosts, self._warn)
-        listing = self._listing(connection, use_cache)
-        hosts = self._hosts(listing, connection, expressions)
-        group_hosts(hosts, reserved.common_group, self.get_option("group_by"))
-        composed = self.get_option("compose") or {}
-        existing = ExistingHosts(inventory, connection.root_url, hosts, composed)
-        naming = self._name_and_compose(hosts, reserved, expressions, existing)
+        groups, prefixes = reserved_names(get_option, inventory, self._warn)
+        if any(map(get_option, EXPRESSION_OPTIONS)):
+            # Here and below, only if needed: Ansible compiles collections at each start.
+            from ..plugin_utils._expressions import Expressions
+
+            self._expressions = Expressions(get_option, self.templar, self._vars)
+        listing = self._list(connection, use_cache)
+        hosts = self._select(listing, connection)
+        common_group = safe_group_name(get_option("group"))
+        group_hosts(hosts, common_group, get_option("group_by"))
+        addresses = {host.server.id: host.address for host in hosts}
+        existing = ExistingHosts(inventory.hosts, connection.root_url, addresses)
+        naming = self._name_and_compose(hosts, groups, prefixes, existing)
         if self.display.verbosity >= _EACH_SERVER:
             self._show_servers(listing.servers, naming)
-        if expressions:
-            expressions.report(len(hosts), self._warn)
-        for problem in naming.problems():
+        if self._expressions:
+            self._expressions.report(len(hosts), self._warn)
+        for problem in naming.explain_renamed():
             self._complain(f"hostnames: {problem}")
         report_servers(hosts, self._warn)
-        merged = existing.merged(host.name for host in hosts)
+        if get_option("host_key_alias"):
+            set_host_key_aliases(hosts)
+        parents = self._expressions.tree.added if self._expressions else ()
+        kept_parents = leave_out_groups(hosts, parents, inventory.hosts, self._complain)
+        inventory.add_group(common_group)  # also without hosts
+        merged = add_hosts(inventory, hosts, kept_parents, connection.root_url)
         if merged:
             count = count_of(len(merged), "host")
             self._show(1, f"merged with {count} of other sources: {summarise(merged)}")
-        if self.get_option("host_key_alias"):
-            set_host_key_aliases(hosts)
-        parents = expressions.tree.added if expressions else ()
-        kept_parents = leave_out_groups(hosts, parents, inventory.hosts, self._complain)
-        add_groups(inventory, hosts, reserved.common_group, kept_parents)
-        add_hosts(inventory, hosts, existing)
 
-    def _expressions(self) -> Expressions | None:
-        """Return the evaluator of the file's expressions, or None if it has no expressions.
-
-        Imports here and below are made only if needed, because Ansible compiles the code of
-        collections at each start.
-        """
-        if not any(self.get_option(option) for option in EXPRESSION_OPTIONS):
-            return None
-        from ..plugin_utils._expressions import Expressions
-
-        return Expressions(self.get_option, self.templar, self._vars)
-
-    def _hosts(
-        self, listing: Listing, connection: Connection, expressions: Expressions | None
-    ) -> list[Host]:
-        """Return a host, without name and groups, for each server that the options select."""
-        servers = self._select(listing.servers)
-        fields = variable_names(servers, self.get_option("hostvars_prefix"), partial(self._show, 1))
-        has_loopback = is_loopback(origin(connection.base_url)[1])
-        hosts = hosts_from(servers, fields, has_loopback)
-        count = count_of(len(listing.servers), "server")
-        if expressions:
-            expressions.fields = fields
-        if expressions and self.get_option("filters"):
-            hosts = [host for host in hosts if not self._is_excluded(host, expressions)]
-            if servers and not hosts:
-                self._warn(f"filters: no host is left; the account has {count}; -vvv shows why.")
-        line = f"{count} {listing.obtained}; {count_of(len(hosts), 'host')}"
-        used = [option for option in (*SELECTING_OPTIONS, "filters") if self.get_option(option)]
-        if used:
-            line += f" after {' and '.join(used)}"
-        self._show(1, line)
-        least = self.get_option("min_hosts")
-        if len(hosts) < least:
-            raise OptionError(
-                f"min_hosts: {least} or more expected, but the number of hosts is {len(hosts)}; "
-                f"the account has {count}.",
-                "Check statuses, regions, plans and filters.",
-            )
-        if expressions and self.get_option("hostnames"):
-            for host in hosts:
-                host.preferences = expressions.preferences(host)
-        return hosts
-
-    def _select(self, account: list[Server]) -> list[Server]:
-        """Return the servers that the options keep; warn if none is left."""
-        wanted = wanted_values(self.get_option)
-        unknown = explain_unknown(account, wanted)
-        if unknown and self.get_option("strict"):
-            raise OptionError(unknown[0])
-        servers = select(account, wanted)
-        report = partial(self._show, 1) if servers else self._warn
-        for message in explain(account, wanted):
-            report(message)
-        return servers
-
-    def _is_excluded(self, host: Host, expressions: Expressions) -> bool:
-        excluding = expressions.excluding_filter(host)
-        if excluding:
-            self._excluding[host.server.id] = excluding
-        return bool(excluding)
-
-    def _listing(self, connection: Connection, use_cache: bool) -> Listing:
+    def _list(self, connection: Connection, use_cache: bool) -> Listing:
         """Return all servers of the account, from a fresh cache entry if that is allowed.
 
         A listing with too few servers is neither used nor cached.
@@ -476,23 +422,61 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     def _fetch(self, connection: Connection) -> Listing:
         from ..module_utils._client import Client
 
-        show = partial(self._show, 0)
-        trace = None
-        if self.display.verbosity >= _DETAILS:
-            trace = partial(self._show, _DETAILS)
-        client = Client(connection, self._warn, wait=show, progress=show, trace=trace)
+        client = Client(connection, self._report)
         started = time.monotonic()
         servers = client.list_servers()
         seconds = time.monotonic() - started
         requests = count_of(client.requests, "request")
-        obtained = f"from {connection.root_url} in {seconds:.1f} s ({requests})"
-        return Listing(servers, obtained, client.is_partial)
+        how_read = f"from {connection.root_url} in {seconds:.1f} s ({requests})"
+        return Listing(servers, how_read, client.is_partial)
+
+    def _select(self, listing: Listing, connection: Connection) -> list[Host]:
+        """Return a host, without name and groups, for each server that the options keep."""
+        account = listing.servers
+        count = count_of(len(account), "server")
+        servers = account
+        wanted = wanted_values(self.get_option)
+        if wanted:
+            unknown = explain_unknown(account, wanted)
+            if unknown and self.get_option("strict"):
+                raise OptionError(unknown[0])
+            servers = select(account, wanted)
+            report = partial(self._show, 1) if servers else self._warn
+            for message in explain(account, wanted):
+                report(message)
+        fields = variable_names(servers, self.get_option("hostvars_prefix"), partial(self._show, 1))
+        has_loopback = is_loopback(origin(connection.base_url)[1])
+        hosts = hosts_from(servers, fields, has_loopback)
+        if self._expressions:
+            self._expressions.fields = fields
+            hosts = [host for host in hosts if not self._is_excluded(host, self._expressions)]
+        if servers and not hosts:
+            self._warn(f"filters: no host is left; the account has {count}; -vvv shows why.")
+        line = f"{count} {listing.how_read}; {count_of(len(hosts), 'host')}"
+        used = [option for option in (*SELECTING_OPTIONS, "filters") if self.get_option(option)]
+        if used:
+            line += f" after {' and '.join(used)}"
+        self._show(1, line)
+        least = self.get_option("min_hosts")
+        if len(hosts) < least:
+            raise OptionError(
+                f"min_hosts: {least} or more expected, but the number of hosts is {len(hosts)}; "
+                f"the account has {count}.",
+                "Check statuses, regions, plans and filters.",
+            )
+        return hosts
+
+    def _is_excluded(self, host: Host, expressions: Expressions) -> bool:
+        excluding = expressions.excluding_filter(host)
+        if excluding:
+            self._excluding[host.server.id] = excluding
+        return bool(excluding)
 
     def _name_and_compose(
         self,
         hosts: list[Host],
-        reserved: ReservedNames,
-        expressions: Expressions | None,
+        groups: dict[str, str],
+        prefixes: dict[str, str],
         existing: ExistingHosts,
     ) -> Naming:
         """Name the hosts, sort them, and add what the expressions of the file, if any, give.
@@ -501,28 +485,32 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         of a group, naming and composing are repeated without that name. Other names can make
         expressions return other groups, so the number of attempts is limited.
         """
-        preferences = [(host.server, host.preferences) for host in hosts]
+        expressions = self._expressions
+        servers = [host.server for host in hosts]
+        preferences = {}
+        if expressions and self.get_option("hostnames"):
+            preferences = {host.server.id: expressions.preferences(host) for host in hosts}
         others = self.inventory.hosts
-        extensions = setting("YAML_FILENAME_EXTENSIONS") or ()
-        rules = NameRules(reserved.groups, reserved.prefixes, others, existing.obstacle, extensions)
+        extensions = getattr(constants, "YAML_FILENAME_EXTENSIONS", None) or ()
         clashing = set[str]()
         for _attempt in range(3):
-            naming = assign_names(preferences, rules)
+            rules = NameRules(groups, prefixes, others, existing.obstacle, extensions)
+            naming = assign_names(servers, rules, preferences)
             for host in hosts:
                 host.name = naming.names[host.server.id]
             hosts.sort(key=lambda host: host.name)
             if expressions is None:
                 return naming
-            groups = expressions.compose_all(hosts, self.inventory)
+            made = expressions.compose_all(hosts, self.inventory)
             # A group with the name of another source's host is left out later.
-            clashing = groups.intersection(naming.names.values()).difference(others)
+            clashing = made.intersection(naming.names.values()).difference(others)
             if not clashing:
                 expressions.apply()
                 return naming
-            reserved.add(groups)  # the rules read them from there
+            groups = {**dict.fromkeys(made, OF_KEYED_GROUPS), **groups}
         raise OptionError(
             f"keyed_groups: creates groups with the names of hosts: {summarise(clashing)}.",
-            "Set prefix.",
+            "Change prefix or parent_group, which renames the groups.",
         )
 
     def _show_servers(self, account: list[Server], naming: Naming) -> None:
@@ -552,6 +540,13 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
     def _warn(self, text: str) -> None:
         self.display.warning(self._line(text))
+
+    def _report(self, level: str, text: str) -> None:
+        """Show what the client does."""
+        if level == "warning":
+            self._warn(text)
+        else:
+            self._show(_DETAILS if level == "trace" else 0, text)
 
     def _show(self, verbosity: int, text: str) -> None:
         """Show a line at this verbosity, always on standard error."""

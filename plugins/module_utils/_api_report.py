@@ -14,22 +14,21 @@ from collections.abc import Iterable
 from contextlib import suppress
 from importlib import metadata
 from typing import Any
+from urllib.parse import parse_qsl
 
-from ._client import LIST_SERVERS, Client
+from ._client import LIST_SERVERS, Client, Report
 from ._envelope import Page
 from ._errors import CloudError, Forbidden, MalformedResponse, Unauthorized
-from ._http import next_link
-from ._models import FIELDS, SELECTING_OPTIONS
+from ._models import FIELDS
 from ._options import VERSION, Connection
 from ._request import Response
-from ._text import Show, excerpt
-from ._url import resolve_reference
+from ._text import excerpt
 
 # An object of JSON: a server, or a part of the report.
 Record = dict[str, Any]
 
 _MAX_REQUESTS = 3
-_MAX_NAMES = 20  # in each mapping of the report
+_MAX_NAMES = 20  # of fields in the report
 # The headers whose values are shown, if a response has them.
 _HEADERS = (
     "Retry-After",
@@ -44,6 +43,8 @@ _HEADERS = (
     "Deprecation",
     "Sunset",
 )
+# The target and the relation of each link in a header, as in `<https://…?page=2>; rel="next"`.
+_LINK = re.compile(r'<([^>]*)>[^<]*?\brel="?([a-z][a-z. -]*)"?(?:[;, ]|$)')
 _FORMS = {
     "ipv4": re.compile(r"\d{1,3}(\.\d{1,3}){3}", re.ASCII),
     "created_at": re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII),
@@ -51,31 +52,27 @@ _FORMS = {
 
 
 def check_account(
-    connection: Connection, warn: Show, ansible: str, show_values: bool
+    connection: Connection, show: Report, ansible: str
 ) -> tuple[Record, CloudError | None]:
     """Read up to three pages, and return the report with the failure, if there was one."""
     pages: list[Page] = []
-    client = Client(connection._replace(retries=0), warn, keep_page=pages.append)
+    client = Client(connection._replace(retries=0), show, keep_page=pages.append)
     failure: CloudError | None = None
     try:
         client.list_servers(_MAX_REQUESTS)
     except CloudError as error:
         failure = error
     servers, more = _received(pages)
-    requests = client.requests
-    if failure and requests and not client.last_response and not failure.was_sent:
-        requests -= 1
     report = {
         "versions": _versions(ansible),
         "token": _token(more is not None, failure),
         "error_code": failure.code if failure else None,
-        "requests": requests,
         **_describe_response(client.last_response, connection),
-        **_describe_servers(servers, show_values),
+        **_describe_servers(servers),
         "has_more": more,
     }
     if more is None:  # without a list of servers, 0 would look like an empty account
-        report.update(servers=None, distinct=None, as_documented=None)
+        report.update(servers=None, as_documented=None)
     if failure and failure.code == MalformedResponse.code:
         report["as_documented"] = False
     return report, failure
@@ -99,40 +96,35 @@ def _describe_response(response: Response | None, connection: Connection) -> Rec
     for name in _HEADERS:
         if name in headers:
             shown[name] = connection.excerpt(headers[name])
-    return {
-        "status": status,
-        "link": _link(headers.get("Link", ""), connection.base_url),
-        "headers": shown,
-    }
+    if "Link" in headers:
+        shown["Link"] = connection.excerpt(_describe_links(headers["Link"]))
+    return {"status": status, "headers": shown}
 
 
-def _describe_servers(servers: list[Record], show_values: bool) -> Record:
+def _describe_links(header: str) -> str:
+    """Return the relations of links and their query parameters: "next (starting_after, limit)".
+
+    Values are left out, because they can be ids.
+    """
+    links = []
+    for target, relation in _LINK.findall(header):
+        parameters = ", ".join(name for name, _value in parse_qsl(target.partition("?")[2]))
+        links.append(f"{relation} ({parameters})" if parameters else relation)
+    return ", ".join(links)
+
+
+def _describe_servers(servers: list[Record]) -> Record:
     deviations: Counter[str] = Counter()
     further: Counter[str] = Counter()
     for server in servers:
         deviations.update(_deviations(server))
         further.update(key for key in server if key not in FIELDS)
-    distinct = {}
-    value_counts = {}
-    for option, field in SELECTING_OPTIONS.items():
-        values = [server.get(field) for server in servers]
-        counts = Counter(value for value in values if isinstance(value, str))
-        distinct[option] = len(counts)
-        value_counts[option] = _most_common(counts)
-    report: Record = {
+    return {
         "as_documented": not deviations,
         "deviations": [f"{text} ({count})" for text, count in sorted(deviations.items())],
-        "further_fields": _most_common(further),
+        "further_fields": {excerpt(name): count for name, count in further.most_common(_MAX_NAMES)},
         "servers": len(servers),
-        "distinct": distinct,
     }
-    if show_values:
-        report["value_counts"] = value_counts
-    return report
-
-
-def _most_common(counts: Counter[str]) -> dict[str, int]:
-    return {excerpt(text): count for text, count in counts.most_common(_MAX_NAMES)}
 
 
 def _deviations(server: Record) -> Iterable[str]:
@@ -168,14 +160,3 @@ def _token(is_listed: bool, failure: CloudError | None) -> str:
     if isinstance(failure, Forbidden):
         return f"may lack the scope {LIST_SERVERS.scope}"
     return "not known"
-
-
-def _link(header: str, base_url: str) -> str:
-    if not header:
-        return "none"
-    target = next_link(header)
-    if not target:
-        return 'without rel="next"'
-    if resolve_reference(LIST_SERVERS.url(base_url), target) is None:
-        return 'rel="next" to another origin'
-    return 'rel="next" to the same origin'

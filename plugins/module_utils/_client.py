@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import closing
+from functools import partial
+from typing import Literal
 
 from ._envelope import Page, parse_listing, read_json
 from ._errors import CHECK_URL, CloudError, IncompleteListing, MalformedResponse
 from ._failures import status_error
-from ._http import LIMIT, Http, next_link
+from ._http import LIMIT, Http
 from ._models import Server, merge
 from ._options import Connection
 from ._request import Request, Response
-from ._text import Show, count_of, header_text, redact
-from ._url import is_loopback, origin, resolve_reference
+from ._text import count_of, header_text, redact
+from ._url import is_loopback, origin
 
 # All requests of the collection, as the API documents them.
 LIST_SERVERS = Request(
@@ -35,18 +37,22 @@ _FIRST_WAIT = 0.5  # seconds, doubled with each attempt
 _random = random.SystemRandom()
 _CHECK_PAGINATION = "Check pagination and pagination_parameter: they must match the API."
 
+# "wait": a wait of more than 5 seconds, or a retry after an attempt that took longer, before it
+# begins. "progress": how far a listing is that takes longer than 10 seconds. "trace": each request,
+# and the other retries.
+Level = Literal["warning", "wait", "progress", "trace"]
+# Receives what the client does, each time as one line of text.
+Report = Callable[[Level, str], None]
 
-def _ignore(given: object) -> None:
+
+def _ignore(page: Page) -> None:
     """Do nothing."""
 
 
 class Client:
-    """Client of the API. It reports what it does, each time as one line of text.
+    """Client of the API.
 
-    ``warn`` receives warnings, ``wait`` each wait of more than 5 seconds, and each retry after an
-    attempt that took longer, before it begins, ``progress`` how far a listing is that takes longer
-    than 10 seconds, and ``trace``, which costs some milliseconds, each request and the other
-    retries. ``keep_page`` receives each page. ``requests`` is the number of requests so far, and
+    ``keep_page`` receives each page. ``requests`` is the number of requests so far, and
     ``last_response`` the response to the last one, if it had one; ``is_partial``: the API has more
     servers than the last listing.
     """
@@ -56,18 +62,11 @@ class Client:
     def __init__(
         self,
         connection: Connection,
-        warn: Show,
-        *,
-        wait: Show = _ignore,
-        progress: Show = _ignore,
-        trace: Show | None = None,
+        report: Report,
         keep_page: Callable[[Page], None] = _ignore,
     ) -> None:
         self._connection = connection
-        self._warn = warn
-        self._wait = wait
-        self._progress = progress
-        self._trace = trace
+        self._report = report
         self._keep_page = keep_page
         self._next_report = 0.0  # of the progress, as time.monotonic()
         self.requests = 0
@@ -82,7 +81,8 @@ class Client:
         self._warn_of_plain_http()
         self._next_report = time.monotonic() + _REPORT_INTERVAL
         try:
-            with closing(Http(self._connection, self._trace)) as self._http:
+            trace = partial(self._report, "trace")
+            with closing(Http(self._connection, trace)) as self._http:
                 return self._read_pages(pages)
         except CloudError as error:
             error.problem = redact(error.problem, self._connection.api_token)
@@ -106,11 +106,11 @@ class Client:
                     f"Page {number} of the listing {what}, but the API reports more servers.",
                     _CHECK_PAGINATION,
                 )
-            next_page = self._next_page(request, page, response.headers)
-            if next_page is None:
+            if self._connection.pagination == "none":
                 self._allow_partial(len(servers))
                 return list(servers.values())
-            request = next_page
+            last_id = (self._connection.pagination_parameter, page.data[-1]["id"])
+            request = request._replace(query=(last_id,))
         if pages is None:
             raise MalformedResponse(
                 f"The listing has more than {_MAX_PAGES:,} pages, the limit.", _CHECK_PAGINATION
@@ -125,37 +125,20 @@ class Client:
         merge(servers, page.data)
         return page
 
-    def _next_page(
-        self, request: Request, page: Page, headers: Mapping[str, str]
-    ) -> Request | None:
-        """Return the request for the page after this one; None if it is not known."""
-        if self._connection.pagination == "cursor":
-            cursor = (self._connection.pagination_parameter, page.data[-1]["id"])
-            return request._replace(query=(cursor,))
-        link = next_link(headers.get("Link", ""))
-        if self._connection.pagination != "link" or not link:
-            return None
-        target = resolve_reference(request.url(self._connection.base_url), link)
-        if target is None:
-            raise MalformedResponse(
-                "The link to the next page leads to another origin: "
-                f"{self._connection.excerpt(link)}.",
-                "The token stays at the origin of base_url: check that this is the API's own.",
-            )
-        return request._replace(link=target)
-
     def _allow_partial(self, count: int) -> None:
         received = "the 1 that was" if count == 1 else f"the {count:,} that were"
         problem = f"The API has more servers than {received} received"
-        if self._connection.pagination == "link":
-            problem += ", but sends no Link header to the next page"
         if self._connection.allow_partial:
             self.is_partial = True
-            self._warn(f"{problem}. Continuing without the others, because allow_partial is set.")
+            self._report(
+                "warning",
+                f"{problem}. Continuing without the others, because allow_partial is set.",
+            )
             return
         raise IncompleteListing(
             f"{problem}.",
-            "Set pagination to the method that the API uses, or allow_partial to true.",
+            "Set pagination to last_id if the API can list the servers after an id, or set "
+            "allow_partial to true.",
         )
 
     def _send(self, request: Request, limit: int) -> Response:
@@ -181,42 +164,39 @@ class Client:
     def _attempt(self, request: Request, limit: int) -> Response:
         """Send a request once; raise CloudError unless its response is a success."""
         self.requests += 1
-        self.last_response = None
-        response = self._http.send(request, limit)
-        self.last_response = response
+        try:
+            response = self._http.send(request, limit)
+        finally:
+            self.last_response = self._http.last_response
         if response.status != request.success:
             raise status_error(response, request, self._connection)
-        if response.failure:
-            raise response.failure
         return response
 
     def _report_retry(self, error: CloudError, attempt: int, wait: float, took: float) -> None:
         line = f"retry {attempt} of {self._connection.retries} in {wait:.1f} s: {error.message}"
-        line = redact(line, self._connection.api_token)
-        if max(wait, took) > _LONG_WAIT:
-            self._wait(line)
-        elif self._trace:
-            self._trace(line)
+        is_long = max(wait, took) > _LONG_WAIT
+        self._report("wait" if is_long else "trace", redact(line, self._connection.api_token))
 
     def _report_progress(self, number: int, count: int) -> None:
         now = time.monotonic()
         if now >= self._next_report:
             self._next_report = now + _REPORT_INTERVAL
-            self._progress(f"page {number:,}, {count_of(count, 'server')} so far")
+            self._report("progress", f"page {number:,}, {count_of(count, 'server')} so far")
 
     def _warn_of_plain_http(self) -> None:
         scheme, host, port = origin(self._connection.base_url)
         if scheme == "http" and not is_loopback(host):
-            self._warn(
+            self._report(
+                "warning",
                 f"The token is sent unencrypted to {host}:{port}: "
-                "use https in base_url if possible."
+                "use https in base_url if possible.",
             )
 
 
 def _delay(error: CloudError, attempt: int) -> float | None:
     """Return the seconds to wait before the next attempt; None if none would help."""
     asked = error.retry_after or 0.0
-    if not error.api_down or asked > _LONGEST_WAIT:
+    if not error.is_temporary or asked > _LONGEST_WAIT:
         return None
     doublings = min(attempt - 1, 10)  # a large number of retries would overflow a float
     own = min(_LONGEST_WAIT, _FIRST_WAIT * 2.0**doublings)

@@ -4,23 +4,23 @@
 
 """The exception tree: every failure between a user's options and a checked list of servers.
 
-After the errors with ``api_down``, a request is repeated, and a stale cache entry may be used.
+After the errors with ``is_temporary``, a request is repeated, and a stale cache entry may be used.
 
     CloudError
     ├── OptionError            an option is missing or malformed
     │   └── TokenFileUnusable  the token file can't be read, or has no token
     ├── MissingLibrary         requests, or PySocks, can't be imported
     ├── NotYetLive             the API has announced the operation, which is not live
-    ├── Unreachable            no connection, or one that was interrupted      (api_down)
+    ├── Unreachable            no connection, or one that was interrupted      (is_temporary)
     │   └── TimedOut           no connection, or no response, within the timeout
     ├── TLSFailed              the certificate or the handshake was refused
     ├── StatusError            a response with another status than that of success
     │   ├── Unauthorized       401
     │   ├── Forbidden          403
     │   ├── NotFound           404
-    │   ├── RateLimited        429                                             (api_down)
+    │   ├── RateLimited        429                                             (is_temporary)
     │   ├── Redirected         3xx
-    │   └── ServerFailed       408, 5xx                                        (api_down)
+    │   └── ServerFailed       408, 5xx                                        (is_temporary)
     ├── MalformedResponse      not the documented envelope
     │   └── IncompleteListing  has_more, and no way to continue
     └── TooFewServers          fewer servers than min_servers requires
@@ -53,18 +53,16 @@ CHECK_URL = "Check base_url: the address of the API, without /api/v1."
 class CloudError(Exception):
     """Base class: ``problem`` says what was wrong, and ``next_step`` what to do.
 
-    ``status`` is the HTTP status, if there was one; ``code`` is stable, for scripts. ``api_down``
-    means that a further attempt may succeed, and that the last good listing may be used for a
-    while. ``retry_after`` is the number of seconds that the API asks to wait, if it does;
-    ``attempts`` how often a request was tried, and ``was_sent`` whether it was sent, although there
-    is no response.
+    ``status`` is the HTTP status, if there was one; ``code`` is stable, for scripts.
+    ``is_temporary`` means that a further attempt may succeed, and that the last good listing may be
+    used for a while. ``retry_after`` is the number of seconds that the API asks to wait, if it
+    does, and ``attempts`` how often a request was tried.
     """
 
     code = "error"
-    api_down = False
+    is_temporary = False
     retry_after: float | None = None
     attempts = 1
-    was_sent = False
 
     def __init__(self, problem: str, next_step: str = "", status: int | None = None) -> None:
         super().__init__(problem, next_step, status)
@@ -124,7 +122,7 @@ class Unreachable(CloudError):
     """There was no connection, or it was interrupted before the end of the response."""
 
     code = "unreachable"
-    api_down = True
+    is_temporary = True
 
 
 class TimedOut(Unreachable):
@@ -167,7 +165,7 @@ class RateLimited(StatusError):
     """429: the API limits requests."""
 
     code = "rate_limited"
-    api_down = True
+    is_temporary = True
 
 
 class Redirected(StatusError):
@@ -180,7 +178,7 @@ class ServerFailed(StatusError):
     """408 and 5xx: the API, or a proxy in front of it, is failing."""
 
     code = "server_error"
-    api_down = True
+    is_temporary = True
 
 
 class MalformedResponse(CloudError):

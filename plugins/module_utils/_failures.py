@@ -2,26 +2,22 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Failures of a request: the error for a status, or for an exception of requests or a socket."""
+"""Failures of a request: what can't be sent, the error for a status, and those of a connection."""
 
 from __future__ import annotations
 
-import http.client
 import importlib.util
 import os
 import re
-import socket
-import ssl
 import sys
 import sysconfig
 import time
 from datetime import timezone
 from email.utils import parsedate_to_datetime
-from urllib.parse import urlencode, urljoin
+from urllib.parse import urlencode
 
 from ._errors import (
     CHECK_URL,
-    CloudError,
     Forbidden,
     MissingLibrary,
     NotFound,
@@ -38,8 +34,8 @@ from ._errors import (
 from ._options import Connection
 from ._request import Request, Response, Route
 from ._text import excerpt, header_text, one_line, reason_of, redact
-from ._url import API_PATH, normalize_base_url
 
+CLOSED = "the connection was closed before the end of the response"
 _CHECK_CONNECTION = (
     "Check base_url (scheme, host and port), the network, and any firewall or proxy."
 )
@@ -50,16 +46,13 @@ _CHECK_TLS = (
 
 
 def shown_url(request: Request, connection: Connection) -> str:
-    """Return the URL of a request for a message; of its query, only the parameters that we add."""
-    url, mark, _query = request.url(connection.base_url).partition("?")
-    shown = redact(one_line(url), connection.api_token)
-    if request.query:
-        parameters = [(name, connection.excerpt(value)) for name, value in request.query]
-        query = urlencode(parameters, safe="*")  # MASK stays readable
-        return f"{shown}?{query}"
-    if mark:
-        return f"{shown}?..."
-    return shown
+    """Return the URL of a request, with its query, for a message."""
+    shown = redact(one_line(request.url(connection.base_url)), connection.api_token)
+    if not request.query:
+        return shown
+    parameters = [(name, connection.excerpt(value)) for name, value in request.query]
+    query = urlencode(parameters, safe="*")  # MASK stays readable
+    return f"{shown}?{query}"
 
 
 def status_error(response: Response, request: Request, connection: Connection) -> StatusError:
@@ -99,13 +92,16 @@ def _error_of_status(response: Response, request: Request, connection: Connectio
         url = shown_url(request, connection)
         problem = f"The API has no {request.subject} at {url} (HTTP 404)."
         return NotFound(problem, request.next_step, status)
-    if status == 407:
-        return _no_access_to_proxy(response.route)
+    if status == 407 and response.route.proxy is not None:
+        return no_access_to_proxy(response.route)
     if status == 429:
         problem = "The API is throttling requests (HTTP 429)."
         return RateLimited(problem, "Run again later, or less often.", status)
     if 300 <= status < 400:
-        return _redirected(response, request, connection)
+        location = header_text(response.headers.get("Location", ""))
+        target = f'"{connection.excerpt(location)}"' if location else "nowhere"
+        problem = f"The API redirects to {target}, which is not followed (HTTP {status})."
+        return Redirected(problem, request.next_step, status)
     if status == 408 or 500 <= status < 600:
         what = "timed out waiting for the request" if status == 408 else "is failing"
         problem = f"The API {what} (HTTP {status})."
@@ -114,42 +110,8 @@ def _error_of_status(response: Response, request: Request, connection: Connectio
     return StatusError(problem, request.next_step, status)
 
 
-def _redirected(response: Response, request: Request, connection: Connection) -> Redirected:
-    location = header_text(response.headers.get("Location", ""))
-    target = f'"{connection.excerpt(location)}"' if location else "nowhere"
-    next_step = request.next_step
-    base_url = _base_url_of_target(location, response.route.url, request, connection)
-    if base_url:
-        next_step = f'If that is the API, set base_url to "{base_url}".'
-    return Redirected(
-        f"The API redirects to {target}, which is not followed (HTTP {response.status}).",
-        next_step,
-        response.status,
-    )
-
-
-def _base_url_of_target(location: str, url: str, request: Request, connection: Connection) -> str:
-    """Return the base_url with which the target of a redirect would be requested.
-
-    An empty text if there is none, it is the one that is set, it would send the token unencrypted,
-    or a message can't show it as it is.
-    """
-    try:
-        target, _mark, _query = urljoin(url, location).partition("?")
-        root = target.removesuffix(API_PATH + request.path)
-        base_url = normalize_base_url(root)
-    except (ValueError, OptionError):
-        return ""
-    if root == target or base_url == connection.base_url:
-        return ""
-    if base_url.startswith("http:") and connection.base_url.startswith("https:"):
-        return ""
-    if connection.excerpt(root) != root:
-        return ""
-    return root
-
-
-def _no_access_to_proxy(route: Route) -> StatusError:
+def no_access_to_proxy(route: Route) -> StatusError:
+    """Make the error for a proxy that requires a password, or another one."""
     proxy = f" {route.proxy}" if route.proxy else ""
     return StatusError(
         f"The proxy{proxy} requires a user and a password (HTTP 407).",
@@ -175,10 +137,30 @@ def retry_after(value: str) -> float | None:
 
 def no_connection(route: Route, seconds: float) -> TimedOut:
     """Make the error for an address, or several of them, that did not accept a connection."""
+    return TimedOut(f"No connection to {route.place} within {seconds:.3g} s.", _CHECK_CONNECTION)
+
+
+def no_response(route: Route, seconds: float) -> TimedOut:
+    """Make the error for a response that does not arrive, or not completely, in time."""
     return TimedOut(
-        f"No connection to {route.place} within {seconds:.3g} s.",
-        _CHECK_CONNECTION,
+        f"No complete response from {route.place} within {seconds:.3g} s.",
+        "Raise timeout, or check the network and any proxy.",
     )
+
+
+def unreachable(route: Route, reason: str) -> Unreachable:
+    """Make the error for a connection that can't be opened, or is interrupted."""
+    return Unreachable(f"Cannot reach {route.place}: {reason}.", _CHECK_CONNECTION)
+
+
+def tls_failed(route: Route, error: BaseException) -> TLSFailed:
+    """Make the error for a certificate or a handshake that was refused."""
+    reason = getattr(error, "verify_message", "") or getattr(error, "reason", "") or str(error)
+    if reason in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE"):
+        reason = "the server does not use TLS"
+    if reason.isupper():  # the name of an OpenSSL constant
+        reason = reason.replace("_", " ").lower()
+    return TLSFailed(f"TLS with {route.place} failed: {excerpt(reason).rstrip('.')}.", _CHECK_TLS)
 
 
 def no_socks(route: Route) -> MissingLibrary:
@@ -237,7 +219,7 @@ def _how_to_install(library: str, package: str) -> str:
     return f"`uv pip install --python {sys.executable} {library}`"
 
 
-def check_bundle(path: str, route: Route) -> None:
+def check_certificates(path: str, route: Route) -> None:
     """Raise TLSFailed if a bundle of certificates, a file or a folder, can't be read."""
     if not os.access(path, os.R_OK):
         raise TLSFailed(
@@ -248,78 +230,17 @@ def check_bundle(path: str, route: Route) -> None:
         )
 
 
-def transport_error(
-    error: Exception, route: Route, timeout: float, is_tls: bool = False
-) -> CloudError:
-    """Make the error for an exception of requests, urllib3 or a socket.
-
-    ``timeout`` is the option; ``is_tls``: TLS failed.
-    """
-    causes = _causes(error)
-    was_closed = _find(causes, ssl.SSLEOFError, ssl.SSLZeroReturnError)
-    refusal = _find(causes, ssl.SSLError)
-    if is_tls and not refusal:
-        # If urllib3 before 2 checks the host name itself, a wrong one is a ValueError.
-        refusal = _find(causes, ValueError)
-    if refusal and not was_closed:
-        return _tls_failed(refusal, route.place)
-    if _find(causes, TimeoutError):
-        return TimedOut(
-            f"No complete response from {route.place} within {timeout:.3g} s.",
-            "Raise timeout, or check the network and any proxy.",
-        )
-    reason = _what_failed(causes)
-    if reason.startswith("tunnel connection failed: 407"):
-        return _no_access_to_proxy(route)
-    return Unreachable(f"Cannot reach {route.place}: {reason}.", _CHECK_CONNECTION)
-
-
-def _tls_failed(error: BaseException, place: str) -> TLSFailed:
-    reason = getattr(error, "verify_message", "") or getattr(error, "reason", "") or str(error)
-    if reason in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE"):
-        reason = "the server does not use TLS"
-    if reason.isupper():  # the name of an OpenSSL constant
-        reason = reason.replace("_", " ").lower()
-    return TLSFailed(f"TLS with {place} failed: {excerpt(reason).rstrip('.')}.", _CHECK_TLS)
-
-
-def is_handshake_timeout(error: BaseException) -> bool:
-    """Return whether TLS took too long; requests reports it like a slow response."""
-    return "handshake" in str(_find(_causes(error), TimeoutError))
-
-
-def _causes(error: BaseException) -> list[BaseException]:
-    """Return an exception and all that it wraps; requests and urllib3 also use args and reason."""
-    causes: list[BaseException] = []
-    pending: list[object] = [error]
-    while pending:
-        cause = pending.pop(0)
-        if isinstance(cause, BaseException) and cause not in causes:
-            causes.append(cause)
-            inner = getattr(cause, "reason", None)
-            pending += [*cause.args, inner, cause.__cause__, cause.__context__]
-    return causes
-
-
-def _find(causes: list[BaseException], *kinds: type[BaseException]) -> BaseException | None:
-    """Return the first cause of one of these kinds."""
-    for cause in causes:
-        if isinstance(cause, kinds):
-            return cause
-    return None
-
-
-def _what_failed(causes: list[BaseException]) -> str:
-    for cause in causes:
-        if isinstance(cause, socket.gaierror):
-            return "the name does not resolve"
-        if isinstance(cause, OSError) and cause.strerror and not isinstance(cause, ssl.SSLError):
-            return reason_of(cause)
-        if cause.__class__ is OSError and cause.args:  # a proxy that refuses a tunnel
-            return excerpt(reason_of(cause)).lower()
-    ended = (http.client.IncompleteRead, http.client.RemoteDisconnected)
-    invalid = _find(causes, http.client.HTTPException)
-    # A ValueError is, for example, for two different values of Content-Length.
-    if isinstance(causes[0], ValueError) or (invalid and not isinstance(invalid, ended)):
-        return "the response is not valid HTTP"
-    return "the connection was closed before the end of the response"
+def check_key_log() -> None:
+    """Raise TLSFailed if TLS can't append its keys to the file that the environment names."""
+    path = os.path.expandvars(os.environ.get("SSLKEYLOGFILE", ""))  # as in urllib3
+    if not path:
+        return
+    try:
+        with open(path, "ab"):
+            pass
+    except OSError as error:
+        raise TLSFailed(
+            f"TLS can't write to {one_line(path)}, which the environment variable SSLKEYLOGFILE "
+            f"names: {str(error.strerror).lower()}.",
+            "Set the variable to a file that can be written, or remove it.",
+        ) from None

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ._changes import MAX_IDS
 from ._errors import OptionError
 from ._models import Server
 from ._text import as_word, summarise
@@ -18,6 +17,7 @@ from ._text import as_word, summarise
 Entry = Mapping[str, str]
 
 _FIELDS = ("plan", "region", "status")
+_MAX_IDS = 20  # of servers with the same name, in a message
 _KINDS = ("missing", "different", "unexpected", "ambiguous")  # of findings
 
 
@@ -96,7 +96,7 @@ def _find_all(entries: Iterable[Entry], servers: Sequence[Server]) -> Iterator[_
         elif len(ids) == 1:
             declared[ids[0]] = stripped
         else:
-            line = f"{label} is the name of {len(ids)} servers ({summarise(ids, MAX_IDS)})"
+            line = f"{label} is the name of {len(ids)} servers ({summarise(ids, _MAX_IDS)})"
             yield _Finding(name, "", line, "ambiguous", {"name": name, "ids": ids})
     for server in servers:
         yield from _compare_server(server, declared.get(server.id))

@@ -9,24 +9,33 @@ The library requests is imported when it is needed: an inventory from the cache 
 
 from __future__ import annotations
 
+import socket
+import ssl
 import time
 from collections.abc import Iterator
+from contextlib import suppress
+from http.client import HTTPException, IncompleteRead, RemoteDisconnected
+from ssl import SSLEOFError, SSLZeroReturnError
 from typing import TYPE_CHECKING, Any
 
 from ._errors import CHECK_URL, CloudError, MalformedResponse
 from ._failures import (
-    check_bundle,
+    CLOSED,
+    check_certificates,
+    check_key_log,
     invalid_url,
-    is_handshake_timeout,
+    no_access_to_proxy,
     no_connection,
+    no_response,
     no_socks,
     shown_url,
-    transport_error,
+    tls_failed,
+    unreachable,
     unusable_requests,
 )
 from ._options import Connection
 from ._request import Request, Response, Route
-from ._text import Show, header_text
+from ._text import Show, excerpt, header_text, reason_of
 from ._url import is_loopback, origin, proxy_address
 
 if TYPE_CHECKING:
@@ -38,30 +47,62 @@ _LONGEST_CONNECT = 10.0  # seconds for each address, so that the others of a nam
 
 
 class Http:
-    """Send requests, one after the other, over one connection that is kept open.
+    """Send requests to the API, one after the other, over one connection that is kept open.
 
-    ``trace``, if there is one, receives one line for each request. Raises MissingLibrary if
-    requests can't be imported.
+    ``trace`` receives one line for each request. ``last_response`` is the response to the last one,
+    without its body, or None if there was none.
     """
 
-    def __init__(self, connection: Connection, trace: Show | None = None) -> None:
+    def __init__(self, connection: Connection, trace: Show) -> None:
+        """Raise CloudError if no request can be sent: without a library, a proxy or a file."""
         self._connection = connection
         self._trace = trace
+        self.last_response: Response | None = None
+        url = connection.base_url
+        is_https = url.startswith("https:")
+        if is_https:
+            check_key_log()  # first, because requests 2.32 opens the file when it is imported
         self._session = _new_session(connection)
+        import requests
+
+        settings: Any = self._session.merge_environment_settings(
+            url, proxies={}, stream=True, verify=connection.verify, cert=None
+        )
+        if is_loopback(origin(url)[1]):
+            settings["proxies"] = {}
+        proxy = requests.utils.select_proxy(url, settings["proxies"])
+        self._route = Route(url, proxy_address(proxy) if proxy else None)
+        if self._route.proxy == "":
+            raise invalid_url(self._route)  # requests would raise a TypeError
+        bundle = settings["verify"]
+        if bundle is True:
+            bundle = requests.utils.DEFAULT_CA_BUNDLE_PATH
+        if is_https and bundle:
+            check_certificates(bundle, self._route)
+        connecting = connection.timeout
+        if not proxy:  # through one, urllib3 applies this limit to the whole of its response, too
+            connecting = min(connecting, _LONGEST_CONNECT)
+        settings["timeout"] = (connecting, connection.timeout)
+        self._settings = settings
 
     def send(self, request: Request, limit: int) -> Response:
         """Return the response, whatever its status; raise CloudError if there is none.
 
-        The body of a success has at most ``limit`` bytes.
+        A success has a body of at most ``limit`` bytes, or raises CloudError.
         """
         started = time.monotonic()
-        response = None
+        self.last_response = None
+        size = "no usable body"
         try:
             response = self._exchange(request, limit)
+            size = f"{len(response.body):,} bytes"
+            return response
         finally:
-            if self._trace:
-                self._trace(self._describe(request, response, time.monotonic() - started))
-        return response
+            took = f"{(time.monotonic() - started) * 1000:,.0f} ms"
+            outcome = f"no response, {took}"
+            if self.last_response:
+                outcome = f"HTTP {self.last_response.status}, {took}, {size}"
+            self._trace(f"{request.method} {shown_url(request, self._connection)}: {outcome}")
 
     def close(self) -> None:
         """Close the connection, if one is open."""
@@ -69,72 +110,27 @@ class Http:
 
     def _exchange(self, request: Request, limit: int) -> Response:
         """Send a request, and read its response."""
-        import urllib3
-
-        received, route = self._open(request)
-        failure: CloudError | None = None
-        body = b""
-        if received.status_code != request.success:
-            limit = _ERROR_LIMIT
-        with received:
-            try:
-                body = self._read(received, limit)
-            except MalformedResponse as error:
-                failure = error
-            except (OSError, urllib3.exceptions.HTTPError, ValueError) as error:
-                failure = transport_error(error, route, self._connection.timeout)
-        return Response(received.status_code, received.headers, body, route, failure)
-
-    def _open(self, request: Request) -> tuple[requests.Response, Route]:
-        """Send a request, and return its response with an unread body, and its route."""
         import requests
         import urllib3
 
-        session = self._session
-        timeout = self._connection.timeout
         url = request.url(self._connection.base_url)
-        settings: Any = session.merge_environment_settings(
-            url, _proxies(url), True, self._connection.verify, None
-        )
-        proxy = requests.utils.select_proxy(url, settings["proxies"])
-        route = Route(url, proxy_address(proxy) if proxy else None)
-        # Through a proxy, urllib3 applies this timeout to the whole of its response, too.
-        connecting = timeout if proxy else min(timeout, _LONGEST_CONNECT)
-        if route.proxy == "":
-            raise invalid_url(route)  # requests would raise a TypeError
-        bundle = settings["verify"]
-        if bundle is True:
-            bundle = requests.utils.DEFAULT_CA_BUNDLE_PATH
-        if bundle and self._connection.base_url.startswith("https:"):
-            check_bundle(bundle, route)
         try:
-            prepared = session.prepare_request(
+            prepared = self._session.prepare_request(
                 requests.Request(request.method, url, params=request.query)
             )
             # The session itself would read the whole body of a redirect, and keep cookies.
-            adapter = session.get_adapter(url)
-            received = adapter.send(prepared, timeout=(connecting, timeout), **settings)
+            adapter = self._session.get_adapter(url)
+            with adapter.send(prepared, **self._settings) as received:
+                response = Response(received.status_code, received.headers, self._route)
+                self.last_response = response
+                if response.status == request.success:
+                    return response._replace(body=self._read(received, limit))
+                # The status is more important than a body that can't be read.
+                with suppress(MalformedResponse, OSError, urllib3.exceptions.HTTPError, ValueError):
+                    return response._replace(body=self._read(received, _ERROR_LIMIT))
+                return response
         except (OSError, urllib3.exceptions.HTTPError, ValueError) as error:
-            raise self._error(error, route, connecting) from None
-        return received, route
-
-    def _error(self, error: Exception, route: Route, connecting: float) -> CloudError:
-        """Make the error for an exception; ``connecting`` is the limit of the connection."""
-        from requests import exceptions
-        from urllib3.exceptions import LocationValueError, MaxRetryError
-
-        if isinstance(error, exceptions.InvalidSchema):
-            return no_socks(route)
-        if isinstance(error, (exceptions.InvalidURL, LocationValueError)):
-            return invalid_url(route)
-        # The TLS handshake has the limit of the connection, too.
-        if isinstance(error, exceptions.ConnectTimeout) or is_handshake_timeout(error):
-            return no_connection(route, connecting)
-        is_tls = isinstance(error, exceptions.SSLError)
-        failure = transport_error(error, route, self._connection.timeout, is_tls)
-        # As requests uses it, urllib3 raises this only for what happened before it could send.
-        failure.was_sent = not any(isinstance(cause, MaxRetryError) for cause in error.args)
-        return failure
+            raise transport_error(error, self._route, *self._settings["timeout"]) from None
 
     def _read(self, received: requests.Response, limit: int) -> bytes:
         """Return the decompressed body.
@@ -168,17 +164,6 @@ class Http:
                 "The response claims to be compressed with gzip, but is not.", CHECK_URL
             ) from None
         return bytes(body)
-
-    def _describe(self, request: Request, response: Response | None, seconds: float) -> str:
-        """Describe a request and its response on one line."""
-        line = f"{request.method} {shown_url(request, self._connection)}:"
-        took = f"{seconds * 1000:,.0f} ms"
-        if response is None:
-            return f"{line} no response, {took}"
-        body = f"{len(response.body):,} bytes"
-        if response.failure:
-            body = "no usable body"
-        return f"{line} HTTP {response.status}, {took}, {body}"
 
 
 def _pieces(raw: Any) -> Iterator[bytes]:
@@ -215,22 +200,57 @@ def _new_session(connection: Connection) -> requests.Session:
     return session
 
 
-def _proxies(url: str) -> dict[str, str]:
-    """Return proxies that take precedence over the environment: none for a loopback address."""
-    scheme, host, _port = origin(url)
-    if is_loopback(host):
-        return {f"{scheme}://{host}": ""}
-    return {}
+def transport_error(  # noqa: C901, PLR0911, PLR0912  # a table
+    error: Exception, route: Route, connecting: float, timeout: float
+) -> CloudError:
+    """Make the error for an exception of requests, urllib3 or a socket.
 
-
-def next_link(header: str) -> str:
-    """Return the target of rel="next" in a Link header (RFC 8288), or an empty text.
-
-    A link with an anchor belongs to another resource (section 3.2).
+    The first of its causes that is in the table decides, and in the table the first row.
+    ``connecting`` and ``timeout`` are the limits for a connection and for the next bytes.
     """
-    import requests
+    import urllib3
+    from requests import exceptions
 
-    for link in requests.utils.parse_header_links(header):
-        if "next" in link.get("rel", "").lower().split() and "anchor" not in link:
-            return str(link["url"])
-    return ""
+    for cause in _causes(error):
+        match cause:
+            case exceptions.InvalidSchema():
+                return no_socks(route)
+            case exceptions.InvalidURL() | urllib3.exceptions.LocationValueError():
+                return invalid_url(route)
+            case exceptions.ConnectTimeout():
+                return no_connection(route, connecting)
+            case TimeoutError() if "handshake" in str(cause):
+                return no_connection(route, connecting)
+            case TimeoutError():
+                return no_response(route, timeout)
+            case IncompleteRead() | RemoteDisconnected() | SSLEOFError() | SSLZeroReturnError():
+                return unreachable(route, CLOSED)
+            case ssl.SSLError():
+                return tls_failed(route, cause)
+            case urllib3.exceptions.SSLError(args=[ValueError() as mismatch]):
+                return tls_failed(route, mismatch)  # urllib3 before 2 compares host names itself
+            case socket.gaierror():
+                return unreachable(route, "the name does not resolve")
+            case HTTPException() | ValueError():
+                return unreachable(route, "the response is not valid HTTP")
+            case OSError(strerror=str()):
+                return unreachable(route, reason_of(cause))
+            case OSError(args=[str(text)]) if text.startswith("Tunnel connection failed: 407"):
+                return no_access_to_proxy(route)
+            case OSError(args=[str(text)]) if text.startswith("Tunnel connection failed"):
+                return unreachable(route, excerpt(text).lower())
+    return unreachable(route, CLOSED)
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an exception, and then what it wraps; requests and urllib3 also use args and reason."""
+    pending: list[object] = [error]
+    seen: list[object] = []
+    while pending:
+        cause = pending.pop(0)
+        if isinstance(cause, BaseException) and cause not in seen:
+            yield cause
+            seen.append(cause)
+            pending += [*cause.args, getattr(cause, "reason", None), cause.__cause__]
+            if not cause.__suppress_context__:
+                pending.append(cause.__context__)

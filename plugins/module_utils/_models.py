@@ -47,15 +47,15 @@ class Server(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """The servers of the account, and how they were obtained.
+    """The servers of the account, and how they were read.
 
-    ``age`` is in seconds, and not 0 only if the listing is from the cache.
+    ``how_read`` is for a message; ``age`` is in seconds, or None if the listing is from the API.
     """
 
     servers: list[Server]
-    obtained: str
+    how_read: str
     is_partial: bool = False
-    age: float = 0.0
+    age: float | None = None
 
 
 def server_from_api(element: Any, position: int) -> Server:

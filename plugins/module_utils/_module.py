@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ansible.module_utils.basic import AnsibleModule, _load_params
 
-from ._client import Client
+from ._client import Client, Level
 from ._errors import CloudError, IncompleteListing, MissingLibrary, NotYetLive, OptionError
 from ._models import Server, describe_unusable
 from ._options import RULES, Connection, connection_from, resolve_options
@@ -23,8 +23,8 @@ _ON_CONTROL_NODE = (
 )
 _PLACES = " in the task or in module_defaults"
 _WHOLE_ACCOUNT = (
-    "Set pagination to the method that the API uses. This module must see the whole account, so "
-    "it ignores allow_partial."
+    "Set pagination to last_id if the API can list the servers after an id. This module must see "
+    "the whole account, so it ignores allow_partial."
 )
 
 
@@ -33,13 +33,17 @@ class Task(NamedTuple):
 
     params: Mapping[str, Any]
     connection: Connection
-    check_mode: bool
     ansible_version: str
     warn: Show
 
     def list_servers(self) -> list[Server]:
         """Read the servers of the account, or a part of them if allow_partial is set."""
-        return Client(self.connection, self.warn, wait=self.warn).list_servers()
+        return Client(self.connection, self.report).list_servers()
+
+    def report(self, level: Level, text: str) -> None:
+        """Show warnings and long waits; a module has no other output."""
+        if level in ("warning", "wait"):
+            self.warn(text)
 
     def list_whole_account(self) -> list[Server]:
         """Read all servers of the account, and warn about fields that could not be used.
@@ -85,7 +89,7 @@ def run(
         # Until ansible-core 2.22, Ansible masks only the option, and not a token from elsewhere.
         if len(connection.api_token) >= SECRET_LENGTH:
             module.no_log_values.add(connection.api_token)
-        task = Task(params, connection, module.check_mode, version, module.warn)
+        task = Task(params, connection, version, module.warn)
         result = execute(task)
     except CloudError as error:
         module.fail_json(**failed_result(error))

@@ -25,15 +25,6 @@ class Operation(NamedTuple):
     live: bool = False
     announced: bool = True
 
-    @property
-    def not_yet_live(self) -> str:
-        """Return why the operation is not possible yet, as a sentence without a full stop."""
-        state = "announced but not released" if self.announced else "not announced"
-        return (
-            f"{self.title} is not yet live: it needs the scope `{self.scope}`, "
-            f"and the API has {state} this operation"
-        )
-
     def refuse(self) -> NoReturn:
         """Raise the error for an operation that the collection has no request for, live or not."""
         end = "; nothing was changed." if self.scope.endswith(":write") else "."
@@ -42,7 +33,11 @@ class Operation(NamedTuple):
                 f"{self.title} is live, but this release of the collection cannot do it{end}",
                 "Update the collection.",
             )
-        error = NotYetLive(f"{self.not_yet_live}{end}")
+        state = "announced but not released" if self.announced else "not announced"
+        error = NotYetLive(
+            f"{self.title} is not yet live: it needs the scope `{self.scope}`, "
+            f"and the API has {state} this operation{end}"
+        )
         error.operation = self.name
         error.scope = self.scope
         raise error

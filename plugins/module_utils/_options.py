@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ._errors import OptionError
 from ._text import as_word, excerpt, one_line, redact
-from ._token import expanded, read_file, register, token_in_file, token_in_text
+from ._token import read_file, register, token_in_file, token_in_text
 from ._url import normalize_base_url
 
 VERSION = "1.0.0"
@@ -37,7 +37,7 @@ RULES: Rules = {
     "ca_path": {"type": "path"},
     "timeout": {"type": "float", "default": 30.0},
     "retries": {"type": "int", "default": 3},
-    "pagination": {"type": "str", "default": "none", "choices": ["none", "link", "cursor"]},
+    "pagination": {"type": "str", "default": "none", "choices": ["none", "last_id"]},
     "pagination_parameter": {"type": "str", "default": "starting_after"},
     "allow_partial": {"type": "bool", "default": False},
 }
@@ -48,35 +48,35 @@ VARIABLES = {
 }
 _TOKEN_OPTIONS = ("api_token", "api_token_file")
 _PATHS = (*_TOKEN_OPTIONS, "ca_path")  # api_token by mistake
-# The options that other inventory plugins have under these names.
+# The names that these options have in other inventory plugins.
 _OTHER_NAMES = {
-    "access_token": "api_token",  # community.general.linode
-    "api_endpoint": "base_url",  # hetzner.hcloud, vultr.cloud, netbox
-    "api_key": "api_token",  # vultr.cloud
-    "api_url": "base_url",  # scaleway.scaleway
-    "conditional_groups": "groups",  # azure_rm
-    "default_host_filters": "filters",  # azure_rm
-    "endpoint_url": "base_url",  # amazon.aws
-    "exclude_filters": "filters",  # amazon.aws
-    "exclude_host_filters": "filters",  # azure_rm
-    "facts_prefix": "hostvars_prefix",  # community.general.proxmox
-    "hostvar_expressions": "compose",  # azure_rm
-    "include_filters": "filters",  # amazon.aws
-    "include_host_filters": "filters",  # azure_rm
-    "inventory_hostname": "hostnames",  # openstack.cloud
-    "label_selector": "filters",  # hetzner.hcloud
-    "locations": "regions",  # hetzner.hcloud
-    "oauth_token": "api_token",  # community.digitalocean, community.general.scaleway
-    "query_filters": "filters",  # netbox
-    "token": "api_token",  # hetzner.hcloud, netbox
-    "token_secret": "api_token",  # community.general.proxmox
-    "types": "plans",  # hetzner.hcloud, community.general.linode
-    "url": "base_url",  # community.general.proxmox
-    "var_prefix": "hostvars_prefix",  # community.digitalocean
-    "variables": "compose",  # community.general.scaleway
-    "vars_prefix": "hostvars_prefix",  # google.cloud
-    "zones": "regions",  # google.cloud
+    "api_token": "access_token api_key auth_token oauth_token private_token token token_secret",
+    "base_url": "api_endpoint api_host api_url endpoint_url host server_url uri url",
+    "ca_path": "ca_cert cacert_path ssl_ca_cert tls_ca_cert",
+    "compose": "hostvar_expressions variables",
+    "filters": "api_filters default_host_filters device_query_filters exclude_filters "
+    "exclude_host_filters filter_expressions host_filter host_filters hostfilter include_filters "
+    "include_host_filters label_selector label_selectors name_patterns query_filters "
+    "server_filters simple_filters vm_query_filters",
+    "groups": "conditional_groups",
+    "hostnames": "hostname_field inventory_hostname ovirt_hostname_preference",
+    "hostnames or base_url": "hostname",  # opennebula; vmware
+    "hostvars_prefix": "facts_prefix var_prefix variable_prefix vars_prefix",
+    "plans": "instance_types types",
+    "regions": "aws_region filter_by_zone locations zones",
+    "statuses": "include_stopped running_only running_required state states vm_status_filter",
+    "timeout": "api_timeout connection_timeout request_timeout",
+    "validate_certs": "api_verify_ssl_cert tls_verify verify_ssl",
 }
+# Options of other inventory plugins that select servers by what this API does not have.
+_NARROWING = (
+    "exclude_mgmt_classes exclude_profiles extattrs filter_by_domain filter_by_label "
+    "filter_by_project filter_by_vpc folders images include_arc_resource_groups "
+    "include_hcivm_resource_groups include_mgmt_classes include_profiles "
+    "include_vm_resource_groups include_vmss_resource_groups inventory_id "
+    "meraki_org_id namespaces network ome_group_name only_clouds project projects resources "
+    "search_base search_paths tags type_filter"
+)
 
 
 class Options(NamedTuple):
@@ -162,7 +162,8 @@ def resolve_options(written: Mapping[Any, Any], rules: Rules, folder: str = "") 
         options.sources[option] = source
         if value and option in _PATHS:
             start = folder if source == option else ""
-            options.paths[option] = os.path.join(start, expanded(value))
+            path = os.path.expanduser(os.path.expandvars(value))
+            options.paths[option] = os.path.join(start, path)
     return options
 
 
@@ -172,7 +173,19 @@ def connection_from(options: Options, ansible_version: str, places: str = "") ->
     ``places`` names, for a message, where the user can write an option.
     """
     values = options.values
-    _check_values(values, places)
+    timeout = values["timeout"]
+    if not (math.isfinite(timeout) and timeout > 0):
+        raise OptionError(f"timeout: must be a number of seconds greater than 0, but is {timeout}.")
+    if values["retries"] < 0:
+        raise OptionError(f"retries: must be 0 or more, but is {values['retries']}.")
+    if not values["pagination_parameter"]:
+        raise OptionError("pagination_parameter: must not be empty.")
+    if not values["base_url"]:
+        raise OptionError(
+            "base_url: an address is required.",
+            f"Set it{places}, or set {VARIABLES['base_url']} in the environment, to "
+            "http(s)://host[:port][/prefix].",
+        )
     base_url = normalize_base_url(values["base_url"])
     token, token_source, token_path = _token(options, places)
     register(token)
@@ -187,30 +200,13 @@ def connection_from(options: Options, ansible_version: str, places: str = "") ->
         token_path=token_path,
         verify=verify,
         # Above about 2,147,483 s, the milliseconds of a socket's timeout overflow.
-        timeout=min(values["timeout"], 2e6),
+        timeout=min(timeout, 2e6),
         retries=values["retries"],
         pagination=values["pagination"],
         pagination_parameter=values["pagination_parameter"],
         allow_partial=values["allow_partial"],
         user_agent=f"server_management.cloud/{VERSION} ansible/{ansible_version}",
     )
-
-
-def _check_values(values: Mapping[str, Any], places: str) -> None:
-    timeout = values["timeout"]
-    if not (math.isfinite(timeout) and timeout > 0):
-        raise OptionError(f"timeout: must be a number of seconds greater than 0, but is {timeout}.")
-    retries = values["retries"]
-    if retries < 0:
-        raise OptionError(f"retries: must be 0 or more, but is {retries}.")
-    if not values["pagination_parameter"]:
-        raise OptionError("pagination_parameter: must not be empty.")
-    if not values["base_url"]:
-        raise OptionError(
-            "base_url: an address is required.",
-            f"Set it{places}, or set {VARIABLES['base_url']} in the environment, to "
-            "http(s)://host[:port][/prefix].",
-        )
 
 
 def _token(options: Options, places: str) -> tuple[str, str, str]:
@@ -276,16 +272,35 @@ def unknown_names(given: Iterable[object], valid: Collection[str], place: str = 
             continue
         name = excerpt(re.split(r"[:=\s]", one_line(str(key)), maxsplit=1)[0])
         shown_name = f"{name}{place}"
-        meant = _OTHER_NAMES.get(name)
-        near = difflib.get_close_matches(name, valid, n=1, cutoff=0.85)
+        meant = _other_name(name, valid)
+        near = nearest(name, valid)
         if name in valid:
             shown_name += " (a colon and a space must follow it)"
-        elif meant in valid:
+        elif meant:
             shown_name += f" (here: {meant})"
+        elif name in _NARROWING.split() and "filters" in valid:
+            shown_name += " (the API has no such data, so this file has all servers)"
         elif near:
-            shown_name += f" (did you mean {near[0]}?)"
+            shown_name += f" (did you mean {near}?)"
         unknown.append(shown_name)
     return unknown
+
+
+def _other_name(name: str, valid: Collection[str]) -> str:
+    """Return the valid option that other inventory plugins call so, or an empty text."""
+    for option, names in _OTHER_NAMES.items():
+        if name in names.split() and option.split()[0] in valid:
+            return option
+    return ""
+
+
+def nearest(name: str, names: Collection[str]) -> str:
+    """Return the name that is probably meant by another spelling, or an empty text.
+
+    "regoin" is near to "region"; "tags" is not near to "status", nor "ipv6" to "ipv4".
+    """
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.82)
+    return near[0] if near else ""
 
 
 _FLAGS = dict.fromkeys(("yes", "on", "1", "true", "t", "y", "1.0"), True)

@@ -9,16 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from ._errors import CloudError
 from ._url import origin
 
 
 class Request(NamedTuple):
     """What is requested: ``path`` is below the base URL, ``query`` has the parameters that we add.
 
-    ``link`` replaces ``path`` for a page whose URL the API has sent. ``success`` is the only status
-    that is not an error. The others are for messages: ``subject`` is what is requested, and
-    ``next_step`` what to do after a 404 or a status that is not expected.
+    ``success`` is the only status that is not an error. The others are for messages: ``subject`` is
+    what is requested, and ``next_step`` what to do after a 404 or a status that is not expected.
     """
 
     method: str
@@ -28,11 +26,10 @@ class Request(NamedTuple):
     next_step: str
     success: int = 200
     query: tuple[tuple[str, str], ...] = ()
-    link: str = ""
 
     def url(self, base_url: str) -> str:
         """Return the URL, without ``query``."""
-        return self.link or base_url + self.path
+        return base_url + self.path
 
 
 class Route(NamedTuple):
@@ -54,13 +51,9 @@ class Route(NamedTuple):
 
 
 class Response(NamedTuple):
-    """A response, whatever its status.
-
-    ``failure``: why the body could not be read, which is empty then.
-    """
+    """A response, whatever its status."""
 
     status: int
     headers: Mapping[str, str]
-    body: bytes
     route: Route
-    failure: CloudError | None = None
+    body: bytes = b""

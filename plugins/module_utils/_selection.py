@@ -62,43 +62,35 @@ def explain(servers: Collection[Server], wanted: Wanted) -> list[str]:
     messages = explain_unknown(servers, wanted)
     if messages or select(servers, wanted):
         return messages
-    fields = [SELECTING_OPTIONS[option] for option in wanted]
-    found = "; ".join(f"{field}: {_describe_values(servers, field)}" for field in fields)
+    found = []
+    for option in wanted:
+        field = SELECTING_OPTIONS[option]
+        found.append(f"{field}: {_describe_values(_count_values(servers, field))}")
     options = ", ".join(wanted)
-    return [f"{options}: no server matches all of these options; the account has {found}."]
+    shown = "; ".join(found)
+    return [f"{options}: no server matches all of these options; the account has {shown}."]
 
 
 def explain_unknown(servers: Collection[Server], wanted: Wanted) -> list[str]:
     """Return one message for each option of ``wanted`` with values that no server has."""
     messages = []
     for option, values in wanted.items():
-        field = SELECTING_OPTIONS[option]
-        existing = {server.text(field).strip() for server in servers}
-        unknown = {value.strip() for value in values} - existing
+        counts = _count_values(servers, SELECTING_OPTIONS[option])
+        unknown = {value.strip() for value in values} - counts.keys()
         if servers and unknown:
-            shown = _describe_values(servers, field)
+            shown = _describe_values(counts)
             message = f"{option}: no server has {summarise(unknown)}; the account has {shown}."
             messages.append(message)
     return messages
 
 
-def explain_case(servers: Collection[Server], statuses: Collection[str]) -> list[str]:
-    """Return a message if some statuses differ only in case from those of the account.
-
-    Any other status may be one that no server has yet, for which a playbook waits.
-    """
-    given = {status.strip() for status in statuses}
-    left_out = {server.text("status").strip() for server in servers} - given
-    folded = {status.casefold() for status in left_out}
-    misspelled = [status for status in given if status.casefold() in folded]
-    return explain_unknown(servers, {"statuses": misspelled})
+def _count_values(servers: Iterable[Server], field: str) -> Counter[str]:
+    """Return the number of servers with each value of a field, without white space around it."""
+    values = [server.text(field).strip() for server in servers if server.text(field)]
+    return Counter(sorted(values))
 
 
-def _describe_values(servers: Iterable[Server], field: str) -> str:
-    """Name the five most frequent values of a field, each with its number of servers."""
-    texts = [server.text(field) for server in servers if server.text(field)]
-    if not texts:
-        return "none"
-    counts = Counter(sorted(texts))
+def _describe_values(counts: Counter[str]) -> str:
+    """Name the five most frequent values, each with its number of servers."""
     named = [f"{as_word(text)} ({count})" for text, count in counts.most_common()]
-    return first_of(named, 5)
+    return first_of(named, 5) or "none"

@@ -119,6 +119,8 @@ def redact(text: str, token: str, shortest: int = 8) -> str:
     """
     if len(token) < shortest:
         return text
+    if "%" not in text and "\\" not in text:
+        return text.replace(token, MASK)  # without the pattern, which takes milliseconds to compile
     return _spellings(token).sub(MASK, text)
 
 

@@ -75,11 +75,6 @@ def register(token: str) -> None:
             register_secret(token)
 
 
-def expanded(path: str) -> str:
-    """Replace ~ and environment variables in a path."""
-    return os.path.expanduser(os.path.expandvars(path))
-
-
 def read_file(
     label: str, path: str, error_class: type[OptionError] = OptionError, advice: str = ""
 ) -> bytes:

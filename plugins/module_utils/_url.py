@@ -2,22 +2,22 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""URLs: the option base_url, references, origins, and addresses."""
+"""URLs: the option base_url, origins, and addresses."""
 
 from __future__ import annotations
 
 import ipaddress
 import re
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from ._errors import OptionError
 
-API_PATH = "/api/v1"
+_API_PATH = "/api/v1"
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 # Parsers find different hosts in URLs with these characters. For example, a backslash is a slash
 # in the URL Standard of WHATWG, but not in RFC 3986.
-is_ambiguous = re.compile(r"[\s\\\x00-\x1f\x7f]").search
+_is_ambiguous = re.compile(r"[\s\\\x00-\x1f\x7f]").search
 
 
 def normalize_base_url(text: str) -> str:
@@ -29,7 +29,7 @@ def normalize_base_url(text: str) -> str:
     Raises OptionError if the option ``base_url`` is malformed.
     """
     expected = "Expected http(s)://host[:port][/prefix]."
-    if is_ambiguous(text):
+    if _is_ambiguous(text):
         raise OptionError(
             "base_url: contains a space, a backslash or a control character.", expected
         )
@@ -47,31 +47,16 @@ def normalize_base_url(text: str) -> str:
     default_port = f":{_DEFAULT_PORTS[parts.scheme]}"
     netloc = parts.netloc.lower().removesuffix(default_port).rstrip(":")
     url = parts._replace(netloc=netloc).geturl().rstrip("/")
-    if parts.path.rstrip("/").endswith(API_PATH):
+    if parts.path.rstrip("/").endswith(_API_PATH):
         return url
-    return url + API_PATH
+    return url + _API_PATH
 
 
 def origin(url: str) -> tuple[str, str, int | None]:
-    """Return the scheme, host and port of a URL; user information makes it a different origin."""
+    """Return the scheme, host and port of a URL."""
     parts = urlsplit(url)
-    host = parts.hostname or ""
-    if parts.username is not None:
-        host = parts.netloc
     port = parts.port or _DEFAULT_PORTS.get(parts.scheme)
-    return parts.scheme, host, port
-
-
-def resolve_reference(url: str, reference: str) -> str | None:
-    """Return the absolute URL of a reference on the page ``url``; None for another origin."""
-    if is_ambiguous(reference):
-        return None
-    try:
-        target = urljoin(url, reference)
-        is_same = origin(target) == origin(url)
-    except ValueError:
-        return None
-    return target if is_same else None
+    return parts.scheme, parts.hostname or "", port
 
 
 def is_loopback(host: str) -> bool:

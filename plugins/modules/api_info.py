@@ -29,13 +29,6 @@ attributes:
     support: full
     details:
       - Listing servers is live. It needs the scope C(servers:read).
-options:
-  show_values:
-    description:
-      - Whether the report contains the statuses, plans and regions of the servers, and not only
-        their number.
-    type: bool
-    default: false
 notes:
   - O(retries) has no effect, so that the report shows each failure.
 seealso:
@@ -91,11 +84,6 @@ report:
       returned: always
       type: str
       sample: unauthorized
-    requests:
-      description: The number of requests that were sent.
-      returned: always
-      type: int
-      sample: 1
     as_documented:
       description: Whether the list of servers is as documented, or null if none was received.
       returned: always
@@ -119,39 +107,20 @@ report:
       returned: always
       type: int
       sample: 12
-    distinct:
-      description: >-
-        The number of different statuses, plans and regions, or null without a list of servers.
-      returned: always
-      type: dict
-      sample: {statuses: 1, plans: 3, regions: 2}
-    value_counts:
-      description: The statuses, plans and regions, each with the number of servers.
-      returned: if O(show_values=true)
-      type: dict
-      sample:
-        statuses: {running: 12}
-        plans: {small: 8, medium: 3, large: 1}
-        regions: {eu-1: 7, eu-2: 5}
     has_more:
       description: The value of C(has_more) in the last response, or null without one.
       returned: always
       type: bool
       sample: false
-    link:
-      description: >-
-        Whether the header C(Link) of the last response leads to a next page, V(none),
-        V(without rel="next"), V(rel="next" to the same origin) or V(rel="next" to another origin).
-      returned: always
-      type: str
-      sample: none
     headers:
-      description: >-
-        The standard headers of the last response for rate limits, waiting (C(Retry-After)) and
-        deprecation.
+      description:
+        - The standard headers of the last response for rate limits, waiting (C(Retry-After)) and
+          deprecation.
+        - Of C(Link), only the relations and the names of query parameters, because its values can
+          be ids.
       returned: always
       type: dict
-      sample: {X-RateLimit-Remaining: "59"}
+      sample: {X-RateLimit-Remaining: "59", Link: "next (starting_after, limit)"}
 error:
   description: >-
     Why the API does not work, or why the task failed, as in
@@ -169,14 +138,10 @@ from typing import Any
 from ..module_utils._api_report import check_account
 from ..module_utils._module import Task, failed_result, run
 
-OPTIONS = {"show_values": {"type": "bool", "default": False}}
-
 
 def execute(task: Task) -> dict[str, Any]:
     """Check the account, and return the report with the failure, if there was one."""
-    report, error = check_account(
-        task.connection, task.warn, task.ansible_version, task.params["show_values"]
-    )
+    report, error = check_account(task.connection, task.report, task.ansible_version)
     result: dict[str, Any] = {"works": error is None, "report": report}
     if error:
         result.update(failed_result(error))
@@ -184,7 +149,7 @@ def execute(task: Task) -> dict[str, Any]:
 
 
 def main() -> None:
-    run(OPTIONS, execute)
+    run({}, execute)
 
 
 if __name__ == "__main__":

@@ -35,10 +35,7 @@ options:
     description: Keep only the servers with this name. Several servers can have the same name.
     type: str
   statuses:
-    description:
-      - Keep only the servers with one of these statuses.
-      - The module warns of a status that differs only in case from one that the account has, such
-        as V(Running).
+    description: Keep only the servers with one of these statuses.
     type: list
     elements: str
   regions:
@@ -99,6 +96,8 @@ RETURN = r"""
 servers:
   description:
     - The servers, in the order of the API's response.
+    - The list is empty if no server matches the options. Case matters, so V(Running) does not match
+      the status V(running).
     - Each server has the fields that the API gives, including those that it adds later. A field
       that is missing or does not have the documented type is left out, with a warning.
   returned: success
@@ -165,7 +164,7 @@ error:
 from typing import Any
 
 from ..module_utils._module import Task, run
-from ..module_utils._selection import explain, explain_case, select, wanted_values
+from ..module_utils._selection import explain, select, wanted_values
 
 OPTIONS = {
     "id": {"type": "str"},
@@ -187,11 +186,10 @@ def execute(task: Task) -> dict[str, Any]:
         if value is not None:
             selected = [server for server in selected if server.text(field).strip() == value]
     # A loop that waits for a server selects it by name, id or status: no match is normal there.
-    messages = explain_case(servers, wanted.pop("statuses", []))
+    wanted.pop("statuses", None)
     if params["id"] is None and params["name"] is None:
-        messages += explain(servers, wanted)
-    for message in messages:
-        task.warn(message)
+        for message in explain(servers, wanted):
+            task.warn(message)
     task.warn_of_fields(selected)
     return {"servers": [server.fields for server in selected]}
 

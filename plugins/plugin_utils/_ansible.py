@@ -35,13 +35,14 @@ from typing import Any
 from ansible import constants
 from ansible.inventory import manager
 from ansible.template import Templar
+from ansible.vars.reserved import get_reserved_names
 
 from ..module_utils._text import is_plain
 
 __all__ = [
-    "HAS_EXPRESSIONS", "OMISSION", "compile_once", "holds", "is_encrypted", "is_identifier",
-    "is_ignored", "load_config", "mark", "reason_text", "setting", "tagger", "trust", "trust_plain",
-    "without_origin",
+    "HAS_EXPRESSIONS", "OMISSION", "RESERVED_VARIABLES", "TEMPLATE_GLOBALS", "compile_once",
+    "holds", "is_encrypted", "is_identifier", "is_ignored", "load_config", "mark", "reason_text",
+    "tagger", "trust", "trust_plain", "without_origin",
 ]  # fmt: skip
 
 # From ansible-core 2.19 on, Ansible evaluates expressions. Earlier versions put them into a
@@ -76,9 +77,16 @@ else:
     )
 
 
-def setting(name: str) -> Any:
-    """Return a setting of Ansible; None if this version does not have it."""
-    return getattr(constants, name, None)
+_templar = Templar(loader=None)
+# From ansible-core 2.19 on, the attribute of the templar itself is deprecated.
+_engine = getattr(_templar, "_engine", _templar)
+_environment = getattr(_engine, "environment", None)
+# What every template can use, such as range.
+TEMPLATE_GLOBALS = frozenset(getattr(_environment, "globals", ()))
+# With keywords of plays, roles, blocks and tasks, internal variables, and the variable of loops.
+RESERVED_VARIABLES = TEMPLATE_GLOBALS.union(
+    get_reserved_names(), constants.INTERNAL_STATIC_VARS, ["item"]
+)
 
 
 def is_ignored(name: str) -> bool:

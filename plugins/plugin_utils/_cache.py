@@ -115,7 +115,7 @@ class CacheEntry:
         try:
             return fetch()
         except CloudError as error:
-            if not self.grace or not error.api_down:
+            if not self.grace or not error.is_temporary:
                 raise
             stale = self._read()
             if stale is None or not self._is_within(stale, self.fresh + self.grace):
@@ -131,14 +131,14 @@ class CacheEntry:
         """
         if not self.fresh:
             return True
-        return 0 <= listing.age <= seconds
+        return listing.age is not None and 0 <= listing.age <= seconds
 
     def store(self, listing: Listing) -> None:
         """Replace the entry by a complete listing that was fetched now, and warn if that fails.
 
         The servers are one text, because Ansible makes a deep copy of each cache entry.
         """
-        if self._is_down or listing.is_partial or listing.age:
+        if self._is_down or listing.is_partial or listing.age is not None:
             return
         content = {"data": [server.fields for server in listing.servers], "has_more": False}
         text = json.dumps(content, separators=(",", ":"))
@@ -185,5 +185,5 @@ class CacheEntry:
         if content.has_more:
             raise ValueError("its listing is not complete")
         age = time.time() - fetched
-        obtained = f"of {self.connection.root_url} from the cache, {age:,.0f} s old"
-        return Listing(list(servers.values()), obtained, age=age)
+        how_read = f"of {self.connection.root_url} from the cache, {age:,.0f} s old"
+        return Listing(list(servers.values()), how_read, age=age)

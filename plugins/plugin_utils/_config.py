@@ -28,13 +28,17 @@ _PLUGIN_KEY = rf"""(?m)(?:^|[{{,]\s*)["']?plugin["']?\s*:\s*["']?{re.escape(PLUG
 
 # Expressions are evaluated for each server, and not once as templates.
 EXPRESSION_OPTIONS = frozenset({"compose", "groups", "keyed_groups", "hostnames", "filters"})
+_SCALARS = (str, int, float)
+# With any prefix: an empty one makes no variable of the name.
 _FORMS = {
+    "compose": "Write entries such as `rack: {0}region ~ '-1'`.",
     "filters": (
-        "Write entries such as `- exclude: server_management_status != 'running'`, or use "
-        "statuses, regions and plans."
+        "Write entries such as `- exclude: {0}status != 'running'`, or use statuses, regions and "
+        "plans."
     ),
-    "hostnames": "Write entries such as `- server_management_name ~ '.example.com'`.",
-    "keyed_groups": "Write entries such as `- {key: server_management_region, prefix: zone}`.",
+    "groups": "Write entries such as `small: {0}plan == 'small'`.",
+    "hostnames": "Write entries such as `- {0}id ~ '.example.com'`.",
+    "keyed_groups": "Write entries such as `- {{key: {0}region, prefix: zone}}`.",
 }
 # The others could show the value in a message.
 _MAY_BE_ENCRYPTED = ("base_url", "api_token", "api_token_file", "ca_path", "cache_connection")
@@ -70,8 +74,6 @@ def check_token_file(connection: Connection, sources: Iterable[str], warn: Show)
 
     Ansible reads each such file as a source: one that contains a word is a list with one host.
     """
-    if not connection.token_path:
-        return
     folder, name = os.path.split(connection.token_path)
     # The file itself can be a link: Ansible reads it where the link is.
     path = os.path.join(os.path.realpath(folder), name)
@@ -178,44 +180,61 @@ def convert_options(written: Mapping[str, Any], definitions: Mapping[str, Any]) 
     Those that are null are left out, so that Ansible uses the environment, ``ansible.cfg`` or the
     default; for the options that select servers, null is an empty list, which is an error later.
     """
+    prefix = written.get("hostvars_prefix", definitions["hostvars_prefix"]["default"])
     converted: dict[str, Any] = {}
     for option, value in written.items():
         definition = definitions[option]
-        kind = definition.get("type")
         if value is None and option in SELECTING_OPTIONS:
             converted[option] = []
         if value is None or option in RULES:
             continue
-        if kind == "dict" and not isinstance(value, Mapping):
-            raise OptionError(f"{option}: must be a mapping.")
-        if kind == "dict":
-            converted[option] = value
-        elif kind == "list":
-            converted[option] = _to_list(option, value, definition)
+        if option in EXPRESSION_OPTIONS:
+            converted[option] = _expressions(option, value, definition, prefix)
+        elif definition.get("type") == "list":
+            converted[option] = _texts(option, value, definition)
         else:
             converted[option] = convert(option, value, definition)
     return converted
 
 
-def _to_list(option: str, value: Any, definition: Mapping[str, Any]) -> list[Any]:
-    has_texts = definition.get("elements") == "str"
+def _expressions(option: str, value: Any, definition: Mapping[str, Any], prefix: str) -> Any:
     if option == "hostnames" and isinstance(value, str):
         return [value]  # one expression, which can have commas
-    if has_texts and isinstance(value, str):
+    kind = definition["type"]
+    problem = ""
+    if kind == "dict" and not isinstance(value, Mapping):
+        problem = "must be a mapping."
+    elif kind == "list" and not isinstance(value, list):
+        problem = "must be a list."
+    elif option == "hostnames" and not all(isinstance(entry, _SCALARS) for entry in value):
+        problem = "each entry must be an expression."
+    if problem:
+        raise OptionError(f"{option}: {problem}", _form(option, value, prefix))
+    return value
+
+
+def _form(option: str, value: Any, prefix: str) -> str:
+    """Return how to write a value of an option for expressions."""
+    if option == "filters" and isinstance(value, str):
+        # Other plugins have lists of conditions that must all be true.
+        condition = one_line(value)
+        return f"Write each condition that servers must meet as `- exclude: not ({condition})`."
+    return _FORMS[option].format(prefix)
+
+
+def _texts(option: str, value: Any, definition: Mapping[str, Any]) -> list[str]:
+    if isinstance(value, str):
         value = [unquote(element.strip()) for element in value.split(",")]  # as Ansible does
     if not isinstance(value, list):
-        raise OptionError(f"{option}: must be a list.", _FORMS.get(option, ""))
+        raise OptionError(f"{option}: must be a list.")
     for element in value:
-        is_number = option == "hostnames" and isinstance(element, (int, float))
-        if not has_texts or isinstance(element, str) or is_number:
-            continue
-        if option == "hostnames" and isinstance(element, Mapping):
-            raise OptionError("hostnames: each entry must be an expression.", _FORMS[option])
-        raise OptionError(f"{option}: must be a list of text values.", "Put each value in quotes.")
-    if "choices" in definition:
-        rule = {"choices": definition["choices"]}
-        return [convert(option, element.strip(), rule) for element in value]
-    return list(value)
+        if not isinstance(element, str):
+            problem = f"{option}: must be a list of text values."
+            raise OptionError(problem, "Put each value in quotes.")
+    if "choices" not in definition:
+        return value
+    rule = {"choices": definition["choices"]}
+    return [convert(option, element.strip(), rule) for element in value]
 
 
 def check_options(get_option: GetOption, written: Collection[str]) -> None:
@@ -239,7 +258,7 @@ def check_options(get_option: GetOption, written: Collection[str]) -> None:
         _check_cache_timeout(get_option, written)
     elif get_option("stale_cache_timeout"):
         raise OptionError("stale_cache_timeout: requires cache: true.")
-    _check_expressions(get_option)
+    _check_expressions(get_option, prefix)
 
 
 def _check_cache_timeout(get_option: GetOption, written: Collection[str]) -> None:
@@ -266,7 +285,7 @@ def _check_cache_timeout(get_option: GetOption, written: Collection[str]) -> Non
         )
 
 
-def _check_expressions(get_option: GetOption) -> None:
+def _check_expressions(get_option: GetOption, prefix: str) -> None:
     hostnames = get_option("hostnames")
     if hostnames is not None and (not hostnames or any(map(_is_blank, hostnames))):
         raise OptionError(
@@ -280,7 +299,7 @@ def _check_expressions(get_option: GetOption) -> None:
                 raise OptionError(f"compose: {as_word(str(name))} can't be the name of a variable.")
             if option == "groups" and _is_blank(name):
                 raise OptionError("groups: a group must have a name.")
-        _check_entries(option, entries)
+        _check_entries(option, entries, prefix)
     for entry in get_option("keyed_groups") or []:
         if not isinstance(entry, Mapping) or _is_blank(entry.get("key")):
             raise OptionError("keyed_groups: each entry must be a mapping with a key.")
@@ -290,51 +309,54 @@ def _check_expressions(get_option: GetOption) -> None:
             raise OptionError(problem)
     filters = get_option("filters")
     if filters:
-        _check_filters(filters)
+        _check_filters(filters, prefix)
 
 
-def _check_entries(option: str, entries: Mapping[Any, Any]) -> None:
+def _check_entries(option: str, entries: Mapping[Any, Any], prefix: str) -> None:
     empty = [str(name) for name, source in entries.items() if _is_blank(source)]
     if empty:
         problem = f"{option}: {summarise(empty, 10)}: must not be empty."
         raise OptionError(problem, "Leave out entries without an expression.")
     for name, source in entries.items():
-        _check_shape(one_line(f"{option}: {name}"), source)
+        _check_shape(one_line(f"{option}: {name}"), source, prefix)
 
 
-def _check_shape(label: str, source: Any) -> None:
+def _check_shape(label: str, source: Any, prefix: str) -> None:
     """Raise OptionError at a list or a mapping of YAML, which is not an expression."""
     if isinstance(source, Mapping):
         kind = "mapping"
         key = as_word(str(next(iter(source), "zone")))
-        form = f"{{'{key}': server_management_region}}"
+        form = f"{{'{key}': {prefix}region}}"
     elif isinstance(source, list):
         kind = "list"
-        form = "[server_management_region]"
+        form = f"[{prefix}region]"
     else:
         return
     advice = f'Write "{form}".'
-    if not label.startswith("compose"):
+    if kind == "mapping" and "children" in source:
+        advice = "Use parent_group of keyed_groups, or repeat the condition for each group."
+    elif not label.startswith("compose"):
         # Before ansible-core 2.19, a list or a mapping is a condition that is always true.
-        advice = "Write a condition such as \"server_management_status == 'running'\"."
+        advice = "Write one condition; join several with `and` or `or`."
     raise OptionError(f"{label}: must be an expression, not a {kind}.", advice)
 
 
-def _check_filters(entries: Iterable[Any]) -> None:
+def _check_filters(entries: Iterable[Any], prefix: str) -> None:
     last = ""
     for entry in entries:
         if not isinstance(entry, Mapping) or list(entry) not in (["include"], ["exclude"]):
             problem = "filters: each entry must have one key, include or exclude."
-            raise OptionError(problem, _FORMS["filters"])
+            raise OptionError(problem, _form("filters", entry, prefix))
         ((last, condition),) = entry.items()
-        _check_shape(f"filters: {last}", condition)
+        _check_shape(f"filters: {last}", condition, prefix)
         if _is_blank(condition):
             raise OptionError(f"filters: {last}: must be a condition that is not empty.")
     if last == "include":
         raise OptionError(
             "filters: an include that no exclude follows has no effect, because servers that match "
             "no condition are kept.",
-            "To leave out all other servers, end the list with `exclude: true`.",
+            "To leave out all other servers, end the list with `exclude: true`. If all conditions "
+            "must hold, write each as `- exclude: not (…)` instead.",
         )
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from ..module_utils._errors import CloudError
 from ..module_utils._models import Fields, Server
 from ..module_utils._text import is_plain, plain
-from ._names import GROUPS_OF_ANSIBLE, PREFIXES_OF_FIELDS, NameRules, assign_names
+from ._names import NameRules, assign_names
 
 Event = dict[str, Any]
 
@@ -26,9 +26,6 @@ HOSTNAME = "inventory_hostname"
 # Playbooks run on this host for an event that is about no host. A server that is gone has none: its
 # name may be another server's by now.
 _NO_HOST = "localhost"
-
-# Those of an inventory file with default options. Nothing is known about other sources.
-_RULES = NameRules({**GROUPS_OF_ANSIBLE, "server_management": "of group"}, PREFIXES_OF_FIELDS)
 
 _ABSENT = object()  # instead of a value that a record does not have
 
@@ -45,8 +42,10 @@ class Snapshot:
 
     def __init__(self, servers: Mapping[str, Server], name_field: str) -> None:
         self.servers = servers
-        preferences = [(server, [server.text(name_field)]) for server in servers.values()]
-        self.names = assign_names(preferences, _RULES).names
+        preferences: dict[str, tuple[str, ...]] = {}
+        if name_field == "id":
+            preferences = dict.fromkeys(servers, ())  # without a preference, the id is the name
+        self.names = assign_names(servers.values(), NameRules(), preferences).names
 
     def with_events(self) -> list[Server]:
         """Return the servers that have events, in the order of their host names.

@@ -29,7 +29,7 @@ from ansible.utils.vars import combine_vars
 from ..module_utils._errors import OptionError
 from ..module_utils._options import GetOption
 from ..module_utils._text import Show, count_of, first_of, is_plain, one_line
-from ._ansible import OMISSION, compile_once, holds, reason_text, trust
+from ._ansible import OMISSION, TEMPLATE_GLOBALS, compile_once, holds, reason_text, trust
 from ._composed import ComposedHost, GroupTree, Recorder
 from ._groups import safe_group_name
 from ._hints import Meanings, hint_for
@@ -41,6 +41,11 @@ from ._memory import Memory
 _Ask = Callable[[Any, dict[str, Any]], Any]
 _FAILED = object()  # instead of the result of an expression that failed
 _NUMBERS = (bool, int, float)  # as expressions, they stand for themselves
+_WITHOUT_DEFAULT = (
+    "Leave the default out, or, for compose, groups and keyed_groups, give the variable to hosts "
+    "in a source that is read before. group_vars are not known here, and filters and hostnames "
+    "see only the fields of servers."
+)
 
 
 @dataclass(eq=False)
@@ -81,6 +86,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
         compile_once(templar)
         self.fields: dict[str, str] = {}
         self.tree = GroupTree()
+        self._others: set[str] = set()
         self._composed: list[ComposedHost] = []
         # By option, in the order in which failures are reported.
         self._of: dict[str, list[Expression]] = {
@@ -104,7 +110,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
             expression.content = {**entry, "key": key}
             # A parent that is a template can depend on the host.
             if not is_plain(str(entry.get("parent_group", ""))):
-                expression.memory = Memory(None, ())
+                expression.memory.is_used = False
 
     def _add(self, option: str, entry: Any, source: Any) -> Expression:
         # An extra var can be a template that has another value each time.
@@ -163,6 +169,11 @@ class Expressions(BaseInventoryPlugin, Constructable):
         source = inventory.current_source
         of_all = inventory.groups["all"].get_vars()
         of_new_hosts = {**of_all, "inventory_file": source, "inventory_dir": basedir(source)}
+        # Magic variables, and what other sources say about any host.
+        self._others = {*of_new_hosts, *AnsibleHost("any", gen_uuid=False).get_magic_vars()}
+        groups = [group for group in inventory.groups.values() if group.get_hosts()]
+        for known in (*inventory.hosts.values(), *groups):
+            self._others.update(known.vars)
         made = set[str]()
         for host in hosts:
             base = inventory.hosts.get(host.name)
@@ -203,6 +214,41 @@ class Expressions(BaseInventoryPlugin, Constructable):
                 warn(f"{label}: failed for {number} ({first_of(names, 3)}): {reason}")
             elif hint := self._hint(expression, ""):
                 warn(f"{label}: {hint}.")
+        self._report_unknown(total, warn)
+
+    def _report_unknown(self, total: int, warn: Show) -> None:
+        """Warn of names that no host has, in expressions that fail for no host.
+
+        A typing error, or a variable of another plugin, is silent behind a ``default``.
+        """
+        # With extra vars, the name can be one of another run.
+        if not self.fields or self.get_option("use_extra_vars"):
+            return
+        fields = TEMPLATE_GLOBALS.union(self.fields.values(), ["ansible_host"])
+        others = fields | self._others
+        known = {"filters": fields, "hostnames": fields, "compose": others}
+        with_results = others.union(self.get_option("compose") or ())
+        prefix = self.get_option("hostvars_prefix")
+        labels = []
+        unknown = set[str]()
+        for expression in chain(*self._of.values()):
+            names = expression.memory.names - known.get(expression.option, with_results)
+            if prefix:  # without the fields that the API may add
+                names = {name for name in names if not name.startswith(prefix)}
+            has_hosts = total or expression.option == "filters"
+            if names and has_hosts and not expression.failures:
+                labels.append(f"{expression.label} ({', '.join(sorted(names))})")
+                unknown |= names
+        if not labels:
+            return
+        advice = _WITHOUT_DEFAULT
+        extra_vars = unknown & self._unused_extra_vars
+        if extra_vars:
+            advice = f"For {', '.join(sorted(extra_vars))}, set use_extra_vars: true. {advice}"
+        warn(
+            "These expressions read variables that no host has, so that `default` and `is defined` "
+            f"give all hosts the same result: {first_of(labels, 10)}. {advice}"
+        )
 
     def _add_variables(self, composed: ComposedHost) -> None:
         """Add the results of compose, which don't see each other."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from functools import lru_cache
 from itertools import chain
+from typing import Any
 
 from ansible.inventory.group import to_safe_group_name
 
@@ -17,9 +18,13 @@ from ..module_utils._models import GROUP_FIELDS
 from ..module_utils._options import GetOption
 from ..module_utils._text import Show, as_word, summarise
 from ._hosts import Host
-from ._names import GROUPS_OF_ANSIBLE, PREFIXES_OF_FIELDS, is_localhost
-
-_MADE = "of keyed_groups: give it a prefix"
+from ._names import (
+    GROUPS_OF_ANSIBLE,
+    OF_ANOTHER_SOURCE,
+    OF_KEYED_GROUPS,
+    PREFIXES_OF_FIELDS,
+    is_localhost,
+)
 
 
 @lru_cache(maxsize=1024)
@@ -28,63 +33,52 @@ def safe_group_name(text: str) -> str:
     return str(to_safe_group_name(text, force=True, silent=True))
 
 
-class ReservedNames:
-    """The names of groups that exist or that could be created, for NameRules.
+def reserved_names(
+    get_option: GetOption, inventory: Any, warn: Show
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the names that no host can have: those of groups, and the prefixes of others.
 
-    ``common_group`` is the group of all hosts. ``groups`` and ``prefixes`` have the words that say
-    whose group it is.
+    Each has the words that say whose it is, for NameRules. Warn of groups in the inventory file
+    whose names differ from those in the file. Raises OptionError if one can't have its name.
     """
+    groups = {**dict.fromkeys(inventory.groups, OF_ANOTHER_SOURCE), **GROUPS_OF_ANSIBLE}
+    prefixes = dict(PREFIXES_OF_FIELDS)
+    written = [("group", get_option("group"))]  # with its option
+    written += [("groups", str(name)) for name in get_option("groups") or {}]
+    for entry in get_option("keyed_groups") or []:
+        prefix = entry.get("prefix", "")
+        separator = entry.get("separator", "_")
+        if prefix == "" and get_option("leading_separator") is False:
+            separator = ""
+        start = safe_group_name(f"{prefix}{separator}")
+        default = entry.get("default_value")
+        if start:
+            prefixes[start] = OF_KEYED_GROUPS
+        elif default:
+            groups[safe_group_name(str(default))] = OF_KEYED_GROUPS
+        parent = str(entry.get("parent_group") or "")
+        if parent and "{" not in parent:
+            written.append(("keyed_groups", parent))
+    for option, text in written:
+        name = safe_group_name(text)
+        _check_written(option, name, inventory.hosts)
+        if name != text:
+            warn(f"{option}: {as_word(text)} becomes the group {name}.")
+        groups[name] = f"of the option {option}"
+    return groups, prefixes
 
-    def __init__(self, get_option: GetOption, existing: Iterable[str]) -> None:
-        self.common_group = safe_group_name(get_option("group"))
-        self.groups = {**dict.fromkeys(existing, "of another source"), **GROUPS_OF_ANSIBLE}
-        self.prefixes = dict(PREFIXES_OF_FIELDS)
-        # The groups that are in the inventory file itself, each with its option.
-        self._written = [("group", get_option("group"))]
-        for name in get_option("groups") or {}:
-            self._written.append(("groups", str(name)))
-        for entry in get_option("keyed_groups") or []:
-            prefix = entry.get("prefix", "")
-            separator = entry.get("separator", "_")
-            if prefix == "" and get_option("leading_separator") is False:
-                separator = ""
-            start = safe_group_name(f"{prefix}{separator}")
-            default = entry.get("default_value")
-            if start:
-                self.prefixes[start] = "of keyed_groups"
-            elif default:
-                self.groups[safe_group_name(str(default))] = _MADE
-            parent = str(entry.get("parent_group") or "")
-            if parent and "{" not in parent:
-                self._written.append(("keyed_groups", parent))
-        for option, name in self._written:
-            self.groups[safe_group_name(name)] = f"of the option {option}"
 
-    def add(self, names: Iterable[str]) -> None:
-        """Add the names of groups that were created from values."""
-        for name in names:
-            self.groups.setdefault(name, _MADE)
-
-    def check_written(self, other_hosts: Collection[str], warn: Show) -> None:
-        """Raise OptionError if a group in the inventory file can't have its name.
-
-        Warn of names that differ from those in the file.
-        """
-        advice = "Choose another name for the group."
-        if self.common_group in GROUPS_OF_ANSIBLE:
-            raise OptionError(f"group: {self.common_group} is a group of Ansible itself.", advice)
-        for option, written in self._written:
-            name = safe_group_name(written)
-            if name != written:
-                warn(f"{option}: {as_word(written)} becomes the group {name}.")
-            if name in other_hosts:
-                raise OptionError(
-                    f"{option}: {name} is a host of another source, not a group.", advice
-                )
-            if is_localhost(name):
-                raise OptionError(
-                    f"{option}: {name} is a name of this machine, not of a group.", advice
-                )
+def _check_written(option: str, name: str, other_hosts: Collection[str]) -> None:
+    """Raise OptionError if a group of the inventory file can't have its name."""
+    if option == "group" and name in GROUPS_OF_ANSIBLE:
+        problem = "a group of Ansible itself"
+    elif name in other_hosts:
+        problem = "a host of another source, not a group"
+    elif is_localhost(name):
+        problem = "a name of this machine, not of a group"
+    else:
+        return
+    raise OptionError(f"{option}: {name} is {problem}.", "Choose another name for the group.")
 
 
 def group_hosts(hosts: Iterable[Host], common_group: str, fields: Collection[str]) -> None:

@@ -9,20 +9,28 @@ A hint is right or absent: following it must not make a wrong value silent.
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
+from ..module_utils._models import FIELDS
+from ..module_utils._options import nearest
 from ..module_utils._text import first_of, one_line
+from ._ansible import HAS_EXPRESSIONS
+from ._hosts import ADDRESSES
 
 _DEFAULT_PREFIX = "server_management_"
+_CONDITIONS = ("filters", "groups")
+_ONLY_FIELDS = ("filters", "hostnames")  # what these see
 
 # A template, or a part of one in a text, and what is in its braces; not the braces of
 # replace('{{', '').
 _has_braces = re.compile(r"""(?s)(?:^\{\{|\{\{(?=[^'"]*\}\}))(.*?)\}\}|^\{[{%]""").search
+_asks_lookup = re.compile(r"\b(?:lookup|query|q)\(").search
 _undefined_name = re.compile(r"'(\w+)' is undefined").search
+_text_has_no_attribute = re.compile(r"(?:str'?|str object'|Text object') has no attribute").search
+_first_name = re.compile(r"[A-Za-z_]\w*\b(?!\()").match
 # Variables that people set to constant text, and expressions that look like it: one word, a path,
 # or arguments of a command.
 _is_often_text = re.compile(
@@ -30,8 +38,19 @@ _is_often_text = re.compile(
     r"|\w+_(?:interpreter|args|file)"
 ).fullmatch
 _looks_like_text = re.compile(r"[A-Za-z_][\w-]*|[\w.~-]*/[\w./@~-]+|-[A-Za-z][^']*").fullmatch
-_AS_A_LIST = r"(?:\[-?\d+\]|\.\d|\s*\|\s*(?:first|join|last|list|map|reject|select|sort|unique))"
+# What follows a list or a mapping: ipv4[0] with community.general.linode, region.slug with
+# community.digitalocean, but not region.upper(). An item of a text would be one character.
+_ITEM = (
+    r"(?:\[(?:-?\d+\]|['\"])|\.(?:get\b|\w+\b(?!\())"
+    r"|\s*\|\s*(?:first|join|last|list|map|reject|select|sort|unique)\b)"
+)
 _asks_for_tags = re.compile(r"(?i)(?:^|_)(?:tags?|labels)(?:_|$)").search
+_type_of_condition = re.compile(r"Conditional result .* of type '(\w+)'").search
+_FORMS_OF_CONDITIONS = {
+    "str": "compare it with a text: == '…'",
+    **dict.fromkeys(("int", "float"), "compare it with a number, without quotes: > 0"),
+    **dict.fromkeys(("list", "tuple", "dict"), "ask for its length: (…) | length > 0"),
+}
 
 
 class Meanings(NamedTuple):
@@ -48,14 +67,14 @@ class Meanings(NamedTuple):
     extra_vars: Collection[str]
 
 
-def hint_for(  # noqa: C901, PLR0911, PLR0912  # a plain ladder
-    option: str, entry: str, source: str, reason: str, meanings: Meanings
-) -> str:
+def hint_for(option: str, entry: str, source: str, reason: str, meanings: Meanings) -> str:
     """Return what is probably meant by an expression: the first hint that is true, or nothing.
 
     ``entry`` is the name that compose or groups gives to the result. ``reason`` is empty if the
     expression does not fail.
     """
+    if reason and not HAS_EXPRESSIONS and option not in _CONDITIONS and _asks_lookup(source):
+        return "before ansible-core 2.19, lookups are not possible here: use group_vars"
     braces = _has_braces(source)
     if braces:
         content = one_line(braces[1] or f"{meanings.prefix}name").strip()
@@ -67,47 +86,73 @@ def hint_for(  # noqa: C901, PLR0911, PLR0912  # a plain ladder
         return ""
     undefined = _undefined_name(reason)
     name = undefined[1] if undefined else ""
-    if not re.search(rf"\b{name}\b", source):
+    if name and not re.search(rf"\b{name}\b", source):
         return ""  # it is in the value of a variable, as a template
-    if option == "compose" and name in meanings.composed and name != entry:
+    first = _first_name(source)
+    if first and "AnsibleUndefined" in reason and first[0] not in meanings.others:
+        name = first[0]  # from a filter, before ansible-core 2.19
+    return _what_is_meant(option, entry, name, source, reason, meanings)
+
+
+def _what_is_meant(  # noqa: C901, PLR0911  # a plain ladder
+    option: str, entry: str, name: str, source: str, reason: str, meanings: Meanings
+) -> str:
+    """Continue ``hint_for`` for an expression that fails; ``name`` is undefined, if it has one."""
+    fields = meanings.fields
+    is_composed = option == "compose"
+    if is_composed and name in meanings.composed and name != entry:
         return f"entries of compose don't see each other: write the expression of {name} here"
     if name in meanings.extra_vars:
         return "it is an extra variable: set use_extra_vars: true"
-    meant = _field_near(name, source, meanings)
-    if meant:
-        return f"did you mean {meant}?"
     if name in meanings.others:
         return "only some hosts have this variable: add the filter default"
-    if option == "compose" and entry == "ansible_host" and name:
-        return "ansible_host is the API's ipv4 already: leave it out"
-    is_text = _is_often_text(entry) and _looks_like_text(source)
-    is_field = source.startswith(meanings.prefix or _DEFAULT_PREFIX)
-    if option == "compose" and is_text and not is_field:
-        quoted = json.dumps(f"'{source}'", ensure_ascii=False)
-        instead = f"write {quoted}, with quotes inside the quotes"
-        return f"if text is meant, {instead}; group_vars are not known here"
+    near = _near_field(name, meanings)
+    names = name or "|".join(fields.values())
+    item = re.search(rf"\b({names}){_ITEM}", source)
+    if is_composed and entry in ADDRESSES and (item or near != "ipv4"):
+        return "the address is the API's ipv4 already: leave it out"
+    if near and not item:
+        return f"did you mean {fields[near]}?"
+    if item and near in FIELDS:
+        return f"{fields[near]} is text, and not a list or a mapping"
+    if item and _text_has_no_attribute(reason):
+        return f"{item[1]} is text, and not a list or a mapping"
+    condition = _type_of_condition(reason)
+    if condition and condition[1] in ("str", "NoneType") and "regex_search" in source:
+        return "use the test `is search('…')` instead of the filter regex_search"
+    if condition:
+        return _FORMS_OF_CONDITIONS.get(condition[1], "")
     if option == "hostnames" and re.match(r"(?i)(?:tag|label)s?\W", source):
         return "the API has no tags; the server's name is the default: leave hostnames out"
-    if "Conditional result" in reason:
-        return "compare it, for example with ==, or use the test: is search('…')"
-    if not name or not meanings.fields:
-        return ""
-    fields = first_of(sorted(meanings.fields), 10)
-    shown = f"the fields of servers are {fields}, each with {meanings.prefix} before it"
-    tags = "the API has no tags; " if _asks_for_tags(name) else ""
-    return f"{tags}{shown}"
+    hints = _fields(name, meanings)
+    is_field = source.startswith(meanings.prefix or _DEFAULT_PREFIX)
+    if is_composed and not is_field and _is_often_text(entry) and _looks_like_text(source):
+        quoted = json.dumps(f"'{source}'", ensure_ascii=False)
+        hints.append(f"if text is meant, write {quoted}, with quotes inside the quotes")
+    elif hints and option not in _ONLY_FIELDS:
+        hints.append("variables of another source are known if it is read before this file")
+    return "; ".join(hints)
 
 
-def _field_near(name: str, source: str, meanings: Meanings) -> str:
-    """Return another variable of the API that has the name with another prefix, or a similar one.
+def _near_field(name: str, meanings: Meanings) -> str:
+    """Return the field whose name is near to what follows the prefix, or an empty text.
 
-    Prefixes are not compared, since a long one makes all names similar. An expression that takes an
-    item of a list, such as ipv4[0] with community.general.linode, would take a character here.
+    Prefixes are not compared, since a long one makes all names similar.
     """
-    if name in meanings.fields.values() or re.search(rf"\b{name}{_AS_A_LIST}", source):
-        return ""
     for prefix in (meanings.prefix, _DEFAULT_PREFIX, "server_"):
         name = name.removeprefix(prefix)
-    # "regoin" is near to "region"; "tags" is not near to "status", nor "ipv6" to "ipv4".
-    near = difflib.get_close_matches(name, meanings.fields, n=1, cutoff=0.82)
-    return meanings.fields[near[0]] if near else ""
+    return nearest(name, meanings.fields)
+
+
+def _fields(name: str, meanings: Meanings) -> list[str]:
+    """Return which fields there are instead of a name, if an expression has one."""
+    if not name or not meanings.fields:
+        return []
+    hints = []
+    if _asks_for_tags(name):
+        hints.append("the API has no tags: use the name")
+    use = f"each with {meanings.prefix} before it"
+    if not meanings.prefix:
+        use = "and name with a hostvars_prefix"
+    hints.append(f"the fields of servers are {first_of(sorted(meanings.fields), 10)}, {use}")
+    return hints

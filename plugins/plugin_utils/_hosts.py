@@ -15,18 +15,13 @@ from typing import Any
 
 from ..module_utils._models import FIELDS, Server, describe_unusable, summarise_servers
 from ..module_utils._text import Show, count_of, summarise
-from ._ansible import is_identifier, mark, trust
+from ._ansible import RESERVED_VARIABLES, is_identifier, mark, trust
 
 # Unicast addresses as dotted quads: neither 0.0.0.0/8 nor 224.0.0.0 and above.
 _OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
 _is_unicast_ipv4 = re.compile(
     rf"(?:22[0-3]|2[01][0-9]|1[0-9][0-9]|[1-9][0-9]?)(?:\.{_OCTET}){{3}}"
 ).fullmatch
-# Addresses that several networks can use (RFC 1918, RFC 6598, RFC 3927).
-is_private = re.compile(
-    r"10\.|172\.(?:1[6-9]|2[0-9]|3[01])\.|192\.168\."
-    r"|100\.(?:6[4-9]|[7-9][0-9]|1[01][0-9]|12[0-7])\.|169\.254\."
-).match
 # It never resolves (RFC 6761); the final dot keeps search domains away. Without ansible_host,
 # Ansible would connect to whatever the server's name resolves to.
 NO_ADDRESS = "no-usable-ipv4.invalid."
@@ -40,36 +35,13 @@ _address = re.compile(r"(?!-|\d+$)[^\s\x00-\x1f\x7f-\x9f]+").fullmatch
 # to users: that is where they configure a jump host.
 _SSH_VARIABLES = ("ansible_ssh_extra_args", "ansible_sftp_extra_args", "ansible_scp_extra_args")
 
-# Names that have a meaning in some version of Ansible: keywords of plays, roles, blocks and tasks,
-# magic variables, and globals of templates.
-RESERVED_VARIABLES = frozenset(
-    {
-        "action", "add_group", "add_host", "always", "any_errors_fatal", "args", "async",
-        "async_val", "become", "become_exe", "become_flags", "become_method", "become_user",
-        "block", "caller", "changed_when", "check_mode", "collections", "connection", "cycler",
-        "debugger", "delay", "delegate_facts", "delegate_to", "delegated_vars", "dict", "diff",
-        "environment", "fact_path", "failed_when", "finalize", "force_handlers", "gather_facts",
-        "gather_subset", "gather_timeout", "group_names", "groups", "handlers", "hosts",
-        "hostvars", "ignore_errors", "ignore_unreachable", "inventory_dir", "inventory_file",
-        "inventory_hostname", "inventory_hostname_short", "item", "joiner", "kwargs", "lipsum",
-        "local_action", "lookup", "loop", "loop_control", "loop_with", "max_fail_percentage",
-        "module_defaults", "name", "namespace", "no_log", "notify", "now", "omit", "order",
-        "play_hosts", "playbook_dir", "poll", "port", "post_tasks", "pre_tasks", "q", "query",
-        "range", "register", "remote_user", "rescue", "retries", "role_name", "role_names",
-        "role_path", "role_uuid", "roles", "run_once", "self", "serial", "strategy", "super",
-        "tags", "tasks", "throttle", "timeout", "undef", "until", "validate_argspec", "varargs",
-        "vars", "vars_files", "vars_prompt", "when", "with_",
-    }
-)  # fmt: skip
-
 
 @dataclass
 class Host:
     """The host that will be added to the inventory for a server, under ``name``.
 
-    ``address`` is the API's, or empty if that is not usable. ``preferences`` are the names that the
-    host should have, the best one first; unusable ones are empty. ``replaced`` are the variables
-    that ``compose`` has set to something that is not an address.
+    ``address`` is the API's, or empty if that is not usable. ``replaced`` are the variables that
+    ``compose`` has set to something that is not an address.
     """
 
     server: Server
@@ -77,7 +49,6 @@ class Host:
     groups: list[str] = field(default_factory=list)
     name: str = ""
     address: str = ""
-    preferences: list[str] = field(default_factory=list)
     replaced: set[str] = field(default_factory=set)
 
 
@@ -116,11 +87,7 @@ def hosts_from(
         if not (is_usable and _is_unicast_ipv4(address)):
             address = ""
         variables["ansible_host"] = address or NO_ADDRESS
-        host = Host(server, variables, address=address)
-        # A missing name is reported with the other fields that are missing.
-        if "name" in server.fields:
-            host.preferences.append(server.text("name"))
-        hosts.append(host)
+        hosts.append(Host(server, variables, address=address))
     return hosts
 
 

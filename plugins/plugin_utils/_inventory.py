@@ -10,9 +10,8 @@ Everything that can fail comes before anything is added.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from ansible.inventory.helpers import get_group_vars
@@ -22,7 +21,7 @@ from ansible.utils.vars import combine_vars
 from ..module_utils._models import Server
 from ..module_utils._text import as_word, is_plain
 from ._ansible import is_encrypted, tagger, trust_plain
-from ._hosts import Host, is_address, is_private
+from ._hosts import Host, is_address
 from ._names import TAKEN, Reason
 
 # ansible_ssh_host, ansible_become_password and the like: each connection plugin has its own names.
@@ -39,45 +38,25 @@ _OTHER_SERVER = Reason(
 _added: WeakKeyDictionary[AnsibleHost, tuple[str, Server]] = WeakKeyDictionary()
 
 
-class ExistingHosts:
-    """The hosts that are in the inventory already.
+class ExistingHosts(NamedTuple):
+    """The hosts that are in the inventory already, by their names.
 
-    ``root_url`` is that of the account; ``hosts`` are those of its servers; ``composed`` are the
-    names of the variables that the inventory file composes.
+    ``root_url`` is that of the account; ``addresses`` are those of its servers, by their ids.
     """
 
-    def __init__(
-        self, inventory: Any, root_url: str, hosts: Iterable[Host], composed: Iterable[str]
-    ) -> None:
-        self._hosts: Mapping[str, AnsibleHost] = inventory.hosts
-        self._root_url = root_url
-        # The address of each server, by its id, if no other machine can have it.
-        self._addresses: dict[str, str] = {}
-        if any(map(_is_address_name, composed)):
-            return
-        uses = Counter(host.address for host in hosts)
-        for host in hosts:
-            if host.address and uses[host.address] == 1 and not is_private(host.address):
-                self._addresses[host.server.id] = host.address
-
-    def remember(self, name: str, server: Server) -> None:
-        """Remember the server of a host, which Ansible has added."""
-        _added[self._hosts[name]] = (self._root_url, server)
-
-    def merged(self, names: Iterable[str]) -> list[str]:
-        """Return those of the names that hosts of other sources have which are not servers yet."""
-        hosts = self._hosts
-        return [name for name in names if name in hosts and hosts[name] not in _added]
+    hosts: Mapping[str, AnsibleHost]
+    root_url: str
+    addresses: Mapping[str, str]
 
     def obstacle(self, name: str, server: Server) -> Reason | None:
         """Return why a server can't be the host with a name, and the way out; None if it can.
 
         It can't if that is another server, or another source's host with an address, a connection
-        plugin or a password, which a server must not get or replace. A host with the address of the
-        server is that server, however it is connected. Any other host of another source is merged
-        with the server.
+        plugin or a password, which a server must not get or replace. A host whose addresses are all
+        that of the server is that server, however it is connected. Any other host of another source
+        is merged with the server.
         """
-        host = self._hosts.get(name)
+        host = self.hosts.get(name)
         if not host:
             return None
         if host in _added:
@@ -85,21 +64,22 @@ class ExistingHosts:
             # Two accounts at one URL can number their servers alike, but not create them at the
             # same time. A time that is not known equals any other.
             times = {added.text("created_at"), server.text("created_at"), ""}
-            is_same = root_url == self._root_url and added.id == server.id and len(times) <= 2
+            is_same = root_url == self.root_url and added.id == server.id and len(times) <= 2
             return None if is_same else _OTHER_SERVER
         variables = variables_of(host, {})
-        names = sorted(filter(_is_of_connection, variables))
-        addresses = {_text(variables[key]) for key in filter(_is_address_name, names)}
-        own_address = self._addresses.get(server.id)
-        if not names or addresses == {own_address}:
+        in_the_way = sorted(filter(_is_of_connection, variables))
+        addresses = {_text(variables[key]) for key in filter(_is_address_name, in_the_way)}
+        usable = self.addresses[server.id]
+        is_same = usable != "" and addresses == {usable}
+        if is_same or not in_the_way:
             return None
-        shown = [_shown(key, variables[key]) for key in names]
+        shown = [_shown(key, variables[key]) for key in in_the_way]
         sentence = f"The host {name} has {' and '.join(shown)}"
         if addresses:
             address = server.text("ipv4")
             sentence += f", and the server has {as_word(address) if address else 'no ipv4'}"
-        way_out = f"without {' and '.join(names)}"
-        if addresses and own_address:
+        way_out = f"without {' and '.join(in_the_way)}"
+        if addresses and usable:
             way_out = f"with the same address, or {way_out}"
         return Reason(TAKEN, f"{sentence}: {way_out}, they would be one host.")
 
@@ -134,42 +114,38 @@ def _text(value: Any) -> str:
     return str.__str__(value)
 
 
-def add_groups(
-    inventory: Any, hosts: Iterable[Host], common_group: str, parents: Iterable[tuple[str, str]]
-) -> None:
-    """Add the group of all hosts and the groups of each host, and put groups into their parents.
+def add_hosts(
+    inventory: Any, hosts: Collection[Host], parents: Iterable[tuple[str, str]], root_url: str
+) -> list[str]:
+    """Add the hosts of an account's servers and their groups, and put groups into their parents.
 
-    ``parents`` are (parent, child) pairs that were checked.
+    ``parents`` are (parent, child) pairs that were checked. Hosts are also added to ``all`` itself:
+    plays for it would otherwise address them in the order of its child groups, plan by plan.
+    Returns the names of the hosts that only other sources have added before.
     """
-    groups = {common_group}
-    for host in hosts:
-        groups.update(host.groups)
-    for group in sorted(groups):
+    names = set[str]().union(*(host.groups for host in hosts))
+    for group in sorted(names):
         inventory.add_group(group)
     for parent, child in parents:
         inventory.add_group(parent)
         inventory.add_child(parent, child)
-
-
-def add_hosts(inventory: Any, hosts: Iterable[Host], existing: ExistingHosts) -> None:
-    """Add hosts to their groups, which the inventory already has.
-
-    They are also added to ``all`` itself: plays for it would otherwise address them in the order of
-    its child groups, plan by plan.
-    """
     # Read only once: from ansible-core 2.19 on, a proxy makes each access slow.
     add_host = inventory.add_host
     groups = inventory.groups
     hosts_of_ansible = inventory.hosts
     variables = _Variables(inventory)
+    merged = []
     for host in hosts:
+        if host.name in hosts_of_ansible and hosts_of_ansible[host.name] not in _added:
+            merged.append(host.name)
         add_host(host.name, "all")
-        existing.remember(host.name, host.server)
         added = hosts_of_ansible[host.name]
+        _added[added] = (root_url, host.server)
         variables.add(host, added)
         for group in host.groups:
             # Ansible's add_child() would add a group with the name of the host.
             groups[group].add_host(added)
+    return merged
 
 
 class _Variables:
@@ -184,26 +160,33 @@ class _Variables:
         self._set_variable = inventory.set_variable
         self._groups = inventory.groups
         self._accepted: set[str] = set()
-        # For text that could be a template (True), and for other text, which is trusted.
-        self._taggers: dict[bool, Callable[[str], str] | None] = {}
+        self._tag_plain: Callable[[str], str] | None = None  # text that is trusted
+        self._tag_other: Callable[[str], str] | None = None  # text that could be a template
 
     def add(self, host: Host, added: Any) -> None:
-        """Set the variables of a host, which Ansible has added."""
+        """Set the variables of a host, which Ansible has added.
+
+        For example, Ansible sets the name web-1 of the first host; the tags of this text are then
+        those of web-2, the name of the second host, which Ansible does not see.
+        """
         if host.name in self._groups:
             # Ansible would set the variables of the group.
             for name, value in host.variables.items():
                 added.set_variable(name, trust_plain(value))
             return
-        accepted = self._accepted
-        taggers = self._taggers
         for name, value in host.variables.items():
             is_text = value.__class__ is str
-            if is_text and name in accepted and (tag := taggers.get(not is_plain(value))):
+            tag = None
+            if is_text and name in self._accepted:
+                tag = self._tag_plain if is_plain(value) else self._tag_other
+            if tag:
                 added.vars[name] = tag(value)  # Ansible may have made another mapping
                 continue
             # Trust text only here: many tagged strings slow down garbage collection (0.5 of 3.7 s
             # at 10,000 hosts).
             self._set_variable(host.name, name, trust_plain(value))
-            accepted.add(name)
-            if is_text:
-                taggers[not is_plain(value)] = tagger(added.vars[name])
+            self._accepted.add(name)
+            if is_text and is_plain(value):
+                self._tag_plain = tagger(added.vars[name])
+            elif is_text:
+                self._tag_other = tagger(added.vars[name])

@@ -20,7 +20,7 @@ from jinja2 import Environment, nodes
 from jinja2.parser import Parser
 
 from ..module_utils._text import is_plain
-from ._hosts import RESERVED_VARIABLES
+from ._ansible import RESERVED_VARIABLES
 
 _ABSENT = object()  # instead of the value of a variable that does not exist
 
@@ -43,14 +43,20 @@ _METHODS = {
 class Memory:
     """The results of one expression by the texts of its variables.
 
-    ``changing`` are variables that can have another value each time.
+    ``names`` are the variables that the expression reads, as far as Jinja can read it. ``changing``
+    are variables that can have another value each time.
     """
 
     def __init__(self, expression: Any, changing: Collection[str]) -> None:
-        self._names = variables_in(expression)
-        if self._names and self._names & RESERVED_VARIABLES.union(changing):
-            self._names = None
+        parts = _parts_of(expression)
+        self.names = {part.name for part in parts if isinstance(part, nodes.Name)}
         self._results: dict[Hashable, Any] = {}
+        self.is_used = False
+        if not parts or any(sign in expression for sign in _TEMPLATE_SIGNS):
+            return
+        if self.names & RESERVED_VARIABLES.union(changing):
+            return
+        self.is_used = all(map(_is_allowed, parts))
 
     def result(self, variables: Mapping[str, Any], ask: Callable[[], Any]) -> Any:
         """Return the result for these variables; ``ask`` for one that is not remembered."""
@@ -63,10 +69,10 @@ class Memory:
 
     def _key(self, variables: Mapping[str, Any]) -> Hashable:
         """Return the class and the text of each variable; None if one has another value."""
-        if self._names is None:
+        if not self.is_used:
             return None
         key = []
-        for name in self._names:
+        for name in self.names:
             value = variables.get(name, _ABSENT)
             is_text = isinstance(value, str) and is_plain(value)
             if not is_text and value is not _ABSENT:
@@ -75,19 +81,17 @@ class Memory:
         return tuple(key)
 
 
-def variables_in(expression: Any) -> set[str] | None:
-    """Return the variables of an expression that depends on them alone; None for any other."""
-    if not isinstance(expression, str) or any(sign in expression for sign in _TEMPLATE_SIGNS):
-        return None
+def _parts_of(expression: Any) -> list[nodes.Node]:
+    """Return the parts of an expression; none if Jinja alone can't read it."""
+    if not isinstance(expression, str):
+        return []
     try:
         parser = Parser(Environment(autoescape=True), str(expression), state="variable")
         tree = parser.parse_expression()
         parts = [tree, *tree.find_all(nodes.Node)]
     except Exception:  # noqa: BLE001  # a user's expression; Ansible reports what is wrong
-        return None
-    if not parser.stream.eos or not all(map(_is_allowed, parts)):
-        return None
-    return {part.name for part in parts if isinstance(part, nodes.Name)}
+        return []
+    return parts if parser.stream.eos else []
 
 
 def _is_allowed(part: nodes.Node) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import socket
 from collections import Counter
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..module_utils._errors import OptionError
@@ -20,6 +20,8 @@ from ..module_utils._text import as_word, first_of
 # that group_by leaves out can be made by the file of another account.
 GROUPS_OF_ANSIBLE = dict.fromkeys(("all", "ungrouped"), "of Ansible")
 PREFIXES_OF_FIELDS = dict.fromkeys(GROUP_FIELDS.values(), "of group_by")
+# Those of an inventory file with default options, if nothing is known about other sources.
+_GROUPS = {**GROUPS_OF_ANSIBLE, "server_management": "of the option group"}
 
 _LOCALHOSTS = {
     "localhost", "localhost.localdomain", "localhost4", "localhost4.localdomain4", "localhost6",
@@ -34,11 +36,27 @@ _LONGEST = 253  # of a name in DNS
 _SHOWN = 3  # servers that a message names
 
 
+# Whose group has a name, and what frees the name for a host, apart from other hostnames.
+OF_ANOTHER_SOURCE = "of another source"
+OF_KEYED_GROUPS = "of keyed_groups"
+_WAYS_OUT = {
+    OF_ANOTHER_SOURCE: ", or rename the group there",
+    "of the option group": ", or rename the group",
+    "of the option groups": ", or rename the group",
+    "of the option keyed_groups": ", or rename the parent_group",
+    OF_KEYED_GROUPS: ", or change prefix or parent_group in keyed_groups, which renames its groups",
+}
+
+
 class Reason(NamedTuple):
-    """Why a server does not have a name: ``kind`` follows "because", ``details`` are sentences."""
+    """Why a server does not have a name, and what to do.
+
+    ``kind`` follows "because"; ``details`` and ``advice`` are sentences.
+    """
 
     kind: str
     details: str = ""
+    advice: str = ""
 
     def __str__(self) -> str:
         return f"{self.kind}. {self.details}".rstrip()
@@ -53,7 +71,7 @@ Obstacle = Callable[[str, Server], "Reason | None"]
 
 
 class NameRules:
-    """Rules for the names of hosts.
+    """Rules for the names of hosts; by default, those of an inventory file with default options.
 
     ``groups`` has the names of groups, and ``prefixes`` the beginnings of the names that groups
     could get, each with the words that say whose group it is. ``hosts`` are the names of the hosts
@@ -64,8 +82,8 @@ class NameRules:
 
     def __init__(
         self,
-        groups: Mapping[str, str],
-        prefixes: Mapping[str, str],
+        groups: Mapping[str, str] = _GROUPS,
+        prefixes: Mapping[str, str] = PREFIXES_OF_FIELDS,
         hosts: Container[str] = (),
         obstacle: Obstacle = lambda _name, _server: None,
         variable_files: Iterable[str] = (),
@@ -79,14 +97,14 @@ class NameRules:
         further = [f".{name.lstrip('.').lower()}" for name in variable_files if name]
         self._extensions = (*_VARIABLE_FILES, *further)
 
-    def candidates(self, server: Server, preferences: list[str]) -> Iterator[str]:
+    def candidates(self, server: Server, preferences: Sequence[str]) -> Iterator[str]:
         """Yield the preferences, the first one with the id, and the id; empty if not usable.
 
         For example, those of srv_1 with the preferences "", "all" and "www" are "", "", "www",
         "all_srv_1" and "srv_1".
         """
         texts = [*preferences, server.id]
-        first = _first(preferences)
+        first = next(filter(None, preferences), "")
         if first:
             texts.insert(-1, f"{self._safe(first)}_{server.id}")
         for text in texts:
@@ -118,7 +136,7 @@ class NameRules:
             name = f"{start}_{end}"
         return name
 
-    def _problem(self, name: str, server: Server) -> Reason | None:  # noqa: PLR0911  # a ladder
+    def _problem(self, name: str, server: Server) -> Reason | None:
         """Return why a server must not have a name, whatever other hosts there are."""
         if not name:
             return Reason("a host name can't be empty")
@@ -136,12 +154,17 @@ class NameRules:
         if name in self._hosts:
             return None
         if name in self._groups:
-            return Reason(GROUP, f"{name} is a group {self._groups[name]}.")
+            owner = self._groups[name]
+            sentence = f"{name} is a group {owner}."
         # Groups can't have hyphens and dots in their names.
-        if name.startswith(self._starts) and "-" not in name and "." not in name:
+        elif name.startswith(self._starts) and "-" not in name and "." not in name:
             start = next(filter(name.startswith, self._starts))
-            return Reason(GROUP, f"Groups {self._prefixes[start]} start with {start}.")
-        return None
+            owner = self._prefixes[start]
+            sentence = f"Groups {owner} start with {start}."
+        else:
+            return None
+        way_out = _WAYS_OUT.get(owner, "")
+        return Reason(GROUP, sentence, f"Set hostnames to give hosts other names{way_out}.")
 
 
 class Renamed(NamedTuple):
@@ -165,7 +188,7 @@ class Naming(NamedTuple):
     names: dict[str, str]
     renamed: list[Renamed]
 
-    def problems(self) -> Iterator[str]:
+    def explain_renamed(self) -> Iterator[str]:
         """Yield one message for each kind of reason why servers do not have their first name."""
         kinds: dict[str, list[Renamed]] = {}
         for each in sorted(self.renamed, key=lambda each: each.server.label):
@@ -177,34 +200,37 @@ class Naming(NamedTuple):
             shown = first_of(list(map(str, renamed)), _SHOWN)
             sentences = [f"{start}, because {kind}: {shown}."]
             sentences += [each.reason.details for each in renamed[:_SHOWN]]
+            sentences += [each.reason.advice for each in renamed[:_SHOWN]]
             # Several servers can have the same details.
             yield " ".join(filter(None, dict.fromkeys(sentences)))
 
 
-def assign_names(preferences: Collection[tuple[Server, list[str]]], rules: NameRules) -> Naming:
+def assign_names(
+    servers: Collection[Server], rules: NameRules, preferences: Mapping[str, Sequence[str]]
+) -> Naming:
     """Give each server the first of its candidates that is usable and that no other server wants.
 
-    ``preferences`` has each server with the names that it should have, the best one first.
-
-    In each round, all servers without a name propose their next candidate. A name that several
-    servers have proposed, in this round or before, goes to none of them, so that the order of the
-    servers does not matter. For example, srv_1 and srv_2 are named "web", and srv_3 is named
-    "web_srv_1": the hosts are srv_1, web_srv_2 and web_srv_1. Raises OptionError if a server has no
-    candidate left.
+    ``preferences`` has the names that a server should have, by its id, the best one first. The
+    default is the server's name. In each round, all servers without a name propose their next
+    candidate. A name that several servers have proposed, in this round or before, goes to none of
+    them, so that the order of the servers does not matter. For example, srv_1 and srv_2 are named
+    "web", and srv_3 is named "web_srv_1": the hosts are srv_1, web_srv_2 and web_srv_1. Raises
+    OptionError if a server has no candidate left.
     """
+    wanted: dict[str, Sequence[str]] = {}
+    for server in servers:
+        # A missing name is reported with the other fields that are missing.
+        wanted[server.id] = [server.text("name")] if "name" in server.fields else []
+    wanted.update(preferences)
     names: dict[str, str] = {}
     uses: Counter[str] = Counter()  # how many servers have proposed a name
-    unnamed = [(server, rules.candidates(server, texts)) for server, texts in preferences]
+    unnamed = [(server, rules.candidates(server, wanted[server.id])) for server in servers]
     while unnamed:
         proposals = []
         for server, candidates in unnamed:
             name = next(candidates, None)
             if name is None:
-                raise OptionError(
-                    f"hostnames: no name is left for the server {as_word(server.id)}: no host can "
-                    "have its names and its id, or other hosts or groups have them.",
-                    "Set hostnames to other expressions, or prefix in keyed_groups.",
-                )
+                raise _no_name_left(server)
             proposals.append((server, name))
             uses[name] += 1
         for server, name in proposals:
@@ -212,17 +238,21 @@ def assign_names(preferences: Collection[tuple[Server, list[str]]], rules: NameR
                 names[server.id] = name
         unnamed = [each for each in unnamed if each[0].id not in names]
     renamed = []
-    for server, texts in preferences:
-        first = _first(texts)
+    for server in servers:
+        first = next(filter(None, wanted[server.id]), "")
         name = names[server.id]
-        if texts and first != name:
-            reason = rules.explain(server, first, name)
-            renamed.append(Renamed(server, name, reason))
+        if wanted[server.id] and first != name:
+            renamed.append(Renamed(server, name, rules.explain(server, first, name)))
     return Naming(names, renamed)
 
 
-def _first(texts: Iterable[str]) -> str:
-    return next(filter(None, texts), "")
+def _no_name_left(server: Server) -> OptionError:
+    return OptionError(
+        f"hostnames: no name is left for the server {as_word(server.id)}: no host can have its "
+        "names and its id, or other hosts or groups have them.",
+        "Set hostnames to give hosts other names, or change prefix in keyed_groups, which renames "
+        "its groups.",
+    )
 
 
 def is_localhost(name: str) -> bool:
@@ -230,6 +260,8 @@ def is_localhost(name: str) -> bool:
     lowered = name.lower().rstrip(".")
     if lowered in _LOCALHOSTS or lowered.endswith(".localhost"):
         return True
+    if not lowered[:1].isdigit():
+        return False
     packed = _packed_address(lowered)
     return packed[:1] == b"\x7f" or packed == bytes(4)
 
@@ -239,8 +271,6 @@ def _packed_address(name: str) -> bytes:
 
     For example, 127.1 and 0x7f000001 are addresses of this machine.
     """
-    if not name[:1].isdigit():
-        return b""
     try:
         return socket.inet_aton(name)
     except OSError:

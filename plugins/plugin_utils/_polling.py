@@ -19,7 +19,7 @@ from contextlib import suppress
 from importlib import metadata
 from typing import Any
 
-from ..module_utils._client import Client
+from ..module_utils._client import Client, Level
 from ..module_utils._errors import CloudError, MissingLibrary, OptionError, TokenFileUnusable
 from ..module_utils._models import Server, check_min_servers
 from ..module_utils._options import (
@@ -44,6 +44,7 @@ ARGUMENTS: Rules = {
 # The version of Ansible; ansible-rulebook does not require it.
 _ANSIBLE = next((found.version for found in metadata.distributions(name="ansible-core")), "none")
 _MAX_PAUSE = 3600.0  # seconds of Retry-After that are honored between two polls
+_LEVELS = {"warning": logging.WARNING, "trace": logging.DEBUG}
 
 _logger = logging.getLogger("server_management.cloud.servers")
 
@@ -101,27 +102,24 @@ class _Poll:
 
     def __call__(self) -> tuple[list[Server], bool]:
         """Return the servers, and whether the account has more."""
-        client = Client(
-            connection_from(self._options, _ANSIBLE),
-            self._warn,
-            wait=_logger.info,
-            progress=_logger.info,
-            trace=_logger.debug,
-        )
+        client = Client(connection_from(self._options, _ANSIBLE), self._report)
         servers = client.list_servers()
         check_min_servers(servers, self._options.values["min_servers"])
         ids = [server.id for server in servers if not is_plain(server.id)]
         if ids:
-            self._warn(
+            self._report(
+                "warning",
                 f"No events are sent for {count_of(len(ids), 'server')} whose id has characters "
-                f"that events cannot contain: {summarise(ids)}."
+                f"that events cannot contain: {summarise(ids)}.",
             )
         return servers, client.is_partial
 
-    def _warn(self, text: str) -> None:
-        if text not in self._logged:
+    def _report(self, level: Level, text: str) -> None:
+        if level == "warning":
+            if text in self._logged:
+                return
             self._logged.add(text)
-            _logger.warning("%s", text)
+        _logger.log(_LEVELS.get(level, logging.INFO), "%s", text)
 
 
 async def _in_thread(poll: _Poll) -> tuple[list[Server], bool]:

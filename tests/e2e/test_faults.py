@@ -18,7 +18,7 @@ FAULTS = {
     "reset": (Fault.reset(), "Cannot reach 127.0.0.1:"),
     "redirect": (
         Fault(status=301, location="https://api.example.com/api/v1/servers?page=1"),
-        'set base_url to "https://api.example.com".',
+        'redirects to "https://api.example.com/api/v1/servers?page=1"',
     ),
     "html": (Fault.html(), "not JSON"),
     "more": (Fault(has_more=True), "has more servers than the 1"),

@@ -11,6 +11,8 @@ import re
 import pytest
 import yaml
 
+from support.collection import read
+
 from .conftest import named, need_ssh, write_program
 from .hostile import CANARY, CASES
 
@@ -33,10 +35,10 @@ def write(source, *arguments, **options):
     return source.runner.playbook("-i", path, PLAYBOOK, *arguments)
 
 
-def write_before(config, source, *hosts):
+def write_before(config, source, *hosts, note="group server_management"):
     """Write the file as the playbook did for the same inventory, with these hosts."""
     config.parent.mkdir(parents=True)
-    text = f"{HEADING}# Inventory: {source.file()}, group server_management\n\n"
+    text = f"{HEADING}# Inventory: {source.file()}, {note}\n\n"
     for name in hosts:
         text += f"Host {name}\n"
     config.write_text(text)
@@ -99,23 +101,23 @@ def test_a_file_of_somebody_else_is_kept(config, source):
     failed.shows("exists and was not written by this playbook, so nothing was changed")
 
 
-def test_a_file_for_another_inventory_or_group_is_kept(config, source):
+def test_a_file_for_another_inventory_group_or_prefix_is_kept(config, source):
     write_before(config, source)
     path = source.file()
-    failed = fails_and_keeps(config, source, "-i", "new,", "-e", "ssh_config_group=region_eu_1")
+    settings = "ssh_config_group=region_eu_1 ssh_config_prefix=x-"
+    failed = fails_and_keeps(config, source, "-i", "new,", "-e", settings)
     failed.shows(
         f"was written for the inventory {path}, group server_management, and this one is {path}, "
-        "new,, group region_eu_1, so nothing was changed. Set ssh_config_file to a separate path "
-        "for each inventory and each group, and ssh_config_prefix to keep their names apart. If "
-        "the inventory has only moved, remove the file. If it moves often, set "
-        "ssh_config_inventory to a text of your choice."
+        "new,, group region_eu_1, prefix x-, so nothing was changed.",
+        "remove ~/.ssh/config.d/server_management.conf.",
     )
 
 
 def test_an_inventory_in_folders_that_change_has_a_note_that_stays(config, source, tmp_path):
     note = ("-e", "ssh_config_inventory=production")
     write(source, *note).ok()
-    assert config.read_text().startswith(f"{HEADING}# Inventory: production\n\nHost ")
+    start = f"{HEADING}# Inventory: production, group server_management\n\nHost "
+    assert config.read_text().startswith(start)
     source.folder = tmp_path / "moved"
     source.folder.mkdir()
     write(source, *note).ok().shows("changed=0")
@@ -171,6 +173,9 @@ folder:
 argument: [{ansible_ssh_common_args: -p 22}, -p in ansible_ssh_common_args]
 option: [{ansible_ssh_extra_args: -o MadeUp=1}, "ssh: Bad configuration option: madeup"]
 digits: [{ansible_ssh_extra_args: -oPort22=yes}, "ssh: Bad configuration option: port22"]
+password:
+  - ansible_ssh_common_args: -o ProxyCommand=sshpass s3cret -o 'A s3cret'
+  - an argument that is not an option in ansible_ssh_common_args
 """)
 WRITTEN = """\
 Host x-web
@@ -178,6 +183,7 @@ Host x-web
   IdentityFile "{folder}/keys/id"
   ProxyJump b
   ServerAliveInterval=30
+  ProxyCommand=sshpass -p s3cret ssh -W %h:%p b
 """
 
 
@@ -186,16 +192,18 @@ def test_hosts_that_cannot_be_written_are_left_out_for_a_reason(config, source):
     folder = source.folder / "host_vars"
     folder.mkdir()
     web = {"ansible_ssh_common_args": "-J {{ jump }}", "jump": "b"}
-    web["ansible_ssh_extra_args"] = "-oServerAliveInterval=30"
+    command = "sshpass -p s3cret ssh -W %h:%p b"
+    web["ansible_ssh_extra_args"] = f"-oServerAliveInterval=30 '-oProxyCommand={command}'"
     web["ansible_private_key_file"] = "{{ inventory_dir }}/keys/id"
     (folder / "web").write_text(json.dumps(web))
     for name, (variables, _reason) in LEFT_OUT.items():
         (folder / name).write_text(json.dumps(variables))
     # A host that is left out may disappear from the file.
-    write_before(config, source, "x-argument")
-    for mode in (["--check"], []):
+    write_before(config, source, "x-argument", note="group server_management, prefix x-")
+    for mode in (["--check"], ["-vvvv", "--diff"]):
         assert names_in(config) == ["x-argument"]  # --check has changed nothing
         result = write(source, "-e", "ssh_config_prefix=x-", *mode).ok()
+        assert not result.contains("s3cret")
         result.shows("Not in ~/.ssh/config.d/server_management.conf, for the reasons in paren")
         for name, (_variables, reason) in LEFT_OUT.items():
             result.shows(f"{name} ({reason})")
@@ -203,9 +211,20 @@ def test_hosts_that_cannot_be_written_are_left_out_for_a_reason(config, source):
     assert config.stat().st_mode & 0o777 == 0o600
 
 
+def test_no_task_logs_the_text():
+    # Modules write their arguments to the system's log as well, unless they have no_log.
+    (play,) = yaml.safe_load(read("playbooks/ssh_config.yml"))
+    search = re.compile(r"openssh_hosts|servers\.text").search
+    tasks = [task for task in play["tasks"] if search(str(task))]
+    assert len(tasks) == 4
+    for task in tasks:
+        assert task.get("no_log") or task["diff"] is False, task["name"]
+
+
 def test_a_file_that_ssh_refuses_is_not_written(config, source):
     # It says no more than that.
-    ssh = write_program(source.runner.home / "bin" / "ssh", "#!/bin/sh\nexit 255\n")
+    program = '#!/bin/sh\n[ "$1" = -V ] || exit 255\n'
+    ssh = write_program(source.runner.home / "bin" / "ssh", program)
     environment = source.runner.environment
     environment["PATH"] = f"{ssh.parent}:{environment['PATH']}"
     write_before(config, source, "db-1")

@@ -48,16 +48,12 @@ def test_each_level_shows_more_and_always_on_standard_error(source):
 
 
 def test_retries_pages_and_decisions_of_the_cache_are_shown(sources, tmp_path):
-    linked = sources.serve("a", "b", pagination="link", page_size=1)
-    linked.fail(Fault(status=503))
-    sources.add("linked", linked, retries=1, pagination="link")
-    cursor = sources.serve("c", "d", pagination="cursor", page_size=1)
-    sources.add("cursor", cursor, pagination="cursor", **cached(tmp_path))
+    paged = sources.serve("a", "b", pagination="last_id", page_size=1)
+    paged.fail(Fault(status=503))
+    sources.add("paged", paged, retries=1, pagination="last_id", **cached(tmp_path))
     result = sources.check("-vv", env=TO_STDERR)
     result.shows("/api/v1/servers: HTTP 503, ")
-    result.shows("/api/v1/servers?...: HTTP 200, ")
-    assert "resume=" not in result.output  # its value can be a secret
     assert re.search(r"retry 1 of 1 in \d\.\d s: The API is failing", result.stderr)
     result.shows("(3 requests); 2 hosts")
     result.shows("/api/v1/servers?starting_after=srv_1: HTTP 200, ")
-    result.shows("cursor.server_management.yml: cache: no entry for this base_url")
+    result.shows("paged.server_management.yml: cache: no entry for this base_url")

@@ -17,7 +17,8 @@ documented: the real API may differ from the sandbox:
 - the responses to invalid requests: 400 for an invalid paging parameter, 401 for a missing or
   wrong token, 404 for another path, 405 for another method, each with the only key `error` in the
   body;
-- how further results are requested: the paging styles, their parameters and the page size;
+- how further results are requested: by the id of the last server, in which parameter, and the
+  page size;
 - every region, plan and name, and every status but `running`;
 - all faults.
 
@@ -27,9 +28,7 @@ Faults of paging, with `sandbox.fail(fault, times=..., page=...)`:
     Fault(data=[], has_more=True)                         an empty page that reports more
     Fault(shift=100)                                      with pages of 100: the previous page again
     Fault(shift=1)                                        one server of the previous page again
-    Fault(link='<{origin}/api/v1/servers>; rel="next"')   a loop
-    Fault(link='<{next}>; rel="next"')                    a relative link
-    Fault(link='<http://localhost:9{next}>; rel="next"')  a link to another origin
+    Fault(link='</api/v1/servers?page=2>; rel="next"')    a link to another page
 """
 
 from __future__ import annotations

@@ -108,24 +108,12 @@ def _listing(sandbox: Sandbox, request: Request, fault: Fault) -> Response:
         return _error(400, str(error))
     start = max(0, start - fault.shift)
     end = sandbox.paging.end(start, servers)
-    more = end < len(servers)
-    content = {"data": servers[start:end], "has_more": more}
+    content = {"data": servers[start:end], "has_more": end < len(servers)}
     if fault.data is not None:
         content["data"] = fault.data
     if fault.has_more is not None:
         content["has_more"] = fault.has_more
-    response = _json(200, content)
-    link = fault.link
-    if link is None and more and sandbox.paging.style == "link":
-        link = '<{origin}{next}>; rel="next"'
-    if link is not None:
-        scheme = urlsplit(sandbox.url).scheme
-        # The host that the client sent: another name of this machine would be another origin.
-        host = request.headers["Host"]
-        link = link.replace("{origin}", f"{scheme}://{host}")
-        following = f"{request.path}?{sandbox.paging.parameter}={end}"
-        response.headers["Link"] = link.replace("{next}", following)
-    return response
+    return _json(200, content)
 
 
 @dataclass(frozen=True)
@@ -175,6 +163,8 @@ def _set_headers(response: Response, fault: Fault) -> None:
         headers["Retry-After"] = str(fault.retry_after)
     if fault.location is not None:
         headers["Location"] = fault.location
+    if fault.link is not None:
+        headers["Link"] = fault.link
     if fault.content_type is not None:
         headers["Content-Type"] = fault.content_type
     names = {name.lower(): name for name in headers}

@@ -16,7 +16,7 @@ from typing import Any
 from .account import example_servers
 from .changes import KINDS, Change
 from .faults import NO_FAULT, Fault
-from .paging import PARAMETERS
+from .paging import STYLES
 from .server import DEFAULT_TOKEN, Sandbox
 
 NAMED_FAULTS = {
@@ -108,7 +108,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--servers", type=int, default=12, metavar="N", help="number of servers (default: 12)")
     add("--example", action="store_true", help="serve the account of the guides instead")
     add("--token", default=DEFAULT_TOKEN, help=f"the token to accept (default: {DEFAULT_TOKEN})")
-    add("--pagination", choices=list(PARAMETERS), default="none", help="default: none")
+    add("--pagination", choices=STYLES, default="none", help="default: none")
     add("--page-size", type=int, default=100, metavar="N", help="default: 100")
     add("--fault", type=parse_fault, action="append", default=[], metavar="SPEC", help=FAULT_HELP)
     add("--change", type=parse_change, action="append", default=[], help=CHANGE_HELP)

@@ -25,12 +25,10 @@ class Fault:
       body          bytes or text, a function that returns the pieces of a stream, or a value
                     that is sent as JSON; `{token}` in a text is replaced by the received token
       headers       additional headers; None removes the header with that name
-      retry_after, location, content_type    the headers of these names
+      retry_after, location, link, content_type    the headers of these names
     The listing:
       data          the elements, instead of the account's
       has_more      instead of the correct value
-      link          value of the `Link` header, with `{origin}` for the origin that the client
-                    requested, and `{next}` for the path and query of the next page
       shift         start the page this many servers earlier, so that some are repeated
     Sending:
       raw           bytes instead of the whole response; the connection is closed after them
@@ -44,10 +42,10 @@ class Fault:
     headers: Mapping[str, str | None] = field(default_factory=dict)
     retry_after: int | str | None = None
     location: str | None = None
+    link: str | None = None
     content_type: str | None = None
     data: list[object] | None = None
     has_more: object = None
-    link: str | None = None
     shift: int = 0
     raw: bytes = b""
     chunked: bool = False

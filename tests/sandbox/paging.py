@@ -2,26 +2,25 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Split the account into pages in common styles; the style of the real API is not documented."""
+"""Split the account into pages; how the real API does it is not documented."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-PARAMETERS = {"none": "", "link": "resume", "cursor": "starting_after"}
+STYLES = ("none", "last_id")
 
 
 class Paging:
     """Find the page that a request asks for.
 
-    none: the whole list · link: a `Link` header names the next page's address · cursor: the last
-    server's id.
+    With the style none, it is the whole list; with last_id, the page after the server with an id.
     """
 
     def __init__(self, style: str, parameter: str | None, size: int) -> None:
-        """Create a style; `parameter` defaults to the style's usual one, `size` is in servers."""
+        """Create a style; `parameter` has the id of the last server, `size` is in servers."""
         self.style = style
-        self.parameter = parameter or PARAMETERS[style]
+        self.parameter = parameter or "starting_after"
         self.size = size
 
     def start(self, query: Mapping[str, str], servers: Sequence[object]) -> int:
@@ -29,11 +28,13 @@ class Paging:
         value = query.get(self.parameter)
         if self.style == "none" or value is None:
             return 0
-        if self.style == "cursor":
-            return self._after(value, servers)
-        if not (value.isascii() and value.isdigit()):
-            raise ValueError(f"{self.parameter}: expected a number")
-        return int(value)
+        found = None
+        for index, server in enumerate(servers, 1):
+            if isinstance(server, dict) and server.get("id") == value:
+                found = index
+        if found is None:
+            raise ValueError(f"{self.parameter}: no server has this id")
+        return found
 
     def end(self, start: int, servers: Sequence[object]) -> int:
         """Return the index after the last server of the page that begins at `start`."""
@@ -44,13 +45,3 @@ class Paging:
     def number(self, start: int) -> int:
         """Return the number, from 1, of the page that begins at `start`."""
         return 1 if self.style == "none" else start // self.size + 1
-
-    def _after(self, cursor: str, servers: Sequence[object]) -> int:
-        """Return the index after the last server with the id `cursor`."""
-        found = None
-        for index, server in enumerate(servers, 1):
-            if isinstance(server, dict) and server.get("id") == cursor:
-                found = index
-        if found is None:
-            raise ValueError(f"{self.parameter}: no server has this id")
-        return found

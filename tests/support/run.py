@@ -22,6 +22,7 @@ from typing import Any
 
 import yaml
 
+from support.fork_server import ForkServer
 from support.secrets import find_secret
 
 # Seconds; generous, since the machine may be shared, and less than the limit of a test.
@@ -136,9 +137,14 @@ class Runner:
     prints_results = False
 
     def __init__(
-        self, home: Path, collections: Path | None = None, python: Path = Path(sys.executable)
+        self,
+        home: Path,
+        collections: Path | None = None,
+        python: Path = Path(sys.executable),
+        server: ForkServer | None = None,
     ) -> None:
         self.home = home
+        self._server = server
         self.environment = clean_environment(home, python)
         if collections is not None:
             self.environment["ANSIBLE_COLLECTIONS_PATH"] = str(collections)
@@ -165,7 +171,12 @@ class Runner:
             configuration = self._no_configuration
         environment = {"ANSIBLE_CONFIG": str(configuration), **self.environment, **(env or {})}
         command = (program, *map(str, arguments))
-        result = _finish(command, environment, folder, stdin, time_limit)
+        run = _finish
+        if self._server and self._server.accepts(program, environment):
+            run = self._server.run
+        result = Result(command, *run(command, environment, folder, stdin, time_limit))
+        if result.rc == -signal.SIGKILL:
+            raise CommandError(f"killed after the time limit\n{result}")
         if self.prints_results:
             print(result)
         if shown := find_secret(result.output):
@@ -181,11 +192,11 @@ class Runner:
 
 def _finish(
     command: tuple[str, ...],
-    environment: dict[str, str],
+    environment: Mapping[str, str],
     folder: Path,
     stdin: str,
     time_limit: float,
-) -> Result:
+) -> tuple[int, str, str]:
     process = subprocess.Popen(
         command,
         env=environment,
@@ -202,13 +213,12 @@ def _finish(
         stdout, stderr = process.communicate(stdin, timeout=time_limit)
     except subprocess.TimeoutExpired:
         stdout, stderr = _end(process)
-        result = Result(command, process.returncode, stdout, stderr)
-        raise CommandError(f"killed after the time limit\n{result}") from None
+        return -signal.SIGKILL, stdout, stderr
     except BaseException:
         # Ctrl-C does not reach the process.
         _end(process)
         raise
-    return Result(command, process.returncode, stdout, stderr)
+    return process.returncode, stdout, stderr
 
 
 def _end(process: subprocess.Popen[str]) -> tuple[str, str]:

@@ -126,9 +126,7 @@ def test_a_module_accepts_its_examples(account, name):
 
 # Tasks that together give all return values of a module.
 TASKS = yaml.safe_load("""
-server: [&new {name: new, plan: small, region: eu}, {name: web-02}, {name: web-02, state: absent}]
-fleet_info: [{servers: [*new, {name: web-02, plan: other}, {name: db-01}]}]
-api_info: [{show_values: true}]
+fleet_info: [{servers: [{name: new}, {name: web-02, plan: other}, {name: db-01}]}]
 """)
 
 
@@ -207,7 +205,7 @@ def test_the_documentation_states_what_is_live(name):
 
 
 def test_modules_that_only_check_their_options_have_no_check_mode():
-    previews = {"server"}
+    previews = set()
     for name in MODULES:
         attributes = documentation(f"modules/{name}")["attributes"]
         if attributes["check_mode"]["support"] == "N/A":
@@ -219,7 +217,6 @@ def test_modules_that_only_check_their_options_have_no_check_mode():
 ALLOW_PARTIAL = yaml.safe_load("""
 server_info: Whether to warn
 api_info: Whether to warn
-server: This module ignores the option
 fleet_info: This module ignores the option
 """)
 
@@ -240,10 +237,9 @@ def test_each_plugin_was_added_in_the_first_release():
 
 
 @pytest.mark.parametrize("path", ["inventory/servers", *[f"modules/{name}" for name in MODULES]])
-def test_a_plugin_requires_the_lowest_versions(path):
-    python, requests = documentation(path, PLUGINS[path])["requirements"]
-    assert re.match(r"python >= 3\.10(?: \(|$)", python)
-    assert requests == "requests >= 2.28.0"
+def test_a_plugin_requires_python_and_requests(path):
+    requirements = documentation(path, PLUGINS[path])["requirements"]
+    assert [text.split()[0] for text in requirements] == ["python", "requests"]
 
 
 def test_the_filter_documents_its_arguments():

@@ -137,18 +137,9 @@ LIMITS = {
 FACTS = yaml.safe_load("""
 README.md:
 - "Live, with the scope `{scope}`:"
-- You need ansible-core 2.16, Python 3.10 and `requests` 2.28, or later
-- ansible-core 2.16 to 2.22 (a release candidate), each on one of Python 3.10 to 3.14
 - "`pipx inject ansible-core requests`"
 docs/docsite/rst/guide_quickstart.rst:
-- It must report ansible-core 2.16 or later and,
-- in the line ``python version``, Python 3.10 or later.
 - with ``--upgrade`` for a newer version or ``--force`` for the same one.
-docs/docsite/sphinx/index.rst:
-- ansible-core 2.16 to 2.22
-- Python 3.10 and later
-requirements.txt: ['requests>=2.28.0']
-meta/runtime.yml: ['requires_ansible: ">=2.16.0"']
 plugins/doc_fragments/connection.py:
 - A connection has at most {connection} for each address of a name
 - A TLS handshake has at most {connection} as well.
@@ -175,7 +166,6 @@ docs/docsite/rst/guide_troubleshooting.rst:
 - The event source logs waits at the level ``INFO``, and requests at ``DEBUG``.
 - "``fleet_info`` ignores ``allow_partial``"
 docs/docsite/rst/guide_events.rst:
-- with Python 3.10 or later
 - "``Retry-After`` is honored up to {pause}."
 - The rulebook ``set_up_new_servers`` polls every {interval}
 plugins/modules/server_info.py:

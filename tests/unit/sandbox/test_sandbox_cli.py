@@ -91,7 +91,14 @@ def test_a_port_that_is_in_use_is_named(sandbox):
 
 def test_the_options_reach_the_sandbox():
     options = ["--token", "o$wn", "--servers", "3", "--verbose"]
-    options += ["--pagination", "link", "--page-size", "2", "--fault", "status=503,retry_after=1"]
+    options += [
+        "--pagination",
+        "last_id",
+        "--page-size",
+        "2",
+        "--fault",
+        "status=503,retry_after=1",
+    ]
     with running(*options) as server:
         assert server.token == "o$wn"
         failed = call(server)

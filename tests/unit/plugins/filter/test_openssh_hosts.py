@@ -144,16 +144,23 @@ REFUSED = yaml.safe_load(r"""
 -J: -J in _
 --help: -help in _
 '-{': -_ in _
-other: other in _
-"'{ #' -C": _ in _
--o ProxyJump jump: '-o ProxyJump in _, jump in _'
-"-o 'LogLevel=a\nProxyCommand=b'": -o LogLevel_a_ProxyCommand_b in _
-"-J 'a\nProxyCommand b'": -o ProxyJump_a_ProxyCommand_b in _
--o '=Host *': -o _Host_ in _
--o ' Host *': -o _Host_ in _
--o '"Match" all': -o _Match_all in _
--o 'Match"" all': -o Match_all in _
--o '# a': -o _a in _
+other: &word an argument that is not an option in _
+"'{ #' -C": *word
+-o ProxyCommand=sshpass s3cret ssh: *word
+-o ProxyJump jump: >-
+  an option that is not one line with a value in _, an argument that is not an option in _
+"-o 'LogLevel=a\nProxyCommand=b'": &option an option that is not one line with a value in _
+"-o 'ProxyCommand=sshpass\t-p s3cret ssh'": *option
+"-J 'a\nProxyCommand b'": *option
+-o '=Host *': *option
+-o ' Host *': *option
+-o '"Match" all': *option
+-o 'Match"" all': *option
+-o '# a': *option
+-J -oProxyCommand=x: &hyphen a jump host that begins with a hyphen in _
+-J a,b@-oProxyCommand=x: *hyphen
+-oproxyjump=ssh://[-v]: *hyphen
+-o 'ProxyJump "-v"': *hyphen
 -C ': quotes in _
 -o 'IdentityFile="/a': quotes in _
 -i id_ed25519: relative path in IdentityFile
@@ -206,6 +213,10 @@ JUMP_HOSTS = yaml.safe_load("""
 - [['-J a,bastion', '-J bastion,web', '-J other,web'], []]
 - [['-J web,a', '-J bastion,b', ''], [bastion, web]]
 - [[-J none, -J NONE, -o ProxyCommand=none], []]
+# After it, only a ProxyCommand counts.
+- - [-J none -o ProxyCommand='ssh web', "-J NONE -J a -o ProxyCommand='ssh bastion'", '']
+  - [bastion, web]
+- [[-o ProxyCommand=none -J web, -J bastion, ''], []]
 - [[-o ProxyJump=none -o ProxyJump=bastion, -J Web, -J db.example.com], []]
 - [[-o 'proxyjump "bastion"', '-J [web]:22', -o 'ProxyJump = db'], [bastion, db, web]]
 - [["-o ProxyCommand='ssh -W %h:%p a@bastion'", '', ''], [bastion]]
@@ -227,7 +238,9 @@ def test_a_host_that_its_jump_hosts_lead_back_to_is_left_out(arguments, left_out
     bastion, web, db = arguments
     hostvars = hosts_with(bastion=bastion, web=web, db=db)
     found = openssh_hosts(hostvars, hostvars)
-    assert found["left_out"] == [f"{name} (jump hosts that lead back to it)" for name in left_out]
+    assert found["left_out"] == [
+        f"{name} (jump hosts that may lead back to it)" for name in left_out
+    ]
     # The names in the file count.
     assert openssh_hosts(hostvars, hostvars, prefix="x-")["left_out"] == []
 
@@ -239,25 +252,27 @@ def test_a_jump_host_that_is_left_out_leads_nowhere():
 
 
 def test_no_jump_host_is_not_the_host_with_that_name():
-    hostvars = hosts_with(none="-J none")
+    hostvars = hosts_with(none="-o 'ProxyJump none '")
     assert openssh_hosts(hostvars, hostvars)["hosts"] == ["none"]
 
 
 def test_a_host_with_a_line_that_ssh_refuses_is_left_out():
     hostvars = hosts_with(a="", b="-o A=1", c="-o B=1 -o C=1", d="-o D=1", aa="-J aa")
+    # The first line of b, and the last ones of c.
     errors = """\
-/dev/stdin: line 6: Bad configuration option: {a}\r
-/dev/stdin line 10: invalid time value.
-/dev/stdin: line 11: Bad configuration option: c
+/dev/stdin: line 4: Bad configuration option: {a}\r
+/dev/stdin line 11: invalid time value.
+/dev/stdin: line 12: Bad configuration option: c
 /dev/stdin line 15: Unsupported option "d"
 /dev/stdin: terminating, 3 bad configuration options
 """
-    assert openssh_hosts(hostvars, hostvars)["text"].splitlines()[5] == "  A=1"
+    text = openssh_hosts(hostvars, hostvars)["text"].split("\n")
+    assert [text[3], text[10], text[11]] == ["Host b", "  C=1", ""]
     found = openssh_hosts(hostvars, hostvars, "", errors)
     assert found["hosts"] == ["a", "d"]
     assert found["text"] == openssh_hosts(["a", "d"], hostvars)["text"]
     assert found["left_out"] == [
-        "aa (jump hosts that lead back to it)",
+        "aa (jump hosts that may lead back to it)",
         "b (ssh: Bad configuration option: _a})",
         "c (ssh: invalid time value., ssh: Bad configuration option: c)",
     ]
@@ -291,7 +306,7 @@ def test_a_port_is_a_number(port):
 def test_a_name_is_shown_without_characters_that_could_be_a_template():
     hostvars = {"a {{ b }}": {"ansible_host": "192.0.2.1"}}
     found = openssh_hosts(hostvars, hostvars)
-    assert found["left_out"] == ["a_b_ (invalid name)"]
+    assert found["left_out"] == ["a __ b __ (invalid name)"]
 
 
 class Failing(dict[str, Any]):

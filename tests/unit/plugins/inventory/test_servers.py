@@ -16,6 +16,8 @@ from ansible.parsing.dataloader import DataLoader
 from ansible.plugins.loader import inventory_loader
 
 from ansible_collections.server_management.cloud.plugins.module_utils import _client
+from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
+from ansible_collections.server_management.cloud.plugins.plugin_utils._events import Snapshot
 from sandbox import Fault, Sandbox
 from sandbox.account import SERVER
 from support.run import write_inventory
@@ -136,6 +138,30 @@ y (srv_4) is y
 """
 
 
+NAMED = [
+    {"name": name}
+    for name in (
+        *("web", "web", "web 1", "web/1", "all", "ungrouped", "server_management", "region_x"),
+        *("plan_x", "status_x", "x.yml", "x.json", "127.1", "192.0.2.9", "", "-x", "x" * 254),
+    )
+]
+
+
+@pytest.mark.parametrize(
+    ("hosts", "options"), [("name", {}), ("id", {"hostnames": ["server_management_id"]})]
+)
+def test_events_name_hosts_as_the_inventory_does(plugin, api, hosts, options):
+    records = [*NAMED, {}, {"name": "x"}, {"name": "y"}]
+    ids = [f"srv_{number}" for number in range(len(NAMED))] + ["srv 99", "localhost_", "all.yml"]
+    api.servers = [{**record, "id": found} for record, found in zip(records, ids, strict=True)]
+    plugin.parse(**options)
+    named_by_inventory = {}
+    for host in plugin.inventory.hosts.values():
+        named_by_inventory[host.vars["server_management_id"]] = host.name
+    servers = {record["id"]: Server(record["id"], record) for record in api.servers}
+    assert named_by_inventory == Snapshot(servers, hosts).names
+
+
 def test_with_vvv_each_server_is_shown_with_its_host_or_what_has_left_it_out(plugin, api):
     api.servers = [
         {**SERVER, "id": "srv_c", "name": "c", "plan": "large", "region": "us-1"},
@@ -165,6 +191,16 @@ def test_a_host_name_does_not_end_like_a_file_with_variables(plugin, monkeypatch
     assert plugin.hosts == [name, "b"]
 
 
+def test_a_host_with_the_address_of_a_server_is_merged_whoever_else_has_the_address(plugin, api):
+    plugin.inventory.add_host("web")
+    plugin.inventory.set_variable("web", "ansible_host", "10.0.0.1")
+    for name in ("web", "db"):
+        api.servers.append({**SERVER, "id": f"srv_{name}", "name": name, "ipv4": "10.0.0.1"})
+    plugin.parse(compose={"ansible_host": "server_management_name"})
+    assert plugin.hosts == ["db", "web"]
+    assert "x.server_management.yml: merged with 1 host of other sources: web" in plugin.lines
+
+
 def test_a_host_gets_another_name_if_an_expression_makes_a_group_with_its_name(plugin):
     entry = {"key": "'we' ~ 'b'", "separator": "", "parent_group": "{{ 'd' ~ 'b' }}"}
     plugin.parse("web", "db", keyed_groups=[entry])
@@ -176,7 +212,7 @@ def test_a_host_gets_another_name_if_an_expression_makes_a_group_with_its_name(p
 
 def test_groups_named_after_each_host_are_an_error(plugin):
     entry = {"key": "inventory_hostname", "separator": ""}
-    message = ": keyed_groups: creates groups with the names of hosts: srv_0, srv_1. Set prefix.$"
+    message = ": keyed_groups: creates groups with the names of hosts: srv_0, srv_1. Change prefix "
     with pytest.raises(AnsibleParserError, match=message):
         plugin.parse("web", "db", keyed_groups=[entry])
 
@@ -190,8 +226,7 @@ def test_only_the_attempt_that_is_kept_is_reported(plugin):
     }
     plugin.parse("small", keyed_groups=[entry], compose=compose)
     (warning,) = plugin.warnings
-    group = "small is a group of keyed_groups: give it a prefix."
-    assert f"the same name: small (srv_0) is small_srv_0. {group}" in warning
+    assert "the same name: small (srv_0) is small_srv_0. small is a group of keyed" in warning
     variables = plugin.inventory.hosts["small_srv_0"].vars
     assert variables["a"] == "ok"
     assert variables["ansible_host"] == "small.test"

@@ -32,12 +32,18 @@ class Reader:
         options = {"api_token": sandbox.token, "retries": 0, "timeout": 10.0, **options}
         self.client = _client.Client(
             _options.Connection(f"{base_url or sandbox.url}/api/v1", **options),
-            self.warnings.append,
-            wait=self.waits.append,
-            progress=self.progress.append,
-            trace=self.trace.append,
+            self._report,
         )
         return self.client.list_servers()
+
+    def _report(self, level, text):
+        lines = {
+            "warning": self.warnings,
+            "wait": self.waits,
+            "progress": self.progress,
+            "trace": self.trace,
+        }
+        lines[level].append(text)
 
 
 class Clock:

@@ -11,7 +11,7 @@ import yaml
 from ansible_collections.server_management.cloud.plugins.module_utils._options import VERSION
 from sandbox import Fault, Sandbox
 from sandbox.account import make_servers
-from support.modules import WEB, run, run_module
+from support.modules import WEB, run
 
 TOKEN = "t0ken-of-the-real-account"
 SERVER = {**WEB, "id": "srv_0a1b2c3d", "name": "customer-database", "ipv4": "203.0.113.7"}
@@ -27,8 +27,8 @@ def api():
 
 @pytest.fixture
 def paged():
-    """Serve two pages, each with a link to the next one."""
-    with Sandbox(servers=3, token=TOKEN, pagination="link", page_size=2) as sandbox:
+    """Serve three servers in two pages."""
+    with Sandbox(servers=3, token=TOKEN, pagination="last_id", page_size=2) as sandbox:
         yield sandbox
 
 
@@ -37,7 +37,7 @@ def check(api, **options):
     outcome = run("api_info", api, **options)
     assert not outcome.failed
     report = outcome.result["report"]
-    assert report["requests"] == len(api.requests)
+    assert len(api.requests) <= 3
     text = json.dumps(report)
     for private in PRIVATE:
         assert private not in text
@@ -54,14 +54,11 @@ AS_DOCUMENTED = yaml.safe_load("""
 token: accepted
 status: 200
 error_code: null
-requests: 1
 as_documented: true
 deviations: []
 further_fields: {}
 servers: 1
-distinct: {statuses: 1, plans: 1, regions: 1}
 has_more: false
-link: none
 headers: {}
 """)
 
@@ -73,17 +70,6 @@ def test_an_account_as_documented(api):
     assert versions["collection"] == VERSION
     assert versions["ansible"] == "2.0"
     assert result == {"works": True, "report": AS_DOCUMENTED}
-
-
-def test_values_are_shown_only_on_request(api):
-    large = {**SERVER, "id": "srv_2", "plan": "large", "region": "a\nb"}
-    api.servers.append(large)
-    found = report(api, show_values=True)
-    assert found["value_counts"] == {
-        "statuses": {"running": 2},
-        "plans": {"small": 1, "large": 1},
-        "regions": {"eu": 1, "a b": 1},
-    }
 
 
 def test_further_fields_are_named_and_counted(api):
@@ -114,15 +100,15 @@ def test_a_standard_header_is_shown_on_one_line_without_the_token(api, name):
 
 def test_at_most_three_pages_are_read(paged):
     paged.servers = make_servers(9)
-    found = report(paged, pagination="link")
-    assert found["requests"] == 3
+    found = report(paged, pagination="last_id")
+    assert len(paged.requests) == 3
     assert found["servers"] == 6
     assert found["has_more"] is True
 
 
 TWO_PAGES = yaml.safe_load("""
 - [none, {error_code: incomplete_listing, as_documented: true, has_more: true}]
-- [link, {error_code: null, servers: 3, has_more: false}]
+- [last_id, {error_code: null, servers: 3, has_more: false}]
 """)
 
 
@@ -142,7 +128,7 @@ ON_PAGE_2 = yaml.safe_load("""
 @pytest.mark.parametrize(("fault", "status"), ON_PAGE_2)
 def test_the_status_is_that_of_the_last_response_and_the_token_was_accepted(paged, fault, status):
     paged.fail(Fault(**fault), page=2)
-    found = report(paged, pagination="link")
+    found = report(paged, pagination="last_id")
     assert found["status"] == status
     assert found["token"] == "accepted"
 
@@ -185,30 +171,24 @@ def test_deviations_are_counted_without_values(api):
 
 
 LINKS = yaml.safe_load("""
-- ['<http://localhost:9/a>; rel="next"', 'rel="next" to another origin']
-- ['</a>; rel="next"', 'rel="next" to the same origin']
-- ['</a>; rel="last"', 'without rel="next"']
+- ['<http://localhost:9/a?starting_after=srv_0a1b2c3d&limit=9>; rel="next"',
+   'next (starting_after, limit)']
+- ['</a>; rel=next, </b?page=1>; title="a, b"; rel="prev first"', 'next, prev first (page)']
+- ['</a?srv_0a1b2c3d>; rel="next"', next]
+- ['</a?t0ken-of-the-real-account=1>; rel="next"', next (********)]
+- ['</a>; rel="https://localhost/srv_0a1b2c3d"', '']
+- [customer-database, '']
 """)
 
 
 @pytest.mark.parametrize(("header", "link"), LINKS)
-def test_a_link_is_described_without_its_address(api, header, link):
+def test_a_link_is_described_without_its_values(api, header, link):
     api.fail(Fault(link=header))
     found = report(api)
-    assert found["link"] == link
+    assert found["headers"] == {"Link": link}
 
 
-# Nothing listens on port 9.
-@pytest.mark.parametrize(("port", "code"), [("9", "unreachable"), (None, "tls")])
-def test_without_a_connection_no_request_was_sent(api, port, code):
-    url = f"https://127.0.0.1:{port or api.port}"
-    result = run_module("api_info", {"base_url": url, "api_token": TOKEN}).result
-    assert result["error"]["code"] == code
-    assert result["report"]["requests"] == 0
-
-
-def test_without_the_library_requests_no_request_was_sent(api, monkeypatch):
+def test_without_the_library_requests_the_report_names_it(api, monkeypatch):
     monkeypatch.setitem(sys.modules, "requests", None)
     found = report(api)
     assert found["error_code"] == "missing_library"
-    assert found["requests"] == 0

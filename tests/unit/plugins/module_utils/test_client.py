@@ -17,7 +17,6 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
     MalformedResponse,
     ServerFailed,
     StatusError,
-    Unauthorized,
     Unreachable,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
@@ -147,11 +146,28 @@ def test_no_connection_is_left_open(read, sandbox, fault):
     assert sandbox.open_connections == 0
 
 
-def test_a_status_is_more_important_than_an_error_of_its_body(read, sandbox):
-    sandbox.fail(Fault(status=401, cut="body"))
-    with pytest.raises(Unauthorized) as caught:
-        read(sandbox)
+BROKEN = yaml.safe_load("""
+- {cut: body}
+- {cut: body, end: reset}
+- {cut: body, end: hang}
+- {headers: {Content-Encoding: br}}
+- {headers: {Content-Encoding: gzip}}
+""")
+
+
+@pytest.mark.parametrize("status", [302, 401, 403, 404])
+@pytest.mark.parametrize("fault", BROKEN)
+def test_a_status_is_more_important_than_an_error_of_its_body(read, sandbox, status, fault):
+    sandbox.fail(Fault(status=status, location="/elsewhere", **fault))
+    with pytest.raises(StatusError) as caught:
+        read(sandbox, retries=3, timeout=0.3)
+    assert caught.value.status == status
+    assert not caught.value.is_temporary
     assert "The response is" not in caught.value.message
+    assert f": HTTP {status}, " in read.trace[0]
+    assert read.client.last_response.status == status
+    assert read.client.last_response.headers["Location"] == "/elsewhere"
+    assert len(sandbox.requests) == 1
 
 
 def test_a_response_without_a_content_type_is_named(read, sandbox):
@@ -170,7 +186,6 @@ def test_the_token_is_not_logged(read, sandbox, caplog):
 QUOTED = yaml.safe_load("""
 - {status: 302, location: 'http://127.0.0.1/?t=Tok3n'}
 - {content_type: text/Tok3n, body: 'no'}
-- {has_more: true, link: '<//other.invalid/Tok3n>; rel="next"'}
 - {headers: {Content-Encoding: Tok3n}}
 """)
 
@@ -180,7 +195,7 @@ def test_each_quotation_of_a_response_hides_the_token(read, sandbox, fault):
     sandbox.token = "Tok3n"  # so short that it is hidden in quotations only
     sandbox.fail(Fault(**fault))
     with pytest.raises(CloudError, match=r"\*{8}") as caught:
-        read(sandbox, pagination="link")
+        read(sandbox)
     assert "Tok3n" not in caught.value.message
 
 
@@ -242,7 +257,7 @@ def test_a_request_is_a_line_of_the_trace(read, sandbox, clock, fault, outcome):
 
 
 def test_the_progress_of_a_long_listing_is_reported_every_ten_seconds(read, clock):
-    with Sandbox(servers=9, pagination="cursor", page_size=2) as sandbox:
+    with Sandbox(servers=9, pagination="last_id", page_size=2) as sandbox:
         clock.delay(sandbox, 6)
-        read(sandbox, pagination="cursor")
+        read(sandbox, pagination="last_id")
     assert read.progress == ["page 3, 4 servers so far", "page 5, 8 servers so far"]

@@ -30,11 +30,11 @@ def test_an_error_counts_several_attempts():
 @pytest.fixture
 def kinds():
     """Return each class of the exception tree."""
-    return [kind for kind in vars(_errors).values() if hasattr(kind, "api_down")]
+    return [kind for kind in vars(_errors).values() if hasattr(kind, "is_temporary")]
 
 
 def test_these_errors_mean_that_the_api_is_down(kinds):
-    names = [kind.__name__ for kind in kinds if kind.api_down]
+    names = [kind.__name__ for kind in kinds if kind.is_temporary]
     assert names == ["Unreachable", "TimedOut", "RateLimited", "ServerFailed"]
 
 

@@ -59,7 +59,7 @@ def test_each_option_reaches_the_connection():
     written = {
         "timeout": 0.5,
         "retries": 0,
-        "pagination": "cursor",
+        "pagination": "last_id",
         "pagination_parameter": "page_after",
         "allow_partial": True,
     }
@@ -241,6 +241,13 @@ def test_written_paths_are_relative_to_the_given_folder(folder):
     assert connection.verify == f"{folder}/ca.pem"
 
 
+def test_a_path_can_contain_variables_and_the_home(folder, monkeypatch):
+    monkeypatch.setenv("HOME", str(folder.parent))
+    monkeypatch.setenv("NAME", folder.name)
+    connection = connect({"api_token_file": "~/$NAME/token"}, "/nowhere")
+    assert connection.token_path == f"{folder}/token"
+
+
 def test_paths_of_the_environment_are_relative_to_the_working_directory(folder, monkeypatch):
     monkeypatch.chdir(folder)
     monkeypatch.setenv(FILE_VARIABLE, "token")
@@ -278,6 +285,8 @@ UNUSABLE = yaml.safe_load("""
 - [timeout, 0, 'timeout: must be a number of seconds greater than 0, but is 0.0.']
 - [timeout, inf, 'timeout: must be a number of seconds greater than 0, but is inf.']
 - [retries, -1, 'retries: must be 0 or more, but is -1.']
+- [pagination, link, 'pagination: must be one of none, last_id, but is link.']
+- [pagination, cursor, 'pagination: must be one of none, last_id, but is cursor.']
 - [pagination_parameter, '', 'pagination_parameter: must not be empty.']
 """)
 

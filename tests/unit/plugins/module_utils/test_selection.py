@@ -8,7 +8,6 @@ import yaml
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
 from ansible_collections.server_management.cloud.plugins.module_utils._selection import (
     explain,
-    explain_case,
     explain_unknown,
     select,
 )
@@ -67,26 +66,10 @@ def test_options_that_keep_a_server_and_an_empty_account_are_not_explained():
 
 def test_values_are_quoted_and_on_one_line_and_the_most_frequent_five_are_named():
     account = ACCOUNT.copy()
-    for region in ("b\nc, d", "c", "d"):
+    for region in ("b\nc, d", "c", "d", "eu "):
         account.append(Server(region, {"region": region}))
     (message,) = explain(account, {"regions": ["eu west; us"]})
     assert message == (
-        'regions: no server has "eu west; us"; the account has eu (2), ap (1), "b c, d" (1), '
+        'regions: no server has "eu west; us"; the account has eu (3), ap (1), "b c, d" (1), '
         "c (1), d (1) and 1 more."
     )
-
-
-CASES = yaml.safe_load("""
-- - [STOPPED, 'Running ', stopping]
-  - ['statuses: no server has Running, STOPPED; the account has running (2), stopped (1).']
-# A server may have it later.
-- [[stopping], []]
-# The spelling of the account is there, too.
-- [['running ', Running], []]
-""")
-
-
-@pytest.mark.parametrize(("statuses", "messages"), CASES)
-def test_statuses_that_the_account_has_in_another_case_are_explained(statuses, messages):
-    explained = explain_case(ACCOUNT, statuses)
-    assert explained == messages

@@ -12,7 +12,6 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
     TokenFileUnusable,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._token import (
-    expanded,
     token_in_file,
     token_in_text,
 )
@@ -97,9 +96,3 @@ def test_a_token_that_is_set_as_a_path_is_not_shown(token, tmp_path):
         token_in_file("api_token_file", token, os.path.join(tmp_path, token))
     problem = "api_token_file: no such file or directory."
     assert str(caught.value) == f"{problem} The value is not shown, because it may be a token."
-
-
-def test_a_path_can_contain_variables_and_the_home(monkeypatch):
-    monkeypatch.setenv("NAME", "token")
-    monkeypatch.setenv("HOME", "/home/me")
-    assert expanded("~/$NAME") == "/home/me/token"

@@ -26,7 +26,6 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible i
     is_identifier,
     is_ignored,
     mark,
-    setting,
     tagger,
     trust,
     trust_plain,
@@ -34,11 +33,6 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible i
 )
 from support.expressions import is_trusted
 from support.meanings import json_values, texts_in
-
-
-def test_a_setting_that_this_version_does_not_have_is_null():
-    assert setting("NO_SUCH_SETTING") is None
-    assert setting("DEFAULT_TIMEOUT") == 10
 
 
 def test_an_expression_is_compiled_once_from_2_19_on():

@@ -9,6 +9,7 @@ import time
 from unittest.mock import Mock
 
 import pytest
+from ansible.errors import AnsibleError
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     MalformedResponse,
@@ -87,7 +88,7 @@ def test_the_key_of_an_account_reveals_nothing():
     [
         {"base_url": "https://h2/api/v1"},
         {"api_token": "other"},
-        {"pagination": "cursor"},
+        {"pagination": "last_id"},
         {"pagination_parameter": "p"},
         {"allow_partial": True},
         {"verify": False},
@@ -109,10 +110,10 @@ def test_a_listing_that_was_kept_is_found():
     Account(cache).store(FETCHED)
     stored = json.loads(json.dumps(cache))  # as jsonfile does
     found = Account(stored).listing(fetch, use_cache=True)
-    assert found == Listing(SERVERS, "of https://h from the cache, 0 s old")
+    assert found == Listing(SERVERS, "of https://h from the cache, 0 s old", age=0)
 
 
-@pytest.mark.parametrize("change", [{"is_partial": True}, {"age": 9.0}], ids=str)
+@pytest.mark.parametrize("change", [{"is_partial": True}, {"age": 0.0}, {"age": 9.0}], ids=str)
 def test_only_a_complete_listing_that_was_fetched_is_kept(change):
     cache = Cache()
     Account(cache).store(FETCHED._replace(**change))
@@ -122,8 +123,8 @@ def test_only_a_complete_listing_that_was_fetched_is_kept(change):
 @pytest.mark.parametrize(("fresh", "age"), [(0, 90), (91, 90), (91, 0)])
 def test_an_entry_is_used_while_it_is_fresh(fresh, age):
     account = Account({KEY: entry(age)}, fresh)
-    obtained = f"of https://h from the cache, {age} s old"
-    assert account.listing(fetch, use_cache=True) == Listing(SERVERS, obtained, age=age)
+    how_read = f"of https://h from the cache, {age} s old"
+    assert account.listing(fetch, use_cache=True) == Listing(SERVERS, how_read, age=age)
     assert account.lines == []
 
 
@@ -196,6 +197,21 @@ def test_a_damaged_entry_is_named_and_not_used(damaged, reason):
     assert account.listing(fetch, use_cache=True) is FETCHED
     (warning,) = account.warnings
     assert warning.startswith(f"The cache entry is damaged and not used: {reason}")
+
+
+# Exceptions of a cache plugin, and of Ansible's decoder for its entries.
+UNREADABLE = [AnsibleError, AttributeError, IndexError, KeyError, RecursionError, TypeError]
+
+
+@pytest.mark.parametrize("error", UNREADABLE)
+def test_an_entry_that_cannot_be_decoded_is_replaced(error, monkeypatch):
+    cache = Cache()
+    monkeypatch.setattr(cache, "get", fails(error("too deep")))
+    account = Account(cache)
+    account.store(account.listing(fetch, use_cache=True))
+    (warning,) = account.warnings
+    assert warning.startswith("The cache entry is damaged")
+    assert KEY in cache
 
 
 def test_a_cache_that_cannot_be_read_is_named_once_and_not_used_again():

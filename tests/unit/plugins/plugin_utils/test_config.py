@@ -14,7 +14,11 @@ from ansible.plugins.loader import inventory_loader
 from ansible.template import Templar
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
-from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
+from ansible_collections.server_management.cloud.plugins.module_utils._options import (
+    RULES,
+    Connection,
+    unknown_names,
+)
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import load_config
 from ansible_collections.server_management.cloud.plugins.plugin_utils._config import (
     accepts_file,
@@ -27,6 +31,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._config im
 
 PLUGIN = "server_management.cloud.servers"
 DEFINITIONS = inventory_loader.get(PLUGIN).option_definitions
+DEFAULTS = {option: definition.get("default") for option, definition in DEFINITIONS.items()}
 
 
 @pytest.mark.parametrize(
@@ -50,13 +55,9 @@ UNKNOWN = yaml.safe_load(r"""
 - [['api_tokn:sekret'], 'api_tokn (did you mean api_token?)']
 - [[regoins, status], 'regoins (did you mean regions?), status (did you mean statuses?)']
 - [[url, token], 'url (here: base_url), token (here: api_token)']
-- [[locations, types], 'locations (here: regions), types (here: plans)']
-- [[conditional_groups, label_selector], 'conditional_groups (here: groups), label_sel']
-# The names of options of proxmox and ini that are near to options with another meaning.
-- [[facts_prefix, token_id], 'facts_prefix (here: hostvars_prefix), token_id: there']
-- [[token_secret, zones], 'token_secret (here: api_token), zones (here: regions)']
-- [[query_filters, inventory_hostname], 'query_filters (here: filters), inventory_host']
-- [[exclude_host_filters, var_prefix], 'exclude_host_filters (here: filters), var_pref']
+- - [hostname, projects]
+  - 'hostname (here: hostnames or base_url), projects (the API has no such data, so this file has
+     all servers)'
 """)
 
 
@@ -70,13 +71,63 @@ def test_all_unknown_keys_are_named_with_the_options_that_they_may_mean(keys, na
     assert message.endswith(f": there is no such option. {ALL_OPTIONS}")
 
 
+# Options of other plugins. The last rows have no counterpart, or select servers by what the API
+# does not have.
+OTHERS = yaml.safe_load("""
+api_token: access_token api_key auth_token oauth_token private_token token token_secret
+base_url: api_endpoint api_host api_url endpoint_url host server_url uri url
+ca_path: ca_cert cacert_path ssl_ca_cert tls_ca_cert
+compose: hostvar_expressions variables
+filters: api_filters default_host_filters device_query_filters exclude_filters exclude_host_filters
+  filter_expressions host_filter host_filters hostfilter include_filters include_host_filters
+  label_selector label_selectors name_patterns query_filters server_filters simple_filters
+  vm_query_filters
+groups: conditional_groups
+hostnames: hostname_field inventory_hostname ovirt_hostname_preference
+hostvars_prefix: facts_prefix var_prefix variable_prefix vars_prefix
+plans: types
+regions: aws_region filter_by_zone locations zones
+statuses: include_stopped running_only running_required state vm_status_filter
+timeout: api_timeout connection_timeout request_timeout
+validate_certs: api_verify_ssl_cert tls_verify verify_ssl
+'': access_key assume_role_arn attributes auth_kind auth_source cert_validation_mode connect_with
+  fail_on_template_errors fetch_all group_prefix group_vars hostvars_suffix include_clusters
+  include_metadata instance_type ip_style max_timeout name_suffix password plain_host_names plurals
+  profile proxy_host regions_exclude retrieve_image_info scopes secret server service_account_file
+  session_token site_data strict_permissions subscription_id tenant token_id use_names user username
+  want_facts with_tags zone
+the API has no such data: folders images include_arc_resource_groups include_hcivm_resource_groups
+  include_vm_resource_groups include_vmss_resource_groups namespaces network only_clouds project
+  projects resources search_paths tags
+""")
+
+
+@pytest.mark.parametrize(("meant", "names"), OTHERS.items())
+def test_an_option_of_another_plugin_has_its_counterpart_or_none(meant, names):
+    for name in names.split():
+        hint = ""
+        if meant in DEFINITIONS:
+            hint = f" (here: {meant})"
+        elif meant:
+            hint = f" ({meant}, so this file has all servers)"
+        assert unknown_names([name], DEFINITIONS) == [name + hint]
+
+
+def test_an_event_source_selects_no_servers():
+    assert unknown_names(["types", "tags", "api_key"], RULES) == [
+        "types",
+        "tags",
+        "api_key (here: api_token)",
+    ]
+
+
 def test_unknown_keys_of_keyed_groups_are_in_the_same_error():
     entries = [{"key": "x", "seperator": "", "token": ""}, {"prefx": "x"}, "x"]
-    content = {"plugin": PLUGIN, "tags": 5, "keyed_groups": entries}
+    content = {"plugin": PLUGIN, "sudo": 5, "keyed_groups": entries}
     with pytest.raises(OptionError) as caught:
         read_options(content, DEFINITIONS, None, {})
     assert caught.value.problem == (
-        "tags, seperator of keyed_groups (did you mean separator?), token of keyed_groups, "
+        "sudo, seperator of keyed_groups (did you mean separator?), token of keyed_groups, "
         "prefx of keyed_groups (did you mean prefix?): there is no such option."
     )
 
@@ -217,40 +268,42 @@ INVALID = yaml.safe_load("""
 - [min_hosts, many, 'must be a whole number, but is many.']
 - [group_by, [region, size], 'must be one of region, plan, status, but is size.']
 - [group_by, 5, must be a list.]
-- [statuses, [5], &not_texts must be a list of text values. Put each value in quotes.]
-- [hostnames, [null], *not_texts]
+- [statuses, [5], must be a list of text values. Put each value in quotes.]
 - - hostnames
   - [{name: x, prefix: y}]
-  - each entry must be an expression. Write entries such as `- server_management_name ~
-     '.example.com'`.
+  - &hostname each entry must be an expression. Write entries such as `- vm_id ~ '.example.com'`.
+- [hostnames, [null], *hostname]
 - - filters
-  - x
-  - "must be a list. Write entries such as `- exclude: server_management_status != 'running'`, or
-     use statuses, regions and plans."
+  - "a == 'b' or\n c"
+  - "must be a list. Write each condition that servers must meet as `- exclude: not (a == 'b' or
+     c)`."
 - - filters
   - {status: running}
-  - "must be a list. Write entries such as `- exclude: server_management_status != 'running'`, or
-     use statuses, regions and plans."
-- [compose, x, must be a mapping.]
+  - "must be a list. Write entries such as `- exclude: vm_status != 'running'`, or use statuses,
+     regions and plans."
+- [keyed_groups, x, 'must be a list. Write entries such as `- {key: vm_region, prefix: zone}`.']
+- [compose, x, "must be a mapping. Write entries such as `rack: vm_region ~ '-1'`."]
+- [groups, [web], "must be a mapping. Write entries such as `small: vm_plan == 'small'`."]
 """)
 
 
 @pytest.mark.parametrize(("option", "value", "problem"), INVALID)
 def test_an_invalid_value_names_its_option(option, value, problem):
     with pytest.raises(OptionError) as caught:
-        convert_options({option: value}, DEFINITIONS)
+        convert_options({option: value, "hostvars_prefix": "vm_"}, DEFINITIONS)
     assert str(caught.value) == f"{option}: {problem}"
 
 
 USABLE = yaml.safe_load("""
-{hostvars_prefix: '', group: x, min_servers: 0, min_hosts: 0, stale_cache_timeout: 0,
- statuses: [' running '], filters: [include: true, exclude: x],
- compose: {ansible_host: 5, class: x}}
+{hostvars_prefix: vm_, group: x, statuses: [' running '], filters: [include: true, exclude: x],
+ compose: {ansible_host: 5, class: x}, keyed_groups: [{key: x, parent_group: y}]}
 """)
+USABLE = {**DEFAULTS, **USABLE}
 
 
-def test_usable_options_are_accepted():
-    check_options(USABLE.get, [])
+@pytest.mark.parametrize("prefix", ["", "vm_"])
+def test_usable_options_are_accepted(prefix):
+    check_options({**USABLE, "hostvars_prefix": prefix}.get, [])
 
 
 UNUSABLE = yaml.safe_load("""
@@ -276,27 +329,35 @@ UNUSABLE = yaml.safe_load("""
 - - filters
   - [null]
   - &entry "each entry must have one key, include or exclude. Write entries such as `- exclude:
-     server_management_status != 'running'`, or use statuses, regions and plans."
+     vm_status != 'running'`, or use statuses, regions and plans."
 - [filters, [{inclde: x}], *entry]
 - [filters, [{exclude: x, include: x}], *entry]
+- - filters
+  - [{exclude: x}, "a == 'b'", c]
+  - "each entry must have one key, include or exclude. Write each condition that servers must meet
+     as `- exclude: not (a == 'b')`."
 - [filters, [{exclude: ' '}], 'exclude: must be a condition that is not empty.']
 - - filters
   - [{exclude: [x]}]
-  - 'exclude: must be an expression, not a list. Write a condition such as
-     "server_management_status == ''running''".'
+  - "exclude: must be an expression, not a list. Write one condition; join several with `and`
+     or `or`."
 - - filters
   - [{exclude: x}, {include: y}]
   - "an include that no exclude follows has no effect, because servers that match no condition are
-     kept. To leave out all other servers, end the list with `exclude: true`."
+     kept. To leave out all other servers, end the list with `exclude: true`. If all conditions must
+     hold, write each as `- exclude: not (…)` instead."
 - [compose, {5: x}, 5 can't be the name of a variable.]
 - - compose
   - {net: {zone: x}}
-  - 'net: must be an expression, not a mapping. Write "{''zone'': server_management_region}".'
-- [compose, {a: [x]}, 'a: must be an expression, not a list. Write "[server_management_region]".']
+  - 'net: must be an expression, not a mapping. Write "{''zone'': vm_region}".'
+- [compose, {a: [x]}, 'a: must be an expression, not a list. Write "[vm_region]".']
 - - groups
   - {a: [x]}
-  - 'a: must be an expression, not a list. Write a condition such as "server_management_status ==
-     ''running''".'
+  - 'a: must be an expression, not a list. Write one condition; join several with `and` or `or`.'
+- - groups
+  - {a: {children: [b]}}
+  - 'a: must be an expression, not a mapping. Use parent_group of keyed_groups, or repeat the
+     condition for each group.'
 - - compose
   - {b: null, a: ' ', c: x}
   - "a, b: must not be empty. Leave out entries without an expression."

@@ -105,19 +105,6 @@ def test_a_host_name_has_the_id_while_servers_share_the_name(before, now, expect
     assert changes(before, now) == expected
 
 
-@pytest.mark.parametrize(
-    ("name", "host"),
-    [
-        ("all", "all_srv_1"),
-        ("ungrouped", "ungrouped_srv_1"),
-        ("server_management", "server_management_srv_1"),
-        ("plan_x", "srv_1"),  # plan_x_srv_1 could be a group, too
-    ],
-)
-def test_a_host_does_not_have_the_name_of_a_group(name, host):
-    assert changes([], [{"id": "srv_1", "name": name}]) == [f"appeared {host}"]
-
-
 def test_a_changed_host_name_is_in_the_record_before():
     now = {**A, "name": "new"}
     before = {**A, "inventory_hostname": "a"}

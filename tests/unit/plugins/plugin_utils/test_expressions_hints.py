@@ -19,65 +19,79 @@ FIELDS = (
     "the fields of servers are backup, created_at, id, ipv4, name, plan, region, status, each with "
     "server_management_ before it"
 )
+OTHERS = "variables of another source are known if it is read before this file"
 # Each hint, and options whose only failure has it.
 HINTS = yaml.safe_load(r"""
-# Another prefix, or another spelling.
-did you mean server_management_region?:
-  - compose: {a: region ~ '.x'}
-  - compose: {a: server_region}
-  - compose: {a: server_management_regoin}
-  - compose: {a: regions}
-  - compose: {region: region}
-did you mean server_management_created_at?: [compose: {a: server_management_created}]
-did you mean server_management_status?: [groups: {a: status == 'running'}]
-did you mean server_management_plan?: [keyed_groups: [key: plan]]
-did you mean server_management_ipv4?: [compose: {ansible_host: ipv4}]
-did you mean server_management_name?:
-  - hostnames: [name]
-  - compose: {ansible_user: name}
-  - compose: {a: 'name[0:3]'}
 # Another variable.
 "entries of compose don't see each other: write the expression of port here":
   - compose: {port: 8000 + 22, a: port}
-  - compose: {port: 8000 + 22, a: port ~ rack}
+  - compose: {port: 8000 + 22, ansible_host: port}
 'it is an extra variable: set use_extra_vars: true':
-  - compose: {a: login}
   - compose: {ansible_user: login}
   - groups: {a: login == 'bob'}
 'only some hosts have this variable: add the filter default':
   - compose: {a: rack ~ ''}
-  - compose: {a: server_management_backup}
+  - compose: {ansible_host: rack}
   - groups: {a: server_management_backup == 'daily'}
   - keyed_groups: [key: rack]
+  # Nearer to a field, but it exists.
+  - compose: {a: regions}
 # An address.
-"ansible_host is the API's ipv4 already: leave it out":
+"the address is the API's ipv4 already: leave it out":
   - compose: {ansible_host: public_ip_address}
+  - compose: {ansible_ssh_host: name}
+  - compose: {ansible_host: server_name}
   - compose: {ansible_host: private_ip | default(public_ip)}
   - compose: {ansible_host: 'ipv4[0]'}
+  - compose: {ansible_host: ipv4.address}
+  - compose: {ansible_host: server_management_ipv4 | no_filter}
+  - compose: {ansible_host: server_management_ipv4 |}
+did you mean server_management_ipv4?:
+  - compose: {ansible_host: ipv4}
+  - compose: {ansible_ssh_host: server_ipv4}
+# A field with another prefix, or another spelling.
+did you mean server_management_region?:
+  - compose: {a: region ~ '.x'}
+  - compose: {a: server_management_regoin}
+  - compose: {a: region.upper()}
+  - compose: {region: region}
+did you mean server_management_created_at?: [compose: {a: server_management_created}]
+did you mean server_management_status?: [groups: {a: status == 'running'}]
+did you mean server_management_plan?: [keyed_groups: [key: plan]]
+did you mean server_management_name?:
+  - hostnames: [name]
+  - compose: {ansible_user: name}
+  - compose: {a: 'name[0:3]'}
+server_management_region is text, and not a list or a mapping:
+  - compose: {a: region.slug}
+  - compose: {a: "server_management_region['slug'] | upper"}
+  - compose: {a: 'server_management_name ~ server_management_region.slug'}
+  - keyed_groups: [key: 'region[-1]']
+server_management_plan is text, and not a list or a mapping:
+  - compose: {a: plans | map('upper') | list}
+  - compose: {a: plan.get('slug')}
 # Names of hosts.
 "the API has no tags; the server's name is the default: leave hostnames out":
   - hostnames: ['tag:Name']
+  - hostnames: [labels.name]
 it has no effect; for the names of hosts, use hostnames:
   - compose: {inventory_hostname: server_management_id}
 """)
 HINTS[FIELDS] = yaml.safe_load("""
+- hostnames: [instance_id]
+- hostnames: [rack]
+""")
+HINTS[f"{FIELDS}; {OTHERS}"] = yaml.safe_load("""
 - compose: {ansible_port: ssh_port}
 - compose: {ansible_password: sekret}
 - compose: {ansible_user: server_management_admin}
 - compose: {a: admin}
-- keyed_groups: [key: admin]
-- hostnames: [instance_id]
-- hostnames: [rack]
-# Lists of other plugins: an item of the text here would be one character.
-- compose: {a: 'ipv4[0]'}
-- compose: {a: ipv4.0}
-- compose: {a: ipv4 | first}
-- compose: {a: plans | map('upper') | list}
-- keyed_groups: [key: 'regions[-1]']
+- keyed_groups: [key: admin | basename]
+# Not documented, so that it may be a list.
+- compose: {a: backup.time}
 """)
-HINTS[f"the API has no tags; {FIELDS}"] = yaml.safe_load("""
+HINTS[f"the API has no tags: use the name; {FIELDS}; {OTHERS}"] = yaml.safe_load("""
 - compose: {ansible_user: "tags['ssh_user']"}
-- compose: {ansible_user: labels.user}
 - keyed_groups: [key: server_management_tags]
 - keyed_groups: [key: instance_tags]
 """)
@@ -100,8 +114,8 @@ HINTS[no_braces("server_management_name")] = yaml.safe_load("""
 HINTS[no_braces("admin | default('y')")] = [
     {"compose": {"ansible_user": "{{ admin | default('y') }}"}}
 ]
-HINTS[no_braces("ansible_host")] = [{"compose": {"a": "{{ ansible_host }}-{{ x }}"}}]
-# Constant text.
+HINTS[no_braces("ansible_host")] = [{"compose": {"ansible_host": "{{ ansible_host }}-{{ x }}"}}]
+# Constant text; a word can be a name, too.
 TEXTS = yaml.safe_load("""
 ansible_user: [ec2-user, admin]
 ansible_connection: [ssh]
@@ -111,22 +125,40 @@ ansible_ssh_common_args: [-o ProxyJump=bastion, '-o ProxyCommand="ssh -W %h:%p b
 ansible_become_user: [root]
 ansible_network_os: [ios]
 """)
-for name, texts in TEXTS.items():
+for variable, texts in TEXTS.items():
     for text in texts:
         quoted = '''"'{}'"'''.format(text.replace('"', '\\"'))
-        hint = f"if text is meant, write {quoted}, with quotes inside the quotes; "
-        HINTS[f"{hint}group_vars are not known here"] = [{"compose": {name: text}}]
+        hint = f"if text is meant, write {quoted}, with quotes inside the quotes"
+        if text[0].isalpha():
+            hint = f"{FIELDS}; {hint}"
+        HINTS.setdefault(hint, []).append({"compose": {variable: text}})
 if HAS_EXPRESSIONS:
-    HINTS["compare it, for example with ==, or use the test: is search('…')"] = [
-        {"groups": {"a": "inventory_hostname | regex_search('h')"}},
-        {"groups": {"a": "server_management_region"}},
+    HINTS |= yaml.safe_load("""
+    use the test `is search('…')` instead of the filter regex_search:
+      - groups: {a: "inventory_hostname | regex_search('h')"}
+      - groups: {a: "inventory_hostname | regex_search('x')"}
+    "compare it with a text: == '…'": [groups: {a: server_management_region}]
+    "compare it with a number, without quotes: > 0":
+      - groups: {a: server_management_region | length}
+      - groups: {a: "('1.5' | float)"}
+    "ask for its length: (…) | length > 0":
+      - groups: {a: "server_management_name.split('-')"}
+      - groups: {a: "[inventory_hostname | regex_search('h')]"}
+      - groups: {a: "{'a': 1}"}
+    """)
+else:
+    HINTS["before ansible-core 2.19, lookups are not possible here: use group_vars"] = [
+        {"compose": {"a": "{{ lookup('env', 'HOME') }}"}},
+        {"keyed_groups": [{"key": "query('env', 'HOME')"}]},
     ]
+    HINTS[no_braces("lookup('env', 'x')")] = [{"groups": {"a": "{{ lookup('env', 'x') }}"}}]
 
 
 def warning_about(options):
     """Return the only warning of these options for two hosts.
 
-    Only one of them has the field backup, and the variables rack and jump_opts of another source.
+    Only one of them has the field backup, and the variables rack, regions and jump_opts of another
+    source.
     """
     expressions = expressions_with({"login": "bob"}, **options)
     inventory = InventoryData()
@@ -139,6 +171,7 @@ def warning_about(options):
         hosts.append(host)
     inventory.add_host("h0")
     inventory.set_variable("h0", "rack", "r1")
+    inventory.set_variable("h0", "regions", "r1")
     inventory.set_variable("h0", "jump_opts", trust("-o {{ jump }} {{ region }}"))
     expressions.compose_all(hosts, inventory)
     warnings = []
@@ -167,16 +200,22 @@ datacenter stage
 
 @pytest.mark.parametrize("name", OF_OTHERS.split())
 def test_a_variable_of_another_plugin_is_not_mistaken_for_a_field(name):
-    assert warning_about({"keyed_groups": [{"key": name}]}).endswith(f" ({FIELDS})")
+    assert warning_about({"keyed_groups": [{"key": name}]}).endswith(f" ({FIELDS}; {OTHERS})")
+
+
+# Before ansible-core 2.19, the reason does not say which name is undefined.
+UNNAMED = [{"a": "server_management_name.replace(nope | basename, '')"}]
 
 
 @pytest.mark.parametrize(
     "compose",
     [
+        *([] if HAS_EXPRESSIONS else UNNAMED),
         # The template in the variable of the other source fails.
         {"ansible_ssh_common_args": "jump_opts"},
         {"a": "jump_opts ~ ''"},
         {"a": "server_management_name.nope()"},
+        {"ansible_host": "jump_opts ~ ''"},
         {"a": "server_management_name |"},
         {"ansible_user": "'admin"},
     ],
@@ -201,6 +240,11 @@ def test_another_prefix_of_the_file_is_the_one_that_is_meant(name):
 def test_the_prefix_decides_what_can_be_constant_text(prefix, user, is_text):
     warning = warning_with_prefix(prefix, compose={"ansible_user": user})
     assert ("if text is meant, write " in warning) is is_text
+
+
+def test_without_a_prefix_the_name_is_a_field_that_needs_one():
+    warning = warning_with_prefix("", groups={"a": "name == 'x'"})
+    assert "the fields of servers are region, and name with a hostvars_prefix; " in warning
 
 
 def warning_with_prefix(prefix, **options):

@@ -2,15 +2,18 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
+import re
+
 import pytest
 import yaml
+from ansible.inventory.data import InventoryData
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
 from ansible_collections.server_management.cloud.plugins.plugin_utils._groups import (
-    ReservedNames,
     group_hosts,
     leave_out_groups,
+    reserved_names,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
 from ansible_collections.server_management.cloud.plugins.plugin_utils._names import (
@@ -36,18 +39,20 @@ def test_a_missing_or_empty_field_makes_no_group(fields):
     assert host.groups == ["my_servers"]
 
 
-def names_with(text):
+def names_with(text, warn=print):
     """Return the reserved names of an inventory file with these options, as YAML."""
+    inventory = InventoryData()
+    inventory.add_group("static")
+    inventory.add_host("web")
     options = {"group": "my servers", **yaml.safe_load(text)}
-    return ReservedNames(options.get, ["static"])
+    return reserved_names(options.get, inventory, warn)
 
 
-def details_of(options, name):
-    """Return why the host of a server does not have this name, or nothing if it has."""
-    names = names_with(options)
-    rules = NameRules(names.groups, names.prefixes)
-    naming = assign_names([(Server("i-1", {}), [name])], rules)
-    return "".join(renamed.reason.details for renamed in naming.renamed)
+def reason_for(options, name):
+    """Return why the host of a server does not have this name, or None if it has."""
+    rules = NameRules(*names_with(options))
+    naming = assign_names([Server("i-1", {"name": name})], rules, {})
+    return next((renamed.reason for renamed in naming.renamed), None)
 
 
 RESERVED = yaml.safe_load("""
@@ -69,7 +74,7 @@ RESERVED = yaml.safe_load("""
   - Groups of keyed_groups start with web.
 - - "keyed_groups: [{key: x, separator: '', default_value: web}]"
   - web
-  - "web is a group of keyed_groups: give it a prefix."
+  - web is a group of keyed_groups.
 - - "keyed_groups: [{key: x, prefix: p, parent_group: up}]"
   - up
   - up is a group of the option keyed_groups.
@@ -78,7 +83,27 @@ RESERVED = yaml.safe_load("""
 
 @pytest.mark.parametrize(("options", "name", "details"), RESERVED)
 def test_the_name_of_a_possible_group_is_reserved(options, name, details):
-    assert details_of(options, name) == details
+    assert reason_for(options, name).details == details
+
+
+WAYS_OUT = yaml.safe_load("""
+- ['{}', all, hostnames]
+- ['{}', status_running, hostnames]
+- ['{}', static, hostnames rename]
+- ['{}', my_servers, hostnames rename]
+- ['groups: {db: x}', db, hostnames rename]
+- ['keyed_groups: [{key: x, prefix: p, parent_group: up}]', up, hostnames rename parent_group]
+- ['keyed_groups: [{key: x, prefix: p}]', p_x, hostnames prefix parent_group renames]
+- - "keyed_groups: [{key: x, separator: '', default_value: web}]"
+  - web
+  - hostnames prefix parent_group renames
+""")
+
+
+@pytest.mark.parametrize(("options", "name", "words"), WAYS_OUT)
+def test_each_way_out_is_named(options, name, words):
+    advice = reason_for(options, name).advice
+    assert re.findall("hostnames|prefix|parent_group|renames?", advice) == words.split()
 
 
 FREE = yaml.safe_load("""
@@ -101,14 +126,7 @@ FREE = yaml.safe_load("""
 
 @pytest.mark.parametrize(("options", "name"), FREE)
 def test_another_name_is_free(options, name):
-    assert details_of(options, name) == ""
-
-
-def test_groups_that_expressions_have_made_are_reserved():
-    names = names_with("groups: {web: x}")
-    names.add(["web", "nginx"])
-    assert names.groups["web"] == "of the option groups"
-    assert names.groups["nginx"] == "of keyed_groups: give it a prefix"
+    assert reason_for(options, name) is None
 
 
 IMPOSSIBLE = yaml.safe_load("""
@@ -123,20 +141,19 @@ IMPOSSIBLE = yaml.safe_load("""
 
 @pytest.mark.parametrize(("options", "problem"), IMPOSSIBLE)
 def test_a_literal_group_with_a_name_that_it_cannot_have_is_an_error(options, problem):
-    names = names_with(options)
     with pytest.raises(OptionError) as found:
-        names.check_written({"web"}, print)
+        names_with(options)
     assert str(found.value) == f"{problem} Choose another name for the group."
 
 
 def test_a_written_group_name_that_is_changed_causes_a_warning():
-    names = names_with("""
+    warnings = []
+    text = """
         group: web-fleet
         groups: {ok: x, a b: x}
         keyed_groups: [{key: x, parent_group: a.b}]
-    """)
-    warnings = []
-    names.check_written({"web"}, warnings.append)
+    """
+    names_with(text, warnings.append)
     assert warnings == [
         "group: web-fleet becomes the group web_fleet.",
         'groups: "a b" becomes the group a_b.',

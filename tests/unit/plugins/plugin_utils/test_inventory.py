@@ -17,7 +17,6 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible i
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
 from ansible_collections.server_management.cloud.plugins.plugin_utils._inventory import (
     ExistingHosts,
-    add_groups,
     add_hosts,
 )
 from support.expressions import is_trusted
@@ -35,16 +34,24 @@ def new_host(name="web-1", server_id="srv_1", created_at=CREATED):
     return Host(Server(server_id, fields), {}, ["zone"], name, address="203.0.113.1")
 
 
+def add(inventory, *hosts):
+    return add_hosts(inventory, hosts, [], "https://a")
+
+
+def obstacle_for(host, inventory, root_url="https://a"):
+    """Return why the server of a host can't be the host web-1, or None if it can."""
+    addresses = {host.server.id: host.address}
+    return ExistingHosts(inventory.hosts, root_url, addresses).obstacle("web-1", host.server)
+
+
 def test_hosts_are_in_the_order_in_which_they_are_added_in_all_too():
     inventory = InventoryData()
-    existing = ExistingHosts(inventory, "https://a", [], [])
     # Two files; one server is in both.
     first = [new_host("d"), new_host("b"), new_host("c")]
     second = [new_host("a"), new_host("c"), new_host("e")]
     first[1].groups.append("other")
     for hosts in (first, second):
-        add_groups(inventory, hosts, "fleet", [])
-        add_hosts(inventory, hosts, existing)
+        add(inventory, *hosts)
         inventory.reconcile_inventory()
     order = "[d, b, c, a, e]"
     assert str(inventory.groups["all"].get_hosts()) == order
@@ -59,8 +66,7 @@ def test_a_group_with_the_name_of_a_host_stays_as_it_is():
     inventory.add_host("static", "web")
     host = new_host("web")
     host.variables.update({"text": "x", "template": mark("{{ 1 }}")})
-    add_groups(inventory, [host], "fleet", [])
-    add_hosts(inventory, [host], ExistingHosts(inventory, "https://a", [], []))
+    add(inventory, host)
     variables = inventory.hosts["web"].vars
     assert (variables["text"], variables["template"]) == ("x", "{{ 1 }}")
     assert not is_trusted(variables["template"])
@@ -83,7 +89,7 @@ def test_variables_are_those_that_ansible_would_set():
         expected.add_host(name)
         expected.set_variable(name, "a", trust_plain(marked))
         expected.set_variable(name, "b", trust_plain("x"))
-    add_hosts(inventory, hosts, ExistingHosts(inventory, "https://a", [], []))
+    add(inventory, *hosts)
     for name, host in expected.hosts.items():
         found = inventory.hosts[name].vars
         assert kind_of(found["a"]) == kind_of(host.vars["a"])
@@ -104,28 +110,24 @@ def test_a_host_of_another_file_is_another_server_if_its_identity_differs(
     root_url, server_id, created_at, is_taken
 ):
     inventory = InventoryData()
-    inventory.add_group("zone")
-    add_hosts(inventory, [new_host()], ExistingHosts(inventory, "https://a", [], []))
+    add(inventory, new_host())
     other = new_host("web-1", server_id, created_at)
-    existing = ExistingHosts(inventory, root_url, [other], [])
-    assert bool(existing.obstacle("web-1", other.server)) == is_taken
+    assert bool(obstacle_for(other, inventory, root_url)) == is_taken
 
 
 def test_a_server_that_never_has_a_creation_time_is_the_same_in_another_file():
     inventory = InventoryData()
-    inventory.add_group("zone")
     host = new_host(created_at="")
-    add_hosts(inventory, [host], ExistingHosts(inventory, "https://a", [], []))
-    assert not ExistingHosts(inventory, "https://a", [host], []).obstacle("web-1", host.server)
+    add(inventory, host)
+    assert not obstacle_for(host, inventory)
 
 
 def test_only_hosts_that_were_no_servers_before_are_merged():
     inventory = InventoryData()
-    inventory.add_group("zone")
     inventory.add_host("static")
-    existing = ExistingHosts(inventory, "https://a", [], [])
-    add_hosts(inventory, [new_host()], existing)
-    assert existing.merged(["new", "static", "web-1"]) == ["static"]
+    assert add(inventory, new_host()) == []
+    hosts = [new_host("new"), new_host("static"), new_host()]
+    assert add(inventory, *hosts) == ["static"]
 
 
 @pytest.fixture
@@ -141,11 +143,10 @@ def set_variables(inventory, variables):
         inventory.set_variable("web-1", name, value)
 
 
-def obstacle_in(inventory, address="203.0.113.1", composed=()):
+def obstacle_in(inventory, address="203.0.113.1", usable="203.0.113.1"):
     """Return why a server with this address is not the host web-1, or nothing if it is."""
-    host = Host(Server("srv_1", {"ipv4": address}), {}, address=address)
-    existing = ExistingHosts(inventory, "https://a", [host], composed)
-    reason = existing.obstacle("web-1", host.server)
+    host = Host(Server("srv_1", {"ipv4": address}), {}, address=usable)
+    reason = obstacle_for(host, inventory)
     if not reason:
         return ""
     assert reason.kind == "hosts of other sources have the same name"
@@ -215,6 +216,11 @@ def test_a_host_with_the_address_of_a_server_is_that_server(inventory, variables
     assert obstacle_in(inventory) == ""
 
 
+def test_the_address_can_be_a_private_one(inventory):
+    inventory.set_variable("web-1", "ansible_host", "10.0.0.1")
+    assert obstacle_in(inventory, "10.0.0.1", usable="10.0.0.1") == ""
+
+
 DESCRIBED = yaml.safe_load("""
 - - {ansible_host: 192.0.2.9}
   - "The host web-1 has ansible_host 192.0.2.9, and the server has 203.0.113.1: with the same
@@ -236,7 +242,7 @@ def test_what_is_in_the_way_of_a_server_is_described(inventory, variables, sente
 
 @pytest.mark.parametrize(
     "value",
-    ["", None, 5, "203.0.113.1 ", "{{x}}", "-oProxyCommand=id", *DECRYPTED],
+    ["", None, 5, "203.0.113.1 ", "{{x}}", "{{ '203.0.113.1' }}", "-oProxyCommand=id", *DECRYPTED],
 )
 def test_a_value_that_is_not_a_plain_address_is_neither_equal_nor_shown(inventory, value):
     inventory.set_variable("web-1", "ansible_host", value)
@@ -244,47 +250,10 @@ def test_a_value_that_is_not_a_plain_address_is_neither_equal_nor_shown(inventor
     assert obstacle_in(inventory).startswith(start)
 
 
-PRIVATE = """
-10.0.0.1 172.16.0.1 172.29.0.1 172.31.0.1 192.168.0.1 169.254.0.1 100.64.0.1 100.99.0.1
-100.119.0.1 100.127.0.1
-"""
-
-
-@pytest.mark.parametrize("address", PRIVATE.split())
-def test_a_private_address_does_not_identify_a_server(inventory, address):
-    inventory.set_variable("web-1", "ansible_host", address)
-    end = f"the server has {address}: without ansible_host, they would be one host."
-    assert obstacle_in(inventory, address).endswith(end)
-
-
-OTHERS = "127.0.2.20 11.0.0.1 172.15.0.1 172.32.0.1 100.63.0.1 100.128.0.1 8.210.3.4"
-
-
-@pytest.mark.parametrize("address", OTHERS.split())
-def test_any_other_address_identifies_a_server(inventory, address):
-    inventory.set_variable("web-1", "ansible_host", address)
-    assert obstacle_in(inventory, address, composed=["ansible_user"]) == ""
-
-
-@pytest.mark.parametrize(
-    ("address", "composed", "shown"),
-    [
-        ("", [], "no ipv4"),
-        ("192.0.2.9", ["ansible_host"], "192.0.2.9"),
-        ("192.0.2.9", ["ansible_user", "ansible_ssh_host"], "192.0.2.9"),
-    ],
-)
-def test_no_or_another_address_does_not_identify_a_server(inventory, address, composed, shown):
-    inventory.set_variable("web-1", "ansible_host", address)
-    end = f", and the server has {shown}: without ansible_host, they would be one host."
-    assert obstacle_in(inventory, address, composed).endswith(end)
-
-
-def test_an_address_of_several_servers_identifies_none_of_them(inventory):
-    inventory.set_variable("web-1", "ansible_host", "203.0.113.1")
-    first = new_host()
-    existing = ExistingHosts(inventory, "https://a", [first, new_host("db-1", "srv_2")], [])
-    reason = existing.obstacle("web-1", first.server)
-    end = "the server has 203.0.113.1: without ansible_host, they would be one host."
-    assert reason
-    assert reason.details.endswith(end)
+def test_a_server_without_a_usable_address_is_no_host_that_has_one(inventory):
+    for value in ("", "127.0.0.1", "{{ '' }}", *DECRYPTED):
+        inventory.set_variable("web-1", "ansible_host", value)
+        end = "and the server has 127.0.0.1: without ansible_host, they would be one host."
+        assert obstacle_in(inventory, "127.0.0.1", usable="").endswith(end)
+    end = "and the server has no ipv4: without ansible_host, they would be one host."
+    assert obstacle_in(inventory, "", usable="").endswith(end)

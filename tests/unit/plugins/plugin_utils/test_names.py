@@ -30,10 +30,7 @@ def assign(account, taken=(), groups=GROUPS, **fields):
 
     Other sources have the hosts in ``taken``; of these, "merged" and "plan_b" can be servers.
     """
-    preferences = []
-    for server_id, texts in account.items():
-        server = Server(server_id, fields)
-        preferences.append((server, texts))
+    servers = [Server(server_id, fields) for server_id in account]
 
     def obstacle(name, server):
         if name in taken and name not in MERGED:
@@ -45,7 +42,7 @@ def assign(account, taken=(), groups=GROUPS, **fields):
     rules = NameRules(
         groups, PREFIXES_OF_FIELDS, hosts=taken, obstacle=obstacle, variable_files=extensions
     )
-    return assign_names(preferences, rules)
+    return assign_names(servers, rules, account)
 
 
 def name_of(*preferences, **options):
@@ -205,7 +202,7 @@ def test_the_reason_for_which_a_first_name_is_lost_is_reported(first, name, prob
     preferences = [first, "eu"] if first else [""]
     naming = assign({"srv_1": preferences}, taken=["o_t"], name="web")
     assert naming.names == {"srv_1": name}
-    (message,) = naming.problems()
+    (message,) = naming.explain_renamed()
     start = "1 server does not have its preferred name, because "
     assert message.startswith(f"{start}{problem}")
 
@@ -213,7 +210,7 @@ def test_the_reason_for_which_a_first_name_is_lost_is_reported(first, name, prob
 @pytest.mark.parametrize("preferences", [["", "eu"], []])
 def test_an_empty_first_preference_is_not_reported(preferences):
     naming = assign({"srv_1": preferences})
-    assert list(naming.problems()) == []
+    assert list(naming.explain_renamed()) == []
 
 
 def test_each_problem_names_what_the_first_three_servers_have_become():
@@ -222,7 +219,7 @@ def test_each_problem_names_what_the_first_three_servers_have_become():
          s8: [plan_b]}
     """)
     naming = assign(account, taken="abcd", name="web")
-    assert list(naming.problems()) == [
+    assert list(naming.explain_renamed()) == [
         "1 server does not have its preferred name, because a host name can't have other "
         "characters than letters, digits, ., _ and -: web (s0) is w_b.",
         "2 servers do not have their preferred names, because other servers have the same name: "
@@ -231,7 +228,8 @@ def test_each_problem_names_what_the_first_three_servers_have_become():
         "name: web (s3) is d_s3, web (s4) is c_s4, web (s5) is b_s5 and 1 more. "
         "(d is not s3.) (c is not s4.) (b is not s5.)",
         "2 servers do not have their preferred names, because groups have or could get the same "
-        "name: web (s7) is s7, web (s8) is s8. Groups of group_by start with plan_.",
+        "name: web (s7) is s7, web (s8) is s8. Groups of group_by start with plan_. Set hostnames "
+        "to give hosts other names.",
     ]
 
 
