@@ -21,7 +21,15 @@ from support.collection import REPOSITORY
 from support.guides import GUIDES, read_blocks, read_files
 from support.modules import run
 from support.run import without_white_space, write_inventory
-from tools.picture import DIAGRAM, cut_graph, draw_diagram, path_of, read_picture
+from tools.picture import (
+    DIAGRAM,
+    OVERVIEW,
+    cut_graph,
+    draw_diagram,
+    draw_overview,
+    path_of,
+    read_picture,
+)
 
 from .conftest import as_arguments, need_ssh, write_program
 
@@ -190,8 +198,9 @@ def test_the_graph_is_what_the_quick_start_shows():
     assert read_picture("graph") == cut_graph(page.read_text())
 
 
-def test_the_diagram_is_what_the_tool_draws():
+def test_the_diagrams_are_what_the_tool_draws():
     assert draw_diagram() == path_of(DIAGRAM).read_text()
+    assert draw_overview() == path_of(OVERVIEW).read_text()
 
 
 def test_the_picture_of_a_fleet_has_the_report_of_the_module():

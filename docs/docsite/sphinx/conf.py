@@ -94,10 +94,11 @@ intersphinx_mapping = {
 def allow_line_breaks(*arguments: Any) -> None:
     """Let long names break after a dot, a slash, an underscore or a colon.
 
-    A short word in code, such as Ctrl-C, does not break.
+    A word in code that fits into a column, such as --flush-cache, does not break at its hyphens.
     """
     context = arguments[3]  # of the event html-page-context
     body = _SHORT_CODE.sub('<span class="pre short">', context.get("body", ""))
+    body = _WORD.sub('<span class="pre word">', body)
     context["body"] = _LONG_NAMES.sub(lambda match: _BREAKS.sub(r"\g<0><wbr>", match[0]), body)
 
 
@@ -116,9 +117,12 @@ def setup(app: Any) -> None:
 
 _SOURCE = re.compile(r"^(\w+)\.rst(?=#|$)")
 _LONG_NAMES = re.compile(
-    r'<(h[1-4])>.*?</\1>|<code .*?</code>|<span class="std std-ref">.*?</span>', re.DOTALL
+    r"<(h[1-4])>.*?</\1>|<code [^>]*>(?![^<]{1,14}<).*?</code>"
+    r'|<span class="std std-ref">.*?</span>',
+    re.DOTALL,
 )
-_SHORT_CODE = re.compile(r'<span class="pre">(?=[^<]{1,10}</span>)')
+_SHORT_CODE = re.compile(r'<span class="pre">(?=[^<]{1,14}</span>)')
+_WORD = re.compile(r'<span class="pre">(?=[^<]{15,30}</span>)')
 _BREAKS = re.compile(r"(?<=\w)[._/:](?=\w)(?![^<]*>)")
 
 # The generated start page lists plugins in alphabetical order, so that the modules for unreleased

@@ -4,8 +4,6 @@
 
 """Use the inventory with other tools, with the files of the recipes."""
 
-import shutil
-
 import pytest
 
 from support.fixtures import KNOWN
@@ -36,22 +34,6 @@ def test_a_server(host):
 
 def run(source, *command):
     return source.runner.run(*command, cwd=source.folder)
-
-
-@pytest.mark.skipif(not shutil.which("jq"), reason="jq is not installed")
-def test_jq_reads_servers_with_odd_fields(source):
-    web, _stopped, db = source.sandbox.servers
-    web["region"] = "{% eu\t1 %}"
-    db["region"] = None
-    source.file(NAME)
-    (source.folder / "hosts.jq").write_text(RECIPES["hosts.jq"])
-    command = f"ansible-inventory -i {NAME} --list | jq -r -f hosts.jq"
-    result = run(source, "sh", "-c", command).ok()
-    assert result.stdout.splitlines() == [
-        "db-1\t203.0.113.3\t\trunning",
-        r"web-1	203.0.113.1	{% eu\t1 %}	running",
-        "web-2\t203.0.113.2\teu-2\tstopped",
-    ]
 
 
 @pytest.fixture

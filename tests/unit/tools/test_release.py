@@ -123,7 +123,7 @@ def test_the_links_of_the_readme_become_absolute(tmp_path):
 def test_the_links_of_the_readme_lead_to_files():
     text = (REPOSITORY / "README.md").read_text(encoding="utf-8")
     paths = re.findall(r"\]\((?!https:)([^)#]+)", text)
-    assert "docs/graph.svg" in paths
+    assert "docs/overview.svg" in paths
     for path in paths:
         assert (REPOSITORY / path).is_file(), path
 
