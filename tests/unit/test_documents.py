@@ -16,6 +16,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils import (
     _errors,
     _http,
     _models,
+    _operations,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._options import (
     VARIABLES,
@@ -118,7 +119,7 @@ def test_the_version_is_the_same_everywhere():
 def test_documents_name_the_scope_of_the_listing():
     # That of an operation that is not live follows it: "... is not yet live: it needs the scope".
     pattern = r"(?i)(?<!live\W it needs the )(?:scope|only)\s(?:C\(|`*)(\w+:\w+)"
-    assert set(names_in(pattern)) == {_client.LIST_SERVERS.scope}
+    assert set(names_in(pattern)) == {_operations.LIST_SERVERS.scope}
 
 
 # Sentences that documents must have. Names in braces are values of the code, in LIMITS.
@@ -131,7 +132,7 @@ LIMITS = {
     "name": f"{_names._LONGEST} characters",
     "interval": f"{ARGUMENTS['interval']['default']:.0f} seconds",
     "pause": {3600.0: "one hour"}.get(_polling._MAX_PAUSE, "another pause"),
-    "scope": _client.LIST_SERVERS.scope,
+    "scope": _operations.LIST_SERVERS.scope,
     **VARIABLES,
 }
 FACTS = yaml.safe_load("""
