@@ -106,9 +106,7 @@ def load_content(loader: Any, path: str) -> Any:
         _has_encrypted(content)  # follows all aliases
     except RecursionError:
         problem = "a value contains itself."
-        raise OptionError(
-            problem, "Remove the alias (*) inside the value with its anchor."
-        ) from None
+        raise OptionError(problem, "Remove the alias (*) that is inside its anchor.") from None
     except (AnsibleParserError, ValueError) as error:
         mistake = error.__context__
         mark = getattr(mistake, "problem_mark", None)
@@ -215,7 +213,9 @@ def convert_options(written: Mapping[str, Any], definitions: Mapping[str, Any]) 
     Those that are null are left out, so that Ansible uses the environment, ``ansible.cfg`` or the
     default; for the options that select servers, null is an empty list, which is an error later.
     """
-    prefix = written.get("hostvars_prefix", definitions["hostvars_prefix"]["default"])
+    prefix = written.get("hostvars_prefix")
+    if prefix is None:
+        prefix = definitions["hostvars_prefix"]["default"]
     converted: dict[str, Any] = {}
     for option, value in written.items():
         definition = definitions[option]
@@ -235,10 +235,10 @@ def convert_options(written: Mapping[str, Any], definitions: Mapping[str, Any]) 
 def _expressions(option: str, value: Any, definition: Mapping[str, Any], prefix: str) -> Any:
     if option == "hostnames" and isinstance(value, str):
         return [value]  # one expression, which can have commas
-    if definition["type"] == "dict" and not isinstance(value, Mapping):
-        raise OptionError(f"{option}: must be a mapping.", _form(option, value, prefix))
-    if definition["type"] == "list" and not isinstance(value, list):
-        raise OptionError(f"{option}: must be a list.", _form(option, value, prefix))
+    is_list = definition["type"] == "list"
+    if not isinstance(value, list if is_list else Mapping):
+        kind = "list" if is_list else "mapping"
+        raise OptionError(f"{option}: must be a {kind}.", _form(option, value, prefix))
     for entry in value:
         if option == "hostnames" and not isinstance(entry, (str, int, float)):
             problem = "hostnames: each entry must be an expression."

@@ -347,6 +347,12 @@ def test_an_invalid_value_names_its_option(option, value, problem):
     assert str(caught.value) == f"{option}: {problem}"
 
 
+@pytest.mark.parametrize("written", [{}, {"hostvars_prefix": None}])
+def test_a_form_has_the_default_prefix_if_there_is_no_other(written):
+    with pytest.raises(OptionError, match="key: server_management_region"):
+        convert_options({**written, "keyed_groups": "x"}, DEFINITIONS)
+
+
 USABLE = yaml.safe_load("""
 {hostvars_prefix: vm_, group: x, statuses: [' running '], filters: [include: true, exclude: x],
  compose: {ansible_host: 5, class: x}, keyed_groups: [{key: x, parent_group: y}]}
