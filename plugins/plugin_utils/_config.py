@@ -18,7 +18,7 @@ from ..module_utils._errors import OptionError
 from ..module_utils._models import SELECTING_OPTIONS
 from ..module_utils._options import RULES, Connection, GetOption, convert, is_empty, unknown_names
 from ..module_utils._selection import wanted_values
-from ..module_utils._text import Show, as_word, one_line, summarise
+from ..module_utils._text import Show, as_word, one_line
 from ._ansible import (
     is_encrypted,
     is_identifier,
@@ -326,7 +326,8 @@ def _check_expressions(get_option: GetOption, prefix: str) -> None:
                 raise OptionError(f"compose: {as_word(str(name))} can't be the name of a variable.")
             if option == "groups" and _is_blank(name):
                 raise OptionError("groups: a group must have a name.")
-        _check_entries(option, entries, prefix)
+        for name, source in entries.items():
+            _check_source(one_line(f"{option}: {name}"), source, prefix)
     for entry in get_option("keyed_groups") or []:
         _check_keyed_group(entry)
     filters = get_option("filters")
@@ -345,17 +346,11 @@ def _check_keyed_group(entry: Any) -> None:
         raise OptionError(problem)
 
 
-def _check_entries(option: str, entries: Mapping[Any, Any], prefix: str) -> None:
-    empty = [str(name) for name, source in entries.items() if _is_blank(source)]
-    if empty:
-        problem = f"{option}: {summarise(empty, 10)}: must not be empty."
+def _check_source(label: str, source: Any, prefix: str) -> None:
+    """Raise OptionError at what is not an expression: nothing, a list or a mapping of YAML."""
+    if _is_blank(source):
+        problem = f"{label}: must be an expression that is not empty."
         raise OptionError(problem, "Leave out entries without an expression.")
-    for name, source in entries.items():
-        _check_shape(one_line(f"{option}: {name}"), source, prefix)
-
-
-def _check_shape(label: str, source: Any, prefix: str) -> None:
-    """Raise OptionError at a list or a mapping of YAML, which is not an expression."""
     if not isinstance(source, (Mapping, list)):
         return
     kind = "list" if isinstance(source, list) else "mapping"
@@ -376,9 +371,7 @@ def _check_filters(entries: Iterable[Any], prefix: str) -> None:
             problem = "filters: each entry must have one key, include or exclude."
             raise OptionError(problem, _form("filters", entry, prefix))
         ((last, condition),) = entry.items()
-        _check_shape(f"filters: {last}", condition, prefix)
-        if _is_blank(condition):
-            raise OptionError(f"filters: {last}: must be a condition that is not empty.")
+        _check_source(f"filters: {last}", condition, prefix)
     if last == "include":
         raise OptionError(
             "filters: an include that no exclude follows has no effect, because servers that match "

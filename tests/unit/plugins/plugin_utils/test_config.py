@@ -393,7 +393,9 @@ UNUSABLE = yaml.safe_load("""
   - [{exclude: x}, "a == 'b'", c]
   - "each entry must have one key, include or exclude. Write a condition that servers must meet as
      `- exclude: not (a == 'b')`, and others without `not`."
-- [filters, [{exclude: ' '}], 'exclude: must be a condition that is not empty.']
+- - filters
+  - [{exclude: ' '}]
+  - 'exclude: must be an expression that is not empty. Leave out entries without an expression.'
 - - filters
   - [{exclude: [x]}]
   - "exclude: must be an expression, not a list. Write one condition; join several with `and`
@@ -416,9 +418,11 @@ UNUSABLE = yaml.safe_load("""
   - 'a: must be an expression, not a mapping. Use parent_group of keyed_groups, or repeat the
      condition for each group.'
 - - compose
-  - {b: null, a: ' ', c: x}
-  - "a, b: must not be empty. Leave out entries without an expression."
-- [groups, {a: null}, 'a: must not be empty. Leave out entries without an expression.']
+  - {c: x, b: null, a: ' '}
+  - 'b: must be an expression that is not empty. Leave out entries without an expression.'
+- - groups
+  - {a: ' '}
+  - 'a: must be an expression that is not empty. Leave out entries without an expression.'
 - [groups, {'': x}, a group must have a name.]
 - [keyed_groups, [x], &key each entry must be a mapping with a key.]
 - [keyed_groups, [{prefix: x}], *key]
