@@ -6,6 +6,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -91,7 +92,7 @@ def test_metadata_name_files_that_exist():
 
 RUNNING = {"status": "running", "ipv4": "192.0.2.1"}
 # Events, and the number of the rule that handles each.
-EVENTS = [
+EVENTS: list[tuple[dict[str, Any], int]] = [
     ({"event": "appeared", "server": RUNNING}, 0),
     ({"event": "changed", "changed": ["status"], "server": RUNNING}, 0),
     ({"event": "changed", "changed": ["ipv4", "plan"], "server": RUNNING}, 0),
