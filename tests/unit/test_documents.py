@@ -86,7 +86,7 @@ def test_documents_name_variables_that_playbooks_read():
 
 def test_the_reference_of_the_playbooks_lists_variables_that_they_read():
     playbook = ""
-    page = read("docs/docsite/rst/playbooks.rst")
+    page = read("docs/docsite/rst/guide_modules.rst")
     for first, meaning in re.findall(r"^ +\* - (.+)\n +- (.+(?:\n {7}.+)*)$", page, re.M):
         if heading := re.match(r"\*\*(\w+)\*\*", first):
             playbook = PLAYBOOKS[heading[1]]
