@@ -23,7 +23,7 @@ def parse_files(pattern):
 CODE = {**parse_files("plugins/**/*.py"), **parse_files("extensions/**/*.py")}
 # The folders from which the files of each folder may import.
 MAY_IMPORT = {
-    "filter": set(),
+    "filter": {"module_utils"},
     "inventory": {"plugin_utils", "module_utils"},
     "plugin_utils": {"plugin_utils", "module_utils"},
     "modules": {"module_utils"},
