@@ -394,8 +394,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             set_host_key_aliases(hosts)
         parents = self._expressions.tree.added if self._expressions else ()
         kept_parents = leave_out_groups(hosts, parents, inventory.hosts, self._complain)
-        inventory.add_group(common_group)  # also without hosts
         merged = add_hosts(inventory, hosts, kept_parents, connection.root_url)
+        inventory.add_group(common_group)  # also without hosts
         if merged:
             count = count_of(len(merged), "host")
             self._show(1, f"merged with {count} of other sources: {summarise(merged)}")
