@@ -35,7 +35,11 @@ notes:
     C(group_vars) and C(host_vars). O(groups) and O(keyed_groups) can also use the variables of
     O(compose).
   - If an expression of O(compose), O(groups), O(keyed_groups) or O(hostnames) fails, there is one
-    warning with the number of hosts and three of them, or an error if O(strict=true).
+    warning with the number of hosts and three of them. Expressions that fail for the same undefined
+    name share it. If O(strict=true), there is one error with all expressions that fail.
+  - If an expression does not fail, but reads a name that no host has, there is a warning, because
+    C(default) and C(is defined) give all hosts the same result. There is none for names that begin
+    with O(hostvars_prefix), and none if O(use_extra_vars=true).
   - A server without a usable IPv4 address gets C(no-usable-ipv4.invalid.) as C(ansible_host), which
     never resolves, so that Ansible does not connect to whatever the server's name resolves to.
     O(compose) can set another address.
