@@ -12,8 +12,6 @@ from sandbox import Fault, Sandbox
 
 from .conftest import write_program
 
-ON_LOCALHOST = ("check_api", "check_fleet", "declare_fleet", "ssh_config")
-
 
 def run(source, playbook, *arguments):
     name = f"server_management.cloud.{playbook}"
@@ -27,10 +25,10 @@ def lenient(runner):
     runner.environment["ANSIBLE_ERROR_ON_UNDEFINED_VARS"] = "false"
 
 
+# A unit test compares the other playbooks with this one.
 @pytest.mark.usefixtures("lenient")
-@pytest.mark.parametrize("playbook", ON_LOCALHOST)
-def test_a_limit_that_excludes_localhost_is_an_error(source, playbook):
-    result = run(source, playbook, "-i", "web-1,", "--limit", "web-1")
+def test_a_limit_that_excludes_localhost_is_an_error(source):
+    result = run(source, "check_api", "-i", "web-1,", "--limit", "web-1")
     assert result.rc not in (0, 2)
     result.shows("The limit excludes localhost, where this playbook runs, so nothing was done.")
     assert source.sandbox.requests == []
