@@ -11,6 +11,7 @@ import pytest
 from sandbox import Fault, Sandbox
 
 from .conftest import write_program
+from .hostile import CANARY, EXECUTE
 
 
 def run(source, playbook, *arguments):
@@ -42,10 +43,13 @@ def test_a_limit_may_include_localhost(source):
 
 
 def test_check_api_fails_if_the_api_does_not_work(source):
-    source.sandbox.fail(Fault(status=403))
+    source.sandbox.fail(Fault(status=403, body=EXECUTE))
     result = run(source, "check_api")
-    result.shows('"token": "may lack the scope servers:read"', "The API refuses the request")
+    result.shows(
+        '"token": "may lack the scope servers:read"', "The API refuses the request", "lookup("
+    )
     assert result.rc == 2
+    assert not list(source.runner.home.rglob(CANARY))
 
 
 def test_check_api_reads_all_pages(source):
