@@ -74,11 +74,15 @@ def test_a_playbook_and_its_variables_are_documented(name):
     assert missing == []
 
 
-def test_all_playbooks_run_with_any_tag():
+def test_all_playbooks_do_the_same_with_tags_and_limits():
+    (check_api,) = yaml.safe_load(read("playbooks/check_api.yml"))
     for name in PLAYBOOKS:
         (play,) = yaml.safe_load(read(f"playbooks/{name}.yml"))
         assert play["tags"] == "always", name
         assert not any("tags" in task for task in play["tasks"]), name
+        if play["hosts"] == "localhost":
+            assert play["serial"] == check_api["serial"], name
+            assert play["vars_files"] == check_api["vars_files"], name
 
 
 def test_metadata_name_files_that_exist():
