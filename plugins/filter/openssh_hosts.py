@@ -67,6 +67,7 @@ EXAMPLES = r"""
     content: "{{ servers.text }}"
     dest: ~/.ssh/config.d/web_servers.conf
     mode: "0600"
+  diff: false
   vars:
     servers: "{{ groups['web'] | server_management.cloud.openssh_hosts(hostvars, prefix='prod-') }}"
 """

@@ -41,10 +41,6 @@ Level = Literal["warning", "wait", "progress", "trace"]
 Report = Callable[[Level, str], None]
 
 
-def _ignore(page: Page) -> None:
-    """Do nothing."""
-
-
 class Client:
     """Client of the API.
 
@@ -56,7 +52,10 @@ class Client:
     _http: Http  # while a listing is read
 
     def __init__(
-        self, connection: Connection, report: Report, keep_page: Callable[[Page], None] = _ignore
+        self,
+        connection: Connection,
+        report: Report,
+        keep_page: Callable[[Page], None] = lambda _page: None,
     ) -> None:
         self._connection = connection
         self._report = report
@@ -74,8 +73,7 @@ class Client:
         self._warn_of_plain_http()
         self._next_report = time.monotonic() + _REPORT_INTERVAL
         try:
-            trace = partial(self._report, "trace")
-            with closing(Http(self._connection, trace)) as self._http:
+            with closing(Http(self._connection, partial(self._report, "trace"))) as self._http:
                 return self._read_pages(pages)
         except CloudError as error:
             error.problem = redact(error.problem, self._connection.api_token)
@@ -112,8 +110,8 @@ class Client:
 
     def _add_page(self, servers: dict[str, Server], response: Response) -> Page:
         content_type = header_text(response.headers.get("Content-Type", "none given"))
-        content = read_json(response.body, quoted(content_type, self._connection.api_token))
-        page = parse_listing(content)
+        shown_type = quoted(content_type, self._connection.api_token)
+        page = parse_listing(read_json(response.body, shown_type))
         self._keep_page(page)
         merge(servers, page.data)
         return page

@@ -46,7 +46,7 @@ _CHECK_TLS = (
 
 def shown_url(request: Request, base_url: str, token: str) -> str:
     """Return the URL of a request, with its query, for a message."""
-    shown = redact(one_line(request.url(base_url)), token)
+    shown = redact(one_line(base_url + request.path), token)
     if not request.query:
         return shown
     parameters = [(name, quoted(value, token)) for name, value in request.query]
@@ -89,7 +89,7 @@ def _error_of_status(response: Response, request: Request, token: str, label: st
             status,
         )
     if status == 404:
-        url = shown_url(request, response.route.url, token)
+        url = shown_url(request, response.route.base_url, token)
         problem = f"The API has no {request.subject} at {url} (HTTP 404)."
         return NotFound(problem, request.next_step, status)
     if status == 407 and response.route.proxy is not None:

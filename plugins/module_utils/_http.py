@@ -115,11 +115,10 @@ class Http:
         import requests
         import urllib3
 
-        url = request.url(self._connection.base_url)
+        url = self._connection.base_url + request.path
         try:
-            prepared = self._session.prepare_request(
-                requests.Request(request.method, url, params=request.query)
-            )
+            unprepared = requests.Request(request.method, url, params=request.query)
+            prepared = self._session.prepare_request(unprepared)
             # The session itself would read the whole body of a redirect, and keep cookies.
             adapter = self._session.get_adapter(url)
             with adapter.send(prepared, **self._settings) as received:

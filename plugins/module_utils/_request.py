@@ -27,21 +27,17 @@ class Request(NamedTuple):
     success: int = 200
     query: tuple[tuple[str, str], ...] = ()
 
-    def url(self, base_url: str) -> str:
-        """Return the URL, without ``query``."""
-        return base_url + self.path
-
 
 class Route(NamedTuple):
-    """Where a request goes: its URL, and the address of the proxy that is used, if there is one."""
+    """Where all requests go: the base URL, and the address of the proxy, if one is used."""
 
-    url: str
+    base_url: str
     proxy: str | None = None
 
     @property
     def place(self) -> str:
         """The host and the port, and the proxy, for a message."""
-        _scheme, host, port = origin(self.url)
+        _scheme, host, port = origin(self.base_url)
         if ":" in host:
             host = f"[{host}]"
         place = f"{host}:{port}"

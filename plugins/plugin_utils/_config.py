@@ -18,7 +18,7 @@ from ..module_utils._errors import OptionError
 from ..module_utils._models import SELECTING_OPTIONS
 from ..module_utils._options import RULES, Connection, GetOption, convert, is_empty, unknown_names
 from ..module_utils._selection import wanted_values
-from ..module_utils._text import Show, as_word, one_line, summarise
+from ..module_utils._text import Show, as_word, one_line
 from ._ansible import (
     is_encrypted,
     is_identifier,
@@ -104,9 +104,7 @@ def load_content(loader: Any, path: str) -> Any:
         _has_encrypted(content)  # follows all aliases
     except RecursionError:
         problem = "a value contains itself."
-        raise OptionError(
-            problem, "Remove the alias (*) inside the value with its anchor."
-        ) from None
+        raise OptionError(problem, "Remove the alias (*) that is inside its anchor.") from None
     except (AnsibleParserError, ValueError) as error:
         mistake = error.__context__
         mark = getattr(mistake, "problem_mark", None)
@@ -225,7 +223,9 @@ def convert_options(written: Mapping[str, Any], definitions: Mapping[str, Any]) 
     Those that are null are left out, so that Ansible uses the environment, ``ansible.cfg`` or the
     default; for the options that select servers, null is an empty list, which is an error later.
     """
-    prefix = written.get("hostvars_prefix", definitions["hostvars_prefix"]["default"])
+    prefix = written.get("hostvars_prefix")
+    if prefix is None:
+        prefix = definitions["hostvars_prefix"]["default"]
     converted: dict[str, Any] = {}
     for option, value in written.items():
         definition = definitions[option]
@@ -245,10 +245,10 @@ def convert_options(written: Mapping[str, Any], definitions: Mapping[str, Any]) 
 def _expressions(option: str, value: Any, definition: Mapping[str, Any], prefix: str) -> Any:
     if option == "hostnames" and isinstance(value, str):
         return [value]  # one expression, which can have commas
-    if definition["type"] == "dict" and not isinstance(value, Mapping):
-        raise OptionError(f"{option}: must be a mapping.", _form(option, value, prefix))
-    if definition["type"] == "list" and not isinstance(value, list):
-        raise OptionError(f"{option}: must be a list.", _form(option, value, prefix))
+    is_list = definition["type"] == "list"
+    if not isinstance(value, list if is_list else Mapping):
+        kind = "list" if is_list else "mapping"
+        raise OptionError(f"{option}: must be a {kind}.", _form(option, value, prefix))
     for entry in value:
         if option == "hostnames" and not isinstance(entry, (str, int, float)):
             problem = "hostnames: each entry must be an expression."
@@ -336,7 +336,8 @@ def _check_expressions(get_option: GetOption, prefix: str) -> None:
                 raise OptionError(f"compose: {as_word(str(name))} can't be the name of a variable.")
             if option == "groups" and _is_blank(name):
                 raise OptionError("groups: a group must have a name.")
-        _check_entries(option, entries, prefix)
+        for name, source in entries.items():
+            _check_source(one_line(f"{option}: {name}"), source, prefix)
     for entry in get_option("keyed_groups") or []:
         _check_keyed_group(entry)
     filters = get_option("filters")
@@ -355,17 +356,11 @@ def _check_keyed_group(entry: Any) -> None:
         raise OptionError(problem)
 
 
-def _check_entries(option: str, entries: Mapping[Any, Any], prefix: str) -> None:
-    empty = [str(name) for name, source in entries.items() if _is_blank(source)]
-    if empty:
-        problem = f"{option}: {summarise(empty, 10)}: must not be empty."
+def _check_source(label: str, source: Any, prefix: str) -> None:
+    """Raise OptionError at what is not an expression: nothing, a list or a mapping of YAML."""
+    if _is_blank(source):
+        problem = f"{label}: must be an expression that is not empty."
         raise OptionError(problem, "Leave out entries without an expression.")
-    for name, source in entries.items():
-        _check_shape(one_line(f"{option}: {name}"), source, prefix)
-
-
-def _check_shape(label: str, source: Any, prefix: str) -> None:
-    """Raise OptionError at a list or a mapping of YAML, which is not an expression."""
     if not isinstance(source, (Mapping, list)):
         return
     kind = "list" if isinstance(source, list) else "mapping"
@@ -386,9 +381,7 @@ def _check_filters(entries: Iterable[Any], prefix: str) -> None:
             problem = "filters: each entry must have one key, include or exclude."
             raise OptionError(problem, _form("filters", entry, prefix))
         ((last, condition),) = entry.items()
-        _check_shape(f"filters: {last}", condition, prefix)
-        if _is_blank(condition):
-            raise OptionError(f"filters: {last}: must be a condition that is not empty.")
+        _check_source(f"filters: {last}", condition, prefix)
     if last == "include":
         raise OptionError(
             "filters: an include that no exclude follows has no effect, because servers that match "

@@ -43,6 +43,8 @@ _undefined_name = re.compile(r"'(\w+)' is undefined").search
 _Ask = Callable[[Any, dict[str, Any]], Any]
 _FAILED = object()  # instead of the result of an expression that failed
 _NUMBERS = (bool, int, float)  # as expressions, they stand for themselves
+# Variables of each host with a name, beside those of new hosts.
+_MAGIC = frozenset({"group_names", "inventory_hostname", "inventory_hostname_short"})
 _WITHOUT_DEFAULT = (
     "Leave the default out, or, for compose, groups and keyed_groups, give the variable to hosts "
     "in a source that is read before. group_vars are not known here, and filters and hostnames "
@@ -93,7 +95,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
         compile_once(templar)
         self.fields: dict[str, str] = {}
         self.tree = GroupTree()
-        self._others: set[str] = set()
+        self._others = _MAGIC  # with the variables that hosts of other sources have
         self._composed: list[ComposedHost] = []
         # By option, in the order in which failures are reported.
         self._of: dict[str, list[Expression]] = {
@@ -176,16 +178,9 @@ class Expressions(BaseInventoryPlugin, Constructable):
         source = inventory.current_source
         of_all = inventory.groups["all"].get_vars()
         of_new_hosts = {**of_all, "inventory_file": source, "inventory_dir": basedir(source)}
-        # Magic variables, and what other sources say about any host.
-        self._others = {
-            "group_names",
-            "inventory_hostname",
-            "inventory_hostname_short",
-            *of_new_hosts,
-        }
         groups = [group for group in inventory.groups.values() if group.get_hosts()]
-        for known in (*inventory.hosts.values(), *groups):
-            self._others.update(known.vars)
+        of_others = [each.vars for each in (*inventory.hosts.values(), *groups)]
+        self._others = _MAGIC.union(of_new_hosts, *of_others)
         made = set[str]()
         for host in hosts:
             base = inventory.hosts.get(host.name)

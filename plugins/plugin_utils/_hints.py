@@ -79,7 +79,7 @@ def hint_for(option: str, entry: str, source: str, reason: str, meanings: Meanin
         return "before ansible-core 2.19, lookups are not possible here: use group_vars"
     braces = _has_braces(source)
     if braces:
-        content = one_line(braces[1] or f"{meanings.prefix}name").strip()
+        content = one_line(braces[1] or f"{meanings.prefix}id").strip()
         instead = f"write {content} instead of {{{{ {content} }}}}"
         return f"expressions have no braces: {instead}, outside quotes; ~ joins quoted text to it"
     if option == "compose" and entry == "inventory_hostname":
@@ -115,10 +115,8 @@ def _what_is_meant(  # noqa: C901, PLR0911  # a plain ladder
         return "the address is the API's ipv4 already: leave it out"
     if near and not item:
         return f"did you mean {fields[near]}?"
-    if item and near in FIELDS:
-        return f"{fields[near]} is text, and not a list or a mapping"
-    if item and _text_has_no_attribute(reason):
-        return f"{item[1]} is text, and not a list or a mapping"
+    if item and (near in FIELDS or _text_has_no_attribute(reason)):
+        return f"{fields.get(near) or item[1]} is text, and not a list or a mapping"
     condition = _type_of_condition(reason)
     if condition and condition[1] in ("str", "NoneType") and "regex_search" in source:
         return "use the test `is search('…')` instead of the filter regex_search"

@@ -73,7 +73,7 @@ class Memory:
         for name in self.names:
             value = variables.get(name)
             is_text = isinstance(value, str) and is_plain(value)
-            if name in variables and not is_text:
+            if not is_text and name in variables:
                 return None
             key.append((value.__class__, value))
         return tuple(key)

@@ -8,11 +8,13 @@ import re
 from runpy import run_path
 from tempfile import TemporaryDirectory
 
+import pytest
+
 from sandbox import Sandbox
 from sandbox.account import example_servers
 from support import sshd
 from support.collection import REPOSITORY
-from support.run import Runner
+from support.run import CommandError, Runner
 
 
 def test_the_demo_names_the_programs_that_are_missing_and_their_packages(tmp_path, monkeypatch):
@@ -42,3 +44,18 @@ def test_the_demo_ends_with_an_inventory_of_your_own_sandbox(tmp_path, monkeypat
     for name in ("web-01", "web-02", "db-01"):
         assert f"--{name}\n" in result.stdout
         assert f"{name} | SUCCESS" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("error", "status"), [(None, 0), (CommandError("failed"), 1), (KeyboardInterrupt, 130)]
+)
+def test_the_demo_fails_with_a_command(monkeypatch, capsys, error, status):
+    def show(demo, stack):
+        if error is not None:
+            raise error
+
+    main = run_path(f"{REPOSITORY}/tools/demo.py")["main"]
+    monkeypatch.setitem(main.__globals__, "show", show)
+    monkeypatch.setattr("signal.signal", lambda number, handler: None)
+    assert main() == status
+    assert ("The demo stops here" in capsys.readouterr().err) is (status == 1)

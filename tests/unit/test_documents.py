@@ -16,6 +16,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils import (
     _errors,
     _http,
     _models,
+    _operations,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._failures import (
     status_error,
@@ -126,7 +127,7 @@ def test_the_version_is_the_same_everywhere():
 def test_documents_name_the_scope_of_the_listing():
     # That of an operation that is not live follows it: "... is not yet live: it needs the scope".
     pattern = r"(?i)(?<!live\W it needs the )(?:scope|only)\s(?:C\(|`*)(\w+:\w+)"
-    assert set(names_in(pattern)) == {_client.LIST_SERVERS.scope}
+    assert set(names_in(pattern)) == {_operations.LIST_SERVERS.scope}
 
 
 # The limits of the code, as documents state them.
@@ -160,7 +161,7 @@ def test_the_option_retries_names_the_statuses_that_are_tried_again():
     temporary = []
     for status in range(300, 700):
         response = Response(status, {}, Route("http://a/"))
-        if status_error(response, _client.LIST_SERVERS, "x", "").is_temporary:
+        if status_error(response, _operations.LIST_SERVERS, "x", "").is_temporary:
             temporary.append(status)
     fragment = read("plugins/doc_fragments/connection.py")
     numbers = re.findall(r"statuses (\d+), (\d+) and (\d+) to (\d+)\b", fragment)

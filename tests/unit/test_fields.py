@@ -5,6 +5,7 @@
 """Each place that lists fields of servers has those of the table in _models.py."""
 
 import re
+from collections.abc import Collection
 
 import pytest
 import yaml
@@ -25,11 +26,15 @@ OF_SERVER_INFO = yaml.safe_load(server_info.DOCUMENTATION)["options"]
 DECLARED = yaml.safe_load(fleet_info.DOCUMENTATION)["options"]["servers"]["suboptions"]
 RETURNED = yaml.safe_load(server_info.RETURN)["servers"]["contains"]
 SCHEMA = yaml.safe_load(read("docs/openapi.yaml"))["components"]["schemas"]["Server"]
-PAGES = [*REPOSITORY.glob("docs/docsite/**/*.rst")]
+PAGES = [
+    "README.md",
+    "plugins/inventory/servers.py",
+    *map(str, REPOSITORY.glob("docs/docsite/**/*.rst")),
+]
 
 ENTRY = ["id", "name", *DECLARED_FIELDS]
 # For each place, the names that it has, and those that it should have.
-PLACES = {
+PLACES: dict[str, tuple[Collection[str], Collection[str]]] = {
     "the properties of openapi.yaml": (SCHEMA["properties"], FIELDS),
     "SERVER in tests/sandbox/account.py": (SERVER, FIELDS),
     "RETURN of server_info": (RETURNED, FIELDS),
@@ -53,7 +58,7 @@ def test_a_place_has_the_fields_of_the_table(place):
 # For each file, a pattern that matches its list of fields.
 QUOTED = r"fields:? `+id`+(?:(?:,| and)\s+`+\w+`+)+"
 WRITTEN = [field for field in DECLARED_FIELDS if field != "status"]  # which changes by itself
-TEXTS = {
+TEXTS: dict[str, tuple[str, Collection[str]]] = {
     "README.md": (QUOTED, FIELDS),
     "docs/docsite/rst/guide_moving.rst": (QUOTED, FIELDS),
     "playbooks/check_fleet.yml": (r"\['id', 'name'[^]]*\]", ENTRY),
@@ -73,7 +78,7 @@ def test_a_text_lists_the_fields_of_the_table(path):
 
 def test_sentences_about_groups_name_each_field_that_groups():
     wrong = []
-    for path in ["README.md", "plugins/inventory/servers.py", *PAGES]:
+    for path in PAGES:
         for names in re.findall(r"\b(?:by|its)\s+((?:\w+,\s+)+\w+\s+and\s+\w+)", read(path)):
             words = set(re.findall(r"\w+", names)) - {"and"}
             if words & GROUP_FIELDS.keys() and words != GROUP_FIELDS.keys():

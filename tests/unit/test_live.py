@@ -14,7 +14,7 @@ from support.collection import REPOSITORY, read, sources
 
 DESCRIPTION = yaml.safe_load(read("docs/openapi.yaml"))
 LIVE = [row for row in OPERATIONS if row.live]
-REQUESTS = [row.request for row in LIVE]
+REQUESTS = [row.request for row in OPERATIONS if row.request]
 METHODS = {request.method for request in REQUESTS}
 STATUSES = {str(request.success) for request in REQUESTS}
 PAGES = [*REPOSITORY.glob("docs/**/*.rst"), REPOSITORY / "README.md"]

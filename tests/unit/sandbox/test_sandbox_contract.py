@@ -4,6 +4,7 @@
 
 """Compare the sandbox with docs/openapi.yaml, the description of the documented endpoint."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from openapi_core.contrib.requests import RequestsOpenAPIRequest, RequestsOpenAP
 from openapi_core.exceptions import OpenAPIError
 
 from sandbox import Fault, Sandbox
+from sandbox.account import SERVER
 from sandbox.api import ROUTES
 
 from .conftest import call
@@ -26,6 +28,13 @@ SCHEMAS = PROTOCOL["components"]["schemas"]
 def paged():
     """Serve an account of 300 servers in two pages."""
     with Sandbox(servers=300, pagination="last_id", page_size=150) as running:
+        yield running
+
+
+@pytest.fixture
+def one():
+    """Serve the documented server."""
+    with Sandbox(servers=[dict(SERVER)]) as running:
         yield running
 
 
@@ -60,12 +69,12 @@ def test_each_route_is_called():
 
 
 @pytest.mark.parametrize(("method", "path", "arguments"), CALLS)
-def test_a_route_is_as_described_and_requires_the_token(paged, method, path, arguments):
-    refused = call(paged, path, method, headers={}, **arguments)
+def test_a_route_is_as_described_and_requires_the_token(one, method, path, arguments):
+    refused = call(one, path, method, headers={}, **arguments)
     assert refused.status_code == 401
     with pytest.raises(OpenAPIError):
-        check(paged, refused)
-    check(paged, call(paged, path, method, **arguments))
+        check(one, refused)
+    check(one, call(one, path, method, **arguments))
 
 
 def test_only_described_fields_are_served(paged):
@@ -99,9 +108,19 @@ def test_only_the_path_of_the_listing_is_found(paged, path):
     assert call(paged, path).status_code == 404
 
 
+@pytest.mark.parametrize("field", SERVER)
+def test_a_server_needs_each_field_as_text(one, field):
+    for server in ({**SERVER, field: 7}, {**SERVER, field: None}):
+        one.servers[0] = server
+        with pytest.raises(OpenAPIError):
+            check(one, call(one))
+    del one.servers[0][field]
+    with pytest.raises(OpenAPIError):
+        check(one, call(one))
+
+
 WRONG = yaml.safe_load("""
 - [id, without]
-- [id, 7]
 - [ipv4, 192.0.2.256]
 - [ipv4, '2001:db8::1']
 - [created_at, '2024-01-01T00:00:00+00:00']
@@ -110,7 +129,23 @@ WRONG = yaml.safe_load("""
 
 
 @pytest.mark.parametrize(("field", "value"), WRONG)
-def test_a_wrong_value_is_detected(paged, field, value):
-    paged.servers[0][field] = value
+def test_a_wrong_value_is_detected(one, field, value):
+    one.servers[0][field] = value
     with pytest.raises(OpenAPIError):
-        check(paged, call(paged))
+        check(one, call(one))
+
+
+ENVELOPES = yaml.safe_load("""
+- {data: []}
+- {has_more: false}
+- {data: {}, has_more: false}
+- {data: [], has_more: 'false'}
+- []
+""")
+
+
+@pytest.mark.parametrize("content", ENVELOPES)
+def test_a_wrong_envelope_is_detected(one, content):
+    one.fail(Fault(body=json.dumps(content)))
+    with pytest.raises(OpenAPIError):
+        check(one, call(one))

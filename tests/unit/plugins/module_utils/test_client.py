@@ -11,7 +11,7 @@ from contextlib import suppress
 import pytest
 import yaml
 
-from ansible_collections.server_management.cloud.plugins.module_utils import _client
+from ansible_collections.server_management.cloud.plugins.module_utils import _client, _operations
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     CloudError,
     MalformedResponse,
@@ -62,7 +62,7 @@ def test_a_final_failure_is_not_retried_and_no_redirect_is_followed(read, sandbo
 
 def test_a_post_is_not_repeated(read, sandbox, monkeypatch):
     # The API may have acted before the connection was reset.
-    post = _client.LIST_SERVERS._replace(method="POST")
+    post = _operations.LIST_SERVERS._replace(method="POST")
     monkeypatch.setattr(_client, "LIST_SERVERS", post)
     sandbox.fail(Fault.reset())
     with pytest.raises(Unreachable):

@@ -347,6 +347,12 @@ def test_an_invalid_value_names_its_option(option, value, problem):
     assert str(caught.value) == f"{option}: {problem}"
 
 
+@pytest.mark.parametrize("written", [{}, {"hostvars_prefix": None}])
+def test_a_form_has_the_default_prefix_if_there_is_no_other(written):
+    with pytest.raises(OptionError, match="key: server_management_region"):
+        convert_options({**written, "keyed_groups": "x"}, DEFINITIONS)
+
+
 USABLE = yaml.safe_load("""
 {hostvars_prefix: vm_, group: x, statuses: [' running '], filters: [include: true, exclude: x],
  compose: {ansible_host: 5, class: x}, keyed_groups: [{key: x, parent_group: y}]}
@@ -387,7 +393,9 @@ UNUSABLE = yaml.safe_load("""
   - [{exclude: x}, "a == 'b'", c]
   - "each entry must have one key, include or exclude. Write a condition that servers must meet as
      `- exclude: not (a == 'b')`, and others without `not`."
-- [filters, [{exclude: ' '}], 'exclude: must be a condition that is not empty.']
+- - filters
+  - [{exclude: ' '}]
+  - 'exclude: must be an expression that is not empty. Leave out entries without an expression.'
 - - filters
   - [{exclude: [x]}]
   - "exclude: must be an expression, not a list. Write one condition; join several with `and`
@@ -410,9 +418,11 @@ UNUSABLE = yaml.safe_load("""
   - 'a: must be an expression, not a mapping. Use parent_group of keyed_groups, or repeat the
      condition for each group.'
 - - compose
-  - {b: null, a: ' ', c: x}
-  - "a, b: must not be empty. Leave out entries without an expression."
-- [groups, {a: null}, 'a: must not be empty. Leave out entries without an expression.']
+  - {c: x, b: null, a: ' '}
+  - 'b: must be an expression that is not empty. Leave out entries without an expression.'
+- - groups
+  - {a: ' '}
+  - 'a: must be an expression that is not empty. Leave out entries without an expression.'
 - [groups, {'': x}, a group must have a name.]
 - [keyed_groups, [x], &key each entry must be a mapping with a key.]
 - [keyed_groups, [{prefix: x}], *key]

@@ -105,10 +105,10 @@ def no_braces(content):
 HINTS[no_braces("server_management_name")] = yaml.safe_load("""
 - compose: {a: '{{ server_management_name }}'}
 - compose: {a: "'x-{{ server_management_name }}'"}
-- compose: {a: '{% if x %}1{% endif %}'}
 - groups: {a: "{{ server_management_name }} == 'web-1'"}
 - groups: {a: "'{{ server_management_name }}' == 'web-1'"}
 """)
+HINTS[no_braces("server_management_id")] = [{"compose": {"a": "{% if x %}1{% endif %}"}}]
 HINTS[no_braces("admin | default('y')")] = [
     {"compose": {"ansible_user": "{{ admin | default('y') }}"}}
 ]

@@ -177,7 +177,7 @@ def test_an_incomplete_connection_ends_the_source(start, monkeypatch, variable, 
 @pytest.mark.parametrize(
     "function",
     [
-        "module_utils._request.Request.url",  # of each request
+        "module_utils._http.shown_url",  # of each request
         "module_utils._client.merge",  # of each response
         "plugin_utils._events.assign_names",  # of each listing
     ],

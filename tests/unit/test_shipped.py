@@ -1,0 +1,145 @@
+# Copyright (c) 2026 The server_management.cloud contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is shipped and is not Python: playbooks, the rulebook, metadata; and names in documents."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from jinja2 import ChainableUndefined, Environment, StrictUndefined
+
+from ansible_collections.server_management.cloud.plugins.filter.openssh_hosts import openssh_hosts
+from ansible_collections.server_management.cloud.plugins.module_utils._text import is_plain
+from support.collection import REPOSITORY, read
+
+PLAYBOOKS = sorted(path.stem for path in REPOSITORY.glob("playbooks/*.yml"))
+PLUGINS = {}
+for kind in ("modules", "inventory", "filter", "doc_fragments"):
+    PLUGINS[kind] = [path.stem for path in REPOSITORY.glob(f"plugins/{kind}/*.py")]
+EXTENSIONS = [path.stem for path in REPOSITORY.glob("extensions/eda/*/**/*.*") if path.is_file()]
+# The action group, the pages of the documentation, and a name that readers replace.
+OTHER_NAMES = ("all", "docsite", "NAME")
+PATTERNS = (
+    "*.md",
+    "*.rst",
+    "docs/**/*.rst",
+    "plugins/**/*.py",
+    "playbooks/**/*",
+    "extensions/**/*",
+)
+DOCUMENTS = [path for pattern in PATTERNS for path in REPOSITORY.glob(pattern) if path.is_file()]
+GUIDES = "\n".join(read(path) for path in REPOSITORY.glob("docs/docsite/rst/*.rst"))
+
+
+def test_documents_name_what_the_collection_has():
+    known = {*PLAYBOOKS, *EXTENSIONS, *OTHER_NAMES}.union(*PLUGINS.values())
+    search = re.compile(
+        r"(?<!ansible_collections\.)server_management\.cloud\.([A-Za-z]+(?:_[a-z]+)*)"
+    )
+    unknown = {}
+    for path in DOCUMENTS:
+        if names := set(search.findall(read(path))) - known:
+            unknown[path.name] = names
+    assert unknown == {}
+
+
+def test_the_changelog_has_each_module_plugin_and_playbook():
+    release = yaml.safe_load(read("changelogs/changelog.yaml"))["releases"]["1.0.0"]
+    entries = {**release, **release["plugins"], **release["objects"]}
+    expected = {**PLUGINS, "playbook": PLAYBOOKS}
+    del expected["doc_fragments"]
+    shipped = []
+    for kind, names in expected.items():
+        assert {entry["name"] for entry in entries[kind]} == set(names), kind
+        shipped += names
+    rendered = re.findall(r"^- server_management\.cloud\.(\w+) - ", read("CHANGELOG.rst"), re.M)
+    assert sorted(rendered) == sorted(shipped)
+
+
+@pytest.mark.parametrize("name", PLAYBOOKS)
+def test_a_playbook_and_its_variables_are_documented(name):
+    assert f"`{name}`" in read("README.md")
+    (play,) = yaml.safe_load(read(f"playbooks/{name}.yml"))
+    # Texts for messages, and expressions, are not settings.
+    settings = {"ssh_config_inventory"} if name == "ssh_config" else set()
+    for variable, value in play["vars"].items() if "vars" in play else ():
+        if not re.search(r"[{#\\]", str(value)):
+            settings.add(variable)
+    settings |= set(re.findall(r"(\w+) \| default\(omit\)", str(play)))
+    missing = [setting for setting in settings if f"``{setting}``" not in GUIDES]
+    assert missing == []
+
+
+def test_all_playbooks_run_with_any_tag():
+    for name in PLAYBOOKS:
+        (play,) = yaml.safe_load(read(f"playbooks/{name}.yml"))
+        assert play["tags"] == "always", name
+        assert not any("tags" in task for task in play["tasks"]), name
+
+
+def test_metadata_name_files_that_exist():
+    environment = yaml.safe_load(read("meta/execution-environment.yml"))
+    (extension,) = yaml.safe_load(read("meta/extensions.yml"))["extensions"]
+    folder = Path("extensions", extension["args"]["ext_dir"])
+    assert (REPOSITORY / folder / "servers.py").is_file()
+    assert "requests" in read(environment["dependencies"]["python"])
+    assert read(yaml.safe_load(read("galaxy.yml"))["readme"])
+
+
+RUNNING = {"status": "running", "ipv4": "192.0.2.1"}
+# Events, and the number of the rule that handles each.
+EVENTS: list[tuple[dict[str, Any], int]] = [
+    ({"event": "appeared", "server": RUNNING}, 0),
+    ({"event": "changed", "changed": ["status"], "server": RUNNING}, 0),
+    ({"event": "changed", "changed": ["ipv4", "plan"], "server": RUNNING}, 0),
+    ({"event": "appeared", "server": {**RUNNING, "status": "starting"}}, 1),
+    ({"event": "appeared", "server": {"status": "running"}}, 1),
+    ({"event": "appeared", "server": {**RUNNING, "ipv4": ""}}, 1),
+    ({"event": "changed", "changed": ["plan"], "server": RUNNING}, 2),
+    ({"event": "changed", "changed": ["status"], "server": {**RUNNING, "status": "off"}}, 2),
+    ({"event": "gone", "server": RUNNING}, 3),
+    ({"event": "failed", "error": {"message": "no route"}}, 4),
+    ({"event": "recovered"}, 5),
+]
+
+
+def test_the_rulebook_has_a_rule_for_each_kind_of_event():
+    (ruleset,) = yaml.safe_load(read("extensions/eda/rulebooks/set_up_new_servers.yml"))
+    rules = ruleset["rules"]
+    conditions = Environment(autoescape=True, undefined=ChainableUndefined)
+    conditions.tests["match"] = lambda text, pattern: bool(re.match(pattern, str(text)))
+    messages = Environment(autoescape=True, undefined=StrictUndefined)
+    used = set()
+    for content, expected in EVENTS:
+        event = {"server_management": {"inventory_hostname": "web-01", **content}}
+        matching = []
+        for number, rule in enumerate(rules):
+            # ansible-rulebook writes so what Jinja writes as `"y" in x`.
+            text = re.sub(r'(\S+) contains ("\w+")', r"\2 in (\1 or [])", rule["condition"])
+            if conditions.compile_expression(text)(event=event):
+                matching.append(number)
+        assert matching[0] == expected, content
+        used.add(expected)
+        rule = rules[expected]
+        first, *others = rule.get("actions") or [rule["action"]]
+        assert messages.from_string(first["debug"]["msg"]).render(event=event)
+        for action in others:
+            assert action["run_playbook"]["name"].rpartition(".")[2] in PLAYBOOKS
+    assert used == set(range(len(rules)))
+
+
+def test_plain_text_is_the_same_in_plugins_and_playbooks():
+    (play,) = yaml.safe_load(read("playbooks/declare_fleet.yml"))
+    in_playbook = re.compile(play["vars"]["declare_fleet_is_plain"]).match
+    for code in (*range(0x250), 0x660, 0x6F22, 0x1F600):
+        character = chr(code)
+        path = f"/a{character}b"
+        variables = {"ansible_host": "192.0.2.1", "ansible_private_key_file": path}
+        in_filter = openssh_hosts(["web"], {"web": variables})["hosts"]
+        expected = bool(is_plain(path))
+        assert bool(in_playbook(path)) is expected, code
+        assert bool(in_filter) is (expected or character == "="), code
