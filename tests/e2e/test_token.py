@@ -63,11 +63,11 @@ def test_an_encrypted_value_is_not_shown(sources, tmp_path):
     encrypted = VaultLib().encrypt("correct horse", VaultSecret(b"secret")).decode()
     value = textwrap.indent(encrypted, "    ")
     sources.add("usable")
-    for option, start, problem in (
-        ("compose", "  password: ", "an encrypted value is not an expression. Put it into a file"),
-        ("regions", "  - ", "must not be an encrypted value."),
+    for option, start, label in (
+        ("compose", "  password: ", "compose: password: "),
+        ("regions", "  - ", "regions: "),
     ):
-        sources.add(option, fails=f"{option}: {problem}")
+        sources.add(option, fails=(label, "encrypted value"))
         with sources.all[option].path.open("a") as file:
             file.write(f"{option}:\n{start}!vault |\n{value}")
     result = sources.check("--vault-password-file", tmp_path / "password")
