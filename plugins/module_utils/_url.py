@@ -70,7 +70,14 @@ def is_loopback(host: str) -> bool:
 
 
 def proxy_address(proxy: str) -> str:
-    """Return the host and the port of a proxy's URL, without user information."""
-    _scheme, _mark, rest = proxy.rpartition("://")
-    _user, _mark, address = rest.rpartition("@")
-    return address.partition("/")[0]
+    """Return the host and the port of a proxy's URL, or an empty text if its port is no number.
+
+    For example, in http://user:password, which lacks the host, the password would be the port.
+    """
+    address = re.split("://|@", proxy)[-1]
+    try:
+        parts = urlsplit(f"//{address}")
+        parts.port  # noqa: B018  # raises ValueError
+    except ValueError:
+        return ""
+    return parts.netloc

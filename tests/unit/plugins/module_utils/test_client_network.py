@@ -138,11 +138,7 @@ HOPELESS = yaml.safe_load("""
   - https://*.b
   - 'base_url: *.b:443 is not a valid address. Check base_url: the address of the API, without
      /api/v1.'
-- - http://a:secret@p:99999
-  - https://h
-  - 'Cannot reach h:443 through the proxy p:99999: the URL of the proxy, or base_url, is not valid.
-     Check the environment variables http_proxy, https_proxy and all_proxy.'
-- - http://a:secret@
+- - http://user:s3cret
   - https://h
   - 'Cannot reach h:443 through the proxy: the URL of the proxy, or base_url, is not valid. Check
      the environment variables http_proxy, https_proxy and all_proxy.'
@@ -215,6 +211,8 @@ PROXIES = yaml.safe_load("""
 - 'http://a:s3cret@[::1'
 - 'http://a:s3cret@a..b'
 - 'http://a:s3cret@'
+- 'http://a:s3cret'
+- 'a:s3cret'
 """)
 
 
