@@ -22,7 +22,7 @@ from ._operations import LIST_SERVERS
 from ._options import Connection
 from ._request import Request, Response
 from ._text import count_of, header_text, quoted, redact
-from ._url import is_loopback, origin
+from ._url import address_of, is_loopback
 
 _MAX_PAGES = 10_000
 _LONGEST_WAIT = 60.0  # seconds of Retry-After that are worth waiting for
@@ -172,9 +172,9 @@ class Client:
             self._report("progress", f"page {number:,}, {count_of(count, 'server')} so far")
 
     def _warn_of_plain_http(self) -> None:
-        scheme, host, port = origin(self._connection.base_url)
-        if scheme == "http" and not is_loopback(host):
-            problem = f"The token is sent unencrypted to {host}:{port}"
+        url = self._connection.base_url
+        if url.startswith("http:") and not is_loopback(url):
+            problem = f"The token is sent unencrypted to {address_of(url)}"
             self._report("warning", f"{problem}: use https in base_url if possible.")
 
 

@@ -112,9 +112,8 @@ def _error_of_status(response: Response, request: Request, token: str, label: st
 
 def no_access_to_proxy(route: Route) -> StatusError:
     """Make the error for a proxy that requires a password, or another one."""
-    proxy = f" {route.proxy}" if route.proxy else ""
     return StatusError(
-        f"The proxy{proxy} requires a user and a password (HTTP 407).",
+        f"The proxy {route.proxy} requires a user and a password (HTTP 407).",
         "Check the environment variables http_proxy, https_proxy and all_proxy: the form is "
         "http://user:password@host:port.",
         407,

@@ -36,7 +36,7 @@ from ._failures import (
 from ._options import Connection
 from ._request import Request, Response, Route
 from ._text import Show, excerpt, header_text, quoted, reason_of
-from ._url import is_loopback, origin, proxy_address
+from ._url import is_loopback, proxy_address
 
 if TYPE_CHECKING:
     import requests
@@ -68,7 +68,7 @@ class Http:
         settings: Any = self._session.merge_environment_settings(
             url, proxies={}, stream=True, verify=connection.verify, cert=None
         )
-        if is_loopback(origin(url)[1]):
+        if is_loopback(url):
             settings["proxies"] = {}
         proxy = requests.utils.select_proxy(url, settings["proxies"])
         self._route = Route(url, proxy_address(proxy) if proxy else None)
