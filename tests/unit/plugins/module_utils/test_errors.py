@@ -61,6 +61,6 @@ def test_an_unsupported_python_of_a_module_is_a_failure_of_its_task(message, mon
 
 def test_an_unsupported_python_of_an_inventory_is_an_error(message, monkeypatch):
     monkeypatch.setitem(sys.modules, "ansible.plugins", ModuleType("ansible.plugins"))
-    words = f"^{message} Install Ansible with a later Python"
+    words = f"^{message} Install Ansible or ansible-rulebook with a later Python"
     with pytest.raises(RuntimeError, match=words):
         reload(_errors)
