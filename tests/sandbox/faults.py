@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gzip
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
@@ -74,30 +74,22 @@ class Fault:
         return cls(body=b'{"data": %b%b, "has_more": false}' % (b"[" * depth, b"]" * depth))
 
     @classmethod
-    def endless(cls) -> Fault:
-        """Return an envelope that never ends."""
-        return cls(body=partial(_padded_envelope, None))
-
-    @classmethod
     def gzip_bomb(cls, decoded: int = 1024 * MIB) -> Fault:
-        """Return a correct envelope of `decoded` bytes, compressed to a thousandth of that."""
+        """Return a correct envelope of about `decoded` bytes, compressed to a thousandth of that."""
         headers = {"Content-Encoding": "gzip"}
-        return cls(body=partial(_padded_envelope, decoded, gzip.compress), headers=headers)
+        return cls(body=partial(_padded_envelope, decoded), headers=headers)
 
 
 NO_FAULT = Fault()
 
 
-def _padded_envelope(size: int | None, encode: Callable[[bytes], bytes] = bytes) -> Iterator[bytes]:
-    """Yield an empty listing with white space up to `size` bytes, without end if None."""
-    start, end = b'{"data": [], "has_more": false', b"}"
-    padding = encode(b" " * MIB)
-    yield encode(start)
-    sent = len(start) + len(end)
-    while size is None or sent + MIB <= size:
+def _padded_envelope(size: int) -> Iterator[bytes]:
+    """Yield an empty listing with white space of about `size` bytes, compressed."""
+    padding = gzip.compress(b" " * MIB)
+    yield gzip.compress(b'{"data": [], "has_more": false')
+    for _number in range(size // MIB):
         yield padding
-        sent += MIB
-    yield encode(b" " * max(0, size - sent) + end)
+    yield gzip.compress(b"}")
 
 
 @dataclass(eq=False)

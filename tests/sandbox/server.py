@@ -25,7 +25,6 @@ from .wire import Wire
 
 HOST = "127.0.0.1"  # never reachable from another machine
 DEFAULT_TOKEN = "sandbox-token"
-MAX_REQUESTS = 1_000
 StrPath = str | os.PathLike[str]
 
 
@@ -33,8 +32,8 @@ class Sandbox:
     """Serve an account while the `with` block runs, on a free port unless one is given.
 
     `servers` is the list that is served, unchanged; it and `token` may be changed at any time.
-    `requests` are the last 1,000 requests, oldest first, and may be read at any time; `connections`
-    is the number of accepted connections.
+    `requests` are all requests, oldest first, and may be read at any time; `connections` is the
+    number of accepted connections.
     """
 
     def __init__(
@@ -200,10 +199,10 @@ class _Handler(BaseHTTPRequestHandler):
     def _respond(self) -> None:
         """Record the request, and send the response with the fault for it."""
         sandbox = self.server.sandbox
-        self._skip_body()
+        if self.command != "GET":
+            self.close_connection = True  # otherwise, a body would be the next request
         request = Request.parse(self.command, self.path, self.headers)
         sandbox.requests.append(request)
-        del sandbox.requests[:-MAX_REQUESTS]
         sandbox.schedule.apply(sandbox.servers)
         fault = sandbox.faults.take(page_of(sandbox, request))
         response = respond(sandbox, request, fault)
@@ -211,14 +210,6 @@ class _Handler(BaseHTTPRequestHandler):
         wire = Wire(self.request, fault)
         with_body = response.status not in (204, 304)
         if not wire.send(response, with_body=with_body):
-            self.close_connection = True
-
-    def _skip_body(self) -> None:
-        """Read the body of the request, which would be the next one otherwise."""
-        length = self.headers.get("Content-Length", "0")
-        if length.isdecimal():
-            self.rfile.read(int(length))
-        if "Transfer-Encoding" in self.headers:
             self.close_connection = True
 
     def log_message(self, format: str, *values: object) -> None:
