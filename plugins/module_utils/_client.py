@@ -185,4 +185,4 @@ def _delay(error: CloudError, attempt: int) -> float | None:
     doublings = min(attempt - 1, 10)  # a large number of retries would overflow a float
     own = min(_LONGEST_WAIT, _FIRST_WAIT * 2.0**doublings)
     # The jitter prevents many clients from returning at the same moment.
-    return max(own * random.uniform(0.5, 1), asked)  # noqa: S311
+    return max(own * random.uniform(0.5, 1), asked)

@@ -75,7 +75,7 @@ class Fault:
 
     @classmethod
     def gzip_bomb(cls, decoded: int = 1024 * MIB) -> Fault:
-        """Return a correct envelope of about `decoded` bytes, compressed to a thousandth of that."""
+        """Return a correct envelope of some `decoded` bytes, compressed to a thousandth."""
         headers = {"Content-Encoding": "gzip"}
         return cls(body=partial(_padded_envelope, decoded), headers=headers)
 

@@ -34,15 +34,15 @@ def certificates(tmp_path, monkeypatch):
     elsewhere.private_key_and_cert_chain_pem.write_to_path("elsewhere.pem")
 
 
+UNTRUSTED = yaml.safe_load("""
+- [good.pem, 127.0.0.1, another.pem, local issuer]
+- [elsewhere.pem, 127.0.0.1, ca.pem, "'127.0.0.1'"]
+- [elsewhere.pem, localhost, ca.pem, "'localhost'"]
+""")
+
+
 @pytest.mark.usefixtures("certificates")
-@pytest.mark.parametrize(
-    ("certificate", "host", "bundle", "words"),
-    [
-        ("good.pem", "127.0.0.1", "another.pem", "local issuer"),
-        ("elsewhere.pem", "127.0.0.1", "ca.pem", "'127.0.0.1'"),
-        ("elsewhere.pem", "localhost", "ca.pem", "'localhost'"),
-    ],
-)
+@pytest.mark.parametrize(("certificate", "host", "bundle", "words"), UNTRUSTED)
 def test_a_certificate_that_is_not_trusted_is_refused(read, certificate, host, bundle, words):
     with Sandbox(tls=(certificate, None)) as sandbox:
         url = f"https://{host}:{sandbox.port}"

@@ -16,7 +16,6 @@ import yaml
 from requests.exceptions import ConnectTimeout, InvalidHeader
 
 from ansible_collections.server_management.cloud.plugins.module_utils._failures import (
-    no_socks,
     retry_after,
     shown_url,
     status_error,
@@ -271,9 +270,4 @@ def test_a_missing_library_names_the_command_for_the_python_that_lacks_it(
     assert str(error) == (
         f"The Python library requests is not installed for {EXECUTABLE}. "
         f"Install it: {command.format('requests', 'python3-requests')}."
-    )
-    error = no_socks(Route("https://h"))
-    assert str(error) == (
-        "Cannot reach h:443: the Python library PySocks is not installed. "
-        f"Install it: {command.format('PySocks', 'python3-socks')}, or use a proxy for HTTP."
     )

@@ -20,7 +20,6 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._polling i
 )
 from sandbox import Fault
 
-TIME_LIMIT = 20.0  # seconds of a poll, so that a source that never waits or ends fails its test
 PLUGINS = "ansible_collections.server_management.cloud.plugins"
 
 
@@ -34,16 +33,13 @@ class Source:
         self.events = []
         self.pause = 0.0
         self._loop = asyncio.new_event_loop()
-        self._may_poll = asyncio.Semaphore(0)
-        self._has_polled = asyncio.Semaphore(0)
-        self._task = self._loop.create_task(self._watch(arguments))
+        self._task = self._loop.create_task(watch(self._put, arguments, self._sleep))
+        self._task.add_done_callback(lambda _task: self._loop.stop())
 
     def poll(self):
         """Return the kinds of the events of the next poll, or raise what ends the source."""
         self.events.clear()
-        self._may_poll.release()
-        end = asyncio.wait_for(self._has_polled.acquire(), TIME_LIMIT)
-        self._loop.run_until_complete(end)
+        self._loop.run_forever()  # until the source waits or ends
         if self._task.done():
             self._task.result()
         return [content["event"] for content in self.events]
@@ -53,24 +49,18 @@ class Source:
         assert self.poll() == ["failed"]
         return self.events[0]["error"]["code"]
 
-    async def _watch(self, arguments):
-        await self._may_poll.acquire()
-        try:
-            await watch(self._put, arguments, self._sleep)
-        finally:
-            self._has_polled.release()
-
     async def _put(self, event):
         self.events.append(event["server_management"])
 
     async def _sleep(self, seconds):
         self.pause = seconds
-        self._has_polled.release()
-        await self._may_poll.acquire()
+        self._loop.stop()
+        await asyncio.sleep(0)
 
     def close(self):
         self._task.cancel()
-        self._loop.run_until_complete(asyncio.wait([self._task]))
+        self._loop.stop()
+        self._loop.run_forever()  # for one step, which ends the source
         self._loop.close()
 
 
