@@ -194,27 +194,13 @@ def test_a_web_page_is_not_quoted():
     assert "quota" not in page.message
 
 
-@pytest.mark.parametrize(
-    ("body", "shown"),
-    [
-        (b"two\r\nlines\tand  more", "two lines and more"),
-        (b"\xff\xfe latin", "\ufffd\ufffd latin"),
-        (b"x" * 161, "x" * 157 + "..."),
-        (b"x" * 160, "x" * 160),
-    ],
-)
-def test_a_body_is_quoted_short_and_on_one_line(body, shown):
+def test_a_body_is_quoted_short_and_on_one_line():
+    body = b"two\r\nlines\tand \xff" + b"x" * 160
+    shown = f"two lines and \ufffd{'x' * 142}..."
     assert f'The response is "{shown}".' in error_of(400, body).message
 
 
-@pytest.mark.parametrize(
-    ("location", "shown"),
-    [
-        ("", "nowhere"),
-        ("/a\tb\x1b[1m", '"/a b [1m"'),
-        ("x" * 161, f'"{"x" * 157}..."'),
-    ],
-)
+@pytest.mark.parametrize(("location", "shown"), [("", "nowhere"), ("/a\tb\x1b[1m", '"/a b [1m"')])
 def test_the_target_of_a_redirect_is_shown_on_one_line(location, shown):
     error = error_of(300, headers={"Location": location})
     assert error.message == f"The API redirects to {shown}, which is not followed (HTTP 300)."
