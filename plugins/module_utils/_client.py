@@ -151,7 +151,7 @@ class Client:
             response = self._http.send(request, limit)
         finally:
             self.last_response = self._http.last_response
-        if response.status != 200:
+        if response.status != request.success:
             connection = self._connection
             raise status_error(response, request, connection.api_token, connection.token_label)
         return response

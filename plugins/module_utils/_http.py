@@ -120,7 +120,7 @@ class Http:
             with adapter.send(prepared, **self._settings) as received:
                 response = Response(received.status_code, received.headers, self._route)
                 self.last_response = response
-                if response.status == 200:
+                if response.status == request.success:
                     return response._replace(body=self._read(received, limit))
                 # The status is more important than a body that can't be read.
                 with suppress(MalformedResponse, OSError, urllib3.exceptions.HTTPError, ValueError):

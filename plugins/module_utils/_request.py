@@ -15,8 +15,8 @@ from ._url import address_of
 class Request(NamedTuple):
     """What is requested: ``path`` is below the base URL, ``query`` has the parameters that we add.
 
-    The others are for messages: ``subject`` is what is requested, and ``next_step`` what to do
-    after a 404 or a status that is not expected.
+    ``success`` is the only status that is not an error. The others are for messages: ``subject`` is
+    what is requested, and ``next_step`` what to do after a 404 or a status that is not expected.
     """
 
     method: str
@@ -24,6 +24,7 @@ class Request(NamedTuple):
     scope: str
     subject: str
     next_step: str
+    success: int = 200
     query: tuple[tuple[str, str], ...] = ()
 
 

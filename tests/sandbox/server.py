@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import ssl
 import sys
@@ -25,7 +24,6 @@ from .wire import Wire
 
 HOST = "127.0.0.1"  # never reachable from another machine
 DEFAULT_TOKEN = "sandbox-token"
-StrPath = str | os.PathLike[str]
 
 
 class Sandbox:
@@ -46,14 +44,14 @@ class Sandbox:
         pagination_parameter: str | None = None,
         page_size: int = 100,
         addresses: str = "documentation",
-        tls: tuple[StrPath, StrPath | None] | None = None,
+        tls: str | None = None,
         changes: Sequence[Change] = (),
         verbose: bool = False,
     ) -> None:
         """Prepare an account.
 
-        `servers` is a number or a list; `addresses` is documentation or loopback; `tls` is a
-        certificate and its key; the schedule of `changes` begins with the first start.
+        `servers` is a number or a list; `addresses` is documentation or loopback; `tls` is the
+        file of a certificate and its key; the schedule of `changes` begins with the first start.
         """
         self.host = HOST
         self.port = port
@@ -70,7 +68,7 @@ class Sandbox:
         self.context: ssl.SSLContext | None = None
         if tls:
             self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            self.context.load_cert_chain(*tls)
+            self.context.load_cert_chain(tls)
         self._server: _Server | None = None
 
     @property

@@ -28,10 +28,9 @@ def certificates(tmp_path, monkeypatch):
     authority = trustme.CA()
     authority.cert_pem.write_to_path("ca.pem")
     trustme.CA().cert_pem.write_to_path("another.pem")
-    good = authority.issue_cert("127.0.0.1")
-    good.private_key_and_cert_chain_pem.write_to_path("good.pem")
-    elsewhere = authority.issue_cert("elsewhere.invalid")
-    elsewhere.private_key_and_cert_chain_pem.write_to_path("elsewhere.pem")
+    for name, host in (("good", "127.0.0.1"), ("elsewhere", "elsewhere.invalid")):
+        certificate = authority.issue_cert(host)
+        certificate.private_key_and_cert_chain_pem.write_to_path(f"{name}.pem")
 
 
 UNTRUSTED = yaml.safe_load("""
@@ -44,7 +43,7 @@ UNTRUSTED = yaml.safe_load("""
 @pytest.mark.usefixtures("certificates")
 @pytest.mark.parametrize(("certificate", "host", "bundle", "words"), UNTRUSTED)
 def test_a_certificate_that_is_not_trusted_is_refused(read, certificate, host, bundle, words):
-    with Sandbox(tls=(certificate, None)) as sandbox:
+    with Sandbox(tls=certificate) as sandbox:
         url = f"https://{host}:{sandbox.port}"
         with pytest.raises(TLSFailed, match=rf"^TLS with {host}:\d+ failed: .*{words}.*\. Check "):
             read(sandbox, url, verify=bundle)
@@ -53,7 +52,7 @@ def test_a_certificate_that_is_not_trusted_is_refused(read, certificate, host, b
 @pytest.mark.usefixtures("certificates")
 def test_ca_path_takes_precedence_over_the_bundle_of_the_environment(read, monkeypatch):
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", "ca.pem")
-    with Sandbox(tls=("good.pem", None)) as sandbox:
+    with Sandbox(tls="good.pem") as sandbox:
         assert read(sandbox)
         with pytest.raises(TLSFailed):
             read(sandbox, verify="another.pem")
@@ -61,17 +60,14 @@ def test_ca_path_takes_precedence_over_the_bundle_of_the_environment(read, monke
 
 @pytest.mark.usefixtures("certificates")
 def test_a_certificate_that_is_not_verified_causes_no_warning(read):
-    with Sandbox(tls=("elsewhere.pem", None)) as sandbox:
+    with Sandbox(tls="elsewhere.pem") as sandbox:
         assert read(sandbox, verify=False)
     assert read.warning == []
 
 
-@pytest.mark.parametrize(
-    ("variable", "path"),
-    [("REQUESTS_CA_BUNDLE", os.devnull), ("CURL_CA_BUNDLE", "/nowhere/ca.pem")],
-)
-def test_a_bundle_that_cannot_be_read_is_named(read, sandbox, monkeypatch, variable, path):
-    monkeypatch.setenv(variable, path)
+@pytest.mark.parametrize("path", ["/dev/null", "/nowhere/ca.pem"])
+def test_a_bundle_that_cannot_be_read_is_named(read, sandbox, monkeypatch, path):
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", path)
     # As if only another user could read the first one: these tests may run as root.
     monkeypatch.setattr("os.access", lambda _path, mode: mode != os.R_OK)
     with pytest.raises(TLSFailed) as caught:
@@ -106,7 +102,7 @@ def test_a_key_log_that_cannot_be_written_is_named_and_nothing_is_repeated(
 @pytest.mark.usefixtures("certificates")
 def test_a_key_log_that_can_be_written_is(read, monkeypatch):
     monkeypatch.setenv("SSLKEYLOGFILE", "keys")
-    with Sandbox(tls=("good.pem", None)) as sandbox:
+    with Sandbox(tls="good.pem") as sandbox:
         assert read(sandbox, verify="ca.pem")
     assert os.path.getsize("keys")
 
@@ -190,7 +186,7 @@ def test_a_proxy_that_refuses_a_tunnel_is_quoted_and_gets_no_token(read, sandbox
 def test_a_proxy_that_requires_a_password_is_asked_once(read, sandbox, monkeypatch, scheme):
     monkeypatch.setenv(f"{scheme}_proxy", sandbox.url)
     sandbox.fail(Fault(status=407))
-    words = f"^The proxy 127.0.0.1:{sandbox.port} requires a user and a password .* {scheme}_proxy"
+    words = f"^The proxy 127.0.0.1:{sandbox.port} requires a user and a password"
     with pytest.raises(StatusError, match=words):
         read(sandbox, f"{scheme}://api.invalid", retries=3)
     assert len(sandbox.requests) == 1
