@@ -3,7 +3,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 import logging
-import signal
 import time
 from contextlib import suppress
 
@@ -112,21 +111,6 @@ def test_a_longer_retry_after_fails_at_once(read, sandbox, clock):
     assert clock.waits == []
 
 
-def test_ctrl_c_ends_a_request_at_once(read, sandbox):
-    sandbox.fail(Fault.hang())
-    # Not SIGINT itself, which a background process may ignore.
-    previous = signal.signal(signal.SIGALRM, signal.default_int_handler)
-    signal.setitimer(signal.ITIMER_REAL, 0.3)
-    started = time.monotonic()
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            read(sandbox, timeout=30)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, previous)
-    assert time.monotonic() - started < 10
-
-
 @pytest.mark.parametrize("status", [200, 500])
 def test_no_connection_is_left_open(read, sandbox, status):
     sandbox.fail(Fault(status=status, body=bytes(200_000)))  # not JSON, and not read to its end
@@ -214,6 +198,7 @@ def test_a_wait_of_more_than_five_seconds_is_reported_before_it_begins(read, san
 
 
 def test_a_shorter_wait_is_a_line_of_the_trace(read, sandbox, clock):
+    clock.delay(sandbox, 4)
     sandbox.fail(Fault(status=429, retry_after=4))
     read(sandbox, retries=3)
     assert read.wait == []
@@ -221,12 +206,11 @@ def test_a_shorter_wait_is_a_line_of_the_trace(read, sandbox, clock):
     assert retry.startswith("retry 1 of 3 in 4.")
 
 
-@pytest.mark.parametrize(("took", "reports"), [(4, 0), (6, 1)])
-def test_a_retry_after_a_long_attempt_is_reported(read, sandbox, clock, took, reports):
-    clock.delay(sandbox, took)
+def test_a_retry_after_a_long_attempt_is_reported(read, sandbox, clock):
+    clock.delay(sandbox, 6)
     sandbox.fail(Fault(status=503))
     read(sandbox, retries=3)
-    assert len(read.wait) == reports
+    assert len(read.wait) == 1
 
 
 TRACED = yaml.safe_load("""

@@ -84,10 +84,9 @@ def test_a_server_on_two_pages_is_kept_once(read):
         assert [server.fields for server in listing] == sandbox.servers
 
 
-@pytest.mark.parametrize("fault", [Fault(status=401), Fault(body="{}")], ids=repr)
-def test_no_partial_listing_is_returned_if_a_later_page_fails(read, fault):
+def test_no_partial_listing_is_returned_if_a_later_page_fails(read):
     with paged(5) as sandbox:
-        sandbox.fail(fault, page=3)
+        sandbox.fail(Fault(status=401), page=3)
         with pytest.raises(CloudError):
             read(sandbox, pagination="last_id", allow_partial=True)
 

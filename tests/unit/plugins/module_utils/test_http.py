@@ -95,10 +95,11 @@ def test_a_body_of_more_than_64_kib_is_not_kept_for_an_error(sandbox, length, ke
 
 
 @pytest.mark.parametrize("status", [200, 401])
-def test_only_failures_of_a_body_are_expected(sandbox, monkeypatch, status):
-    monkeypatch.setattr(_http, "_pieces", Mock(side_effect=KeyError))
+@pytest.mark.parametrize("mistake", [KeyError, KeyboardInterrupt])
+def test_a_mistake_and_ctrl_c_end_a_request(sandbox, monkeypatch, status, mistake):
+    monkeypatch.setattr(_http, "_pieces", Mock(side_effect=mistake))
     sandbox.fail(Fault(status=status))
-    with pytest.raises(KeyError):
+    with pytest.raises(mistake):
         send(sandbox.url)
 
 
