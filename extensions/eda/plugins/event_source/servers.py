@@ -7,8 +7,8 @@
 from __future__ import annotations
 
 import importlib
-import os
 import sys
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -141,17 +141,17 @@ def _polling() -> ModuleType:
     have other collections or another version of this one. Raises RuntimeError for an older Python,
     which ansible-rulebook allows, and for a copy of this file outside the collection.
     """
-    place = os.path.abspath(__file__)
-    root = os.path.abspath(f"{place}/../../../../..")
-    if not os.path.exists(f"{root}/plugins/plugin_utils/_polling.py"):
-        raise RuntimeError(
-            f"{place} works only inside its collection, because it uses other files of it. Install "
-            "the collection, and write server_management.cloud.servers as the source in the "
-            "rulebook."
+    root = Path(__file__, "../../../../..").resolve()
+    if not (root / "plugins/plugin_utils/_polling.py").exists():
+        message = (
+            f"{__file__} works only inside its collection, because it uses other files of it. "
+            "Install the collection, and write server_management.cloud.servers as the source in "
+            "the rulebook."
         )
+        raise RuntimeError(message)
     if _COLLECTION not in sys.modules:
         collection = ModuleType(_COLLECTION)
-        collection.__path__ = [root]
+        collection.__path__ = [str(root)]
         sys.modules[_COLLECTION] = collection
     plugins = f"{_COLLECTION}.plugins"
     # First, because an import statement would look for the parents of a package that is not loaded.
