@@ -125,36 +125,31 @@ class Client:
         self._show("warning", f"{problem} Continuing without the others: allow_partial is set.")
 
     def _send(self, request: Request, limit: int) -> Response:
-        """Send a request; a GET again after a transient error.
+        """Send a request until it succeeds; a GET again after a transient error.
 
         Another method is sent once: the API may have acted before the error.
         """
-        repeats = self._connection.retries if request.method == "GET" else 0
+        connection = self._connection
+        repeats = connection.retries if request.method == "GET" else 0
         attempt = 1
         while True:
+            self.requests += 1
             started = time.monotonic()
             try:
-                return self._attempt(request, limit)
+                response = self._http.send(request, limit)
+                if response.status == request.success:
+                    return response
+                raise status_error(response, request, connection.api_token, connection.token_label)
             except CloudError as error:
                 wait = _delay(error, attempt)
                 if wait is None or attempt > repeats:
                     error.attempts = attempt
                     raise
                 self._report_retry(error, attempt, wait, time.monotonic() - started)
+            finally:
+                self.last_response = self._http.last_response
             time.sleep(wait)
             attempt += 1
-
-    def _attempt(self, request: Request, limit: int) -> Response:
-        """Send a request once; raise CloudError unless its response is a success."""
-        self.requests += 1
-        try:
-            response = self._http.send(request, limit)
-        finally:
-            self.last_response = self._http.last_response
-        if response.status != request.success:
-            connection = self._connection
-            raise status_error(response, request, connection.api_token, connection.token_label)
-        return response
 
     def _report_retry(self, error: CloudError, attempt: int, wait: float, took: float) -> None:
         line = f"retry {attempt} of {self._connection.retries} in {wait:.1f} s: {error.message}"
