@@ -51,7 +51,7 @@ class Sandbox:
         """Prepare an account.
 
         `servers` is a number or a list; `addresses` is documentation or loopback; `tls` is the
-        file of a certificate and its key; the schedule of `changes` begins with the first start.
+        file of a certificate and its key; the schedule of `changes` begins at once.
         """
         self.host = HOST
         self.port = port
@@ -107,7 +107,6 @@ class Sandbox:
     def start(self) -> None:
         """Listen, after a stop on the same port; raise OSError if the port is in use."""
         self._server = _Server(self)
-        self.schedule.start()
         self.port = self._server.server_address[1]
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
 

@@ -57,7 +57,6 @@ def test_changes_are_made_in_order_when_they_are_due(monkeypatch):
     monkeypatch.setattr("time.monotonic", clock)
     servers = make_servers(2)
     schedule = Schedule(CHANGES)
-    schedule.start()
     for seconds, states in STATES.items():
         clock.return_value = 1000 + seconds
         schedule.apply(servers)

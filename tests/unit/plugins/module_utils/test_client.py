@@ -116,12 +116,10 @@ def test_no_connection_is_left_open(read, sandbox, status):
     sandbox.fail(Fault(status=status, body=bytes(200_000)))  # not JSON, and not read to its end
     with suppress(CloudError):
         read(sandbox)
-    patience = time.monotonic() + 10
-    while sandbox.open_connections and time.monotonic() < patience:
+    while sandbox.open_connections:  # or the test takes too long
         time.sleep(0.01)
     # The client still exists: the garbage collector has closed nothing.
     assert read.client.requests == 1
-    assert sandbox.open_connections == 0
 
 
 BROKEN = yaml.safe_load("""

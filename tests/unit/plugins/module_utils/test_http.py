@@ -206,9 +206,10 @@ def test_a_tls_handshake_has_the_limit_of_a_connection(monkeypatch):
             send(f"https://127.0.0.1:{port}")
 
 
-@pytest.mark.parametrize(
-    ("timeout", "proxy", "connecting"), [(30, "", 10), (4, "", 4), (30, "http://127.0.0.1:1", 30)]
-)
+CONNECTING = yaml.safe_load("[[30, '', 10], [4, '', 4], [30, 'http://127.0.0.1:1', 30]]")
+
+
+@pytest.mark.parametrize(("timeout", "proxy", "connecting"), CONNECTING)
 def test_a_connection_has_ten_seconds_except_through_a_proxy(
     timeout, proxy, connecting, monkeypatch
 ):
