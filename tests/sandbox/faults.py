@@ -10,10 +10,7 @@ import gzip
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Literal
-
-MIB = 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -63,10 +60,10 @@ class Fault:
         return cls(cut="start", end="reset")
 
     @classmethod
-    def html(cls, status: int = 200) -> Fault:
+    def html(cls) -> Fault:
         """Return a web page, like a proxy or a login page."""
         page = "<!DOCTYPE html>\n<html><body><h1>Not the API</h1></body></html>\n"
-        return cls(status=status, body=page, content_type="text/html; charset=utf-8")
+        return cls(body=page, content_type="text/html; charset=utf-8")
 
     @classmethod
     def nested(cls, depth: int = 100_000) -> Fault:
@@ -74,20 +71,19 @@ class Fault:
         return cls(body=b'{"data": %b%b, "has_more": false}' % (b"[" * depth, b"]" * depth))
 
     @classmethod
-    def gzip_bomb(cls, decoded: int = 1024 * MIB) -> Fault:
-        """Return a correct envelope of some `decoded` bytes, compressed to a thousandth."""
-        headers = {"Content-Encoding": "gzip"}
-        return cls(body=partial(_padded_envelope, decoded), headers=headers)
+    def gzip_bomb(cls) -> Fault:
+        """Return a correct envelope of 1 GiB, compressed to a thousandth."""
+        return cls(body=_padded_envelope, headers={"Content-Encoding": "gzip"})
 
 
 NO_FAULT = Fault()
 
 
-def _padded_envelope(size: int) -> Iterator[bytes]:
-    """Yield an empty listing with white space of about `size` bytes, compressed."""
-    padding = gzip.compress(b" " * MIB)
+def _padded_envelope() -> Iterator[bytes]:
+    """Yield an empty listing with 1 GiB of white space, compressed."""
+    padding = gzip.compress(b" " * 2**20)
     yield gzip.compress(b'{"data": [], "has_more": false')
-    for _number in range(size // MIB):
+    for _number in range(1024):
         yield padding
     yield gzip.compress(b"}")
 

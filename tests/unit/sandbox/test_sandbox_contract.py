@@ -42,12 +42,10 @@ def test_the_description_is_valid():
     OpenAPI.from_dict(PROTOCOL).check_spec()
 
 
-@pytest.mark.parametrize(("after", "has_more"), [(None, True), (149, False)])
-def test_the_listing_is_as_described(paged, after, has_more):
-    params = {"starting_after": paged.servers[after]["id"]} if after else {}
-    response = call(paged, params=params)
+def test_the_last_page_of_the_listing_is_as_described(paged):
+    response = call(paged, params={"starting_after": paged.servers[149]["id"]})
     check(paged, response)
-    assert response.json()["has_more"] is has_more
+    assert response.json()["has_more"] is False
 
 
 @pytest.mark.parametrize("route", ROUTES)
