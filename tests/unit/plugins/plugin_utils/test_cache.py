@@ -172,23 +172,19 @@ def test_no_stale_entry_is_used_without_the_option_or_if_the_api_responds(grace,
     assert account.warnings == []
 
 
-DAMAGED = yaml.safe_load("""
-- []
-- text
-- {}
+DAMAGED = yaml.safe_load(r"""
 - {fetched: null}
 - {servers: null}
 - {servers: '{"data": [], "has_'}
 - {servers: '{"data": [{"id": 1}], "has_more": false}'}
+- {servers: "{\"data\": [{\"id\": \"\ud800\"}], \"has_more\": false}"}
 """)
 DEEP = {"servers": "[" * 100_000}
-HALF_A_CHARACTER = {"servers": '{"data": [{"id": "\ud800"}], "has_more": false}'}
+ENTRIES = [entry(0, **changes) for changes in (*DAMAGED, DEEP)]
 
 
-@pytest.mark.parametrize("damaged", [*DAMAGED, DEEP, HALF_A_CHARACTER], ids=range(9))
+@pytest.mark.parametrize("damaged", [[], "text", {}, *ENTRIES], ids=range(9))
 def test_a_damaged_entry_is_not_used_and_causes_a_warning(damaged):
-    if damaged and isinstance(damaged, dict):
-        damaged = entry(0, **damaged)
     account = Account({KEY: damaged})
     assert account.listing(fetch, use_cache=True) is FETCHED
     (warning,) = account.warnings
