@@ -281,7 +281,7 @@ from ..module_utils._models import SELECTING_OPTIONS, Listing, Server, check_min
 from ..module_utils._options import RULES, Connection, Options, connection_from, resolve_options
 from ..module_utils._selection import explain, explain_unknown, select, wanted_values
 from ..module_utils._text import count_of, redact, summarise
-from ..module_utils._url import is_loopback, origin
+from ..module_utils._url import is_loopback
 from ..plugin_utils._config import (
     EXPRESSION_OPTIONS,
     PLUGIN,
@@ -449,7 +449,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             for message in explain(account, wanted):
                 report(message)
         fields = variable_names(servers, self.get_option("hostvars_prefix"), partial(self._show, 1))
-        has_loopback = is_loopback(origin(connection.base_url)[1])
+        has_loopback = is_loopback(connection.base_url)
         hosts = hosts_from(servers, fields, has_loopback)
         if self._expressions:
             self._expressions.fields = fields

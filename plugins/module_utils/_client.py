@@ -21,16 +21,14 @@ from ._models import Server, merge
 from ._operations import LIST_SERVERS
 from ._options import Connection
 from ._request import Request, Response
-from ._text import count_of, header_text, quoted, redact
-from ._url import is_loopback, origin
+from ._text import count_of, quoted, redact
+from ._url import address_of, is_loopback
 
 _MAX_PAGES = 10_000
 _LONGEST_WAIT = 60.0  # seconds of Retry-After that are worth waiting for
 _LONG_WAIT = 5.0  # seconds; a longer wait, and a retry after a longer attempt, are reported
 _REPORT_INTERVAL = 10.0  # seconds between two reports of the progress
 _FIRST_WAIT = 0.5  # seconds, doubled with each attempt
-# Not the shared generator: a program that seeds it would make all of its clients wait alike.
-_random = random.SystemRandom()
 _CHECK_PAGINATION = "Check pagination and pagination_parameter: they must match the API."
 
 # "wait": a wait of more than 5 seconds, or a retry after an attempt that took longer, before it
@@ -73,7 +71,7 @@ class Client:
         self._warn_of_plain_http()
         self._next_report = time.monotonic() + _REPORT_INTERVAL
         try:
-            with closing(Http(self._connection, partial(self._report, "trace"))) as self._http:
+            with closing(Http(self._connection, partial(self._show, "trace"))) as self._http:
                 return self._read_pages(pages)
         except CloudError as error:
             error.problem = redact(error.problem, self._connection.api_token)
@@ -92,9 +90,8 @@ class Client:
             if not page.has_more:
                 return list(servers.values())
             if len(servers) == count_before:
-                what = "has no new server" if page.data else "is empty"
                 raise MalformedResponse(
-                    f"Page {number} of the listing {what}, but the API reports more servers.",
+                    f"Page {number} of the listing has no new server, but the API reports more.",
                     _CHECK_PAGINATION,
                 )
             if self._connection.pagination == "none":
@@ -109,7 +106,7 @@ class Client:
         return list(servers.values())
 
     def _add_page(self, servers: dict[str, Server], response: Response) -> Page:
-        content_type = header_text(response.headers.get("Content-Type", "none given"))
+        content_type = response.headers.get("Content-Type", "none given")
         shown_type = quoted(content_type, self._connection.api_token)
         page = parse_listing(read_json(response.body, shown_type))
         self._keep_page(page)
@@ -117,8 +114,7 @@ class Client:
         return page
 
     def _allow_partial(self, count: int) -> None:
-        received = "the 1 that was" if count == 1 else f"the {count:,} that were"
-        problem = f"The API has more servers than {received} received."
+        problem = f"The API has more servers than the {count:,} received."
         if not self._connection.allow_partial:
             raise IncompleteListing(
                 problem,
@@ -126,56 +122,54 @@ class Client:
                 "allow_partial to true.",
             )
         self.is_partial = True
-        self._report("warning", f"{problem} Continuing without the others: allow_partial is set.")
+        self._show("warning", f"{problem} Continuing without the others: allow_partial is set.")
 
     def _send(self, request: Request, limit: int) -> Response:
-        """Send a request; a GET again after a transient error.
+        """Send a request until it succeeds; a GET again after a transient error.
 
         Another method is sent once: the API may have acted before the error.
         """
-        repeats = self._connection.retries if request.method == "GET" else 0
+        connection = self._connection
+        repeats = connection.retries if request.method == "GET" else 0
         attempt = 1
         while True:
+            self.requests += 1
             started = time.monotonic()
             try:
-                return self._attempt(request, limit)
+                response = self._http.send(request, limit)
+                if response.status == request.success:
+                    return response
+                raise status_error(response, request, connection.api_token, connection.token_label)
             except CloudError as error:
                 wait = _delay(error, attempt)
                 if wait is None or attempt > repeats:
                     error.attempts = attempt
                     raise
                 self._report_retry(error, attempt, wait, time.monotonic() - started)
+            finally:
+                self.last_response = self._http.last_response
             time.sleep(wait)
             attempt += 1
-
-    def _attempt(self, request: Request, limit: int) -> Response:
-        """Send a request once; raise CloudError unless its response is a success."""
-        self.requests += 1
-        try:
-            response = self._http.send(request, limit)
-        finally:
-            self.last_response = self._http.last_response
-        if response.status != request.success:
-            connection = self._connection
-            raise status_error(response, request, connection.api_token, connection.token_label)
-        return response
 
     def _report_retry(self, error: CloudError, attempt: int, wait: float, took: float) -> None:
         line = f"retry {attempt} of {self._connection.retries} in {wait:.1f} s: {error.message}"
         is_long = max(wait, took) > _LONG_WAIT
-        self._report("wait" if is_long else "trace", redact(line, self._connection.api_token))
+        self._show("wait" if is_long else "trace", line)
 
     def _report_progress(self, number: int, count: int) -> None:
         now = time.monotonic()
         if now >= self._next_report:
             self._next_report = now + _REPORT_INTERVAL
-            self._report("progress", f"page {number:,}, {count_of(count, 'server')} so far")
+            self._show("progress", f"page {number:,}, {count_of(count, 'server')} so far")
 
     def _warn_of_plain_http(self) -> None:
-        scheme, host, port = origin(self._connection.base_url)
-        if scheme == "http" and not is_loopback(host):
-            problem = f"The token is sent unencrypted to {host}:{port}"
-            self._report("warning", f"{problem}: use https in base_url if possible.")
+        url = self._connection.base_url
+        if url.startswith("http:") and not is_loopback(url):
+            problem = f"The token is sent unencrypted to {address_of(url)}"
+            self._show("warning", f"{problem}: use https in base_url if possible.")
+
+    def _show(self, level: Level, text: str) -> None:
+        self._report(level, redact(text, self._connection.api_token))
 
 
 def _delay(error: CloudError, attempt: int) -> float | None:
@@ -186,4 +180,4 @@ def _delay(error: CloudError, attempt: int) -> float | None:
     doublings = min(attempt - 1, 10)  # a large number of retries would overflow a float
     own = min(_LONGEST_WAIT, _FIRST_WAIT * 2.0**doublings)
     # The jitter prevents many clients from returning at the same moment.
-    return max(own * _random.uniform(0.5, 1), asked + _random.uniform(0, 0.25))
+    return max(own * random.uniform(0.5, 1), asked)

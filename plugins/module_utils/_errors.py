@@ -33,14 +33,15 @@ import sys
 from typing import Any
 
 if sys.version_info < (3, 10):  # noqa: UP036
-    # Modules and plugins import this utility first. The others fail on older Pythons with a
-    # traceback.
+    # Modules, plugins and the event source import this utility first. The others fail on older
+    # Pythons with a traceback.
     _found = ".".join(map(str, sys.version_info[:2]))
     _message = (
         f"server_management.cloud requires Python 3.10 or later; {sys.executable} is {_found}."
     )
-    if "ansible.plugins" in sys.modules:  # on the control node: an inventory plugin
-        raise RuntimeError(f"{_message} Install Ansible with a later Python.")
+    # An inventory plugin has Ansible's plugins, and the event source no Ansible at all.
+    if "ansible.plugins" in sys.modules or "ansible.module_utils" not in sys.modules:
+        raise RuntimeError(f"{_message} Install Ansible or ansible-rulebook with a later Python.")
     _message += " Set ansible_python_interpreter."
     sys.stdout.write(json.dumps({"failed": True, "changed": False, "msg": _message}))
     raise SystemExit(1)

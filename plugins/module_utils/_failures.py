@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import re
 import sys
 import sysconfig
 import time
-from datetime import timezone
 from email.utils import parsedate_to_datetime
 from urllib.parse import urlencode
 
@@ -32,7 +30,7 @@ from ._errors import (
     Unreachable,
 )
 from ._request import Request, Response, Route
-from ._text import excerpt, header_text, one_line, quoted, reason_of, redact
+from ._text import excerpt, one_line, quoted, reason_of
 
 CLOSED = "the connection was closed before the end of the response"
 _CHECK_CONNECTION = (
@@ -44,14 +42,12 @@ _CHECK_TLS = (
 )
 
 
-def shown_url(request: Request, base_url: str, token: str) -> str:
+def shown_url(request: Request, base_url: str) -> str:
     """Return the URL of a request, with its query, for a message."""
-    shown = redact(one_line(base_url + request.path), token)
-    if not request.query:
-        return shown
-    parameters = [(name, quoted(value, token)) for name, value in request.query]
-    query = urlencode(parameters, safe="*")  # MASK stays readable
-    return f"{shown}?{query}"
+    url = base_url + request.path
+    if request.query:
+        url = f"{url}?{urlencode(request.query)}"
+    return one_line(url)
 
 
 def status_error(response: Response, request: Request, token: str, label: str) -> StatusError:
@@ -89,7 +85,7 @@ def _error_of_status(response: Response, request: Request, token: str, label: st
             status,
         )
     if status == 404:
-        url = shown_url(request, response.route.base_url, token)
+        url = shown_url(request, response.route.base_url)
         problem = f"The API has no {request.subject} at {url} (HTTP 404)."
         return NotFound(problem, request.next_step, status)
     if status == 407 and response.route.proxy is not None:
@@ -98,7 +94,7 @@ def _error_of_status(response: Response, request: Request, token: str, label: st
         problem = "The API is throttling requests (HTTP 429)."
         return RateLimited(problem, "Run again later, or less often.", status)
     if 300 <= status < 400:
-        location = header_text(response.headers.get("Location", ""))
+        location = response.headers.get("Location", "")
         target = f'"{quoted(location, token)}"' if location else "nowhere"
         problem = f"The API redirects to {target}, which is not followed (HTTP {status})."
         return Redirected(problem, request.next_step, status)
@@ -112,9 +108,8 @@ def _error_of_status(response: Response, request: Request, token: str, label: st
 
 def no_access_to_proxy(route: Route) -> StatusError:
     """Make the error for a proxy that requires a password, or another one."""
-    proxy = f" {route.proxy}" if route.proxy else ""
     return StatusError(
-        f"The proxy{proxy} requires a user and a password (HTTP 407).",
+        f"The proxy {route.proxy} requires a user and a password (HTTP 407).",
         "Check the environment variables http_proxy, https_proxy and all_proxy: the form is "
         "http://user:password@host:port.",
         407,
@@ -124,14 +119,11 @@ def no_access_to_proxy(route: Route) -> StatusError:
 def retry_after(value: str) -> float | None:
     """Read a Retry-After header, seconds or a date, as seconds from now; None if it is neither."""
     value = value.strip()
-    if re.fullmatch(r"[0-9]+", value):
-        return min(float(value), 1e18)  # it can be too large for a float
+    if value.isdecimal():
+        return float(value)
     try:
-        date = parsedate_to_datetime(value)
-        if date.tzinfo is None:  # as in one of the three formats of HTTP, which are all in UTC
-            date = date.replace(tzinfo=timezone.utc)
-        return max(0.0, date.timestamp() - time.time())
-    except (TypeError, ValueError, OverflowError, IndexError):
+        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
+    except (ValueError, OverflowError, IndexError):
         return None
 
 

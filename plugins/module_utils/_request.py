@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from ._url import origin
+from ._url import address_of
 
 
 class Request(NamedTuple):
@@ -37,10 +37,7 @@ class Route(NamedTuple):
     @property
     def place(self) -> str:
         """The host and the port, and the proxy, for a message."""
-        _scheme, host, port = origin(self.base_url)
-        if ":" in host:
-            host = f"[{host}]"
-        place = f"{host}:{port}"
+        place = address_of(self.base_url)
         if self.proxy is None:
             return place
         return f"{place} through the proxy {self.proxy}".rstrip()

@@ -17,7 +17,6 @@ Function                Text in a message
 ``excerpt``             other text that may be long, at most 160 characters
 ``one_line``            text whose end is important, such as a path
 ``redact``              text that may contain the token
-``header_text``         a header, before any of these
 ``plain``               text of an event, in which nothing can be a template
 ======================  ==============================================================
 """
@@ -78,10 +77,7 @@ def as_word(text: str) -> str:
 
 def reason_of(error: BaseException) -> str:
     """Return what an exception says, on one line and without a full stop, to follow a colon."""
-    text = str(error)
-    if isinstance(error, OSError) and error.strerror and not error.filename:
-        text = error.strerror.lower()  # without the number
-    return one_line(text).rstrip(".") or type(error).__name__
+    return one_line(str(error)).rstrip(".") or type(error).__name__
 
 
 def count_of(number: int, noun: str) -> str:
@@ -104,11 +100,6 @@ def first_of(texts: Sequence[str], shown: int) -> str:
     if more > 0:
         return f"{named} and {more:,} more"
     return named
-
-
-def header_text(value: str) -> str:
-    """Decode a header as UTF-8, which requests has decoded as Latin-1."""
-    return value.encode("latin-1", "replace").decode("utf-8", "replace")
 
 
 def redact(text: str, token: str, shortest: int = 8) -> str:

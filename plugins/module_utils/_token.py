@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import codecs
 import os
 import re
 from contextlib import suppress
@@ -46,8 +45,7 @@ def token_in_file(source: str, given: str, path: str) -> str:
             folder = one_line(os.path.dirname(os.path.abspath(path)))
             hidden = f"The file was looked for in {folder}. {hidden}"
         content = read_file(source, path, TokenFileUnusable, hidden)
-    content = content.removeprefix(codecs.BOM_UTF8)
-    token = content.decode("latin-1").strip()
+    token = content.decode("utf-8-sig", "replace").strip()
     if not token:
         raise TokenFileUnusable(f"{label}: the file is empty.")
     advice = (

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""URLs: the option base_url, origins, and addresses."""
+"""URLs: the option base_url, and addresses."""
 
 from __future__ import annotations
 
@@ -47,20 +47,20 @@ def normalize_base_url(text: str) -> str:
     default_port = f":{_DEFAULT_PORTS[parts.scheme]}"
     netloc = parts.netloc.lower().removesuffix(default_port).rstrip(":")
     url = parts._replace(netloc=netloc).geturl().rstrip("/")
-    if parts.path.rstrip("/").endswith(_API_PATH):
-        return url
-    return url + _API_PATH
+    return url.removesuffix(_API_PATH) + _API_PATH
 
 
-def origin(url: str) -> tuple[str, str, int | None]:
-    """Return the scheme, host and port of a URL."""
+def address_of(url: str) -> str:
+    """Return the host and the port of a URL, for a message."""
     parts = urlsplit(url)
-    port = parts.port or _DEFAULT_PORTS.get(parts.scheme)
-    return parts.scheme, parts.hostname or "", port
+    if parts.port is None:
+        return f"{parts.netloc}:{_DEFAULT_PORTS[parts.scheme]}"
+    return parts.netloc
 
 
-def is_loopback(host: str) -> bool:
-    """Return whether traffic to a host stays on this machine."""
+def is_loopback(url: str) -> bool:
+    """Return whether requests to a URL stay on this machine."""
+    host = urlsplit(url).hostname or ""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:
@@ -70,7 +70,14 @@ def is_loopback(host: str) -> bool:
 
 
 def proxy_address(proxy: str) -> str:
-    """Return the host and the port of a proxy's URL, without user information."""
-    _scheme, _mark, rest = proxy.rpartition("://")
-    _user, _mark, address = rest.rpartition("@")
-    return address.partition("/")[0]
+    """Return the host and the port of a proxy's URL, or an empty text if its port is no number.
+
+    For example, in http://user:password, which lacks the host, the password would be the port.
+    """
+    address = re.split("://|@", proxy)[-1]
+    try:
+        parts = urlsplit(f"//{address}")
+        parts.port  # noqa: B018  # raises ValueError
+    except ValueError:
+        return ""
+    return parts.netloc

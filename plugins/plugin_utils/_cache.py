@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from ansible.errors import AnsibleError
@@ -24,7 +23,7 @@ from ..module_utils._options import Connection
 from ..module_utils._text import Show, reason_of
 
 _FORMAT = 1
-# Exceptions raised by reading a damaged entry, in the cache plugin or in Ansible's decoder.
+# Exceptions raised by reading a damaged entry: in the cache plugin, in Ansible's decoder, or here.
 _DAMAGED = (AnsibleError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
@@ -76,7 +75,6 @@ class CacheEntry:
     grace: int
     warn: Show
     trace: Show
-    _is_down: bool = field(default=False, init=False)
 
     @property
     def key(self) -> str:
@@ -110,8 +108,9 @@ class CacheEntry:
         elif self._is_within(found, self.fresh):
             return found
         else:
-            age = f"{found.age:,.0f} s old"
-            self.trace(f"cache: not fresh, {age}; cache_timeout is {self.fresh:,} s")
+            self.trace(
+                f"cache: not fresh, {found.age:,.0f} s old; cache_timeout is {self.fresh:,} s"
+            )
         try:
             return fetch()
         except CloudError as error:
@@ -138,12 +137,12 @@ class CacheEntry:
 
         The servers are one text, because Ansible makes a deep copy of each cache entry.
         """
-        if self._is_down or listing.is_partial or listing.age is not None:
+        if listing.is_partial or listing.age is not None:
             return
         content = {"data": [server.fields for server in listing.servers], "has_more": False}
         text = json.dumps(content, separators=(",", ":"))
         try:
-            self.cache[self.key] = {"format": _FORMAT, "fetched": time.time(), "servers": text}
+            self.cache[self.key] = {"fetched": time.time(), "servers": text}
             self.cache.update_cache_if_changed()
         except Exception as error:  # noqa: BLE001  # a cache plugin may raise anything
             # Otherwise, Ansible tries again after the source, and reports that the source failed.
@@ -152,8 +151,6 @@ class CacheEntry:
 
     def _read(self) -> Listing | None:
         """Return the entry, if it can be used at all."""
-        if self._is_down:
-            return None
         try:
             entry = self.cache.get(self.key)
             if entry is not None:
@@ -161,29 +158,20 @@ class CacheEntry:
         except _DAMAGED as error:
             self.warn(f"The cache entry is damaged and not used: {reason_of(error)}.")
         except Exception as error:  # noqa: BLE001  # a cache plugin may raise anything
-            self._is_down = True
             self.warn(f"The cache {self.plugin} can't be read: {reason_of(error)}.")
         return None
 
     def _parse(self, entry: Any) -> Listing:
         """Return the listing in an entry, validated like a response.
 
-        Raises ValueError if the entry is damaged or has another format.
+        Raises one of the exceptions for a damaged entry.
         """
-        if not isinstance(entry, dict) or entry.get("format") != _FORMAT:
-            raise ValueError("it is not in the format of this version")
-        fetched = entry.get("fetched")
-        text = entry.get("servers")
-        if not (isinstance(fetched, float) and math.isfinite(fetched) and isinstance(text, str)):
-            raise ValueError("its time or its servers are missing")
+        age = time.time() - entry["fetched"]
         servers: dict[str, Server] = {}
         try:
-            content = parse_listing(read_json(text.encode()))
+            content = parse_listing(read_json(entry["servers"].encode()))
             merge(servers, content.data)
         except MalformedResponse as error:
             raise ValueError(error.message) from None
-        if content.has_more:
-            raise ValueError("its listing is not complete")
-        age = time.time() - fetched
         how_read = f"of {self.connection.root_url} from the cache, {age:,.0f} s old"
         return Listing(list(servers.values()), how_read, age=age)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import math
 import threading
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future
@@ -86,10 +85,8 @@ def read_arguments(given: Mapping[Any, Any]) -> Options:
     if unknown:
         raise OptionError(f"{', '.join(unknown)}: not an argument of this event source.")
     options = resolve_options(given, ARGUMENTS)
-    if not 1 <= options.values["interval"] < math.inf:
+    if not options.values["interval"] >= 1:  # false for NaN, too
         raise OptionError("interval: must be a number of seconds, at least 1.")
-    if options.values["min_servers"] < 0:
-        raise OptionError("min_servers: must be 0 or more.")
     return options
 
 

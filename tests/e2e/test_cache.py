@@ -81,7 +81,7 @@ def test_it_keeps_no_listing_that_is_partial_or_has_fewer_servers_than_expected(
     sources.add("hit", api, fails=minimum, **expecting)
     hosts = "min_hosts: 2 or more expected, but the number of hosts is 1"
     sources.add("hosts", api, fails=hosts, **options, min_hosts=2)
-    partial = "The API has more servers than the 1 that was received."
+    partial = "The API has more servers than the 1 received."
     more = sources.add("partial", warns=partial, **options, allow_partial=True)
     more.fail(Fault(has_more=True))
     sources.check()

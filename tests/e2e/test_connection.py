@@ -21,7 +21,7 @@ def test_the_bundle_of_the_file_takes_precedence(sources, tmp_path):
     certificate = tmp_path / "certificate.pem"
     issued = authority.issue_cert("127.0.0.1")
     issued.private_key_and_cert_chain_pem.write_to_path(str(certificate))
-    api = sources.serve("web-1", tls=(certificate, None))
+    api = sources.serve("web-1", tls=certificate)
     refused = ("TLS with 127.0.0.1:", "set ca_path")
     sources.add("environment", api, fails=refused)
     sources.add("file", api, ca_path="ca.pem")

@@ -40,13 +40,13 @@ SERVER = {
     "created_at": "2026-01-01T00:00:00Z",
 }
 
-# The account that README.md and the guides show: id, name, plan, region, last part of the address,
-# created_at. All servers are running.
-EXAMPLE = (
-    ("srv_4f2a91c07d", "web-01", "small", "eu-1", 10, "2026-01-15T09:30:00Z"),
-    ("srv_8c1d20e94b", "web-02", "medium", "eu-1", 11, "2026-01-15T09:31:00Z"),
-    ("srv_b7035fa612", "db-01", "large", "eu-2", 20, "2025-11-02T14:05:00Z"),
-)
+# The account that README.md and the guides show. All servers are running.
+EXAMPLE_FIELDS = ("id", "name", "plan", "region", "ipv4", "created_at")
+EXAMPLE = """
+srv_4f2a91c07d web-01 small  eu-1 {}.10 2026-01-15T09:30:00Z
+srv_8c1d20e94b web-02 medium eu-1 {}.11 2026-01-15T09:31:00Z
+srv_b7035fa612 db-01  large  eu-2 {}.20 2025-11-02T14:05:00Z
+"""
 EXAMPLE_NETWORKS = {"documentation": "192.0.2", "loopback": "127.0.2"}
 
 
@@ -59,13 +59,11 @@ def make_servers(count: int, addresses: str = "documentation") -> list[dict[str,
 
 def example_servers(addresses: str = "loopback") -> list[dict[str, str]]:
     """Return the account of the documents, which show it with documentation addresses."""
-    network = EXAMPLE_NETWORKS[addresses]
+    table = EXAMPLE.replace("{}", EXAMPLE_NETWORKS[addresses])
     servers = []
-    for identifier, name, plan, region, last, created_at in EXAMPLE:
-        server = {**SERVER, "id": identifier, "name": name, "plan": plan, "region": region}
-        server["ipv4"] = f"{network}.{last}"
-        server["created_at"] = created_at
-        servers.append(server)
+    for line in table.strip().splitlines():
+        fields = zip(EXAMPLE_FIELDS, line.split(), strict=True)
+        servers.append({**SERVER, **dict(fields)})
     return servers
 
 

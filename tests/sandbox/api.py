@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from email.message import Message
 from http.client import responses
@@ -40,8 +39,7 @@ class Request:
         path = target
         query = ""
         if method != "CONNECT":
-            with suppress(ValueError):  # not a URL, and no path that is served
-                path, query = urlsplit(target)[2:4]
+            path, query = urlsplit(target)[2:4]
         # Of a repeated parameter the first value counts, so that a client that repeats one fails.
         pairs = dict(reversed(parse_qsl(query, keep_blank_values=True)))
         return cls(method, path, pairs, headers)
@@ -155,22 +153,20 @@ def _encode(body: object, request: Request) -> bytes | Stream:
 
 
 def _set_headers(response: Response, fault: Fault) -> None:
-    """Complete the headers; those of the fault replace others with the same name in any case."""
+    """Complete the headers; those of the fault replace others with the same name."""
     headers: dict[str, str | None] = {"Content-Type": "application/json", **response.headers}
     if fault.chunked or callable(response.body):
         headers["Transfer-Encoding"] = "chunked"
     else:
         headers["Content-Length"] = str(len(response.body))
-    if fault.retry_after is not None:
-        headers["Retry-After"] = str(fault.retry_after)
-    if fault.location is not None:
-        headers["Location"] = fault.location
-    if fault.link is not None:
-        headers["Link"] = fault.link
-    if fault.content_type is not None:
-        headers["Content-Type"] = fault.content_type
-    names = {name.lower(): name for name in headers}
-    for name, value in fault.headers.items():
-        headers.pop(names.get(name.lower(), name), None)
-        headers[name] = value
+    named = {
+        "Retry-After": fault.retry_after,
+        "Location": fault.location,
+        "Link": fault.link,
+        "Content-Type": fault.content_type,
+    }
+    for name, text in named.items():
+        if text is not None:
+            headers[name] = str(text)
+    headers.update(fault.headers)
     response.headers = {name: value for name, value in headers.items() if value is not None}

@@ -19,7 +19,7 @@ KINDS = ("appear", "change", "disappear")
 
 @dataclass(frozen=True)
 class Change:
-    """One change of the account, `at` seconds after the sandbox starts.
+    """One change of the account, `at` seconds after the sandbox is created.
 
     `server` is the name of the server; `fields` are its new values.
     """
@@ -49,18 +49,13 @@ class Schedule:
 
     def __init__(self, changes: Iterable[Change]) -> None:
         self._pending = sorted(changes, key=lambda change: change.at)
-        self._start: float | None = None
+        self._start = time.monotonic()
         self._lock = threading.Lock()
-
-    def start(self) -> None:
-        """Start the clock, unless it has been started."""
-        if self._start is None:
-            self._start = time.monotonic()
 
     def apply(self, servers: list[Any]) -> None:
         """Apply the changes that are due, in place."""
         with self._lock:
-            while self._start is not None and self._pending:
+            while self._pending:
                 if time.monotonic() - self._start < self._pending[0].at:
                     return
                 self._pending.pop(0).apply(servers)

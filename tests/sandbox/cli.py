@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import shlex
 import signal
 from collections.abc import Callable
@@ -20,28 +21,12 @@ from .paging import STYLES
 from .server import DEFAULT_TOKEN, Sandbox
 
 NAMED_FAULTS = {
-    "endless": Fault.endless,
     "gzip_bomb": Fault.gzip_bomb,
     "hang": Fault.hang,
     "html": Fault.html,
     "nested": Fault.nested,
     "reset": Fault.reset,
 }
-
-
-def _yes_or_no(text: str) -> bool:
-    """Parse true or false."""
-    if text not in ("true", "false"):
-        raise ValueError("expected true or false")
-    return text == "true"
-
-
-def _positive(text: str) -> int:
-    """Parse a number greater than 0."""
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("expected a number greater than 0")
-    return number
 
 
 def _times(text: str) -> int | None:
@@ -55,10 +40,10 @@ FAULT_FIELDS: dict[str, Callable[[str], object]] = {
     "retry_after": str,
     "location": str,
     "content_type": str,
-    "has_more": _yes_or_no,
+    "has_more": json.loads,
     "link": str,
     "shift": int,
-    "chunked": _yes_or_no,
+    "chunked": json.loads,
     "cut": str,
     "end": str,
 }
@@ -117,7 +102,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--example", action="store_true", help="serve the account of the guides instead")
     add("--token", default=DEFAULT_TOKEN, help=f"the token to accept (default: {DEFAULT_TOKEN})")
     add("--pagination", choices=STYLES, default="none", help="default: none")
-    add("--page-size", type=_positive, default=100, metavar="N", help="default: 100")
+    add("--page-size", type=int, default=100, metavar="N", help="default: 100")
     add("--fault", type=parse_fault, action="append", default=[], metavar="SPEC", help=FAULT_HELP)
     add("--change", type=parse_change, action="append", default=[], help=CHANGE_HELP)
     add("--verbose", action="store_true", help="write each request to standard error")

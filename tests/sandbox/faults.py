@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import gzip
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Literal
-
-MIB = 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -63,10 +60,10 @@ class Fault:
         return cls(cut="start", end="reset")
 
     @classmethod
-    def html(cls, status: int = 200) -> Fault:
+    def html(cls) -> Fault:
         """Return a web page, like a proxy or a login page."""
         page = "<!DOCTYPE html>\n<html><body><h1>Not the API</h1></body></html>\n"
-        return cls(status=status, body=page, content_type="text/html; charset=utf-8")
+        return cls(body=page, content_type="text/html; charset=utf-8")
 
     @classmethod
     def nested(cls, depth: int = 100_000) -> Fault:
@@ -74,30 +71,21 @@ class Fault:
         return cls(body=b'{"data": %b%b, "has_more": false}' % (b"[" * depth, b"]" * depth))
 
     @classmethod
-    def endless(cls) -> Fault:
-        """Return an envelope that never ends."""
-        return cls(body=partial(_padded_envelope, None))
-
-    @classmethod
-    def gzip_bomb(cls, decoded: int = 1024 * MIB) -> Fault:
-        """Return a correct envelope of `decoded` bytes, compressed to a thousandth of that."""
-        headers = {"Content-Encoding": "gzip"}
-        return cls(body=partial(_padded_envelope, decoded, gzip.compress), headers=headers)
+    def gzip_bomb(cls) -> Fault:
+        """Return a correct envelope of 1 GiB, compressed to a thousandth."""
+        return cls(body=_padded_envelope, headers={"Content-Encoding": "gzip"})
 
 
 NO_FAULT = Fault()
 
 
-def _padded_envelope(size: int | None, encode: Callable[[bytes], bytes] = bytes) -> Iterator[bytes]:
-    """Yield an empty listing with white space up to `size` bytes, without end if None."""
-    start, end = b'{"data": [], "has_more": false', b"}"
-    padding = encode(b" " * MIB)
-    yield encode(start)
-    sent = len(start) + len(end)
-    while size is None or sent + MIB <= size:
+def _padded_envelope() -> Iterator[bytes]:
+    """Yield an empty listing with 1 GiB of white space, compressed."""
+    padding = gzip.compress(b" " * 2**20)
+    yield gzip.compress(b'{"data": [], "has_more": false')
+    for _number in range(1024):
         yield padding
-        sent += MIB
-    yield encode(b" " * max(0, size - sent) + end)
+    yield gzip.compress(b"}")
 
 
 @dataclass(eq=False)

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 
 STYLES = ("none", "last_id")
@@ -19,14 +20,16 @@ class Paging:
 
     def __init__(self, style: str, parameter: str | None, size: int) -> None:
         """Create a style; `parameter` has the id of the last server, `size` is in servers."""
-        self.style = style
         self.parameter = parameter or "starting_after"
         self.size = size
+        if style == "none":
+            self.parameter = ""  # no request asks for another page
+            self.size = sys.maxsize
 
     def start(self, query: Mapping[str, str], servers: Sequence[object]) -> int:
         """Return the index of the first requested server; raise ValueError for invalid values."""
         value = query.get(self.parameter)
-        if self.style == "none" or value is None:
+        if value is None:
             return 0
         found = None
         for index, server in enumerate(servers, 1):
@@ -38,10 +41,8 @@ class Paging:
 
     def end(self, start: int, servers: Sequence[object]) -> int:
         """Return the index after the last server of the page that begins at `start`."""
-        if self.style == "none":
-            return len(servers)
         return min(start + self.size, len(servers))
 
     def number(self, start: int) -> int:
         """Return the number, from 1, of the page that begins at `start`."""
-        return 1 if self.style == "none" else start // self.size + 1
+        return start // self.size + 1

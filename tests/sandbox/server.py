@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import ssl
 import sys
@@ -25,16 +24,14 @@ from .wire import Wire
 
 HOST = "127.0.0.1"  # never reachable from another machine
 DEFAULT_TOKEN = "sandbox-token"
-MAX_REQUESTS = 1_000
-StrPath = str | os.PathLike[str]
 
 
 class Sandbox:
     """Serve an account while the `with` block runs, on a free port unless one is given.
 
     `servers` is the list that is served, unchanged; it and `token` may be changed at any time.
-    `requests` are the last 1,000 requests, oldest first, and may be read at any time; `connections`
-    is the number of accepted connections.
+    `requests` are all requests, oldest first, and may be read at any time; `connections` is the
+    number of accepted connections.
     """
 
     def __init__(
@@ -47,14 +44,14 @@ class Sandbox:
         pagination_parameter: str | None = None,
         page_size: int = 100,
         addresses: str = "documentation",
-        tls: tuple[StrPath, StrPath | None] | None = None,
+        tls: str | None = None,
         changes: Sequence[Change] = (),
         verbose: bool = False,
     ) -> None:
         """Prepare an account.
 
-        `servers` is a number or a list; `addresses` is documentation or loopback; `tls` is a
-        certificate and its key; the schedule of `changes` begins with the first start.
+        `servers` is a number or a list; `addresses` is documentation or loopback; `tls` is the
+        file of a certificate and its key; the schedule of `changes` begins at once.
         """
         self.host = HOST
         self.port = port
@@ -71,7 +68,7 @@ class Sandbox:
         self.context: ssl.SSLContext | None = None
         if tls:
             self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            self.context.load_cert_chain(*tls)
+            self.context.load_cert_chain(tls)
         self._server: _Server | None = None
 
     @property
@@ -110,7 +107,6 @@ class Sandbox:
     def start(self) -> None:
         """Listen, after a stop on the same port; raise OSError if the port is in use."""
         self._server = _Server(self)
-        self.schedule.start()
         self.port = self._server.server_address[1]
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
 
@@ -200,10 +196,10 @@ class _Handler(BaseHTTPRequestHandler):
     def _respond(self) -> None:
         """Record the request, and send the response with the fault for it."""
         sandbox = self.server.sandbox
-        self._skip_body()
+        if self.command != "GET":
+            self.close_connection = True  # otherwise, a body would be the next request
         request = Request.parse(self.command, self.path, self.headers)
         sandbox.requests.append(request)
-        del sandbox.requests[:-MAX_REQUESTS]
         sandbox.schedule.apply(sandbox.servers)
         fault = sandbox.faults.take(page_of(sandbox, request))
         response = respond(sandbox, request, fault)
@@ -211,14 +207,6 @@ class _Handler(BaseHTTPRequestHandler):
         wire = Wire(self.request, fault)
         with_body = response.status not in (204, 304)
         if not wire.send(response, with_body=with_body):
-            self.close_connection = True
-
-    def _skip_body(self) -> None:
-        """Read the body of the request, which would be the next one otherwise."""
-        length = self.headers.get("Content-Length", "0")
-        if length.isdecimal():
-            self.rfile.read(int(length))
-        if "Transfer-Encoding" in self.headers:
             self.close_connection = True
 
     def log_message(self, format: str, *values: object) -> None:

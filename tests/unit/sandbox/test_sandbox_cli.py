@@ -5,7 +5,6 @@
 """Check the command line, in a separate process."""
 
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -52,23 +51,19 @@ def running(*options):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_it_prints_its_url_and_stops_although_a_client_waits(number):
-    with running("--servers", "3", "--fault", "hang,after=1") as server:
+def test_it_prints_its_url_and_stops(number):
+    with running("--servers", "3") as server:
         assert server.token == "sandbox-token"
         assert len(call(server).json()["data"]) == 3
-        port = server.url.removeprefix("http://127.0.0.1:")
-        with socket.create_connection(("127.0.0.1", int(port)), 60) as connection:
-            connection.sendall(b"GET / HTTP/1.1\r\n\r\n")
-            server.process.send_signal(number)
-            output = server.process.stdout.read()
-            assert server.process.wait() == 0
-            assert server.process.stderr.read() == ""
+        server.process.send_signal(number)
+        output = server.process.stdout.read()
+        assert server.process.wait() == 0
+        assert server.process.stderr.read() == ""
     assert f"export SERVER_MANAGEMENT_BASE_URL={server.url}\n" in output
 
 
 INVALID = yaml.safe_load("""
 - [[--port, '70000'], can't listen on port 70000]
-- [[--page-size, '0'], '--page-size: expected a number greater than 0']
 - [[--fault, boom], can't use 'boom']
 - [[--change, 'appear=a,disappear=b'], invalid parse_change value]
 """)
@@ -91,16 +86,11 @@ def test_a_port_that_is_in_use_is_named(sandbox):
 
 
 def test_the_options_reach_the_sandbox():
-    options = ["--token", "o$wn", "--servers", "3", "--verbose"]
-    options += [
-        "--pagination",
-        "last_id",
-        "--page-size",
-        "2",
-        "--fault",
-        "status=503,retry_after=1",
-    ]
-    with running(*options) as server:
+    options = """
+    --token o$wn --servers 3 --verbose --pagination last_id --page-size 2
+    --fault status=503,retry_after=1
+    """
+    with running(*options.split()) as server:
         assert server.token == "o$wn"
         failed = call(server)
         assert failed.status_code == 503

@@ -13,8 +13,6 @@ from tools.versions import CORES, NEWEST, OLDEST, PRE_RELEASES, PYTHONS, RELEASE
 
 PYTHON = PYTHONS[0]
 ALL_PYTHONS = set().union(*CORES.values())
-# A version checks its sources with the tuple (3, 10).
-CONDITION = (r"version_info < \((3, \d+)\)", PYTHON.replace(".", ", "))
 CI_PYTHONS = (r"^ {12}(3\.\d+)$", ALL_PYTHONS)
 RANGE = r"ansible-core (2\.\d+)\s+to\s+(2\.\d+)"
 # Files, and in each a pattern and what it must find: one text, or all texts of a set.
@@ -25,8 +23,7 @@ PLACES = [
     ("tests/config.yml", r'python_requires: ">=(.+)"', PYTHON),
     ("plugins/doc_fragments/connection.py", r"python >= (\S+)", PYTHON),
     ("plugins/doc_fragments/connection.py", r"requests >= (\S+)", REQUESTS),
-    ("plugins/module_utils/_errors.py", *CONDITION),
-    ("extensions/eda/plugins/event_source/servers.py", *CONDITION),
+    ("plugins/module_utils/_errors.py", r"version_info < \((3, \d+)\)", PYTHON.replace(".", ", ")),
     ("Makefile", r"python(3\.\d+)", set(PYTHONS)),
     ("tools/benchmark/__main__.py", r'"(2\.\d+)": "\d', {OLDEST, RELEASED}),
     (".github/workflows/ci.yml", *CI_PYTHONS),

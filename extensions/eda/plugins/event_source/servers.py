@@ -141,20 +141,12 @@ def _polling() -> ModuleType:
     have other collections or another version of this one. Raises RuntimeError for an older Python,
     which ansible-rulebook allows, and for a copy of this file outside the collection.
     """
-    if sys.version_info < (3, 10):  # noqa: UP036
-        found = ".".join(map(str, sys.version_info[:2]))
-        message = (
-            "server_management.cloud requires Python 3.10 or later, but ansible-rulebook runs with "
-            f"{sys.executable}, which is {found}. Install ansible-rulebook with a later Python."
-        )
-        raise RuntimeError(message)
-    place = Path(__file__).absolute()
-    root = place.parents[min(4, len(place.parents) - 1)]
+    root = Path(__file__, "../../../../..").resolve()
     if not (root / "plugins/plugin_utils/_polling.py").exists():
         message = (
-            f"{place} works only inside its collection, because it uses other files of it. Install "
-            "the collection, and write server_management.cloud.servers as the source in the "
-            "rulebook."
+            f"{__file__} works only inside its collection, because it uses other files of it. "
+            "Install the collection, and write server_management.cloud.servers as the source in "
+            "the rulebook."
         )
         raise RuntimeError(message)
     if _COLLECTION not in sys.modules:

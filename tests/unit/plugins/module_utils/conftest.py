@@ -18,8 +18,8 @@ class Reader:
 
     def __init__(self):
         self.client = None
-        self.warnings = []
-        self.waits = []
+        self.warning = []
+        self.wait = []
         self.progress = []
         self.trace = []
 
@@ -37,13 +37,13 @@ class Reader:
         return self.client.list_servers()
 
     def _report(self, level, text):
-        lines = {
-            "warning": self.warnings,
-            "wait": self.waits,
-            "progress": self.progress,
-            "trace": self.trace,
-        }
-        lines[level].append(text)
+        lines = getattr(self, level)
+        lines.append(text)
+
+    @property
+    def shown(self):
+        """Return all lines as one text."""
+        return "\n".join([*self.warning, *self.wait, *self.progress, *self.trace])
 
 
 class Clock:

@@ -3,8 +3,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 import logging
-import re
-import signal
 import time
 from contextlib import suppress
 
@@ -80,7 +78,7 @@ GROWING = yaml.safe_load("""
 
 @pytest.mark.parametrize(("random", "waits"), GROWING)
 def test_waits_grow_up_to_a_minute(read, sandbox, clock, monkeypatch, random, waits):
-    monkeypatch.setattr(_client._random, "uniform", RANDOM[random])
+    monkeypatch.setattr("random.uniform", RANDOM[random])
     sandbox.fail(Fault(status=503), times=None)
     with pytest.raises(ServerFailed, match=r"Tried 10 times\."):
         read(sandbox, retries=9)
@@ -88,20 +86,19 @@ def test_waits_grow_up_to_a_minute(read, sandbox, clock, monkeypatch, random, wa
 
 
 WAITS = yaml.safe_load("""
-- [60, shortest, [60, 60, 60]]
-- [60, longest, [60.25, 60.25, 60.25]]
-- [1, longest, [1.25, 1.25, 2]]
+- [60, [60, 60, 60]]
+- [1, [1, 1, 2]]
+- [0, [0.5, 1, 2]]
 # A date has passed if the clock of this machine is ahead.
-- [0, shortest, [0.25, 0.5, 1]]
-- ['Wed, 01 Jan 2020 12:00:00 GMT', longest, [0.5, 1, 2]]
+- ['Wed, 01 Jan 2020 12:00:00 GMT', [0.5, 1, 2]]
 """)
 
 
-@pytest.mark.parametrize(("retry_after", "random", "waits"), WAITS)
+@pytest.mark.parametrize(("retry_after", "waits"), WAITS)
 def test_the_longer_one_of_retry_after_and_the_own_wait_counts(
-    read, sandbox, clock, monkeypatch, retry_after, random, waits
+    read, sandbox, clock, monkeypatch, retry_after, waits
 ):
-    monkeypatch.setattr(_client._random, "uniform", RANDOM[random])
+    monkeypatch.setattr("random.uniform", max)
     sandbox.fail(Fault(status=429, retry_after=retry_after), times=3)
     read(sandbox, retries=3)
     assert clock.waits == waits
@@ -114,43 +111,21 @@ def test_a_longer_retry_after_fails_at_once(read, sandbox, clock):
     assert clock.waits == []
 
 
-def test_ctrl_c_ends_a_request_at_once(read, sandbox):
-    sandbox.fail(Fault.hang())
-    # Not SIGINT itself, which a background process may ignore.
-    previous = signal.signal(signal.SIGALRM, signal.default_int_handler)
-    signal.setitimer(signal.ITIMER_REAL, 0.3)
-    started = time.monotonic()
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            read(sandbox, timeout=30)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, previous)
-    assert time.monotonic() - started < 10
-
-
-@pytest.mark.parametrize(
-    "fault",
-    [Fault(), Fault(status=401), Fault(status=500, body=bytes(200_000))],
-    ids=["success", "error", "unread body"],
-)
-def test_no_connection_is_left_open(read, sandbox, fault):
-    sandbox.fail(fault)
+@pytest.mark.parametrize("status", [200, 500])
+def test_no_connection_is_left_open(read, sandbox, status):
+    sandbox.fail(Fault(status=status, body=bytes(200_000)))  # not JSON, and not read to its end
     with suppress(CloudError):
         read(sandbox)
-    patience = time.monotonic() + 10
-    while sandbox.open_connections and time.monotonic() < patience:
+    while sandbox.open_connections:  # or the test takes too long
         time.sleep(0.01)
     # The client still exists: the garbage collector has closed nothing.
     assert read.client.requests == 1
-    assert sandbox.open_connections == 0
 
 
 BROKEN = yaml.safe_load("""
 - {cut: body}
 - {cut: body, end: reset}
 - {cut: body, end: hang}
-- {headers: {Content-Encoding: br}}
 - {headers: {Content-Encoding: gzip}}
 """)
 
@@ -162,11 +137,8 @@ def test_a_status_is_more_important_than_an_error_of_its_body(read, sandbox, sta
     with pytest.raises(StatusError) as caught:
         read(sandbox, retries=3, timeout=0.3)
     assert caught.value.status == status
-    assert not caught.value.is_temporary
     assert "The response is" not in caught.value.message
-    assert f": HTTP {status}, " in read.trace[0]
     assert read.client.last_response.status == status
-    assert read.client.last_response.headers["Location"] == "/elsewhere"
     assert len(sandbox.requests) == 1
 
 
@@ -186,7 +158,6 @@ def test_the_token_is_not_logged(read, sandbox, caplog):
 QUOTED = yaml.safe_load("""
 - {status: 302, location: 'http://127.0.0.1/?t=Tok3n'}
 - {content_type: text/Tok3n, body: 'no'}
-- {headers: {Content-Encoding: Tok3n}}
 """)
 
 
@@ -203,46 +174,45 @@ def test_a_token_in_base_url_is_not_shown_in_a_message(read, sandbox, clock):
     words = r"^Cannot reach \*{8}\.invalid:80: the name does not resolve\. Tried 2"
     with pytest.raises(Unreachable, match=words):
         read(sandbox, "http://secret-token.invalid", api_token="secret-token", retries=1)
-    assert "secret-token" not in "".join(read.trace)
+    assert "secret-token" not in read.shown
 
 
 def test_plain_http_to_another_machine_causes_one_warning(read, sandbox, clock, monkeypatch):
     monkeypatch.setattr(_client, "is_loopback", lambda host: False)
     sandbox.fail(Fault(status=503))
     read(sandbox, retries=1)
-    assert read.warnings == [
+    assert read.warning == [
         f"The token is sent unencrypted to 127.0.0.1:{sandbox.port}: "
         "use https in base_url if possible."
     ]
 
 
 def test_a_wait_of_more_than_five_seconds_is_reported_before_it_begins(read, sandbox, clock):
-    read.waits = clock.waits  # the reports and the waits themselves
+    read.wait = clock.waits  # the reports and the waits themselves
     sandbox.fail(Fault(status=429, retry_after=40))
     read(sandbox, retries=3)
     report, _wait = clock.waits
-    assert re.match(r"retry 1 of 3 in 40\.\d s: The API is throttling requests", report)
+    assert report.startswith("retry 1 of 3 in 40.0 s: The API is throttling requests")
 
 
 def test_a_shorter_wait_is_a_line_of_the_trace(read, sandbox, clock):
+    clock.delay(sandbox, 4)
     sandbox.fail(Fault(status=429, retry_after=4))
     read(sandbox, retries=3)
-    assert read.waits == []
+    assert read.wait == []
     _failure, retry, _success = read.trace
     assert retry.startswith("retry 1 of 3 in 4.")
 
 
-@pytest.mark.parametrize(("took", "reports"), [(4, 0), (6, 1)])
-def test_a_retry_after_a_long_attempt_is_reported(read, sandbox, clock, took, reports):
-    clock.delay(sandbox, took)
+def test_a_retry_after_a_long_attempt_is_reported(read, sandbox, clock):
+    clock.delay(sandbox, 6)
     sandbox.fail(Fault(status=503))
     read(sandbox, retries=3)
-    assert len(read.waits) == reports
+    assert len(read.wait) == 1
 
 
 TRACED = yaml.safe_load("""
-- [{body: '{"data": [], "has_more": false}'}, 'HTTP 200, 1,500 ms, 31 bytes']
-- [{headers: {Content-Encoding: br}}, 'HTTP 200, 1,500 ms, no usable body']
+- [{}, 'HTTP 200, 1,500 ms']
 - [{cut: start}, 'no response, 1,500 ms']
 """)
 

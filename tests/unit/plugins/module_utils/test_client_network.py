@@ -28,23 +28,22 @@ def certificates(tmp_path, monkeypatch):
     authority = trustme.CA()
     authority.cert_pem.write_to_path("ca.pem")
     trustme.CA().cert_pem.write_to_path("another.pem")
-    good = authority.issue_cert("127.0.0.1")
-    good.private_key_and_cert_chain_pem.write_to_path("good.pem")
-    elsewhere = authority.issue_cert("elsewhere.invalid")
-    elsewhere.private_key_and_cert_chain_pem.write_to_path("elsewhere.pem")
+    for name, host in (("good", "127.0.0.1"), ("elsewhere", "elsewhere.invalid")):
+        certificate = authority.issue_cert(host)
+        certificate.private_key_and_cert_chain_pem.write_to_path(f"{name}.pem")
+
+
+UNTRUSTED = yaml.safe_load("""
+- [good.pem, 127.0.0.1, another.pem, local issuer]
+- [elsewhere.pem, 127.0.0.1, ca.pem, "'127.0.0.1'"]
+- [elsewhere.pem, localhost, ca.pem, "'localhost'"]
+""")
 
 
 @pytest.mark.usefixtures("certificates")
-@pytest.mark.parametrize(
-    ("certificate", "host", "bundle", "words"),
-    [
-        ("good.pem", "127.0.0.1", "another.pem", "local issuer"),
-        ("elsewhere.pem", "127.0.0.1", "ca.pem", "'127.0.0.1'"),
-        ("elsewhere.pem", "localhost", "ca.pem", "'localhost'"),
-    ],
-)
+@pytest.mark.parametrize(("certificate", "host", "bundle", "words"), UNTRUSTED)
 def test_a_certificate_that_is_not_trusted_is_refused(read, certificate, host, bundle, words):
-    with Sandbox(tls=(certificate, None)) as sandbox:
+    with Sandbox(tls=certificate) as sandbox:
         url = f"https://{host}:{sandbox.port}"
         with pytest.raises(TLSFailed, match=rf"^TLS with {host}:\d+ failed: .*{words}.*\. Check "):
             read(sandbox, url, verify=bundle)
@@ -53,7 +52,7 @@ def test_a_certificate_that_is_not_trusted_is_refused(read, certificate, host, b
 @pytest.mark.usefixtures("certificates")
 def test_ca_path_takes_precedence_over_the_bundle_of_the_environment(read, monkeypatch):
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", "ca.pem")
-    with Sandbox(tls=("good.pem", None)) as sandbox:
+    with Sandbox(tls="good.pem") as sandbox:
         assert read(sandbox)
         with pytest.raises(TLSFailed):
             read(sandbox, verify="another.pem")
@@ -61,17 +60,14 @@ def test_ca_path_takes_precedence_over_the_bundle_of_the_environment(read, monke
 
 @pytest.mark.usefixtures("certificates")
 def test_a_certificate_that_is_not_verified_causes_no_warning(read):
-    with Sandbox(tls=("elsewhere.pem", None)) as sandbox:
+    with Sandbox(tls="elsewhere.pem") as sandbox:
         assert read(sandbox, verify=False)
-    assert read.warnings == []
+    assert read.warning == []
 
 
-@pytest.mark.parametrize(
-    ("variable", "path"),
-    [("REQUESTS_CA_BUNDLE", os.devnull), ("CURL_CA_BUNDLE", "/nowhere/ca.pem")],
-)
-def test_a_bundle_that_cannot_be_read_is_named(read, sandbox, monkeypatch, variable, path):
-    monkeypatch.setenv(variable, path)
+@pytest.mark.parametrize("path", ["/dev/null", "/nowhere/ca.pem"])
+def test_a_bundle_that_cannot_be_read_is_named(read, sandbox, monkeypatch, path):
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", path)
     # As if only another user could read the first one: these tests may run as root.
     monkeypatch.setattr("os.access", lambda _path, mode: mode != os.R_OK)
     with pytest.raises(TLSFailed) as caught:
@@ -106,7 +102,7 @@ def test_a_key_log_that_cannot_be_written_is_named_and_nothing_is_repeated(
 @pytest.mark.usefixtures("certificates")
 def test_a_key_log_that_can_be_written_is(read, monkeypatch):
     monkeypatch.setenv("SSLKEYLOGFILE", "keys")
-    with Sandbox(tls=("good.pem", None)) as sandbox:
+    with Sandbox(tls="good.pem") as sandbox:
         assert read(sandbox, verify="ca.pem")
     assert os.path.getsize("keys")
 
@@ -138,11 +134,7 @@ HOPELESS = yaml.safe_load("""
   - https://*.b
   - 'base_url: *.b:443 is not a valid address. Check base_url: the address of the API, without
      /api/v1.'
-- - http://a:secret@p:99999
-  - https://h
-  - 'Cannot reach h:443 through the proxy p:99999: the URL of the proxy, or base_url, is not valid.
-     Check the environment variables http_proxy, https_proxy and all_proxy.'
-- - http://a:secret@
+- - http://user:s3cret
   - https://h
   - 'Cannot reach h:443 through the proxy: the URL of the proxy, or base_url, is not valid. Check
      the environment variables http_proxy, https_proxy and all_proxy.'
@@ -194,61 +186,50 @@ def test_a_proxy_that_refuses_a_tunnel_is_quoted_and_gets_no_token(read, sandbox
 def test_a_proxy_that_requires_a_password_is_asked_once(read, sandbox, monkeypatch, scheme):
     monkeypatch.setenv(f"{scheme}_proxy", sandbox.url)
     sandbox.fail(Fault(status=407))
-    words = f"^The proxy 127.0.0.1:{sandbox.port} requires a user and a password .* {scheme}_proxy"
+    words = f"^The proxy 127.0.0.1:{sandbox.port} requires a user and a password"
     with pytest.raises(StatusError, match=words):
         read(sandbox, f"{scheme}://api.invalid", retries=3)
     assert len(sandbox.requests) == 1
 
 
-# Each with another mistake, or a proxy that does not exist.
+# Each with another mistake, or a proxy that does not exist; then the sandbox as a proxy that fails.
 PROXIES = yaml.safe_load("""
-- 'http://a:s3cret@127.0.0.1:1'
-- 'https://a:s3cret@127.0.0.1:1'
-- 'socks5://a:s3cret@127.0.0.1:1'
-- 'other://a:s3cret@127.0.0.1:1'
-- 'a:s3cret@127.0.0.1:1'
-- 'http://a:s3cret@127.0.0.1:99999'
-- 'http://a:s3cret@127.0.0.1:port'
-- 'http://a:s3cret@127.0.0.1:1/a/path'
-- 'http://a:@s3cret@127.0.0.1:1'
-- 'http://a:/s3cret@127.0.0.1:1'
-- 'http://a:s3cret@[::1'
-- 'http://a:s3cret@a..b'
-- 'http://a:s3cret@'
-""")
-
-
-@pytest.mark.parametrize("scheme", ["http", "https"])
-@pytest.mark.parametrize("proxy", PROXIES)
-def test_the_password_of_a_proxy_is_not_shown(read, sandbox, clock, monkeypatch, scheme, proxy):
-    monkeypatch.setenv(f"{scheme}_proxy", proxy)
-    with pytest.raises(CloudError) as caught:
-        read(sandbox, f"{scheme}://api.invalid", retries=1)
-    shown = [str(caught.value), *read.trace, *read.waits, *read.warnings]
-    assert "s3cret" not in "".join(shown)
-
-
-REFUSALS = yaml.safe_load("""
-- {status: 407}
-- {status: 502}
-- {cut: start}
-- {cut: headers}
-- {raw: !!binary eA==}
+- ['http://a:s3cret@127.0.0.1:1', {}]
+- ['https://a:s3cret@127.0.0.1:1', {}]
+- ['socks5://a:s3cret@127.0.0.1:1', {}]
+- ['other://a:s3cret@127.0.0.1:1', {}]
+- ['a:s3cret@127.0.0.1:1', {}]
+- ['http://a:s3cret@127.0.0.1:99999', {}]
+- ['http://a:s3cret@127.0.0.1:port', {}]
+- ['http://a:s3cret@127.0.0.1:1/a/path', {}]
+- ['http://a:@s3cret@127.0.0.1:1', {}]
+- ['http://a:/s3cret@127.0.0.1:1', {}]
+- ['http://a:s3cret@[::1', {}]
+- ['http://a:s3cret@a..b', {}]
+- ['http://a:s3cret@', {}]
+- ['http://a:s3cret', {}]
+- ['a:s3cret', {}]
+- [&refusing 'http://a:s3cret@127.0.0.1:{}', {status: 407}]
+- [*refusing, {status: 502}]
+- [*refusing, {cut: start}]
+- [*refusing, {cut: headers}]
+- [*refusing, {raw: !!binary eA==}]
 """)
 
 
 @pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")  # http.client before Python 3.11
 @pytest.mark.parametrize("scheme", ["http", "https"])
-@pytest.mark.parametrize("fault", REFUSALS)
-def test_the_password_of_a_proxy_that_refuses_is_not_shown(
-    read, sandbox, clock, monkeypatch, scheme, fault
+@pytest.mark.parametrize(("proxy", "fault"), PROXIES)
+def test_the_password_of_a_proxy_is_not_shown(
+    read, sandbox, clock, monkeypatch, scheme, proxy, fault
 ):
-    monkeypatch.setenv(f"{scheme}_proxy", sandbox.url.replace("://", "://a:s3cret@"))
+    monkeypatch.setenv(f"{scheme}_proxy", proxy.format(sandbox.port))
     sandbox.fail(Fault(**fault), times=None)
     with pytest.raises(CloudError) as caught:
         read(sandbox, f"{scheme}://api.invalid", retries=1)
-    assert sandbox.requests[0].headers["Proxy-Authorization"]
-    shown = [str(caught.value), *read.trace, *read.waits, *read.warnings]
-    assert "s3cret" not in "".join(shown)
+    assert "s3cret" not in read.shown + str(caught.value)
+    assert bool(sandbox.requests) is bool(fault)
+    for request in sandbox.requests:
+        assert request.headers["Proxy-Authorization"]
     del caught
     gc.collect()

@@ -13,18 +13,12 @@ from ansible_collections.server_management.cloud.plugins.module_utils import _er
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import CloudError
 
 
-def test_an_error_has_a_message_and_a_next_step():
+@pytest.mark.parametrize(("attempts", "message"), [(1, "Wrong."), (3, "Wrong. Tried 3 times.")])
+def test_an_error_has_a_message_and_a_next_step(attempts, message):
     error = CloudError("Wrong.", "Do this.", 418)
-    assert str(error) == "Wrong. Do this."
-    result = error.as_result()
-    assert result == {"code": "error", "status": 418, "message": "Wrong."}
-
-
-def test_an_error_counts_several_attempts():
-    error = CloudError("Wrong.")
-    error.attempts = 3
-    assert str(error) == "Wrong. Tried 3 times."
-    assert error.as_result()["message"] == "Wrong. Tried 3 times."
+    error.attempts = attempts
+    assert str(error) == f"{message} Do this."
+    assert error.as_result() == {"code": "error", "status": 418, "message": message}
 
 
 @pytest.fixture
@@ -61,6 +55,6 @@ def test_an_unsupported_python_of_a_module_is_a_failure_of_its_task(message, mon
 
 def test_an_unsupported_python_of_an_inventory_is_an_error(message, monkeypatch):
     monkeypatch.setitem(sys.modules, "ansible.plugins", ModuleType("ansible.plugins"))
-    words = f"^{message} Install Ansible with a later Python"
+    words = f"^{message} Install Ansible or ansible-rulebook with a later Python"
     with pytest.raises(RuntimeError, match=words):
         reload(_errors)

@@ -16,7 +16,6 @@ import yaml
 from requests.exceptions import ConnectTimeout, InvalidHeader
 
 from ansible_collections.server_management.cloud.plugins.module_utils._failures import (
-    no_socks,
     retry_after,
     shown_url,
     status_error,
@@ -113,38 +112,23 @@ def test_a_context_that_a_library_suppresses_is_no_cause():
     assert CLOSED in failure_of(error).message
 
 
-@pytest.fixture
-def _noon_utc_in_auckland(monkeypatch):
-    """Set the time to 12:00 UTC on 1 March 2026, on a machine with another time zone."""
-    monkeypatch.setattr(time, "time", lambda: 1_772_366_400.0)
-    monkeypatch.setenv("TZ", "Pacific/Auckland")
-    time.tzset()
-    yield
-    monkeypatch.undo()
-    time.tzset()
-
-
-RETRY_AFTER = [
-    *yaml.safe_load("""
+RETRY_AFTER = yaml.safe_load("""
 - ['0', 0]
 - [' 120 ', 120]
 - ['Sun, 01 Mar 2026 12:00:30 GMT', 30]
 - ['Sunday, 01-Mar-26 12:00:30 GMT', 30]
-- ['Sun Mar  1 12:00:30 2026', 30]
 - ['Sun, 01 Mar 2026 11:00:00 GMT', 0]
 - ['', null]
-- [٣, null]
 - [soon, null]
 - ['Sun, 99 Mar 2026 12:00:30 GMT', null]
-"""),
-    # More than any limit, and still a number.
-    ("9" * 4000, 1e18),
-]
+- ['Sun, 01 Mar 99999999999 12:00:30 GMT', null]
+- ['1 Mar 2026 +0000', null]
+""")
 
 
-@pytest.mark.usefixtures("_noon_utc_in_auckland")
 @pytest.mark.parametrize(("value", "seconds"), RETRY_AFTER)
-def test_retry_after_is_seconds_or_a_date(value, seconds):
+def test_retry_after_is_seconds_or_a_date(value, seconds, monkeypatch):
+    monkeypatch.setattr(time, "time", lambda: 1_772_366_400.0)  # 12:00 UTC on 1 March 2026
     assert retry_after(value) == seconds
 
 
@@ -199,9 +183,8 @@ def test_without_a_proxy_407_is_an_unexpected_status():
     assert error.next_step == "Look elsewhere."
 
 
-@pytest.mark.parametrize("status", [302, 400, 401, 403, 404, 407, 429, 503])
-def test_the_response_and_the_wait_are_quoted(status):
-    error = error_of(status, b"over quota", {"Retry-After": "9"})
+def test_the_response_and_the_wait_are_quoted():
+    error = error_of(403, b"over quota", {"Retry-After": "9"})
     assert error.retry_after == 9
     assert error.message.endswith(' It asks to wait 9 s. The response is "over quota".')
 
@@ -211,27 +194,13 @@ def test_a_web_page_is_not_quoted():
     assert "quota" not in page.message
 
 
-@pytest.mark.parametrize(
-    ("body", "shown"),
-    [
-        (b"two\r\nlines\tand  more", "two lines and more"),
-        (b"\xff\xfe latin", "\ufffd\ufffd latin"),
-        (b"x" * 161, "x" * 157 + "..."),
-        (b"x" * 160, "x" * 160),
-    ],
-)
-def test_a_body_is_quoted_short_and_on_one_line(body, shown):
+def test_a_body_is_quoted_short_and_on_one_line():
+    body = b"two\r\nlines\tand \xff" + b"x" * 160
+    shown = f"two lines and \ufffd{'x' * 142}..."
     assert f'The response is "{shown}".' in error_of(400, body).message
 
 
-@pytest.mark.parametrize(
-    ("location", "shown"),
-    [
-        ("", "nowhere"),
-        ("/sch\xc3\xb6n\tb\x1b[1m", '"/schön b [1m"'),
-        ("x" * 161, f'"{"x" * 157}..."'),
-    ],
-)
+@pytest.mark.parametrize(("location", "shown"), [("", "nowhere"), ("/a\tb\x1b[1m", '"/a b [1m"')])
 def test_the_target_of_a_redirect_is_shown_on_one_line(location, shown):
     error = error_of(300, headers={"Location": location})
     assert error.message == f"The API redirects to {shown}, which is not followed (HTTP 300)."
@@ -249,9 +218,9 @@ def test_a_short_token_is_replaced_in_quotations_only():
     assert message.endswith('The response is "not for a ********".')
 
 
-def test_the_query_is_shown_without_the_token():
-    request = REQUEST._replace(query=(("after", "a b"), ("token", TOKEN)))
-    assert shown_url(request, "https://h", TOKEN) == "https://h/things?after=a+b&token=********"
+def test_a_url_is_shown_with_its_query():
+    request = REQUEST._replace(query=(("after", "a b"),))
+    assert shown_url(request, "https://h") == "https://h/things?after=a+b"
 
 
 EXECUTABLE = "/opt/env/bin/python"
@@ -287,9 +256,4 @@ def test_a_missing_library_names_the_command_for_the_python_that_lacks_it(
     assert str(error) == (
         f"The Python library requests is not installed for {EXECUTABLE}. "
         f"Install it: {command.format('requests', 'python3-requests')}."
-    )
-    error = no_socks(Route("https://h"))
-    assert str(error) == (
-        "Cannot reach h:443: the Python library PySocks is not installed. "
-        f"Install it: {command.format('PySocks', 'python3-socks')}, or use a proxy for HTTP."
     )

@@ -6,7 +6,6 @@ import pytest
 import yaml
 
 from ansible_collections.server_management.cloud.plugins.module_utils._text import (
-    header_text,
     one_line,
     plain,
     redact,
@@ -77,9 +76,3 @@ PLAIN = yaml.safe_load(r"""
 @pytest.mark.parametrize(("text", "expected"), PLAIN)
 def test_plain_keeps_letters_digits_and_a_few_signs(text, expected):
     assert plain(text) == expected
-
-
-def test_a_header_is_decoded_as_utf_8():
-    assert header_text("Ã©") == "é"
-    assert header_text("é") == "\ufffd"  # a byte that is not UTF-8
-    assert header_text("漢") == "?"  # not from bytes

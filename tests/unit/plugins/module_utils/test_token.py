@@ -16,12 +16,6 @@ from ansible_collections.server_management.cloud.plugins.module_utils._token imp
     token_in_text,
 )
 
-ENCRYPTED = "encrypted with Ansible Vault: use `api_token: !vault`."
-IN_FILE = (
-    "the token must be visible ASCII without spaces. The file must contain only the token: no "
-    "comment, no second line, and not the word Bearer."
-)
-
 
 @pytest.fixture
 def file(tmp_path):
@@ -55,19 +49,22 @@ def test_text_that_cannot_be_a_token_is_not_shown_and_its_source_is_named(text, 
     assert str(caught.value) == f"SOURCE: {problem}"
 
 
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        (b"# A comment\ns3cret\n", IN_FILE),
-        (b"s3cr\xe9t", IN_FILE),
-        (b"$ANSIBLE_VAULT;1.1;AES256\n6162\n", ENCRYPTED),
-        (b" \n", "the file is empty."),
-        (b"\xef\xbb\xbf\n", "the file is empty."),
-        ("s3cret".encode("utf-16"), IN_FILE),
-    ],
-)
+NO_TOKENS_IN_FILES = yaml.safe_load(r"""
+- - "# A comment\ns3cret\n"
+  - &in_file 'the token must be visible ASCII without spaces. The file must contain only the token:
+     no comment, no second line, and not the word Bearer.'
+- ["s3cr\xe9t", *in_file]
+- ["\xff\xfes\03\0", *in_file]
+- - "$ANSIBLE_VAULT;1.1;AES256\n6162\n"
+  - 'encrypted with Ansible Vault: use `api_token: !vault`.'
+- [" \n", &empty the file is empty.]
+- ["\xef\xbb\xbf\n", *empty]
+""")
+
+
+@pytest.mark.parametrize(("content", "problem"), NO_TOKENS_IN_FILES)
 def test_a_file_without_a_token_is_unusable_for_now(content, problem, file):
-    file.write_bytes(content)
+    file.write_text(content, encoding="latin-1")
     with pytest.raises(TokenFileUnusable) as caught:
         token_in_file("SOURCE", "token", str(file))
     assert str(caught.value) == f"SOURCE: {file}: {problem}"

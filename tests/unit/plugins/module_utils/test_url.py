@@ -62,10 +62,10 @@ def test_a_malformed_base_url_is_refused(base_url, problem):
 
 
 LOOPBACK = yaml.safe_load("""
-- [localhost, true]
+- ['localhost:80', true]
 - [api.localhost, true]
 - [127.0.0.1, true]
-- ['::1', true]
+- ['[::1]:81', true]
 - [localhost.example.com, false]
 - [10.0.0.1, false]
 """)
@@ -73,4 +73,4 @@ LOOPBACK = yaml.safe_load("""
 
 @pytest.mark.parametrize(("host", "expected"), LOOPBACK)
 def test_names_and_addresses_of_this_machine_are_recognized(host, expected):
-    assert is_loopback(host) is expected
+    assert is_loopback(f"https://{host}/api/v1") is expected

@@ -5,6 +5,7 @@
 import re
 
 import pytest
+import yaml
 from hypothesis import given, reject
 from hypothesis import strategies as st
 
@@ -25,10 +26,6 @@ HARMLESS = "__ lookup__pipe_, _touch /tmp/x__ __"
 
 A = {"id": "srv_a", "name": "a"}
 B = {"id": "srv_b", "name": "b"}
-WEB_1 = {"id": "srv_1", "name": "web"}
-WEB_2 = {"id": "srv_2", "name": "web"}
-Y = {"id": "srv_9", "name": "y"}
-Z = {"id": "srv_8", "name": "z"}
 
 
 def event(kind, name, **content):
@@ -68,11 +65,6 @@ def summaries(events):
     return lines
 
 
-def changes(before, now):
-    events = events_between(before, now)
-    return summaries(events)
-
-
 def poll(history, *records):
     events = update(history, *records)
     return summaries(events)
@@ -92,17 +84,58 @@ def test_a_changed_server_has_both_records_and_the_names_of_the_fields():
     assert found == event("changed", "a", server=now, before=before, changed=changed)
 
 
-@pytest.mark.parametrize(
-    ("before", "now", "expected"),
-    [
-        # a second server with the name
-        ([WEB_1], [WEB_1, WEB_2], ["changed web_srv_1 inventory_hostname", "appeared web_srv_2"]),
-        # the last server with the name
-        ([WEB_1, WEB_2], [WEB_1], ["gone web_srv_2", "changed web inventory_hostname"]),
-    ],
-)
-def test_a_host_name_has_the_id_while_servers_share_the_name(before, now, expected):
-    assert changes(before, now) == expected
+DIFFERENCES = yaml.safe_load("""
+a second server gets the name:
+- [&web {id: srv_1, name: web}]
+- [*web, &web2 {id: srv_2, name: web}]
+- [changed web_srv_1 inventory_hostname, appeared web_srv_2]
+
+only one server keeps the name:
+- [*web, *web2]
+- [*web]
+- [gone web_srv_2, changed web inventory_hostname]
+
+events are sorted by their kind and then by the host name:
+- [*web, {id: srv_b, name: b}, {id: srv_a, name: a}, *web2]
+- [{id: srv_8, name: z}, *web2, {id: srv_9, name: y}]
+- [gone a, gone b, gone web_srv_1, changed web inventory_hostname, appeared y, appeared z]
+
+a server whose id cannot be in an event changes the name of another one:
+- [*web]
+- [*web, &hostile {id: srv#2, name: web}]
+- [changed web_srv_1 inventory_hostname]
+
+a server whose id cannot be in an event changes:
+- [*hostile]
+- [{id: srv#2, name: web, plan: large}]
+- []
+
+a server whose id cannot be in an event is gone:
+- [*hostile]
+- []
+- []
+
+an id that would be equal with replaced characters appears:
+- [*web]
+- [*web, &equal {id: srv#1, name: other}]
+- []
+
+an id that would be equal with replaced characters stays:
+- [*web, *equal]
+- [*equal]
+- [gone web]
+
+an id that would be equal with replaced characters was there:
+- [*equal]
+- [*web, *equal]
+- [appeared web]
+""")
+
+
+@pytest.mark.parametrize(("before", "now", "expected"), DIFFERENCES.values(), ids=DIFFERENCES)
+def test_each_difference_is_an_event(before, now, expected):
+    events = events_between(before, now)
+    assert summaries(events) == expected
 
 
 def test_a_changed_host_name_is_in_the_record_before():
@@ -111,19 +144,6 @@ def test_a_changed_host_name_is_in_the_record_before():
     changed = ["inventory_hostname", "name"]
     (found,) = events_between([A], [now])
     assert found == event("changed", "new", server=now, before=before, changed=changed)
-
-
-def test_events_are_sorted_by_kind_and_then_by_host_name():
-    before = [WEB_1, B, A, WEB_2]
-    now = [Z, WEB_2, Y]
-    assert changes(before, now) == [
-        "gone a",
-        "gone b",
-        "gone web_srv_1",
-        "changed web inventory_hostname",
-        "appeared y",
-        "appeared z",
-    ]
 
 
 def test_a_server_that_a_partial_listing_lacks_is_not_gone():
@@ -170,30 +190,15 @@ def test_hostile_text_of_the_previous_poll_is_replaced_too():
     assert content["replaced"] == ["plan"]
 
 
-def test_a_server_with_an_id_that_events_cannot_have_only_changes_names_of_others():
-    other = {"id": "srv#2", "name": "web"}
-    larger = {**other, "plan": "large"}
-    assert changes([WEB_1], [WEB_1, other]) == ["changed web_srv_1 inventory_hostname"]
-    assert changes([other], [larger]) == []
-    assert changes([other], []) == []
+MESSAGES = yaml.safe_load("""
+- [It was rejected (HTTP 401). Check it., 'It was rejected, HTTP 401. Check it.']
+- ['The response has no list "data".', The response has no list data.]
+- ['Cannot reach [::1]:80.', 'Cannot reach ::1:80.']
+- ["The body is {{ x }}, '%}' (((.", 'The body is __ x __, __ ___.']
+""")
 
 
-def test_a_server_is_not_mistaken_for_one_whose_id_would_be_equal_with_replaced_characters():
-    other = {"id": "srv#1", "name": "other"}
-    assert changes([WEB_1], [WEB_1, other]) == []
-    assert changes([WEB_1, other], [other]) == ["gone web"]
-    assert changes([other], [WEB_1, other]) == ["appeared web"]
-
-
-@pytest.mark.parametrize(
-    ("message", "text"),
-    [
-        ("It was rejected (HTTP 401). Check it.", "It was rejected, HTTP 401. Check it."),
-        ('The response has no list "data".', "The response has no list data."),
-        ("Cannot reach [::1]:80.", "Cannot reach ::1:80."),
-        ("The body is {{ x }}, '%}' (((.", "The body is __ x __, __ ___."),
-    ],
-)
+@pytest.mark.parametrize(("message", "text"), MESSAGES)
 def test_messages_of_events_read_well_without_brackets_and_quotes(message, text):
     assert plain_message(message) == text
 
