@@ -72,8 +72,8 @@ REPORTED = yaml.safe_load("""
 - [&others [{id: s_2}, {id: s_3}, {id: s_4}], [web (s_1) is not declared]]
 - [[{id: s_1}, {name: twin}, {id: s_4}], [&ambiguous 'twin is the name of 2 servers (s_2, s_3)']]
 - - [{id: s_1}, {name: twin}, {id: s_2, status: 'off'}, {id: s_4}]
-  - [*ambiguous, &off twin (s_2) has the status running instead of off]
-- [[{id: s_1}, {id: s_2, status: 'off'}, {name: twin}, {id: s_4}], [*ambiguous, *off]]
+  - [&off twin (s_2) has the status running instead of off, *ambiguous]
+- [[{id: s_1}, {id: s_2, status: 'off'}, {name: twin}, {id: s_4}], [*off, *ambiguous]]
 - - [{name: zoo}, {id: s_1}, {name: abc}]
   - [abc is missing, db (s_4) is not declared, twin (s_2) is not declared, twin (s_3) is not
      declared, zoo is missing]
@@ -114,7 +114,7 @@ def test_a_field_that_the_api_does_not_give_is_a_difference(account):
     declared = {"id": "s_1", "plan": "small", "region": "eu"}
     result = compare(account, [declared])
     plan = {"expected": "small", "actual": None}
-    line = "s_1 has no plan (expected small) and no region (expected eu)"
+    line = 's_1 has the plan "" instead of small and the region "" instead of eu'
     (different,) = result["different"]
     assert different["name"] is None
     assert different["differences"]["plan"] == plan
