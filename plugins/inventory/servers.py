@@ -391,7 +391,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             self._show_servers(listing.servers, naming)
         if self._expressions:
             self._expressions.report(len(hosts), self._warn)
-        for problem in naming.explain_renamed():
+        for problem in naming.explain_renamed(host.server for host in hosts):
             self._complain(f"hostnames: {problem}")
         report_servers(hosts, self._warn)
         if get_option("host_key_alias"):
@@ -516,14 +516,13 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
     def _show_servers(self, account: list[Server], naming: Naming) -> None:
         """Show what each server has become, and why, or what has left it out."""
-        reasons = {each.server.id: each.reason for each in naming.renamed}
         for server in sorted(account, key=lambda server: server.label):
             if server.id in naming.names:
                 line = f"{server.label} is {naming.names[server.id]}"
             else:
                 line = f"{server.label} is left out by {self._leaves_out(server)}"
-            if server.id in reasons:
-                line += f", because {reasons[server.id]}"
+            if server.id in naming.reasons:
+                line += f", because {naming.reasons[server.id]}"
             self._show(_EACH_SERVER, line)
 
     def _leaves_out(self, server: Server) -> str:

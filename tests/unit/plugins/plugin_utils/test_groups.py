@@ -52,7 +52,7 @@ def reason_for(options, name):
     """Return why the host of a server does not have this name, or None if it has."""
     rules = NameRules(*names_with(options))
     naming = assign_names([Server("i-1", {"name": name})], rules, {})
-    return next((renamed.reason for renamed in naming.renamed), None)
+    return naming.reasons.get("i-1")
 
 
 RESERVED = yaml.safe_load("""
