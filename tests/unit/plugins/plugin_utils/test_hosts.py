@@ -137,8 +137,8 @@ def test_hosts_with_the_same_address_of_the_api_cause_one_warning():
     hosts = hosts_with("192.0.2.9", "192.0.2.8", "192.0.2.9", "192.0.2.8", "192.0.2.1")
     (warning,) = warnings_about(hosts)
     assert warning.startswith(
-        "4 servers do not have an IPv4 address of their own: n0 (srv_0), n1 (srv_1), n2 (srv_2) "
-        "and 1 more, with 192.0.2.8, 192.0.2.9. "
+        "IPv4 addresses are shared by 4 servers: n0 (srv_0), n1 (srv_1), n2 (srv_2) and 1 more, "
+        "with 192.0.2.8, 192.0.2.9. "
     )
 
 
