@@ -57,6 +57,8 @@ class ExistingHosts(NamedTuple):
         that of the server is that server, however it is connected. Any other host of another source
         is merged with the server.
         """
+        if name not in self.hosts:
+            return None
         host = self.hosts[name]
         if host in _added:
             root_url, added = _added[host]

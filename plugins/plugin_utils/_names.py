@@ -66,7 +66,7 @@ class Reason(NamedTuple):
 GROUP = "groups have or could get the same name"
 TAKEN = "hosts of other sources have the same name"
 
-# Returns why a server can't be the host with a name, which another source has added.
+# Returns why a server can't be the host with a name, if another source has added such a host.
 Obstacle = Callable[[str, Server], "Reason | None"]
 
 
@@ -106,8 +106,7 @@ class NameRules(NamedTuple):
         if reason:
             return reason
         if wanted != name:
-            obstacle = self.obstacle(wanted, server) if wanted in self.hosts else None
-            return obstacle or Reason("other servers have the same name")
+            return self.obstacle(wanted, server) or Reason("other servers have the same name")
         return Reason(
             "a host name can't have other characters than letters, digits, ., _ and -, or end like "
             "a file with variables"
@@ -216,8 +215,7 @@ def assign_names(
             proposals.append((server, name))
             uses[name] += 1
         for server, name in proposals:
-            is_taken = name in rules.hosts and rules.obstacle(name, server)
-            if name and uses[name] == 1 and not is_taken:
+            if name and uses[name] == 1 and not rules.obstacle(name, server):
                 names[server.id] = name
         unnamed = [each for each in unnamed if each[0].id not in names]
     reasons = {}
