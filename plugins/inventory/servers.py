@@ -367,11 +367,11 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     def _add_servers(self, connection: Connection, use_cache: bool) -> None:
         """Prepare all hosts and groups, then add them; adding can't fail."""
         get_option = self.get_option
-        token_file = ""
+        token = f"token: {connection.token_source}"
         if connection.token_path:
-            token_file = shown_path(connection.token_path)
+            token += f" {shown_path(connection.token_path)}"
             check_token_file(connection, context.CLIARGS.get("inventory") or (), self._warn)
-        self._show(_DETAILS, f"token: {connection.token_source} {token_file}".rstrip())
+        self._show(_DETAILS, token)
         inventory = self.inventory
         groups, prefixes = reserved_names(get_option, inventory, self._warn)
         if any(map(get_option, EXPRESSION_OPTIONS)):
@@ -385,7 +385,11 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         group_hosts(hosts, common_group, get_option("group_by"))
         addresses = {host.server.id: host.address for host in hosts}
         existing = ExistingHosts(inventory.hosts, connection.root_url, addresses)
-        rules = NameRules(groups, prefixes, inventory.hosts, existing.obstacle)
+        extensions = getattr(constants, "YAML_FILENAME_EXTENSIONS", None) or ()
+        # Ansible adds a dot to an extension without one.
+        further = [f".{text.lstrip('.').lower()}" for text in extensions if text]
+        files = (*VARIABLE_FILES, *further)
+        rules = NameRules(groups, prefixes, inventory.hosts, existing.obstacle, files)
         naming = self._name_and_compose(hosts, rules)
         if self.display.verbosity >= _EACH_SERVER:
             self._show_servers(listing.servers, naming)
@@ -453,7 +457,6 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         hosts = hosts_from(servers, fields, has_loopback)
         if self._expressions:
             self._expressions.fields = fields
-        if self._expressions and self.get_option("filters"):
             hosts = [host for host in hosts if not self._is_excluded(host, self._expressions)]
         if servers and not hosts:
             self._warn(f"filters: no host is left; the account has {count}; -vvv shows why.")
@@ -484,16 +487,11 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         of a group, naming and composing are repeated without that name. Other names can make
         expressions return other groups, so the number of attempts is limited.
         """
-        extensions = getattr(constants, "YAML_FILENAME_EXTENSIONS", None) or ()
-        # Ansible adds a dot to an extension without one.
-        further = [f".{text.lstrip('.').lower()}" for text in extensions if text]
-        rules = rules._replace(variable_files=(*VARIABLE_FILES, *further))
         expressions = self._expressions
         servers = [host.server for host in hosts]
         preferences = {}
         if expressions and self.get_option("hostnames"):
             preferences = {host.server.id: expressions.preferences(host) for host in hosts}
-        clashing = set[str]()
         for _attempt in range(3):
             naming = assign_names(servers, rules, preferences)
             for host in hosts:

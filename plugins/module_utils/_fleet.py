@@ -24,7 +24,7 @@ def declared_servers(entries: Iterable[Mapping[str, str | None]]) -> list[dict[s
     servers = []
     for position, entry in enumerate(entries, start=1):
         server = {key: value for key, value in entry.items() if value is not None}
-        if not all(value.strip() for value in server.values()):
+        if not all(map(str.strip, server.values())):
             raise OptionError(
                 f"servers: entry {position} has an empty value.", "Set a value or remove the key."
             )

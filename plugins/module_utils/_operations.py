@@ -74,8 +74,5 @@ OPERATIONS = (
 
 
 def operation(module: str, name: str) -> Operation:
-    """Return an operation of a module; raise KeyError if the table does not have it."""
-    for candidate in OPERATIONS:
-        if module in candidate.modules and candidate.name == name:
-            return candidate
-    raise KeyError(f"{module}: {name}")
+    """Return an operation of a module."""
+    return next(row for row in OPERATIONS if module in row.modules and row.name == name)

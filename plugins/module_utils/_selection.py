@@ -27,7 +27,7 @@ def wanted_values(get_option: GetOption) -> Wanted:
         values = get_option(option)
         if values is None:
             continue
-        if not values or not all(value.strip() for value in values):
+        if not values or not all(map(str.strip, values)):
             raise is_empty(option, "to keep all")
         wanted[option] = values
     return wanted
