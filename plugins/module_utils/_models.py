@@ -101,7 +101,8 @@ def server_from_api(element: Any, position: int) -> Server:
     for key, value in element.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         has_type = text is value or key not in FIELDS
-        if has_type and _can_be_encoded(f"{key}{text}"):
+        text += key
+        if has_type and (text.isascii() or text.encode(errors="ignore").decode() == text):
             fields[key] = value
     if not fields.get("id"):
         raise MalformedResponse(f"Element {position} of data has no text id.", _ASK_PROVIDER)
@@ -145,7 +146,3 @@ def check_min_servers(servers: Collection[Server], least: int) -> None:
             f"min_servers: {least} or more expected, but the account has {len(servers)}.",
             "Check whether the token is for the right account.",
         )
-
-
-def _can_be_encoded(text: str) -> bool:
-    return text.isascii() or text.encode(errors="ignore").decode() == text

@@ -26,11 +26,6 @@ class Operation(NamedTuple):
     request: Request | None = None
     announced: bool = True
 
-    @property
-    def live(self) -> bool:
-        """Whether the API offers the operation."""
-        return self.request is not None
-
     def refuse(self) -> NoReturn:
         """Raise the error for an operation that is not live."""
         state = "announced but not released" if self.announced else "not announced"
