@@ -31,8 +31,7 @@ _unsafe_run = re.compile(r"[^A-Za-z0-9._-]+")
 # Ansible reads the file host_vars/db1.yml for the hosts db1 and db1.yml.
 VARIABLE_FILES = (".yml", ".yaml", ".json")
 
-# A name in DNS has at most 253 characters.
-_is_host_name = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,252}").fullmatch
+_LONGEST = 253  # of a name in DNS
 _SHOWN = 3  # servers that a message names
 
 
@@ -125,9 +124,10 @@ class NameRules(NamedTuple):
 
     def _problem(self, name: str, server: Server) -> Reason | None:
         """Return why a server must not have a name, whatever other hosts there are."""
-        if not _is_host_name(name):
+        if not 0 < len(name) <= _LONGEST or name[0] in "-.":
             return Reason(
-                "a host name has 1 to 253 characters, and starts with a letter, digit or underscore"
+                f"a host name has 1 to {_LONGEST} characters, and does not start with a dot or a "
+                "hyphen"
             )
         if is_localhost(name):
             return Reason("this machine has such a name or address")

@@ -184,7 +184,7 @@ def test_the_name_of_a_group_is_used_if_another_source_has_such_a_host():
 
 LOST = yaml.safe_load("""
 - [o t, eu, 'hosts of other sources have the same name: web (srv_1) is eu. (o_t is not']
-- ['', srv_1, 'a host name has 1 to 253 characters, and starts with a letter, digit or underscore:']
+- ['', srv_1, 'a host name has 1 to 253 characters, and does not start with a dot or a hyphen: ']
 - ['127.1', eu, 'this machine has such a name or address: ']
 - [192.0.2.1, eu, "a host name can't be an address that the server does not have: "]
 - - eu.yml
