@@ -457,14 +457,14 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         hosts = hosts_from(servers, fields, has_loopback)
         if self._expressions:
             self._expressions.fields = fields
-            hosts = [host for host in hosts if not self._is_excluded(host, self._expressions)]
+            for host in hosts:
+                excluding = self._expressions.excluding_filter(host)
+                if excluding:
+                    self._excluding[host.server.id] = excluding
+            hosts = [host for host in hosts if host.server.id not in self._excluding]
         if servers and not hosts:
             self._warn(f"filters: no host is left; the account has {count}; -vvv shows why.")
-        line = f"{count} {listing.how_read}; {count_of(len(hosts), 'host')}"
-        used = [option for option in (*SELECTING_OPTIONS, "filters") if self.get_option(option)]
-        if used:
-            line += f" after {' and '.join(used)}"
-        self._show(1, line)
+        self._show(1, f"{count} {listing.how_read}; {count_of(len(hosts), 'host')}")
         least = self.get_option("min_hosts")
         if len(hosts) < least:
             raise OptionError(
@@ -473,12 +473,6 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
                 f"Check {', '.join(SELECTING_OPTIONS)} and filters.",
             )
         return hosts
-
-    def _is_excluded(self, host: Host, expressions: Expressions) -> bool:
-        excluding = expressions.excluding_filter(host)
-        if excluding:
-            self._excluding[host.server.id] = excluding
-        return bool(excluding)
 
     def _name_and_compose(self, hosts: list[Host], rules: NameRules) -> Naming:
         """Name the hosts, sort them, and add what the expressions of the file, if any, give.
