@@ -269,18 +269,13 @@ class _Block:
 
 def _leads_back(alias: str, blocks: Mapping[str, _Block]) -> bool:
     """Return whether a host is its own jump host, so that ssh would start itself without end."""
-    reached = set()
-    waiting = [alias]
-    while waiting:
-        name = waiting.pop()
-        if name in reached or name not in blocks:
-            continue
-        reached.add(name)
-        jump_hosts = blocks[name].jump_hosts()
-        if alias in jump_hosts:
-            return True
-        waiting.extend(jump_hosts)
-    return False
+    reached = blocks[alias].jump_hosts()
+    # The list grows while it is read.
+    for name in reached:
+        if name in blocks:
+            further = blocks[name].jump_hosts()
+            reached += [jump_host for jump_host in further if jump_host not in reached]
+    return alias in reached
 
 
 def openssh_hosts(

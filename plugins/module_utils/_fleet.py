@@ -61,9 +61,8 @@ def compare(
         if server.id in declared:
             differences, line = _compare_server(server, declared[server.id])
             if differences:
-                name = server.fields.get("name")
-                record = {"id": server.id, "name": name, "differences": differences}
-                result["different"].append(record)
+                record = {"id": server.id, "name": server.fields.get("name")}
+                result["different"].append({**record, "differences": differences})
                 lines.append((_name(server), line))
             continue
         result["unexpected"].append(server.fields)
