@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ..module_utils._errors import OptionError
 from ..module_utils._models import GROUP_FIELDS, Server
-from ..module_utils._text import as_word, first_of
+from ..module_utils._text import as_word, count_of, first_of
 
 # The groups that every inventory has, and the beginnings of those for the fields of servers. Groups
 # that group_by leaves out can be made by the file of another account.
@@ -169,11 +169,10 @@ class Naming(NamedTuple):
         for server in sorted(renamed, key=lambda server: server.label):
             kinds.setdefault(self.reasons[server.id].kind, []).append(server)
         for kind, of_kind in kinds.items():
-            start = "1 server does not have its preferred name"
-            if len(of_kind) > 1:
-                start = f"{len(of_kind):,} servers do not have their preferred names"
+            count = count_of(len(of_kind), "server")
             named = [f"{server.label} is {self.names[server.id]}" for server in of_kind]
-            sentences = [f"{start}, because {kind}: {first_of(named, _SHOWN)}."]
+            shown = first_of(named, _SHOWN)
+            sentences = [f"the preferred name is not used for {count}, because {kind}: {shown}."]
             reasons = [self.reasons[server.id] for server in of_kind[:_SHOWN]]
             sentences += [reason.details for reason in reasons]
             sentences += [reason.advice for reason in reasons]

@@ -130,8 +130,8 @@ def test_filters_that_leave_no_host_of_an_account_with_servers_cause_a_warning(p
 
 FAILED = yaml.safe_load("""
 - [['[name]', 'server_management_plan[9:]'], srv_0, ['hostnames: [name]: failed']]
-- [['[name]', "'all'"], all_srv_0, ['hostnames: [name]: failed', 'hostnames: 1 server ']]
-- [['server_management_plan[9:]'], srv_0, ['hostnames: 1 server ']]
+- [['[name]', "'all'"], all_srv_0, ['hostnames: [name]: failed', 'hostnames: the preferred ']]
+- [['server_management_plan[9:]'], srv_0, ['hostnames: the preferred ']]
 """)
 
 

@@ -201,7 +201,7 @@ def test_the_reason_for_which_a_first_name_is_lost_is_reported(first, name, prob
     preferences = [first, "eu"] if first else [""]
     assert name_of(*preferences, taken=["o_t"]) == name
     (message,) = explain({"srv_1": preferences}, ["o_t"])
-    start = "1 server does not have its preferred name, because "
+    start = "the preferred name is not used for 1 server, because "
     assert message.startswith(f"{start}{problem}")
 
 
@@ -215,12 +215,12 @@ def test_each_problem_names_what_the_first_three_servers_have_become():
         {s1: [x], s2: [x], s6: [a], s5: [b], s4: [c], s3: [d], s7: [plan_a], s8: [plan_b]}
     """)
     assert explain(account, "abcd") == [
-        "2 servers do not have their preferred names, because other servers have the same name: "
+        "the preferred name is not used for 2 servers, because other servers have the same name: "
         "web (s1) is x_s1, web (s2) is x_s2.",
-        "4 servers do not have their preferred names, because hosts of other sources have the same "
-        "name: web (s3) is d_s3, web (s4) is c_s4, web (s5) is b_s5 and 1 more. "
+        "the preferred name is not used for 4 servers, because hosts of other sources have the "
+        "same name: web (s3) is d_s3, web (s4) is c_s4, web (s5) is b_s5 and 1 more. "
         "(d is not s3.) (c is not s4.) (b is not s5.)",
-        "2 servers do not have their preferred names, because groups have or could get the same "
+        "the preferred name is not used for 2 servers, because groups have or could get the same "
         "name: web (s7) is s7, web (s8) is s8. Groups of group_by start with plan_. Set hostnames "
         "to give hosts other names.",
     ]
