@@ -76,16 +76,19 @@ class ExistingHosts(NamedTuple):
             if key.endswith("_host"):
                 text = _text(variables[key])
                 addresses.add(text)
-            shown.append(f"{key} {text}" if text else key)
+            shown.append(f"{key} {text}".rstrip())
         usable = self.addresses[server.id]
         is_same = usable != "" and addresses == {usable}
         if is_same or not in_the_way:
             return None
-        problem = f"The host {name} has {' and '.join(shown)}, and the server has"
-        way_out = f"without {' and '.join(in_the_way)}, they would be one host."
+        way_out = f"without {' and '.join(in_the_way)}"
         if usable:
-            return Reason(TAKEN, f"{problem} {usable}: with the same address, or {way_out}")
-        return Reason(TAKEN, f"{problem} no usable ipv4: {way_out}")
+            way_out = f"with the same address, or {way_out}"
+        return Reason(
+            TAKEN,
+            f"The host {name} has {' and '.join(shown)}, and the server has "
+            f"{usable or 'no usable ipv4'}: {way_out}, they would be one host.",
+        )
 
 
 def variables_of(host: AnsibleHost, of_all: dict[str, Any]) -> dict[str, Any]:
