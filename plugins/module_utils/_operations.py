@@ -26,8 +26,8 @@ class Operation(NamedTuple):
     request: Request | None = None
     announced: bool = True
 
-    def refuse(self) -> NoReturn:
-        """Raise the error for an operation that is not live."""
+    def refuse(self, _task: object = None) -> NoReturn:
+        """Raise the error for an operation that is not live; run() passes the task."""
         state = "announced but not released" if self.announced else "not announced"
         end = "; nothing was changed." if self.scope.endswith(":write") else "."
         error = NotYetLive(
