@@ -269,18 +269,13 @@ class _Block:
 
 def _leads_back(alias: str, blocks: Mapping[str, _Block]) -> bool:
     """Return whether a host is its own jump host, so that ssh would start itself without end."""
-    reached = set()
-    waiting = [alias]
-    while waiting:
-        name = waiting.pop()
-        if name in reached or name not in blocks:
-            continue
-        reached.add(name)
-        jump_hosts = blocks[name].jump_hosts()
-        if alias in jump_hosts:
-            return True
-        waiting.extend(jump_hosts)
-    return False
+    reached = blocks[alias].jump_hosts()
+    # The list grows while it is read.
+    for name in reached:
+        if name in blocks:
+            further = blocks[name].jump_hosts()
+            reached += [jump_host for jump_host in further if jump_host not in reached]
+    return alias in reached
 
 
 def openssh_hosts(
@@ -294,17 +289,18 @@ def openssh_hosts(
     written = {block.alias: block for block in blocks if not block.reasons}
     for alias in [alias for alias in written if _leads_back(alias, written)]:
         written.pop(alias).reasons.append("jump hosts that may lead back to it")
-    lines: list[tuple[str, _Block]] = []
+    owners: list[_Block] = []  # of the lines of the text that ssh has read
     for block in written.values():
-        lines += [(line, block) for line in block.lines]
+        owners += [block] * len(block.lines)
     for number, error in re.findall(r"line ([0-9]+): (?!Unsupported)(.+)", errors):
-        _line, block = lines[int(number) - 1]
-        block.reasons.append(f"ssh: {error.strip().replace('{', '_')}")
-    text = "\n".join([line for line, block in lines if not block.reasons])
-    hosts = [block.alias for block in blocks if not block.reasons]
+        owners[int(number) - 1].reasons.append(f"ssh: {error.strip().replace('{', '_')}")
+    kept = [block for block in blocks if not block.reasons]
     others = [block for block in blocks if block.reasons]
-    left_out = [f"{plain(block.name)} ({', '.join(block.reasons)})" for block in others]
-    return {"text": text, "hosts": hosts, "left_out": left_out}
+    return {
+        "text": "\n".join(["\n".join(block.lines) for block in kept]),
+        "hosts": [block.alias for block in kept],
+        "left_out": [f"{plain(block.name)} ({', '.join(block.reasons)})" for block in others],
+    }
 
 
 class FilterModule:

@@ -367,11 +367,11 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     def _add_servers(self, connection: Connection, use_cache: bool) -> None:
         """Prepare all hosts and groups, then add them; adding can't fail."""
         get_option = self.get_option
-        token_file = ""
+        token = f"token: {connection.token_source}"
         if connection.token_path:
-            token_file = shown_path(connection.token_path)
+            token += f" {shown_path(connection.token_path)}"
             check_token_file(connection, context.CLIARGS.get("inventory") or (), self._warn)
-        self._show(_DETAILS, f"token: {connection.token_source} {token_file}".rstrip())
+        self._show(_DETAILS, token)
         inventory = self.inventory
         groups, prefixes = reserved_names(get_option, inventory, self._warn)
         if any(map(get_option, EXPRESSION_OPTIONS)):
@@ -385,13 +385,17 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         group_hosts(hosts, common_group, get_option("group_by"))
         addresses = {host.server.id: host.address for host in hosts}
         existing = ExistingHosts(inventory.hosts, connection.root_url, addresses)
-        rules = NameRules(groups, prefixes, inventory.hosts, existing.obstacle)
+        extensions = getattr(constants, "YAML_FILENAME_EXTENSIONS", None) or ()
+        # Ansible adds a dot to an extension without one.
+        further = [f".{text.lstrip('.').lower()}" for text in extensions if text]
+        files = (*VARIABLE_FILES, *further)
+        rules = NameRules(groups, prefixes, inventory.hosts, existing.obstacle, files)
         naming = self._name_and_compose(hosts, rules)
         if self.display.verbosity >= _EACH_SERVER:
             self._show_servers(listing.servers, naming)
         if self._expressions:
             self._expressions.report(len(hosts), self._warn)
-        for problem in naming.explain_renamed():
+        for problem in naming.explain_renamed(host.server for host in hosts):
             self._complain(f"hostnames: {problem}")
         report_servers(hosts, self._warn)
         if get_option("host_key_alias"):
@@ -453,15 +457,14 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         hosts = hosts_from(servers, fields, has_loopback)
         if self._expressions:
             self._expressions.fields = fields
-        if self._expressions and self.get_option("filters"):
-            hosts = [host for host in hosts if not self._is_excluded(host, self._expressions)]
+            for host in hosts:
+                excluding = self._expressions.excluding_filter(host)
+                if excluding:
+                    self._excluding[host.server.id] = excluding
+            hosts = [host for host in hosts if host.server.id not in self._excluding]
         if servers and not hosts:
             self._warn(f"filters: no host is left; the account has {count}; -vvv shows why.")
-        line = f"{count} {listing.how_read}; {count_of(len(hosts), 'host')}"
-        used = [option for option in (*SELECTING_OPTIONS, "filters") if self.get_option(option)]
-        if used:
-            line += f" after {' and '.join(used)}"
-        self._show(1, line)
+        self._show(1, f"{count} {listing.how_read}; {count_of(len(hosts), 'host')}")
         least = self.get_option("min_hosts")
         if len(hosts) < least:
             raise OptionError(
@@ -471,12 +474,6 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             )
         return hosts
 
-    def _is_excluded(self, host: Host, expressions: Expressions) -> bool:
-        excluding = expressions.excluding_filter(host)
-        if excluding:
-            self._excluding[host.server.id] = excluding
-        return bool(excluding)
-
     def _name_and_compose(self, hosts: list[Host], rules: NameRules) -> Naming:
         """Name the hosts, sort them, and add what the expressions of the file, if any, give.
 
@@ -484,16 +481,11 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         of a group, naming and composing are repeated without that name. Other names can make
         expressions return other groups, so the number of attempts is limited.
         """
-        extensions = getattr(constants, "YAML_FILENAME_EXTENSIONS", None) or ()
-        # Ansible adds a dot to an extension without one.
-        further = [f".{text.lstrip('.').lower()}" for text in extensions if text]
-        rules = rules._replace(variable_files=(*VARIABLE_FILES, *further))
         expressions = self._expressions
         servers = [host.server for host in hosts]
         preferences = {}
         if expressions and self.get_option("hostnames"):
             preferences = {host.server.id: expressions.preferences(host) for host in hosts}
-        clashing = set[str]()
         for _attempt in range(3):
             naming = assign_names(servers, rules, preferences)
             for host in hosts:
@@ -516,14 +508,13 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
     def _show_servers(self, account: list[Server], naming: Naming) -> None:
         """Show what each server has become, and why, or what has left it out."""
-        reasons = {each.server.id: each.reason for each in naming.renamed}
         for server in sorted(account, key=lambda server: server.label):
             if server.id in naming.names:
                 line = f"{server.label} is {naming.names[server.id]}"
             else:
                 line = f"{server.label} is left out by {self._leaves_out(server)}"
-            if server.id in reasons:
-                line += f", because {reasons[server.id]}"
+            if server.id in naming.reasons:
+                line += f", because {naming.reasons[server.id]}"
             self._show(_EACH_SERVER, line)
 
     def _leaves_out(self, server: Server) -> str:

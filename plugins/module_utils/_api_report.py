@@ -10,7 +10,7 @@ import platform
 import re
 import ssl
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterator
 from contextlib import suppress
 from importlib import metadata
 from typing import Any
@@ -30,6 +30,11 @@ Record = dict[str, Any]
 
 _MAX_REQUESTS = 3
 _MAX_NAMES = 20  # of fields in the report
+# What a failure without a list of servers says about the token, by its code.
+_TOKEN = {
+    Unauthorized.code: "rejected",
+    Forbidden.code: f"may lack the scope {LIST_SERVERS.scope}",
+}
 # The headers whose values are shown, if a response has them.
 _HEADERS = (
     "Retry-After",
@@ -63,43 +68,28 @@ def check_account(
         client.list_servers(_MAX_REQUESTS)
     except CloudError as error:
         failure = error
-    servers, more = _received(pages)
+    code = failure.code if failure else ""
     report = {
         "versions": _versions(ansible),
-        "token": _token(more is not None, failure),
-        "error_code": failure.code if failure else None,
-        **_describe_response(client.last_response, connection),
-        **_describe_servers(servers),
-        "has_more": more,
+        "token": "accepted" if pages else _TOKEN.get(code, "not known"),
+        "error_code": code or None,
+        **_describe_response(client.last_response, connection.api_token),
+        **_describe_pages(pages),
     }
-    if more is None:  # without a list of servers, 0 would look like an empty account
-        report.update(servers=None, as_documented=None)
-    if failure and failure.code == MalformedResponse.code:
+    if code == MalformedResponse.code:
         report["as_documented"] = False
     return report, failure
 
 
-def _received(pages: Iterable[Page]) -> tuple[list[Record], bool | None]:
-    """Return the servers of the pages, and ``has_more`` of the last one; None without a page."""
-    elements: list[Any] = []
-    more: bool | None = None
-    for page in pages:
-        elements += page.data
-        more = page.has_more
-    return [element for element in elements if isinstance(element, dict)], more
-
-
-def _describe_response(response: Response | None, connection: Connection) -> Record:
+def _describe_response(response: Response | None, token: str) -> Record:
     """Describe the last response, without its body."""
-    status = response.status if response else None
-    headers = response.headers if response else {}
-    shown = {}
-    for name in _HEADERS:
-        if name in headers:
-            shown[name] = quoted(headers[name], connection.api_token)
+    if response is None:
+        return {"status": None, "headers": {}}
+    headers = response.headers
+    shown = {name: quoted(headers[name], token) for name in _HEADERS if name in headers}
     if "Link" in headers:
-        shown["Link"] = quoted(_describe_links(headers["Link"]), connection.api_token)
-    return {"status": status, "headers": shown}
+        shown["Link"] = quoted(_describe_links(headers["Link"]), token)
+    return {"status": response.status, "headers": shown}
 
 
 def _describe_links(header: str) -> str:
@@ -114,21 +104,26 @@ def _describe_links(header: str) -> str:
     return ", ".join(links)
 
 
-def _describe_servers(servers: list[Record]) -> Record:
+def _describe_pages(pages: list[Page]) -> Record:
+    """Describe the servers of the pages; without pages, 0 would look like an empty account."""
+    servers: list[Record] = []
+    for page in pages:
+        servers += [element for element in page.data if isinstance(element, dict)]
     deviations: Counter[str] = Counter()
     further: Counter[str] = Counter()
     for server in servers:
         deviations.update(_deviations(server))
         further.update(key for key in server if key not in FIELDS)
     return {
-        "as_documented": not deviations,
+        "as_documented": not deviations if pages else None,
         "deviations": [f"{text} ({count})" for text, count in sorted(deviations.items())],
         "further_fields": {excerpt(name): count for name, count in further.most_common(_MAX_NAMES)},
-        "servers": len(servers),
+        "servers": len(servers) if pages else None,
+        "has_more": pages[-1].has_more if pages else None,
     }
 
 
-def _deviations(server: Record) -> Iterable[str]:
+def _deviations(server: Record) -> Iterator[str]:
     """Yield how a server differs from the documentation, without its values."""
     for field in FIELDS:
         if field not in server:
@@ -151,13 +146,3 @@ def _versions(ansible: str) -> dict[str, str | None]:
         with suppress(metadata.PackageNotFoundError):
             versions[package] = metadata.version(package)
     return versions
-
-
-def _token(is_listed: bool, failure: CloudError | None) -> str:
-    if is_listed:
-        return "accepted"
-    if isinstance(failure, Unauthorized):
-        return "rejected"
-    if isinstance(failure, Forbidden):
-        return f"may lack the scope {LIST_SERVERS.scope}"
-    return "not known"

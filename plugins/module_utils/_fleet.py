@@ -6,8 +6,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from ._errors import OptionError
 from ._models import DECLARED_FIELDS, Server
@@ -17,20 +17,6 @@ from ._text import as_word, summarise
 Entry = Mapping[str, str]
 
 _MAX_IDS = 20  # of servers with the same name, in a message
-_KINDS = ("missing", "different", "unexpected", "ambiguous")  # of findings
-
-
-class _Finding(NamedTuple):
-    """A finding: its line in the report, in the order of ``name`` and ``id``, and its record.
-
-    ``kind`` is the key of the result whose list has the record.
-    """
-
-    name: str
-    id: str
-    line: str
-    kind: str
-    record: Mapping[str, Any]
 
 
 def declared_servers(entries: Iterable[Mapping[str, str | None]]) -> list[dict[str, str]]:
@@ -38,7 +24,7 @@ def declared_servers(entries: Iterable[Mapping[str, str | None]]) -> list[dict[s
     servers = []
     for position, entry in enumerate(entries, start=1):
         server = {key: value for key, value in entry.items() if value is not None}
-        if not all(value.strip() for value in server.values()):
+        if not all(map(str.strip, server.values())):
             raise OptionError(
                 f"servers: entry {position} has an empty value.", "Set a value or remove the key."
             )
@@ -47,43 +33,45 @@ def declared_servers(entries: Iterable[Mapping[str, str | None]]) -> list[dict[s
 
 
 def compare(
-    entries: Iterable[Entry], servers: Sequence[Server], allow_unexpected: bool
+    entries: Iterable[Entry], servers: Iterable[Server], allow_unexpected: bool
 ) -> dict[str, Any]:
     """Return the findings, as the module ``fleet_info`` does.
 
     Raises OptionError if two entries declare the same server.
     """
-    result: dict[str, Any] = {kind: [] for kind in _KINDS}
-    reported = []
-    for finding in _find_all(entries, sorted(servers, key=_order)):
-        result[finding.kind].append(finding.record)
-        if finding.kind != "unexpected" or not allow_unexpected:
-            reported.append(finding)
-    result["ambiguous"].sort(key=lambda record: record["name"])
-    reported.sort(key=lambda finding: finding[:3])
-    result["in_sync"] = not reported
-    result["report"] = [finding.line for finding in reported]
-    return result
-
-
-def _find_all(entries: Iterable[Entry], servers: Sequence[Server]) -> Iterator[_Finding]:
-    """Yield the findings about entries, then those about servers."""
+    servers = sorted(servers, key=lambda server: (_name(server), server.id))
+    result: dict[str, Any] = {"missing": [], "different": [], "unexpected": [], "ambiguous": []}
+    lines = []  # of the report, each after the name by which it is sorted
     declared: dict[str, Entry] = {}  # by the id of a server
     for entry, ids in _resolve(entries, servers):
         name = _name_or_id(entry)
-        label = as_word(name)
         if not ids:
-            yield _Finding(name, "", f"{label} is missing", "missing", entry)
+            result["missing"].append(entry)
+            lines.append((name, f"{as_word(name)} is missing"))
         elif len(ids) == 1:
             declared[ids[0]] = entry
         else:
-            line = f"{label} is the name of {len(ids)} servers ({summarise(ids, _MAX_IDS)})"
-            yield _Finding(name, "", line, "ambiguous", {"name": name, "ids": ids})
+            result["ambiguous"].append({"name": name, "ids": ids})
+            shown = f"{len(ids)} servers ({summarise(ids, _MAX_IDS)})"
+            lines.append((name, f"{as_word(name)} is the name of {shown}"))
             # Each of them is expected; another entry may declare more, by its id.
             for identifier in ids:
                 declared.setdefault(identifier, {})
     for server in servers:
-        yield from _compare_server(server, declared.get(server.id))
+        if server.id in declared:
+            differences, line = _compare_server(server, declared[server.id])
+            if differences:
+                record = {"id": server.id, "name": server.fields.get("name")}
+                result["different"].append({**record, "differences": differences})
+                lines.append((_name(server), line))
+            continue
+        result["unexpected"].append(server.fields)
+        if not allow_unexpected:
+            lines.append((_name(server), f"{server.label} is not declared"))
+    result["ambiguous"].sort(key=lambda record: record["name"])
+    result["report"] = [line for _key, line in sorted(lines)]
+    result["in_sync"] = not lines
+    return result
 
 
 def _resolve(
@@ -103,13 +91,13 @@ def _resolve(
         declared = ("name" if "name" in entry else "id", name)
         ids = sorted(ids_by.get(declared, []))
         found = tuple(ids) or declared
-        if found in positions:
+        first = positions.setdefault(found, position)
+        if first != position:
             raise OptionError(
                 f"servers: entry {position} ({as_word(name)}) declares the same server as entry "
-                f"{positions[found]}.",
+                f"{first}.",
                 "Remove one of them.",
             )
-        positions[found] = position
         yield entry, ids
 
 
@@ -117,31 +105,19 @@ def _name_or_id(entry: Entry) -> str:
     return (entry.get("name") or entry["id"]).strip()
 
 
-def _compare_server(server: Server, entry: Entry | None) -> Iterator[_Finding]:
-    """Yield the finding about a server, if any; ``entry`` declares it."""
-    order = _order(server)
-    if entry is None:
-        yield _Finding(*order, f"{server.label} is not declared", "unexpected", server.fields)
-        return
-    fields = {}
+def _compare_server(server: Server, entry: Entry) -> tuple[dict[str, Any], str]:
+    """Return the values of each field that differs, and the line, which names it as the entry."""
+    differences = {}
     parts = []
     for field in DECLARED_FIELDS:
         expected = entry.get(field, "").strip()
-        if not expected or server.text(field).strip() == expected:
-            continue
-        actual = server.fields.get(field)
-        fields[field] = {"expected": expected, "actual": actual}
-        part = f"no {field} (expected {as_word(expected)})"
-        if actual:
-            part = f"the {field} {as_word(actual)} instead of {as_word(expected)}"
-        parts.append(part)
-    if fields:
-        label = server.label
-        if "name" in entry:
-            label = as_word(_name_or_id(entry))
-        record = {"id": server.id, "name": server.fields.get("name"), "differences": fields}
-        yield _Finding(*order, f"{label} has {' and '.join(parts)}", "different", record)
+        actual = server.text(field)
+        if expected and actual.strip() != expected:
+            differences[field] = {"expected": expected, "actual": server.fields.get(field)}
+            parts.append(f"the {field} {as_word(actual)} instead of {as_word(expected)}")
+    label = as_word(entry["name"].strip()) if "name" in entry else server.label
+    return differences, f"{label} has {' and '.join(parts)}"
 
 
-def _order(server: Server) -> tuple[str, str]:
-    return server.text("name") or server.id, server.id
+def _name(server: Server) -> str:
+    return server.text("name") or server.id

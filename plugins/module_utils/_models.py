@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -98,8 +99,10 @@ def server_from_api(element: Any, position: int) -> Server:
         raise MalformedResponse(f"Element {position} of data is not an object.", _ASK_PROVIDER)
     fields = {}
     for key, value in element.items():
-        has_type = isinstance(value, str) or key not in FIELDS
-        if has_type and _can_be_encoded(key) and _can_be_encoded(value):
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        has_type = text is value or key not in FIELDS
+        text += key
+        if has_type and (text.isascii() or text.encode(errors="ignore").decode() == text):
             fields[key] = value
     if not fields.get("id"):
         raise MalformedResponse(f"Element {position} of data has no text id.", _ASK_PROVIDER)
@@ -117,12 +120,12 @@ def merge(servers: dict[str, Server], elements: Iterable[Any]) -> None:
 
 
 def summarise_servers(servers: Iterable[Server]) -> str:
-    """Name the first three servers by name and id, and count the others.
+    """Count servers, and name the first three by name and id.
 
-    For example: db-01 (srv_3), web-01 (srv_1), web-02 (srv_2) and 4 more.
+    For example: 7 servers: db-01 (srv_3), web-01 (srv_1), web-02 (srv_2) and 4 more.
     """
     labels = sorted(server.label for server in servers)
-    return first_of(labels, 3)
+    return f"{count_of(len(labels), 'server')}: {first_of(labels, 3)}"
 
 
 def describe_unusable(servers: Collection[Server], fields: Iterable[str] = FIELDS) -> list[str]:
@@ -131,11 +134,8 @@ def describe_unusable(servers: Collection[Server], fields: Iterable[str] = FIELD
     for field in fields:
         lacking = [server for server in servers if field not in server.fields]
         if lacking:
-            count = count_of(len(lacking), "server")
-            messages.append(
-                f"The field {field} is missing or not text for {count}: "
-                f"{summarise_servers(lacking)}."
-            )
+            shown = summarise_servers(lacking)
+            messages.append(f"The field {field} is missing or not text for {shown}.")
     return messages
 
 
@@ -146,14 +146,3 @@ def check_min_servers(servers: Collection[Server], least: int) -> None:
             f"min_servers: {least} or more expected, but the account has {len(servers)}.",
             "Check whether the token is for the right account.",
         )
-
-
-def _can_be_encoded(value: Any) -> bool:
-    """Return whether UTF-8 can encode all texts of a JSON value."""
-    if isinstance(value, str):
-        return value.isascii() or value.encode(errors="ignore").decode() == value
-    if isinstance(value, dict):
-        value = [*value, *value.values()]
-    if isinstance(value, list):
-        return all(map(_can_be_encoded, value))
-    return True

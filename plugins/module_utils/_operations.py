@@ -26,13 +26,8 @@ class Operation(NamedTuple):
     request: Request | None = None
     announced: bool = True
 
-    @property
-    def live(self) -> bool:
-        """Whether the API offers the operation."""
-        return self.request is not None
-
-    def refuse(self) -> NoReturn:
-        """Raise the error for an operation that is not live."""
+    def refuse(self, _task: object = None) -> NoReturn:
+        """Raise the error for an operation that is not live; run() passes the task."""
         state = "announced but not released" if self.announced else "not announced"
         end = "; nothing was changed." if self.scope.endswith(":write") else "."
         error = NotYetLive(
@@ -74,8 +69,5 @@ OPERATIONS = (
 
 
 def operation(module: str, name: str) -> Operation:
-    """Return an operation of a module; raise KeyError if the table does not have it."""
-    for candidate in OPERATIONS:
-        if module in candidate.modules and candidate.name == name:
-            return candidate
-    raise KeyError(f"{module}: {name}")
+    """Return an operation of a module."""
+    return next(row for row in OPERATIONS if module in row.modules and row.name == name)

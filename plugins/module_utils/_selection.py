@@ -27,7 +27,7 @@ def wanted_values(get_option: GetOption) -> Wanted:
         values = get_option(option)
         if values is None:
             continue
-        if not values or not all(value.strip() for value in values):
+        if not values or not all(map(str.strip, values)):
             raise is_empty(option, "to keep all")
         wanted[option] = values
     return wanted
@@ -42,8 +42,7 @@ def select(servers: Iterable[Server], wanted: Wanted) -> list[Server]:
     selected = list(servers)
     for option, values in wanted.items():
         kept = {value.strip() for value in values}
-        field = SELECTING_OPTIONS[option]
-        selected = [server for server in selected if kept.intersection(_values(server, field))]
+        selected = [server for server in selected if kept.intersection(_values(server, option))]
     return selected
 
 
@@ -53,47 +52,47 @@ def explain(servers: Collection[Server], wanted: Wanted) -> list[str]:
     If there is none and no server matches all options, there is one message for all of them. The
     list is empty if the account has no servers.
     """
-    if not servers:
-        return []
     messages = explain_unknown(servers, wanted)
-    if messages or select(servers, wanted):
+    if messages or not servers or select(servers, wanted):
         return messages
     found = []
     for option in wanted:
-        field = SELECTING_OPTIONS[option]
-        found.append(f"{field}: {_describe_values(_count_values(servers, field))}")
-    options = ", ".join(wanted)
-    shown = "; ".join(found)
-    return [f"{options}: no server matches all of these options; the account has {shown}."]
+        values = _describe(_count_values(servers, option))
+        found.append(f"{SELECTING_OPTIONS[option]}: {values}")
+    return [
+        f"{', '.join(wanted)}: no server matches all of these options; the account has "
+        f"{'; '.join(found)}."
+    ]
 
 
 def explain_unknown(servers: Collection[Server], wanted: Wanted) -> list[str]:
     """Return one message for each option of ``wanted`` with values that no server has."""
     messages = []
     for option, values in wanted.items():
-        counts = _count_values(servers, SELECTING_OPTIONS[option])
+        counts = _count_values(servers, option)
         unknown = {value.strip() for value in values} - counts.keys()
         if servers and unknown:
-            shown = _describe_values(counts)
-            message = f"{option}: no server has {summarise(unknown)}; the account has {shown}."
-            messages.append(message)
+            shown = summarise(unknown)
+            messages.append(
+                f"{option}: no server has {shown}; the account has {_describe(counts)}."
+            )
     return messages
 
 
-def _values(server: Server, field: str) -> list[str]:
-    """Return the values of a field without white space around them."""
-    return [value.strip() for value in server.values(field)]
+def _values(server: Server, option: str) -> list[str]:
+    """Return the values by which an option selects, without white space around them."""
+    return [value.strip() for value in server.values(SELECTING_OPTIONS[option])]
 
 
-def _count_values(servers: Iterable[Server], field: str) -> Counter[str]:
-    """Return the number of servers with each value of a field, without white space around it."""
+def _count_values(servers: Iterable[Server], option: str) -> Counter[str]:
+    """Return the number of servers with each of these values."""
     values: list[str] = []
     for server in servers:
-        values += _values(server, field)
+        values += _values(server, option)
     return Counter(sorted(values))
 
 
-def _describe_values(counts: Counter[str]) -> str:
+def _describe(counts: Counter[str]) -> str:
     """Name the five most frequent values, each with its number of servers."""
     named = [f"{as_word(text)} ({count})" for text, count in counts.most_common()]
     return first_of(named, 5) or "none"

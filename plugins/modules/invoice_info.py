@@ -65,19 +65,12 @@ error:
       and the API has announced but not released this operation.
 """
 
-from typing import NoReturn
-
-from ..module_utils._module import Task, run
+from ..module_utils._module import run
 from ..module_utils._operations import operation
 
 
-def execute(task: Task) -> NoReturn:
-    """Raise the error of an operation that is not yet live."""
-    operation("invoice_info", "read").refuse()
-
-
 def main() -> None:
-    run({}, execute)
+    run({}, operation("invoice_info", "read").refuse)
 
 
 if __name__ == "__main__":

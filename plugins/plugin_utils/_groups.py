@@ -92,26 +92,25 @@ def group_hosts(hosts: Iterable[Host], common_group: str, fields: Collection[str
 
 def leave_out_groups(
     hosts: Collection[Host],
-    parents: Iterable[tuple[str, str]],
+    parents: Collection[tuple[str, str]],
     other_hosts: Collection[str],
     complain: Show,
-) -> list[tuple[str, str]]:
+) -> Collection[tuple[str, str]]:
     """Leave out groups that must not be added, and complain; return the other parents.
 
     A pattern with the name of another source's host would address the group's hosts instead of that
     host, and the host would get the variables of the group.
     """
-    pairs = list(parents)
-    made = set(chain.from_iterable(pairs))
+    made = set(chain.from_iterable(parents))
     for host in hosts:
         made.update(host.groups)
     left_out = {name for name in made if name in other_hosts or is_localhost(name)}
     if not left_out:
-        return pairs
+        return parents
     complain(
         "Groups can't be added, because a host of another source or this machine has the same "
         f"name: {summarise(left_out)}."
     )
     for host in hosts:
         host.groups = [group for group in host.groups if group not in left_out]
-    return [pair for pair in pairs if not left_out.intersection(pair)]
+    return [pair for pair in parents if not left_out.intersection(pair)]

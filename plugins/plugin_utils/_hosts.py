@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..module_utils._models import FIELDS, Server, describe_unusable, summarise_servers
-from ..module_utils._text import Show, count_of, summarise
+from ..module_utils._text import Show, summarise
 from ._ansible import RESERVED_VARIABLES, is_identifier, mark, trust
 
 # Unicast addresses as dotted quads: neither 0.0.0.0/8 nor 224.0.0.0 and above.
@@ -29,7 +28,7 @@ NO_ADDRESS = "no-usable-ipv4.invalid."
 ADDRESSES = ("ansible_host", "ansible_ssh_host")
 # Neither white space nor control characters, and nothing that ssh reads as an option, or as a whole
 # address: for ssh, 1 is 0.0.0.1.
-_address = re.compile(r"(?!-|\d+$)[^\s\x00-\x1f\x7f-\x9f]+").fullmatch
+_is_address = re.compile(r"(?!-|\d+$)[^\s\x00-\x1f\x7f-\x9f]+").fullmatch
 
 # One for each program that Ansible runs. `ansible_ssh_common_args`, which all three read, is left
 # to users: that is where they configure a jump host.
@@ -100,16 +99,13 @@ def replace_addresses(host: Host, variables: dict[str, Any]) -> None:
     """Replace composed variables that can't be an address, and note those to report."""
     host.replaced.clear()
     for name in ADDRESSES:
-        if name in variables and not is_address(variables[name]):
-            variables[name] = NO_ADDRESS
-            # Without an address of the API, ansible_host is reported for that reason.
-            if host.variables.get(name) != NO_ADDRESS:
-                host.replaced.add(name)
-
-
-def is_address(value: object) -> bool:
-    """Return whether a value can be the address or the name of a server."""
-    return isinstance(value, str) and bool(_address(value))
+        value = variables.get(name, NO_ADDRESS)
+        if isinstance(value, str) and _is_address(value):
+            continue
+        variables[name] = NO_ADDRESS
+        # Without an address of the API, ansible_host is reported for that reason.
+        if host.variables.get(name) != NO_ADDRESS:
+            host.replaced.add(name)
 
 
 def report_servers(hosts: Collection[Host], warn: Show) -> None:
@@ -119,29 +115,30 @@ def report_servers(hosts: Collection[Host], warn: Show) -> None:
     fields = [name for name in FIELDS if name != "ipv4"]
     for message in describe_unusable(servers, fields):
         warn(message)
-    unreachable = [host for host in hosts if host.variables["ansible_host"] == NO_ADDRESS]
-    without_ipv4 = [host.server for host in unreachable if not host.address]
-    if without_ipv4:
-        count = count_of(len(without_ipv4), "server")
-        warn(
-            f"No usable IPv4 address for {count}: {summarise_servers(without_ipv4)}, so "
-            f"ansible_host is {NO_ADDRESS}"
-        )
+    reached: dict[str, list[Server]] = {}  # by the address of the API, if Ansible uses that
+    for host in hosts:
+        address = host.address or NO_ADDRESS
+        if host.variables["ansible_host"] == address:
+            reached.setdefault(address, []).append(host.server)
+    without = reached.pop(NO_ADDRESS, [])
+    if without:
+        shown = summarise_servers(without)
+        warn(f"No usable IPv4 address for {shown}, so ansible_host is {NO_ADDRESS}")
     for name in ADDRESSES:
         servers = [host.server for host in hosts if name in host.replaced]
         if servers:
-            shown = f"{count_of(len(servers), 'server')}: {summarise_servers(servers)}"
+            shown = summarise_servers(servers)
             warn(f"compose: {name}: not an address for {shown}, so it is {NO_ADDRESS}")
-    reached = [host for host in hosts if host.variables["ansible_host"] == host.address]
-    uses = Counter(host.address for host in reached)
-    sharing = [host for host in reached if uses[host.address] > 1]
+    sharing: list[Server] = []
+    for servers in reached.values():
+        if len(servers) > 1:
+            sharing += servers
     if sharing:
-        shown = summarise_servers(host.server for host in sharing)
-        addresses = summarise(host.address for host in sharing)
+        addresses = summarise(server.text("ipv4") for server in sharing)
         warn(
-            f"{len(sharing):,} servers do not have an IPv4 address of their own: {shown}, with "
-            f"{addresses}. A task for one of them can change another one. Leave servers out with "
-            "statuses or filters, or set ansible_host with compose."
+            f"IPv4 addresses are shared by {summarise_servers(sharing)}, with {addresses}. A task "
+            "for one of them can change another one. Leave servers out with statuses or filters, "
+            "or set ansible_host with compose."
         )
 
 

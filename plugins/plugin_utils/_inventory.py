@@ -19,14 +19,15 @@ from ansible.inventory.host import Host as AnsibleHost
 from ansible.utils.vars import combine_vars
 
 from ..module_utils._models import Server
-from ..module_utils._text import as_word, is_plain
+from ..module_utils._text import is_plain
 from ._ansible import is_encrypted, tagger, unmark_plain
-from ._hosts import Host, is_address
+from ._hosts import Host
 from ._names import TAKEN, Reason
 
 # ansible_ssh_host, ansible_become_password and the like: each connection plugin has its own names.
 _is_of_connection = re.compile(r"ansible_(?:connection|(?:\w+_)?(?:host|pass|password))").fullmatch
-_is_address_name = re.compile(r"ansible_(?:\w+_)?host").fullmatch
+
+_is_word = re.compile(r"[\w.:-]{1,253}").fullmatch
 
 _OTHER_SERVER = Reason(
     "servers of other inventory files have the same name",
@@ -56,6 +57,8 @@ class ExistingHosts(NamedTuple):
         that of the server is that server, however it is connected. Any other host of another source
         is merged with the server.
         """
+        if name not in self.hosts:
+            return None
         host = self.hosts[name]
         if host in _added:
             root_url, added = _added[host]
@@ -66,20 +69,26 @@ class ExistingHosts(NamedTuple):
             return None if is_same else _OTHER_SERVER
         variables = variables_of(host, {})
         in_the_way = sorted(filter(_is_of_connection, variables))
-        addresses = {_text(variables[key]) for key in filter(_is_address_name, in_the_way)}
+        addresses = set()
+        shown = []
+        for key in in_the_way:
+            text = ""
+            if key.endswith("_host"):
+                text = _text(variables[key])
+                addresses.add(text)
+            shown.append(f"{key} {text}".rstrip())
         usable = self.addresses[server.id]
         is_same = usable != "" and addresses == {usable}
         if is_same or not in_the_way:
             return None
-        shown = [_shown(key, variables[key]) for key in in_the_way]
-        sentence = f"The host {name} has {' and '.join(shown)}"
-        if addresses:
-            address = server.text("ipv4")
-            sentence += f", and the server has {as_word(address) if address else 'no ipv4'}"
         way_out = f"without {' and '.join(in_the_way)}"
-        if addresses and usable:
+        if usable:
             way_out = f"with the same address, or {way_out}"
-        return Reason(TAKEN, f"{sentence}: {way_out}, they would be one host.")
+        return Reason(
+            TAKEN,
+            f"The host {name} has {' and '.join(shown)}, and the server has "
+            f"{usable or 'no usable ipv4'}: {way_out}, they would be one host.",
+        )
 
 
 def variables_of(host: AnsibleHost, of_all: dict[str, Any]) -> dict[str, Any]:
@@ -93,21 +102,13 @@ def variables_of(host: AnsibleHost, of_all: dict[str, Any]) -> dict[str, Any]:
     return variables
 
 
-def _shown(name: str, value: Any) -> str:
-    """Return the name of a variable, with its value if that is an address in plain text."""
-    text = _text(value)
-    if _is_address_name(name) and is_address(text):
-        return f"{name} {as_word(text)}"
-    return name
-
-
 def _text(value: Any) -> str:
-    """Return a value that is plain text as it is.
+    """Return a value that is one word of plain text as it is, as an address is.
 
     Values that Ansible would render or decrypt give an empty text and stay as they are: only
     comparing a vault value would decrypt it.
     """
-    if not isinstance(value, str) or is_encrypted(value) or not is_plain(value):
+    if not isinstance(value, str) or is_encrypted(value) or not _is_word(value):
         return ""
     return str.__str__(value)
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 import socket
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..module_utils._errors import OptionError
 from ..module_utils._models import GROUP_FIELDS, Server
-from ..module_utils._text import as_word, first_of
+from ..module_utils._text import as_word, count_of, first_of
 
 # The groups that every inventory has, and the beginnings of those for the fields of servers. Groups
 # that group_by leaves out can be made by the file of another account.
@@ -23,10 +23,9 @@ PREFIXES_OF_FIELDS = dict.fromkeys(GROUP_FIELDS.values(), "of group_by")
 # Those of an inventory file with default options, if nothing is known about other sources.
 _GROUPS = {**GROUPS_OF_ANSIBLE, "server_management": "of the option group"}
 
-_LOCALHOSTS = {
-    "localhost", "localhost.localdomain", "localhost4", "localhost4.localdomain4", "localhost6",
-    "localhost6.localdomain6", "ip6-localhost", "ip6-loopback",
-}  # fmt: skip
+_is_name_of_loopback = re.compile(
+    r"localhost[46]?(?:\.localdomain[46]?)?|ip6-(?:localhost|loopback)|.*\.localhost"
+).fullmatch
 _unsafe_run = re.compile(r"[^A-Za-z0-9._-]+")
 
 # Ansible reads the file host_vars/db1.yml for the hosts db1 and db1.yml.
@@ -66,7 +65,7 @@ class Reason(NamedTuple):
 GROUP = "groups have or could get the same name"
 TAKEN = "hosts of other sources have the same name"
 
-# Returns why a server can't be the host with a name, which another source has added.
+# Returns why a server can't be the host with a name, if another source has added such a host.
 Obstacle = Callable[[str, Server], "Reason | None"]
 
 
@@ -106,13 +105,11 @@ class NameRules(NamedTuple):
         if reason:
             return reason
         if wanted != name:
-            obstacle = self.obstacle(wanted, server) if wanted in self.hosts else None
-            return obstacle or Reason("other servers have the same name")
-        if _unsafe_run.search(first):
-            return Reason(
-                "a host name can't have other characters than letters, digits, ., _ and -"
-            )
-        return Reason("a host name can't end like a file with variables")
+            return self.obstacle(wanted, server) or Reason("other servers have the same name")
+        return Reason(
+            "a host name can't have other characters than letters, digits, ., _ and -, or end like "
+            "a file with variables"
+        )
 
     def _safe(self, text: str) -> str:
         """Replace each run of characters that a host name can't have by an underscore.
@@ -127,12 +124,11 @@ class NameRules(NamedTuple):
 
     def _problem(self, name: str, server: Server) -> Reason | None:
         """Return why a server must not have a name, whatever other hosts there are."""
-        if not name:
-            return Reason("a host name can't be empty")
-        if len(name) > _LONGEST:
-            return Reason(f"a host name can't have more than {_LONGEST} characters")
-        if name[0] in "-.":
-            return Reason("a host name can't start with a dot or a hyphen")
+        if not 0 < len(name) <= _LONGEST or name[0] in "-.":
+            return Reason(
+                f"a host name has 1 to {_LONGEST} characters, and does not start with a dot or a "
+                "hyphen"
+            )
         if is_localhost(name):
             return Reason("this machine has such a name or address")
         # A pattern with this address would address the server, and not the machine that has it.
@@ -156,40 +152,30 @@ class NameRules(NamedTuple):
         return Reason(GROUP, sentence, f"Set hostnames to give hosts other names{way_out}.")
 
 
-class Renamed(NamedTuple):
-    """A server that has another name than its first one."""
-
-    server: Server
-    name: str
-    reason: Reason
-
-    def __str__(self) -> str:
-        return f"{self.server.label} is {self.name}"
-
-
 class Naming(NamedTuple):
-    """The host name of each server, by its id, and the servers without their first name.
+    """The host name of each server, and why servers do not have their first name, by their ids.
 
-    The first name is the first preference that is not empty. A server that has no preferences at
-    all is not among those without their first name.
+    The first name is the first preference that is not empty. There is no reason for a server that
+    has no preferences at all.
     """
 
     names: dict[str, str]
-    renamed: list[Renamed]
+    reasons: dict[str, Reason]
 
-    def explain_renamed(self) -> Iterator[str]:
+    def explain_renamed(self, servers: Iterable[Server]) -> Iterator[str]:
         """Yield one message for each kind of reason why servers do not have their first name."""
-        kinds: dict[str, list[Renamed]] = {}
-        for each in sorted(self.renamed, key=lambda each: each.server.label):
-            kinds.setdefault(each.reason.kind, []).append(each)
-        for kind, renamed in kinds.items():
-            start = "1 server does not have its preferred name"
-            if len(renamed) > 1:
-                start = f"{len(renamed):,} servers do not have their preferred names"
-            shown = first_of(list(map(str, renamed)), _SHOWN)
-            sentences = [f"{start}, because {kind}: {shown}."]
-            sentences += [each.reason.details for each in renamed[:_SHOWN]]
-            sentences += [each.reason.advice for each in renamed[:_SHOWN]]
+        kinds: dict[str, list[Server]] = {}
+        renamed = [server for server in servers if server.id in self.reasons]
+        for server in sorted(renamed, key=lambda server: server.label):
+            kinds.setdefault(self.reasons[server.id].kind, []).append(server)
+        for kind, of_kind in kinds.items():
+            count = count_of(len(of_kind), "server")
+            named = [f"{server.label} is {self.names[server.id]}" for server in of_kind]
+            shown = first_of(named, _SHOWN)
+            sentences = [f"the preferred name is not used for {count}, because {kind}: {shown}."]
+            reasons = [self.reasons[server.id] for server in of_kind[:_SHOWN]]
+            sentences += [reason.details for reason in reasons]
+            sentences += [reason.advice for reason in reasons]
             # Several servers can have the same details.
             yield " ".join(filter(None, dict.fromkeys(sentences)))
 
@@ -219,36 +205,31 @@ def assign_names(
         for server, candidates in unnamed:
             name = next(candidates, None)
             if name is None:
-                raise _no_name_left(server)
+                raise OptionError(
+                    f"hostnames: no name is left for the server {as_word(server.id)}: no host can "
+                    "have its names and its id, or other hosts or groups have them.",
+                    "Set hostnames to give hosts other names, or change prefix in keyed_groups, "
+                    "which renames its groups.",
+                )
             proposals.append((server, name))
             uses[name] += 1
         for server, name in proposals:
-            is_taken = name in rules.hosts and rules.obstacle(name, server)
-            if name and uses[name] == 1 and not is_taken:
+            if name and uses[name] == 1 and not rules.obstacle(name, server):
                 names[server.id] = name
         unnamed = [each for each in unnamed if each[0].id not in names]
-    renamed = []
+    reasons = {}
     for server in servers:
         first = next(filter(None, wanted[server.id]), "")
         name = names[server.id]
         if wanted[server.id] and first != name:
-            renamed.append(Renamed(server, name, rules.explain(server, first, name)))
-    return Naming(names, renamed)
-
-
-def _no_name_left(server: Server) -> OptionError:
-    return OptionError(
-        f"hostnames: no name is left for the server {as_word(server.id)}: no host can have its "
-        "names and its id, or other hosts or groups have them.",
-        "Set hostnames to give hosts other names, or change prefix in keyed_groups, which renames "
-        "its groups.",
-    )
+            reasons[server.id] = rules.explain(server, first, name)
+    return Naming(names, reasons)
 
 
 def is_localhost(name: str) -> bool:
     """Return whether Ansible, ssh or a resolver takes a name for this machine."""
     lowered = name.lower().rstrip(".")
-    if lowered in _LOCALHOSTS or lowered.endswith(".localhost"):
+    if _is_name_of_loopback(lowered):
         return True
     if not lowered[:1].isdigit():
         return False

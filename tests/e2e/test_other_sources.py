@@ -49,7 +49,7 @@ def test_a_host_with_the_name_of_a_group_is_merged(source, sources, tmp_path):
     # It makes the groups of bastion, haproxy, nginx and proxies.
     roles = {"key": "server_management_name | regex_replace('[0-9]+$', '')", "separator": ""}
     warns = (
-        "2 servers do not have their preferred names, because groups have or could get the same "
+        "the preferred name is not used for 2 servers, because groups have or could get the same "
         "name: nginx (srv_3) is nginx_srv_3, proxies (srv_5) is proxies_srv_5. nginx is a group of "
         "keyed_groups. proxies is a group of another source. Set hostnames to give hosts other "
         "names, or change prefix or parent_group in keyed_groups, which renames its groups. Set "

@@ -81,7 +81,7 @@ def test_a_server_does_not_replace_the_host_of_another_source(source, sources):
     static.write_text(STATIC)
     source.sandbox.servers = named(*NAMES)
     taken = (
-        "hostnames: 3 servers do not have their preferred names, because hosts of other sources "
+        "hostnames: the preferred name is not used for 3 servers, because hosts of other sources "
         "have the same name: db-prod (srv_1) is db-prod_srv_1, "
     )
     api = source.sandbox

@@ -28,7 +28,7 @@ def test_each_level_shows_more_and_always_on_standard_error(source):
     (source.folder / "token").write_text(token)
     path = source.file(api_token=None, api_token_file="token", regions=["eu-1", token])
     regions = "regions: no server has ********; the account has eu-1 (2), eu-2 (1)."
-    summary = f"3 servers from {url} in N (1 request); 2 hosts after regions"
+    summary = f"3 servers from {url} in N (1 request); 2 hosts"
 
     once = source.runner.inventory("-i", path, "--list", "-v")
     assert ours(once.stdout) == []

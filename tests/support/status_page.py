@@ -34,7 +34,7 @@ def table() -> str:
 
 
 def _today(row: _operations.Operation) -> str:
-    if row.live:
+    if row.request:
         return "live"
     return "announced" if row.announced else "not announced"
 
@@ -45,7 +45,7 @@ def _operations_of(module: str) -> list[_operations.Operation]:
 
 def support(module: str) -> str:
     """Return how much of a module is live, as the attribute ``live`` states it."""
-    live = {row.live for row in _operations_of(module)}
+    live = {bool(row.request) for row in _operations_of(module)}
     if live == {True}:
         return "full"
     if live == {False}:
@@ -65,7 +65,7 @@ def details(module: str) -> list[str]:
     """Return the sentences of the attribute ``live``, one for each operation of a module."""
     sentences = []
     for row in _operations_of(module):
-        live = "live" if row.live else "not yet live"
+        live = "live" if row.request else "not yet live"
         missing = "" if row.announced else ", and the API has not announced this operation"
         sentences.append(f"{row.title} is {live}. It needs the scope C({row.scope}){missing}.")
     return sentences

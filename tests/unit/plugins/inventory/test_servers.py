@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from unittest.mock import Mock
 
 import pytest
+import yaml
 from ansible import constants
 from ansible.errors import AnsibleParserError
 from ansible.inventory.data import InventoryData
@@ -34,25 +35,46 @@ class Plugin:
         self._folder = folder
         self._api = api
 
-    def parse(self, *names, **options):
-        """Parse a file with these options, for an account with servers that have these names."""
-        for number, name in enumerate(names):
+    def parse(self, names="", options=""):
+        """Parse a file with these options, as YAML, for an account with servers that are so named.
+
+        What the file says precedes each warning and line, and is left out here.
+        """
+        for number, name in enumerate(names.split()):
             server = {**SERVER, "id": f"srv_{number}", "name": name, "ipv4": f"192.0.2.{number}"}
             self._api.servers.append(server)
-        options = {"base_url": self._api.url, "api_token": self._api.token, **options}
-        path = write_inventory(self._folder, options, "x.server_management.yml")
+        text = f"""
+plugin: server_management.cloud.servers
+base_url: {self._api.url}
+api_token: {self._api.token}
+{options}
+"""
+        path = write_inventory(self._folder, text, "x.server_management.yml")
         plugin = inventory_loader.get("server_management.cloud.servers")
         plugin.display = SimpleNamespace(
             verbosity=self.verbosity,
-            warning=self.warnings.append,
-            display=lambda line, stderr: self.lines.append(line),
+            warning=lambda line: self.warnings.append(without_path(line)),
+            display=lambda line, stderr: self.lines.append(without_path(line)),
         )
         plugin.parse(self.inventory, DataLoader(), str(path))
+
+    def refuse(self, names, options):
+        """Return the message about a file that is an error."""
+        with pytest.raises(AnsibleParserError) as caught:
+            self.parse(names, options)
+        return without_path(str(caught.value))
 
     @property
     def hosts(self):
         """Return the names of the hosts, in the order of plays."""
         return [host.name for host in self.inventory.groups["all"].get_hosts()]
+
+
+def without_path(line):
+    path, separator, text = line.partition("x.server_management.yml: ")
+    assert separator
+    assert path == ""
+    return text
 
 
 @pytest.fixture
@@ -74,58 +96,90 @@ def test_long_waits_and_the_progress_are_shown_without_verbosity(plugin, api, mo
     api.fail(Fault(status=429, retry_after=6))
     plugin.parse("web")
     progress, wait = plugin.lines
-    assert progress == "x.server_management.yml: page 1, 0 servers so far"
-    assert wait.startswith("x.server_management.yml: retry 1 of 3 in 6.")
+    assert progress == "page 1, 0 servers so far"
+    assert wait.startswith("retry 1 of 3 in 6.")
 
 
-@pytest.mark.parametrize(("verbosity", "is_shown"), [(0, False), (1, True)])
-def test_fields_that_cannot_become_variables_are_named_only_with_v(plugin, verbosity, is_shown):
+@pytest.mark.parametrize("verbosity", [0, 1])
+def test_fields_that_cannot_become_variables_are_named_only_with_v(plugin, verbosity):
     plugin.verbosity = verbosity
-    plugin.parse("web", hostvars_prefix="")
-    line = "x.server_management.yml: Fields that can't become variables: name."
-    assert (line in plugin.lines) == is_shown
+    plugin.parse("web", "hostvars_prefix: ''")
+    assert ("Fields that can't become variables: name." in plugin.lines) == bool(verbosity)
     assert plugin.warnings == []
 
 
 def test_a_filter_without_effect_is_an_error_before_any_request(plugin, api):
-    with pytest.raises(AnsibleParserError, match=r"yml: filters: an include that"):
-        plugin.parse("web", filters=[{"include": "true"}])
+    message = plugin.refuse("web", "filters: [{include: 'true'}]")
+    assert message.startswith("filters: an include that")
     assert api.requests == []
 
 
 def test_a_missing_address_of_the_api_is_named_with_the_file_and_the_variable(plugin, monkeypatch):
     monkeypatch.delenv("SERVER_MANAGEMENT_BASE_URL", raising=False)
-    text = r"^x\.server_management\.yml: base_url: an address .* SERVER_MANAGEMENT_BASE_URL in"
-    with pytest.raises(AnsibleParserError, match=text):
-        plugin.parse(base_url=None)
+    message = plugin.refuse("", "base_url:")
+    assert message.startswith("base_url: an address ")
+    assert " SERVER_MANAGEMENT_BASE_URL in" in message
 
 
-def test_filters_that_leave_no_host_cause_a_warning(plugin):
-    plugin.parse("web", filters=[{"exclude": True}])
+@pytest.mark.parametrize("names", ["web", ""])
+def test_filters_that_leave_no_host_of_an_account_with_servers_cause_a_warning(plugin, names):
+    plugin.parse(names, "filters: [{exclude: true}]")
     text = "filters: no host is left; the account has 1 server; -vvv shows why."
-    assert plugin.warnings == [f"x.server_management.yml: {text}"]
+    assert plugin.warnings == [text] * len(names.split())
 
 
-def test_filters_of_an_empty_account_cause_no_warning(plugin):
-    plugin.parse(filters=[{"exclude": True}])
-    assert plugin.warnings == []
+FAILED = yaml.safe_load("""
+- [['[name]', 'server_management_plan[9:]'], srv_0, ['hostnames: [name]: failed']]
+- [['[name]', "'all'"], all_srv_0, ['hostnames: [name]: failed', 'hostnames: the preferred ']]
+- [['server_management_plan[9:]'], srv_0, ['hostnames: the preferred ']]
+""")
+
+
+@pytest.mark.parametrize(("hostnames", "host", "starts"), FAILED)
+def test_expressions_that_give_no_usable_name_are_reported_once(plugin, hostnames, host, starts):
+    plugin.parse("web", f"hostnames: {hostnames}")
+    assert plugin.hosts == [host]
+    for warning, start in zip(plugin.warnings, starts, strict=True):
+        assert warning.startswith(start)
+
+
+RECORDS = yaml.safe_load("""
+- {id: srv 99}
+- {id: localhost_, name: x}
+- {id: all.yml, name: y}
+""")
+NAMES = yaml.safe_load("""
+[web, web, web 1, web/1, all, ungrouped, server_management, region_x, plan_x, status_x, x.yml,
+ x.json, '127.1', 192.0.2.9, '', -x]
+""")
+for number, name in enumerate([*NAMES, "x" * 254]):
+    RECORDS.append({"id": f"srv_{number}", "name": name})
 
 
 @pytest.mark.parametrize(
-    ("hostnames", "host", "starts"),
-    [
-        (["[name]", "server_management_plan[9:]"], "srv_0", ["hostnames: [name]: failed"]),
-        (["[name]", "'all'"], "all_srv_0", ["hostnames: [name]: failed", "hostnames: 1 server "]),
-        (["server_management_plan[9:]"], "srv_0", ["hostnames: 1 server "]),
-    ],
+    ("hosts", "options"), [("name", ""), ("id", "hostnames: [server_management_id]")]
 )
-def test_expressions_that_give_no_usable_name_are_reported_once(plugin, hostnames, host, starts):
-    plugin.parse("web", hostnames=hostnames)
-    assert plugin.hosts == [host]
-    for warning, start in zip(plugin.warnings, starts, strict=True):
-        assert warning.startswith(f"x.server_management.yml: {start}")
+def test_events_name_hosts_as_the_inventory_does(plugin, api, hosts, options):
+    api.servers = RECORDS
+    plugin.parse("", options)
+    named_by_inventory = {}
+    for host in plugin.inventory.hosts.values():
+        named_by_inventory[host.vars["server_management_id"]] = host.name
+    servers = {record["id"]: Server(record["id"], record) for record in RECORDS}
+    assert named_by_inventory == Snapshot(servers, hosts).names
 
 
+ACCOUNT = yaml.safe_load("""
+- {id: srv_c, name: c, plan: large, region: us-1}
+- {id: srv_a, name: a, plan: small, region: us-1}
+""")
+SELECTION = """
+plans: [small]
+regions: [eu-1]
+filters:
+  - include: server_management_name == 'b'
+  - exclude: server_management_name == 'x'
+"""
 OUTCOMES = """
 a (srv_a) is left out by regions
 b (srv_0) is b_srv_0, because other servers have the same name.
@@ -138,48 +192,12 @@ y (srv_4) is y
 """
 
 
-NAMED = [
-    {"name": name}
-    for name in (
-        *("web", "web", "web 1", "web/1", "all", "ungrouped", "server_management", "region_x"),
-        *("plan_x", "status_x", "x.yml", "x.json", "127.1", "192.0.2.9", "", "-x", "x" * 254),
-    )
-]
-
-
-@pytest.mark.parametrize(
-    ("hosts", "options"), [("name", {}), ("id", {"hostnames": ["server_management_id"]})]
-)
-def test_events_name_hosts_as_the_inventory_does(plugin, api, hosts, options):
-    records = [*NAMED, {}, {"name": "x"}, {"name": "y"}]
-    ids = [f"srv_{number}" for number in range(len(NAMED))] + ["srv 99", "localhost_", "all.yml"]
-    api.servers = [{**record, "id": found} for record, found in zip(records, ids, strict=True)]
-    plugin.parse(**options)
-    named_by_inventory = {}
-    for host in plugin.inventory.hosts.values():
-        named_by_inventory[host.vars["server_management_id"]] = host.name
-    servers = {record["id"]: Server(record["id"], record) for record in api.servers}
-    assert named_by_inventory == Snapshot(servers, hosts).names
-
-
 def test_with_vvv_each_server_is_shown_with_its_host_or_what_has_left_it_out(plugin, api):
-    api.servers = [
-        {**SERVER, "id": "srv_c", "name": "c", "plan": "large", "region": "us-1"},
-        {**SERVER, "id": "srv_a", "name": "a", "region": "us-1"},
-    ]
+    api.servers = ACCOUNT
     plugin.verbosity = 3
-    plugin.parse(
-        *("b", "b", "ungrouped", "x", "y"),
-        plans=["small"],
-        regions=["eu-1"],
-        filters=[
-            {"include": "server_management_name == 'b'"},
-            {"exclude": "server_management_name == 'x'"},
-        ],
-    )
-    lines = [line.partition(".yml: ")[2] for line in plugin.lines]
+    plugin.parse("b b ungrouped x y", SELECTION)
     outcomes = OUTCOMES.replace("\\\n", "").strip().splitlines()
-    assert [line for line in lines if " is " in line] == outcomes
+    assert [line for line in plugin.lines if " is " in line] == outcomes
 
 
 @pytest.mark.parametrize(
@@ -187,23 +205,24 @@ def test_with_vvv_each_server_is_shown_with_its_host_or_what_has_left_it_out(plu
 )
 def test_a_host_name_does_not_end_like_a_file_with_variables(plugin, monkeypatch, extensions, name):
     monkeypatch.setattr(constants, "YAML_FILENAME_EXTENSIONS", extensions)
-    plugin.parse("b.", "a.vars")
+    plugin.parse("b. a.vars")
     assert plugin.hosts == [name, "b."]
 
 
 def test_a_host_with_the_address_of_a_server_is_merged_whoever_else_has_the_address(plugin, api):
     plugin.inventory.add_host("web")
-    plugin.inventory.set_variable("web", "ansible_host", "10.0.0.1")
-    for name in ("web", "db"):
-        api.servers.append({**SERVER, "id": f"srv_{name}", "name": name, "ipv4": "10.0.0.1"})
-    plugin.parse(compose={"ansible_host": "server_management_name"})
+    plugin.inventory.set_variable("web", "ansible_host", "192.0.2.0")
+    api.servers = [{**SERVER, "id": "srv_db", "name": "db", "ipv4": "192.0.2.0"}]
+    plugin.parse("web", "compose: {ansible_host: server_management_name}")
     assert plugin.hosts == ["db", "web"]
-    assert "x.server_management.yml: merged with 1 host of other sources: web" in plugin.lines
+    assert "merged with 1 host of other sources: web" in plugin.lines
 
 
 def test_a_host_gets_another_name_if_an_expression_makes_a_group_with_its_name(plugin):
-    entry = {"key": "'we' ~ 'b'", "separator": "", "parent_group": "{{ 'd' ~ 'b' }}"}
-    plugin.parse("web", "db", keyed_groups=[entry])
+    plugin.parse(
+        "web db",
+        """keyed_groups: [{key: "'we' ~ 'b'", separator: '', parent_group: "{{ 'd' ~ 'b' }}"}]""",
+    )
     groups = plugin.inventory.groups
     assert plugin.hosts == ["db_srv_1", "web_srv_0"]
     assert groups["db"].child_groups == [groups["web"]]
@@ -211,20 +230,22 @@ def test_a_host_gets_another_name_if_an_expression_makes_a_group_with_its_name(p
 
 
 def test_groups_named_after_each_host_are_an_error(plugin):
-    entry = {"key": "inventory_hostname", "separator": ""}
-    message = ": keyed_groups: creates groups with the names of hosts: srv_0, srv_1. Change prefix "
-    with pytest.raises(AnsibleParserError, match=message):
-        plugin.parse("web", "db", keyed_groups=[entry])
+    message = plugin.refuse("web db", "keyed_groups: [{key: inventory_hostname, separator: ''}]")
+    start = "keyed_groups: creates groups with the names of hosts: srv_0, srv_1. Change prefix "
+    assert message.startswith(start)
+
+
+# The group of the plan has the host's name in the first attempt, which is thrown away.
+ATTEMPTS = """
+keyed_groups: [{key: server_management_plan, separator: ''}]
+compose:
+  a: 1 // 0 if inventory_hostname == 'small' else 'ok'
+  ansible_host: "'' if inventory_hostname == 'small' else 'small.test'"
+"""
 
 
 def test_only_the_attempt_that_is_kept_is_reported(plugin):
-    # The group of the plan has the host's name in the first attempt, which is thrown away.
-    entry = {"key": "server_management_plan", "separator": ""}
-    compose = {
-        "a": "1 // 0 if inventory_hostname == 'small' else 'ok'",
-        "ansible_host": "'' if inventory_hostname == 'small' else 'small.test'",
-    }
-    plugin.parse("small", keyed_groups=[entry], compose=compose)
+    plugin.parse("small", ATTEMPTS)
     (warning,) = plugin.warnings
     assert "the same name: small (srv_0) is small_srv_0. small is a group of keyed" in warning
     variables = plugin.inventory.hosts["small_srv_0"].vars
@@ -232,36 +253,32 @@ def test_only_the_attempt_that_is_kept_is_reported(plugin):
     assert variables["ansible_host"] == "small.test"
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"hostnames": ["'all'"]},
-        {"compose": {"a": "server_management_nope"}},
-        {"keyed_groups": [{"key": "'x'", "parent_group": "_x"}]},  # the group _x in itself
-    ],
-    ids=str,
-)
+ERRORS = """
+hostnames: ["'all'"]
+compose: {a: server_management_nope}
+keyed_groups: [{key: "'x'", parent_group: _x}]  # the group _x in itself
+"""
+
+
+@pytest.mark.parametrize("options", ERRORS.strip().splitlines())
 def test_an_error_with_strict_leaves_no_group_behind(plugin, options):
-    with pytest.raises(AnsibleParserError):
-        plugin.parse("web", strict=True, **options)
+    plugin.refuse("web", f"{options}\nstrict: true")
     assert list(plugin.inventory.groups) == ["all", "ungrouped"]
     assert plugin.hosts == []
 
 
 def test_messages_about_expressions_have_hints(plugin):
-    plugin.parse("web", compose={"a": "region"})
-    (warning,) = plugin.warnings
-    assert warning == (
-        "x.server_management.yml: compose: a: failed for 1 of 1 host (web): 'region' is undefined "
-        "(did you mean server_management_region?)"
-    )
+    plugin.parse("web", "compose: {a: region}")
+    assert plugin.warnings == [
+        "compose: a: failed for 1 of 1 host (web): 'region' is undefined (did you mean "
+        "server_management_region?)"
+    ]
 
 
 def test_a_failing_filter_is_an_error_with_a_hint(plugin):
-    with pytest.raises(AnsibleParserError) as caught:
-        plugin.parse("web", filters=[{"exclude": "region == 'x'"}])
-    start, _colon, end = str(caught.value).rpartition(": ")
-    place = "x.server_management.yml: filters: exclude: region == 'x': failed for web (srv_0)"
+    message = plugin.refuse("web", "filters: [{exclude: region == 'x'}]")
+    start, _colon, end = message.rpartition(": ")
+    place = "filters: exclude: region == 'x': failed for web (srv_0)"
     # From ansible-core 2.19 on, the reason has another beginning.
     assert start.removesuffix(": Error while evaluating conditional") == place
     assert end == "'region' is undefined (did you mean server_management_region?)"

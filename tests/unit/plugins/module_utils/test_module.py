@@ -6,7 +6,6 @@
 
 import time
 from importlib.metadata import version
-from unittest.mock import ANY
 
 import pytest
 import requests
@@ -17,7 +16,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._module im
 from ansible_collections.server_management.cloud.plugins.module_utils._options import VERSION
 from sandbox import Fault
 from support.collection import REPOSITORY
-from support.modules import REQUIRED, Outcome, refusal, run, run_module
+from support.modules import REQUIRED, refusal, run, run_module
 
 ALL = sorted(path.stem for path in REPOSITORY.glob("plugins/modules/*.py"))
 
@@ -25,11 +24,13 @@ ALL = sorted(path.stem for path in REPOSITORY.glob("plugins/modules/*.py"))
 def test_an_error_of_the_api_fails_the_task(sandbox):
     sandbox.fail(Fault(status=403))
     outcome = run("server_info", sandbox)
-    error = {"code": "forbidden", "message": ANY, "status": 403}
-    result = {"changed": False, "msg": ANY, "error": error}
-    assert outcome == Outcome(result, failed=True)
-    shown = outcome.result["error"]["message"]
-    assert outcome.result["msg"].startswith(f"{shown} ")
+    assert outcome.failed
+    result = outcome.result
+    error = result.pop("error")
+    message = error.pop("message")
+    assert error == {"code": "forbidden", "status": 403}
+    assert result.pop("msg").startswith(f"{message} ")
+    assert result == {"changed": False}
 
 
 def test_a_partial_listing_causes_a_warning_if_it_is_allowed(sandbox):
@@ -41,9 +42,9 @@ def test_a_partial_listing_causes_a_warning_if_it_is_allowed(sandbox):
 
 def test_a_module_that_needs_the_whole_account_ignores_allow_partial(sandbox):
     sandbox.fail(Fault(has_more=True))
-    outcome = run("fleet_info", sandbox, allow_partial=True, servers=[])
-    assert outcome.result["error"]["code"] == "incomplete_listing"
-    assert outcome.result["msg"].endswith("so it ignores allow_partial.")
+    result = run("fleet_info", sandbox, allow_partial=True, servers=[]).result
+    assert result["error"]["code"] == "incomplete_listing"
+    assert result["msg"].endswith("so it ignores allow_partial.")
 
 
 @pytest.mark.parametrize("token", [None, " "])
@@ -55,8 +56,7 @@ def test_an_empty_token_is_not_replaced_by_that_of_the_environment(sandbox, monk
 def test_the_user_agent_names_the_versions_of_the_collection_ansible_and_requests(sandbox):
     run("server_info", sandbox)
     (request,) = sandbox.requests
-    library = requests.utils.default_user_agent()
-    agent = f"server_management.cloud/{VERSION} ansible/2.0 {library}"
+    agent = f"server_management.cloud/{VERSION} ansible/2.0 python-requests/{requests.__version__}"
     assert request.headers["User-Agent"] == agent
 
 
@@ -99,27 +99,19 @@ def test_a_missing_option_is_named_with_the_places_where_it_can_be_set():
 
 def test_an_option_that_is_not_written_is_read_from_the_environment(sandbox, monkeypatch):
     monkeypatch.setenv("SERVER_MANAGEMENT_RETRIES", "-5")
-    message = refusal("server_info", sandbox)
-    assert message == "retries: must be 0 or more, but is -5."
-    outcome = run("server_info", sandbox, retries=0)
-    assert not outcome.failed
+    assert refusal("server_info", sandbox).startswith("retries: ")
+    assert not run("server_info", sandbox, retries=0).failed
 
 
-@pytest.mark.parametrize(
-    ("library", "advice"),
-    [
-        ("PySocks", ""),
-        (
-            "requests",
-            " Or run the task on the control node, with `delegate_to: localhost`; if it is there "
-            'already, set `ansible_python_interpreter: "{{ ansible_playbook_python }}"`.',
-        ),
-    ],
-)
-def test_a_missing_requests_names_the_python_of_the_control_node(library, advice):
+def test_a_missing_requests_names_the_python_of_the_control_node():
     error = MissingLibrary("It is not installed.", "Install it.")
-    error.library = library
-    assert failed_result(error)["msg"] == f"It is not installed. Install it.{advice}"
+    assert failed_result(error)["msg"] == "It is not installed. Install it."
+    error.library = "requests"
+    assert failed_result(error)["msg"] == (
+        "It is not installed. Install it. Or run the task on the control node, with `delegate_to: "
+        "localhost`; if it is there already, set `ansible_python_interpreter: "
+        '"{{ ansible_playbook_python }}"`.'
+    )
 
 
 def test_an_empty_text_is_an_error(sandbox):
@@ -137,6 +129,5 @@ INVALID = yaml.safe_load("""
 
 @pytest.mark.parametrize(("module", "options", "words"), INVALID)
 def test_options_of_operations_that_are_not_live_are_checked_first(sandbox, module, options, words):
-    outcome = run(module, sandbox, **options)
-    assert words in outcome.result["msg"]
+    assert words in run(module, sandbox, **options).result["msg"]
     assert sandbox.requests == []

@@ -38,18 +38,22 @@ def assign(account, taken=(), groups=GROUPS, **fields):
             return Reason(TAKEN, f"({name} is not {server.id}.)")
         return None
 
+    owners = dict.fromkeys(groups, "of x")
     files = (*VARIABLE_FILES, ".vars", ".ini")
-    groups = dict.fromkeys(groups, "of x")
-    rules = NameRules(
-        groups, PREFIXES_OF_FIELDS, hosts=taken, obstacle=obstacle, variable_files=files
-    )
+    rules = NameRules(owners, PREFIXES_OF_FIELDS, taken, obstacle, files)
     return assign_names(servers, rules, account)
 
 
 def name_of(*preferences, **options):
     """Return the name of the server srv_1."""
-    naming = assign({"srv_1": preferences}, **options)
-    return naming.names["srv_1"]
+    return assign({"srv_1": preferences}, **options).names["srv_1"]
+
+
+def explain(account, taken):
+    """Return the messages about names, for servers that are all named "web"."""
+    naming = assign(account, taken, name="web")
+    servers = [Server(server_id, {"name": "web"}) for server_id in account]
+    return list(naming.explain_renamed(servers))
 
 
 REPLACED = yaml.safe_load(r"""
@@ -108,19 +112,15 @@ def test_an_address_is_a_name_only_if_another_field_of_the_server_has_it(address
     assert name_of(address, **fields) == name
 
 
-FALLBACKS = [
-    *yaml.safe_load("""
+FALLBACKS = yaml.safe_load("""
 - [[server_management], server_management_srv_1]
 - [['', 127.0.0.1], 127.0.0.1_srv_1]
 - [[all, all], all_srv_1]
-# With the id, these can't be used either.
 - [[status_running], srv_1]
 - [[../../etc], srv_1]
 - [[''], srv_1]
 - [[], srv_1]
-"""),
-    ([LONG], "srv_1"),
-]
+""")
 
 
 @pytest.mark.parametrize(("preferences", "name"), FALLBACKS, ids=str)
@@ -139,18 +139,12 @@ def test_ids_that_become_equal_belong_to_no_server():
         assign({"a/1": [""], "a:1": [""]})
 
 
-ACCOUNTS = [
-    *yaml.safe_load("""
+ACCOUNTS = yaml.safe_load("""
 - [{a: [web], b: [web]}, {a: web_a, b: web_b}]
 - [{a: [web 1], b: [web/1]}, {a: web_1_a, b: web_1_b}]
-# Adding a server keeps the names that are unique.
 - [{a: [web], b: [web-1]}, {a: web, b: web-1}]
-# A name that was proposed before is not given.
 - [{a: [w], b: [w], c: [w_a]}, {a: a, b: w_b, c: w_a}]
-"""),
-    # With the id, the name would be too long.
-    ({"a": ["w" * 252], "b": ["w" * 252]}, {"a": "a", "b": "b"}),
-]
+""")
 
 
 @pytest.mark.parametrize(("account", "names"), ACCOUNTS)
@@ -158,87 +152,86 @@ def test_a_name_that_several_servers_want_goes_to_none(account, names):
     assert assign(account).names == names
 
 
-def test_a_name_of_another_source_is_not_used():
-    assert name_of("web", taken=["web"]) == "web_srv_1"
-    assert name_of("web", taken=["web", "web_srv_1"]) == "srv_1"
+def test_a_name_that_would_be_too_long_with_the_id_is_not_used():
+    account = {"a": ["w" * 252], "b": ["w" * 252]}
+    assert assign(account).names == {"a": "a", "b": "b"}
 
 
-def test_the_name_of_a_group_is_used_if_another_source_has_such_a_host():
-    groups = ["bastion", "merged"]
-    assert name_of("merged", groups=groups) == "merged_srv_1"
-    assert name_of("merged", groups=groups, taken=["merged"]) == "merged"
-    # The host is not this server.
-    assert name_of("bastion", groups=groups, taken=["bastion"]) == "bastion_srv_1"
-    # Names that groups could get.
-    assert name_of("plan_a", "plan_b", taken=["plan_b"]) == "plan_b"
-    naming = assign({"srv_1": ["merged"], "srv_2": ["merged"]}, ["merged"], groups)
+# The preferences, the names of hosts of other sources, and the result.
+OF_OTHERS = yaml.safe_load("""
+- [[web], [web], web_srv_1]
+- [[web], [web, web_srv_1], srv_1]
+# Another source has a host with the name of a group.
+- [[merged], [], merged_srv_1]
+- [[merged], [merged], merged]
+- [[bastion], [bastion], bastion_srv_1]  # which is not this server
+- [[plan_a, plan_b], [plan_b], plan_b]  # names that groups could get
+""")
+
+
+@pytest.mark.parametrize(("preferences", "taken", "name"), OF_OTHERS)
+def test_a_name_of_another_source_is_used_only_if_that_host_can_be_the_server(
+    preferences, taken, name
+):
+    assert name_of(*preferences, taken=taken, groups=["bastion", "merged"]) == name
+
+
+def test_servers_with_the_same_name_are_not_merged_with_a_host_of_another_source():
+    naming = assign({"srv_1": ["merged"], "srv_2": ["merged"]}, ["merged"])
     assert naming.names == {"srv_1": "merged_srv_1", "srv_2": "merged_srv_2"}
 
 
-LOST = [
-    *yaml.safe_load("""
+LOST = yaml.safe_load("""
 - [o t, eu, 'hosts of other sources have the same name: web (srv_1) is eu. (o_t is not']
-- ['', srv_1, "a host name can't be empty: "]
-- [.eu, eu, "a host name can't start with a dot or a hyphen: "]
-- [-eu, eu, "a host name can't start with a dot or a hyphen: "]
+- ['', srv_1, 'a host name has 1 to 253 characters, and does not start with a dot or a hyphen: ']
 - ['127.1', eu, 'this machine has such a name or address: ']
 - [192.0.2.1, eu, "a host name can't be an address that the server does not have: "]
-- [e u, e_u, "a host name can't have other characters than letters, digits, ., _ and -:"]
-- [e u.yml, e_u_yml, "a host name can't have other characters than letters, "]
-- [eu.yml, eu_yml, "a host name can't end like a file with variables: "]
+- - eu.yml
+  - eu_yml
+  - "a host name can't have other characters than letters, digits, ., _ and -, or end like a file
+     with variables: web (srv_1) is eu_yml."
 - - server_management
   - eu
   - "groups have or could get the same name: web (srv_1) is eu. server_management is a group of x."
-- - plan_x
-  - eu
-  - "groups have or could get the same name: web (srv_1) is eu. Groups of group_by start with
-     plan_."
-"""),
-    (LONG, "eu", "a host name can't have more than 253 characters: "),
-]
+""")
 
 
 @pytest.mark.parametrize(("first", "name", "problem"), LOST)
 def test_the_reason_for_which_a_first_name_is_lost_is_reported(first, name, problem):
     preferences = [first, "eu"] if first else [""]
-    naming = assign({"srv_1": preferences}, taken=["o_t"], name="web")
-    assert naming.names == {"srv_1": name}
-    (message,) = naming.explain_renamed()
-    start = "1 server does not have its preferred name, because "
+    assert name_of(*preferences, taken=["o_t"]) == name
+    (message,) = explain({"srv_1": preferences}, ["o_t"])
+    start = "the preferred name is not used for 1 server, because "
     assert message.startswith(f"{start}{problem}")
 
 
 @pytest.mark.parametrize("preferences", [["", "eu"], []])
 def test_an_empty_first_preference_is_not_reported(preferences):
-    naming = assign({"srv_1": preferences})
-    assert list(naming.explain_renamed()) == []
+    assert explain({"srv_1": preferences}, []) == []
 
 
 def test_each_problem_names_what_the_first_three_servers_have_become():
     account = yaml.safe_load("""
-        {s0: [w b], s1: [x], s2: [x], s6: [a], s5: [b], s4: [c], s3: [d], s7: [plan_a],
-         s8: [plan_b]}
+        {s1: [x], s2: [x], s6: [a], s5: [b], s4: [c], s3: [d], s7: [plan_a], s8: [plan_b]}
     """)
-    naming = assign(account, taken="abcd", name="web")
-    assert list(naming.explain_renamed()) == [
-        "1 server does not have its preferred name, because a host name can't have other "
-        "characters than letters, digits, ., _ and -: web (s0) is w_b.",
-        "2 servers do not have their preferred names, because other servers have the same name: "
+    assert explain(account, "abcd") == [
+        "the preferred name is not used for 2 servers, because other servers have the same name: "
         "web (s1) is x_s1, web (s2) is x_s2.",
-        "4 servers do not have their preferred names, because hosts of other sources have the same "
-        "name: web (s3) is d_s3, web (s4) is c_s4, web (s5) is b_s5 and 1 more. "
+        "the preferred name is not used for 4 servers, because hosts of other sources have the "
+        "same name: web (s3) is d_s3, web (s4) is c_s4, web (s5) is b_s5 and 1 more. "
         "(d is not s3.) (c is not s4.) (b is not s5.)",
-        "2 servers do not have their preferred names, because groups have or could get the same "
+        "the preferred name is not used for 2 servers, because groups have or could get the same "
         "name: web (s7) is s7, web (s8) is s8. Groups of group_by start with plan_. Set hostnames "
         "to give hosts other names.",
     ]
 
 
-IDS = ["a", "b", "c", "a b", "a/b", "-", "localhost", "web", "é", "web.yml", "web_yml"]
-NAMES = [
-    "", "web", "web_a", "web_b", "a", "b", "a_b", "a b", "-x", "all", "127.1", "::1", "w" * 252,
-    "a.yml", "web.yml", "web_yml", "b.JSON", "merged", *meanings.TEXTS,
-]  # fmt: skip
+IDS = yaml.safe_load("[a, b, c, a b, a/b, '-', localhost, web, é, web.yml, web_yml]")
+NAMES = yaml.safe_load("""
+['', web, web_a, web_b, a, b, a_b, a b, -x, all, '127.1', '::1', a.yml, web.yml, web_yml, b.JSON,
+ merged]
+""")
+NAMES += ["w" * 252, *meanings.TEXTS]
 some_names = st.sets(st.sampled_from(NAMES))
 accounts = st.dictionaries(
     st.sampled_from(IDS) | st.text(min_size=1, max_size=4),
@@ -265,7 +258,6 @@ def test_any_account_gets_unique_usable_names_in_any_order(account, groups, take
     assert names.isdisjoint((GROUPS | groups | taken) - (taken & MERGED))
     assert all(map(is_host_name, names))
     assert not any(map(is_variable_file, names))
-    reported = {each.server.id for each in naming.renamed}
     for server_id, preferences in account.items():
         first = next(filter(None, preferences), None)
-        assert (server_id in reported) == (naming.names[server_id] != first)
+        assert (server_id in naming.reasons) == (naming.names[server_id] != first)
