@@ -13,9 +13,8 @@ about the host and what the expressions before it have added.
 
 from __future__ import annotations
 
-import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
@@ -30,15 +29,14 @@ from ansible.utils.vars import combine_vars
 from ..module_utils._errors import OptionError
 from ..module_utils._options import GetOption
 from ..module_utils._text import Show, count_of, first_of, is_plain, one_line
-from ._ansible import OMITTED_ERRORS, TEMPLATE_GLOBALS, compile_once, holds, reason_text, trust
+from ._ansible import OMITTED_ERRORS, TEMPLATE_GLOBALS, compile_once, holds, trust
 from ._composed import ComposedHost, GroupTree, Recorder
 from ._groups import safe_group_name
-from ._hints import Meanings, hint_for
+from ._hints import Expression, Meanings, hint_for
 from ._hosts import Host, replace_addresses
 from ._inventory import variables_of
 from ._memory import Memory
 
-_undefined_name = re.compile(r"'(\w+)' is undefined").search
 # Asks Ansible for the result of an expression, or of an entry of keyed_groups, with variables.
 _Ask = Callable[[Any, dict[str, Any]], Any]
 _FAILED = object()  # instead of the result of an expression that failed
@@ -50,32 +48,6 @@ _WITHOUT_DEFAULT = (
     "in a source that is read before. group_vars are not known here, and filters and hostnames "
     "see only the fields of servers."
 )
-
-
-@dataclass(eq=False)
-class Expression:
-    """An expression of the file, and the error for each host for which it failed.
-
-    ``entry`` names it among those of its option. ``content`` is what Ansible is asked about:
-    ``source``, or the entry of keyed_groups with it.
-    """
-
-    option: str
-    entry: Any
-    source: Any
-    content: Any
-    memory: Memory
-    failures: dict[Host, str] = field(default_factory=dict)
-
-    @property
-    def label(self) -> str:
-        """The option and the entry, for a message."""
-        return one_line(f"{self.option}: {self.entry}")
-
-    @property
-    def error(self) -> str:
-        """The error for the first of these hosts."""
-        return min((host.label, error) for host, error in self.failures.items())[1]
 
 
 class Expressions(BaseInventoryPlugin, Constructable):
@@ -98,9 +70,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
         self._others = _MAGIC  # with the variables that hosts of other sources have
         self._composed: list[ComposedHost] = []
         # By option, in the order in which failures are reported.
-        self._of: dict[str, list[Expression]] = {
-            "filters": [], "hostnames": [], "compose": [], "groups": [], "keyed_groups": [],
-        }  # fmt: skip
+        self._of: dict[str, list[Expression]] = defaultdict(list)
         for entry in get_option("filters") or []:
             for verb, source in entry.items():
                 self._add("filters", f"{verb}: {source}", source)
@@ -124,7 +94,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
     def _add(self, option: str, entry: Any, source: Any) -> Expression:
         # An extra var can be a template that has another value each time.
         memory = Memory(source, self._vars)
-        expression = Expression(option, entry, source, source, memory)
+        expression = Expression(option, str(entry), str(source).strip(), source, memory)
         self._of[option].append(expression)
         return expression
 
@@ -140,7 +110,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
             except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
                 expression.failures[host] = str(error)
                 # With the cause, the reason is printed twice.
-                raise OptionError(self._failure([expression])) from None
+                raise OptionError(self._failure([expression], self._meanings())) from None
             if is_true and expression.entry.startswith("include"):
                 return ""
             if is_true:
@@ -216,21 +186,36 @@ class Expressions(BaseInventoryPlugin, Constructable):
         without_effect = []
         for expression in chain(*self._of.values()):
             if expression.failures:
-                undefined = _undefined_name(expression.error)
-                cause = undefined[1] if undefined and not is_strict else expression
+                name = expression.undefined
+                cause = name if name and not is_strict else expression
                 alike.setdefault(cause, []).append(expression)
-            elif hint := self._hint(expression, ""):
-                without_effect.append(f"{expression.label}: {hint}.")
-        shown = 0 if is_strict else total
-        failures = [self._failure(expressions, shown) for expressions in alike.values()]
+            elif misuse := expression.misuse(self.get_option("hostvars_prefix")):
+                without_effect.append(f"{expression.label}: {misuse}.")
+        meanings = self._meanings()
+        failures = []
+        for expressions in alike.values():
+            failure = self._failure(expressions, meanings, 0 if is_strict else total)
+            failures.append(failure)
+            if meanings.list_of_fields in failure:
+                above = "the fields of servers are listed above"
+                meanings = meanings._replace(list_of_fields=above)
         if failures and is_strict:
-            raise OptionError(self._list_fields_once(first_of(failures, 10)))
-        lines = "\n".join(failures + without_effect)
-        for line in self._list_fields_once(lines).splitlines():
+            raise OptionError(first_of(failures, 10))
+        for line in failures + without_effect:
             warn(line)
         self._report_unknown(total, warn)
 
-    def _failure(self, expressions: list[Expression], total: int = 0) -> str:
+    def _meanings(self) -> Meanings:
+        """Return what names in expressions that fail can mean."""
+        fields = self.fields
+        others = set(fields.values()).union(*(composed.seen for composed in self._composed))
+        prefix = self.get_option("hostvars_prefix")
+        use = f"each with {prefix} before it" if prefix else "and name with a hostvars_prefix"
+        listed = f"the fields of servers are {first_of(sorted(fields), 10)}, {use}"
+        composed = self.get_option("compose") or {}
+        return Meanings(prefix, fields, listed, others, composed, self._unused_extra_vars)
+
+    def _failure(self, expressions: list[Expression], meanings: Meanings, total: int = 0) -> str:
         """Return which expressions failed, for which hosts, why, and what is probably meant.
 
         Without a total, only the first host is named.
@@ -241,17 +226,10 @@ class Expressions(BaseInventoryPlugin, Constructable):
         shown = names[0]
         if total:
             shown = f"{len(names):,} of {count_of(total, 'host')} ({first_of(names, 3)})"
-        reasons = [reason_text(expression.error) for expression in expressions]
-        hints = dict.fromkeys(map(self._hint, expressions, reasons))
-        text = f"{first_of(labels, 3)}: failed for {shown}: {reasons[0]}"
+        hints = dict.fromkeys(hint_for(expression, meanings) for expression in expressions)
+        text = f"{first_of(labels, 3)}: failed for {shown}: {expressions[0].reason}"
         hint = "; ".join(filter(None, hints))
         return f"{text} ({hint})" if hint else text
-
-    def _list_fields_once(self, text: str) -> str:
-        """Return a text in which only the first of several hints lists the fields of servers."""
-        fields = f"the fields of servers are {first_of(sorted(self.fields), 10)}"
-        start, listed, end = text.partition(fields)
-        return start + listed + end.replace(fields, "the fields of servers are listed above")
 
     def _report_unknown(self, total: int, warn: Show) -> None:
         """Warn of names that no host has, in expressions that fail for no host.
@@ -301,7 +279,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
         for expression in self._of["groups"]:
             is_true = self._try(expression, composed, self._holds)
             if is_true and is_true is not _FAILED:
-                groups.append(safe_group_name(str(expression.entry)))
+                groups.append(safe_group_name(expression.entry))
         composed.groups = groups
 
     def _add_keyed_groups(self, composed: ComposedHost) -> None:
@@ -354,17 +332,6 @@ class Expressions(BaseInventoryPlugin, Constructable):
             if self.get_option("strict") or self._compose(entry["key"], variables):
                 raise
         return recorder
-
-    def _hint(self, expression: Expression, reason: str) -> str:
-        """Return what is probably meant by an expression that fails, or has no effect."""
-        others = set(self.fields.values())
-        if reason and expression.option in ("compose", "groups", "keyed_groups"):
-            others.update(*(composed.seen for composed in self._composed))
-        prefix = self.get_option("hostvars_prefix")
-        composed = self.get_option("compose") or {}
-        meanings = Meanings(prefix, self.fields, others, composed, self._unused_extra_vars)
-        entry = str(expression.entry)
-        return hint_for(expression.option, entry, str(expression.source).strip(), reason, meanings)
 
 
 def _name_from(value: Any) -> str:
