@@ -296,13 +296,11 @@ def _check_filters(entries: list[Any], form: str) -> None:
 
 
 def _check_named(option: str, name: Any, source: Any, prefix: str) -> None:
-    advice = _ONE_CONDITION
-    if option == "compose":
-        advice = _AS_TEXT.format(prefix)
-        if not isinstance(name, str):
-            raise OptionError(f"compose: {as_word(str(name))} can't be the name of a variable.")
-    if _is_blank(name):
-        raise OptionError(f"{option}: each entry must have a name.")
+    if option == "compose" and not isinstance(name, str):
+        raise OptionError(f"compose: {as_word(str(name))} can't be the name of a variable.")
+    if option == "groups" and _is_blank(name):
+        raise OptionError("groups: a group must have a name.")
+    advice = _AS_TEXT.format(prefix) if option == "compose" else _ONE_CONDITION
     _check_source(f"{option}: {name}", source, advice)
 
 

@@ -77,8 +77,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
         for source in get_option("hostnames") or []:
             self._add("hostnames", source, source)
         for option in ("compose", "groups"):
-            entries = get_option(option) or {}
-            for name, source in entries.items():
+            for name, source in (get_option(option) or {}).items():
                 self._add(option, name, source)
         for entry in get_option("keyed_groups") or []:
             key = entry["key"]
@@ -105,12 +104,9 @@ class Expressions(BaseInventoryPlugin, Constructable):
         """
         unnamed = ComposedHost(host)
         for number, expression in enumerate(self._of["filters"], 1):
-            try:
-                is_true = self._result(expression, unnamed, self._holds)
-            except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
-                expression.failures[host] = str(error)
-                # With the cause, the reason is printed twice.
-                raise OptionError(self._failure([expression], self._meanings())) from None
+            is_true = self._try(expression, unnamed, self._holds)
+            if is_true is _FAILED:
+                raise OptionError(self._failure([expression], self._meanings()))
             if is_true and expression.entry.startswith("include"):
                 return ""
             if is_true:
@@ -157,9 +153,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
             inherited = variables_of(base, of_all) if base else of_new_hosts
             base = base or AnsibleHost(host.name, gen_uuid=False)
             composed = ComposedHost(host, base, self.tree, inherited)
-            self._add_variables(composed)
-            self._add_groups(composed)
-            self._add_keyed_groups(composed)
+            self._add_results(composed)
             self._composed.append(composed)
             made.update(composed.groups)
         return made.union(*self.tree.added)
@@ -241,18 +235,18 @@ class Expressions(BaseInventoryPlugin, Constructable):
             return
         fields = TEMPLATE_GLOBALS.union(self.fields.values(), ["ansible_host"])
         others = fields | self._others
-        known = {"filters": fields, "hostnames": fields, "compose": others}
         with_results = others.union(self.get_option("compose") or ())
-        prefix = self.get_option("hostvars_prefix")
+        known = {"filters": fields, "hostnames": fields, "compose": others}
+        # With its prefix, a name can be a field that the API adds later.
+        later = self.get_option("hostvars_prefix") or "no name begins like this"
         labels = []
         extra_vars = set[str]()
         for expression in chain(*self._of.values()) if total else self._of["filters"]:
             names = expression.memory.names - known.get(expression.option, with_results)
-            if prefix:  # without the fields that the API may add
-                names = {name for name in names if not name.startswith(prefix)}
-            if names and not expression.failures:
-                labels.append(f"{expression.label} ({', '.join(sorted(names))})")
-                extra_vars |= names & self._unused_extra_vars
+            shown = sorted(name for name in names if not name.startswith(later))
+            if shown and not expression.failures:
+                labels.append(f"{expression.label} ({', '.join(shown)})")
+                extra_vars |= self._unused_extra_vars.intersection(shown)
         advice = _WITHOUT_DEFAULT
         if extra_vars:
             advice = f"For {', '.join(sorted(extra_vars))}, set use_extra_vars: true. {advice}"
@@ -262,29 +256,21 @@ class Expressions(BaseInventoryPlugin, Constructable):
                 f"defined` give all hosts the same result: {first_of(labels, 10)}. {advice}"
             )
 
-    def _add_variables(self, composed: ComposedHost) -> None:
-        """Add the results of compose, which don't see each other."""
-        variables = {}
-        for expression in self._of["compose"]:
+    def _add_results(self, composed: ComposedHost) -> None:
+        """Add what expressions give to a host that has a name."""
+        for expression in self._of["compose"]:  # these don't see each other
             value = self._try(expression, composed, self._compose)
             if value is not _FAILED:
-                variables[expression.entry] = value
-        replace_addresses(composed.host, variables)
-        composed.variables = variables
-        composed.seen = combine_vars(composed.seen, variables)
-
-    def _add_groups(self, composed: ComposedHost) -> None:
-        """Add the groups whose conditions are true; these don't see each other."""
+                composed.variables[expression.entry] = value
+        replace_addresses(composed.host, composed.variables)
+        composed.seen = combine_vars(composed.seen, composed.variables)
         groups = []
-        for expression in self._of["groups"]:
+        for expression in self._of["groups"]:  # nor do these
             is_true = self._try(expression, composed, self._holds)
             if is_true and is_true is not _FAILED:
                 groups.append(safe_group_name(expression.entry))
         composed.groups = groups
-
-    def _add_keyed_groups(self, composed: ComposedHost) -> None:
-        """Add the groups of each entry, which sees those of the entries before it."""
-        for expression in self._of["keyed_groups"]:
+        for expression in self._of["keyed_groups"]:  # these see the groups of those before them
             made = self._try(expression, composed, self._group)
             if made is _FAILED:
                 continue
@@ -293,23 +279,24 @@ class Expressions(BaseInventoryPlugin, Constructable):
                 self.tree.add(parent, child)
 
     def _try(self, expression: Expression, composed: ComposedHost, ask: _Ask) -> Any:
-        """Return the result of an expression for a host; note a failure, and return _FAILED."""
-        try:
-            return self._result(expression, composed, ask)
-        except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
-            # If a name is omitted, the next preference is used, also with strict.
-            is_strict = composed.base and self.get_option("strict")
-            if is_strict or not isinstance(error, OMITTED_ERRORS):
-                expression.failures[composed.host] = str(error)
-            return _FAILED
+        """Return the result of an expression for a host: remembered, or what ``ask`` returns.
 
-    def _result(self, expression: Expression, composed: ComposedHost, ask: _Ask) -> Any:
-        """Return the result of an expression for a host: remembered, or what ``ask`` returns."""
+        Notes a failure, and returns _FAILED.
+        """
         content = expression.content
         if isinstance(content, _NUMBERS):
             return content
-        seen = composed.seen
-        return expression.memory.result(seen, lambda: ask(content, composed.all_variables()))
+        try:
+            return expression.memory.result(
+                composed.seen, lambda: ask(content, composed.all_variables())
+            )
+        except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
+            # If a name is omitted, the next preference is used, also with strict.
+            is_strict = composed.base and self.get_option("strict")
+            is_omitted = isinstance(error, OMITTED_ERRORS) and expression.option != "filters"
+            if is_strict or not is_omitted:
+                expression.failures[composed.host] = str(error)
+            return _FAILED
 
     def _holds(self, condition: str, variables: dict[str, Any]) -> bool:
         return holds(self.templar, condition, combine_vars(variables, self._vars))

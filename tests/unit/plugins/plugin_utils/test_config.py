@@ -383,7 +383,7 @@ INVALID = yaml.safe_load("""
 - - groups
   - {a: ' '}
   - 'a: must be an expression that is not empty. Leave out entries without an expression.'
-- [groups, {'': x}, each entry must have a name.]
+- [groups, {'': x}, a group must have a name.]
 - - keyed_groups
   - x, y
   - &key 'each entry must be a mapping with a key. Write entries such as `- {key: vm_region, prefix:
