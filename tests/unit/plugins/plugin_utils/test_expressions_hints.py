@@ -13,7 +13,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible i
     trust,
 )
 from sandbox.account import SERVER
-from support.expressions import composed, expressions_with, host_with
+from support.expressions import composed
 
 NAMES = ", ".join(sorted([*SERVER, "backup"]))
 FIELDS = f"the fields of servers are {NAMES}, each with server_management_ before it"
@@ -158,23 +158,14 @@ def warning_about(options):
     Only one of them has the field backup, and the variables rack, regions and jump_opts of another
     source.
     """
-    expressions = expressions_with({"login": "bob"}, **options)
     inventory = InventoryData()
-    hosts = []
-    for number, fields in enumerate(({**SERVER, "backup": "daily"}, SERVER)):
-        host = host_with(number, **fields)
-        expressions.preferences(host)
-        expressions.fields.update({name: f"server_management_{name}" for name in fields})
-        host.name = f"h{number}"
-        hosts.append(host)
     inventory.add_host("h0")
     inventory.set_variable("h0", "rack", "r1")
     inventory.set_variable("h0", "regions", "r1")
     inventory.set_variable("h0", "jump_opts", trust("-o {{ jump }} {{ region }}"))
-    expressions.compose_all(hosts, inventory)
-    warnings = []
-    expressions.report(2, warnings.append)
-    (warning,) = warnings
+    servers = ({**SERVER, "backup": "daily"}, SERVER)
+    extra_vars = {"login": "bob"}
+    _hosts, (warning,) = composed(*servers, inventory=inventory, extra_vars=extra_vars, **options)
     return warning
 
 
@@ -201,24 +192,21 @@ def test_a_variable_of_another_plugin_is_not_mistaken_for_a_field(name):
     assert warning_about({"keyed_groups": [{"key": name}]}).endswith(f" ({FIELDS}; {OTHERS})")
 
 
-# Before ansible-core 2.19, the reason does not say which name is undefined.
-UNNAMED = [{"a": "server_management_name.replace(nope | basename, '')"}]
+# In the last rows, the template in the variable of the other source fails.
+WITHOUT_HINT = yaml.safe_load("""
+- {a: server_management_name.nope()}
+- {a: server_management_name |}
+- {ansible_user: "'admin"}
+- {ansible_ssh_common_args: jump_opts}
+- {a: jump_opts ~ ''}
+- {ansible_host: jump_opts ~ ''}
+""")
+if not SINCE_2_19:
+    # The reason does not say which name is undefined.
+    WITHOUT_HINT.append({"a": "server_management_name.replace(nope | basename, '')"})
 
 
-@pytest.mark.parametrize(
-    "compose",
-    [
-        *([] if SINCE_2_19 else UNNAMED),
-        # The template in the variable of the other source fails.
-        {"ansible_ssh_common_args": "jump_opts"},
-        {"a": "jump_opts ~ ''"},
-        {"a": "server_management_name.nope()"},
-        {"ansible_host": "jump_opts ~ ''"},
-        {"a": "server_management_name |"},
-        {"ansible_user": "'admin"},
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("compose", WITHOUT_HINT, ids=str)
 def test_another_mistake_has_no_hint(compose):
     assert not warning_about({"compose": compose}).endswith((")", ")."))
 
@@ -227,7 +215,8 @@ def test_another_mistake_has_no_hint(compose):
     "name", ["server_management_region", "region", "server_region", "vm_regoin"]
 )
 def test_another_prefix_of_the_file_is_the_one_that_is_meant(name):
-    warning = warning_with_prefix("vm_", groups={"a": f"{name} == 'x'"})
+    groups = {"a": f"{name} == 'x'"}
+    _hosts, (warning,) = composed({"region": "eu-1"}, hostvars_prefix="vm_", groups=groups)
     assert warning.endswith("(did you mean vm_region?)")
 
 
@@ -236,34 +225,20 @@ def test_another_prefix_of_the_file_is_the_one_that_is_meant(name):
     [("", "admin", True), ("vm_", "admin", True), ("vm_", "vm_owner", False)],
 )
 def test_the_prefix_decides_what_can_be_constant_text(prefix, user, is_text):
-    warning = warning_with_prefix(prefix, compose={"ansible_user": user})
+    compose = {"ansible_user": user}
+    _hosts, (warning,) = composed({"region": "eu-1"}, hostvars_prefix=prefix, compose=compose)
     assert ("if text is meant, write " in warning) is is_text
 
 
 def test_without_a_prefix_the_name_is_a_field_that_needs_one():
-    warning = warning_with_prefix("", groups={"a": "name == 'x'"})
+    _hosts, (warning,) = composed({"region": "x"}, hostvars_prefix="", compose={"a": "name"})
     assert "the fields of servers are region, and name with a hostvars_prefix; " in warning
 
 
-def warning_with_prefix(prefix, **options):
-    expressions = expressions_with(hostvars_prefix=prefix, **options)
-    host = host_with()
-    host.name = "h0"
-    host.variables[f"{prefix}region"] = "eu-1"
-    expressions.fields = {"region": f"{prefix}region"}
-    expressions.compose_all([host], InventoryData())
-    warnings = []
-    expressions.report(1, warnings.append)
-    return warnings[0]
-
-
-@pytest.mark.parametrize(
-    "expression",
-    [
-        "server_management_name | replace('{{', '') | replace('}}', '')",
-        "{'a': {'b': server_management_name}}",
-    ],
-)
-def test_other_braces_are_not_reported(expression):
-    _hosts, warnings = composed({"name": "web"}, compose={"a": expression})
+def test_other_braces_are_not_reported():
+    compose = {
+        "a": "server_management_name | replace('{{', '') | replace('}}', '')",
+        "b": "{'a': {'b': server_management_name}}",
+    }
+    _hosts, warnings = composed({"name": "web"}, compose=compose)
     assert warnings == []
