@@ -123,9 +123,9 @@ def test_the_warning_names_the_ways_out():
     assert report_of({"filters": [{"exclude": "x | default(false)"}]}) == (
         "These expressions read variables that no host has, so that `default` and `is defined` "
         "give all hosts the same result: filters: exclude: x | default(false) (x). Leave the "
-        "default out, or, for compose, groups and keyed_groups, give the variable to hosts in a "
-        "source that is read before. group_vars are not known here, and filters and hostnames see "
-        "only the fields of servers."
+        "default or the test out, or, for compose, groups and keyed_groups, give the variable to "
+        "hosts in a source that is read before. group_vars are not known here, and filters and "
+        "hostnames see only the fields of servers."
     )
 
 
