@@ -44,9 +44,9 @@ _NUMBERS = (bool, int, float)  # as expressions, they stand for themselves
 # Variables of each host with a name, beside those of new hosts.
 _MAGIC = frozenset({"group_names", "inventory_hostname", "inventory_hostname_short"})
 _WITHOUT_DEFAULT = (
-    "Leave the default or the test out, or, for compose, groups and keyed_groups, give the variable "
-    "to hosts in a source that is read before. group_vars are not known here, and filters and "
-    "hostnames see only the fields of servers."
+    "Leave the default or the test out, or, for compose, groups and keyed_groups, give the "
+    "variable to hosts in a source that is read before. group_vars are not known here, and filters "
+    "and hostnames see only the fields of servers."
 )
 
 

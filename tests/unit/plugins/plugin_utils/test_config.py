@@ -3,7 +3,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 import os
-import re
 import textwrap
 from unittest.mock import Mock
 
@@ -37,23 +36,25 @@ DEFINITIONS = inventory_loader.get(PLUGIN).option_definitions
 DEFAULTS = {option: definition.get("default") for option, definition in DEFINITIONS.items()}
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (None, "must be a mapping of options to values."),
-        ({"plugin": "servers", "network": "x"}, f"plugin: must be {PLUGIN}."),
-    ],
-)
-def test_a_file_that_is_not_ours_is_refused(content, message):
+def message_of(function, *arguments):
+    """Return the message of the error that a function raises."""
     with pytest.raises(OptionError) as caught:
-        read_options(content, DEFINITIONS, None, {})
-    assert str(caught.value) == message
+        function(*arguments)
+    # Ansible prints the cause of an exception.
+    assert caught.value.__cause__ is None
+    return str(caught.value)
 
 
-ALL_OPTIONS = f"`ansible-doc -t inventory {PLUGIN}` shows all options."
+def test_a_file_that_is_not_ours_is_refused():
+    message = message_of(read_options, None, DEFINITIONS, None, {})
+    assert message == "must be a mapping of options to values."
+    content = {"plugin": "servers", "network": "x"}
+    assert message_of(read_options, content, DEFINITIONS, None, {}) == f"plugin: must be {PLUGIN}."
+
+
 UNKNOWN = yaml.safe_load(r"""
 - [[base-url], 'base-url (did you mean base_url?)']
-- [[5, "zz\e[1m"], '5, zz']
+- [[5, "zz\e[1m", base_url], '5, zz']
 - [['api_token:sekret'], api_token (a colon and a space must follow it)]
 - [['api_tokn:sekret'], 'api_tokn (did you mean api_token?)']
 - [[regoins, status], 'regoins (did you mean regions?), status (did you mean statuses?)']
@@ -65,13 +66,8 @@ UNKNOWN = yaml.safe_load(r"""
 
 
 @pytest.mark.parametrize(("keys", "names"), UNKNOWN)
-def test_all_unknown_keys_are_named_with_the_options_that_they_may_mean(keys, names):
-    content = {"plugin": PLUGIN, **dict.fromkeys(keys, "sekret")}
-    with pytest.raises(OptionError) as caught:
-        read_options(content, DEFINITIONS, None, {})
-    message = str(caught.value)
-    assert message.startswith(names)
-    assert message.endswith(f": there is no such option. {ALL_OPTIONS}")
+def test_unknown_keys_are_named_with_the_options_that_they_may_mean(keys, names):
+    assert ", ".join(unknown_names(keys, DEFINITIONS)) == names
 
 
 # Options of other plugins. The last rows have no counterpart, or select servers by what the API
@@ -124,14 +120,18 @@ def test_an_event_source_selects_no_servers():
     ]
 
 
-def test_unknown_keys_of_keyed_groups_are_in_the_same_error():
-    entries = [{"key": "x", "seperator": "", "token": ""}, {"prefx": "x"}, "x"]
-    content = {"plugin": PLUGIN, "sudo": 5, "keyed_groups": entries}
-    with pytest.raises(OptionError) as caught:
-        read_options(content, DEFINITIONS, None, {})
-    assert caught.value.problem == (
+SEVERAL_UNKNOWN = yaml.safe_load("""
+plugin: server_management.cloud.servers
+sudo: sekret
+keyed_groups: [{key: x, seperator: '', token: sekret}, {prefx: x}, x]
+""")
+
+
+def test_one_error_has_all_unknown_keys():
+    assert message_of(read_options, SEVERAL_UNKNOWN, DEFINITIONS, None, {}) == (
         "sudo, seperator of keyed_groups (did you mean separator?), token of keyed_groups, "
-        "prefx of keyed_groups (did you mean prefix?): there is no such option."
+        "prefx of keyed_groups (did you mean prefix?): there is no such option. "
+        f"`ansible-doc -t inventory {PLUGIN}` shows all options."
     )
 
 
@@ -167,18 +167,15 @@ def test_a_mistake_in_yaml_has_its_position_and_kind_without_text_of_the_file(
 ):
     path = tmp_path / "test.server_management.yml"
     path.write_text(text)
-    with pytest.raises(OptionError) as caught:
-        load_content(DataLoader(), str(path))
-    assert str(caught.value).startswith(start)
-    assert "sekret" not in str(caught.value)
-    assert caught.value.__cause__ is None
-    assert caught.value.__suppress_context__
+    message = message_of(load_content, DataLoader(), str(path))
+    assert message.startswith(start)
+    assert "sekret" not in message
 
 
 @pytest.mark.parametrize("option", ["compose", "api_token"])
 def test_a_value_that_contains_itself_is_refused(read, option):
-    with pytest.raises(OptionError, match=r"^a value contains itself\. Remove the alias"):
-        read(f"{option}: &sekret {{a: *sekret}}")
+    message = message_of(read, f"{option}: &sekret {{a: *sekret}}")
+    assert message == "a value contains itself. Remove the alias (*) that is inside its anchor."
 
 
 # From PyYAML without its library in C, and from Ansible.
@@ -195,10 +192,8 @@ def test_the_kind_of_a_mistake_quotes_nothing(problem, kind):
     loader = Mock()
     loader.load_from_file.side_effect = error = AnsibleParserError("sekret")
     error.__context__ = MarkedYAMLError(problem=problem, problem_mark=Mark("", 0, 4, 2, "", 0))
-    with pytest.raises(
-        OptionError, match=rf"^invalid YAML in line 5, column 3: {re.escape(kind)}\."
-    ):
-        load_content(loader, "x")
+    message = message_of(load_content, loader, "x")
+    assert message.startswith(f"invalid YAML in line 5, column 3: {kind}. ")
 
 
 RENDERED = yaml.safe_load("""
@@ -240,24 +235,19 @@ def test_a_file_is_read_again_after_it_has_changed(read):
     assert read("timeout: 2") == {"plugin": PLUGIN, "timeout": 2}
 
 
-@pytest.mark.parametrize(
-    ("option", "advice"),
-    [
-        ("base_url", ""),
-        ("api_token", " Write the token as an inline `!vault` value, or use a lookup."),
-    ],
-)
-def test_an_undefined_variable_of_a_template_says_which_variables_there_are(read, option, advice):
-    with pytest.raises(OptionError) as caught:
-        read(option + ": '{{ undefined_one }}'")
-    assert str(caught.value) == (
-        f"{option}: 'undefined_one' is undefined. Only extra vars can be used here.{advice}"
-    )
+UNDEFINED = yaml.safe_load("""
+- ["base_url: '{{ undefined_one }}'", "base_url: 'undefined_one' is undefined. Only extra vars can
+    be used here."]
+- ["api_token: '{{ undefined_one }}'", "api_token: 'undefined_one' is undefined. Only extra vars can
+    be used here. Write the token as an inline `!vault` value, or use a lookup."]
+- ["keyed_groups: [{key: a, prefix: '{{ env }}'}]", "keyed_groups: prefix: 'env' is undefined. Only
+    extra vars can be used here."]
+""")
 
 
-def test_an_undefined_variable_of_a_text_of_keyed_groups_is_named_with_its_key(read):
-    with pytest.raises(OptionError, match=r"^keyed_groups: prefix: .*'env' is undefined"):
-        read("keyed_groups: [{key: a, prefix: '{{ env }}'}]")
+@pytest.mark.parametrize(("text", "message"), UNDEFINED)
+def test_an_undefined_variable_of_a_template_says_which_variables_there_are(read, text, message):
+    assert message_of(read, text) == message
 
 
 class QuotingTemplar:
@@ -269,32 +259,29 @@ class QuotingTemplar:
 
 def test_a_template_that_ansible_quotes_is_not_shown():
     content = {"timeout": "{{ 'sekret' | x }}", "plugin": PLUGIN}
-    with pytest.raises(OptionError) as caught:
-        read_options(content, DEFINITIONS, QuotingTemplar(), {})
-    message = "timeout: template error: no filter. String: the template."
-    assert str(caught.value) == message
+    message = message_of(read_options, content, DEFINITIONS, QuotingTemplar(), {})
+    assert message == "timeout: template error: no filter. String: the template."
 
 
 ENCRYPTED = VaultLib().encrypt("sekret", VaultSecret(b"password")).decode()
 VAULTED = f"!vault |\n{textwrap.indent(ENCRYPTED, '  ')}"
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        "\"{{ 'sekret' | no_such_filter }}\"",
-        "\"{{ 'sekret' + }}\"",
-        "\"{{ ('sekret' | length) // 0 }}\"",
-        VAULTED,
-    ],
-)
+UNREADABLE = [
+    *"""
+"{{ 'sekret' | no_such_filter }}"
+"{{ 'sekret' + }}"
+"{{ ('sekret' | length) // 0 }}"
+""".strip().split("\n"),
+    VAULTED,
+]
+
+
+@pytest.mark.parametrize("value", UNREADABLE)
 def test_a_value_that_cannot_be_read_names_the_option_and_no_secret(read, value):
-    with pytest.raises(OptionError, match=r"^api_token: .") as caught:
-        read(f"api_token: {value}")
-    assert "sekret" not in str(caught.value)
-    # Ansible prints the cause of an exception.
-    assert caught.value.__cause__ is None
-    assert caught.value.__suppress_context__
+    message = message_of(read, f"api_token: {value}")
+    assert message.startswith("api_token: ")
+    assert "sekret" not in message
 
 
 CONVERTED = yaml.safe_load("""
@@ -397,15 +384,14 @@ INVALID = yaml.safe_load("""
 
 @pytest.mark.parametrize(("option", "value", "problem"), INVALID)
 def test_an_invalid_value_names_its_option(option, value, problem):
-    with pytest.raises(OptionError) as caught:
-        convert_options({option: value, "hostvars_prefix": "vm_"}, DEFINITIONS)
-    assert str(caught.value) == f"{option}: {problem}"
+    written = {option: value, "hostvars_prefix": "vm_"}
+    assert message_of(convert_options, written, DEFINITIONS) == f"{option}: {problem}"
 
 
 @pytest.mark.parametrize("written", [{}, {"hostvars_prefix": None}])
 def test_a_form_has_the_default_prefix_if_there_is_no_other(written):
-    with pytest.raises(OptionError, match="key: server_management_region"):
-        convert_options({**written, "keyed_groups": "x"}, DEFINITIONS)
+    written["keyed_groups"] = "x"
+    assert "key: server_management_region" in message_of(convert_options, written, DEFINITIONS)
 
 
 USABLE = {**DEFAULTS, "statuses": [" running "]}
@@ -434,21 +420,14 @@ UNUSABLE = yaml.safe_load("""
 
 @pytest.mark.parametrize(("option", "value", "problem"), UNUSABLE, ids=str)
 def test_an_unusable_option_is_named(option, value, problem):
-    with pytest.raises(OptionError) as caught:
-        check_options({**USABLE, option: value}.get, [])
-    assert str(caught.value) == f"{option}: {problem}"
+    options = {**USABLE, option: value}
+    assert message_of(check_options, options.get, []) == f"{option}: {problem}"
 
 
 @pytest.mark.parametrize(("option", "value"), [("group", ""), ("statuses", []), ("plans", [" "])])
 def test_an_empty_value_is_an_error(option, value):
-    with pytest.raises(OptionError, match=f"^{option}: must not be empty"):
-        check_options({**USABLE, option: value}.get, [])
-
-
-def check_cache(timeout, stale, written):
-    """Check the options of a cache; ``written`` are those that the file has."""
-    options = {**USABLE, "cache": True, "cache_timeout": timeout, "stale_cache_timeout": stale}
-    check_options(options.get, written)
+    options = {**USABLE, option: value}
+    assert message_of(check_options, options.get, []).startswith(f"{option}: must not be empty.")
 
 
 TIMEOUTS = yaml.safe_load("""
@@ -463,14 +442,15 @@ TIMEOUTS = yaml.safe_load("""
 
 @pytest.mark.parametrize(("timeout", "stale", "problem"), TIMEOUTS)
 def test_cache_timeout_0_must_be_in_the_file_and_without_a_stale_cache(timeout, stale, problem):
-    with pytest.raises(OptionError) as caught:
-        check_cache(timeout, stale, written=[])
-    assert str(caught.value) == f"cache_timeout: {problem}"
+    options = USABLE | {"cache": True, "cache_timeout": timeout, "stale_cache_timeout": stale}
+    assert message_of(check_options, options.get, []) == f"cache_timeout: {problem}"
 
 
-@pytest.mark.parametrize(("timeout", "stale", "written"), [(0, 0, ["cache_timeout"]), (1, 9, [])])
-def test_other_timeouts_of_a_cache_are_accepted(timeout, stale, written):
-    check_cache(timeout, stale, written)
+def test_other_timeouts_of_a_cache_are_accepted():
+    options = {**USABLE, "cache": True, "cache_timeout": 0}
+    check_options(options.get, ["cache_timeout"])
+    options |= {"cache_timeout": 1, "stale_cache_timeout": 9}
+    check_options(options.get, [])
 
 
 def warnings_about_token(path, folder):
