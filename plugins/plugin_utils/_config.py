@@ -351,9 +351,6 @@ def check_options(get_option: GetOption, written: Collection[str]) -> None:
         )
     if not get_option("group"):
         raise is_empty("group")
-    for option in ("min_servers", "min_hosts", "stale_cache_timeout"):
-        if get_option(option) < 0:
-            raise OptionError(f"{option}: must be 0 or more.")
     wanted_values(get_option)
     if get_option("cache"):
         _check_cache_timeout(get_option, written)

@@ -411,9 +411,6 @@ UNUSABLE = yaml.safe_load("""
   - a-
   - "'a-' does not make usable variable names. Use letters, digits and underscores, and do not
      start with ansible_."
-- [min_servers, -1, must be 0 or more.]
-- [min_hosts, -1, must be 0 or more.]
-- [stale_cache_timeout, -1, must be 0 or more.]
 - [stale_cache_timeout, 5, 'requires cache: true.']
 """)
 
