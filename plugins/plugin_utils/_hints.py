@@ -31,7 +31,6 @@ _ONLY_FIELDS = ("filters", "hostnames")  # what these see
 _has_braces = re.compile(r"""(?s)(?:^\{\{|\{\{(?=[^'"]*\}\}))(.*?)\}\}|^\{[{%]""").search
 _asks_lookup = re.compile(r"\b(?:lookup|query|q)\(").search
 _text_has_no_attribute = re.compile(r"(?:str'?|str object'|Text object') has no attribute").search
-_first_name = re.compile(r"[A-Za-z_]\w*\b(?!\()").match
 # Variables that people set to constant text, and expressions that look like it: one word, the name
 # of a plugin, a path, or arguments of a command.
 _is_often_text = re.compile(
@@ -133,9 +132,6 @@ def hint_for(expression: Expression, meanings: Meanings) -> str:
     name = expression.undefined
     if name and not re.search(rf"\b{name}\b", source):
         return ""  # it is in the value of a variable, as a template
-    first = _first_name(source)
-    if first and "AnsibleUndefined" in expression.reason and first[0] not in meanings.others:
-        name = first[0]  # from a filter, before ansible-core 2.19
     return _what_is_meant(expression, name, meanings)
 
 
@@ -153,7 +149,8 @@ def _what_is_meant(  # noqa: C901, PLR0911  # a plain ladder
         return f"entries of compose don't see each other: write the expression of {name} here"
     if name in meanings.extra_vars:
         return "it is an extra variable: set use_extra_vars: true"
-    if name in meanings.others and option not in _ONLY_FIELDS:
+    known = fields.values() if option in _ONLY_FIELDS else meanings.others
+    if name in known:
         return "only some hosts have this variable: add the filter default"
     near = _near_field(name, meanings)
     names = name or "|".join(fields.values())

@@ -31,6 +31,7 @@ HINTS = r"""
   - compose: {a: rack ~ ''}
   - compose: {ansible_host: rack}
   - groups: {a: server_management_backup == 'daily'}
+  - hostnames: [server_management_backup]
   - keyed_groups: [key: rack]
   # Nearer to a field, but it exists.
   - compose: {a: regions}
@@ -83,7 +84,6 @@ FIELDS; OTHERS:
   - compose: {ansible_password: sekret}
   - compose: {ansible_user: server_management_admin}
   - compose: {a: admin}
-  - keyed_groups: [key: admin | basename]
   # Not documented, so that it may be a list.
   - compose: {a: backup.time}
 "the API has no tags: use the name; FIELDS; OTHERS":
@@ -199,9 +199,6 @@ WITHOUT_HINT = yaml.safe_load("""
 - {a: jump_opts ~ ''}
 - {ansible_host: jump_opts ~ ''}
 """)
-if not SINCE_2_19:
-    # The reason does not say which name is undefined.
-    WITHOUT_HINT.append({"a": "server_management_name.replace(nope | basename, '')"})
 
 
 @pytest.mark.parametrize("compose", WITHOUT_HINT, ids=str)
