@@ -93,7 +93,7 @@ class Options(NamedTuple):
 
     def path(self, option: str) -> str:
         """Return the path that an option names."""
-        path = os.path.expanduser(os.path.expandvars(self.values[option]))
+        path: str = os.path.expanduser(os.path.expandvars(self.values[option]))
         if self.sources[option] == option:
             return os.path.join(self.folder, path)
         return path
