@@ -73,43 +73,40 @@ def test_unknown_keys_are_named_with_the_options_that_they_may_mean(keys, names)
 # Options of other plugins. The last rows have no counterpart, or select servers by what the API
 # does not have.
 OTHERS = yaml.safe_load("""
-api_token: access_token api_key auth_token oauth_token private_token token token_secret
-base_url: api_endpoint api_host api_url endpoint_url host server_url uri url
-ca_path: ca_cert cacert_path ssl_ca_cert tls_ca_cert
-compose: hostvar_expressions variables
-filters: api_filters device_query_filters filter_expressions host_filter host_filters hostfilter
+' (here: api_token)': access_token api_key auth_token oauth_token private_token token token_secret
+' (here: base_url)': api_endpoint api_host api_url endpoint_url host server_url uri url
+' (here: ca_path)': ca_cert cacert_path ssl_ca_cert tls_ca_cert
+' (here: compose)': hostvar_expressions variables
+' (here: filters)': api_filters device_query_filters filter_expressions host_filter host_filters
+  hostfilter
   include_filters include_host_filters label_selector label_selectors name_patterns query_filters
   server_filters simple_filters vm_query_filters
-filters with exclude: default_host_filters exclude_filters exclude_host_filters
-groups: conditional_groups
-hostnames: hostname_field inventory_hostname ovirt_hostname_preference
-hostvars_prefix: facts_prefix var_prefix variable_prefix vars_prefix
-plans: types
-regions: aws_region filter_by_zone locations zones
-statuses: include_stopped running_only running_required state vm_status_filter
-timeout: api_timeout connection_timeout request_timeout
-validate_certs: api_verify_ssl_cert tls_verify verify_ssl
+' (here: filters with exclude)': default_host_filters exclude_filters exclude_host_filters
+' (here: groups)': conditional_groups
+' (here: hostnames)': hostname_field inventory_hostname ovirt_hostname_preference
+' (here: hostvars_prefix)': facts_prefix var_prefix variable_prefix vars_prefix
+' (here: plans)': types
+' (here: regions)': aws_region filter_by_zone locations zones
+' (here: statuses)': include_stopped running_only running_required state vm_status_filter
+' (here: timeout)': api_timeout connection_timeout request_timeout
+' (here: validate_certs)': api_verify_ssl_cert tls_verify verify_ssl
 '': access_key assume_role_arn attributes auth_kind auth_source cert_validation_mode connect_with
   fail_on_template_errors fetch_all group_prefix group_vars hostvars_suffix include_clusters
   include_metadata instance_type ip_style max_timeout name_suffix password plain_host_names plurals
   profile proxy_host regions_exclude retrieve_image_info scopes secret server service_account_file
   session_token site_data strict_permissions subscription_id tenant token_id use_names user username
   want_facts with_tags zone
-the API has no such data: folders images include_arc_resource_groups include_hcivm_resource_groups
+' (the API has no such data, so this file has all servers)': folders images
+  include_arc_resource_groups include_hcivm_resource_groups
   include_vm_resource_groups include_vmss_resource_groups namespaces network only_clouds project
   projects resources search_paths tags
 """)
 
 
-@pytest.mark.parametrize(("meant", "names"), OTHERS.items())
-def test_an_option_of_another_plugin_has_its_counterpart_or_none(meant, names):
-    for name in names.split():
-        hint = ""
-        if meant.partition(" ")[0] in DEFINITIONS:
-            hint = f" (here: {meant})"
-        elif meant:
-            hint = f" ({meant}, so this file has all servers)"
-        assert unknown_names([name], DEFINITIONS) == [name + hint]
+@pytest.mark.parametrize(("hint", "names"), OTHERS.items())
+def test_an_option_of_another_plugin_has_its_counterpart_or_none(hint, names):
+    expected = [f"{name}{hint}" for name in names.split()]
+    assert unknown_names(names.split(), DEFINITIONS) == expected
 
 
 def test_an_event_source_selects_no_servers():
@@ -221,13 +218,20 @@ def test_expressions_are_not_rendered(read, option):
     assert options[option] == ["{{ token }}"]
 
 
+TEXTS = """
+keyed_groups:
+  - {key: '{{ env }}', prefix: '{{ env }}', separator: '{{ env }}', default_value: '{{ env }}',
+     parent_group: '{{ env }}'}
+  - {key: a, prefix: 5}
+"""
+RENDERED_TEXTS = yaml.safe_load("""
+- {key: '{{ env }}', prefix: prod, separator: prod, default_value: prod, parent_group: '{{ env }}'}
+- {key: a, prefix: 5}
+""")
+
+
 def test_texts_of_keyed_groups_that_all_hosts_share_are_rendered(read):
-    template = "'{{ env }}-'"
-    entry = dict.fromkeys(("prefix", "separator", "default_value"), "prod-")
-    own = {"key": "{{ env }}-", "parent_group": "{{ env }}-"}
-    text = ", ".join(f"{key}: {template}" for key in (*entry, *own))
-    options = read(f"keyed_groups: [{{{text}}}, {{key: a, prefix: 5}}]", env="prod")
-    assert options["keyed_groups"] == [entry | own, {"key": "a", "prefix": 5}]
+    assert read(TEXTS, env="prod")["keyed_groups"] == RENDERED_TEXTS
 
 
 def test_a_file_is_read_again_after_it_has_changed(read):

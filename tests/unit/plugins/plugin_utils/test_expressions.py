@@ -7,6 +7,8 @@
 The results of expressions are compared with those of Ansible in test_comparison.
 """
 
+from itertools import chain
+
 import pytest
 import yaml
 from ansible import constants
@@ -89,9 +91,9 @@ def test_names_of_groups_are_not_marked_as_unsafe():
     host.name = "web"
     expressions.compose_all([host], InventoryData())
     expressions.apply()
-    ((parent, child),) = expressions.tree.added
-    assert [parent, child, *host.groups] == ["small", "eu", "eu"]
-    assert {type(name) for name in (parent, child, *host.groups)} == {str}
+    names = [*host.groups, *chain(*expressions.tree.added)]
+    assert names == ["eu", "small", "eu"]
+    assert {type(name) for name in names} == {str}
 
 
 def test_a_number_or_boolean_is_a_host_name_and_a_list_is_not():
@@ -196,8 +198,6 @@ def test_with_strict_one_error_has_each_failure_of_the_first_ten_expressions():
     with pytest.raises(OptionError) as caught:
         composed({"name": "x"}, {"name": "y"}, compose=compose, strict=True)
     message = str(caught.value)
-    assert message.startswith("compose: a00: failed for h0: 'nope' is undefined")
-    assert ", compose: a09: failed for h0: 'nope' is undefined" in message
     assert message.count("nope") == 10
     assert message.count("fields of servers are name") == 1
     assert message.endswith(" and 2 more")
