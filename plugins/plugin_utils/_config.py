@@ -47,7 +47,6 @@ _FORMS = {
     "hostnames": "Write entries such as `- {0}id ~ '.example.com'`.",
     "keyed_groups": "Write entries such as `- {{key: {0}region, prefix: zone}}`.",
 }
-_MAPPINGS = ("compose", "groups")  # the others are lists
 _AS_TEXT = """Write a text in quotes: "[{0}region]" or "{{'zone': {0}region}}"."""
 # Before ansible-core 2.19, a list or a mapping is a condition that is always true.
 _ONE_CONDITION = "Write one condition; join several with `and` or `or`."
@@ -251,12 +250,12 @@ def _expressions(option: str, value: Any, prefix: str) -> Any:
     Raises OptionError at the first one that is not written as an expression.
     """
     form = _FORMS[option].format(prefix)
-    if isinstance(value, str) and option not in _MAPPINGS:
+    is_mapping = option in ("compose", "groups")
+    if isinstance(value, str) and not is_mapping:
         value = [value]  # one expression, which can have commas
-    if option in _MAPPINGS and not isinstance(value, Mapping):
-        raise OptionError(f"{option}: must be a mapping.", form)
-    if option not in _MAPPINGS and not isinstance(value, list):
-        raise OptionError(f"{option}: must be a list.", form)
+    if not isinstance(value, Mapping if is_mapping else list):
+        noun = "mapping" if is_mapping else "list"
+        raise OptionError(f"{option}: must be a {noun}.", form)
     if option == "hostnames" and not value:
         raise OptionError(
             "hostnames: must not be empty.", "To use the servers' names, leave it out."
@@ -268,7 +267,7 @@ def _expressions(option: str, value: Any, prefix: str) -> Any:
             _check_source(option, entry, form)
         elif option == "keyed_groups":
             _check_keyed_group(entry, form)
-        elif option in _MAPPINGS:
+        elif is_mapping:
             _check_named(option, entry, value[entry], prefix)
     return value
 

@@ -123,8 +123,7 @@ def hint_for(expression: Expression, meanings: Meanings) -> str:
     It is the first hint that is true, or nothing.
     """
     source = expression.source
-    is_condition = expression.option in _CONDITIONS
-    if not SINCE_2_19 and not is_condition and _asks_lookup(source):
+    if not SINCE_2_19 and expression.option not in _CONDITIONS and _asks_lookup(source):
         return "before ansible-core 2.19, lookups are not possible here: use group_vars"
     misuse = expression.misuse(meanings.prefix)
     if misuse:
@@ -135,17 +134,14 @@ def hint_for(expression: Expression, meanings: Meanings) -> str:
     return _what_is_meant(expression, name, meanings)
 
 
-def _what_is_meant(  # noqa: C901, PLR0911  # a plain ladder
-    expression: Expression, name: str, meanings: Meanings
-) -> str:
+# A plain ladder.
+def _what_is_meant(expression: Expression, name: str, meanings: Meanings) -> str:  # noqa: C901, PLR0911
     """Continue ``hint_for``; ``name`` is undefined, if the expression has such a name."""
     option = expression.option
-    entry = expression.entry
     source = expression.source
-    reason = expression.reason
     fields = meanings.fields
     is_composed = option == "compose"
-    if is_composed and name in meanings.composed and name != entry:
+    if is_composed and name in meanings.composed and name != expression.entry:
         return f"entries of compose don't see each other: write the expression of {name} here"
     if name in meanings.extra_vars:
         return "it is an extra variable: set use_extra_vars: true"
@@ -155,13 +151,13 @@ def _what_is_meant(  # noqa: C901, PLR0911  # a plain ladder
     near = _near_field(name, meanings)
     names = name or "|".join(fields.values())
     item = re.search(rf"\b({names}){_ITEM}", source)
-    if is_composed and entry in ADDRESSES and (item or near != "ipv4"):
+    if is_composed and expression.entry in ADDRESSES and (item or near != "ipv4"):
         return "the address is the API's ipv4 already: leave it out"
     if near and not item:
         return f"did you mean {fields[near]}?"
-    if item and (near in FIELDS or _text_has_no_attribute(reason)):
+    if item and (near in FIELDS or _text_has_no_attribute(expression.reason)):
         return f"{fields.get(near) or item[1]} is text, and not a list or a mapping"
-    condition = _type_of_condition(reason)
+    condition = _type_of_condition(expression.reason)
     if condition and condition[1] in ("str", "NoneType") and "regex_search" in source:
         return "use the test `is search('…')` instead of the filter regex_search"
     if condition:
@@ -171,8 +167,8 @@ def _what_is_meant(  # noqa: C901, PLR0911  # a plain ladder
     hint = meanings.list_of_fields if name and fields else ""
     if hint and _asks_for_tags(name):
         hint = f"the API has no tags: use the name; {hint}"
-    is_field = source.startswith(meanings.prefix or _DEFAULT_PREFIX)
-    if is_composed and not is_field and _is_often_text(entry) and _looks_like_text(source):
+    is_text = is_composed and _is_often_text(expression.entry) and _looks_like_text(source)
+    if is_text and not source.startswith(meanings.prefix or _DEFAULT_PREFIX):
         quoted = json.dumps(f"'{source}'", ensure_ascii=False)
         hint += f"; if text is meant, write {quoted}, with quotes inside the quotes"
     elif hint and option not in _ONLY_FIELDS:
