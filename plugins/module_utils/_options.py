@@ -11,6 +11,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from ._errors import OptionError
@@ -47,7 +48,6 @@ VARIABLES = {
     option: f"SERVER_MANAGEMENT_{option.upper()}" for option in RULES if option not in _OF_LISTINGS
 }
 _TOKEN_OPTIONS = ("api_token", "api_token_file")
-_PATHS = (*_TOKEN_OPTIONS, "ca_path")  # api_token by mistake
 # The names that these options have in other inventory plugins.
 _OTHER_NAMES = {
     "api_token": "access_token api_key auth_token oauth_token private_token token token_secret",
@@ -80,16 +80,23 @@ _NARROWING = (
 
 
 class Options(NamedTuple):
-    """The value of each option, where it is from, and its absolute path if it names a file.
+    """The value of each option, and where it is from.
 
     A source is the name of the option if the user has written it, the name of the environment
-    variable, or an empty text for the default. A path of the environment stays relative to the
-    working directory.
+    variable, or an empty text for the default. Paths that the user has written are relative to
+    ``folder``, those of the environment to the working directory.
     """
 
     values: dict[str, Any]
     sources: dict[str, str]
-    paths: dict[str, str]
+    folder: str
+
+    def path(self, option: str) -> str:
+        """Return the path that an option names."""
+        path: str = os.path.expanduser(os.path.expandvars(self.values[option]))
+        if self.sources[option] == option:
+            return os.path.join(self.folder, path)
+        return path
 
 
 class Connection(NamedTuple):
@@ -136,9 +143,9 @@ def resolve_options(written: Mapping[Any, Any], rules: Rules, folder: str = "") 
     counts as not written, except for the token, where it is an empty text, and an error later:
     usually a template has rendered to nothing, and no other account's token must replace it.
 
-    Relative paths that the user has written are relative to ``folder``.
+    ``folder`` is where relative paths begin that the user has written.
     """
-    options = Options({}, {}, {})
+    options = Options({}, {}, folder)
     for option, rule in rules.items():
         value = written.get(option)
         source = option
@@ -156,10 +163,6 @@ def resolve_options(written: Mapping[Any, Any], rules: Rules, folder: str = "") 
             value = convert(label, value, rule)
         options.values[option] = value
         options.sources[option] = source
-        if value and option in _PATHS:
-            start = folder if source == option else ""
-            path = os.path.expanduser(os.path.expandvars(value))
-            options.paths[option] = os.path.join(start, path)
     return options
 
 
@@ -187,7 +190,7 @@ def connection_from(options: Options, ansible_version: str, places: str = "") ->
     register(token)
     verify = values["validate_certs"]
     if values["ca_path"]:
-        bundle = _bundle(options.paths["ca_path"])
+        bundle = _bundle(options.path("ca_path"))
         verify = verify and bundle
     return Connection(
         base_url=base_url,
@@ -210,8 +213,8 @@ def _token(options: Options, places: str) -> tuple[str, str, str]:
 
     A token of the environment is used only if neither of its options is written.
     """
-    values, sources, paths = options
-    written = [option for option in _TOKEN_OPTIONS if sources[option] == option]
+    values = options.values
+    written = [option for option in _TOKEN_OPTIONS if options.sources[option] == option]
     for option in written:
         if not values[option].strip():
             raise is_empty(option, "to use the environment")
@@ -221,8 +224,8 @@ def _token(options: Options, places: str) -> tuple[str, str, str]:
     if not usable:
         raise _no_token(places)
     option = usable[0]
-    source = sources[option]
-    path = paths[option]
+    source = options.sources[option]
+    path = options.path(option)
     if option == "api_token":
         return token_in_text(source, values[option], path), source, ""
     return token_in_file(source, values[option], path), source, path
@@ -320,11 +323,14 @@ def convert(label: str, value: Any, rule: Mapping[str, Any]) -> Any:
             raise OptionError(f"{label}: must be true or false.")
         return flag
     if kind in ("int", "float"):
-        number = _to_number(value)
+        with suppress(ValueError):
+            number = float(str(value))  # "True" is not a number
+            if kind == "float":
+                return number
+            if number.is_integer():
+                return int(number)
         noun = "whole number" if kind == "int" else "number"
-        if number is None or (kind == "int" and not number.is_integer()):
-            raise OptionError(f"{label}: must be a {noun}, but is {as_word(str(value))}.")
-        return int(number) if kind == "int" else number
+        raise OptionError(f"{label}: must be a {noun}, but is {as_word(str(value))}.")
     if isinstance(value, (list, Mapping)):
         raise OptionError(f"{label}: must be text, not a list or a mapping.")
     if not isinstance(value, str):
@@ -338,12 +344,3 @@ def convert(label: str, value: Any, rule: Mapping[str, Any]) -> Any:
         expected = ", ".join(choices)
         raise OptionError(f"{label}: must be one of {expected}, but is {as_word(str(value))}.")
     return value
-
-
-def _to_number(value: Any) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        return None
-    try:
-        return float(value)
-    except (ValueError, OverflowError):
-        return None

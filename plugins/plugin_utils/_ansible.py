@@ -38,6 +38,7 @@ from ansible.template import Templar
 from ansible.vars.reserved import get_reserved_names
 
 from ..module_utils._text import is_plain
+from ._ansible_since_2_19 import change_texts
 
 __all__ = [
     "OMITTED_ERRORS", "RESERVED_VARIABLES", "SINCE_2_19", "TEMPLATE_GLOBALS", "compile_once",
@@ -110,14 +111,8 @@ def unmark_plain(value: Any) -> Any:
 
     Other text keeps its mark.
     """
-    if isinstance(value, str):
-        if is_plain(value):
-            return trust(value)
-        return value
-    if isinstance(value, list):
-        return [unmark_plain(item) for item in value]
-    if isinstance(value, tuple):
-        return tuple(unmark_plain(item) for item in value)
-    if isinstance(value, dict):
-        return {unmark_plain(key): unmark_plain(item) for key, item in value.items()}
-    return value
+
+    def unmarked(text: str) -> Any:
+        return trust(text) if is_plain(text) else text
+
+    return change_texts(unmarked, value)

@@ -17,6 +17,7 @@ from ansible.release import __version__ as ansible_version
 from ansible.utils import unsafe_proxy
 
 from ..module_utils._text import is_plain, one_line
+from ._ansible_since_2_19 import change_texts
 
 # Raised by an expression that omits its result on purpose: omit is not known to inventories.
 OMITTED_ERRORS: Any = ()
@@ -44,15 +45,13 @@ def mark(value: Any, even_plain: bool = False) -> Any:
 
     An expression can decode a template from plain text; Ansible would then render it.
     """
-    if isinstance(value, str):
-        if is_plain(value) and not even_plain:
-            return value
-        return unsafe_proxy.AnsibleUnsafeText(value)
-    if isinstance(value, list):
-        return [mark(item, even_plain) for item in value]
-    if isinstance(value, dict):
-        return {mark(key, even_plain): mark(item, even_plain) for key, item in value.items()}
-    return value
+
+    def marked(text: str) -> Any:
+        if is_plain(text) and not even_plain:
+            return text
+        return unsafe_proxy.AnsibleUnsafeText(text)
+
+    return change_texts(marked, value)
 
 
 def trust(text: str) -> Any:

@@ -37,15 +37,26 @@ def without_origin(value: Any) -> Any:
 
     With an error or a deprecation, Ansible shows the lines around the text that caused it.
     """
+
+    def without(text: str) -> str:
+        unmarked = str.__str__(text)
+        return trust(unmarked) if template.is_trusted_as_template(text) else unmarked
+
+    return change_texts(without, value)
+
+
+def change_texts(change: Callable[[str], Any], value: Any) -> Any:
+    """Return a value with each text in it changed, including the keys of mappings."""
+    if isinstance(value, str):
+        return change(value)
     if isinstance(value, list):
-        return [without_origin(item) for item in value]
+        return [change_texts(change, item) for item in value]
+    if isinstance(value, tuple):
+        return tuple(change_texts(change, list(value)))
     if isinstance(value, dict):
-        return {without_origin(key): without_origin(item) for key, item in value.items()}
-    if not isinstance(value, str):
-        return value  # a number, or a vault value
-    if template.is_trusted_as_template(value):
-        return template.trust_as_template(str.__str__(value))
-    return str.__str__(value)
+        pairs = change_texts(change, list(value.items()))
+        return dict(pairs)
+    return value  # a number, or a vault value
 
 
 def mark(value: Any, even_plain: bool = False) -> Any:

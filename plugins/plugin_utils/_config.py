@@ -47,6 +47,9 @@ _FORMS = {
     "hostnames": "Write entries such as `- {0}id ~ '.example.com'`.",
     "keyed_groups": "Write entries such as `- {{key: {0}region, prefix: zone}}`.",
 }
+_AS_TEXT = """Write a text in quotes: "[{0}region]" or "{{'zone': {0}region}}"."""
+# Before ansible-core 2.19, a list or a mapping is a condition that is always true.
+_ONE_CONDITION = "Write one condition; join several with `and` or `or`."
 # The others could show the value in a message.
 _MAY_BE_ENCRYPTED = ("base_url", "api_token", "api_token_file", "ca_path", "cache_connection")
 _KEYED_GROUP = (
@@ -100,11 +103,7 @@ def load_content(loader: Any, path: str) -> Any:
     Raises OptionError at a mistake in its YAML, without any text of the file, which may be a token.
     """
     try:
-        content = load_config(loader, path)
-        _has_encrypted(content)  # follows all aliases
-    except RecursionError:
-        problem = "a value contains itself."
-        raise OptionError(problem, "Remove the alias (*) that is inside its anchor.") from None
+        return load_config(loader, path)
     except (AnsibleParserError, ValueError) as error:
         mistake = error.__context__
         mark = getattr(mistake, "problem_mark", None)
@@ -115,7 +114,6 @@ def load_content(loader: Any, path: str) -> Any:
             problem = f"invalid YAML in line {mark.line + 1}, column {mark.column + 1}: {kind}."
         advice = "Put text with special characters, such as `: ` or `{{`, in quotes."
         raise OptionError(problem, advice) from None
-    return content
 
 
 def read_options(
@@ -130,7 +128,11 @@ def read_options(
         raise OptionError("must be a mapping of options to values.")
     if content.get("plugin") != PLUGIN:
         raise OptionError(f"plugin: must be {PLUGIN}.")
-    _check_content(content, definitions)
+    try:
+        _check_content(content, definitions)
+    except RecursionError:
+        problem = "a value contains itself."
+        raise OptionError(problem, "Remove the alias (*) that is inside its anchor.") from None
     templar.available_variables = extra_vars
     written: dict[str, Any] = dict(without_origin(content))
     for option, value in written.items():
@@ -155,25 +157,33 @@ def _check_content(content: Mapping[Any, Any], definitions: Mapping[str, Any]) -
             f"`ansible-doc -t inventory {PLUGIN}` shows all options.",
         )
     for option, value in content.items():
-        if option in _MAY_BE_ENCRYPTED or not _has_encrypted(value):
+        place = _encrypted_in(value)  # follows all aliases
+        if place is None or option in _MAY_BE_ENCRYPTED:
             continue
         if option not in EXPRESSION_OPTIONS:
             advice = "Write it as it is."
             raise OptionError(f"{option}: must not be an encrypted value.", advice)
+        label = one_line(f"{option}: {place}") if place else option
         advice = "Put it into a file in group_vars or host_vars."
-        label = _encrypted_entry(option, value)
         raise OptionError(f"{label}: an encrypted value is not an expression.", advice)
 
 
-def _encrypted_entry(option: str, value: Any) -> str:
-    """Return an option with the name or the number of its first entry that is encrypted."""
+def _encrypted_in(value: Any) -> str | None:
+    """Return the name or the number of the first entry that is encrypted; None without one.
+
+    It is empty if the value itself, or the name of an entry, is encrypted.
+    """
     if is_encrypted(value):
-        return option
-    entries = dict(enumerate(value, 1)) if isinstance(value, list) else value
-    for name in entries:
-        if _has_encrypted(entries[name]) and not is_encrypted(name):
-            return one_line(f"{option}: {name}")
-    return option
+        return ""
+    if isinstance(value, list):
+        value = dict(enumerate(value, 1))
+    if isinstance(value, Mapping):
+        for name in value:
+            if is_encrypted(name):
+                return ""
+            if _encrypted_in(value[name]) is not None:
+                return str(name)
+    return None
 
 
 def _keyed_groups(options: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -182,14 +192,6 @@ def _keyed_groups(options: Mapping[str, Any]) -> list[dict[str, Any]]:
     if not isinstance(entries, list):
         return []
     return [entry for entry in entries if isinstance(entry, dict)]
-
-
-def _has_encrypted(value: Any) -> bool:
-    if isinstance(value, Mapping):
-        return any(map(_has_encrypted, [*value, *value.values()]))
-    if isinstance(value, list):
-        return any(map(_has_encrypted, value))
-    return is_encrypted(value)
 
 
 def _render(option: str, value: Any, templar: Any) -> Any:
@@ -234,7 +236,7 @@ def convert_options(written: Mapping[str, Any], definitions: Mapping[str, Any]) 
         if value is None or option in RULES:
             continue
         if option in EXPRESSION_OPTIONS:
-            converted[option] = _expressions(option, value, definition, prefix)
+            converted[option] = _expressions(option, value, prefix)
         elif definition.get("type") == "list":
             converted[option] = _texts(option, value, definition)
         else:
@@ -242,27 +244,88 @@ def convert_options(written: Mapping[str, Any], definitions: Mapping[str, Any]) 
     return converted
 
 
-def _expressions(option: str, value: Any, definition: Mapping[str, Any], prefix: str) -> Any:
-    if option == "hostnames" and isinstance(value, str):
-        return [value]  # one expression, which can have commas
-    is_list = definition["type"] == "list"
-    if not isinstance(value, list if is_list else Mapping):
-        kind = "list" if is_list else "mapping"
-        raise OptionError(f"{option}: must be a {kind}.", _form(option, value, prefix))
+def _expressions(option: str, value: Any, prefix: str) -> Any:
+    """Return the entries of an option of expressions.
+
+    Raises OptionError at the first one that is not written as an expression.
+    """
+    form = _FORMS[option].format(prefix)
+    is_mapping = option in ("compose", "groups")
+    if isinstance(value, str) and not is_mapping:
+        value = [value]  # one expression, which can have commas
+    if not isinstance(value, Mapping if is_mapping else list):
+        noun = "mapping" if is_mapping else "list"
+        raise OptionError(f"{option}: must be a {noun}.", form)
+    if option == "hostnames" and not value:
+        raise OptionError(
+            "hostnames: must not be empty.", "To use the servers' names, leave it out."
+        )
+    if option == "filters":
+        _check_filters(value, form)
     for entry in value:
-        if option == "hostnames" and not isinstance(entry, (str, int, float)):
-            problem = "hostnames: each entry must be an expression."
-            raise OptionError(problem, _form(option, entry, prefix))
+        if option == "hostnames":
+            _check_source(option, entry, form)
+        elif option == "keyed_groups":
+            _check_keyed_group(entry, form)
+        elif is_mapping:
+            _check_named(option, entry, value[entry], prefix)
     return value
 
 
-def _form(option: str, value: Any, prefix: str) -> str:
-    """Return how to write an option of expressions, or an entry of one, instead of this value."""
-    if option == "filters" and isinstance(value, str):
-        # Other plugins have lists of conditions that must all be true, or of those that exclude.
-        form = f"`- exclude: not ({one_line(value)})`"
-        return f"Write a condition that servers must meet as {form}, and others without `not`."
-    return _FORMS[option].format(prefix)
+def _check_filters(entries: list[Any], form: str) -> None:
+    last = ""
+    for entry in entries:
+        if isinstance(entry, str):
+            # Other plugins have lists of conditions that must all be true, or that exclude.
+            instead = f"`- exclude: not ({one_line(entry)})`"
+            form = (
+                f"Write a condition that servers must meet as {instead}, and others without `not`."
+            )
+        if not isinstance(entry, Mapping) or list(entry) not in (["include"], ["exclude"]):
+            raise OptionError("filters: each entry must have one key, include or exclude.", form)
+        ((last, condition),) = entry.items()
+        _check_source(f"filters: {last}", condition, _ONE_CONDITION)
+    if last == "include":
+        raise OptionError(
+            "filters: an include that no exclude follows has no effect, because servers that match "
+            "no condition are kept.",
+            "To leave out all other servers, end the list with `exclude: true`. If all conditions "
+            "must hold, write each as `- exclude: not (…)` instead.",
+        )
+
+
+def _check_named(option: str, name: Any, source: Any, prefix: str) -> None:
+    if option == "compose" and not isinstance(name, str):
+        raise OptionError(f"compose: {as_word(str(name))} can't be the name of a variable.")
+    if option == "groups" and _is_blank(name):
+        raise OptionError("groups: a group must have a name.")
+    advice = _AS_TEXT.format(prefix) if option == "compose" else _ONE_CONDITION
+    _check_source(f"{option}: {name}", source, advice)
+
+
+def _check_keyed_group(entry: Any, form: str) -> None:
+    if not isinstance(entry, Mapping) or _is_blank(entry.get("key")):
+        raise OptionError("keyed_groups: each entry must be a mapping with a key.", form)
+    if entry.get("parent_group") is not None:
+        convert("keyed_groups: parent_group", entry["parent_group"], {})
+
+
+def _check_source(label: str, source: Any, advice: str) -> None:
+    """Raise OptionError at what is not an expression; ``advice`` is what to write for a list."""
+    label = one_line(label)
+    if _is_blank(source):
+        problem = f"{label}: must be an expression that is not empty."
+        raise OptionError(problem, "Leave out entries without an expression.")
+    if not isinstance(source, (Mapping, list)):
+        return
+    kind = "list" if isinstance(source, list) else "mapping"
+    if "children" in source:
+        advice = "Use parent_group of keyed_groups, or repeat the condition for each group."
+    raise OptionError(f"{label}: must be an expression, not a {kind}.", advice)
+
+
+def _is_blank(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())
 
 
 def _texts(option: str, value: Any, definition: Mapping[str, Any]) -> list[str]:
@@ -287,15 +350,11 @@ def check_options(get_option: GetOption, written: Collection[str]) -> None:
         )
     if not get_option("group"):
         raise is_empty("group")
-    for option in ("min_servers", "min_hosts", "stale_cache_timeout"):
-        if get_option(option) < 0:
-            raise OptionError(f"{option}: must be 0 or more.")
     wanted_values(get_option)
     if get_option("cache"):
         _check_cache_timeout(get_option, written)
     elif get_option("stale_cache_timeout"):
         raise OptionError("stale_cache_timeout: requires cache: true.")
-    _check_expressions(get_option, prefix)
 
 
 def _check_cache_timeout(get_option: GetOption, written: Collection[str]) -> None:
@@ -320,76 +379,3 @@ def _check_cache_timeout(get_option: GetOption, written: Collection[str]) -> Non
             "environment, so that an entry of the cache never expires.",
             "Write cache_timeout in this file: 1 asks the API at each run, 0 never expires.",
         )
-
-
-def _check_expressions(get_option: GetOption, prefix: str) -> None:
-    hostnames = get_option("hostnames")
-    if hostnames is not None and (not hostnames or any(map(_is_blank, hostnames))):
-        raise OptionError(
-            "hostnames: must not be empty or contain an empty expression.",
-            "Leave it out to use the names of the servers.",
-        )
-    for option in ("compose", "groups"):
-        entries = get_option(option) or {}
-        for name in entries:
-            if option == "compose" and not isinstance(name, str):
-                raise OptionError(f"compose: {as_word(str(name))} can't be the name of a variable.")
-            if option == "groups" and _is_blank(name):
-                raise OptionError("groups: a group must have a name.")
-        for name, source in entries.items():
-            _check_source(one_line(f"{option}: {name}"), source, prefix)
-    for entry in get_option("keyed_groups") or []:
-        _check_keyed_group(entry)
-    filters = get_option("filters")
-    if filters:
-        _check_filters(filters, prefix)
-
-
-def _check_keyed_group(entry: Any) -> None:
-    if not isinstance(entry, Mapping) or _is_blank(entry.get("key")):
-        raise OptionError("keyed_groups: each entry must be a mapping with a key.")
-    if entry.get("parent_group") is not None:
-        convert("keyed_groups: parent_group", entry["parent_group"], {})
-    # As in Ansible, whose helper fails for each host.
-    if None not in (entry.get("default_value"), entry.get("trailing_separator")):
-        problem = "keyed_groups: default_value and trailing_separator exclude each other."
-        raise OptionError(problem)
-
-
-def _check_source(label: str, source: Any, prefix: str) -> None:
-    """Raise OptionError at what is not an expression: nothing, a list or a mapping of YAML."""
-    if _is_blank(source):
-        problem = f"{label}: must be an expression that is not empty."
-        raise OptionError(problem, "Leave out entries without an expression.")
-    if not isinstance(source, (Mapping, list)):
-        return
-    kind = "list" if isinstance(source, list) else "mapping"
-    region = f"{prefix}region"
-    advice = f'Write a text in quotes: "[{region}]" or "{{\'zone\': {region}}}".'
-    if "children" in source:
-        advice = "Use parent_group of keyed_groups, or repeat the condition for each group."
-    elif not label.startswith("compose"):
-        # Before ansible-core 2.19, a list or a mapping is a condition that is always true.
-        advice = "Write one condition; join several with `and` or `or`."
-    raise OptionError(f"{label}: must be an expression, not a {kind}.", advice)
-
-
-def _check_filters(entries: Iterable[Any], prefix: str) -> None:
-    last = ""
-    for entry in entries:
-        if not isinstance(entry, Mapping) or list(entry) not in (["include"], ["exclude"]):
-            problem = "filters: each entry must have one key, include or exclude."
-            raise OptionError(problem, _form("filters", entry, prefix))
-        ((last, condition),) = entry.items()
-        _check_source(f"filters: {last}", condition, prefix)
-    if last == "include":
-        raise OptionError(
-            "filters: an include that no exclude follows has no effect, because servers that match "
-            "no condition are kept.",
-            "To leave out all other servers, end the list with `exclude: true`. If all conditions "
-            "must hold, write each as `- exclude: not (…)` instead.",
-        )
-
-
-def _is_blank(value: Any) -> bool:
-    return value is None or (isinstance(value, str) and not value.strip())

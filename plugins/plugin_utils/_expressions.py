@@ -13,9 +13,8 @@ about the host and what the expressions before it have added.
 
 from __future__ import annotations
 
-import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
@@ -30,15 +29,14 @@ from ansible.utils.vars import combine_vars
 from ..module_utils._errors import OptionError
 from ..module_utils._options import GetOption
 from ..module_utils._text import Show, count_of, first_of, is_plain, one_line
-from ._ansible import OMITTED_ERRORS, TEMPLATE_GLOBALS, compile_once, holds, reason_text, trust
+from ._ansible import OMITTED_ERRORS, TEMPLATE_GLOBALS, compile_once, holds, trust
 from ._composed import ComposedHost, GroupTree, Recorder
 from ._groups import safe_group_name
-from ._hints import Meanings, hint_for
+from ._hints import Expression, Meanings, hint_for
 from ._hosts import Host, replace_addresses
 from ._inventory import variables_of
 from ._memory import Memory
 
-_undefined_name = re.compile(r"'(\w+)' is undefined").search
 # Asks Ansible for the result of an expression, or of an entry of keyed_groups, with variables.
 _Ask = Callable[[Any, dict[str, Any]], Any]
 _FAILED = object()  # instead of the result of an expression that failed
@@ -46,36 +44,10 @@ _NUMBERS = (bool, int, float)  # as expressions, they stand for themselves
 # Variables of each host with a name, beside those of new hosts.
 _MAGIC = frozenset({"group_names", "inventory_hostname", "inventory_hostname_short"})
 _WITHOUT_DEFAULT = (
-    "Leave the default out, or, for compose, groups and keyed_groups, give the variable to hosts "
-    "in a source that is read before. group_vars are not known here, and filters and hostnames "
-    "see only the fields of servers."
+    "Leave the default or the test out, or, for compose, groups and keyed_groups, give the "
+    "variable to hosts in a source that is read before. group_vars are not known here, and filters "
+    "and hostnames see only the fields of servers."
 )
-
-
-@dataclass(eq=False)
-class Expression:
-    """An expression of the file, and the error for each host for which it failed.
-
-    ``entry`` names it among those of its option. ``content`` is what Ansible is asked about:
-    ``source``, or the entry of keyed_groups with it.
-    """
-
-    option: str
-    entry: Any
-    source: Any
-    content: Any
-    memory: Memory
-    failures: dict[Host, str] = field(default_factory=dict)
-
-    @property
-    def label(self) -> str:
-        """The option and the entry, for a message."""
-        return one_line(f"{self.option}: {self.entry}")
-
-    @property
-    def error(self) -> str:
-        """The error for the first of these hosts."""
-        return min((host.label, error) for host, error in self.failures.items())[1]
 
 
 class Expressions(BaseInventoryPlugin, Constructable):
@@ -98,17 +70,14 @@ class Expressions(BaseInventoryPlugin, Constructable):
         self._others = _MAGIC  # with the variables that hosts of other sources have
         self._composed: list[ComposedHost] = []
         # By option, in the order in which failures are reported.
-        self._of: dict[str, list[Expression]] = {
-            "filters": [], "hostnames": [], "compose": [], "groups": [], "keyed_groups": [],
-        }  # fmt: skip
+        self._of: dict[str, list[Expression]] = defaultdict(list)
         for entry in get_option("filters") or []:
             for verb, source in entry.items():
                 self._add("filters", f"{verb}: {source}", source)
         for source in get_option("hostnames") or []:
             self._add("hostnames", source, source)
         for option in ("compose", "groups"):
-            entries = get_option(option) or {}
-            for name, source in entries.items():
+            for name, source in (get_option(option) or {}).items():
                 self._add(option, name, source)
         for entry in get_option("keyed_groups") or []:
             key = entry["key"]
@@ -124,7 +93,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
     def _add(self, option: str, entry: Any, source: Any) -> Expression:
         # An extra var can be a template that has another value each time.
         memory = Memory(source, self._vars)
-        expression = Expression(option, entry, source, source, memory)
+        expression = Expression(option, str(entry), str(source).strip(), source, memory)
         self._of[option].append(expression)
         return expression
 
@@ -135,12 +104,9 @@ class Expressions(BaseInventoryPlugin, Constructable):
         """
         unnamed = ComposedHost(host)
         for number, expression in enumerate(self._of["filters"], 1):
-            try:
-                is_true = self._result(expression, unnamed, self._holds)
-            except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
-                expression.failures[host] = str(error)
-                # With the cause, the reason is printed twice.
-                raise OptionError(self._failure([expression])) from None
+            is_true = self._try(expression, unnamed, self._holds)
+            if is_true is _FAILED:
+                raise OptionError(self._failure([expression], self._meanings()))
             if is_true and expression.entry.startswith("include"):
                 return ""
             if is_true:
@@ -187,9 +153,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
             inherited = variables_of(base, of_all) if base else of_new_hosts
             base = base or AnsibleHost(host.name, gen_uuid=False)
             composed = ComposedHost(host, base, self.tree, inherited)
-            self._add_variables(composed)
-            self._add_groups(composed)
-            self._add_keyed_groups(composed)
+            self._add_results(composed)
             self._composed.append(composed)
             made.update(composed.groups)
         return made.union(*self.tree.added)
@@ -216,21 +180,36 @@ class Expressions(BaseInventoryPlugin, Constructable):
         without_effect = []
         for expression in chain(*self._of.values()):
             if expression.failures:
-                undefined = _undefined_name(expression.error)
-                cause = undefined[1] if undefined and not is_strict else expression
+                name = expression.undefined
+                cause = name if name and not is_strict else expression
                 alike.setdefault(cause, []).append(expression)
-            elif hint := self._hint(expression, ""):
-                without_effect.append(f"{expression.label}: {hint}.")
-        shown = 0 if is_strict else total
-        failures = [self._failure(expressions, shown) for expressions in alike.values()]
+            elif misuse := expression.misuse(self.get_option("hostvars_prefix")):
+                without_effect.append(f"{expression.label}: {misuse}.")
+        meanings = self._meanings()
+        failures = []
+        for expressions in alike.values():
+            failure = self._failure(expressions, meanings, 0 if is_strict else total)
+            failures.append(failure)
+            if meanings.list_of_fields in failure:
+                above = "the fields of servers are listed above"
+                meanings = meanings._replace(list_of_fields=above)
         if failures and is_strict:
-            raise OptionError(self._list_fields_once(first_of(failures, 10)))
-        lines = "\n".join(failures + without_effect)
-        for line in self._list_fields_once(lines).splitlines():
+            raise OptionError(first_of(failures, 10))
+        for line in failures + without_effect:
             warn(line)
         self._report_unknown(total, warn)
 
-    def _failure(self, expressions: list[Expression], total: int = 0) -> str:
+    def _meanings(self) -> Meanings:
+        """Return what names in expressions that fail can mean."""
+        fields = self.fields
+        others = set(fields.values()).union(*(composed.seen for composed in self._composed))
+        prefix = self.get_option("hostvars_prefix")
+        use = f"each with {prefix} before it" if prefix else "and name with a hostvars_prefix"
+        listed = f"the fields of servers are {first_of(sorted(fields), 10)}, {use}"
+        composed = self.get_option("compose") or {}
+        return Meanings(prefix, fields, listed, others, composed, self._unused_extra_vars)
+
+    def _failure(self, expressions: list[Expression], meanings: Meanings, total: int = 0) -> str:
         """Return which expressions failed, for which hosts, why, and what is probably meant.
 
         Without a total, only the first host is named.
@@ -241,17 +220,10 @@ class Expressions(BaseInventoryPlugin, Constructable):
         shown = names[0]
         if total:
             shown = f"{len(names):,} of {count_of(total, 'host')} ({first_of(names, 3)})"
-        reasons = [reason_text(expression.error) for expression in expressions]
-        hints = dict.fromkeys(map(self._hint, expressions, reasons))
-        text = f"{first_of(labels, 3)}: failed for {shown}: {reasons[0]}"
+        hints = dict.fromkeys(hint_for(expression, meanings) for expression in expressions)
+        text = f"{first_of(labels, 3)}: failed for {shown}: {expressions[0].reason}"
         hint = "; ".join(filter(None, hints))
         return f"{text} ({hint})" if hint else text
-
-    def _list_fields_once(self, text: str) -> str:
-        """Return a text in which only the first of several hints lists the fields of servers."""
-        fields = f"the fields of servers are {first_of(sorted(self.fields), 10)}"
-        start, listed, end = text.partition(fields)
-        return start + listed + end.replace(fields, "the fields of servers are listed above")
 
     def _report_unknown(self, total: int, warn: Show) -> None:
         """Warn of names that no host has, in expressions that fail for no host.
@@ -263,18 +235,18 @@ class Expressions(BaseInventoryPlugin, Constructable):
             return
         fields = TEMPLATE_GLOBALS.union(self.fields.values(), ["ansible_host"])
         others = fields | self._others
-        known = {"filters": fields, "hostnames": fields, "compose": others}
         with_results = others.union(self.get_option("compose") or ())
-        prefix = self.get_option("hostvars_prefix")
+        known = {"filters": fields, "hostnames": fields, "compose": others}
+        # With its prefix, a name can be a field that the API adds later.
+        later = self.get_option("hostvars_prefix") or "no name begins like this"
         labels = []
         extra_vars = set[str]()
         for expression in chain(*self._of.values()) if total else self._of["filters"]:
             names = expression.memory.names - known.get(expression.option, with_results)
-            if prefix:  # without the fields that the API may add
-                names = {name for name in names if not name.startswith(prefix)}
-            if names and not expression.failures:
-                labels.append(f"{expression.label} ({', '.join(sorted(names))})")
-                extra_vars |= names & self._unused_extra_vars
+            shown = sorted(name for name in names if not name.startswith(later))
+            if shown and not expression.failures:
+                labels.append(f"{expression.label} ({', '.join(shown)})")
+                extra_vars |= self._unused_extra_vars.intersection(shown)
         advice = _WITHOUT_DEFAULT
         if extra_vars:
             advice = f"For {', '.join(sorted(extra_vars))}, set use_extra_vars: true. {advice}"
@@ -284,29 +256,21 @@ class Expressions(BaseInventoryPlugin, Constructable):
                 f"defined` give all hosts the same result: {first_of(labels, 10)}. {advice}"
             )
 
-    def _add_variables(self, composed: ComposedHost) -> None:
-        """Add the results of compose, which don't see each other."""
-        variables = {}
-        for expression in self._of["compose"]:
+    def _add_results(self, composed: ComposedHost) -> None:
+        """Add what expressions give to a host that has a name."""
+        for expression in self._of["compose"]:  # these don't see each other
             value = self._try(expression, composed, self._compose)
             if value is not _FAILED:
-                variables[expression.entry] = value
-        replace_addresses(composed.host, variables)
-        composed.variables = variables
-        composed.seen = combine_vars(composed.seen, variables)
-
-    def _add_groups(self, composed: ComposedHost) -> None:
-        """Add the groups whose conditions are true; these don't see each other."""
+                composed.variables[expression.entry] = value
+        replace_addresses(composed.host, composed.variables)
+        composed.seen = combine_vars(composed.seen, composed.variables)
         groups = []
-        for expression in self._of["groups"]:
+        for expression in self._of["groups"]:  # nor do these
             is_true = self._try(expression, composed, self._holds)
             if is_true and is_true is not _FAILED:
-                groups.append(safe_group_name(str(expression.entry)))
+                groups.append(safe_group_name(expression.entry))
         composed.groups = groups
-
-    def _add_keyed_groups(self, composed: ComposedHost) -> None:
-        """Add the groups of each entry, which sees those of the entries before it."""
-        for expression in self._of["keyed_groups"]:
+        for expression in self._of["keyed_groups"]:  # these see the groups of those before them
             made = self._try(expression, composed, self._group)
             if made is _FAILED:
                 continue
@@ -315,23 +279,24 @@ class Expressions(BaseInventoryPlugin, Constructable):
                 self.tree.add(parent, child)
 
     def _try(self, expression: Expression, composed: ComposedHost, ask: _Ask) -> Any:
-        """Return the result of an expression for a host; note a failure, and return _FAILED."""
-        try:
-            return self._result(expression, composed, ask)
-        except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
-            # If a name is omitted, the next preference is used, also with strict.
-            is_strict = composed.base and self.get_option("strict")
-            if is_strict or not isinstance(error, OMITTED_ERRORS):
-                expression.failures[composed.host] = str(error)
-            return _FAILED
+        """Return the result of an expression for a host: remembered, or what ``ask`` returns.
 
-    def _result(self, expression: Expression, composed: ComposedHost, ask: _Ask) -> Any:
-        """Return the result of an expression for a host: remembered, or what ``ask`` returns."""
+        Notes a failure, and returns _FAILED.
+        """
         content = expression.content
         if isinstance(content, _NUMBERS):
             return content
-        seen = composed.seen
-        return expression.memory.result(seen, lambda: ask(content, composed.all_variables()))
+        try:
+            return expression.memory.result(
+                composed.seen, lambda: ask(content, composed.all_variables())
+            )
+        except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
+            # If a name is omitted, the next preference is used, also with strict.
+            is_strict = composed.base and self.get_option("strict")
+            is_omitted = isinstance(error, OMITTED_ERRORS) and expression.option != "filters"
+            if is_strict or not is_omitted:
+                expression.failures[composed.host] = str(error)
+            return _FAILED
 
     def _holds(self, condition: str, variables: dict[str, Any]) -> bool:
         return holds(self.templar, condition, combine_vars(variables, self._vars))
@@ -354,17 +319,6 @@ class Expressions(BaseInventoryPlugin, Constructable):
             if self.get_option("strict") or self._compose(entry["key"], variables):
                 raise
         return recorder
-
-    def _hint(self, expression: Expression, reason: str) -> str:
-        """Return what is probably meant by an expression that fails, or has no effect."""
-        others = set(self.fields.values())
-        if reason and expression.option in ("compose", "groups", "keyed_groups"):
-            others.update(*(composed.seen for composed in self._composed))
-        prefix = self.get_option("hostvars_prefix")
-        composed = self.get_option("compose") or {}
-        meanings = Meanings(prefix, self.fields, others, composed, self._unused_extra_vars)
-        entry = str(expression.entry)
-        return hint_for(expression.option, entry, str(expression.source).strip(), reason, meanings)
 
 
 def _name_from(value: Any) -> str:

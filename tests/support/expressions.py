@@ -38,39 +38,47 @@ def load(value: Any) -> Any:
     return DataLoader().load(trust(json.dumps(value)))
 
 
+PREFIX = "server_management_"
+
+
 def expressions_with(extra_vars: Any = None, **options: Any) -> Expressions:
     """Return the expressions of an inventory file with these options."""
-    loaded = load({"hostvars_prefix": "server_management_", **options})
+    loaded = load({"hostvars_prefix": PREFIX, **options})
     templar = Templar(loader=DataLoader())
     return Expressions(loaded.get, templar, load(extra_vars) or {})
 
 
-def host_with(number: int = 0, **fields: Any) -> Host:
+def host_with(number: int = 0, prefix: str = PREFIX, **fields: Any) -> Host:
     """Return the host of a server with these fields, before it has a name."""
-    server_id = f"srv_{number}"
     variables = {"ansible_host": "192.0.2.1"}
     for name, value in fields.items():
-        variables[f"server_management_{name}"] = mark(value)
-    server = Server(server_id, fields)
-    return Host(server, variables)
+        variables[f"{prefix}{name}"] = mark(value)
+    return Host(Server(f"srv_{number}", fields), variables)
 
 
 def composed(
-    *servers: dict[str, Any], extra_vars: Any = None, **options: Any
+    *servers: dict[str, Any],
+    inventory: InventoryData | None = None,
+    extra_vars: Any = None,
+    **options: Any,
 ) -> tuple[list[Host], list[str]]:
     """Evaluate these options for the hosts h0, h1 and so on of servers with these fields.
 
-    Returns the hosts, with what the options add to them, and the warnings.
+    Returns the hosts that the filters keep, with what the options add to them, and the warnings.
     """
     expressions = expressions_with(extra_vars, **options)
+    prefix = options.get("hostvars_prefix", PREFIX)
     hosts = []
     for number, fields in enumerate(servers):
-        host = host_with(number, **fields)
+        expressions.fields.update({name: f"{prefix}{name}" for name in fields})
+        host = host_with(number, prefix, **fields)
+        if expressions.excluding_filter(host):
+            continue
+        expressions.preferences(host)
         host.name = f"h{number}"
         hosts.append(host)
-        expressions.fields.update({name: f"server_management_{name}" for name in fields})
-    expressions.compose_all(hosts, InventoryData())
+    expressions.compose_all(hosts, inventory or InventoryData())
     expressions.apply()
     warnings: list[str] = []
-    expressions.report(len(servers), warnings.append)
+    expressions.report(len(hosts), warnings.append)
     return hosts, warnings

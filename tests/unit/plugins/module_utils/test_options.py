@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 import yaml
-from ansible.module_utils.parsing.convert_bool import BOOLEANS_FALSE, BOOLEANS_TRUE
+from ansible.module_utils.parsing.convert_bool import BOOLEANS, BOOLEANS_TRUE
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._options import (
@@ -39,10 +39,10 @@ def connect(written, folder=""):
     return connection_from(options, "2.21.0")
 
 
-def refusal(written):
+def refusal(written, folder=""):
     """Return the message about options that can't be used."""
     with pytest.raises(OptionError) as caught:
-        connect(written)
+        connect(written, folder)
     message = str(caught.value)
     assert TOKEN not in message
     return message
@@ -55,16 +55,15 @@ def test_the_defaults_make_a_connection():
     assert connection.root_url == URL
 
 
+WRITTEN = yaml.safe_load("""
+{timeout: 0.5, retries: 0, pagination: last_id, pagination_parameter: page_after,
+ allow_partial: true}
+""")
+
+
 def test_each_option_reaches_the_connection():
-    written = {
-        "timeout": 0.5,
-        "retries": 0,
-        "pagination": "last_id",
-        "pagination_parameter": "page_after",
-        "allow_partial": True,
-    }
     default = connect({"api_token": TOKEN})
-    assert connect({"api_token": TOKEN, **written}) == default._replace(**written)
+    assert connect({"api_token": TOKEN, **WRITTEN}) == default._replace(**WRITTEN)
 
 
 PRECEDENCE = yaml.safe_load("""
@@ -82,14 +81,13 @@ def test_a_value_is_written_or_of_the_environment_or_the_default(
 ):
     monkeypatch.setenv("SERVER_MANAGEMENT_RETRIES", in_environment)
     options = resolve_options(written, RULES)
-    assert options.values["retries"] == value
-    assert options.sources["retries"] == source
+    assert (options.values["retries"], options.sources["retries"]) == (value, source)
 
 
 def test_an_invalid_value_of_the_environment_names_its_variable(monkeypatch):
     monkeypatch.setenv("SERVER_MANAGEMENT_TIMEOUT", "soon")
-    message = refusal({"api_token": TOKEN})
-    assert message == "timeout (SERVER_MANAGEMENT_TIMEOUT): must be a number, but is soon."
+    message = "timeout (SERVER_MANAGEMENT_TIMEOUT): must be a number, but is soon."
+    assert refusal({"api_token": TOKEN}) == message
 
 
 CONVERTED = yaml.safe_load(r"""
@@ -109,8 +107,7 @@ def test_a_valid_value_is_converted(kind, value, converted):
     assert type(result) is type(converted)
 
 
-INVALID = [
-    *yaml.safe_load("""
+INVALID = yaml.safe_load(r"""
 - [bool, maybe, must be true or false.]
 - [bool, 2, must be true or false.]
 - [float, soon, 'must be a number, but is soon.']
@@ -122,25 +119,20 @@ INVALID = [
 - [str, [secret-t0ken], 'must be text, not a list or a mapping.']
 - [path, {secret-t0ken: secret-t0ken}, 'must be text, not a list or a mapping.']
 - [str, 42798, 'YAML reads this value as a number, a boolean, a date or null. Put it in quotes.']
-"""),
-    ("int", "1\x1b[2J\n" * 100, 'must be a whole number, but is "1 [2J 1 [2J'),
-]
+- [int, "1\e[2J\n", 'must be a whole number, but is "1 [2J".']
+""")
 
 
 @pytest.mark.parametrize(("kind", "value", "problem"), INVALID)
-def test_an_invalid_value_is_an_error_on_one_short_line(kind, value, problem):
+def test_an_invalid_value_is_an_error_on_one_line(kind, value, problem):
     with pytest.raises(OptionError) as caught:
         convert("the_option", value, {"type": kind, "choices": ["text"]})
-    message = str(caught.value)
-    assert message.startswith(f"the_option: {problem}")
-    assert len(message) < 220
+    assert str(caught.value) == f"the_option: {problem}"
 
 
 def test_flags_are_those_of_ansible():
-    for text in BOOLEANS_TRUE:
-        assert convert("option", text, {"type": "bool"}) is True
-    for text in BOOLEANS_FALSE:
-        assert convert("option", text, {"type": "bool"}) is False
+    flags = {text: convert("option", text, {"type": "bool"}) for text in map(str, BOOLEANS)}
+    assert {text for text in flags if flags[text]} == set(map(str, BOOLEANS_TRUE))
 
 
 TOKENS = yaml.safe_load(r"""
@@ -174,8 +166,7 @@ EMPTY = yaml.safe_load(r"""
 @pytest.mark.parametrize(("written", "option"), EMPTY)
 def test_an_empty_option_of_the_token_is_never_replaced(written, option, monkeypatch):
     monkeypatch.setenv(TOKEN_VARIABLE, "other")
-    message = refusal(written)
-    assert message == (
+    assert refusal(written) == (
         f"{option}: must not be empty. Check the template that it comes from, or leave the option "
         "out to use the environment."
     )
@@ -198,8 +189,7 @@ INCOMPLETE = yaml.safe_load("""
 def test_an_address_and_one_token_are_required(written, message, monkeypatch):
     monkeypatch.setenv(TOKEN_VARIABLE, "")
     monkeypatch.setenv(FILE_VARIABLE, " \n")
-    shown = refusal(written)
-    assert shown == message
+    assert refusal(written) == message
 
 
 IS_A_PATH = (
@@ -212,9 +202,7 @@ IS_A_PATH = (
 def test_a_token_that_is_the_path_of_a_file_names_the_option_for_files(folder, monkeypatch):
     monkeypatch.setenv("FOLDER", str(folder))
     for written in ("token", "$FOLDER/token", f"{folder}/token"):
-        with pytest.raises(OptionError) as caught:
-            connect({"api_token": written}, folder)
-        assert str(caught.value) == f"api_token: {IS_A_PATH}"
+        assert refusal({"api_token": written}, folder) == f"api_token: {IS_A_PATH}"
     monkeypatch.setenv(TOKEN_VARIABLE, f"{folder}/token")
     assert refusal({}) == f"{TOKEN_VARIABLE}: {IS_A_PATH}"
 
@@ -227,7 +215,7 @@ def test_a_token_that_cannot_be_a_part_of_ordinary_text_is_registered(folder, mo
     connect({"api_token": "y" * 16})
     (folder / "token").write_text("z" * 16)
     connect({"api_token_file": "token"}, folder)
-    assert registered == ["y" * 16, "z" * 16]
+    assert [token[0] for token in registered] == ["y", "z"]
 
 
 def test_a_token_can_be_called_like_a_folder(folder):
@@ -264,18 +252,17 @@ def test_a_bundle_is_not_used_without_validation(folder):
 
 
 def test_a_missing_bundle_is_shown_whatever_its_path():
-    message = refusal({"api_token": TOKEN, "ca_path": "nope.pem"})
-    assert message == "ca_path: nope.pem: no such file or directory."
+    message = "ca_path: nope.pem: no such file or directory."
+    assert refusal({"api_token": TOKEN, "ca_path": "nope.pem"}) == message
 
 
 # Also if it is not used, because certificates are not validated.
-@pytest.mark.parametrize("content", [b"", b"\x30\x82\x01", b"-----BEGIN X-----\n"])
-def test_a_bundle_must_have_a_certificate(content, tmp_path):
-    bundle = tmp_path / "ca.pem"
-    bundle.write_bytes(content)
+@pytest.mark.parametrize("content", ["", "\x30\x82\x01", "-----BEGIN X-----"])
+def test_a_bundle_must_have_a_certificate(content, folder):
+    bundle = folder / "ca.pem"
+    bundle.write_text(content)
     written = {"api_token": TOKEN, "ca_path": str(bundle), "validate_certs": False}
-    message = refusal(written)
-    assert message == (
+    assert refusal(written) == (
         f"ca_path: {bundle}: the file has no certificate in PEM format (-----BEGIN CERTIFICATE"
         "-----). To trust the usual certificate authorities, leave ca_path out."
     )
@@ -286,19 +273,16 @@ UNUSABLE = yaml.safe_load("""
 - [timeout, inf, 'timeout: must be a number of seconds greater than 0, but is inf.']
 - [retries, -1, 'retries: must be 0 or more, but is -1.']
 - [pagination, link, 'pagination: must be one of none, last_id, but is link.']
-- [pagination, cursor, 'pagination: must be one of none, last_id, but is cursor.']
+- - pagination_parameter
+  - ''
+  - 'pagination_parameter: must not be empty. Check the template that it comes from, or leave the
+     option out to use the default.'
 """)
 
 
 @pytest.mark.parametrize(("option", "value", "message"), UNUSABLE)
 def test_a_value_that_cannot_be_used_is_refused(option, value, message):
-    shown = refusal({"api_token": TOKEN, option: value})
-    assert shown == message
-
-
-def test_the_name_of_a_parameter_must_not_be_empty():
-    message = refusal({"api_token": TOKEN, "pagination_parameter": ""})
-    assert message.startswith("pagination_parameter: must not be empty.")
+    assert refusal({"api_token": TOKEN, option: value}) == message
 
 
 def test_a_long_timeout_is_limited_to_what_sockets_can_wait():

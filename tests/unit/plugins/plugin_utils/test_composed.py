@@ -7,19 +7,11 @@
 import pytest
 import yaml
 from ansible.inventory.data import InventoryData
-from ansible.inventory.host import Host as AnsibleHost
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
-from ansible_collections.server_management.cloud.plugins.plugin_utils import (
-    _ansible_before_2_19,
-    _composed,
-)
 from ansible_collections.server_management.cloud.plugins.plugin_utils._composed import (
-    ComposedHost,
     GroupTree,
 )
-from support.expressions import host_with
-from support.meanings import texts_in
 
 
 @pytest.fixture
@@ -55,13 +47,3 @@ def test_a_group_that_ansible_cannot_add_is_an_error(tree, pairs, problem):
     with pytest.raises(OptionError) as found:
         tree.check_added()
     assert str(found.value) == f"keyed_groups: the group {problem}"
-
-
-def test_before_2_19_an_expression_sees_only_marked_text(monkeypatch, unsafe_text):
-    monkeypatch.setattr(_composed, "mark", _ansible_before_2_19.mark)
-    host = host_with(region="eu-1")
-    host.groups.append("web")
-    variables = ComposedHost(host, AnsibleHost("plain")).all_variables()
-    assert variables["group_names"] == ["web"]
-    for text in texts_in(variables):
-        assert text.__class__ is unsafe_text, text

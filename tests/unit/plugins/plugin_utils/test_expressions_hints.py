@@ -13,13 +13,13 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible i
     trust,
 )
 from sandbox.account import SERVER
-from support.expressions import composed, expressions_with, host_with
+from support.expressions import composed
 
 NAMES = ", ".join(sorted([*SERVER, "backup"]))
 FIELDS = f"the fields of servers are {NAMES}, each with server_management_ before it"
 OTHERS = "variables of another source are known if it is read before this file"
 # Each hint, and options whose only failure has it.
-HINTS = yaml.safe_load(r"""
+HINTS = r"""
 # Another variable.
 "entries of compose don't see each other: write the expression of port here":
   - compose: {port: 8000 + 22, a: port}
@@ -31,6 +31,7 @@ HINTS = yaml.safe_load(r"""
   - compose: {a: rack ~ ''}
   - compose: {ansible_host: rack}
   - groups: {a: server_management_backup == 'daily'}
+  - hostnames: [server_management_backup]
   - keyed_groups: [key: rack]
   # Nearer to a field, but it exists.
   - compose: {a: regions}
@@ -74,82 +75,79 @@ server_management_plan is text, and not a list or a mapping:
   - hostnames: [labels.name]
 it has no effect; for the names of hosts, use hostnames:
   - compose: {inventory_hostname: server_management_id}
-""")
-HINTS[FIELDS] = yaml.safe_load("""
-- hostnames: [instance_id]
-- hostnames: [rack]
-""")
-HINTS[f"{FIELDS}; {OTHERS}"] = yaml.safe_load("""
-- compose: {ansible_port: ssh_port}
-- compose: {ansible_password: sekret}
-- compose: {ansible_user: server_management_admin}
-- compose: {a: admin}
-- keyed_groups: [key: admin | basename]
-# Not documented, so that it may be a list.
-- compose: {a: backup.time}
-""")
-HINTS[f"the API has no tags: use the name; {FIELDS}; {OTHERS}"] = yaml.safe_load("""
-- compose: {ansible_user: "tags['ssh_user']"}
-- keyed_groups: [key: server_management_tags]
-- keyed_groups: [key: instance_tags]
-""")
-
-
-def no_braces(content):
-    return (
-        f"expressions have no braces: write {content} instead of {{{{ {content} }}}}, outside "
-        "quotes; ~ joins quoted text to it"
-    )
-
-
-HINTS[no_braces("server_management_name")] = yaml.safe_load("""
-- compose: {a: '{{ server_management_name }}'}
-- compose: {a: "'x-{{ server_management_name }}'"}
-- groups: {a: "{{ server_management_name }} == 'web-1'"}
-- groups: {a: "'{{ server_management_name }}' == 'web-1'"}
-""")
-HINTS[no_braces("server_management_id")] = [{"compose": {"a": "{% if x %}1{% endif %}"}}]
-HINTS[no_braces("admin | default('y')")] = [
-    {"compose": {"ansible_user": "{{ admin | default('y') }}"}}
-]
-HINTS[no_braces("ansible_host")] = [{"compose": {"ansible_host": "{{ ansible_host }}-{{ x }}"}}]
+# Anything else.
+FIELDS:
+  - hostnames: [instance_id]
+  - hostnames: [rack]
+FIELDS; OTHERS:
+  - compose: {ansible_port: ssh_port}
+  - compose: {ansible_password: sekret}
+  - compose: {ansible_user: server_management_admin}
+  - compose: {a: admin}
+  # Not documented, so that it may be a list.
+  - compose: {a: backup.time}
+"the API has no tags: use the name; FIELDS; OTHERS":
+  - compose: {ansible_user: "tags['ssh_user']"}
+  - keyed_groups: [key: server_management_tags]
+  - keyed_groups: [key: instance_tags]
+# Braces.
+'NO_BRACES: write server_management_name instead of {{ server_management_name }}, OUTSIDE':
+  - compose: {a: '{{ server_management_name }}'}
+  - compose: {a: "'x-{{ server_management_name }}'"}
+  - groups: {a: "{{ server_management_name }} == 'web-1'"}
+  - groups: {a: "'{{ server_management_name }}' == 'web-1'"}
+'NO_BRACES: write server_management_id instead of {{ server_management_id }}, OUTSIDE':
+  - compose: {a: '{% if x %}1{% endif %}'}
+"NO_BRACES: write admin | default('y') instead of {{ admin | default('y') }}, OUTSIDE":
+  - compose: {ansible_user: "{{ admin | default('y') }}"}
+'NO_BRACES: write ansible_host instead of {{ ansible_host }}, OUTSIDE':
+  - compose: {ansible_host: '{{ ansible_host }}-{{ x }}'}
 # Constant text; a word can be a name, too.
-TEXTS = yaml.safe_load("""
-ansible_user: [ec2-user, admin]
-ansible_connection: [ssh, ansible.netcommon.network_cli]
-ansible_python_interpreter: [/usr/bin/python3]
-ansible_ssh_private_key_file: [~/.ssh/id]
-ansible_ssh_common_args: [-o ProxyJump=bastion, '-o ProxyCommand="ssh -W %h:%p b"']
-ansible_become_user: [root]
-ansible_network_os: [ios]
-""")
-for variable, texts in TEXTS.items():
-    for text in texts:
-        quoted = '''"'{}'"'''.format(text.replace('"', '\\"'))
-        hint = f"if text is meant, write {quoted}, with quotes inside the quotes"
-        if text[0].isalpha():
-            hint = f"{FIELDS}; {hint}"
-        HINTS.setdefault(hint, []).append({"compose": {variable: text}})
-if SINCE_2_19:
-    HINTS |= yaml.safe_load("""
-    use the test `is search('…')` instead of the filter regex_search:
-      - groups: {a: "inventory_hostname | regex_search('h')"}
-      - groups: {a: "inventory_hostname | regex_search('x')"}
-    "compare it with a text: == '…'": [groups: {a: server_management_region}]
-    "compare it with a number, without quotes: > 0":
-      - groups: {a: server_management_region | length}
-      - groups: {a: "('1.5' | float)"}
-    "ask for its length: (…) | length > 0":
-      - groups: {a: "server_management_name.split('-')"}
-      - groups: {a: "[inventory_hostname | regex_search('h')]"}
-      - groups: {a: "{'a': 1}"}
-    """)
-else:
-    HINTS["before ansible-core 2.19, lookups are not possible here: use group_vars"] = [
-        {"compose": {"a": "{{ lookup('env', 'HOME') }}"}},
-        {"keyed_groups": [{"key": "query('env', 'HOME')"}]},
-    ]
-    HINTS[no_braces("lookup('env', 'x')")] = [{"groups": {"a": "{{ lookup('env', 'x') }}"}}]
+FIELDS; TEXT "'ec2-user'", QUOTES: [compose: {ansible_user: ec2-user}]
+FIELDS; TEXT "'admin'", QUOTES: [compose: {ansible_user: admin}]
+FIELDS; TEXT "'ssh'", QUOTES: [compose: {ansible_connection: ssh}]
+FIELDS; TEXT "'root'", QUOTES: [compose: {ansible_become_user: root}]
+FIELDS; TEXT "'ios'", QUOTES: [compose: {ansible_network_os: ios}]
+FIELDS; TEXT "'ansible.netcommon.network_cli'", QUOTES:
+  - compose: {ansible_connection: ansible.netcommon.network_cli}
+TEXT "'/usr/bin/python3'", QUOTES: [compose: {ansible_python_interpreter: /usr/bin/python3}]
+TEXT "'~/.ssh/id'", QUOTES: [compose: {ansible_ssh_private_key_file: ~/.ssh/id}]
+TEXT "'-o ProxyJump=bastion'", QUOTES:
+  - compose: {ansible_ssh_common_args: -o ProxyJump=bastion}
+TEXT "'-o ProxyCommand=\"ssh -W %h:%p b\"'", QUOTES:
+  - compose: {ansible_ssh_common_args: '-o ProxyCommand="ssh -W %h:%p b"'}
+"""
+CONDITIONS_SINCE_2_19 = """
+use the test `is search('…')` instead of the filter regex_search:
+  - groups: {a: "inventory_hostname | regex_search('h')"}
+  - groups: {a: "inventory_hostname | regex_search('x')"}
+"compare it with a text: == '…'": [groups: {a: server_management_region}]
+"compare it with a number, without quotes: > 0":
+  - groups: {a: server_management_region | length}
+  - groups: {a: "('1.5' | float)"}
+"ask for its length: (…) | length > 0":
+  - groups: {a: "server_management_name.split('-')"}
+  - groups: {a: "[inventory_hostname | regex_search('h')]"}
+  - groups: {a: "{'a': 1}"}
+"""
+LOOKUPS_BEFORE_2_19 = """
+'before ansible-core 2.19, lookups are not possible here: use group_vars':
+  - compose: {a: "{{ lookup('env', 'HOME') }}"}
+  - keyed_groups: [key: "query('env', 'HOME')"]
+"NO_BRACES: write lookup('env', 'x') instead of {{ lookup('env', 'x') }}, OUTSIDE":
+  - groups: {a: "{{ lookup('env', 'x') }}"}
+"""
+HINTS += CONDITIONS_SINCE_2_19 if SINCE_2_19 else LOOKUPS_BEFORE_2_19
+WORDS = {
+    "FIELDS": FIELDS,
+    "OTHERS": OTHERS,
+    "NO_BRACES": "expressions have no braces",
+    "OUTSIDE": "outside quotes; ~ joins quoted text to it",
+    "TEXT": "if text is meant, write",
+    "QUOTES": "with quotes inside the quotes",
+}
+for word, text in WORDS.items():
+    HINTS = HINTS.replace(word, text)
 
 
 def warning_about(options):
@@ -158,27 +156,18 @@ def warning_about(options):
     Only one of them has the field backup, and the variables rack, regions and jump_opts of another
     source.
     """
-    expressions = expressions_with({"login": "bob"}, **options)
     inventory = InventoryData()
-    hosts = []
-    for number, fields in enumerate(({**SERVER, "backup": "daily"}, SERVER)):
-        host = host_with(number, **fields)
-        expressions.preferences(host)
-        expressions.fields.update({name: f"server_management_{name}" for name in fields})
-        host.name = f"h{number}"
-        hosts.append(host)
     inventory.add_host("h0")
     inventory.set_variable("h0", "rack", "r1")
     inventory.set_variable("h0", "regions", "r1")
     inventory.set_variable("h0", "jump_opts", trust("-o {{ jump }} {{ region }}"))
-    expressions.compose_all(hosts, inventory)
-    warnings = []
-    expressions.report(2, warnings.append)
-    (warning,) = warnings
+    servers = ({**SERVER, "backup": "daily"}, SERVER)
+    extra_vars = {"login": "bob"}
+    _hosts, (warning,) = composed(*servers, inventory=inventory, extra_vars=extra_vars, **options)
     return warning
 
 
-CASES = [(hint, options) for hint, several in HINTS.items() for options in several]
+CASES = [(hint, options) for hint, several in yaml.safe_load(HINTS).items() for options in several]
 
 
 @pytest.mark.parametrize(("hint", "options"), CASES)
@@ -201,24 +190,18 @@ def test_a_variable_of_another_plugin_is_not_mistaken_for_a_field(name):
     assert warning_about({"keyed_groups": [{"key": name}]}).endswith(f" ({FIELDS}; {OTHERS})")
 
 
-# Before ansible-core 2.19, the reason does not say which name is undefined.
-UNNAMED = [{"a": "server_management_name.replace(nope | basename, '')"}]
+# In the last rows, the template in the variable of the other source fails.
+WITHOUT_HINT = yaml.safe_load("""
+- {a: server_management_name.nope()}
+- {a: server_management_name |}
+- {ansible_user: "'admin"}
+- {ansible_ssh_common_args: jump_opts}
+- {a: jump_opts ~ ''}
+- {ansible_host: jump_opts ~ ''}
+""")
 
 
-@pytest.mark.parametrize(
-    "compose",
-    [
-        *([] if SINCE_2_19 else UNNAMED),
-        # The template in the variable of the other source fails.
-        {"ansible_ssh_common_args": "jump_opts"},
-        {"a": "jump_opts ~ ''"},
-        {"a": "server_management_name.nope()"},
-        {"ansible_host": "jump_opts ~ ''"},
-        {"a": "server_management_name |"},
-        {"ansible_user": "'admin"},
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("compose", WITHOUT_HINT, ids=str)
 def test_another_mistake_has_no_hint(compose):
     assert not warning_about({"compose": compose}).endswith((")", ")."))
 
@@ -227,7 +210,8 @@ def test_another_mistake_has_no_hint(compose):
     "name", ["server_management_region", "region", "server_region", "vm_regoin"]
 )
 def test_another_prefix_of_the_file_is_the_one_that_is_meant(name):
-    warning = warning_with_prefix("vm_", groups={"a": f"{name} == 'x'"})
+    groups = {"a": f"{name} == 'x'"}
+    _hosts, (warning,) = composed({"region": "eu-1"}, hostvars_prefix="vm_", groups=groups)
     assert warning.endswith("(did you mean vm_region?)")
 
 
@@ -236,34 +220,20 @@ def test_another_prefix_of_the_file_is_the_one_that_is_meant(name):
     [("", "admin", True), ("vm_", "admin", True), ("vm_", "vm_owner", False)],
 )
 def test_the_prefix_decides_what_can_be_constant_text(prefix, user, is_text):
-    warning = warning_with_prefix(prefix, compose={"ansible_user": user})
+    compose = {"ansible_user": user}
+    _hosts, (warning,) = composed({"region": "eu-1"}, hostvars_prefix=prefix, compose=compose)
     assert ("if text is meant, write " in warning) is is_text
 
 
 def test_without_a_prefix_the_name_is_a_field_that_needs_one():
-    warning = warning_with_prefix("", groups={"a": "name == 'x'"})
+    _hosts, (warning,) = composed({"region": "x"}, hostvars_prefix="", compose={"a": "name"})
     assert "the fields of servers are region, and name with a hostvars_prefix; " in warning
 
 
-def warning_with_prefix(prefix, **options):
-    expressions = expressions_with(hostvars_prefix=prefix, **options)
-    host = host_with()
-    host.name = "h0"
-    host.variables[f"{prefix}region"] = "eu-1"
-    expressions.fields = {"region": f"{prefix}region"}
-    expressions.compose_all([host], InventoryData())
-    warnings = []
-    expressions.report(1, warnings.append)
-    return warnings[0]
-
-
-@pytest.mark.parametrize(
-    "expression",
-    [
-        "server_management_name | replace('{{', '') | replace('}}', '')",
-        "{'a': {'b': server_management_name}}",
-    ],
-)
-def test_other_braces_are_not_reported(expression):
-    _hosts, warnings = composed({"name": "web"}, compose={"a": expression})
+def test_other_braces_are_not_reported():
+    compose = {
+        "a": "server_management_name | replace('{{', '') | replace('}}', '')",
+        "b": "{'a': {'b': server_management_name}}",
+    }
+    _hosts, warnings = composed({"name": "web"}, compose=compose)
     assert warnings == []
