@@ -8,7 +8,7 @@ import yaml
 
 from support.fixtures import KNOWN, KNOWN_NAMES
 
-from .conftest import as_arguments, hosts, members
+from .conftest import hosts, members
 
 
 def prefixed(prefix, position):
@@ -144,9 +144,7 @@ FAILED = "server_management_nope, compose: a, groups: b and 1 more: failed for 3
 def test_failing_expressions_are_warnings_or_with_strict_errors(source, sources):
     api = source.sandbox
     undefined = "'server_management_nope' is undefined"
-    for option, value in EXPRESSIONS.items():
-        problem = (f"{option}.server_management.yml: {option}: ", undefined)
-        sources.add(option, api, fails=problem, **{option: value, "strict": True})
+    sources.add("strict", api, fails=undefined, **EXPRESSIONS, strict=True)
     sources.add("lenient", api, warns=FAILED, **EXPRESSIONS)
     filters = [{"exclude": "server_management_nope"}]
     always = "filters: exclude: server_management_nope: failed"
@@ -207,29 +205,3 @@ def test_a_token_that_is_written_wrongly_is_not_shown(sources):
     result = sources.check(env={"ANSIBLE_INVENTORY_ENABLED": "server_management.cloud.servers"})
     assert "SECRET" not in result.output
     assert "8315726" not in result.output
-
-
-OTHER_NAMES = {
-    "fleet.yml": b"plugin: server_management.cloud.servers\n",
-    "no_extension": b"plugin: server_management.cloud.servers\n",
-    "json.yml": b'{\n "plugin": "server_management.cloud.servers"\n}\n',
-    # These are not for this plugin.
-    "nested.yml": b"all:\n  vars:\n    plugin: server_management.cloud.servers\n",
-    "static": b"web-9\n# \xff plugin: server_management.cloud.servers\n",
-}
-
-
-def test_a_file_with_another_name_is_reported_if_it_is_for_this_plugin(source):
-    used = source.file("prod.server_management.yaml")
-    paths = [source.folder / name for name in OTHER_NAMES]
-    for path in paths:
-        path.write_bytes(OTHER_NAMES[path.name])
-    # Ansible's other plugins do not offer a file without an extension to this one.
-    enabled = {"ANSIBLE_INVENTORY_ENABLED": "server_management.cloud.servers,auto,ini,yaml"}
-    source.runner.environment |= enabled
-    arguments = as_arguments([used, *paths])
-    result = source.runner.inventory(*arguments, "--list").ok()
-    assert members(result.json(), "server_management") == KNOWN_NAMES
-    text = "The name of an inventory file for server_management.cloud.servers must end with"
-    reported = [path.name for path in paths if result.contains(f"{path}: {text}")]
-    assert reported == ["fleet.yml", "no_extension", "json.yml"]

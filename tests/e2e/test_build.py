@@ -4,6 +4,7 @@
 
 """What ``ansible-galaxy`` packs of a checkout."""
 
+import re
 import tarfile
 
 from support.collection import build, copy_sources, sources
@@ -18,6 +19,11 @@ collections/ansible_collections/a/b/README.md htmlcov/index.html node_modules/a/
 site/index.html venv2/bin/activate venv/pyvenv.cfg env/bin/activate .venv/bin/activate
 build/a dist/a a.tar.gz README.md~ .cache/a docs/.cache/a
 """
+# The paths of what ansible-core, ansible-rulebook, Galaxy and readers use.
+USED = re.compile(
+    r"(README\.md|CHANGELOG\.rst|requirements\.txt)$|"
+    r"(changelogs/changelog|docs|extensions|meta|playbooks|plugins|tests/sandbox)[./]"
+)
 
 
 def names_in(tarball):
@@ -36,6 +42,5 @@ def test_files_that_users_keep_in_a_checkout_are_not_packed(tarball, tmp_path):
 
 
 def test_everything_that_ansible_uses_is_packed(tarball):
-    used = ("changelogs/changelog", "docs/", "extensions/", "meta/", "playbooks/", "plugins/")
-    ours = {name for name in sources() if name.startswith(used)}
+    ours = {name for name in sources() if USED.match(name)}
     assert ours - names_in(tarball) == set()

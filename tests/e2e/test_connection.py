@@ -6,8 +6,6 @@
 
 import trustme
 
-from sandbox import Fault
-
 
 def write_authority(path):
     authority = trustme.CA()
@@ -31,18 +29,6 @@ def test_the_bundle_of_the_file_takes_precedence(sources, tmp_path):
     sources.add("missing", api, fails=missing, ca_path="nope.pem", validate_certs=False)
     bundle = str(tmp_path / "another.pem")
     sources.check(env={"SERVER_MANAGEMENT_CA_PATH": bundle})
-
-
-def test_the_file_takes_precedence_for_time_and_tries(sources):
-    tried = ("within 0.5 s", "Tried 2 times")
-    environment = sources.add("environment", fails=tried, retries=None)
-    environment.fail(Fault.hang(), times=None)
-    once = "within 0.2 s. Raise timeout"
-    file = sources.add("file", fails=once, timeout=0.2)
-    file.fail(Fault.hang(), times=None)
-    recovering = sources.add("recovering", retries=None, timeout=30)
-    recovering.fail(Fault(status=524, retry_after=0))
-    sources.check(env={"SERVER_MANAGEMENT_TIMEOUT": "0.5", "SERVER_MANAGEMENT_RETRIES": "1"})
 
 
 def test_only_distant_hosts_are_reached_through_a_proxy(source, sources):

@@ -54,7 +54,8 @@ def test_each_fault_has_its_message_and_adds_nothing(sources):
 
 def test_a_bomb_takes_limited_memory(sources):
     add_failing(sources, BOMBS)
-    sources.check()
+    # With a setting of its own, the command is not a fork but a child of this process.
+    sources.check(env={"PYTHONUNBUFFERED": "1"})
     # The peak of the largest process so far.
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert usage.ru_maxrss < MOST_MEMORY

@@ -38,7 +38,7 @@ def run_tasks(source, tasks, **variables):
     results = {}
     for name, step in tasks.items():
         steps.append({"name": name, "register": name, "ignore_errors": True, **step})
-        results[name] = f"{{{{ {name} }}}}"
+        results[name] = f"{{{{ {steps[-1]['register']} }}}}"
     kept = source.folder / "results.json"
     # A lookup on the controller: the module copy would take a second.
     write = f"base64 -d > {shlex.quote(str(kept))}"
@@ -136,30 +136,21 @@ def examples(module):
     return yaml.safe_load(text)
 
 
-def run_documented_loop(source):
-    """Return the result of the task that waits for a server, without its pauses."""
+def test_the_documented_loop_waits_for_the_server_and_not_after_a_lasting_error(source):
     loop = examples("server_info")[-1]
     loop[f"{COLLECTION}.server_info"]["name"] = "web-1"
-    tasks = {"web": {**loop, "delay": 0}}
-    results = run_tasks(source, tasks)
-    return results["web"]
-
-
-def test_the_documented_loop_waits_until_the_server_runs(source):
+    loop["delay"] = 0
     starting = {**WEB, "status": "starting"}
-    source.sandbox.fail(Fault(status=503))
-    source.sandbox.fail(Fault(data=[starting]))
-    result = run_documented_loop(source)
-    assert result["attempts"] == 3
-    assert result["servers"] == [WEB]
-
-
-def test_the_documented_loop_ends_with_an_error_that_waiting_cannot_fix(source):
-    source.sandbox.fail(Fault.reset())
+    for fault in (Fault(status=503), Fault(data=[starting]), Fault(), Fault.reset()):
+        source.sandbox.fail(fault)
     source.sandbox.fail(Fault(status=401))
-    result = run_documented_loop(source)
-    assert result["attempts"] == 2
-    assert result["error"]["code"] == "unauthorized"
+    kept = {"ansible.builtin.set_fact": {"running": "{{ web }}"}}
+    results = run_tasks(source, {"first": loop, "kept": kept, "web": loop})
+    running = results["kept"]["ansible_facts"]["running"]
+    assert running["attempts"] == 3
+    assert running["servers"] == [WEB]
+    assert results["web"]["attempts"] == 2
+    assert results["web"]["error"]["code"] == "unauthorized"
 
 
 def test_every_example_runs(source):

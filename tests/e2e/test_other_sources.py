@@ -8,7 +8,7 @@ import re
 
 from support.run import write_inventory
 
-from .conftest import addresses, members, named, need_ssh
+from .conftest import need_ssh
 
 STATIC = """
 all:
@@ -34,40 +34,6 @@ def test_a_folder_of_sources(source, tmp_path):
     assert hostvars["web-2"]["rack"] == "none"
     # A mapping of another source is replaced.
     assert hostvars["web-1"]["server_management_labels"] == {"team": "x"}
-
-
-GROUPS_WITH_HOSTS = """
-bastion: {hosts: {bastion: }}
-proxies: {hosts: {haproxy: }}
-"""
-
-
-def test_a_host_with_the_name_of_a_group_is_merged(source, sources, tmp_path):
-    static = write_inventory(tmp_path, GROUPS_WITH_HOSTS, "static.yml")
-    names = ["bastion", "haproxy", "nginx2", "nginx_srv_3", "proxies_srv_5"]
-    source.sandbox.servers = named("bastion", "haproxy", "nginx", "nginx2", "proxies")
-    # It makes the groups of bastion, haproxy, nginx and proxies.
-    roles = {"key": "server_management_name | regex_replace('[0-9]+$', '')", "separator": ""}
-    warns = (
-        "the preferred name is not used for 2 servers, because groups have or could get the same "
-        "name: nginx (srv_3) is nginx_srv_3, proxies (srv_5) is proxies_srv_5. nginx is a group of "
-        "keyed_groups. proxies is a group of another source. Set hostnames to give hosts other "
-        "names, or change prefix or parent_group in keyed_groups, which renames its groups. Set "
-        "hostnames to give hosts other names, or rename the group there.",
-        "Groups can't be added, because a host of another source or this machine has the same "
-        "name: bastion, haproxy.",
-    )
-    sources.add("roles", source.sandbox, hosts=names, warns=warns, keyed_groups=[roles])
-    to_stderr = {"ANSIBLE_VERBOSE_TO_STDERR": "1"}
-    result = sources.check("-i", static, "-v", env=to_stderr)
-    result.shows(
-        "roles.server_management.yml: merged with 2 hosts of other sources: bastion, haproxy"
-    )
-    listing = result.json()
-    assert members(listing, "nginx") == ["nginx2", "nginx_srv_3"]
-    assert members(listing, "bastion") == ["bastion"]
-    assert addresses(listing)["bastion"] == "203.0.113.1"
-    assert addresses(listing)["haproxy"] == "203.0.113.2"
 
 
 OTHERS = """

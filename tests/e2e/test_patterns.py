@@ -127,31 +127,6 @@ def test_no_server_is_addressed_as_this_machine(source):
     assert found == {"localhost": ["localhost"], "large": ["db-1"]}
 
 
-def test_a_server_without_a_usable_address_is_not_reached_by_its_name(source, sources):
-    source.sandbox.servers = named("gitlab.internal", "192.168.77.5", "web-1")
-    for server in source.sandbox.servers:
-        server["ipv4"] = "::1"
-    # One cause, one warning.
-    warns = (
-        "does not have: 192.168.77.5 (srv_2) is ",
-        "so ansible_host is no-usable-ipv4.invalid.",
-    )
-    names = ["192.168.77.5_srv_2", "gitlab.internal", "web-1"]
-    options = {"hosts": names, "compose": {"ansible_host": "none"}}
-    sources.add("unusable", source.sandbox, warns=warns, **options)
-    found = addresses(sources.check().json())
-    assert found == dict.fromkeys(names, "no-usable-ipv4.invalid.")
-
-
-def test_servers_that_are_left_out_cause_no_warning(sources):
-    api = sources.serve("web-1", "web-1", "all", "web-4")
-    for server in api.servers[:3]:
-        server.update({"ipv4": None, "status": "creating"})
-    filters = [{"exclude": "server_management_status == 'creating'"}]
-    sources.add("filtered", api, hosts=["web-4"], filters=filters)
-    sources.check()
-
-
 # The name of each server, and that of its host. Ansible looks in host_vars for a file with the
 # name of a host, first without an extension.
 LIKE_FILES = {

@@ -113,16 +113,6 @@ def test_a_file_for_another_inventory_group_or_prefix_is_kept(config, source):
     )
 
 
-def test_an_inventory_in_folders_that_change_has_a_note_that_stays(config, source, tmp_path):
-    note = ("-e", "ssh_config_inventory=production")
-    write(source, *note).ok()
-    start = f"{HEADING}# Inventory: production, group server_management\n\nHost "
-    assert config.read_text().startswith(start)
-    source.folder = tmp_path / "moved"
-    source.folder.mkdir()
-    write(source, *note).ok().shows("changed=0")
-
-
 def test_a_file_is_kept_if_a_source_fails(config, source):
     write_before(config, source, "web-1")
     failed = fails_and_keeps(config, source, api_token="t0ken-of-the-wrong")
@@ -235,11 +225,12 @@ def test_a_file_that_ssh_refuses_is_not_written(config, source):
 VARIABLES = """{
   "ssh_config_file": "own folder/fleet.conf",
   "ssh_config_group": "fleet",
+  "ssh_config_inventory": "production",
   "ssh_config_prefix": "x-"
 }"""
 
 
-def test_variables_change_the_file_the_group_and_the_names(config, source):
+def test_variables_change_the_file_the_group_the_names_and_the_note(config, source, tmp_path):
     path = source.runner.home / "own folder" / "fleet.conf"
     path.parent.mkdir()
     path.parent.chmod(0o755)
@@ -247,17 +238,19 @@ def test_variables_change_the_file_the_group_and_the_names(config, source):
     result.shows(f'Include \\"{path}\\"')
     assert names_in(path) == ["x-db-1", "x-web-1", "x-web-2"]
     assert path.parent.stat().st_mode & 0o777 == 0o755
+    start = f"{HEADING}# Inventory: production, group fleet, prefix x-\n\nHost "
+    assert path.read_text().startswith(start)
+    source.folder = tmp_path / "moved"
+    source.folder.mkdir()
+    write(source, "-e", VARIABLES, group="fleet").ok().shows("changed=0")
 
 
-@pytest.mark.parametrize(
-    ("make", "kind"), [(os.mkdir, "a directory"), (os.mkfifo, "not a regular file")]
-)
-def test_only_a_regular_file_is_replaced(config, source, make, kind):
+def test_only_a_regular_file_is_replaced(source):
     path = source.runner.home / "other"
-    make(path)
+    os.mkfifo(path)
     failed = write(source, "-e", f"ssh_config_file={path}")
     assert failed.rc == 2
-    failed.shows(f"{path} is {kind}, so nothing was changed")
+    failed.shows("is not a regular file, so nothing was changed")
 
 
 def test_no_text_of_the_api_becomes_another_line(config, source):

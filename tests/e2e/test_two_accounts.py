@@ -4,8 +4,6 @@
 
 """Several accounts in one command: no host is lost, and nothing is shared."""
 
-from support.fixtures import KNOWN_NAMES
-
 from .conftest import addresses, members, tokens_sent
 
 
@@ -32,18 +30,3 @@ def test_servers_of_two_accounts_with_one_name_are_two_hosts(source, sources):
     assert members(listing, "region_us_1") == ["web-1_srv_1"]
     assert tokens_sent(api) == [api.token]
     assert tokens_sent(other) == ["t0ken-of-the-0ther", "wrong"]
-
-
-def test_two_spellings_of_an_address_are_one_account(source, sources):
-    api = source.sandbox
-    url = f"http://localhost:{api.port}"
-    sources.add("first", api, base_url=url)
-    running = {"statuses": ["running"], "hostvars_prefix": "up_"}
-    url = f"http://LOCALHOST:{api.port}/api/v1/"
-    names = ["db-1", "web-1"]
-    sources.add("running", api, hosts=names, base_url=url, **running)
-    listing = sources.check().json()
-    hostvars = listing["_meta"]["hostvars"]
-    assert list(hostvars) == KNOWN_NAMES
-    assert hostvars["web-1"]["server_management_id"] == "srv_1"
-    assert hostvars["web-1"]["up_id"] == "srv_1"

@@ -2,13 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is shown of requests, waits, the token's origin and the cache, and where."""
+"""What is shown of requests, hosts and the token's origin, and where."""
 
 import re
-
-from sandbox import Fault
-
-from .conftest import cached
 
 # Ansible's own lines are on standard error, too, so that standard output is JSON.
 TO_STDERR = {"ANSIBLE_VERBOSE_TO_STDERR": "1"}
@@ -45,15 +41,3 @@ def test_each_level_shows_more_and_always_on_standard_error(source):
         "web-2 (srv_2) is left out by regions",
     ]
     assert ours(verbose.stderr) == [origin, request, regions, summary, *servers]
-
-
-def test_retries_pages_and_decisions_of_the_cache_are_shown(sources, tmp_path):
-    paged = sources.serve("a", "b", pagination="last_id", page_size=1)
-    paged.fail(Fault(status=503))
-    sources.add("paged", paged, retries=1, pagination="last_id", **cached(tmp_path))
-    result = sources.check("-vv", env=TO_STDERR)
-    result.shows("/api/v1/servers: HTTP 503, ")
-    assert re.search(r"retry 1 of 1 in \d\.\d s: The API is failing", result.stderr)
-    result.shows("(3 requests); 2 hosts")
-    result.shows("/api/v1/servers?starting_after=srv_1: HTTP 200, ")
-    result.shows("paged.server_management.yml: cache: no entry for this base_url")

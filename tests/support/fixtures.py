@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -15,8 +15,8 @@ import pytest
 
 from sandbox import Sandbox
 from sandbox.account import SERVER
+from support import forks
 from support.collection import build, copy_sources, install
-from support.fork_server import ForkServer
 from support.run import Runner
 from support.secrets import find_in_files
 from support.sshd import SshError, SshServer
@@ -59,22 +59,20 @@ def installed(tarball: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def server(
-    installed: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Generator[ForkServer, None, None]:
-    """Run commands with the usual settings as forks of one process."""
-    runner = Runner(tmp_path_factory.mktemp("server"), installed)
-    with closing(ForkServer(runner.environment)) as server:
-        yield server
+def usual(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Return the environment with which a process has imported Ansible, to be forked."""
+    environment = Runner(tmp_path_factory.mktemp("forks"), installed).environment
+    forks.start(environment)
+    return environment
 
 
 @pytest.fixture
-def runner(installed: Path, server: ForkServer, tmp_path: Path) -> Generator[Runner, None, None]:
+def runner(installed: Path, usual: dict[str, str], tmp_path: Path) -> Generator[Runner, None, None]:
     """Return a runner of Ansible's commands with the installed collection and an empty home.
 
     No command may leave a token in a cache, a log or a temporary file.
     """
-    runner = Runner(tmp_path / "home", installed, server=server)
+    runner = Runner(tmp_path / "home", installed, usual=usual)
     # The path of a socket must be short, and pytest's folders have long names.
     with TemporaryDirectory(prefix="sm") as folder:
         runner.environment["TMPDIR"] = folder

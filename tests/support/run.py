@@ -22,7 +22,7 @@ from typing import Any
 
 import yaml
 
-from support.fork_server import ForkServer
+from support import forks
 from support.secrets import find_secret
 
 # Seconds; generous, since the machine may be shared, and less than the limit of a test.
@@ -132,7 +132,7 @@ def clean_environment(home: Path, python: Path = Path(sys.executable)) -> dict[s
 class Runner:
     """Run the commands of one virtual environment with a separate home.
 
-    ``environment`` may be changed between runs.
+    ``environment`` may be changed between runs. Commands with the settings of ``usual`` are forks.
     """
 
     # pytest sets it, and shows what a test has printed if the test fails.
@@ -143,10 +143,10 @@ class Runner:
         home: Path,
         collections: Path | None = None,
         python: Path = Path(sys.executable),
-        server: ForkServer | None = None,
+        usual: Mapping[str, str] | None = None,
     ) -> None:
         self.home = home
-        self._server = server
+        self._usual = usual
         self.environment = clean_environment(home, python)
         if collections is not None:
             self.environment["ANSIBLE_COLLECTIONS_PATH"] = str(collections)
@@ -173,11 +173,12 @@ class Runner:
             configuration = self._no_configuration
         environment = {"ANSIBLE_CONFIG": str(configuration), **self.environment, **(env or {})}
         command = (program, *map(str, arguments))
-        run = _finish
-        if self._server and self._server.accepts(program, environment):
-            run = self._server.run
-        result = Result(command, *run(command, environment, folder, stdin, time_limit))
-        if result.rc in (-signal.SIGKILL, -signal.SIGALRM):
+        if self._usual and not stdin and forks.can_run(program, environment, self._usual):
+            finished = forks.run(command, environment, folder, time_limit)
+        else:
+            finished = _finish(command, environment, folder, stdin, time_limit)
+        result = Result(command, *finished)
+        if result.rc == -signal.SIGKILL:
             raise CommandError(f"killed after the time limit\n{result}")
         if self.prints_results:
             print(result)

@@ -5,10 +5,8 @@
 """Imports point in one direction, functions are short, and the guide's map is complete."""
 
 import ast
-import re
-from pathlib import Path
 
-from support.collection import REPOSITORY, sources
+from support.collection import REPOSITORY
 
 PLUGINS = "ansible_collections.server_management.cloud.plugins."
 
@@ -133,18 +131,3 @@ def test_functions_are_short():
             if lines > 40:
                 longer[f"{path.name}: {function.name}"] = lines
     assert longer == {}
-
-
-def test_the_map_in_the_development_guide_is_complete():
-    guide = (REPOSITORY / "docs/docsite/rst/guide_development.rst").read_text(encoding="utf-8")
-    _start, _title, rest = guide.partition("\nSource tree\n")
-    (tree,) = re.findall(r"(?s)^.*?code-block:: text\n\n(.*?)\n\n\S", rest)
-    mapped = re.findall(r"^ {4}(?:  )?(\w+)/(?: |$)", tree, re.M)
-    folders = set()
-    for name in sources():
-        top, *inner = Path(name).parts[:-1] or ["."]
-        folders.add(top)
-        if top in ("plugins", "tests", "docs"):
-            folders.update(inner[:1])
-    shown = {folder for folder in folders if not folder.startswith(".")}
-    assert set(mapped) == shown - {"LICENSES"}

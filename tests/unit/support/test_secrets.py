@@ -9,19 +9,7 @@ import sys
 import pytest
 
 from support.run import CommandError, Runner
-from support.secrets import find_in_files, find_secret
-
-TOKENS = ("sandbox-token", "t0ken-of-the-sandbox", "t0ken-of-the-0ther")
-
-
-@pytest.mark.parametrize("token", TOKENS)
-def test_a_token_is_found(token):
-    assert token in find_secret(f"error: Bearer {token}.")
-    assert token in find_secret(f"\xff{token}")
-
-
-def test_other_text_contains_no_token():
-    assert find_secret("api_token: the token must be visible ASCII without spaces. [token]") == ""
+from support.secrets import find_in_files
 
 
 def test_a_run_that_shows_a_token_fails(tmp_path):
@@ -30,8 +18,8 @@ def test_a_run_that_shows_a_token_fails(tmp_path):
 
 
 def test_files_are_searched_except_those_that_tests_write(tmp_path):
-    for name in ("log", "ours.yml", "token"):
-        (tmp_path / name).write_text(TOKENS[0])
-    (tmp_path / "other").write_text("nothing")
+    for name in ("found", "ours.yml", "token"):
+        (tmp_path / name).write_bytes(b"\xff Bearer t0ken-of-the-0ther.")
+    (tmp_path / "other").write_text("api_token: the token must be visible. [token]")
     (found,) = find_in_files(tmp_path)
-    assert found.startswith(f"{tmp_path / 'log'}: ")
+    assert found.startswith(f"{tmp_path / 'found'}: ")

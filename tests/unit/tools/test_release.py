@@ -5,7 +5,6 @@
 """Check the conditions of a release."""
 
 import re
-import shutil
 import subprocess
 
 import pytest
@@ -90,16 +89,6 @@ def test_a_page_that_says_that_nothing_is_published_is_an_obstacle(ready):
         f"{PAGES[1]} says that the collection is not on Galaxy yet",
         f"README.md does not show: {INSTALLATION}",
     ]
-
-
-def test_the_pages_of_this_repository_are_obstacles_until_it_is_published(ready):
-    for page in PAGES:
-        shutil.copy(REPOSITORY / page, ready / page)
-    found = find_obstacles(ready, final=True)
-    addresses = yaml.safe_load((REPOSITORY / "galaxy.yml").read_text(encoding="utf-8"))
-    if "example.com" in addresses["repository"]:
-        for page in PAGES:
-            assert f"{page} says that the collection is not on Galaxy yet" in found
 
 
 def test_uncommitted_changes_are_an_obstacle(ready):

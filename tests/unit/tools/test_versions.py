@@ -7,39 +7,53 @@
 import re
 
 import pytest
+import yaml
 
 from support.collection import read, sources
 from tools.versions import CORES, NEWEST, OLDEST, PRE_RELEASES, PYTHONS, RELEASED, REQUESTS
 
 PYTHON = PYTHONS[0]
-ALL_PYTHONS = set().union(*CORES.values())
-CI_PYTHONS = (r"^ {12}(3\.\d+)$", ALL_PYTHONS)
-RANGE = r"ansible-core (2\.\d+)\s+to\s+(2\.\d+)"
-# Files, and in each a pattern and what it must find: one text, or all texts of a set.
-PLACES = [
-    ("meta/runtime.yml", r'requires_ansible: ">=(.+)\.0"', OLDEST),
-    ("requirements.txt", r"requests>=(.+)", REQUESTS),
-    ("pyproject.toml", r'target-version = "py(\d+)"', PYTHON.replace(".", "")),
-    ("tests/config.yml", r'python_requires: ">=(.+)"', PYTHON),
-    ("plugins/doc_fragments/connection.py", r"python >= (\S+)", PYTHON),
-    ("plugins/doc_fragments/connection.py", r"requests >= (\S+)", REQUESTS),
-    ("plugins/module_utils/_errors.py", r"version_info < \((3, \d+)\)", PYTHON.replace(".", ", ")),
-    ("Makefile", r"python(3\.\d+)", set(PYTHONS)),
-    ("tools/benchmark/__main__.py", r'"(2\.\d+)": "\d', {OLDEST, RELEASED}),
-    (".github/workflows/ci.yml", *CI_PYTHONS),
-    (".github/workflows/release.yml", *CI_PYTHONS),
-    (".github/workflows/release.yml", r"ansible-core~=(2\.\d+)", RELEASED),
-    ("docs/docsite/rst/guide_awx.rst", r"ansible-core~=(2\.\d+)", RELEASED),
-    ("docs/docsite/rst/guide_recipes.rst", r"ansible-core==(2\.\d+)", RELEASED),
-    ("docs/docsite/rst/guide_quickstart.rst", r"ansible-core\s+(2\.\d+)\s+or\s+later", OLDEST),
-    ("docs/docsite/rst/guide_quickstart.rst", r"(3\.\d+)\s+or\s+later", PYTHON),
-    ("docs/docsite/sphinx/index.rst", RANGE, (OLDEST, NEWEST)),
-    ("docs/docsite/sphinx/index.rst", r"Python\s+(3\.\d+)\s+and", PYTHON),
-    ("README.md", r"ansible-core\s+(2\.\d+)(?:,|\s+or\s+later)", OLDEST),
-    ("README.md", RANGE, (OLDEST, NEWEST)),
-    ("README.md", r"Python\s+3\.\d+\s+to\s+(3\.\d+)", PYTHONS[-1]),
-    ("README.md", r"`requests`\s+(2\.\d+)", REQUESTS.removesuffix(".0")),
-]
+# What each name in the table stands for.
+EXPECTED = {
+    "oldest": {OLDEST},
+    "released": {RELEASED},
+    "both": {OLDEST, RELEASED},
+    "range": {(OLDEST, NEWEST)},
+    "python": {PYTHON},
+    "joined": {PYTHON.replace(".", "")},
+    # A version checks its sources with the tuple (3, 10).
+    "tuple": {PYTHON.replace(".", ", ")},
+    "newest python": {PYTHONS[-1]},
+    "pythons": set(PYTHONS),
+    "all pythons": set().union(*CORES.values()),
+    "requests": {REQUESTS},
+    "short requests": {REQUESTS.removesuffix(".0")},
+}
+# Files, and in each a pattern and what it must find.
+PLACES = yaml.safe_load(r"""
+- [meta/runtime.yml, 'requires_ansible: ">=(.+)\.0"', oldest]
+- [requirements.txt, requests>=(.+), requests]
+- [pyproject.toml, 'target-version = "py(\d+)"', joined]
+- [tests/config.yml, 'python_requires: ">=(.+)"', python]
+- [plugins/doc_fragments/connection.py, 'python >= (\S+)', python]
+- [plugins/doc_fragments/connection.py, 'requests >= (\S+)', requests]
+- [plugins/module_utils/_errors.py, 'version_info < \((3, \d+)\)', tuple]
+- [Makefile, 'python(3\.\d+)', pythons]
+- [tools/benchmark/__main__.py, '"(2\.\d+)": "\d', both]
+- [.github/workflows/ci.yml, &listed '^ {12}(3\.\d+)$', all pythons]
+- [.github/workflows/release.yml, *listed, all pythons]
+- [.github/workflows/release.yml, 'ansible-core~=(2\.\d+)', released]
+- [docs/docsite/rst/guide_awx.rst, 'ansible-core~=(2\.\d+)', released]
+- [docs/docsite/rst/guide_recipes.rst, 'ansible-core==(2\.\d+)', released]
+- [docs/docsite/rst/guide_quickstart.rst, 'ansible-core\s+(2\.\d+)\s+or\s+later', oldest]
+- [docs/docsite/rst/guide_quickstart.rst, '(3\.\d+)\s+or\s+later', python]
+- [docs/docsite/sphinx/index.rst, &range 'ansible-core (2\.\d+)\s+to\s+(2\.\d+)', range]
+- [docs/docsite/sphinx/index.rst, 'Python\s+(3\.\d+)\s+and', python]
+- [README.md, 'ansible-core\s+(2\.\d+)(?:,|\s+or\s+later)', oldest]
+- [README.md, *range, range]
+- [README.md, 'Python\s+3\.\d+\s+to\s+(3\.\d+)', newest python]
+- [README.md, '`requests`\s+(2\.\d+)', short requests]
+""")
 # In all documents and messages.
 LATER = r"[Pp]ython\s+(3\.\d+)\s+(?:or|and)\s+later\b(?! check)"
 PRE_RELEASE = r"(2\.\d+)\s+(?:\(|is\s+)a\s+release\s+candidate"
@@ -47,9 +61,7 @@ PRE_RELEASE = r"(2\.\d+)\s+(?:\(|is\s+)a\s+release\s+candidate"
 
 @pytest.mark.parametrize(("path", "pattern", "expected"), PLACES)
 def test_a_place_repeats_the_supported_versions(path, pattern, expected):
-    if not isinstance(expected, set):
-        expected = {expected}
-    assert set(re.findall(pattern, read(path), re.MULTILINE)) == expected
+    assert set(re.findall(pattern, read(path), re.MULTILINE)) == EXPECTED[expected]
 
 
 def test_texts_require_the_oldest_python_and_name_the_release_candidate():
