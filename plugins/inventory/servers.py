@@ -207,7 +207,7 @@ compose:
 groups:
   webservers: inventory_hostname.startswith('web')
 keyed_groups:
-  - key: server_management_name | regex_replace('-\d+$', '')
+  - key: server_management_name | regex_replace('-[0-9]+$', '')
     prefix: role
 
 ---
