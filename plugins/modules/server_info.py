@@ -78,7 +78,7 @@ EXAMPLES = r"""
     statuses: [running]
     regions: [eu-1, eu-2]
 
-- name: Wait until a server is running, also while the API is unreachable
+- name: Wait until a server is running, even while the API is unreachable
   server_management.cloud.server_info:
     name: web-01
   register: web
