@@ -54,7 +54,7 @@ options: {}
 attributes:
   check_mode:
     support: N/A
-    details: The module checks its options and fails, in C(check_mode) too. What an operation
+    details: The module checks its options and fails, even in C(check_mode). What an operation
       would change is not documented yet.
   diff_mode:
     support: N/A

@@ -20,7 +20,7 @@ options:
     description:
       - The API token. Reading servers requires the scope C(servers:read).
       - Either this option or O(api_token_file) may be set, not both. Null and an empty value are
-        errors, also if they are the result of a template.
+        errors, even as the result of a template.
       - Only if neither is set, the token is taken from the environment, where the variable of this
         option takes precedence over the one of O(api_token_file). An empty environment variable
         counts as not set; this applies to the variables of all options.
@@ -46,11 +46,11 @@ options:
   timeout:
     description:
       - The longest wait for the next bytes of a response, in seconds, and for a connection.
-      - A connection has at most 10 seconds for each address of a name, so that its other addresses
-        are tried, too. A TLS handshake has at most 10 seconds as well. These limits do not apply to
+      - A connection has at most 10 seconds for each address of a name, so that the other addresses
+        are also tried. A TLS handshake has at most 10 seconds as well. These limits do not apply to
         a proxy.
-      - The whole body of a response may also take as long, after its headers. This is checked when
-        bytes arrive.
+      - This is also the limit for the whole body of a response, counted from its headers, and
+        checked when bytes arrive.
     type: float
     default: 30
   retries:
@@ -93,7 +93,7 @@ notes:
     O(validate_certs) from E(SERVER_MANAGEMENT_VALIDATE_CERTS), O(ca_path) from
     E(SERVER_MANAGEMENT_CA_PATH), O(timeout) from E(SERVER_MANAGEMENT_TIMEOUT), and O(retries) from
     E(SERVER_MANAGEMENT_RETRIES)."
-  - A relative O(api_token_file) or O(ca_path), also in the environment, is relative to the working
+  - A relative O(api_token_file) or O(ca_path), even in the environment, is relative to the working
     directory of the module. On localhost, this is the directory of the playbook, and the current
     directory for an ad-hoc command. Use absolute paths in the environment.
   - In a play for other hosts, the task usually runs on the control node, with

@@ -30,16 +30,15 @@ notes:
     O(keyed_groups), O(hostnames) and O(filters) are expressions without braces, except C(prefix),
     C(separator) and C(default_value) of O(keyed_groups).
   - Expressions can use the prefixed fields (see O(hostvars_prefix)) and C(ansible_host). Those of
-    O(compose), O(groups) and O(keyed_groups) can also use C(inventory_hostname) and the variables
-    that other sources set for the host and for the groups into which they put it, but not those of
-    C(group_vars) and C(host_vars). O(groups) and O(keyed_groups) can also use the variables of
-    O(compose).
-  - If an expression of O(compose), O(groups), O(keyed_groups) or O(hostnames) fails, there is one
+    O(compose), O(groups) and O(keyed_groups) can also use C(inventory_hostname), and the variables
+    that earlier sources set for the host and its groups. They do not see C(group_vars) and
+    C(host_vars). O(groups) and O(keyed_groups) can also use the variables of O(compose).
+  - If an expression of O(compose), O(groups), O(keyed_groups) or O(hostnames) fails, you get one
     warning with the number of hosts and three of them. Expressions that fail for the same undefined
-    name share it. If O(strict=true), there is one error with all expressions that fail.
-  - If an expression does not fail, but reads a name that no host has, there is a warning, because
-    C(default) and C(is defined) give all hosts the same result. There is none for names that begin
-    with O(hostvars_prefix), and none if O(use_extra_vars=true).
+    name share it. If O(strict=true), one error lists the expressions that fail.
+  - If an expression does not fail, but reads a name that no host has, you get a warning, because
+    C(default) and C(is defined) give all hosts the same result. You get none for names that begin
+    with O(hostvars_prefix), unless that is empty, and none if O(use_extra_vars=true).
   - A server without a usable IPv4 address gets C(no-usable-ipv4.invalid.) as C(ansible_host), which
     never resolves, so that Ansible does not connect to whatever the server's name resolves to.
     O(compose) can set another address.
@@ -50,7 +49,7 @@ notes:
     C(-v), the fields that can't become variables are named.
   - With V(0) as O(cache_timeout), an entry of the cache never expires, as for all cache plugins of
     Ansible. If O(cache=true), V(0) must therefore be written in the file itself; one from
-    C(ansible.cfg) or the environment is an error, and so is one beside O(stale_cache_timeout). To
+    C(ansible.cfg) or the environment is an error, as is one with O(stale_cache_timeout). To
     ask the API at each run and to use an old listing only while it is down, set
     O(cache_timeout=1) and O(stale_cache_timeout).
   - The hosts of a file are in the order of their names, in its groups and in C(all).
@@ -63,7 +62,7 @@ options:
   group:
     description:
       - The name of the group of all hosts, which can't be V(all) or V(ungrouped). Characters that a
-        group name can't have become underscores, with a warning.
+        group name can't have become underscores, and you get a warning.
     type: str
     default: server_management
   group_by:
@@ -80,8 +79,8 @@ options:
         name. The first usable name that no other server has is used. If there is none, the first
         name that is not empty and the id are used, as in C(web-01_srv_4f2a91c07d), then the id.
       - Several servers with the same name all become C(<name>_<id>). Characters that a host name
-        can't have become underscores. The last dot of a name that ends like a file of variables,
-        such as C(db1.yml), does, too.
+        can't have become underscores. So does the last dot of a name that ends like a file of
+        variables, such as C(db1.yml).
       - A name can't be used if it is longer than 253 characters, starts with a hyphen or a dot, is
         a loopback name or address, is an IPv4 address that no field of the server but its name has,
         or is the name of a group, unless another source has a host with this name. Names of
@@ -91,7 +90,7 @@ options:
         source sets an address, a connection plugin or a password. If all these addresses are plain
         text and the usable C(ipv4) of the server, they are one host, whatever its connection and
         password are.
-      - There is one warning for each reason why hosts do not have their first name, or an error if
+      - You get one warning for each reason why hosts do not have their first name, or an error if
         O(strict=true). A server for which no name is left is always an error.
     type: list
     elements: str
@@ -127,7 +126,7 @@ options:
         is an error. To keep no other servers, end the list with C(exclude) and the condition
         V(true).
       - Conditions are evaluated before hosts have names. A condition that fails is an error.
-      - If no host is left, there is a warning. O(min_hosts) makes this an error.
+      - If no host is left, you get a warning. O(min_hosts) makes this an error.
     type: list
     elements: dict
     suboptions:

@@ -55,7 +55,7 @@ RETURN = r"""
 works:
   description:
     - Whether the collection can read the account with these options.
-    - If it is V(false), RV(ignore:msg) has what was wrong, and what to do about it.
+    - If it is V(false), RV(ignore:msg) says what is wrong, and what to do about it.
   returned: success
   type: bool
   sample: true

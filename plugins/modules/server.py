@@ -11,7 +11,7 @@ version_added: 1.0.0
 description:
   - Not yet live. The API has announced creating, resizing, reinstalling and deleting servers, but
     has not released it.
-  - Until then, the module checks its options and fails, in check mode too, and sends no request.
+  - Until then, the module checks its options and fails, even in check mode, and sends no request.
   - "This module is a preview: its options may change until the operation is live."
   - To compare servers with what they should be, use M(server_management.cloud.fleet_info).
 author:

@@ -78,7 +78,7 @@ EXAMPLES = r"""
     statuses: [running]
     regions: [eu-1, eu-2]
 
-- name: Wait until a server is running, also while the API is unreachable
+- name: Wait until a server is running, even while the API is unreachable
   server_management.cloud.server_info:
     name: web-01
   register: web
@@ -99,7 +99,7 @@ servers:
     - The list is empty if no server matches the options. Case matters, so V(Running) does not match
       the status V(running).
     - Each server has the fields that the API gives, including those that it adds later. A field
-      that is missing or does not have the documented type is left out, with a warning.
+      that is missing or does not have the documented type is left out, and you get a warning.
   returned: success
   type: list
   elements: dict

@@ -43,7 +43,6 @@ api_token_file: ~/.config/server_management/token
 PLAYBOOK = "- hosts: all\n  tasks: [{ansible.builtin.debug: }]\n"
 # For commands that need a network, never end or take too long.
 SUBSTITUTES = [
-    ("~/.ansible/collections", '"$ANSIBLE_COLLECTIONS_PATH"'),
     # The tarball, from a checkout, git, Galaxy or a file.
     (r"collection install \S+", 'collection install "$TARBALL" --offline'),
     (r"^make ", 'make --dry-run -C "$CHECKOUT" '),

@@ -24,11 +24,11 @@ description:
     on the rulebook's queue for each difference. The API itself has no events.
   - C(server_management.inventory_hostname) is the server's host name. C(meta.hosts), to which
     ansible-rulebook limits playbooks, is that name for C(appeared) and C(changed), and C(localhost)
-    for C(gone), C(failed) and C(recovered), which are about no host of the inventory.
+    for C(gone), C(failed) and C(recovered), which are not about a host of the inventory.
   - A failing API never ends the rulebook and never looks like servers that are gone. There is one
     event C(failed), and when the API works again one event C(recovered), which comes before the
-    differences that were found. Set O(min_servers), so that the same holds for an account that is
-    suddenly empty, wherever a rule deletes or disables something.
+    differences that were found. If a rule deletes or disables something, set O(min_servers), so
+    that an account that is suddenly empty is also a failure.
   - An invalid argument or a missing O(base_url) ends the rulebook before any request, with an error
     that names it. So does a missing token or Python library.
   - The token file is read at each poll, so that a token can be rotated without a restart. A file
@@ -40,7 +40,7 @@ description:
     trusted variables, in which a template would run on the control node. A field whose name has
     other characters is dropped. The names of altered and dropped fields are in
     C(server_management.replaced).
-  - There are no events about a server whose id has other characters. A warning in the log names it.
+  - A server whose id has other characters gets no events. A warning in the log names it.
 author:
   - The server_management.cloud contributors (!UNKNOWN)
 extends_documentation_fragment:
@@ -57,8 +57,8 @@ options:
       - The minimum number of servers in the account. A listing with fewer is a failure, with the
         C(code) V(too_few_servers), so that its missing servers are not reported as gone.
       - With the default, an account that is emptied, or a token for another account, looks as if
-        every server were gone. Set at least V(1), and better the number of servers that you never
-        go below, wherever a rule destroys something for a server that is gone.
+        every server were gone. If a rule destroys something when a server is gone, set this to the
+        smallest number of servers that you ever have, and at least to V(1).
     type: int
     default: 0
   hosts:
