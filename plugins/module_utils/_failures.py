@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import ssl
 import sys
 import sysconfig
 import time
@@ -211,12 +212,22 @@ def _how_to_install(library: str, package: str) -> str:
     return f"`uv pip install --python {sys.executable} {library}`"
 
 
-def check_certificates(path: str, route: Route) -> None:
-    """Raise TLSFailed if a bundle of certificates, a file or a folder, can't be read."""
+def check_certificates(path: str, route: Route, is_default: bool) -> None:
+    """Raise TLSFailed if a bundle of certificates, a file or a folder, can't be used.
+
+    The content of the default one is not checked: that takes 30 ms.
+    """
+    problem = ""
     if not os.access(path, os.R_OK):
+        problem = "does not exist or can't be read"
+    elif os.path.isfile(path) and not is_default:
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(path)
+        except ssl.SSLError:
+            problem = "has no certificate in PEM format, or a damaged one"
+    if problem:
         raise TLSFailed(
-            f"TLS with {route.place} failed: the CA bundle {one_line(path)} does not exist or "
-            "can't be read.",
+            f"TLS with {route.place} failed: the CA bundle {one_line(path)} {problem}.",
             "Check the file, and what names it: ca_path, the environment variable "
             "REQUESTS_CA_BUNDLE or CURL_CA_BUNDLE, or else the Python library certifi.",
         )

@@ -75,10 +75,11 @@ class Http:
         if self._route.proxy == "":
             raise invalid_url(self._route)  # requests would raise a TypeError
         bundle = settings["verify"]
-        if bundle is True:
+        is_default = bundle is True
+        if is_default:
             bundle = requests.utils.DEFAULT_CA_BUNDLE_PATH
         if is_https and bundle:
-            check_certificates(bundle, self._route)
+            check_certificates(bundle, self._route, is_default)
         connecting = connection.timeout
         if not proxy:  # through one, urllib3 applies this limit to the whole of its response, too
             connecting = min(connecting, _LONGEST_CONNECT)
@@ -175,6 +176,7 @@ def _new_session(connection: Connection) -> requests.Session:
         import requests
         import urllib3
     except Exception as error:  # noqa: BLE001  # code of other projects, perhaps half installed
+        check_key_log()  # before 2.32.5, requests 2.32 opens this file for plain http, too
         raise unusable_requests(error) from None
 
     def add_token(request: requests.PreparedRequest) -> requests.PreparedRequest:

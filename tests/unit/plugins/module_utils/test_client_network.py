@@ -79,6 +79,14 @@ def test_a_bundle_that_cannot_be_read_is_named(read, sandbox, monkeypatch, path)
     )
 
 
+@pytest.mark.parametrize("content", ["text", "-----BEGIN CERTIFICATE-----\nx\n"])
+def test_a_bundle_without_a_usable_certificate_is_named(read, sandbox, tmp_path, content):
+    path = tmp_path / "ca.pem"
+    path.write_text(content)
+    with pytest.raises(TLSFailed, match=f"the CA bundle {path} has no certificate .* ca_path"):
+        read(sandbox, "https://h", verify=str(path))
+
+
 def test_the_bundle_of_certifi_is_named_if_it_cannot_be_read(read, sandbox, monkeypatch):
     monkeypatch.setattr("requests.utils.DEFAULT_CA_BUNDLE_PATH", "/nowhere/ca.pem")
     with pytest.raises(TLSFailed, match=r"the CA bundle /nowhere/ca.pem does not .* certifi"):
@@ -97,6 +105,13 @@ def test_a_key_log_that_cannot_be_written_is_named_and_nothing_is_repeated(
         "directory. Set the variable to a file that can be written, or remove it."
     )
     assert clock.waits == []
+
+
+def test_a_key_log_that_prevents_the_import_of_requests_is_named(read, sandbox, monkeypatch):
+    monkeypatch.setitem(sys.modules, "requests", None)
+    monkeypatch.setenv("SSLKEYLOGFILE", "/")
+    with pytest.raises(TLSFailed, match="SSLKEYLOGFILE"):
+        read(sandbox)
 
 
 @pytest.mark.usefixtures("certificates")
