@@ -384,11 +384,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         group_hosts(hosts, common_group, get_option("group_by"))
         addresses = {host.server.id: host.address for host in hosts}
         existing = ExistingHosts(inventory.hosts, connection.root_url, addresses)
-        extensions = getattr(constants, "YAML_FILENAME_EXTENSIONS", None) or ()
-        # Ansible adds a dot to an extension without one.
-        further = [f".{text.lstrip('.').lower()}" for text in extensions if text]
-        files = (*VARIABLE_FILES, *further)
-        rules = NameRules(groups, prefixes, inventory.hosts, existing.obstacle, files)
+        rules = NameRules(groups, prefixes, inventory.hosts, existing.obstacle)
         naming = self._name_and_compose(hosts, rules)
         if self.display.verbosity >= _EACH_SERVER:
             self._show_servers(listing.servers, naming)
@@ -480,6 +476,10 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         of a group, naming and composing are repeated without that name. Other names can make
         expressions return other groups, so the number of attempts is limited.
         """
+        extensions = getattr(constants, "YAML_FILENAME_EXTENSIONS", None) or ()
+        # Ansible adds a dot to an extension without one.
+        further = [f".{text.lstrip('.').lower()}" for text in extensions if text]
+        rules = rules._replace(variable_files=(*VARIABLE_FILES, *further))
         expressions = self._expressions
         servers = [host.server for host in hosts]
         preferences = {}

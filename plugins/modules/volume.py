@@ -35,7 +35,7 @@ options:
     required: true
   size:
     description:
-      - The size of the volume, at least 1. The unit is not documented yet.
+      - The size of the volume. The unit is not documented yet.
       - Required with O(state=present).
     type: int
   region:
@@ -100,7 +100,6 @@ error:
 
 from typing import NoReturn
 
-from ..module_utils._errors import OptionError
 from ..module_utils._module import Task, run
 from ..module_utils._operations import operation
 
@@ -113,10 +112,7 @@ OPTIONS = {
 
 
 def execute(task: Task) -> NoReturn:
-    """Check the size, and raise the error of an operation that is not yet live."""
-    size = task.params["size"]
-    if size is not None and size < 1:
-        raise OptionError(f"size: must be at least 1, but is {size}.")
+    """Raise the error of an operation that is not yet live."""
     name = "provision" if task.params["state"] == "present" else "delete"
     operation("volume", name).refuse()
 

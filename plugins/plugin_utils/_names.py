@@ -61,12 +61,8 @@ class Reason(NamedTuple):
         return f"{self.kind}. {self.details}".rstrip()
 
 
-# Kinds of reasons.
-GROUP = "groups have or could get the same name"
+# A kind of reasons.
 TAKEN = "hosts of other sources have the same name"
-
-# Returns why a server can't be the host with a name, if another source has added such a host.
-Obstacle = Callable[[str, Server], "Reason | None"]
 
 
 class NameRules(NamedTuple):
@@ -75,13 +71,15 @@ class NameRules(NamedTuple):
     ``groups`` has the names of groups, and ``prefixes`` the beginnings of the names that groups
     could get, each with the words that say whose group it is. ``hosts`` are the names of the hosts
     of other sources; these may be names of groups, too, because Ansible resolves a pattern as a
-    host first. ``variable_files`` are the ends of files in which Ansible looks for variables.
+    host first. ``obstacle`` returns why a server can't be the host with a name, if another source
+    has added such a host. ``variable_files`` are the ends of files in which Ansible looks for
+    variables.
     """
 
     groups: Mapping[str, str] = _GROUPS
     prefixes: Mapping[str, str] = PREFIXES_OF_FIELDS
     hosts: Collection[str] = ()
-    obstacle: Obstacle = lambda _name, _server: None
+    obstacle: Callable[[str, Server], Reason | None] = lambda _name, _server: None
     variable_files: tuple[str, ...] = VARIABLE_FILES
 
     def candidates(self, server: Server, preferences: Sequence[str]) -> Iterator[str]:
@@ -138,18 +136,18 @@ class NameRules(NamedTuple):
                 return Reason("a host name can't be an address that the server does not have")
         if name in self.hosts:
             return None
+        start = next(filter(name.startswith, self.prefixes), "")
         if name in self.groups:
             owner = self.groups[name]
             sentence = f"{name} is a group {owner}."
         # Groups can't have hyphens and dots in their names.
-        elif name.startswith(tuple(self.prefixes)) and "-" not in name and "." not in name:
-            start = next(filter(name.startswith, self.prefixes))
+        elif start and "-" not in name and "." not in name:
             owner = self.prefixes[start]
             sentence = f"Groups {owner} start with {start}."
         else:
             return None
-        way_out = _WAYS_OUT.get(owner, "")
-        return Reason(GROUP, sentence, f"Set hostnames to give hosts other names{way_out}.")
+        advice = f"Set hostnames to give hosts other names{_WAYS_OUT.get(owner, '')}."
+        return Reason("groups have or could get the same name", sentence, advice)
 
 
 class Naming(NamedTuple):
@@ -205,12 +203,7 @@ def assign_names(
         for server, candidates in unnamed:
             name = next(candidates, None)
             if name is None:
-                raise OptionError(
-                    f"hostnames: no name is left for the server {as_word(server.id)}: no host can "
-                    "have its names and its id, or other hosts or groups have them.",
-                    "Set hostnames to give hosts other names, or change prefix in keyed_groups, "
-                    "which renames its groups.",
-                )
+                raise _no_name_left(server)
             proposals.append((server, name))
             uses[name] += 1
         for server, name in proposals:
@@ -224,6 +217,15 @@ def assign_names(
         if wanted[server.id] and first != name:
             reasons[server.id] = rules.explain(server, first, name)
     return Naming(names, reasons)
+
+
+def _no_name_left(server: Server) -> OptionError:
+    return OptionError(
+        f"hostnames: no name is left for the server {as_word(server.id)}: no host can have its "
+        "names and its id, or other hosts or groups have them.",
+        "Set hostnames to give hosts other names, or change prefix in keyed_groups, which renames "
+        "its groups.",
+    )
 
 
 def is_localhost(name: str) -> bool:

@@ -22,10 +22,8 @@ def configure(**variables):
 
 def hosts_with(**arguments):
     """Return the variables of hosts with an address and these arguments of ssh."""
-    hostvars = {}
-    for name, text in arguments.items():
-        hostvars[name] = {"ansible_host": "192.0.2.1", "ansible_ssh_common_args": text}
-    return hostvars
+    address = {"ansible_host": "192.0.2.1"}
+    return {name: {**address, "ansible_ssh_common_args": arguments[name]} for name in arguments}
 
 
 def lines(**variables):
@@ -196,15 +194,16 @@ def test_a_path_that_playbook_dir_makes_in_the_collection_is_left_out():
     assert lines(ansible_private_key_file=path) == [f'IdentityFile "{path}"']
 
 
+KEYS = yaml.safe_load("""
+ansible_private_key_file: /2
+ansible_ssh_args: -i /1
+ansible_ssh_common_args: -i /3
+ansible_ssh_extra_args: -i /4
+""")
+
+
 def test_all_variables_with_arguments_are_read_in_the_order_of_ansible():
-    found = lines(
-        ansible_private_key_file="/second",
-        ansible_ssh_args="-i /first",
-        ansible_ssh_common_args="-i /third",
-        ansible_ssh_extra_args="-i /fourth",
-    )
-    keys = ["/first", "/second", "/third", "/fourth"]
-    assert found == [f'IdentityFile "{key}"' for key in keys]
+    assert lines(**KEYS) == [f'IdentityFile "/{number}"' for number in (1, 2, 3, 4)]
 
 
 # What bastion, web and db use as their jump hosts, and which of them are left out.

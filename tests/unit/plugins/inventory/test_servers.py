@@ -267,14 +267,6 @@ def test_an_error_with_strict_leaves_no_group_behind(plugin, options):
     assert plugin.hosts == []
 
 
-def test_messages_about_expressions_have_hints(plugin):
-    plugin.parse("web", "compose: {a: region}")
-    assert plugin.warnings == [
-        "compose: a: failed for 1 of 1 host (web): 'region' is undefined (did you mean "
-        "server_management_region?)"
-    ]
-
-
 def test_a_failing_filter_is_an_error_with_a_hint(plugin):
     message = plugin.refuse("web", "filters: [{exclude: region == 'x'}]")
     start, _colon, end = message.rpartition(": ")

@@ -123,7 +123,7 @@ INVALID = yaml.safe_load("""
 - [server, {}, 'one of the following is required: name, id']
 - [server, {name: web, id: s_1}, 'parameters are mutually exclusive: name|id']
 - [volume, {name: data}, 'all of the following are missing: size, region']
-- [volume, {name: data, size: 0, region: eu}, 'size: must be at least 1, but is']
+- [volume, {name: data, size: big, region: eu}, "argument 'size' is of type"]
 """)
 
 
