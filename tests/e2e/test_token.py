@@ -64,7 +64,7 @@ def test_an_encrypted_value_is_not_shown(sources, tmp_path):
     value = textwrap.indent(encrypted, "    ")
     sources.add("usable")
     for option, start, problem in (
-        ("compose", "  password: ", "an encrypted value is not an expression. Put it into a file"),
+        ("compose", "  password: ", "password: an encrypted value is not an expression."),
         ("regions", "  - ", "must not be an encrypted value."),
     ):
         sources.add(option, fails=f"{option}: {problem}")
