@@ -272,7 +272,7 @@ def _expressions(option: str, value: Any, prefix: str) -> Any:
     return value
 
 
-def _check_filters(entries: list[Any], form: str) -> None:
+def _check_filters(entries: Iterable[Any], form: str) -> None:
     last = ""
     for entry in entries:
         if isinstance(entry, str):
