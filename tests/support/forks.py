@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import sys
 from collections.abc import Mapping
 from importlib import import_module
@@ -29,6 +30,7 @@ _MODULES = [module for module, _name in _PROGRAMS.values()]
 # Settings that Ansible reads when it is imported, apart from paths in a test's home.
 _READ_AT_START = ("ANSIBLE_", "PYTHON")
 _IN_HOME = ("ANSIBLE_CONFIG", "ANSIBLE_HOME", "ANSIBLE_REMOTE_TMP")
+_GRACE = 5.0  # seconds
 
 
 def start(environment: Mapping[str, str]) -> None:
@@ -61,12 +63,15 @@ def run(
         process.start()
         try:
             process.join(time_limit)
+            status = process.exitcode
         finally:
+            # Ansible's workers are not in its process group, so Ansible has to end them itself.
+            process.terminate()
+            process.join(_GRACE)
             process.kill()
             process.join()
         stdout, stderr = (path.read_text("utf-8", "backslashreplace") for path in files[1:])
-    assert process.exitcode is not None
-    return process.exitcode, stdout, stderr
+    return -signal.SIGKILL if status is None else status, stdout, stderr
 
 
 def _execute(
