@@ -22,11 +22,10 @@ from unittest import mock
 
 _CONTEXT = multiprocessing.get_context("forkserver")
 _PROGRAMS = {
-    "ansible": ("ansible.cli.adhoc", "AdHocCLI"),
-    "ansible-inventory": ("ansible.cli.inventory", "InventoryCLI"),
-    "ansible-playbook": ("ansible.cli.playbook", "PlaybookCLI"),
+    "ansible": "ansible.cli.adhoc",
+    "ansible-inventory": "ansible.cli.inventory",
+    "ansible-playbook": "ansible.cli.playbook",
 }
-_MODULES = [module for module, _name in _PROGRAMS.values()]
 # Settings that Ansible reads when it is imported, apart from paths in a test's home.
 _READ_AT_START = ("ANSIBLE_", "PYTHON")
 _IN_HOME = ("ANSIBLE_CONFIG", "ANSIBLE_HOME", "ANSIBLE_REMOTE_TMP")
@@ -37,7 +36,7 @@ def start(environment: Mapping[str, str]) -> None:
     """Start the process, with the environment that most commands have."""
     # Most listings need requests. Without processes of xdist, pytest is the main module, which each
     # fork imports.
-    _CONTEXT.set_forkserver_preload([*_MODULES, "requests", "pytest"])
+    _CONTEXT.set_forkserver_preload([*_PROGRAMS.values(), "requests", "pytest"])
     with mock.patch.dict(os.environ, environment, clear=True):
         forkserver.ensure_running()
 
@@ -87,5 +86,4 @@ def _execute(
     sys.argv = list(command)
     # Each command removes its folder at its end.
     constants.DEFAULT_LOCAL_TMP = mkdtemp(dir=environment["TMPDIR"])
-    module, name = _PROGRAMS[command[0]]
-    getattr(import_module(module), name).cli_executor(command)
+    import_module(_PROGRAMS[command[0]]).main(command)
