@@ -4,6 +4,8 @@
 
 """The playbooks declare_fleet and check_fleet: an account and its declaration."""
 
+import os
+
 import yaml
 
 from sandbox import Fault, Sandbox
@@ -65,11 +67,11 @@ def test_it_replaces_nothing_by_mistake(runner, sandbox):
 
 def test_it_replaces_only_a_regular_file(runner, sandbox):
     path = runner.home / "other"
-    path.mkdir()
+    os.mkfifo(path)
     variables = "declare_fleet_replace=true declare_fleet_file=other"
     result = play(runner, sandbox, DECLARE, "-e", variables)
-    result.shows("other is a directory, so nothing was changed")
-    assert path.is_dir()
+    result.shows("other is not a regular file, so nothing was changed")
+    assert path.is_fifo()
     assert sandbox.requests == []
 
 

@@ -4,8 +4,6 @@
 
 """The source among others, and its hosts reached over real SSH."""
 
-import re
-
 from support.run import write_inventory
 
 from .conftest import need_ssh
@@ -94,28 +92,3 @@ def test_playbooks_for_this_machine_ignore_connection_variables_for_all_hosts(so
     result = source.runner.playbook(*inventory, *playbooks, env=source.sandbox.environment).ok()
     assert result.stdout.count("PLAY RECAP") == 4
     assert result.stdout.count("\nlocalhost ") == 4
-
-
-PLAYBOOK = """
-- hosts: status_running
-  gather_facts: false
-  tasks:
-    - ansible.builtin.ping:
-- hosts: plan_small:&status_running
-  gather_facts: false
-  tasks:
-    - ansible.builtin.command: echo reached {{ server_management_id }}
-"""
-
-
-def test_the_servers_that_run_are_reached_over_ssh(source, ssh_server, tmp_path):
-    addresses = ["127.0.0.11", "127.0.0.12", "127.0.0.13"]
-    for number, address in enumerate(addresses):
-        source.sandbox.servers[number]["ipv4"] = address
-    source.runner.environment |= ssh_server(addresses).environment
-    playbook = tmp_path / "site.yml"
-    playbook.write_text(PLAYBOOK)
-    command = ("-i", source.file(), playbook, "-v")
-    played = source.runner.playbook(*command).ok()
-    assert played.stdout.count('"ping": "pong"') == 2
-    assert re.findall(r'"stdout": "reached (\w+)"', played.stdout) == ["srv_1"]

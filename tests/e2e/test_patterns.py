@@ -62,18 +62,18 @@ NAMES = ["db-prod", "merged", "router", "203.0.113.4", "198.51.100.20", "files"]
 OURS = [
     "198.51.100.20_srv_5", "203.0.113.4", "db-prod_srv_1", "files_srv_6", "merged", "router_srv_3",
 ]  # fmt: skip
-BESIDE_STATIC = {
-    "db-prod": "198.51.100.7",
-    "db-prod_srv_1": "203.0.113.1",
-    "merged": "203.0.113.2",
-    "router": "198.51.100.9",
-    "router_srv_3": "203.0.113.3",
-    "203.0.113.4": "203.0.113.4",
-    "198.51.100.20": None,
-    "198.51.100.20_srv_5": "203.0.113.5",
-    "files": None,
-    "files_srv_6": "203.0.113.6",
-}
+BESIDE_STATIC = yaml.safe_load("""
+db-prod: 198.51.100.7
+db-prod_srv_1: 203.0.113.1
+merged: 203.0.113.2
+router: 198.51.100.9
+router_srv_3: 203.0.113.3
+203.0.113.4: 203.0.113.4
+198.51.100.20: null
+198.51.100.20_srv_5: 203.0.113.5
+files: null
+files_srv_6: 203.0.113.6
+""")
 
 
 def test_a_server_does_not_replace_the_host_of_another_source(source, sources):
@@ -129,15 +129,15 @@ def test_no_server_is_addressed_as_this_machine(source):
 
 # The name of each server, and that of its host. Ansible looks in host_vars for a file with the
 # name of a host, first without an extension.
-LIKE_FILES = {
-    "db1.yml": "db1_yml",
-    "db2.YAML": "db2_YAML",
-    "db4.vars": "db4_vars",
-    "localhost.yml": "localhost_yml",
-    "sub/db1.yml": "sub_db1_yml",
-    "status_stopped.yml": "srv_6",
-    "server_management.yml": "server_management_yml",
-}
+LIKE_FILES = yaml.safe_load("""
+db1.yml: db1_yml
+db2.YAML: db2_YAML
+db4.vars: db4_vars
+localhost.yml: localhost_yml
+sub/db1.yml: sub_db1_yml
+status_stopped.yml: srv_6
+server_management.yml: server_management_yml
+""")
 
 
 def test_a_server_gets_the_variables_of_no_other_host(source):

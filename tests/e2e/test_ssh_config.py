@@ -5,7 +5,6 @@
 """The playbook ssh_config: which file it writes, and that ssh reaches servers with it."""
 
 import json
-import os
 import re
 
 import pytest
@@ -247,10 +246,10 @@ def test_variables_change_the_file_the_group_the_names_and_the_note(config, sour
 
 def test_only_a_regular_file_is_replaced(source):
     path = source.runner.home / "other"
-    os.mkfifo(path)
+    path.mkdir()
     failed = write(source, "-e", f"ssh_config_file={path}")
     assert failed.rc == 2
-    failed.shows("is not a regular file, so nothing was changed")
+    failed.shows("is a directory, so nothing was changed")
 
 
 def test_no_text_of_the_api_becomes_another_line(config, source):

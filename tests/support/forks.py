@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import sys
 from collections.abc import Mapping
 from importlib import import_module
@@ -21,21 +22,21 @@ from unittest import mock
 
 _CONTEXT = multiprocessing.get_context("forkserver")
 _PROGRAMS = {
-    "ansible": ("ansible.cli.adhoc", "AdHocCLI"),
-    "ansible-inventory": ("ansible.cli.inventory", "InventoryCLI"),
-    "ansible-playbook": ("ansible.cli.playbook", "PlaybookCLI"),
+    "ansible": "ansible.cli.adhoc",
+    "ansible-inventory": "ansible.cli.inventory",
+    "ansible-playbook": "ansible.cli.playbook",
 }
-_MODULES = [module for module, _name in _PROGRAMS.values()]
 # Settings that Ansible reads when it is imported, apart from paths in a test's home.
 _READ_AT_START = ("ANSIBLE_", "PYTHON")
 _IN_HOME = ("ANSIBLE_CONFIG", "ANSIBLE_HOME", "ANSIBLE_REMOTE_TMP")
+_GRACE = 5.0  # seconds
 
 
 def start(environment: Mapping[str, str]) -> None:
     """Start the process, with the environment that most commands have."""
     # Most listings need requests. Without processes of xdist, pytest is the main module, which each
     # fork imports.
-    _CONTEXT.set_forkserver_preload([*_MODULES, "requests", "pytest"])
+    _CONTEXT.set_forkserver_preload([*_PROGRAMS.values(), "requests", "pytest"])
     with mock.patch.dict(os.environ, environment, clear=True):
         forkserver.ensure_running()
 
@@ -61,12 +62,15 @@ def run(
         process.start()
         try:
             process.join(time_limit)
+            status = process.exitcode
         finally:
+            # Ansible's workers are not in its process group, so Ansible has to end them itself.
+            process.terminate()
+            process.join(_GRACE)
             process.kill()
             process.join()
         stdout, stderr = (path.read_text("utf-8", "backslashreplace") for path in files[1:])
-    assert process.exitcode is not None
-    return process.exitcode, stdout, stderr
+    return -signal.SIGKILL if status is None else status, stdout, stderr
 
 
 def _execute(
@@ -82,5 +86,4 @@ def _execute(
     sys.argv = list(command)
     # Each command removes its folder at its end.
     constants.DEFAULT_LOCAL_TMP = mkdtemp(dir=environment["TMPDIR"])
-    module, name = _PROGRAMS[command[0]]
-    getattr(import_module(module), name).cli_executor(command)
+    import_module(_PROGRAMS[command[0]]).main(command)

@@ -16,6 +16,7 @@ from typing import Any
 from unittest import mock
 
 import pytest
+import yaml
 from ansible.module_utils import basic
 
 from sandbox import Sandbox
@@ -23,12 +24,12 @@ from sandbox.account import SERVER
 
 MODULES = "ansible_collections.server_management.cloud.plugins.modules"
 # The options that a module requires, apart from the connection.
-REQUIRED: dict[str, dict[str, Any]] = {
-    "server": {"name": "web-01"},
-    "fleet_info": {"servers": [{"name": "web-01"}]},
-    "volume": {"name": "data", "size": 1, "region": "eu"},
-    "volume_attachment": {"volume": "data", "server": "web-01"},
-}
+REQUIRED: dict[str, dict[str, Any]] = yaml.safe_load("""
+server: {name: web-01}
+fleet_info: {servers: [{name: web-01}]}
+volume: {name: data, size: 1, region: eu}
+volume_attachment: {volume: data, server: web-01}
+""")
 WEB = {**SERVER, "id": "s_1", "name": "web", "region": "eu"}
 
 

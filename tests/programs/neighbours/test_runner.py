@@ -2,11 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Use the collection with ansible-runner and ansible-navigator."""
-
-from e2e.conftest import hosts
-
-from support.fixtures import KNOWN_NAMES
+"""Use the collection with ansible-runner."""
 
 # What AWX does: ask for the inventory, then run something on it.
 LIST_AND_PING = """\
@@ -34,12 +30,3 @@ def test_ansible_runner_lists_and_runs(source):
     assert result["listing"] == listing
     assert result["status"] == "successful"
     assert result["ok"] == ["db-1", "web-1"]
-
-
-def test_ansible_navigator_lists(source, tmp_path):
-    path = source.file()
-    command = ["ansible-navigator", "inventory", "-i", path, "--list"]
-    command += ["--mode", "stdout", "--execution-environment", "false"]
-    command += ["--log-file", tmp_path / "navigator.log"]
-    run = source.runner.run(*command).ok()
-    assert hosts(run.json()) == KNOWN_NAMES

@@ -55,13 +55,6 @@ def test_a_changelog_without_the_version_is_an_obstacle(ready):
     assert found == "CHANGELOG.rst has no section v1.2.3: antsibull-changelog release"
 
 
-def test_another_tag_is_an_obstacle(ready):
-    git(ready, "tag", "1.2.4")
-    git(ready, "tag", "other")
-    (found,) = find_obstacles(ready, final=False)
-    assert found == "the commit's tag must be 1.2.3, but is 1.2.3, 1.2.4"
-
-
 def test_only_a_final_release_needs_its_tag_and_real_addresses(ready):
     galaxy = f"{VERSION}repository: https://example.com/cloud\nissues: https://git.invalid\n"
     (ready / "galaxy.yml").write_text(galaxy)
