@@ -135,6 +135,8 @@ _PATHS = ("certificatefile", "globalknownhostsfile", "identityfile", "userknownh
 # What playbook_dir is if the collection's playbook runs.
 _PLAYBOOKS = f"{Path(__file__).parents[2]}/playbooks/"
 
+_has_template = re.compile(r"\{[{%#]").search
+
 # An absolute path; OpenSSH expands ~, %d and ${HOME}.
 _ABSOLUTE = r"[/~%$]|(?i:none)$"
 # The beginning of a jump host, or of its user, that ssh would pass on as an option.
@@ -146,7 +148,7 @@ _MACHINE = r"(?:-J)?(?:ssh://)?(?:.*@)?\[?([^@:/\[\]]+)\]?(?::[0-9]+)?/?"
 class _Block:
     """The lines of a host with these variables, and the reasons to leave it out.
 
-    A reason names variables and keywords, but no values, which can be secret.
+    A reason of ours names variables and keywords, but no values, which can be secret.
     """
 
     def __init__(self, name: str, alias: str, variables: Mapping[str, Any]) -> None:
@@ -171,6 +173,10 @@ class _Block:
         self._add_arguments("ansible_ssh_common_args")
         self._add_arguments("ansible_ssh_extra_args")
         self.lines.append("")
+        # Splitting the arguments has removed quotes and backslashes, as in {\{. Before ansible-core
+        # 2.19, the playbook would render a template in this text, which can be text of the API.
+        if any(map(_has_template, self.lines)):
+            self.reasons.append("a template in the arguments")
         if any(_PLAYBOOKS in line for line in self.lines):
             self.reasons.append("path in the collection: use inventory_dir, not playbook_dir")
 
@@ -185,7 +191,7 @@ class _Block:
         # raises when its result is used; before, it stays a template.
         except Exception:  # noqa: BLE001
             text = "{{"
-        if re.search(r"\{[{%#]", text):
+        if _has_template(text):
             self._refuse("undefined variable or error", name)
         elif value is not None:
             self._texts[name] = text
@@ -223,7 +229,8 @@ class _Block:
         except ValueError:
             self._refuse("quotes", variable)
         except getopt.GetoptError as error:
-            self._refuse(f"-{plain(error.opt)}", variable)
+            flag = error.opt if len(error.opt) == 1 else "-"  # a word can be a secret
+            self._refuse(f"-{plain(flag)}", variable)
 
     def _add_option(self, text: str, variable: str) -> None:
         """Add an option as it is: OpenSSH reads it like a line of a file."""

@@ -29,6 +29,14 @@ NAMED_FAULTS = {
 }
 
 
+def _positive(text: str) -> int:
+    """Parse a number greater than 0."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("expected a number greater than 0")
+    return number
+
+
 def _times(text: str) -> int | None:
     """Parse a number; return None for always."""
     return None if text == "always" else int(text)
@@ -102,7 +110,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--example", action="store_true", help="serve the account of the guides instead")
     add("--token", default=DEFAULT_TOKEN, help=f"the token to accept (default: {DEFAULT_TOKEN})")
     add("--pagination", choices=STYLES, default="none", help="default: none")
-    add("--page-size", type=int, default=100, metavar="N", help="default: 100")
+    add("--page-size", type=_positive, default=100, metavar="N", help="default: 100")
     add("--fault", type=parse_fault, action="append", default=[], metavar="SPEC", help=FAULT_HELP)
     add("--change", type=parse_change, action="append", default=[], help=CHANGE_HELP)
     add("--verbose", action="store_true", help="write each request to standard error")

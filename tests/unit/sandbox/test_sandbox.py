@@ -93,3 +93,18 @@ def test_the_body_of_a_request_is_not_the_next_request():
         assert response.status_code == 405
         assert call(sandbox).status_code == 200
         assert [request.method for request in sandbox.requests] == ["POST", "GET"]
+
+
+def test_the_last_thousand_requests_are_kept(monkeypatch):
+    monkeypatch.setattr("sandbox.server.MAX_REQUESTS", 2)
+    with Sandbox() as sandbox:
+        for path in ("/1", "/2", "/3"):
+            call(sandbox, path)
+        assert [request.path for request in sandbox.requests] == ["/api/v1/2", "/api/v1/3"]
+
+
+def test_a_target_that_is_no_url_is_not_found(capfd):
+    with Sandbox() as sandbox, socket.create_connection((sandbox.host, sandbox.port), 60) as client:
+        client.sendall(b"GET http://[x HTTP/1.1\r\n\r\n")
+        assert client.recv(100).startswith(b"HTTP/1.1 404 ")
+    assert capfd.readouterr().err == ""

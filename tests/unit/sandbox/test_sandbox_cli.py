@@ -64,6 +64,7 @@ def test_it_prints_its_url_and_stops(number):
 
 INVALID = yaml.safe_load("""
 - [[--port, '70000'], can't listen on port 70000]
+- [[--page-size, '0'], '--page-size: expected a number greater than 0']
 - [[--fault, boom], can't use 'boom']
 - [[--change, 'appear=a,disappear=b'], invalid parse_change value]
 """)

@@ -146,7 +146,7 @@ REFUSED = yaml.safe_load(r"""
 -o Include=~/a: Include in _
 -p 2222: -p in _
 -J: -J in _
---help: -help in _
+--help: "-- in _"
 '-{': -_ in _
 other: &word an argument that is not an option in _
 "'{ #' -C": *word
@@ -321,6 +321,12 @@ def test_a_host_with_a_variable_that_cannot_be_read_is_left_out():
 def test_a_host_with_a_template_that_was_not_rendered_is_left_out(text):
     found = reasons(ansible_ssh_extra_args=text)
     assert found == "undefined variable or error in ansible_ssh_extra_args"
+
+
+@pytest.mark.parametrize("text", [r"-o A={\{x}}", "-o A={''%}", r"-J {\#x"])
+def test_a_template_that_appears_when_arguments_are_split_is_left_out(text):
+    found = reasons(ansible_ssh_extra_args=text)
+    assert found == "a template in the arguments"
 
 
 VALUES = yaml.safe_load("""
