@@ -22,8 +22,8 @@ description:
   - A host is left out if it has no address or another argument, if an option sets the address, the
     user or the port, if an address, a user, a port or a key has characters that OpenSSH could
     misread, if a jump host begins with a hyphen, if a path is relative or in the directory of the
-    collection's playbooks, if a variable inside a value is undefined, or if C(ansible_connection)
-    is not C(ssh).
+    collection's playbooks, if a variable inside a value is undefined, if the arguments contain a
+    template, or if C(ansible_connection) is not C(ssh).
   - A host is also left out if its jump hosts may lead back to it by the names in the configuration,
     because C(ssh) would then start processes without end.
 author:

@@ -195,11 +195,10 @@ api.example.com:443
 proxy.example.com:3128: connection refused.
 10 s.
 /usr/bin/python3.8 is 3.8.
-the 100
+100
 nginx (srv_1) is nginx_srv_1. nginx
 1 server
-2
-web-01 (srv_1), web-02 (srv_2), with 192.0.2.10.
+2 servers: web-01 (srv_1), web-02 (srv_2), with 192.0.2.10.
 web.
 "srv#1".
 [ERROR]: Specified inventory, host pattern and/or --limit leaves us with no hosts to target.
