@@ -31,7 +31,8 @@ from ._ansible import (
 PLUGIN = "server_management.cloud.servers"
 
 _ENDINGS = ("server_management.yml", "server_management.yaml")
-_quoted_text = re.compile(r"""(?s)(['"]).*\w.*\1""")
+# The sign is in "did not find expected ',' or ']'", which quotes nothing of the file.
+_quoted_text = re.compile(r"""(?s)(?P<sign>'[^\w']')|(['"]).*\w.*\2""")
 _PLUGIN_KEY = rf"""(?m)(?:^|[{{,]\s*)["']?plugin["']?\s*:\s*["']?{re.escape(PLUGIN)}\b"""
 
 # Expressions are evaluated for each server, and not once as templates.
@@ -104,13 +105,15 @@ def load_content(loader: Any, path: str) -> Any:
     """
     try:
         return load_config(loader, path)
-    except (AnsibleParserError, ValueError) as error:
+    # Before ansible-core 2.19, also what PyYAML raises at a value such as !!bool x or !!int ''.
+    except (AnsibleParserError, AttributeError, LookupError, ValueError) as error:
         mistake = error.__context__
         mark = getattr(mistake, "problem_mark", None)
         problem = "invalid YAML: a value can't be read."
         if mark:
             # It can quote a text of the file, such as the name of an alias.
-            kind = _quoted_text.sub("…", str(getattr(mistake, "problem", "")))
+            problem = str(getattr(mistake, "problem", ""))
+            kind = _quoted_text.sub(lambda quoted: quoted["sign"] or "…", problem)
             problem = f"invalid YAML in line {mark.line + 1}, column {mark.column + 1}: {kind}."
         advice = "Put text with special characters, such as `: ` or `{{`, in quotes."
         raise OptionError(problem, advice) from None
@@ -148,6 +151,8 @@ def read_options(
 
 def _check_content(content: Mapping[Any, Any], definitions: Mapping[str, Any]) -> None:
     """Raise OptionError for all keys that are not options, or for an encrypted value."""
+    if any(map(is_encrypted, content)):
+        raise OptionError("the name of an option is encrypted.", "Write it as it is.")
     unknown = unknown_names(content, definitions)
     for entry in _keyed_groups(content):
         unknown += unknown_names(entry, _KEYED_GROUP, " of keyed_groups")

@@ -39,6 +39,7 @@ from ._memory import Memory
 
 # Asks Ansible for the result of an expression, or of an entry of keyed_groups, with variables.
 _Ask = Callable[[Any, dict[str, Any]], Any]
+_LISTED_ABOVE = "the fields of servers are listed above"
 _FAILED = object()  # instead of the result of an expression that failed
 _NUMBERS = (bool, int, float)  # as expressions, they stand for themselves
 # Variables of each host with a name, beside those of new hosts.
@@ -191,8 +192,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
             failure = self._failure(expressions, meanings, 0 if is_strict else total)
             failures.append(failure)
             if meanings.list_of_fields in failure:
-                above = "the fields of servers are listed above"
-                meanings = meanings._replace(list_of_fields=above)
+                meanings = meanings._replace(list_of_fields=_LISTED_ABOVE)
         if failures and is_strict:
             raise OptionError(first_of(failures, 10))
         for line in failures + without_effect:
@@ -220,9 +220,15 @@ class Expressions(BaseInventoryPlugin, Constructable):
         shown = names[0]
         if total:
             shown = f"{len(names):,} of {count_of(total, 'host')} ({first_of(names, 3)})"
-        hints = dict.fromkeys(hint_for(expression, meanings) for expression in expressions)
+        hints: dict[str, list[str]] = {}
+        for expression in expressions:
+            hints.setdefault(hint_for(expression, meanings), []).append(expression.label)
+        named = [hint for hint in hints if hint]
+        if len(hints) > 1:  # a hint for one of them could be wrong for another one
+            named = [f"for {first_of(hints[hint], 3)}: {hint}" for hint in named]
+        start, listed, end = "; ".join(named).partition(meanings.list_of_fields)
+        hint = start + listed + end.replace(listed, _LISTED_ABOVE) if listed else start
         text = f"{first_of(labels, 3)}: failed for {shown}: {expressions[0].reason}"
-        hint = "; ".join(filter(None, hints))
         return f"{text} ({hint})" if hint else text
 
     def _report_unknown(self, total: int, warn: Show) -> None:

@@ -155,6 +155,8 @@ MISTAKES = yaml.safe_load(r"""
 - ["a: !sekret x", "invalid YAML in line 1, column 4: could not determine a constructor for the tag
     …. "]
 - ["a: !!int sekret", "invalid YAML: a value can't be read. "]
+- ["a: !!bool sekret", "invalid YAML: a value can't be read. "]
+- ["a: !!int ''", "invalid YAML: a value can't be read. "]
 """)
 
 
@@ -177,7 +179,7 @@ def test_a_value_that_contains_itself_is_refused(read, option):
 
 # From PyYAML without its library in C, and from Ansible.
 PROBLEMS = yaml.safe_load(r"""
-- ["could not find expected ':'", "could not find expected ':'"]
+- ["did not find expected ',' or ']'", "did not find expected ',' or ']'"]
 - ["found undefined alias 'sekret'", found undefined alias …]
 - ["found duplicate anchor 'it's\n sekret'; first", found duplicate anchor …; first]
 - ["Found duplicate mapping key \"it's sekret\".", Found duplicate mapping key ….]

@@ -134,19 +134,25 @@ keyed_groups: [key: nope]
 
 def test_failures_for_the_same_undefined_name_are_one_warning_with_all_their_hosts():
     _hosts, warnings = composed({"size": 0}, {"size": 1}, **ALIKE)
-    assert [warning.partition(" (the fields")[0] for warning in warnings] == [
+    assert [warning.split(" is undefined")[0] for warning in warnings] == [
         "hostnames: nope, compose: a, compose: c and 2 more: failed for 2 of 2 hosts (h0, h1): "
-        "'nope' is undefined",
-        "compose: b: failed for 2 of 2 hosts (h0, h1): 'other' is undefined",
+        "'nope'",
+        "compose: b: failed for 2 of 2 hosts (h0, h1): 'other'",
     ]
 
 
 def test_a_shared_warning_has_the_hint_of_each_expression():
     compose = {"ansible_host": "public_ip", "a": "public_ip", "b": "public_ip ~ ''"}
     _hosts, (warning,) = composed({"region": "eu"}, compose=compose)
-    assert "leave it out; " in warning
+    assert "(for compose: ansible_host: the address is" in warning
+    assert "leave it out; for compose: a, compose: b: the fields of servers are region" in warning
+
+
+def test_the_hints_of_a_shared_warning_list_the_fields_once():
+    options = {"hostnames": ["nope"], "compose": {"a": "nope"}}
+    _hosts, (warning,) = composed({"region": "eu"}, **options)
     assert warning.count("the fields of servers are region") == 1
-    assert "listed above" not in warning
+    assert "for compose: a: the fields of servers are listed above; variables of" in warning
 
 
 def test_the_fields_of_servers_are_listed_once():
