@@ -36,7 +36,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils import (
     _polling,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._polling import ARGUMENTS
-from support.collection import REPOSITORY, read
+from support.collection import REPOSITORY, read, sources
 from support.guides import read_files
 
 PATTERNS = ("README.md", "docs/**/*.rst", "plugins/**/*.py")
@@ -121,7 +121,18 @@ def test_the_version_is_the_same_everywhere():
         release = r"(\d+\.\d+\.\d+(?:-[a-z]+\.?\d*)?)"
         named = re.findall(rf"(?:cloud:==|cloud-| version: \W*){release}", read(page))
         installed.update(named)
+        tarballs = re.findall(r"[\w-]+-[\d.]+\.tar\.gz", read(page))
+        assert set(tarballs) <= {f"server_management-cloud-{VERSION}.tar.gz"}
     assert installed == {VERSION}
+
+
+def test_the_development_guide_names_what_files_have():
+    guide = read("docs/docsite/rst/guide_development.rst")
+    places = re.findall(r"``(\w+)``\s+in\s+``(?:[\w/]+/)?(\w+\.py)``", guide)
+    assert places
+    for name, file in places:
+        found = [read(path) for path in sources() if f"/{path}".endswith(f"/{file}")]
+        assert re.search(rf"\b{name}\b", "".join(found)), f"{name} in {file}"
 
 
 def test_documents_name_the_scope_of_the_listing():

@@ -11,7 +11,7 @@ import yaml
 from ansible_collections.server_management.cloud.plugins.module_utils._options import VERSION
 from sandbox import Fault, Sandbox
 from sandbox.account import make_servers
-from support.modules import WEB, run
+from support.modules import WEB, run, run_module
 
 TOKEN = "t0ken-of-the-real-account"
 SERVER = {**WEB, "id": "srv_0a1b2c3d", "name": "customer-database", "ipv4": "203.0.113.7"}
@@ -87,6 +87,13 @@ def test_a_standard_header_is_shown_on_one_line_without_the_token(api, name):
     headers = {name.lower(): f"1\t{TOKEN}", "X-RateLimit-Key": "customer-database"}
     api.fail(Fault(headers=headers))
     assert report(api)["headers"] == {name: "1 ********"}
+
+
+def test_a_token_that_ansible_does_not_mask_is_not_in_the_report(api, monkeypatch):
+    monkeypatch.setenv("SERVER_MANAGEMENT_API_TOKEN", "t0k")
+    api.fail(Fault(headers={"Sunset": "t0k"}))
+    result = run_module("api_info", {"base_url": api.url}).result
+    assert result["report"]["headers"] == {"Sunset": "********"}
 
 
 def test_at_most_three_pages_are_read(paged):

@@ -62,6 +62,12 @@ def refusal(read, text):
     return str(caught.value)
 
 
+def test_an_encrypted_name_of_an_option_is_not_shown(read):
+    assert refusal(read, f"? {VALUE}\n: x") == (
+        "the name of an option is encrypted. Write it as it is."
+    )
+
+
 ENTRIES = yaml.safe_load("""
 - ['compose: {a: x, ansible_become_password: VALUE}', 'compose: ansible_become_password']
 - ['compose: VALUE', compose]
