@@ -82,6 +82,10 @@ def test_before_2_19_only_ordinary_text_is_tagged_by_a_sample(unsafe_text):
     assert _ansible_before_2_19.tagger(5) is None
 
 
+def test_before_2_19_text_in_lists_is_marked_even_if_it_is_plain(unsafe_text):
+    assert isinstance(_ansible_before_2_19.mark(["a"], even_plain=True)[0], unsafe_text)
+
+
 def test_entries_of_an_inventory_directory_are_ignored_as_ansible_does(monkeypatch):
     names = ("token", ".token", "token.txt", "group_vars", "a.group_vars", "token~", "\udcff")
     ignored = [name for name in names if is_ignored(name)]
