@@ -84,14 +84,18 @@ def test_documents_name_variables_that_playbooks_read():
         assert name in known, page
 
 
-def test_the_reference_of_the_playbooks_lists_variables_that_they_read():
-    playbook = ""
-    page = read("docs/docsite/rst/guide_modules.rst")
-    for first, meaning in re.findall(r"^ +\* - (.+)\n +- (.+(?:\n {7}.+)*)$", page, re.M):
+# A row of a table with two columns.
+ROW = re.compile(r"^ +\* - (.+)\n +- (.+(?:\n {7}.+)*)$", re.M)
+
+
+@pytest.mark.parametrize(("page", "only"), [("modules", ""), ("connecting", "ssh_config")])
+def test_the_reference_of_the_playbooks_lists_variables_that_they_read(page, only):
+    playbook = PLAYBOOKS.get(only)
+    for first, meaning in ROW.findall(read(f"docs/docsite/rst/guide_{page}.rst")):
         if heading := re.match(r"\*\*(\w+)\*\*", first):
             playbook = PLAYBOOKS[heading[1]]
         elif playbook:
-            default = re.search(r": ``([^`]+)``$", meaning)
+            default = re.search(r"(?:: |by default )``([^`]+)``(?:$|[.;])", meaning)
             value = rf"(: | \| default\(){re.escape(default[1])}" if default else ""
             for name in re.findall(r"``(\w+)``", first):
                 assert re.search(rf"\b{name}{value}\b", playbook), name
