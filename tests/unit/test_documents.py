@@ -23,8 +23,10 @@ from ansible_collections.server_management.cloud.plugins.module_utils._failures 
     unusable_requests,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._options import (
+    _OTHER_NAMES,
     VARIABLES,
     VERSION,
+    _other_name,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._request import (
     Response,
@@ -99,6 +101,13 @@ def test_the_reference_of_the_playbooks_lists_variables_that_they_read(page, onl
             value = rf"(: | \| default\(){re.escape(default[1])}" if default else ""
             for name in re.findall(r"``(\w+)``", first):
                 assert re.search(rf"\b{name}{value}\b", playbook), name
+
+
+def test_the_guide_and_the_messages_agree_about_options_of_other_plugins():
+    table, _variables = read("docs/docsite/rst/guide_moving.rst").split("Variable elsewhere")
+    for elsewhere, here in ROW.findall(table):
+        for name in re.findall(r"\w+", elsewhere):
+            assert _other_name(name, _OTHER_NAMES).partition(" ")[0] in here, name
 
 
 def test_the_events_guide_sets_the_variables_of_the_rulebook():
