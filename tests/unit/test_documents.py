@@ -110,6 +110,13 @@ def test_the_guide_and_the_messages_agree_about_options_of_other_plugins():
             assert _other_name(name, _OTHER_NAMES).partition(" ")[0] in here, name
 
 
+def test_documents_say_how_long_make_takes_as_its_help_does():
+    minutes = re.findall(r"make (\w+) +(\d+) min", read("Makefile"))
+    text = read("README.md") + read("CONTRIBUTING.md")
+    for name, number in re.findall(r"`make (\w+)`(?: \|| takes) (\w+) minute", text):
+        assert (name, {"a": "1", "two": "2"}.get(number, number)) in minutes
+
+
 def test_the_events_guide_sets_the_variables_of_the_rulebook():
     variables = yaml.safe_load(read_files("events")["variables.yml"])
     rulebook = read("extensions/eda/rulebooks/set_up_new_servers.yml")
