@@ -141,5 +141,8 @@ def test_a_hostile_account_is_in_sync_with_its_declaration(runner):
     assert "  - name: 'yes'\n" in text
     assert "  - name: é漢\n" in text
     assert "  - name: web\n" not in text
+    # A server whose name is not plain is declared by its id.
+    assert '  - name: "' not in text
+    assert "  - name: !unsafe" not in text
     assert '    plan: !unsafe "{% if %}"\n' in text
     assert not list(runner.home.rglob(CANARY))

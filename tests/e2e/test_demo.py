@@ -7,6 +7,7 @@
 import re
 from runpy import run_path
 from tempfile import TemporaryDirectory
+from unittest.mock import MagicMock
 
 import pytest
 
@@ -44,6 +45,15 @@ def test_the_demo_ends_with_an_inventory_of_your_own_sandbox(tmp_path, monkeypat
     for name in ("web-01", "web-02", "db-01"):
         assert f"--{name}\n" in result.stdout
         assert f"{name} | SUCCESS" in result.stdout
+
+
+def test_the_demo_stores_host_keys_by_id_as_it_says():
+    show = run_path(f"{REPOSITORY}/tools/demo.py")["show"]
+    mock = MagicMock()
+    write = MagicMock()
+    show.__globals__.update(build=mock, install=mock, reach=mock, write_inventory=write)
+    show(mock, mock)
+    assert write.call_args.args[1]["host_key_alias"]
 
 
 @pytest.mark.parametrize(

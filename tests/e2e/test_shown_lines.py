@@ -23,6 +23,8 @@ EXPRESSIONS = [
 # The places of an expression in a file.
 PLACES = [
     "compose:\n  a: {}",
+    "compose:\n  a b: {}",
+    "compose:\n  environment: {}",
     "groups:\n  a: {}",
     "keyed_groups:\n  - key: {}",
     'keyed_groups:\n  - key: server_management_plan\n    parent_group: "{{{{ {} }}}}"',

@@ -206,7 +206,7 @@ def test_no_task_logs_the_text():
     tasks = [task for task in play["tasks"] if search(str(task))]
     assert len(tasks) == 4
     for task in tasks:
-        assert task.get("no_log") or task["diff"] is False, task["name"]
+        assert task.get("no_log") or task.get("diff") is False, task["name"]
 
 
 def test_a_file_that_ssh_refuses_is_not_written(config, source):

@@ -23,8 +23,10 @@ from ansible_collections.server_management.cloud.plugins.module_utils._failures 
     unusable_requests,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._options import (
+    _OTHER_NAMES,
     VARIABLES,
     VERSION,
+    _other_name,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._request import (
     Response,
@@ -84,17 +86,35 @@ def test_documents_name_variables_that_playbooks_read():
         assert name in known, page
 
 
-def test_the_reference_of_the_playbooks_lists_variables_that_they_read():
-    playbook = ""
-    page = read("docs/docsite/rst/guide_modules.rst")
-    for first, meaning in re.findall(r"^ +\* - (.+)\n +- (.+(?:\n {7}.+)*)$", page, re.M):
+# A row of a table with two columns.
+ROW = re.compile(r"^ +\* - (.+)\n +- (.+(?:\n {7}.+)*)$", re.M)
+
+
+@pytest.mark.parametrize(("page", "only"), [("modules", ""), ("connecting", "ssh_config")])
+def test_the_reference_of_the_playbooks_lists_variables_that_they_read(page, only):
+    playbook = PLAYBOOKS.get(only)
+    for first, meaning in ROW.findall(read(f"docs/docsite/rst/guide_{page}.rst")):
         if heading := re.match(r"\*\*(\w+)\*\*", first):
             playbook = PLAYBOOKS[heading[1]]
         elif playbook:
-            default = re.search(r": ``([^`]+)``$", meaning)
+            default = re.search(r"(?:: |by default )``([^`]+)``(?:$|[.;])", meaning)
             value = rf"(: | \| default\(){re.escape(default[1])}" if default else ""
             for name in re.findall(r"``(\w+)``", first):
                 assert re.search(rf"\b{name}{value}\b", playbook), name
+
+
+def test_the_guide_and_the_messages_agree_about_options_of_other_plugins():
+    table, _variables = read("docs/docsite/rst/guide_moving.rst").split("Variable elsewhere")
+    for elsewhere, here in ROW.findall(table):
+        for name in re.findall(r"\w+", elsewhere):
+            assert _other_name(name, _OTHER_NAMES).partition(" ")[0] in here, name
+
+
+def test_documents_say_how_long_make_takes_as_its_help_does():
+    minutes = re.findall(r"make (\w+) +(\d+) min", read("Makefile"))
+    text = read("README.md") + read("CONTRIBUTING.md")
+    for name, number in re.findall(r"`make (\w+)`(?: \|| takes) (\w+) minute", text):
+        assert (name, {"a": "1", "two": "2"}.get(number, number)) in minutes
 
 
 def test_the_events_guide_sets_the_variables_of_the_rulebook():

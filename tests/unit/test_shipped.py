@@ -55,6 +55,7 @@ def test_the_changelog_has_each_module_plugin_and_playbook():
     for kind, names in expected.items():
         assert {entry["name"] for entry in entries[kind]} == set(names), kind
         shipped += names
+    assert release["changes"]["release_summary"] in read("CHANGELOG.rst")
     rendered = re.findall(r"^- server_management\.cloud\.(\w+) - ", read("CHANGELOG.rst"), re.M)
     assert sorted(rendered) == sorted(shipped)
 

@@ -5,6 +5,7 @@
 """Compare the sandbox with docs/openapi.yaml, the description of the documented endpoint."""
 
 import json
+from email import message_from_string
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from openapi_core.exceptions import OpenAPIError
 
 from sandbox import Fault, Sandbox
 from sandbox.account import SERVER
-from sandbox.api import ROUTES
+from sandbox.api import PATH, ROUTES, Request, respond
 
 from .conftest import call
 
@@ -91,6 +92,11 @@ def test_the_body_of_an_error_is_not_described(paged):
 def test_any_other_authorization_header_is_refused(paged, header):
     headers = {"Authorization": header.format(paged.token)}
     assert call(paged, headers=headers).status_code == 401
+
+
+def test_a_second_authorization_header_is_refused(paged):
+    headers = message_from_string(f"Authorization: Bearer {paged.token}\n" * 2)
+    assert respond(paged, Request.parse("GET", PATH, headers), Fault()).status == 401
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])

@@ -19,6 +19,9 @@ EXPECTED = {
     "released": {RELEASED},
     "both": {OLDEST, RELEASED},
     "range": {(OLDEST, NEWEST)},
+    # The first version with the new templating.
+    "templating": {"2.19"},
+    "end-to-end": {(OLDEST, "2.19")},
     "python": {PYTHON},
     "joined": {PYTHON.replace(".", "")},
     # A version checks its sources with the tuple (3, 10).
@@ -38,6 +41,8 @@ PLACES = yaml.safe_load(r"""
 - [plugins/doc_fragments/connection.py, 'python >= (\S+)', python]
 - [plugins/doc_fragments/connection.py, 'requests >= (\S+)', requests]
 - [plugins/module_utils/_errors.py, 'version_info < \((3, \d+)\)', tuple]
+- [noxfile.py, 'fromkeys\(\(OLDEST, "(2\.\d+)"', templating]
+- [docs/docsite/rst/guide_development.rst, 'tests on (2\.\d+), (2\.\d+), the', end-to-end]
 - [Makefile, 'python(3\.\d+)', pythons]
 - [tools/benchmark/__main__.py, '"(2\.\d+)": "\d', both]
 - [.github/workflows/ci.yml, &listed '^ {12}(3\.\d+)$', all pythons]

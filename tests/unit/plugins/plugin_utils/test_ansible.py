@@ -82,6 +82,10 @@ def test_before_2_19_only_ordinary_text_is_tagged_by_a_sample(unsafe_text):
     assert _ansible_before_2_19.tagger(5) is None
 
 
+def test_before_2_19_text_in_lists_is_marked_even_if_it_is_plain(unsafe_text):
+    assert isinstance(_ansible_before_2_19.mark(["a"], even_plain=True)[0], unsafe_text)
+
+
 def test_entries_of_an_inventory_directory_are_ignored_as_ansible_does(monkeypatch):
     names = ("token", ".token", "token.txt", "group_vars", "a.group_vars", "token~", "\udcff")
     ignored = [name for name in names if is_ignored(name)]
@@ -125,7 +129,7 @@ def test_variables_keep_their_values_and_trust_no_template(value):
 
 def test_a_value_of_a_file_loses_its_line_and_keeps_its_trust(tmp_path):
     path = tmp_path / "file.yml"
-    path.write_text("[1, null, {b: x}, !unsafe y]")
+    path.write_text("[1, null, {b: x}, !unsafe {y: z}]")
     # Later versions trust only files that Ansible itself reads as configuration.
     options = {"trusted_as_template": True} if SINCE_2_19 else {}
     value = DataLoader().load_from_file(str(path), **options)
@@ -133,5 +137,6 @@ def test_a_value_of_a_file_loses_its_line_and_keeps_its_trust(tmp_path):
     assert without == value
     _number, _null, mapping, unsafe = without
     assert is_trusted(mapping["b"])
-    assert not is_trusted(unsafe)
-    assert not SINCE_2_19 or unsafe.__class__ is str
+    for text in texts_in(unsafe):
+        assert not is_trusted(text)
+        assert not SINCE_2_19 or text.__class__ is str
