@@ -103,6 +103,7 @@ def test_the_inventory_plugin_documents_the_same_options_and_variables():
     for option, variable in VARIABLES.items():
         environment = {"env": [{"name": variable}]}
         assert options[option] == {**of_modules[option], **environment}
+    assert options["min_servers"]["default"] == ARGUMENTS["min_servers"]["default"]
 
 
 @pytest.mark.parametrize("name", MODULES)
