@@ -247,7 +247,7 @@ def test_variables_change_the_file_the_group_the_names_and_the_note(config, sour
 def test_only_a_regular_file_is_replaced(source):
     path = source.runner.home / "other"
     path.mkdir()
-    failed = write(source, "-e", f"ssh_config_file={path}")
+    failed = write(source, "-e", json.dumps({"ssh_config_file": str(path)}))
     assert failed.rc == 2
     failed.shows("is a directory, so nothing was changed")
 
