@@ -86,7 +86,11 @@ class Client:
             response = self._send(request, left)
             left -= len(response.body)
             count_before = len(servers)
-            page = self._add_page(servers, response)
+            content_type = response.headers.get("Content-Type", "none given")
+            shown_type = quoted(content_type, self._connection.api_token)
+            page = parse_listing(read_json(response.body, shown_type))
+            self._keep_page(page)
+            merge(servers, page.data)
             if not page.has_more:
                 return list(servers.values())
             if len(servers) == count_before:
@@ -104,14 +108,6 @@ class Client:
                 f"The listing has more than {_MAX_PAGES:,} pages, the limit.", _CHECK_PAGINATION
             )
         return list(servers.values())
-
-    def _add_page(self, servers: dict[str, Server], response: Response) -> Page:
-        content_type = response.headers.get("Content-Type", "none given")
-        shown_type = quoted(content_type, self._connection.api_token)
-        page = parse_listing(read_json(response.body, shown_type))
-        self._keep_page(page)
-        merge(servers, page.data)
-        return page
 
     def _allow_partial(self, count: int) -> None:
         problem = f"The API has more servers than the {count:,} received."
@@ -145,16 +141,14 @@ class Client:
                 if wait is None or attempt > repeats:
                     error.attempts = attempt
                     raise
-                self._report_retry(error, attempt, wait, time.monotonic() - started)
+                took = time.monotonic() - started
+                level: Level = "wait" if max(wait, took) > _LONG_WAIT else "trace"
+                retry = f"retry {attempt} of {repeats} in {wait:.1f} s"
+                self._show(level, f"{retry}: {error.message}")
             finally:
                 self.last_response = self._http.last_response
             time.sleep(wait)
             attempt += 1
-
-    def _report_retry(self, error: CloudError, attempt: int, wait: float, took: float) -> None:
-        line = f"retry {attempt} of {self._connection.retries} in {wait:.1f} s: {error.message}"
-        is_long = max(wait, took) > _LONG_WAIT
-        self._show("wait" if is_long else "trace", line)
 
     def _report_progress(self, number: int, count: int) -> None:
         now = time.monotonic()
