@@ -163,9 +163,9 @@ class Naming(NamedTuple):
     def explain_renamed(self, servers: Iterable[Server]) -> Iterator[str]:
         """Yield one message for each kind of reason why servers do not have their first name."""
         kinds: dict[str, list[Server]] = {}
-        renamed = [server for server in servers if server.id in self.reasons]
-        for server in sorted(renamed, key=lambda server: server.label):
-            kinds.setdefault(self.reasons[server.id].kind, []).append(server)
+        for server in sorted(servers, key=lambda server: server.label):
+            if server.id in self.reasons:
+                kinds.setdefault(self.reasons[server.id].kind, []).append(server)
         for kind, of_kind in kinds.items():
             count = count_of(len(of_kind), "server")
             named = [f"{server.label} is {self.names[server.id]}" for server in of_kind]
@@ -203,7 +203,12 @@ def assign_names(
         for server, candidates in unnamed:
             name = next(candidates, None)
             if name is None:
-                raise _no_name_left(server)
+                raise OptionError(
+                    f"hostnames: no name is left for the server {as_word(server.id)}: no host can "
+                    "have its names and its id, or other hosts or groups have them.",
+                    "Set hostnames to give hosts other names, or change prefix in keyed_groups, "
+                    "which renames its groups.",
+                )
             proposals.append((server, name))
             uses[name] += 1
         for server, name in proposals:
@@ -217,15 +222,6 @@ def assign_names(
         if wanted[server.id] and first != name:
             reasons[server.id] = rules.explain(server, first, name)
     return Naming(names, reasons)
-
-
-def _no_name_left(server: Server) -> OptionError:
-    return OptionError(
-        f"hostnames: no name is left for the server {as_word(server.id)}: no host can have its "
-        "names and its id, or other hosts or groups have them.",
-        "Set hostnames to give hosts other names, or change prefix in keyed_groups, which renames "
-        "its groups.",
-    )
 
 
 def is_localhost(name: str) -> bool:
