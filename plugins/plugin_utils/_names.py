@@ -88,10 +88,11 @@ class NameRules(NamedTuple):
         For example, those of srv_1 with the preferences "", "all" and "www" are "", "", "www",
         "all_srv_1" and "srv_1".
         """
-        texts = [*preferences, server.id]
+        texts = list(preferences)
         first = next(filter(None, preferences), "")
         if first:
-            texts.insert(-1, f"{self._safe(first)}_{server.id}")
+            texts.append(f"{self._safe(first)}_{server.id}")
+        texts.append(server.id)
         for text in texts:
             name = self._safe(text)
             yield "" if self._problem(name, server) else name
@@ -229,8 +230,6 @@ def is_localhost(name: str) -> bool:
     lowered = name.lower().rstrip(".")
     if _is_name_of_loopback(lowered):
         return True
-    if not lowered[:1].isdigit():
-        return False
     packed = _packed_address(lowered)
     return packed[:1] == b"\x7f" or packed == bytes(4)
 
