@@ -78,9 +78,8 @@ class ComposedHost:
         self.tree = tree or GroupTree()
         self.variables: dict[str, Any] = {}
         self.groups: list[str] = []
-        self.seen: dict[str, Any] = mark(host.variables, even_plain=True)
-        if inherited:
-            self.seen = combine_vars(inherited, self.seen)
+        fields = mark(host.variables, even_plain=True)
+        self.seen: dict[str, Any] = combine_vars(inherited or {}, fields)
 
     def all_variables(self) -> dict[str, Any]:
         """Return what an expression sees: what Ansible's Host.get_vars() would return."""
