@@ -140,8 +140,8 @@ def _deviations(server: Record) -> Iterator[str]:
             yield f"{field} does not have the documented form"
 
 
-def _versions(ansible: str) -> dict[str, str | None]:
-    versions: dict[str, str | None] = {
+def _versions(ansible: str) -> Record:
+    versions: Record = {
         "collection": VERSION,
         "ansible": ansible,
         "python": platform.python_version(),
