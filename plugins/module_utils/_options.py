@@ -267,7 +267,8 @@ def unknown_names(given: Iterable[object], valid: Collection[str], place: str = 
     for key in given:
         if key in valid:
             continue
-        name = excerpt(re.split(r"[:=\s]", one_line(str(key)), maxsplit=1)[0])
+        start = re.split(r"[:=\s]", one_line(str(key)), maxsplit=1)[0]
+        name = excerpt(start)
         shown_name = f"{name}{place}"
         meant = _other_name(name, valid)
         near = nearest(name, valid)
