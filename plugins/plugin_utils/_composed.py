@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from ansible.errors import AnsibleError
 from ansible.inventory.group import Group
@@ -16,7 +15,7 @@ from ansible.utils.vars import combine_vars
 
 from ..module_utils._errors import OptionError
 from ._ansible import mark
-from ._hosts import Host
+from ._hosts import Host, HostVars
 from ._names import GROUPS_OF_ANSIBLE
 
 
@@ -71,17 +70,17 @@ class ComposedHost:
         host: Host,
         base: AnsibleHost | None = None,
         tree: GroupTree | None = None,
-        inherited: dict[str, Any] | None = None,
+        inherited: HostVars | None = None,
     ) -> None:
         self.host = host
         self.base = base
         self.tree = tree or GroupTree()
-        self.variables: dict[str, Any] = {}
+        self.variables: HostVars = {}
         self.groups: list[str] = []
         fields = mark(host.variables, even_plain=True)
-        self.seen: dict[str, Any] = combine_vars(inherited or {}, fields)
+        self.seen: HostVars = combine_vars(inherited or {}, fields)
 
-    def all_variables(self) -> dict[str, Any]:
+    def all_variables(self) -> HostVars:
         """Return what an expression sees: what Ansible's Host.get_vars() would return."""
         if not self.base:
             return self.seen

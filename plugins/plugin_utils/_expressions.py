@@ -33,12 +33,12 @@ from ._ansible import OMITTED_ERRORS, TEMPLATE_GLOBALS, compile_once, holds, tru
 from ._composed import ComposedHost, GroupTree, Recorder
 from ._groups import safe_group_name
 from ._hints import Expression, Meanings, hint_for
-from ._hosts import Host, replace_addresses
+from ._hosts import Host, HostVars, replace_addresses
 from ._inventory import variables_of
 from ._memory import Memory
 
 # Asks Ansible for the result of an expression, or of an entry of keyed_groups, with variables.
-_Ask = Callable[[Any, dict[str, Any]], Any]
+_Ask = Callable[[Any, HostVars], Any]
 _FAILED = object()  # instead of the result of an expression that failed
 _NUMBERS = (bool, int, float)  # as expressions, they stand for themselves
 # Variables of each host with a name, beside those of new hosts.
@@ -308,10 +308,10 @@ class Expressions(BaseInventoryPlugin, Constructable):
                 expression.failures[composed.host] = str(error)
             return _FAILED
 
-    def _holds(self, condition: str, variables: dict[str, Any]) -> bool:
+    def _holds(self, condition: str, variables: HostVars) -> bool:
         return holds(self.templar, condition, combine_vars(variables, self._vars))
 
-    def _group(self, entry: dict[str, Any], variables: dict[str, Any]) -> Recorder:
+    def _group(self, entry: dict[str, Any], variables: HostVars) -> Recorder:
         """Let Ansible's helper add the groups of an entry to a recorder."""
         self.inventory = recorder = Recorder()
         host = variables["inventory_hostname"]
