@@ -92,7 +92,7 @@ class Client:
             self._keep_page(page)
             merge(servers, page.data)
             if not page.has_more:
-                return list(servers.values())
+                break
             if len(servers) == count_before:
                 raise MalformedResponse(
                     f"Page {number} of the listing has no new server, but the API reports more.",
@@ -100,13 +100,14 @@ class Client:
                 )
             if self._connection.pagination == "none":
                 self._allow_partial(len(servers))
-                return list(servers.values())
+                break
             last_id = (self._connection.pagination_parameter, page.data[-1]["id"])
             request = request._replace(query=(last_id,))
-        if pages is None:
-            raise MalformedResponse(
-                f"The listing has more than {_MAX_PAGES:,} pages, the limit.", _CHECK_PAGINATION
-            )
+        else:  # the API has more pages than may be read
+            if pages is None:
+                raise MalformedResponse(
+                    f"The listing has more than {_MAX_PAGES:,} pages, the limit.", _CHECK_PAGINATION
+                )
         return list(servers.values())
 
     def _allow_partial(self, count: int) -> None:
