@@ -101,7 +101,7 @@ def failed_result(error: CloudError) -> Result:
     """Return the result of a task that fails."""
     message = str(error)
     if isinstance(error, MissingLibrary) and error.library == "requests":
-        message = f"{message} {_ON_CONTROL_NODE}"
+        message += f" {_ON_CONTROL_NODE}"
     result: Result = {
         "changed": False,
         "msg": message,
