@@ -68,7 +68,10 @@ class Client:
 
         ``pages`` is for a check of the API, which reads no more pages than that.
         """
-        self._warn_of_plain_http()
+        url = self._connection.base_url
+        if url.startswith("http:") and not is_loopback(url):
+            problem = f"The token is sent unencrypted to {address_of(url)}"
+            self._show("warning", f"{problem}: use https in base_url if possible.")
         self._next_report = time.monotonic() + _REPORT_INTERVAL
         try:
             with closing(Http(self._connection, partial(self._show, "trace"))) as self._http:
@@ -156,12 +159,6 @@ class Client:
         if now >= self._next_report:
             self._next_report = now + _REPORT_INTERVAL
             self._show("progress", f"page {number:,}, {count_of(count, 'server')} so far")
-
-    def _warn_of_plain_http(self) -> None:
-        url = self._connection.base_url
-        if url.startswith("http:") and not is_loopback(url):
-            problem = f"The token is sent unencrypted to {address_of(url)}"
-            self._show("warning", f"{problem}: use https in base_url if possible.")
 
     def _show(self, level: Level, text: str) -> None:
         self._report(level, redact(text, self._connection.api_token))
