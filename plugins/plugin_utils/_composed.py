@@ -15,6 +15,7 @@ from ansible.utils.vars import combine_vars
 
 from ..module_utils._errors import OptionError
 from ._ansible import mark
+from ._groups import ParentAndChild
 from ._hosts import Host, HostVars
 from ._names import GROUPS_OF_ANSIBLE
 
@@ -26,7 +27,7 @@ class GroupTree:
     """
 
     def __init__(self, groups: Iterable[Group] = ()) -> None:
-        self.added: dict[tuple[str, str], None] = {}
+        self.added: dict[ParentAndChild, None] = {}
         self._parents: dict[str, set[str]] = {}
         for group in groups:
             self._parents[group.name] = {parent.name for parent in group.parent_groups}
@@ -97,7 +98,7 @@ class Recorder:
 
     def __init__(self) -> None:
         self.groups: list[str] = []
-        self.parents: list[tuple[str, str]] = []
+        self.parents: list[ParentAndChild] = []
 
     def add_group(self, group: str) -> str:
         """Return the name of a group, which is added if a host or another group is in it."""

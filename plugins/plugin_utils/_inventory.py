@@ -21,6 +21,7 @@ from ansible.utils.vars import combine_vars
 from ..module_utils._models import Server
 from ..module_utils._text import is_plain
 from ._ansible import is_encrypted, tagger, unmark_plain
+from ._groups import ParentAndChild
 from ._hosts import Host, HostVars
 from ._names import TAKEN, Reason
 
@@ -114,7 +115,7 @@ def _text(value: Any) -> str:
 
 
 def add_hosts(
-    inventory: Any, hosts: Collection[Host], parents: Iterable[tuple[str, str]], root_url: str
+    inventory: Any, hosts: Collection[Host], parents: Iterable[ParentAndChild], root_url: str
 ) -> list[str]:
     """Add the hosts of an account's servers and their groups, and put groups into their parents.
 
