@@ -437,14 +437,16 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         """Return a host, without name and groups, for each server that the options keep."""
         account = listing.servers
         count = count_of(len(account), "server")
+        servers = account
         wanted = wanted_values(self.get_option)
-        unknown = explain_unknown(account, wanted)
-        if unknown and self.get_option("strict"):
-            raise OptionError(unknown[0])
-        servers = select(account, wanted)
-        report = partial(self._show, 1) if servers else self._warn
-        for message in explain(account, wanted):
-            report(message)
+        if wanted:
+            unknown = explain_unknown(account, wanted)
+            if unknown and self.get_option("strict"):
+                raise OptionError(unknown[0])
+            servers = select(account, wanted)
+            report = partial(self._show, 1) if servers else self._warn
+            for message in explain(account, wanted):
+                report(message)
         fields = variable_names(servers, self.get_option("hostvars_prefix"), partial(self._show, 1))
         has_loopback = is_loopback(connection.base_url)
         hosts = hosts_from(servers, fields, has_loopback)
