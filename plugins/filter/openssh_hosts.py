@@ -302,11 +302,13 @@ def openssh_hosts(
     for number, error in re.findall(r"line ([0-9]+): (?!Unsupported)(.+)", errors):
         owners[int(number) - 1].reasons.append(f"ssh: {error.strip().replace('{', '_')}")
     kept = [block for block in blocks if not block.reasons]
-    others = [block for block in blocks if block.reasons]
+    left_out = [
+        f"{plain(block.name)} ({', '.join(block.reasons)})" for block in blocks if block.reasons
+    ]
     return {
         "text": "\n".join(["\n".join(block.lines) for block in kept]),
         "hosts": [block.alias for block in kept],
-        "left_out": [f"{plain(block.name)} ({', '.join(block.reasons)})" for block in others],
+        "left_out": left_out,
     }
 
 

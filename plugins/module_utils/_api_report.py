@@ -99,7 +99,8 @@ def _describe_links(header: str) -> str:
     """
     links = []
     for target, relation in _LINK.findall(header):
-        parameters = ", ".join(name for name, _value in parse_qsl(target.partition("?")[2]))
+        query = target.partition("?")[2]
+        parameters = ", ".join(name for name, _value in parse_qsl(query))
         links.append(f"{relation} ({parameters})" if parameters else relation)
     return ", ".join(links)
 
@@ -114,13 +115,18 @@ def _describe_pages(pages: list[Page]) -> Record:
     for server in servers:
         deviations.update(_deviations(server))
         further.update(key for key in server if key not in FIELDS)
-    return {
-        "as_documented": not deviations if pages else None,
+    described: Record = {
+        "as_documented": None,
         "deviations": [f"{text} ({count})" for text, count in sorted(deviations.items())],
         "further_fields": {excerpt(name): count for name, count in further.most_common(_MAX_NAMES)},
-        "servers": len(servers) if pages else None,
-        "has_more": pages[-1].has_more if pages else None,
+        "servers": None,
+        "has_more": None,
     }
+    if pages:
+        described["as_documented"] = not deviations
+        described["servers"] = len(servers)
+        described["has_more"] = pages[-1].has_more
+    return described
 
 
 def _deviations(server: Record) -> Iterator[str]:
@@ -134,8 +140,8 @@ def _deviations(server: Record) -> Iterator[str]:
             yield f"{field} does not have the documented form"
 
 
-def _versions(ansible: str) -> dict[str, str | None]:
-    versions: dict[str, str | None] = {
+def _versions(ansible: str) -> Record:
+    versions: Record = {
         "collection": VERSION,
         "ansible": ansible,
         "python": platform.python_version(),

@@ -68,7 +68,10 @@ class Client:
 
         ``pages`` is for a check of the API, which reads no more pages than that.
         """
-        self._warn_of_plain_http()
+        url = self._connection.base_url
+        if url.startswith("http:") and not is_loopback(url):
+            problem = f"The token is sent unencrypted to {address_of(url)}"
+            self._show("warning", f"{problem}: use https in base_url if possible.")
         self._next_report = time.monotonic() + _REPORT_INTERVAL
         try:
             with closing(Http(self._connection, partial(self._show, "trace"))) as self._http:
@@ -86,9 +89,13 @@ class Client:
             response = self._send(request, left)
             left -= len(response.body)
             count_before = len(servers)
-            page = self._add_page(servers, response)
+            content_type = response.headers.get("Content-Type", "none given")
+            shown_type = quoted(content_type, self._connection.api_token)
+            page = parse_listing(read_json(response.body, shown_type))
+            self._keep_page(page)
+            merge(servers, page.data)
             if not page.has_more:
-                return list(servers.values())
+                break
             if len(servers) == count_before:
                 raise MalformedResponse(
                     f"Page {number} of the listing has no new server, but the API reports more.",
@@ -96,22 +103,15 @@ class Client:
                 )
             if self._connection.pagination == "none":
                 self._allow_partial(len(servers))
-                return list(servers.values())
+                break
             last_id = (self._connection.pagination_parameter, page.data[-1]["id"])
             request = request._replace(query=(last_id,))
-        if pages is None:
-            raise MalformedResponse(
-                f"The listing has more than {_MAX_PAGES:,} pages, the limit.", _CHECK_PAGINATION
-            )
+        else:  # the API has more pages than may be read
+            if pages is None:
+                raise MalformedResponse(
+                    f"The listing has more than {_MAX_PAGES:,} pages, the limit.", _CHECK_PAGINATION
+                )
         return list(servers.values())
-
-    def _add_page(self, servers: dict[str, Server], response: Response) -> Page:
-        content_type = response.headers.get("Content-Type", "none given")
-        shown_type = quoted(content_type, self._connection.api_token)
-        page = parse_listing(read_json(response.body, shown_type))
-        self._keep_page(page)
-        merge(servers, page.data)
-        return page
 
     def _allow_partial(self, count: int) -> None:
         problem = f"The API has more servers than the {count:,} received."
@@ -145,28 +145,20 @@ class Client:
                 if wait is None or attempt > repeats:
                     error.attempts = attempt
                     raise
-                self._report_retry(error, attempt, wait, time.monotonic() - started)
+                took = time.monotonic() - started
+                level: Level = "wait" if max(wait, took) > _LONG_WAIT else "trace"
+                retry = f"retry {attempt} of {repeats} in {wait:.1f} s"
+                self._show(level, f"{retry}: {error.message}")
             finally:
                 self.last_response = self._http.last_response
             time.sleep(wait)
             attempt += 1
-
-    def _report_retry(self, error: CloudError, attempt: int, wait: float, took: float) -> None:
-        line = f"retry {attempt} of {self._connection.retries} in {wait:.1f} s: {error.message}"
-        is_long = max(wait, took) > _LONG_WAIT
-        self._show("wait" if is_long else "trace", line)
 
     def _report_progress(self, number: int, count: int) -> None:
         now = time.monotonic()
         if now >= self._next_report:
             self._next_report = now + _REPORT_INTERVAL
             self._show("progress", f"page {number:,}, {count_of(count, 'server')} so far")
-
-    def _warn_of_plain_http(self) -> None:
-        url = self._connection.base_url
-        if url.startswith("http:") and not is_loopback(url):
-            problem = f"The token is sent unencrypted to {address_of(url)}"
-            self._show("warning", f"{problem}: use https in base_url if possible.")
 
     def _show(self, level: Level, text: str) -> None:
         self._report(level, redact(text, self._connection.api_token))

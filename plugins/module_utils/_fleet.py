@@ -84,7 +84,8 @@ def _resolve(
     ids_by: dict[tuple[str, ...], list[str]] = {}  # by a field and its value
     for server in servers:
         for key in ("id", "name"):
-            ids_by.setdefault((key, server.text(key).strip()), []).append(server.id)
+            value = server.text(key).strip()
+            ids_by.setdefault((key, value), []).append(server.id)
     positions: dict[tuple[str, ...], int] = {}  # of entries, by their servers
     for position, entry in enumerate(entries, start=1):
         name = _name_or_id(entry)

@@ -102,7 +102,7 @@ def server_from_api(element: Any, position: int) -> Server:
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         has_type = text is value or key not in FIELDS
         text += key
-        if has_type and (text.isascii() or text.encode(errors="ignore").decode() == text):
+        if has_type and text.encode(errors="ignore").decode() == text:
             fields[key] = value
     if not fields.get("id"):
         raise MalformedResponse(f"Element {position} of data has no text id.", _ASK_PROVIDER)

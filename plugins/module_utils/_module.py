@@ -27,6 +27,9 @@ _WHOLE_ACCOUNT = (
     "the whole account, so it ignores allow_partial."
 )
 
+# What a task returns, by the names of the documentation.
+Result = dict[str, Any]
+
 
 class Task(NamedTuple):
     """One task: its checked options, and access to the account."""
@@ -66,9 +69,7 @@ class Task(NamedTuple):
             self.warn(message)
 
 
-def run(
-    options: Mapping[str, Any], execute: Callable[[Task], dict[str, Any]], **rules: Any
-) -> None:
+def run(options: Mapping[str, Any], execute: Callable[[Task], Result], **rules: Any) -> None:
     """Check the task's options, call ``execute``, and pass its result to Ansible.
 
     ``options`` are those that the module adds to the connection's; ``rules`` are AnsibleModule's,
@@ -96,12 +97,12 @@ def run(
     module.exit_json(**result)
 
 
-def failed_result(error: CloudError) -> dict[str, Any]:
+def failed_result(error: CloudError) -> Result:
     """Return the result of a task that fails."""
     message = str(error)
     if isinstance(error, MissingLibrary) and error.library == "requests":
-        message = f"{message} {_ON_CONTROL_NODE}"
-    result: dict[str, Any] = {
+        message += f" {_ON_CONTROL_NODE}"
+    result: Result = {
         "changed": False,
         "msg": message,
         "error": error.as_result(),

@@ -222,7 +222,16 @@ def _token(options: Options, places: str) -> tuple[str, str, str]:
         raise OptionError("api_token and api_token_file: both are set.", "Set only one of them.")
     usable = written or [option for option in _TOKEN_OPTIONS if values[option]]
     if not usable:
-        raise _no_token(places)
+        variables = [VARIABLES[option] for option in _TOKEN_OPTIONS]
+        empty = [variable for variable in variables if variable in os.environ]
+        problem = "api_token: a token is required"
+        if empty:
+            problem += f"; set, but empty: {', '.join(empty)}"
+        raise OptionError(
+            f"{problem}.",
+            f"Set it or api_token_file{places}, or one of the environment variables "
+            f"{' and '.join(variables)}.",
+        )
     option = usable[0]
     source = options.sources[option]
     path = options.path(option)
@@ -235,19 +244,6 @@ def is_empty(option: str, purpose: str = "to use the default") -> OptionError:
     """Return the error for an empty value: usually a template has rendered to nothing."""
     advice = f"Check the template that it comes from, or leave the option out {purpose}."
     return OptionError(f"{option}: must not be empty.", advice)
-
-
-def _no_token(places: str) -> OptionError:
-    variables = [VARIABLES[option] for option in _TOKEN_OPTIONS]
-    empty = [variable for variable in variables if variable in os.environ]
-    problem = "api_token: a token is required."
-    if empty:
-        problem = f"api_token: a token is required; set, but empty: {', '.join(empty)}."
-    return OptionError(
-        problem,
-        f"Set it or api_token_file{places}, or one of the environment variables "
-        f"{' and '.join(variables)}.",
-    )
 
 
 def _bundle(path: str) -> str:
@@ -271,7 +267,8 @@ def unknown_names(given: Iterable[object], valid: Collection[str], place: str = 
     for key in given:
         if key in valid:
             continue
-        name = excerpt(re.split(r"[:=\s]", one_line(str(key)), maxsplit=1)[0])
+        start = re.split(r"[:=\s]", one_line(str(key)), maxsplit=1)[0]
+        name = excerpt(start)
         shown_name = f"{name}{place}"
         meant = _other_name(name, valid)
         near = nearest(name, valid)

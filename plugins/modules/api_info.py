@@ -133,16 +133,14 @@ error:
     message: The API refuses the request (HTTP 403); the token may lack the scope servers:read.
 """
 
-from typing import Any
-
 from ..module_utils._api_report import check_account
-from ..module_utils._module import Task, failed_result, run
+from ..module_utils._module import Result, Task, failed_result, run
 
 
-def execute(task: Task) -> dict[str, Any]:
+def execute(task: Task) -> Result:
     """Check the account, and return the report with the failure, if there was one."""
     report, error = check_account(task.connection, task.report, task.ansible_version)
-    result: dict[str, Any] = {"works": error is None, "report": report}
+    result: Result = {"works": error is None, "report": report}
     if error:
         result.update(failed_result(error))
     return result

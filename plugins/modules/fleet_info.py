@@ -194,11 +194,9 @@ error:
     message: The API refuses the request (HTTP 403); the token may lack the scope servers:read.
 """
 
-from typing import Any
-
 from ..module_utils._fleet import compare, declared_servers
 from ..module_utils._models import DECLARED_FIELDS
-from ..module_utils._module import Task, run
+from ..module_utils._module import Result, Task, run
 
 OPTIONS = {
     "servers": {
@@ -217,7 +215,7 @@ OPTIONS = {
 }
 
 
-def execute(task: Task) -> dict[str, Any]:
+def execute(task: Task) -> Result:
     """Compare the fleet with the account."""
     entries = declared_servers(task.params["servers"])
     allow_unexpected = task.params["allow_unexpected"]

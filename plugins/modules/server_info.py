@@ -161,10 +161,8 @@ error:
       sample: The API refuses the request (HTTP 403); the token may lack the scope servers:read.
 """
 
-from typing import Any
-
 from ..module_utils._models import SELECTING_OPTIONS
-from ..module_utils._module import Task, run
+from ..module_utils._module import Result, Task, run
 from ..module_utils._options import Rules
 from ..module_utils._selection import explain, select, wanted_values
 
@@ -175,7 +173,7 @@ OPTIONS: Rules = {
 }
 
 
-def execute(task: Task) -> dict[str, Any]:
+def execute(task: Task) -> Result:
     """List the servers that match the options."""
     params = task.params
     wanted = wanted_values(params.__getitem__)

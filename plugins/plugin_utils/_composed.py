@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from ansible.errors import AnsibleError
 from ansible.inventory.group import Group
@@ -16,7 +15,8 @@ from ansible.utils.vars import combine_vars
 
 from ..module_utils._errors import OptionError
 from ._ansible import mark
-from ._hosts import Host
+from ._groups import ParentAndChild
+from ._hosts import Host, HostVars
 from ._names import GROUPS_OF_ANSIBLE
 
 
@@ -27,7 +27,7 @@ class GroupTree:
     """
 
     def __init__(self, groups: Iterable[Group] = ()) -> None:
-        self.added: dict[tuple[str, str], None] = {}
+        self.added: dict[ParentAndChild, None] = {}
         self._parents: dict[str, set[str]] = {}
         for group in groups:
             self._parents[group.name] = {parent.name for parent in group.parent_groups}
@@ -71,18 +71,17 @@ class ComposedHost:
         host: Host,
         base: AnsibleHost | None = None,
         tree: GroupTree | None = None,
-        inherited: dict[str, Any] | None = None,
+        inherited: HostVars | None = None,
     ) -> None:
         self.host = host
         self.base = base
         self.tree = tree or GroupTree()
-        self.variables: dict[str, Any] = {}
+        self.variables: HostVars = {}
         self.groups: list[str] = []
-        self.seen: dict[str, Any] = mark(host.variables, even_plain=True)
-        if inherited:
-            self.seen = combine_vars(inherited, self.seen)
+        fields = mark(host.variables, even_plain=True)
+        self.seen: HostVars = combine_vars(inherited or {}, fields)
 
-    def all_variables(self) -> dict[str, Any]:
+    def all_variables(self) -> HostVars:
         """Return what an expression sees: what Ansible's Host.get_vars() would return."""
         if not self.base:
             return self.seen
@@ -99,7 +98,7 @@ class Recorder:
 
     def __init__(self) -> None:
         self.groups: list[str] = []
-        self.parents: list[tuple[str, str]] = []
+        self.parents: list[ParentAndChild] = []
 
     def add_group(self, group: str) -> str:
         """Return the name of a group, which is added if a host or another group is in it."""

@@ -90,7 +90,8 @@ def check_token_file(connection: Connection, sources: Iterable[str], warn: Show)
     path = os.path.join(os.path.realpath(folder), name)
     for source in sources:
         parts = os.path.relpath(path, os.path.realpath(source)).split(os.sep)
-        if parts[0] not in (os.curdir, os.pardir) and not any(map(is_ignored, parts)):
+        # Outside the source, the path begins with "..", a name with a dot like other ignored ones.
+        if not any(map(is_ignored, parts)):
             warn(
                 f"{connection.token_label}: Ansible reads each file of an inventory directory, so "
                 "the token becomes the name of a host. Move the file, or let its name start with a "

@@ -33,13 +33,12 @@ from ._ansible import OMITTED_ERRORS, TEMPLATE_GLOBALS, compile_once, holds, tru
 from ._composed import ComposedHost, GroupTree, Recorder
 from ._groups import safe_group_name
 from ._hints import Expression, Meanings, hint_for
-from ._hosts import Host, replace_addresses
+from ._hosts import Host, HostVars, replace_addresses
 from ._inventory import variables_of
 from ._memory import Memory
 
 # Asks Ansible for the result of an expression, or of an entry of keyed_groups, with variables.
-_Ask = Callable[[Any, dict[str, Any]], Any]
-_LISTED_ABOVE = "the fields of servers are listed above"
+_Ask = Callable[[Any, HostVars], Any]
 _FAILED = object()  # instead of the result of an expression that failed
 _NUMBERS = (bool, int, float)  # as expressions, they stand for themselves
 # Variables of each host with a name, beside those of new hosts.
@@ -125,7 +124,12 @@ class Expressions(BaseInventoryPlugin, Constructable):
         has_failed = False
         for expression in self._of["hostnames"]:
             value = self._try(expression, unnamed, self._compose)
-            names.append(_name_from(value))
+            name = ""
+            if isinstance(value, _NUMBERS):
+                name = str(value)
+            elif isinstance(value, str):
+                name = str.__str__(value)  # without any mark
+            names.append(name)
             has_failed |= host in expression.failures
         if has_failed and not any(names):
             return []
@@ -187,12 +191,13 @@ class Expressions(BaseInventoryPlugin, Constructable):
             elif misuse := expression.misuse(self.get_option("hostvars_prefix")):
                 without_effect.append(f"{expression.label}: {misuse}.")
         meanings = self._meanings()
-        failures = []
-        for expressions in alike.values():
-            failure = self._failure(expressions, meanings, 0 if is_strict else total)
-            failures.append(failure)
-            if meanings.list_of_fields in failure:
-                meanings = meanings._replace(list_of_fields=_LISTED_ABOVE)
+        shown = 0 if is_strict else total
+        failures = [self._failure(expressions, meanings, shown) for expressions in alike.values()]
+        # The fields are listed once.
+        fields = meanings.list_of_fields
+        start, listed, end = "\n".join(failures).partition(fields)
+        end = end.replace(fields, "the fields of servers are listed above")
+        failures = f"{start}{listed}{end}".splitlines()
         if failures and is_strict:
             raise OptionError(first_of(failures, 10))
         for line in failures + without_effect:
@@ -226,8 +231,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
         named = [hint for hint in hints if hint]
         if len(hints) > 1:  # a hint for one of them could be wrong for another one
             named = [f"for {first_of(hints[hint], 3)}: {hint}" for hint in named]
-        start, listed, end = "; ".join(named).partition(meanings.list_of_fields)
-        hint = start + listed + end.replace(listed, _LISTED_ABOVE) if listed else start
+        hint = "; ".join(named)
         text = f"{first_of(labels, 3)}: failed for {shown}: {expressions[0].reason}"
         return f"{text} ({hint})" if hint else text
 
@@ -304,10 +308,10 @@ class Expressions(BaseInventoryPlugin, Constructable):
                 expression.failures[composed.host] = str(error)
             return _FAILED
 
-    def _holds(self, condition: str, variables: dict[str, Any]) -> bool:
+    def _holds(self, condition: str, variables: HostVars) -> bool:
         return holds(self.templar, condition, combine_vars(variables, self._vars))
 
-    def _group(self, entry: dict[str, Any], variables: dict[str, Any]) -> Recorder:
+    def _group(self, entry: dict[str, Any], variables: HostVars) -> Recorder:
         """Let Ansible's helper add the groups of an entry to a recorder."""
         self.inventory = recorder = Recorder()
         host = variables["inventory_hostname"]
@@ -325,12 +329,3 @@ class Expressions(BaseInventoryPlugin, Constructable):
             if self.get_option("strict") or self._compose(entry["key"], variables):
                 raise
         return recorder
-
-
-def _name_from(value: Any) -> str:
-    """Return a value as the name of a host; an empty text if it can't be one."""
-    if isinstance(value, str):
-        return str.__str__(value)  # without any mark
-    if isinstance(value, _NUMBERS):
-        return str(value)
-    return ""

@@ -26,6 +26,9 @@ from ._names import (
     is_localhost,
 )
 
+# The names of a group, and of another one that is put into it.
+ParentAndChild = tuple[str, str]
+
 
 @lru_cache(maxsize=1024)
 def safe_group_name(text: str) -> str:
@@ -92,10 +95,10 @@ def group_hosts(hosts: Iterable[Host], common_group: str, fields: Collection[str
 
 def leave_out_groups(
     hosts: Collection[Host],
-    parents: Collection[tuple[str, str]],
+    parents: Collection[ParentAndChild],
     other_hosts: Collection[str],
     complain: Show,
-) -> Collection[tuple[str, str]]:
+) -> Collection[ParentAndChild]:
     """Leave out groups that must not be added, and complain; return the other parents.
 
     A pattern with the name of another source's host would address the group's hosts instead of that

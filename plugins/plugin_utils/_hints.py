@@ -23,7 +23,6 @@ from ._hosts import ADDRESSES, Host
 from ._memory import Memory
 
 _DEFAULT_PREFIX = "server_management_"
-_CONDITIONS = ("filters", "groups")
 _ONLY_FIELDS = ("filters", "hostnames")  # what these see
 
 # A template, or a part of one in a text, and what is in its braces; not the braces of
@@ -123,7 +122,7 @@ def hint_for(expression: Expression, meanings: Meanings) -> str:
     It is the first hint that is true, or nothing.
     """
     source = expression.source
-    if not SINCE_2_19 and expression.option not in _CONDITIONS and _asks_lookup(source):
+    if not SINCE_2_19 and expression.option not in ("filters", "groups") and _asks_lookup(source):
         return "before ansible-core 2.19, lookups are not possible here: use group_vars"
     misuse = expression.misuse(meanings.prefix)
     if misuse:

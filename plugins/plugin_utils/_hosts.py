@@ -34,6 +34,9 @@ _is_address = re.compile(r"(?!-|\d+$)[^\s\x00-\x1f\x7f-\x9f]+").fullmatch
 # to users: that is where they configure a jump host.
 _SSH_VARIABLES = ("ansible_ssh_extra_args", "ansible_sftp_extra_args", "ansible_scp_extra_args")
 
+# The variables of a host, by their names.
+HostVars = dict[str, Any]
+
 
 @dataclass(eq=False)
 class Host:
@@ -44,7 +47,7 @@ class Host:
     """
 
     server: Server
-    variables: dict[str, Any]
+    variables: HostVars
     groups: list[str] = field(default_factory=list)
     name: str = ""
     address: str = ""
@@ -95,7 +98,7 @@ def hosts_from(
     return hosts
 
 
-def replace_addresses(host: Host, variables: dict[str, Any]) -> None:
+def replace_addresses(host: Host, variables: HostVars) -> None:
     """Replace composed variables that can't be an address, and note those to report."""
     host.replaced.clear()
     for name in ADDRESSES:

@@ -21,7 +21,8 @@ from ansible.utils.vars import combine_vars
 from ..module_utils._models import Server
 from ..module_utils._text import is_plain
 from ._ansible import is_encrypted, tagger, unmark_plain
-from ._hosts import Host
+from ._groups import ParentAndChild
+from ._hosts import Host, HostVars
 from ._names import TAKEN, Reason
 
 # ansible_ssh_host, ansible_become_password and the like: each connection plugin has its own names.
@@ -91,14 +92,14 @@ class ExistingHosts(NamedTuple):
         )
 
 
-def variables_of(host: AnsibleHost, of_all: dict[str, Any]) -> dict[str, Any]:
+def variables_of(host: AnsibleHost, of_all: HostVars) -> HostVars:
     """Return what other sources say about a host and its groups, by Ansible's priority.
 
     ``of_all`` are the variables of the group all, which come first; not every host is in it yet.
     """
     groups = [group for group in host.get_groups() if group.name != "all"]
     of_groups = combine_vars(of_all, get_group_vars(groups))
-    variables: dict[str, Any] = combine_vars(of_groups, host.vars)
+    variables: HostVars = combine_vars(of_groups, host.vars)
     return variables
 
 
@@ -114,7 +115,7 @@ def _text(value: Any) -> str:
 
 
 def add_hosts(
-    inventory: Any, hosts: Collection[Host], parents: Iterable[tuple[str, str]], root_url: str
+    inventory: Any, hosts: Collection[Host], parents: Iterable[ParentAndChild], root_url: str
 ) -> list[str]:
     """Add the hosts of an account's servers and their groups, and put groups into their parents.
 

@@ -58,25 +58,19 @@ class Memory:
 
     def result(self, variables: Mapping[str, Any], ask: Callable[[], Any]) -> Any:
         """Return the result for these variables; ``ask`` for one that is not remembered."""
-        key = self._key(variables)
-        if key is None:
-            return ask()
-        if key not in self._results:
-            self._results[key] = ask()
-        return self._results[key]
-
-    def _key(self, variables: Mapping[str, Any]) -> Hashable:
-        """Return the class and the text of each variable; None if one has another value."""
         if not self.is_used:
-            return None
-        key = []
+            return ask()
+        texts = []  # with their classes
         for name in self.names:
             value = variables.get(name)
             is_text = isinstance(value, str) and is_plain(value)
             if not is_text and name in variables:
-                return None
-            key.append((value.__class__, value))
-        return tuple(key)
+                return ask()
+            texts.append((value.__class__, value))
+        key = tuple(texts)
+        if key not in self._results:
+            self._results[key] = ask()
+        return self._results[key]
 
 
 def _parts_of(expression: Any) -> list[nodes.Node]:

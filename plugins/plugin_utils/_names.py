@@ -88,10 +88,11 @@ class NameRules(NamedTuple):
         For example, those of srv_1 with the preferences "", "all" and "www" are "", "", "www",
         "all_srv_1" and "srv_1".
         """
-        texts = [*preferences, server.id]
+        texts = list(preferences)
         first = next(filter(None, preferences), "")
         if first:
-            texts.insert(-1, f"{self._safe(first)}_{server.id}")
+            texts.append(f"{self._safe(first)}_{server.id}")
+        texts.append(server.id)
         for text in texts:
             name = self._safe(text)
             yield "" if self._problem(name, server) else name
@@ -163,9 +164,9 @@ class Naming(NamedTuple):
     def explain_renamed(self, servers: Iterable[Server]) -> Iterator[str]:
         """Yield one message for each kind of reason why servers do not have their first name."""
         kinds: dict[str, list[Server]] = {}
-        renamed = [server for server in servers if server.id in self.reasons]
-        for server in sorted(renamed, key=lambda server: server.label):
-            kinds.setdefault(self.reasons[server.id].kind, []).append(server)
+        for server in sorted(servers, key=lambda server: server.label):
+            if server.id in self.reasons:
+                kinds.setdefault(self.reasons[server.id].kind, []).append(server)
         for kind, of_kind in kinds.items():
             count = count_of(len(of_kind), "server")
             named = [f"{server.label} is {self.names[server.id]}" for server in of_kind]

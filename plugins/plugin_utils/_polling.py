@@ -45,6 +45,9 @@ _ANSIBLE = next((found.version for found in metadata.distributions(name="ansible
 _MAX_PAUSE = 3600.0  # seconds of Retry-After that are honored between two polls
 _LEVELS = {"warning": logging.WARNING, "trace": logging.DEBUG}
 
+# The servers, and whether the account has more.
+_Found = tuple[list[Server], bool]
+
 _logger = logging.getLogger("server_management.cloud.servers")
 
 
@@ -97,8 +100,7 @@ class _Poll:
         self._options = options
         self._logged: set[str] = set()
 
-    def __call__(self) -> tuple[list[Server], bool]:
-        """Return the servers, and whether the account has more."""
+    def __call__(self) -> _Found:
         client = Client(connection_from(self._options, _ANSIBLE), self._report)
         servers = client.list_servers()
         check_min_servers(servers, self._options.values["min_servers"])
@@ -119,13 +121,13 @@ class _Poll:
         _logger.log(_LEVELS.get(level, logging.INFO), "%s", text)
 
 
-async def _in_thread(poll: _Poll) -> tuple[list[Server], bool]:
+async def _in_thread(poll: _Poll) -> _Found:
     """Poll in another thread.
 
     The thread is abandoned when the task is cancelled. With asyncio.to_thread, Python would wait at
     its end for the thread, until the last retry of a request.
     """
-    future: Future[tuple[list[Server], bool]] = Future()
+    future: Future[_Found] = Future()
     future.set_running_or_notify_cancel()  # so that the thread can still set a result
 
     def run() -> None:
