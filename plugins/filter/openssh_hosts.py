@@ -103,6 +103,8 @@ from typing import Any
 
 from ..module_utils._text import plain
 
+# The variables of a host, by their names.
+_HostVars = Mapping[str, Any]
 # The variables of each line. The last one that is set counts, even if it is empty, as for Ansible.
 _FIELDS = {
     "HostName": ("ansible_host", "ansible_ssh_host"),
@@ -151,7 +153,7 @@ class _Block:
     A reason of ours names variables and keywords, but no values, which can be secret.
     """
 
-    def __init__(self, name: str, alias: str, variables: Mapping[str, Any]) -> None:
+    def __init__(self, name: str, alias: str, variables: _HostVars) -> None:
         self.name = name
         self.alias = alias
         self.lines = [f"Host {alias}"]
@@ -180,7 +182,7 @@ class _Block:
         if any(_PLAYBOOKS in line for line in self.lines):
             self.reasons.append("path in the collection: use inventory_dir, not playbook_dir")
 
-    def _read(self, name: str, variables: Mapping[str, Any]) -> None:
+    def _read(self, name: str, variables: _HostVars) -> None:
         """Read the text of a variable, if it is set."""
         if name not in variables:
             return
@@ -287,7 +289,7 @@ def _leads_back(alias: str, blocks: Mapping[str, _Block]) -> bool:
 
 def openssh_hosts(
     names: Iterable[str],
-    hostvars: Mapping[str, Mapping[str, Any]],
+    hostvars: Mapping[str, _HostVars],
     prefix: str = "",
     errors: str = "",
 ) -> dict[str, Any]:

@@ -13,6 +13,8 @@ from ._errors import OptionError
 from ._models import DECLARED_FIELDS, Server
 from ._text import as_word, summarise
 
+# An object of JSON: the result, or a part of it.
+Record = dict[str, Any]
 # What is declared for one server, by field.
 Entry = Mapping[str, str]
 
@@ -32,15 +34,13 @@ def declared_servers(entries: Iterable[Mapping[str, str | None]]) -> list[dict[s
     return servers
 
 
-def compare(
-    entries: Iterable[Entry], servers: Iterable[Server], allow_unexpected: bool
-) -> dict[str, Any]:
+def compare(entries: Iterable[Entry], servers: Iterable[Server], allow_unexpected: bool) -> Record:
     """Return the findings, as the module ``fleet_info`` does.
 
     Raises OptionError if two entries declare the same server.
     """
     servers = sorted(servers, key=lambda server: (_name(server), server.id))
-    result: dict[str, Any] = {"missing": [], "different": [], "unexpected": [], "ambiguous": []}
+    result: Record = {"missing": [], "different": [], "unexpected": [], "ambiguous": []}
     lines = []  # of the report, each after the name by which it is sorted
     declared: dict[str, Entry] = {}  # by the id of a server
     for entry, ids in _resolve(entries, servers):
@@ -106,7 +106,7 @@ def _name_or_id(entry: Entry) -> str:
     return (entry.get("name") or entry["id"]).strip()
 
 
-def _compare_server(server: Server, entry: Entry) -> tuple[dict[str, Any], str]:
+def _compare_server(server: Server, entry: Entry) -> tuple[Record, str]:
     """Return the values of each field that differs, and the line, which names it as the entry."""
     differences = {}
     parts = []

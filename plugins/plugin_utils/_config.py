@@ -28,6 +28,9 @@ from ._ansible import (
     without_origin,
 )
 
+# Values or definitions, by the names of options.
+ByOption = Mapping[str, Any]
+
 PLUGIN = "server_management.cloud.servers"
 
 _ENDINGS = ("server_management.yml", "server_management.yaml")
@@ -121,7 +124,7 @@ def load_content(loader: Any, path: str) -> Any:
 
 
 def read_options(
-    content: Any, definitions: Mapping[str, Any], templar: Any, extra_vars: Mapping[str, Any]
+    content: Any, definitions: ByOption, templar: Any, extra_vars: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the options in the content of an inventory file, with templates rendered.
 
@@ -150,7 +153,7 @@ def read_options(
     return written
 
 
-def _check_content(content: Mapping[Any, Any], definitions: Mapping[str, Any]) -> None:
+def _check_content(content: Mapping[Any, Any], definitions: ByOption) -> None:
     """Raise OptionError for all keys that are not options, or for an encrypted value."""
     if any(map(is_encrypted, content)):
         raise OptionError("the name of an option is encrypted.", "Write it as it is.")
@@ -192,7 +195,7 @@ def _encrypted_in(value: Any) -> str | None:
     return None
 
 
-def _keyed_groups(options: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _keyed_groups(options: ByOption) -> list[dict[str, Any]]:
     """Return the entries of keyed_groups that are mappings; others are an error later."""
     entries = options.get("keyed_groups")
     if not isinstance(entries, list):
@@ -225,7 +228,7 @@ def _render(option: str, value: Any, templar: Any) -> Any:
     return "" if result is None else result
 
 
-def convert_options(written: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
+def convert_options(written: ByOption, definitions: ByOption) -> dict[str, Any]:
     """Return the options that are not the connection's in their types, for Ansible.
 
     Those that are null are left out, so that Ansible uses the environment, ``ansible.cfg`` or the
