@@ -227,9 +227,9 @@ def transport_error(  # noqa: C901, PLR0911, PLR0912  # a table
                 return unreachable(route, "the name does not resolve")
             case HTTPException() | ValueError():
                 return unreachable(route, "the response is not valid HTTP")
-            case OSError(strerror=str(text)):
+            case OSError(strerror=str() as text):
                 return unreachable(route, text.lower())
-            case OSError(args=[str(text)]) if text.startswith("Tunnel connection failed"):
+            case OSError(args=[str() as text]) if text.startswith("Tunnel connection failed"):
                 if "failed: 407" in text:
                     return no_access_to_proxy(route)
                 return unreachable(route, excerpt(text).lower())

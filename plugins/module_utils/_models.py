@@ -128,7 +128,7 @@ def summarise_servers(servers: Iterable[Server]) -> str:
     return f"{count_of(len(labels), 'server')}: {first_of(labels, 3)}"
 
 
-def describe_unusable(servers: Collection[Server], fields: Iterable[str] = FIELDS) -> list[str]:
+def describe_unusable(servers: Collection[Server], fields: Iterable[str]) -> list[str]:
     """Return one message for each documented field that was missing or not text."""
     messages = []
     for field in fields:

@@ -13,7 +13,7 @@ from ansible.module_utils.basic import AnsibleModule, _load_params
 
 from ._client import Client, Level
 from ._errors import CloudError, IncompleteListing, MissingLibrary, NotYetLive
-from ._models import Server, describe_unusable
+from ._models import FIELDS, Server, describe_unusable
 from ._options import RULES, Connection, connection_from, is_empty, resolve_options
 from ._text import SECRET_LENGTH, Show
 
@@ -65,7 +65,7 @@ class Task(NamedTuple):
 
     def warn_of_fields(self, servers: list[Server]) -> None:
         """Warn about documented fields that servers in the result lack."""
-        for message in describe_unusable(servers):
+        for message in describe_unusable(servers, FIELDS):
             self.warn(message)
 
 
