@@ -298,19 +298,17 @@ def openssh_hosts(
     written = {block.alias: block for block in blocks if not block.reasons}
     for alias in [alias for alias in written if _leads_back(alias, written)]:
         written.pop(alias).reasons.append("jump hosts that may lead back to it")
-    owners: list[_Block] = []  # of the lines of the text that ssh has read
+    pairs: list[tuple[str, _Block]] = []  # each line of the text that ssh has read, and its block
     for block in written.values():
-        owners += [block] * len(block.lines)
+        pairs += [(line, block) for line in block.lines]
     for number, error in re.findall(r"line ([0-9]+): (?!Unsupported)(.+)", errors):
-        owners[int(number) - 1].reasons.append(f"ssh: {error.strip().replace('{', '_')}")
-    kept = [block for block in blocks if not block.reasons]
-    left_out = [
-        f"{plain(block.name)} ({', '.join(block.reasons)})" for block in blocks if block.reasons
-    ]
+        pairs[int(number) - 1][1].reasons.append(f"ssh: {error.strip().replace('{', '_')}")
     return {
-        "text": "\n".join(["\n".join(block.lines) for block in kept]),
-        "hosts": [block.alias for block in kept],
-        "left_out": left_out,
+        "text": "\n".join(line for line, block in pairs if not block.reasons),
+        "hosts": [block.alias for block in blocks if not block.reasons],
+        "left_out": [
+            f"{plain(block.name)} ({', '.join(block.reasons)})" for block in blocks if block.reasons
+        ],
     }
 
 
