@@ -331,7 +331,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
     def parse(self, inventory: Any, loader: Any, path: str, cache: bool = True) -> None:
         super().parse(inventory, loader, path, cache)
-        self._label = shown_path(path)
+        self._shown_path = shown_path(path)
         self._token = ""  # for redaction, until the file or the connection gives it
         self._expressions: Expressions | None = None  # those of the file, if it has any
         self._excluding: dict[str, str] = {}  # the filter that excludes a server, by its id
@@ -545,4 +545,4 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             self.display.display(self._line(text), stderr=True)
 
     def _line(self, text: str) -> str:
-        return f"{self._label}: {redact(text, self._token)}"
+        return f"{self._shown_path}: {redact(text, self._token)}"

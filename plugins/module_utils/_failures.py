@@ -51,10 +51,10 @@ def shown_url(request: Request, base_url: str) -> str:
     return one_line(url)
 
 
-def status_error(response: Response, request: Request, token: str, label: str) -> StatusError:
+def status_error(response: Response, request: Request, token: str, token_label: str) -> StatusError:
     """Make the error for a status but that of success; it quotes a body that is not HTML.
 
-    ``label`` says where the token is from.
+    ``token_label`` says where the token is from.
     """
     details = ""
     wait = retry_after(response.headers.get("Retry-After", ""))
@@ -63,26 +63,28 @@ def status_error(response: Response, request: Request, token: str, label: str) -
     text = quoted(response.body.decode("utf-8", "replace"), token)
     if text and "html" not in response.headers.get("Content-Type", "").lower():
         details += f' The response is "{text}".'
-    error = _error_of_status(response, request, token, label)
+    error = _error_of_status(response, request, token, token_label)
     error.problem += details
     error.retry_after = wait
     return error
 
 
-def _error_of_status(response: Response, request: Request, token: str, label: str) -> StatusError:
+def _error_of_status(
+    response: Response, request: Request, token: str, token_label: str
+) -> StatusError:
     """Make the error for a status, without what the response adds."""
     status = response.status
     if status == 401:
         return Unauthorized(
             "The API rejected the token (HTTP 401).",
-            f"Check {label}: the token may be misspelled, revoked or for another account.",
+            f"Check {token_label}: the token may be misspelled, revoked or for another account.",
             status,
         )
     if status == 403:
         return Forbidden(
             "The API refuses the request (HTTP 403); the token may lack the scope "
             f"{request.scope}.",
-            f"Check the scopes of the token from {label} in the dashboard, and any firewall.",
+            f"Check the scopes of the token from {token_label} in the dashboard, and any firewall.",
             status,
         )
     if status == 404:

@@ -8,7 +8,7 @@
 Function                Text in a message
 ======================  ==============================================================
 ``quoted``              a part of a response: ``redact``, then ``excerpt``
-``Server.label``        a server: its name and id, each with ``as_word``
+``label``               what names a thing: a server by its name and id, an option, a file
 ``as_word``             a name or value in a sentence
 ``summarise``           several values: the first three, and how many more
 ``first_of``            the same for texts that are in order and short
