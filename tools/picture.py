@@ -71,7 +71,7 @@ TEMPLATE = """\
 # The boxes of the diagram, from top to bottom: a title, and lines with options or examples.
 STEPS = (
     ("A server of the API", "web-01, running, small, eu-1", "192.0.2.10, srv_4f2a91c07d"),
-    ("1. Select", "statuses, regions, plans, filters"),
+    ("1. Select", "options such as regions, filters"),
     ("2. Name", "hostnames; if the name is taken:", "web-01_srv_4f2a91c07d"),
     ("3. Variables", "ansible_host, hostvars_prefix,", "compose"),
     ("4. Groups", "group, group_by, groups,", "keyed_groups"),

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: servers
-short_description: Lists the servers of an account and groups them by region, plan and status
+short_description: Lists the servers of an account as hosts and groups them by their fields
 version_added: 1.0.0
 description:
   - Reads the servers of a hosting account through the provider's REST API. Each server becomes a
-    host with its C(ipv4) as C(ansible_host), in groups for its region, plan and status.
+    host with its C(ipv4) as C(ansible_host), in groups for its fields (see O(group_by)).
   - The name of the inventory file must end with C(server_management.yml) or
     C(server_management.yaml), for example C(prod.server_management.yml).
   - Nothing is added to the inventory before the whole listing has been read, validated, named and
@@ -67,8 +67,8 @@ options:
     default: server_management
   group_by:
     description:
-      - The fields that make groups, which are named C(region_<value>), C(plan_<value>) and
-        C(status_<value>). Characters that a group name can't have become underscores.
+      - The fields that make groups, with names such as C(region_<value>). Characters that a group
+        name can't have become underscores.
     type: list
     elements: str
     choices: [region, plan, status]
@@ -142,8 +142,7 @@ options:
     default: 0
   min_hosts:
     description:
-      - The source fails if fewer hosts than this are left after O(statuses), O(regions), O(plans)
-        and O(filters).
+      - The source fails if fewer hosts than this are left after all options that select servers.
     type: int
     default: 0
   host_key_alias:

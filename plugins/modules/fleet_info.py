@@ -149,8 +149,7 @@ different:
       sample: web-01
     differences:
       description:
-        - The fields that differ, V(plan), V(region) or V(status), each with V(expected) and
-          V(actual). V(actual) is null if the API gives no such field.
+        - The declared fields that differ, each with V(expected) and V(actual). V(actual) is null if the API gives no such field.
       returned: always
       type: dict
       sample:

@@ -9,8 +9,8 @@ module: server_info
 short_description: Lists the servers of an account
 version_added: 1.0.0
 description:
-  - Lists the servers of an account, all of them or those that match O(id), O(name), O(statuses),
-    O(regions) and O(plans).
+  - Lists the servers of an account, all of them or those that match each given option, such as
+    O(name) or O(regions).
   - The module reads the whole listing, or the task fails (see O(allow_partial)). No server is
     missing because a request failed.
   - The R(module guide, ansible_collections.server_management.cloud.docsite.guide_modules) has more
@@ -41,9 +41,9 @@ options:
   regions:
     description:
       - Keep only the servers in one of these regions.
-      - If neither O(id) nor O(name) is set, the module warns of a region or plan that no server
-        has, and if O(regions) and O(plans) together match no server. The warning names values
-        that the account has.
+      - If neither O(id) nor O(name) is set, the module warns of a value that no server has, and of
+        values that together match no server. The warning names values that the account has.
+        O(statuses) never causes one.
     type: list
     elements: str
   plans:
@@ -53,8 +53,8 @@ options:
 notes:
   - Ansible treats an option as not set if it is null, or, since ansible-core 2.19, if its template
     renders to C(none). All servers then match the option. An empty text or list is an error.
-  - White space around the values of O(id), O(name), O(statuses), O(regions) and O(plans) is
-    ignored, as it is around the values of the API.
+  - White space around the values that select servers is ignored, as it is around the values of
+    the API.
 seealso:
   - module: server_management.cloud.fleet_info
   - plugin: server_management.cloud.servers
