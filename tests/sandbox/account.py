@@ -42,6 +42,8 @@ SERVER = {
 
 # The account that README.md and the guides show. All servers are running.
 EXAMPLE_FIELDS = ("id", "name", "plan", "region", "ipv4", "created_at")
+# Fields that it does not need are empty, so that its groups stay as they are shown.
+OTHER_FIELDS = {**dict.fromkeys(SERVER, ""), "status": "running"}
 EXAMPLE = """
 srv_4f2a91c07d web-01 small  eu-1 {}.10 2026-01-15T09:30:00Z
 srv_8c1d20e94b web-02 medium eu-1 {}.11 2026-01-15T09:31:00Z
@@ -63,7 +65,7 @@ def example_servers(addresses: str = "loopback") -> list[dict[str, str]]:
     servers = []
     for line in table.strip().splitlines():
         fields = zip(EXAMPLE_FIELDS, line.split(), strict=True)
-        servers.append({**SERVER, **dict(fields)})
+        servers.append({**OTHER_FIELDS, **dict(fields)})
     return servers
 
 
