@@ -6,18 +6,14 @@
 
 import re
 
-import pytest
 import yaml
 
 from ansible_collections.server_management.cloud.plugins.module_utils._operations import OPERATIONS
 from sandbox.api import ROUTES
 from support.collection import REPOSITORY, read, sources
+from support.places import LIVE, METHODS, REQUESTS
 
 DESCRIPTION = yaml.safe_load(read("docs/openapi.yaml"))
-LIVE = [row for row in OPERATIONS if row.request]
-REQUESTS = [row.request for row in OPERATIONS if row.request]
-METHODS = {request.method for request in REQUESTS}
-STATUSES = {str(request.success) for request in REQUESTS}
 PAGES = [*REPOSITORY.glob("docs/**/*.rst"), REPOSITORY / "README.md"]
 DOCUMENTS = "\n".join(read(page) for page in PAGES)
 # What users read or run: the sandbox, and everything but tests and tools.
@@ -47,21 +43,6 @@ def test_the_client_sends_the_described_requests():
 def test_the_sandbox_serves_the_described_requests():
     served = [(route.method, route.path, route.scope) for route in ROUTES]
     assert sorted(served) == [operation[:3] for operation in described()]
-
-
-# Sentences of documents, and what they list.
-LISTS = [
-    (r"\b[Oo]nly\s((?:``[A-Z]+``,?\s+(?:and\s+)?)+)requests", METHODS),
-    (r"\bstatus\s+other\s+than\s+(\d+(?:,?(?:\s+or)?\s+\d+)*)", STATUSES),
-]
-
-
-@pytest.mark.parametrize(("pattern", "expected"), LISTS)
-def test_documents_list_the_methods_that_are_sent_and_the_statuses(pattern, expected):
-    sentences = re.findall(pattern, DOCUMENTS)
-    assert sentences
-    for sentence in sentences:
-        assert set(re.findall("[A-Z]+|[0-9]+", sentence)) == expected
 
 
 def test_documents_do_not_quote_messages_about_what_is_live():

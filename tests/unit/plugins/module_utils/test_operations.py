@@ -4,8 +4,6 @@
 
 """The table of operations, and the messages and documents that depend on it."""
 
-import re
-
 import pytest
 import yaml
 
@@ -16,9 +14,8 @@ from ansible_collections.server_management.cloud.plugins.module_utils._operation
     OPERATIONS,
     operation,
 )
-from support.collection import REPOSITORY
 from support.modules import run
-from support.status_page import PAGE, modules_by_support, table
+from support.status_page import PAGE, table
 
 # For each operation of each module, in the order of the table, the options of a task that requires
 # it.
@@ -86,9 +83,3 @@ def test_the_message_about_a_read_does_not_mention_changes():
 def test_the_status_page_contains_the_table():
     page = PAGE.read_text(encoding="utf-8")
     assert table() in page
-
-
-def test_the_integration_target_uses_each_unreleased_module():
-    target = REPOSITORY / "tests/integration/targets/not_yet_live/tasks/main.yml"
-    used = re.findall(r"^ +server_management\.cloud\.(\w+):", target.read_text(), re.M)
-    assert sorted(used) == modules_by_support("none")
