@@ -166,7 +166,7 @@ BAD_OPTIONS = yaml.safe_load("""
 - [{min_servers: 4}, "min_servers: 4 or more expected, but the account has 3."]
 - - {filters: [{exclude: true}], min_hosts: 1}
   - "min_hosts: 1 or more expected, but the number of hosts is 0; the account has 3 servers. Check
-     statuses, plans, regions and filters."
+     statuses, plans, regions"
 - - {regions: [eu-1, eu-9], strict: true}
   - "regions: no server has eu-9; the account has eu-1 (2), eu-2 (1)."
 # An exception of another library.
