@@ -54,7 +54,7 @@ def test_events_about_servers_reach_the_rules(rulebooks, account):
     web, db = account.servers
     with rulebooks.print_events(initial=True) as rulebook:
         assert rulebook.next_event()["hosts"] == "db-01"
-        assert rulebook.next_event()["hosts"] == "web-01"
+        assert rulebook.next_event()["hosts"] == "web-02"
 
         account.servers[0] = {**web, "status": "stopped", "later": [1, "{{ 1 }}"]}
         changed = rulebook.next_event()
