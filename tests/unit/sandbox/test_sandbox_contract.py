@@ -28,7 +28,7 @@ SCHEMAS = PROTOCOL["components"]["schemas"]
 @pytest.fixture
 def paged():
     """Serve an account of 300 servers in two pages."""
-    with Sandbox(servers=300, pagination="last_id", page_size=150) as running:
+    with Sandbox(servers=300, page_size=150) as running:
         yield running
 
 
