@@ -107,14 +107,14 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(arguments: list[str] | None = None) -> int:
     """Serve until Ctrl-C or SIGTERM; return the exit status."""
-    signals = {signal.SIGINT, signal.SIGTERM}
-    signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     parser = _parser()
     options = parser.parse_args(arguments)
+    signals = {signal.SIGINT, signal.SIGTERM}
+    signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     try:
         sandbox = _sandbox(options)
         sandbox.start()
-    except (OSError, OverflowError) as error:
+    except OSError as error:
         problem = f"can't listen on port {options.port}: {error}"
         next_step = "Choose another one with --port; 0 takes a free one."
         parser.exit(1, f"sandbox: {problem}. {next_step}\n")

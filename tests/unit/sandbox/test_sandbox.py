@@ -85,10 +85,3 @@ def test_the_body_of_a_request_is_not_the_next_request():
         assert response.status_code == 405
         assert call(sandbox).status_code == 200
         assert [request.method for request in sandbox.requests] == ["POST", "GET"]
-
-
-def test_a_target_that_is_no_url_is_not_found(capfd):
-    with Sandbox() as sandbox, socket.create_connection((sandbox.host, sandbox.port), 60) as client:
-        client.sendall(b"GET http://[x HTTP/1.1\r\n\r\n")
-        assert client.recv(100).startswith(b"HTTP/1.1 404 ")
-    assert capfd.readouterr().err == ""
