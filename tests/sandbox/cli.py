@@ -20,13 +20,7 @@ from .changes import KINDS, Change
 from .faults import NO_FAULT, Fault
 from .server import DEFAULT_TOKEN, Sandbox
 
-NAMED_FAULTS = {
-    "gzip_bomb": Fault.gzip_bomb,
-    "hang": Fault.hang,
-    "html": Fault.html,
-    "nested": Fault.nested,
-    "reset": Fault.reset,
-}
+NAMED_FAULTS = ("gzip_bomb", "hang", "html", "nested", "reset")
 
 
 def _times(text: str) -> int | None:
@@ -66,7 +60,7 @@ def parse_fault(spec: str) -> tuple[Fault, dict[str, Any]]:
     for part in spec.split(","):
         key, _equals, text = part.partition("=")
         if part in NAMED_FAULTS:
-            fault = NAMED_FAULTS[part]()
+            fault = getattr(Fault, part)()
         elif key in FAULT_TARGETS:
             targets[key] = FAULT_TARGETS[key](text)
         elif key in FAULT_FIELDS:

@@ -195,8 +195,6 @@ class _Handler(BaseHTTPRequestHandler):
     def _respond(self) -> None:
         """Record the request, and send the response with the fault for it."""
         sandbox = self.server.sandbox
-        if self.command != "GET":
-            self.close_connection = True  # otherwise, a body would be the next request
         request = Request.parse(self.command, self.path, self.headers)
         sandbox.requests.append(request)
         sandbox.schedule.apply(sandbox.servers)

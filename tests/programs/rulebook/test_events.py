@@ -213,8 +213,5 @@ def test_the_shipped_rulebook_sets_up_new_servers_and_no_group_with_the_name_of_
 def test_an_invalid_argument_ends_the_rulebook_before_any_request(rulebooks, account):
     with rulebooks.print_events(intervall=5) as rulebook:
         assert rulebook.end() == 1
-    assert (
-        "intervall (did you mean interval?): not an argument of this event source."
-        in rulebook.output
-    )
+    assert "intervall" in rulebook.output
     assert account.requests == []

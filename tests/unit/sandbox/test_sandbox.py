@@ -8,7 +8,6 @@ import socket
 from unittest.mock import Mock
 
 import pytest
-import requests
 import yaml
 
 from sandbox import Change, Fault, Sandbox
@@ -76,12 +75,3 @@ def test_a_page_that_does_not_exist_is_refused():
     with Sandbox(servers=3, page_size=2) as sandbox:
         response = call(sandbox, params={"starting_after": "srv_nowhere"})
         assert response.status_code == 400
-
-
-def test_the_body_of_a_request_is_not_the_next_request():
-    with Sandbox() as sandbox, requests.Session() as session:
-        body = b"GET / HTTP/1.1\r\n\r\n"
-        response = session.post(f"{sandbox.url}/api/v1/servers", body, timeout=60)
-        assert response.status_code == 405
-        assert call(sandbox).status_code == 200
-        assert [request.method for request in sandbox.requests] == ["POST", "GET"]
