@@ -31,6 +31,7 @@ def running(*options):
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
         try:
+            assert process.stdout
             first = process.stdout.readline()
             _listening, _on, url, _with, _token, token = first.split()
             yield SimpleNamespace(process=process, url=url, token=token)
