@@ -172,7 +172,7 @@ for _name, _core in {**PROGRAMS, "packaging": CORE}.items():
         """Run the collection together with other programs."""
         folder = f"tests/programs/{name.partition('-')[0]}"
         install(session, core, "-r", f"{folder}/requirements.txt")
-        # test_release.py makes a release with these tools.
+        # test_packaging.py makes a release with these tools.
         session.run("pytest", folder, *session.posargs, env={"TOOLS": sys.prefix})
 
 

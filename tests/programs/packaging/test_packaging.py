@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Install a release that is built as the workflow does, and from git."""
+"""Install a release that is built as the workflow does, install from git, and make an image."""
 
 import json
 import os
@@ -16,6 +16,7 @@ from e2e.conftest import hosts
 
 from support.collection import PLACE, REPOSITORY, copy_sources, install
 from support.fixtures import KNOWN_NAMES
+from support.guides import read_files
 from support.run import Runner, write_inventory
 from tools.release import ADDRESSES, PAGES, UNPUBLISHED
 
@@ -99,3 +100,24 @@ def test_a_requirements_file_with_a_git_address_installs(checkout, sandbox, tmp_
     run = runner.inventory("-i", path, "--list").ok()
     assert run.stderr == ""
     assert hosts(run.json()) == KNOWN_NAMES
+
+
+def test_an_image_with_the_collection_gets_requests(runner, installed):
+    result = runner.run("ansible-builder", "introspect", installed).ok()
+    packages = yaml.safe_load(result.stdout)["python"]
+    assert packages == ["requests>=2.28.0  # from collection server_management.cloud"]
+
+
+def test_the_definition_of_the_guide_makes_an_image_with_the_collection(runner, tmp_path):
+    definition = tmp_path / "execution-environment.yml"
+    definition.write_text(read_files("awx")[definition.name])
+    context = tmp_path / "context"
+    runner.run("ansible-builder", "create", "-f", definition, "-c", context).ok()
+    text = (context / "_build/requirements.yml").read_text()
+    url = "https://git.example.com/server_management/cloud.git"
+    assert yaml.safe_load(text) == {"collections": [{"name": url, "type": "git"}]}
+    # The versions that the page chooses, because the image has an older Python.
+    (containerfile,) = context.glob("*file")  # its name depends on what is installed
+    lines = containerfile.read_text()
+    assert 'PYCMD="/usr/bin/python3.12"' in lines
+    assert 'ANSIBLE_INSTALL_REFS="ansible-core~=2.21.0 ansible-runner~=2.4"' in lines
