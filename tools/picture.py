@@ -72,11 +72,8 @@ def path_of(name: str) -> Path:
 
 def cut_graph(page: str) -> str:
     """Return the command of a page that prints the graph, and its output."""
-    found = re.search(r"^ +\$ ansible-inventory .*--graph\n(?: +\S.*\n)+", page, re.MULTILINE)
-    if found is None:
-        message = "the page shows no graph"
-        raise ValueError(message)
-    return textwrap.dedent(found[0])
+    (graph,) = re.findall(r"(?m)^ +\$ ansible-inventory .*--graph\n(?: +\S.*\n)+", page)
+    return textwrap.dedent(graph)
 
 
 def read_picture(name: str) -> str:

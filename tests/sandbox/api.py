@@ -72,7 +72,7 @@ def _start(sandbox: Sandbox, request: Request) -> int:
     How the real API pages is not documented.
     """
     last = request.query.get(sandbox.pagination_parameter)
-    if last is None or sandbox.page_size == WHOLE:
+    if last is None:
         return 0
     return [server["id"] for server in sandbox.servers].index(last) + 1
 

@@ -93,11 +93,12 @@ REFUSED = yaml.safe_load("""
 - [POST, /not/described, 404]
 - [GET, /servers/, 404]
 - [GET, /servers/srv_1, 404]
+- [GET, '/servers?starting_after=srv_nowhere', 400]
 """)
 
 
 @pytest.mark.parametrize(("method", "path", "status"), REFUSED)
-def test_other_methods_and_paths_are_refused(paged, method, path, status):
+def test_other_methods_paths_and_pages_are_refused(paged, method, path, status):
     assert call(paged, path, method).status_code == status
 
 
