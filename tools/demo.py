@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from sandbox import Sandbox
+from sandbox.account import example_servers
 from sandbox.cli import next_steps
 from sandbox.server import DEFAULT_TOKEN
 from support.collection import build, install
@@ -24,7 +25,6 @@ from support.run import CommandError, Runner, write_inventory
 from support.sshd import SshError, SshServer
 
 INVENTORY = "demo.server_management.yml"
-SERVERS = 6  # fits on one screen; one of them is not running
 PING = ("ansible", "-i", INVENTORY, "status_running", "-m", "ansible.builtin.ping")
 PORT = 8080  # the default of the sandbox that the reader starts
 NEXT = """\
@@ -83,8 +83,8 @@ def reach(demo: Demo, stack: ExitStack, sandbox: Sandbox) -> list[str]:
         return ["-c", "local"]
     demo.step(
         title,
-        "Over SSH. The addresses are this machine's own: an OpenSSH server listens",
-        f"on {addresses[0]} to {addresses[-1]}, port {server.port}, with keys made for this run.",
+        "Over SSH. The addresses are this machine's own: an OpenSSH server listens there",
+        f"on port {server.port}, with keys made for this run.",
         "Host key checking is on. The first contact stores the key of each server by its",
         "id, not its address: that is what host_key_alias does.",
     )
@@ -94,9 +94,9 @@ def reach(demo: Demo, stack: ExitStack, sandbox: Sandbox) -> list[str]:
 
 def show(demo: Demo, stack: ExitStack) -> None:
     """Run the steps; raise CommandError at the first command that fails."""
-    sandbox = stack.enter_context(Sandbox(servers=SERVERS, addresses="loopback"))
+    sandbox = stack.enter_context(Sandbox(example_servers()))
     demo.step(
-        f"Start a sandbox: the provider's API, with {SERVERS} made-up servers",
+        "Start a sandbox: the provider's API, with the servers of the guides",
         f"It listens at {sandbox.url}, for this machine only.",
     )
 

@@ -39,7 +39,9 @@ def choose(pythons: Sequence[str]) -> str:
 
 def newest_core(cores: Mapping[str, Sequence[str]]) -> tuple[str, str]:
     """Return the first of these versions that this machine has a Python for, and the Python."""
-    chosen = {core: choose(pythons) for core, pythons in cores.items()}
-    found = (item for item in chosen.items() if shutil.which(f"python{item[1]}"))
+    for core, pythons in cores.items():
+        python = choose(pythons)
+        if shutil.which(f"python{python}"):
+            return core, python
     # It may have only a Python that is newer than those of all versions.
-    return next(found, (next(iter(chosen)), OWN))
+    return next(iter(cores)), OWN

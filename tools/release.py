@@ -25,9 +25,7 @@ PAGES = (
     *("README.md", "docs/docsite/rst/guide_quickstart.rst"),
     "docs/docsite/sphinx/index.rst",
 )
-INSTALLATION = "ansible-galaxy collection install server_management.cloud"
 UNPUBLISHED = re.compile(r"not\s+(?:been\s+published\s+)?on\s+Ansible\s+Galaxy\s+yet")
-_TAG = re.compile(r"v?\d+\.\d+\.\d+\S*")
 _RELATIVE_LINK = re.compile(r"(!?)(\[[^]]*\])\((?!\w+:|#)([^)]+)\)")
 
 
@@ -45,28 +43,15 @@ def find_obstacles(repository: Path, *, final: bool) -> list[str]:
     changelog = (repository / "CHANGELOG.rst").read_text(encoding="utf-8")
     if f"v{version}" not in changelog.splitlines():
         obstacles.append(f"CHANGELOG.rst has no section v{version}: antsibull-changelog release")
-    tags = [tag for tag in _git(repository, "tag", "--points-at", "HEAD") if _TAG.fullmatch(tag)]
-    if tags != [version] and (tags or final):
-        found = ", ".join(tags) or "missing"
-        obstacles.append(f"the commit's tag must be {version}, but is {found}")
-    return obstacles + _unpublished(repository, galaxy) if final else obstacles
-
-
-def _unpublished(repository: Path, galaxy: dict[str, Any]) -> list[str]:
-    """Return what is true only until the first release."""
-    obstacles = []
-    for key in ADDRESSES:
-        address = galaxy.get(key)
-        if not address:
-            obstacles.append(f"{key} in galaxy.yml is missing")
-        elif PLACEHOLDER in address:
-            obstacles.append(f"{key} in galaxy.yml is a placeholder under {PLACEHOLDER}")
-    pages = {page: (repository / page).read_text(encoding="utf-8") for page in PAGES}
-    for page, text in pages.items():
-        if UNPUBLISHED.search(text):
-            obstacles.append(f"{page} says that the collection is not on Galaxy yet")
-    if INSTALLATION not in pages["README.md"]:
-        obstacles.append(f"README.md does not show: {INSTALLATION}")
+    if not final:
+        return obstacles
+    if version not in _git(repository, "tag", "--points-at", "HEAD"):
+        obstacles.append(f"the commit does not have the tag {version}")
+    if missing := [key for key in ADDRESSES if PLACEHOLDER in galaxy.get(key, PLACEHOLDER)]:
+        obstacles.append(f"galaxy.yml has no address for {', '.join(missing)}")
+    texts = {page: (repository / page).read_text(encoding="utf-8") for page in PAGES}
+    if outdated := [page for page, text in texts.items() if UNPUBLISHED.search(text)]:
+        obstacles.append(f"the collection is not on Galaxy yet, says {', '.join(outdated)}")
     return obstacles
 
 

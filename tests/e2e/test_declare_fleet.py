@@ -120,7 +120,7 @@ def test_a_file_that_is_missing_or_declares_no_fleet_is_named(runner, sandbox):
 
 
 def test_both_playbooks_read_all_pages(runner):
-    with Sandbox(servers=3, page_size=2, pagination="last_id", pagination_parameter="last") as api:
+    with Sandbox(servers=3, page_size=2, pagination_parameter="last") as api:
         declare = "declare_fleet_pagination=last_id declare_fleet_pagination_parameter=last"
         check = "check_fleet_pagination=last_id check_fleet_pagination_parameter=last"
         failed = play(runner, api, DECLARE).shows("Set declare_fleet_pagination to")

@@ -54,7 +54,7 @@ def test_check_api_fails_if_the_api_does_not_work(source):
 
 def test_check_api_reads_all_pages(source):
     options = "check_api_pagination=last_id check_api_pagination_parameter=last"
-    with Sandbox(servers=3, page_size=2, pagination="last_id", pagination_parameter="last") as api:
+    with Sandbox(servers=3, page_size=2, pagination_parameter="last") as api:
         source.sandbox = api
         failed = run(source, "check_api").shows("Set check_api_pagination to")
         assert not failed.contains("allow_partial")  # the playbook has no such variable

@@ -11,30 +11,16 @@ import json
 import shlex
 import signal
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 from .account import example_servers
+from .api import WHOLE
 from .changes import KINDS, Change
 from .faults import NO_FAULT, Fault
-from .paging import STYLES
 from .server import DEFAULT_TOKEN, Sandbox
 
-NAMED_FAULTS = {
-    "gzip_bomb": Fault.gzip_bomb,
-    "hang": Fault.hang,
-    "html": Fault.html,
-    "nested": Fault.nested,
-    "reset": Fault.reset,
-}
-
-
-def _positive(text: str) -> int:
-    """Parse a number greater than 0."""
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("expected a number greater than 0")
-    return number
+NAMED_FAULTS = ("gzip_bomb", "hang", "html", "nested", "reset")
 
 
 def _times(text: str) -> int | None:
@@ -42,19 +28,15 @@ def _times(text: str) -> int | None:
     return None if text == "always" else int(text)
 
 
-FAULT_FIELDS: dict[str, Callable[[str], object]] = {
-    "status": int,
-    "body": str,
-    "retry_after": str,
-    "location": str,
-    "content_type": str,
-    "has_more": json.loads,
-    "link": str,
-    "shift": int,
-    "chunked": json.loads,
-    "cut": str,
-    "end": str,
-}
+def _value(text: str) -> object:
+    """Parse a number or a boolean; return other text as it is."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+FAULT_FIELDS = [field.name for field in fields(Fault) if field.name != "raw"]
 FAULT_TARGETS: dict[str, Callable[[str], int | None]] = {"times": _times, "page": int, "after": int}
 FAULT_HELP = f"""
 let requests fail, for example status=503,times=2,retry_after=1 or hang,after=3.
@@ -62,6 +44,7 @@ SPEC has parts, separated by commas: a name ({", ".join(NAMED_FAULTS)});
 values for {", ".join(FAULT_FIELDS)};
 which requests fail: times (a number or always), page, after. May be repeated.
 """
+PAGE_HELP = "serve N servers at a time; the parameter starting_after has the id of the last one"
 CHANGE_HELP = """
 let the account change over time, for example at=30,appear=web-99 or
 at=60,change=web-99,status=made-up-stopped or at=90,disappear=web-99; at counts seconds
@@ -72,30 +55,30 @@ from the start, and further keys are fields of the server; may be repeated
 def parse_fault(spec: str) -> tuple[Fault, dict[str, Any]]:
     """Parse a fault and the requests that receive it, as arguments of `Sandbox.fail`."""
     fault = NO_FAULT
-    fields: dict[str, Any] = {}
+    changed: dict[str, Any] = {}
     targets: dict[str, Any] = {}
     for part in spec.split(","):
         key, _equals, text = part.partition("=")
         if part in NAMED_FAULTS:
-            fault = NAMED_FAULTS[part]()
+            fault = getattr(Fault, part)()
         elif key in FAULT_TARGETS:
             targets[key] = FAULT_TARGETS[key](text)
         elif key in FAULT_FIELDS:
-            fields[key] = FAULT_FIELDS[key](text)
+            changed[key] = _value(text)
         else:
             raise argparse.ArgumentTypeError(f"can't use {part!r}")
-    return replace(fault, **fields), targets
+    return replace(fault, **changed), targets
 
 
 def parse_change(spec: str) -> Change:
     """Parse a change."""
-    fields = {}
+    values = {}
     for part in spec.split(","):
         key, _equals, text = part.partition("=")
-        fields[key] = text
-    at = float(fields.pop("at", "0"))
-    (kind,) = [key for key in KINDS if key in fields]
-    return Change(kind, fields.pop(kind), at, fields)
+        values[key] = text
+    at = float(values.pop("at", "0"))
+    (kind,) = [key for key in KINDS if key in values]
+    return Change(kind, values.pop(kind), at, values)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -109,8 +92,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--servers", type=int, default=12, metavar="N", help="number of servers (default: 12)")
     add("--example", action="store_true", help="serve the account of the guides instead")
     add("--token", default=DEFAULT_TOKEN, help=f"the token to accept (default: {DEFAULT_TOKEN})")
-    add("--pagination", choices=STYLES, default="none", help="default: none")
-    add("--page-size", type=_positive, default=100, metavar="N", help="default: 100")
+    add("--page-size", type=int, default=WHOLE, metavar="N", help=PAGE_HELP)
     add("--fault", type=parse_fault, action="append", default=[], metavar="SPEC", help=FAULT_HELP)
     add("--change", type=parse_change, action="append", default=[], help=CHANGE_HELP)
     add("--verbose", action="store_true", help="write each request to standard error")
@@ -119,14 +101,14 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(arguments: list[str] | None = None) -> int:
     """Serve until Ctrl-C or SIGTERM; return the exit status."""
-    signals = {signal.SIGINT, signal.SIGTERM}
-    signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     parser = _parser()
     options = parser.parse_args(arguments)
+    signals = {signal.SIGINT, signal.SIGTERM}
+    signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     try:
         sandbox = _sandbox(options)
         sandbox.start()
-    except (OSError, OverflowError) as error:
+    except OSError as error:
         problem = f"can't listen on port {options.port}: {error}"
         next_step = "Choose another one with --port; 0 takes a free one."
         parser.exit(1, f"sandbox: {problem}. {next_step}\n")
@@ -145,7 +127,6 @@ def _sandbox(options: argparse.Namespace) -> Sandbox:
         servers,
         options.token,
         port=options.port,
-        pagination=options.pagination,
         page_size=options.page_size,
         changes=options.change,
         verbose=options.verbose,

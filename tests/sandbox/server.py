@@ -16,24 +16,21 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from .account import make_servers
-from .api import Request, page_of, respond
+from .api import WHOLE, Request, page_of, respond
 from .changes import Change, Schedule
 from .faults import Fault, PendingFaults
-from .paging import Paging
 from .wire import Wire
 
 HOST = "127.0.0.1"  # never reachable from another machine
 DEFAULT_TOKEN = "sandbox-token"
-
-MAX_REQUESTS = 1_000
 
 
 class Sandbox:
     """Serve an account while the `with` block runs, on a free port unless one is given.
 
     `servers` is the list that is served, unchanged; it and `token` may be changed at any time.
-    `requests` are the last 1,000 requests, oldest first, and may be read at any time; `connections`
-    is the number of accepted connections.
+    `requests` are those that were received, oldest first, and may be read at any time;
+    `connections` is the number of accepted connections.
     """
 
     def __init__(
@@ -42,26 +39,26 @@ class Sandbox:
         token: str = DEFAULT_TOKEN,
         *,
         port: int = 0,
-        pagination: str = "none",
-        pagination_parameter: str | None = None,
-        page_size: int = 100,
-        addresses: str = "documentation",
+        page_size: int = WHOLE,
+        pagination_parameter: str = "starting_after",
         tls: str | None = None,
         changes: Sequence[Change] = (),
         verbose: bool = False,
     ) -> None:
         """Prepare an account.
 
-        `servers` is a number or a list; `addresses` is documentation or loopback; `tls` is the
-        file of a certificate and its key; the schedule of `changes` begins at once.
+        `servers` is a number or a list, served in pages of `page_size`; `pagination_parameter` has
+        the id of the last server of the page before. `tls` is the file of a certificate and its
+        key; the schedule of `changes` begins at once.
         """
         self.host = HOST
         self.port = port
         self.token = token
         self.verbose = verbose
-        self.paging = Paging(pagination, pagination_parameter, page_size)
+        self.page_size = page_size
+        self.pagination_parameter = pagination_parameter
         if isinstance(servers, int):
-            servers = make_servers(servers, addresses)
+            servers = make_servers(servers)
         self.servers: list[Any] = list(servers)
         self.schedule = Schedule(changes)
         self.requests: list[Request] = []
@@ -198,11 +195,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _respond(self) -> None:
         """Record the request, and send the response with the fault for it."""
         sandbox = self.server.sandbox
-        if self.command != "GET":
-            self.close_connection = True  # otherwise, a body would be the next request
         request = Request.parse(self.command, self.path, self.headers)
         sandbox.requests.append(request)
-        del sandbox.requests[:-MAX_REQUESTS]
         sandbox.schedule.apply(sandbox.servers)
         fault = sandbox.faults.take(page_of(sandbox, request))
         response = respond(sandbox, request, fault)

@@ -20,39 +20,25 @@ pytestmark = pytest.mark.skipif(not PROGRAM, reason="Redis is not installed")
 
 
 @pytest.fixture
-def port():
-    return free_port()
-
-
-@pytest.fixture
-def redis(port, tmp_path):
-    """Run a Redis server on loopback that writes nothing to disk."""
+def redis(tmp_path):
+    """Run a Redis server on loopback that writes nothing to disk, and return its port."""
+    port = free_port()
     options = ("--bind", "127.0.0.1", "--port", str(port), "--save", "", "--dir", tmp_path)
     command = (PROGRAM, *options)
     with subprocess.Popen(command, stdout=subprocess.PIPE, encoding="utf-8") as process:
         for line in process.stdout or ():
             if "Ready to accept connections" in line:
                 break
-        yield process
+        yield port
         process.terminate()
 
 
-@pytest.fixture
-def path(source, redis, port):
-    source.runner.environment.update(source.sandbox.environment)
-    return source.file(
-        cache=True,
-        cache_plugin="community.general.redis",
-        cache_connection=f"127.0.0.1:{port}:0",
-        cache_timeout=900,
-    )
-
-
-def test_several_controllers_share_a_listing(source, path, installed, tmp_path):
+def test_several_controllers_share_a_listing(source, redis, installed, tmp_path):
+    plugin = "community.general.redis"
+    path = source.file(cache=True, cache_plugin=plugin, cache_connection=f"127.0.0.1:{redis}:0")
     first = source.runner.inventory("-i", path, "--list").ok().json()
     assert hosts(first) == KNOWN_NAMES
     other = Runner(tmp_path / "another_home", installed)
-    other.environment.update(source.sandbox.environment)
     assert other.inventory("-i", path, "--list").ok().json() == first
     assert len(source.sandbox.requests) == 1
 

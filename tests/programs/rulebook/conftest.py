@@ -16,6 +16,7 @@ from contextlib import contextmanager
 import pytest
 
 from sandbox import Sandbox
+from sandbox.account import example_servers
 from support.guides import read_files
 from support.secrets import find_secret
 
@@ -143,7 +144,7 @@ def java():
 
 @pytest.fixture
 def account():
-    with Sandbox(servers=2, addresses="loopback") as api:
+    with Sandbox(example_servers()[1:]) as api:
         yield api
 
 

@@ -8,7 +8,6 @@ import socket
 from unittest.mock import Mock
 
 import pytest
-import requests
 import yaml
 
 from sandbox import Change, Fault, Sandbox
@@ -18,22 +17,15 @@ from sandbox.changes import Schedule
 from .conftest import call
 
 
-# Networks of RFC 5737, RFC 2544 and RFC 1122, in which no host can be reached but this one.
-@pytest.mark.parametrize(
-    ("addresses", "beginnings"),
-    [
-        ("documentation", ("203.0.113.", "198.51.100.", "192.0.2.", "198.18.", "198.19.")),
-        ("loopback", ("127.",)),
-    ],
-)
-def test_generated_servers_are_unique_and_at_addresses_of_no_real_host(addresses, beginnings):
-    servers = make_servers(2_000, addresses)
-    assert servers[:12] == make_servers(12, addresses)
+def test_generated_servers_are_unique_and_at_addresses_of_no_real_host():
+    servers = make_servers(2_000)
+    assert servers[:12] == make_servers(12)
     for field in ("id", "name", "ipv4"):
         values = {server[field] for server in servers}
         assert len(values) == len(servers)
     for server in servers:
-        assert server["ipv4"].startswith(beginnings)
+        assert server["ipv4"].startswith("198.18.")  # RFC 2544
+        assert server["status"].startswith(("running", "made-up-"))
 
 
 CHANGES = [
@@ -78,33 +70,3 @@ def test_faults_are_used_in_order_by_the_requests_they_are_meant_for():
             assert call(sandbox, "/nowhere", headers={}).status_code == status
         sandbox.recover()
         assert call(sandbox).status_code == 200
-
-
-def test_a_page_that_does_not_exist_is_refused():
-    with Sandbox(servers=3, pagination="last_id", page_size=2) as sandbox:
-        response = call(sandbox, params={sandbox.paging.parameter: "srv_nowhere"})
-        assert response.status_code == 400
-
-
-def test_the_body_of_a_request_is_not_the_next_request():
-    with Sandbox() as sandbox, requests.Session() as session:
-        body = b"GET / HTTP/1.1\r\n\r\n"
-        response = session.post(f"{sandbox.url}/api/v1/servers", body, timeout=60)
-        assert response.status_code == 405
-        assert call(sandbox).status_code == 200
-        assert [request.method for request in sandbox.requests] == ["POST", "GET"]
-
-
-def test_the_last_thousand_requests_are_kept(monkeypatch):
-    monkeypatch.setattr("sandbox.server.MAX_REQUESTS", 2)
-    with Sandbox() as sandbox:
-        for path in ("/1", "/2", "/3"):
-            call(sandbox, path)
-        assert [request.path for request in sandbox.requests] == ["/api/v1/2", "/api/v1/3"]
-
-
-def test_a_target_that_is_no_url_is_not_found(capfd):
-    with Sandbox() as sandbox, socket.create_connection((sandbox.host, sandbox.port), 60) as client:
-        client.sendall(b"GET http://[x HTTP/1.1\r\n\r\n")
-        assert client.recv(100).startswith(b"HTTP/1.1 404 ")
-    assert capfd.readouterr().err == ""

@@ -7,7 +7,6 @@
 import signal
 import subprocess
 import sys
-import threading
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,18 +16,12 @@ import yaml
 
 from sandbox import Fault
 from sandbox.account import example_servers, make_servers
-from sandbox.cli import parse_fault
+from sandbox.cli import main, parse_fault
 
 from .conftest import call
 
 SANDBOX = Path(__file__).resolve().parents[2] / "sandbox"
 COMMAND = (sys.executable, "-E", "-B", "-W", "error", str(SANDBOX))
-
-
-def run(*options):
-    """Run the command, which must end."""
-    command = [*COMMAND, *options]
-    return subprocess.run(command, capture_output=True, check=False, text=True, timeout=60)
 
 
 @contextmanager
@@ -37,16 +30,12 @@ def running(*options):
     command = [*COMMAND, "--port", "0", *options]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
-        # A process that prints nothing fails the test instead of blocking it.
-        watchdog = threading.Timer(60, process.kill)
-        watchdog.start()
         try:
             assert process.stdout
             first = process.stdout.readline()
             _listening, _on, url, _with, _token, token = first.split()
             yield SimpleNamespace(process=process, url=url, token=token)
         finally:
-            watchdog.cancel()
             process.kill()
 
 
@@ -62,24 +51,19 @@ def test_it_prints_its_url_and_stops(number):
     assert f"export SERVER_MANAGEMENT_BASE_URL={server.url}\n" in output
 
 
-INVALID = yaml.safe_load("""
-- [[--port, '70000'], can't listen on port 70000]
-- [[--page-size, '0'], '--page-size: expected a number greater than 0']
-- [[--fault, boom], can't use 'boom']
-- [[--change, 'appear=a,disappear=b'], invalid parse_change value]
-""")
-
-
-@pytest.mark.parametrize(("options", "message"), INVALID)
-def test_an_invalid_option_is_named(options, message):
-    result = run("--port", "0", *options)
-    assert result.returncode in (1, 2)
-    assert message in result.stderr
-    assert "Traceback" not in result.stderr
+@pytest.mark.parametrize("option", ["--fault=boom", "--change=appear=a,disappear=b"])
+def test_an_invalid_option_is_named(capsys, option):
+    name, _equals, value = option.partition("=")
+    with pytest.raises(SystemExit):
+        main([option])
+    shown = capsys.readouterr().err
+    assert name in shown
+    assert repr(value) in shown
 
 
 def test_a_port_that_is_in_use_is_named(sandbox):
-    result = run("--port", str(sandbox.port))
+    command = [*COMMAND, "--port", str(sandbox.port)]
+    result = subprocess.run(command, capture_output=True, check=False, text=True)
     assert result.stderr == (
         f"sandbox: can't listen on port {sandbox.port}: [Errno 98] Address already in use. "
         "Choose another one with --port; 0 takes a free one.\n"
@@ -88,7 +72,7 @@ def test_a_port_that_is_in_use_is_named(sandbox):
 
 def test_the_options_reach_the_sandbox():
     options = """
-    --token o$wn --servers 3 --verbose --pagination last_id --page-size 2
+    --token o$wn --servers 3 --verbose --page-size 2
     --fault status=503,retry_after=1
     """
     with running(*options.split()) as server:
@@ -115,9 +99,9 @@ def test_the_account_of_the_documents_is_served_and_changes_on_schedule():
 
 
 SPECS = yaml.safe_load("""
-- ['status=503,times=2,retry_after=1', {status: 503, retry_after: '1'}, {times: 2}]
+- ['status=503,times=2,retry_after=1', {status: 503, retry_after: 1}, {times: 2}]
 - ['hang,times=always', {cut: start, end: hang}, {times: null}]
-- [chunked=true, {chunked: true}, {}]
+- ['chunked=true,has_more=maybe', {chunked: true, has_more: maybe}, {}]
 - ['location=/?a=b,status=302', {location: '/?a=b', status: 302}, {}]
 """)
 

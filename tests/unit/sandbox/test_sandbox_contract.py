@@ -4,8 +4,7 @@
 
 """Compare the sandbox with docs/openapi.yaml, the description of the documented endpoint."""
 
-import json
-from email import message_from_string
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,7 @@ from openapi_core.exceptions import OpenAPIError
 
 from sandbox import Fault, Sandbox
 from sandbox.account import SERVER
-from sandbox.api import PATH, ROUTES, Request, respond
+from sandbox.api import ROUTES
 
 from .conftest import call
 
@@ -27,8 +26,8 @@ SCHEMAS = PROTOCOL["components"]["schemas"]
 
 @pytest.fixture
 def paged():
-    """Serve an account of 300 servers in two pages."""
-    with Sandbox(servers=300, pagination="last_id", page_size=150) as running:
+    """Serve an account in two pages."""
+    with Sandbox(servers=20, page_size=10) as running:
         yield running
 
 
@@ -50,12 +49,6 @@ def check(sandbox, response):
 
 def test_the_description_is_valid():
     OpenAPI.from_dict(PROTOCOL).check_spec()
-
-
-def test_the_last_page_of_the_listing_is_as_described(paged):
-    response = call(paged, params={"starting_after": paged.servers[149]["id"]})
-    check(paged, response)
-    assert response.json()["has_more"] is False
 
 
 # A call of each route of the sandbox, with its method, path and arguments.
@@ -88,36 +81,29 @@ def test_the_body_of_an_error_is_not_described(paged):
     check(paged, call(paged))
 
 
-@pytest.mark.parametrize("header", ["{}", "Basic {}", "Bearer {}x", "Bearer", "Bearer x"])
+@pytest.mark.parametrize("header", ["{}", "Basic {}", "Bearer {}x", "Bearer"])
 def test_any_other_authorization_header_is_refused(paged, header):
     headers = {"Authorization": header.format(paged.token)}
     assert call(paged, headers=headers).status_code == 401
 
 
-def test_a_second_authorization_header_is_refused(paged):
-    headers = message_from_string(f"Authorization: Bearer {paged.token}\n" * 2)
-    assert respond(paged, Request.parse("GET", PATH, headers), Fault()).status == 401
+REFUSED = yaml.safe_load("""
+- [POST, /servers, 405]
+- [DELETE, /servers, 405]
+- [POST, /not/described, 404]
+- [GET, /servers/, 404]
+- [GET, /servers/srv_1, 404]
+- [GET, '/servers?starting_after=srv_nowhere', 400]
+""")
 
 
-@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
-def test_other_methods_and_paths_are_refused(paged, method):
-    response = call(paged, "/servers", method)
-    assert response.status_code == 405
-    assert response.headers["Allow"] == "GET"
-    assert call(paged, "/not/described", method).status_code == 404
-
-
-@pytest.mark.parametrize("path", ["/servers/", "/servers/srv_1", "/server"])
-def test_only_the_path_of_the_listing_is_found(paged, path):
-    assert call(paged, path).status_code == 404
+@pytest.mark.parametrize(("method", "path", "status"), REFUSED)
+def test_other_methods_paths_and_pages_are_refused(paged, method, path, status):
+    assert call(paged, path, method).status_code == status
 
 
 @pytest.mark.parametrize("field", SERVER)
-def test_a_server_needs_each_field_as_text(one, field):
-    for server in ({**SERVER, field: 7}, {**SERVER, field: None}):
-        one.servers[0] = server
-        with pytest.raises(OpenAPIError):
-            check(one, call(one))
+def test_a_server_needs_each_field(one, field):
     del one.servers[0][field]
     with pytest.raises(OpenAPIError):
         check(one, call(one))
@@ -132,7 +118,7 @@ WRONG = yaml.safe_load("""
 """)
 
 
-@pytest.mark.parametrize(("field", "value"), WRONG)
+@pytest.mark.parametrize(("field", "value"), [*WRONG, *product(SERVER, (7, None))])
 def test_a_wrong_value_is_detected(one, field, value):
     one.servers[0][field] = value
     with pytest.raises(OpenAPIError):
@@ -150,6 +136,6 @@ ENVELOPES = yaml.safe_load("""
 
 @pytest.mark.parametrize("content", ENVELOPES)
 def test_a_wrong_envelope_is_detected(one, content):
-    one.fail(Fault(body=json.dumps(content)))
+    one.fail(Fault(body=content))
     with pytest.raises(OpenAPIError):
         check(one, call(one))

@@ -28,7 +28,7 @@ def api():
 @pytest.fixture
 def paged():
     """Serve three servers in two pages."""
-    with Sandbox(servers=3, token=TOKEN, pagination="last_id", page_size=2) as sandbox:
+    with Sandbox(servers=3, token=TOKEN, page_size=2) as sandbox:
         yield sandbox
 
 

@@ -227,7 +227,7 @@ def test_a_request_is_a_line_of_the_trace(read, sandbox, clock, fault, outcome):
 
 
 def test_the_progress_of_a_long_listing_is_reported_every_ten_seconds(read, clock):
-    with Sandbox(servers=9, pagination="last_id", page_size=2) as sandbox:
+    with Sandbox(servers=9, page_size=2) as sandbox:
         clock.delay(sandbox, 6)
         read(sandbox, pagination="last_id")
     assert read.progress == ["page 3, 4 servers so far", "page 5, 8 servers so far"]

@@ -19,7 +19,7 @@ from support.fixtures import KNOWN
 
 def paged(servers):
     """Return an account with two servers on each page."""
-    return Sandbox(servers=servers, pagination="last_id", page_size=2)
+    return Sandbox(servers=servers, page_size=2)
 
 
 @pytest.mark.parametrize(("servers", "requests"), [(0, 1), (2, 1), (5, 3)])
@@ -33,7 +33,7 @@ def test_all_pages_are_read_over_one_connection(read, servers, requests):
 
 
 def test_the_parameter_can_have_any_name(read):
-    with Sandbox(KNOWN, pagination="last_id", pagination_parameter="after", page_size=2) as sandbox:
+    with Sandbox(KNOWN, page_size=2, pagination_parameter="after") as sandbox:
         read(sandbox, pagination="last_id", pagination_parameter="after")
         first, second = sandbox.requests
     assert first.query == {}

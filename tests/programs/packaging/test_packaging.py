@@ -2,8 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Build a release as the workflow does, and install it."""
+"""Install a release that is built as the workflow does, install from git, and make an image."""
 
+import json
 import os
 import re
 import subprocess
@@ -11,10 +12,13 @@ from pathlib import Path
 
 import pytest
 import yaml
+from e2e.conftest import hosts
 
 from support.collection import PLACE, REPOSITORY, copy_sources, install
-from support.run import Runner
-from tools.release import ADDRESSES, INSTALLATION, PAGES, UNPUBLISHED
+from support.fixtures import KNOWN_NAMES
+from support.guides import read_files
+from support.run import Runner, write_inventory
+from tools.release import ADDRESSES, PAGES, UNPUBLISHED
 
 WORKFLOW = (REPOSITORY / ".github/workflows/release.yml").read_text(encoding="utf-8")
 
@@ -37,8 +41,8 @@ def checkout(tmp_path):
     galaxy.write_text(text)
     for page in PAGES:
         text = (folder / page).read_text(encoding="utf-8")
-        (folder / page).write_text(UNPUBLISHED.sub(INSTALLATION, text))
-    git(folder, "init", "--quiet")
+        (folder / page).write_text(UNPUBLISHED.sub("on Ansible Galaxy", text))
+    git(folder, "init", "--quiet", "--initial-branch=main")
     git(folder, "add", "--all")
     git(folder, "commit", "--quiet", "--message", "Release")
     return folder
@@ -59,14 +63,14 @@ def test_a_release_is_the_tagged_commit(checkout, tmp_path):
     version = galaxy["version"]
     untagged = release(checkout)
     assert untagged.returncode != 0
-    assert "the commit's tag must be" in untagged.stdout
+    assert "does not have the tag" in untagged.stdout
 
     git(checkout, "tag", version)
     (checkout / ".git/info/exclude").write_text("private.txt\n")
     (checkout / "private.txt").write_text("ignored on this machine only")
     # git status does not show this change, so only the commit is without it.
     git(checkout, "update-index", "--assume-unchanged", "README.md")
-    (checkout / "README.md").write_text(f"{INSTALLATION} (not in the commit)")
+    (checkout / "README.md").write_text("not in the commit")
     built = release(checkout)
     assert built.returncode == 0, built
 
@@ -80,3 +84,40 @@ def test_a_release_is_the_tagged_commit(checkout, tmp_path):
     assert f"/blob/{version}/docs/" in readme
     assert "](docs/" not in readme
     assert not list(installed.glob("tests/unit/**/test_release.py"))
+
+
+def test_a_requirements_file_with_a_git_address_installs(checkout, sandbox, tmp_path):
+    collections = tmp_path / "collections"
+    runner = Runner(tmp_path / "home", collections)
+    collection = {"name": f"file://{checkout}", "type": "git", "version": "main"}
+    requirements = tmp_path / "requirements.yml"
+    requirements.write_text(json.dumps({"collections": [collection]}))
+    options = ("-r", requirements, "-p", collections, "--offline")
+    runner.galaxy("collection", "install", *options).ok()
+
+    path = write_inventory(tmp_path, {})
+    runner.environment.update(sandbox.environment)
+    run = runner.inventory("-i", path, "--list").ok()
+    assert run.stderr == ""
+    assert hosts(run.json()) == KNOWN_NAMES
+
+
+def test_an_image_with_the_collection_gets_requests(runner, installed):
+    result = runner.run("ansible-builder", "introspect", installed).ok()
+    packages = yaml.safe_load(result.stdout)["python"]
+    assert packages == ["requests>=2.28.0  # from collection server_management.cloud"]
+
+
+def test_the_definition_of_the_guide_makes_an_image_with_the_collection(runner, tmp_path):
+    definition = tmp_path / "execution-environment.yml"
+    definition.write_text(read_files("awx")[definition.name])
+    context = tmp_path / "context"
+    runner.run("ansible-builder", "create", "-f", definition, "-c", context).ok()
+    text = (context / "_build/requirements.yml").read_text()
+    url = "https://git.example.com/server_management/cloud.git"
+    assert yaml.safe_load(text) == {"collections": [{"name": url, "type": "git"}]}
+    # The versions that the page chooses, because the image has an older Python.
+    (containerfile,) = context.glob("*file")  # its name depends on what is installed
+    lines = containerfile.read_text()
+    assert 'PYCMD="/usr/bin/python3.12"' in lines
+    assert 'ANSIBLE_INSTALL_REFS="ansible-core~=2.21.0 ansible-runner~=2.4"' in lines
