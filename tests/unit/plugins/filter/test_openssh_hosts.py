@@ -100,14 +100,8 @@ no ansible_host: [{ansible_host: ''}, {ansible_host: null}]
 ansible_connection is not ssh: [{ansible_connection: local}, {ansible_connection: other.ssh}]
 relative path in ansible_private_key_file: [{ansible_private_key_file: id}]
 invalid ansible_port:
-  - {ansible_port: 0}
-  - {ansible_port: 100000}
-  - {ansible_port: '022'}
-  - {ansible_port: '0x16'}
-  - {ansible_port: 2 2}
-  - {ansible_port: ٢٢}
-  - {ansible_port: -1}
-  - {ansible_port: []}
+  [{ansible_port: 0}, {ansible_port: 100000}, {ansible_port: '022'}, {ansible_port: '0x16'},
+   {ansible_port: 2 2}, {ansible_port: ٢٢}, {ansible_port: -1}, {ansible_port: []}]
 # A template that was not rendered.
 undefined variable or error in ansible_ssh_extra_args:
   - {ansible_ssh_extra_args: '-o A={{nowhere}}'}

@@ -207,45 +207,31 @@ def test_the_kind_of_a_mistake_quotes_nothing(problem, kind):
     assert message.startswith(f"invalid YAML in line 5, column 3: {kind}. ")
 
 
+# Expressions are not rendered, and only what all hosts share of keyed_groups.
 RENDERED = yaml.safe_load("""
-- ["'{{ token }}'", of extra vars]
-- ["'{{ none }}'", '']
-- ['5', 5]
-- ["[a, '{{ token }}']", [a, of extra vars]]
-- ['', null]
+- ["timeout: '{{ token }}'", {timeout: of extra vars}]
+- ["timeout: '{{ none }}'", {timeout: ''}]
+- ['timeout: 5', {timeout: 5}]
+- ["timeout: [a, '{{ token }}']", {timeout: [a, of extra vars]}]
+- ['timeout:', {timeout: null}]
+- ["compose: ['{{ token }}']", {compose: ['{{ token }}']}]
+- ["groups: ['{{ token }}']", {groups: ['{{ token }}']}]
+- ["hostnames: ['{{ token }}']", {hostnames: ['{{ token }}']}]
+- ["filters: ['{{ token }}']", {filters: ['{{ token }}']}]
+- ["keyed_groups: ['{{ token }}', {key: a, prefix: 5}]",
+   {keyed_groups: ['{{ token }}', {key: a, prefix: 5}]}]
+- - "keyed_groups: [{key: '{{ token }}', prefix: '{{ token }}', separator: '{{ token }}',
+     default_value: '{{ token }}', parent_group: '{{ token }}'}]"
+  - keyed_groups:
+      [{key: '{{ token }}', prefix: of extra vars, separator: of extra vars,
+        default_value: of extra vars, parent_group: '{{ token }}'}]
+- ['keyed_groups: 5', {keyed_groups: 5}]  # refused later
 """)
 
 
-@pytest.mark.parametrize(("template", "value"), RENDERED)
-def test_templates_are_rendered_with_the_extra_vars(read, template, value):
-    options = read(f"timeout: {template}", token="of extra vars")
-    assert options == {"plugin": PLUGIN, "timeout": value}
-
-
-def test_keyed_groups_that_are_not_a_list_are_refused_later(read):
-    assert read("keyed_groups: 5")["keyed_groups"] == 5
-
-
-@pytest.mark.parametrize("option", ["compose", "groups", "keyed_groups", "hostnames", "filters"])
-def test_expressions_are_not_rendered(read, option):
-    options = read(option + ": ['{{ token }}']")
-    assert options[option] == ["{{ token }}"]
-
-
-TEXTS = """
-keyed_groups:
-  - {key: '{{ env }}', prefix: '{{ env }}', separator: '{{ env }}', default_value: '{{ env }}',
-     parent_group: '{{ env }}'}
-  - {key: a, prefix: 5}
-"""
-RENDERED_TEXTS = yaml.safe_load("""
-- {key: '{{ env }}', prefix: prod, separator: prod, default_value: prod, parent_group: '{{ env }}'}
-- {key: a, prefix: 5}
-""")
-
-
-def test_texts_of_keyed_groups_that_all_hosts_share_are_rendered(read):
-    assert read(TEXTS, env="prod")["keyed_groups"] == RENDERED_TEXTS
+@pytest.mark.parametrize(("text", "options"), RENDERED)
+def test_templates_are_rendered_with_the_extra_vars(read, text, options):
+    assert read(text, token="of extra vars") == {"plugin": PLUGIN, **options}
 
 
 def test_a_file_is_read_again_after_it_has_changed(read):

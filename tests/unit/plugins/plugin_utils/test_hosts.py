@@ -102,12 +102,6 @@ def test_a_missing_field_causes_one_warning():
     assert NO_ADDRESS in of_address
 
 
-def test_an_address_of_compose_needs_none_of_the_api():
-    (host,) = hosts_with("")
-    host.variables["ansible_host"] = "web-1.example.com"
-    assert warnings_about([host]) == []
-
-
 def test_an_address_that_compose_made_unusable_causes_another_warning():
     hosts = hosts_with("192.0.2.1", "")
     hosts[0].variables["ansible_host"] = NO_ADDRESS
@@ -131,9 +125,10 @@ def test_hosts_with_the_same_address_of_the_api_cause_one_warning():
     )
 
 
-def test_hosts_for_which_compose_sets_another_address_do_not_share_one():
-    hosts = hosts_with("192.0.2.9", "192.0.2.9", "192.0.2.7")
-    hosts[0].variables["ansible_host"] = "192.0.2.7"
+def test_hosts_for_which_compose_sets_another_address_need_none_and_share_none():
+    hosts = hosts_with("", "192.0.2.9", "192.0.2.9", "192.0.2.7")
+    hosts[0].variables["ansible_host"] = "web-1.example.com"
+    hosts[1].variables["ansible_host"] = "192.0.2.7"
     assert warnings_about(hosts) == []
 
 
