@@ -11,6 +11,7 @@ import yaml
 from ansible.inventory import manager
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
+from ansible.utils import unsafe_proxy
 from ansible.utils.vars import isidentifier
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -73,9 +74,16 @@ def test_before_2_19_a_reason_says_everything_once(text, expected):
     assert _ansible_before_2_19.reason_text(text) == expected
 
 
-def test_before_2_19_text_is_marked_and_tagged_only_if_it_is_ordinary(unsafe_text):
+class UnsafeText(str):
+    """Text that is marked unsafe; the class of later versions of Ansible returns plain text."""
+
+    __slots__ = ()
+
+
+def test_before_2_19_text_is_marked_and_tagged_only_if_it_is_ordinary(monkeypatch):
+    monkeypatch.setattr(unsafe_proxy, "AnsibleUnsafeText", UnsafeText, raising=False)
     (marked,) = _ansible_before_2_19.mark(["a"], even_plain=True)
-    assert marked.__class__ is unsafe_text
+    assert marked.__class__ is UnsafeText
     assert _ansible_before_2_19.tagger("a") is str
     assert _ansible_before_2_19.tagger(marked) is None
     assert _ansible_before_2_19.tagger(5) is None

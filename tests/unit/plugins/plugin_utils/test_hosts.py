@@ -12,10 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ansible_collections.server_management.cloud.plugins.module_utils._models import FIELDS, Server
-from ansible_collections.server_management.cloud.plugins.plugin_utils import (
-    _ansible_before_2_19,
-    _hosts,
-)
+from ansible_collections.server_management.cloud.plugins.plugin_utils import _hosts
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import (
     NO_ADDRESS,
     Host,
@@ -58,10 +55,9 @@ def test_a_server_becomes_a_host_with_prefixed_variables():
     assert host.variables == variables
 
 
-def test_before_2_19_text_that_can_be_a_template_is_marked(monkeypatch, unsafe_text):
-    monkeypatch.setattr(_hosts, "mark", _ansible_before_2_19.mark)
-    host = host_of({"name": "{{ web }}"})
-    assert host.variables["x_name"].__class__ is unsafe_text
+def test_text_of_a_server_is_marked(monkeypatch):
+    monkeypatch.setattr(_hosts, "mark", str.upper)
+    assert host_of({"name": "web"}).variables["x_name"] == "WEB"
 
 
 # The first and the last ones, those beside loopback, and private ones, which a VPN can reach.

@@ -26,16 +26,7 @@ if SINCE_2_19:
     tags = importlib.import_module("ansible._internal._datatag._tags")
     DECRYPTED = [tags.VaultedValue(ciphertext="x").tag("203.0.113.1")]
 
-# By Ansible's host: the URL of the API, the id and the time of creation, and whether another file
-# may have the server, too.
 CREATED = "2026-01-01T00:00:00Z"
-IDENTITIES = yaml.safe_load("""
-- ['https://a', srv_1, '2026-01-01T00:00:00Z', false]
-- ['https://a', srv_1, '', false]  # equals any other
-- ['https://a', srv_1, '2026-01-01T00:00:01Z', true]
-- ['https://a', srv_2, '2026-01-01T00:00:00Z', true]
-- ['https://b', srv_1, '2026-01-01T00:00:00Z', true]
-""")
 
 
 def new_host(name="web-1", server_id="srv_1", created_at=CREATED):
@@ -106,19 +97,25 @@ def test_variables_are_those_that_ansible_would_set(inventory):
             assert kind_of(inventory.hosts[host.name].vars[name]) == kind_of(value)
 
 
-@pytest.mark.parametrize(("root_url", "server_id", "created_at", "is_taken"), IDENTITIES)
+# The creation time of a server in the first file, then the URL of the API, the id and the time in
+# the second one, and whether that is another server. An unknown time equals any other.
+IDENTITIES = yaml.safe_load("""
+- ['2026-01-01T00:00:00Z', 'https://a', srv_1, '2026-01-01T00:00:00Z', false]
+- ['2026-01-01T00:00:00Z', 'https://a', srv_1, '', false]
+- ['', 'https://a', srv_1, '', false]
+- ['2026-01-01T00:00:00Z', 'https://a', srv_1, '2026-01-01T00:00:01Z', true]
+- ['2026-01-01T00:00:00Z', 'https://a', srv_2, '2026-01-01T00:00:00Z', true]
+- ['2026-01-01T00:00:00Z', 'https://b', srv_1, '2026-01-01T00:00:00Z', true]
+""")
+
+
+@pytest.mark.parametrize(("first", "root_url", "server_id", "second", "is_taken"), IDENTITIES)
 def test_a_host_of_another_file_is_another_server_if_its_identity_differs(
-    inventory, root_url, server_id, created_at, is_taken
+    inventory, first, root_url, server_id, second, is_taken
 ):
-    add(inventory, new_host())
-    other = new_host("web-1", server_id, created_at)
+    add(inventory, new_host(created_at=first))
+    other = new_host("web-1", server_id, second)
     assert bool(obstacle_in(inventory, other, root_url=root_url)) == is_taken
-
-
-def test_a_server_that_never_has_a_creation_time_is_the_same_in_another_file(inventory):
-    host = new_host(created_at="")
-    add(inventory, host)
-    assert not obstacle_in(inventory, host)
 
 
 def test_only_hosts_that_were_no_servers_before_are_merged(inventory):
@@ -157,13 +154,9 @@ def grouped(inventory):
     return inventory
 
 
-def test_a_host_with_the_password_of_a_group_keeps_its_name(grouped):
-    grouped.set_variable("above", "ansible_password", "x")
-    assert details_of(grouped).startswith("The host web-1 has ansible_password, ")
-
-
-def test_the_address_of_the_deepest_group_counts_and_that_of_the_host_first(grouped):
+def test_the_variables_of_groups_count_and_those_of_the_deepest_one_and_the_host_first(grouped):
     grouped.set_variable("above", "ansible_host", "192.0.2.9")
+    assert details_of(grouped).startswith("The host web-1 has ansible_host 192.0.2.9, ")
     grouped.set_variable("a", "ansible_host", "203.0.113.1")
     grouped.set_variable("z", "ansible_host", "192.0.2.9")
     assert details_of(grouped) == ""
