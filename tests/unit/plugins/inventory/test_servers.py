@@ -5,7 +5,6 @@
 """What the inventory plugin makes of a file, and what it shows, without a command of Ansible."""
 
 import os
-from types import SimpleNamespace
 from unittest.mock import Mock
 
 import pytest
@@ -25,7 +24,7 @@ from support.run import write_inventory
 
 
 class Plugin:
-    """The inventory plugin over an account, with the warnings and the lines that it shows."""
+    """The inventory plugin over an account, and its display, with the warnings and the lines."""
 
     def __init__(self, folder, api):
         self.inventory = InventoryData()
@@ -51,12 +50,15 @@ api_token: {self._api.token}
 """
         path = write_inventory(self._folder, text, "x.server_management.yml")
         plugin = inventory_loader.get("server_management.cloud.servers")
-        plugin.display = SimpleNamespace(
-            verbosity=self.verbosity,
-            warning=lambda line: self.warnings.append(without_path(line)),
-            display=lambda line, stderr: self.lines.append(without_path(line)),
-        )
+        plugin.display = self
         plugin.parse(self.inventory, DataLoader(), str(path))
+
+    def warning(self, line):
+        self.warnings.append(without_path(line))
+
+    def display(self, line, stderr):
+        assert stderr
+        self.lines.append(without_path(line))
 
     def refuse(self, names, options):
         """Return the message about a file that is an error."""

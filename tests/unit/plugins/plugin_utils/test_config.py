@@ -155,7 +155,11 @@ def read_file(tmp_path, monkeypatch):
 @pytest.fixture
 def read(read_file):
     """Return a function that returns the options in the text of an inventory file."""
-    return lambda text, **extra_vars: read_file(f"plugin: {PLUGIN}\n{text}", **extra_vars)
+
+    def read(text, **extra_vars):
+        return read_file(f"plugin: {PLUGIN}\n{text}", **extra_vars)
+
+    return read
 
 
 MISTAKES = yaml.safe_load(r"""
@@ -202,7 +206,8 @@ PROBLEMS = yaml.safe_load(r"""
 def test_the_kind_of_a_mistake_quotes_nothing(problem, kind):
     loader = Mock()
     loader.load_from_file.side_effect = error = AnsibleParserError("sekret")
-    error.__context__ = MarkedYAMLError(problem=problem, problem_mark=Mark("", 0, 4, 2, "", 0))
+    mark = Mark("", 0, 4, 2, "", 0)
+    error.__context__ = MarkedYAMLError(problem=problem, problem_mark=mark)
     message = message_of(load_content, loader, "x")
     assert message.startswith(f"invalid YAML in line 5, column 3: {kind}. ")
 

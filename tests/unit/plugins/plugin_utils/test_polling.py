@@ -159,7 +159,8 @@ MISTAKEN += ["plugin_utils._events.assign_names"]
 
 @pytest.mark.parametrize("function", MISTAKEN)
 def test_a_mistake_in_the_code_ends_the_source(function, start, monkeypatch):
-    monkeypatch.setattr(f"{PLUGINS}.{function}", Mock(side_effect=KeyError("a mistake")))
+    mistaken = Mock(side_effect=KeyError("a mistake"))
+    monkeypatch.setattr(f"{PLUGINS}.{function}", mistaken)
     source = start()
     with pytest.raises(KeyError, match="a mistake"):
         source.poll()
