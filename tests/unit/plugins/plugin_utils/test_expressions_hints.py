@@ -25,7 +25,6 @@ HINTS = r"""
   - compose: {port: 8000 + 22, ansible_host: port}
 '(it is an extra variable: set use_extra_vars: true)':
   - compose: {ansible_user: login}
-  - groups: {a: login == 'bob'}
 '(only some hosts have this variable: add the filter default)':
   - compose: {a: rack ~ ''}
   - compose: {ansible_host: rack}
@@ -38,10 +37,8 @@ HINTS = r"""
 "(the address is the API's ipv4 already: leave it out)":
   - compose: {ansible_host: public_ip_address}
   - compose: {ansible_ssh_host: name}
-  - compose: {ansible_host: server_name}
   - compose: {ansible_host: private_ip | default(public_ip)}
   - compose: {ansible_host: 'ipv4[0]'}
-  - compose: {ansible_host: ipv4.address}
   - compose: {ansible_host: server_management_ipv4 | no_filter}
   - compose: {ansible_host: server_management_ipv4 |}
 (did you mean server_management_ipv4?):
@@ -77,8 +74,7 @@ server_management_name?):
 # Anything else.
 ? '(the fields of servers are FIELDS, each with server_management_ before it; variables of another
   source are known if it is read before this file)'
-: - compose: {ansible_port: ssh_port}
-  - compose: {ansible_password: sekret}
+: - compose: {ansible_password: sekret}
   - compose: {ansible_user: server_management_admin}
   - compose: {a: admin}
   # Not documented, so that it may be a list.
@@ -89,7 +85,6 @@ FIELDS, each with server_management_ before it):
 '(the API has no tags: use the name; ':
   - compose: {ansible_user: "tags['ssh_user']"}
   - keyed_groups: [key: server_management_tags]
-  - keyed_groups: [key: instance_tags]
 # Braces.
 ? 'expressions have no braces: write server_management_name instead of {{ server_management_name }},
   outside quotes; ~ joins quoted text to it'
@@ -275,8 +270,6 @@ UNKNOWN = yaml.safe_load("""
 - [{compose: {a: '1', b: a | default('')}}, 'compose: b (a)']
 # A group that only this file fills.
 - [{compose: {a: of_region | default('')}}, 'compose: a (of_region)']
-# An extra variable.
-- [{compose: {a: login | default('')}}, 'compose: a (login)']
 - [{compose: {a: x is defined}, strict: true}, 'compose: a (x)']
 - [{compose: {a: vm_x is defined}, hostvars_prefix: ''}, 'compose: a (vm_x)']
 """)
