@@ -26,16 +26,12 @@ def host_of(**fields):
     return Host(Server("srv_1", fields), {})
 
 
-def test_groups_are_named_after_the_field_and_its_value():
-    host = host_of(region="us 1", plan="small", status="running")
-    group_hosts([host], "my_servers", ["region", "plan"])
-    assert host.groups == ["my_servers", "region_us_1", "plan_small"]
-
-
-def test_a_missing_or_empty_field_makes_no_group():
-    host = host_of(region="")
-    group_hosts([host], "my_servers", ["region", "plan"])
-    assert host.groups == ["my_servers"]
+def test_groups_are_named_after_the_field_and_a_value_that_is_not_empty():
+    full = host_of(region="us 1", plan="small", status="running")
+    empty = host_of(region="")
+    group_hosts([full, empty], "my_servers", ["region", "plan"])
+    assert full.groups == ["my_servers", "region_us_1", "plan_small"]
+    assert empty.groups == ["my_servers"]
 
 
 def names_with(text, warn=print):

@@ -144,24 +144,19 @@ def test_a_host_with_a_connection_of_its_own_keeps_its_name(inventory, variable)
     assert details_of(inventory).startswith(f"The host web-1 has {variable}")
 
 
-@pytest.fixture
-def grouped(inventory):
-    """Return an inventory with web-1 in the group z, and in a, which is in the group above."""
+def test_the_variables_of_groups_count_and_those_of_the_deepest_one_and_the_host_first(inventory):
+    # The groups a, which is in above, and z.
     for parent, child in (("above", "a"), ("a", "web-1"), ("z", "web-1")):
         inventory.add_group(parent)
         inventory.add_group("a")
         inventory.add_child(parent, child)
-    return inventory
-
-
-def test_the_variables_of_groups_count_and_those_of_the_deepest_one_and_the_host_first(grouped):
-    grouped.set_variable("above", "ansible_host", "192.0.2.9")
-    assert details_of(grouped).startswith("The host web-1 has ansible_host 192.0.2.9, ")
-    grouped.set_variable("a", "ansible_host", "203.0.113.1")
-    grouped.set_variable("z", "ansible_host", "192.0.2.9")
-    assert details_of(grouped) == ""
-    grouped.set_variable("web-1", "ansible_host", "192.0.2.9")
-    assert details_of(grouped) != ""
+    inventory.set_variable("above", "ansible_host", "192.0.2.9")
+    assert details_of(inventory).startswith("The host web-1 has ansible_host 192.0.2.9, ")
+    inventory.set_variable("a", "ansible_host", "203.0.113.1")
+    inventory.set_variable("z", "ansible_host", "192.0.2.9")
+    assert details_of(inventory) == ""
+    inventory.set_variable("web-1", "ansible_host", "192.0.2.9")
+    assert details_of(inventory) != ""
 
 
 def test_what_all_hosts_have_belongs_to_none_of_them(inventory):
