@@ -81,7 +81,7 @@ def test_an_unusable_name_falls_back_to_the_next_preference(name):
 
 
 # Preferences, what is known about the server and other sources, and the name.
-NAMES = yaml.safe_load(r"""
+CHOSEN = yaml.safe_load(r"""
 # Characters that a name must not have.
 - [[web 1], {}, web_1]
 - [['a/b:c'], {}, a_b_c]
@@ -116,7 +116,7 @@ NAMES = yaml.safe_load(r"""
 """)
 
 
-@pytest.mark.parametrize(("preferences", "options", "name"), NAMES, ids=str)
+@pytest.mark.parametrize(("preferences", "options", "name"), CHOSEN, ids=str)
 def test_a_server_gets_its_first_usable_name(preferences, options, name):
     assert name_of(*preferences, **options) == name
 
