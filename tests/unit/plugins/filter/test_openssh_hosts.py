@@ -95,23 +95,13 @@ def test_variables_become_lines(variables, expected):
 
 
 # Why a host is left out, and variables for which it is.
-REASONS = yaml.safe_load(r"""
+REASONS = yaml.safe_load("""
 no ansible_host: [{ansible_host: ''}, {ansible_host: null}]
 ansible_connection is not ssh: [{ansible_connection: local}, {ansible_connection: other.ssh}]
 relative path in ansible_private_key_file: [{ansible_private_key_file: id}]
 invalid ansible_port:
   [{ansible_port: 0}, {ansible_port: 100000}, {ansible_port: '022'}, {ansible_port: '0x16'},
    {ansible_port: 2 2}, {ansible_port: ٢٢}, {ansible_port: -1}, {ansible_port: []}]
-# A template that was not rendered.
-undefined variable or error in ansible_ssh_extra_args:
-  - {ansible_ssh_extra_args: '-o A={{nowhere}}'}
-  - {ansible_ssh_extra_args: '{% if a %}-C{% endif %}'}
-  - {ansible_ssh_extra_args: '{# a'}
-# A template that appears when arguments are split.
-a template in the arguments:
-  - {ansible_ssh_extra_args: '-o A={\{x}}'}
-  - {ansible_ssh_extra_args: "-o A={''%}"}
-  - {ansible_ssh_extra_args: '-J {\#x'}
 """)
 
 
@@ -187,6 +177,9 @@ relative path in certificatefile: [-o certificatefile=id]
 relative path in UserKnownHostsFile: [-o 'UserKnownHostsFile=/a b']
 relative path in GlobalKnownHostsFile: [-o 'GlobalKnownHostsFile="a"']
 User in _, Port in _: [-o User=a -o Port=1]
+# A template that was not rendered, or that appears when the arguments are split.
+undefined variable or error in _: ['-o A={{nowhere}}', '{% if a %}-C{% endif %}', '{# a']
+a template in the arguments: ['-o A={\{x}}', "-o A={''%}", '-J {\#x']
 """)
 
 
