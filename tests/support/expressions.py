@@ -70,7 +70,8 @@ def composed(
     prefix = options.get("hostvars_prefix", PREFIX)
     hosts = []
     for number, fields in enumerate(servers):
-        expressions.fields.update({name: f"{prefix}{name}" for name in fields})
+        for name in fields:
+            expressions.fields[name] = f"{prefix}{name}"
         host = host_with(number, prefix, **fields)
         if expressions.excluding_filter(host):
             continue

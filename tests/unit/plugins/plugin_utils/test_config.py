@@ -2,13 +2,15 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
+import itertools
 import os
-import textwrap
+from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
 import yaml
 from ansible.errors import AnsibleError, AnsibleParserError
+from ansible.parsing import vault
 from ansible.parsing.dataloader import DataLoader
 from ansible.parsing.vault import VaultLib, VaultSecret
 from ansible.plugins.loader import inventory_loader
@@ -21,11 +23,10 @@ from ansible_collections.server_management.cloud.plugins.module_utils._options i
     Connection,
     unknown_names,
 )
+from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import SINCE_2_19
 from ansible_collections.server_management.cloud.plugins.plugin_utils._config import (
     accepts_file,
-    check_options,
     check_token_file,
-    convert_options,
     load_content,
     read_options,
     shown_path,
@@ -33,7 +34,17 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._config im
 
 PLUGIN = "server_management.cloud.servers"
 DEFINITIONS = inventory_loader.get(PLUGIN).option_definitions
-DEFAULTS = {option: definition.get("default") for option, definition in DEFINITIONS.items()}
+PASSWORD = VaultSecret(b"password")
+
+
+def encrypted(text, password=PASSWORD):
+    """Return a vault value for the text of a file."""
+    ciphertext = VaultLib().encrypt(text, password).decode()
+    return "!vault '{}'".format(ciphertext.replace("\n", "\n\n"))
+
+
+# From ansible-core 2.22 on, Ansible hides what it has decrypted, so tests prove less there.
+VALUE = encrypted("correct horse")
 
 
 def message_of(function, *arguments):
@@ -45,11 +56,21 @@ def message_of(function, *arguments):
     return str(caught.value)
 
 
-def test_a_file_that_is_not_ours_is_refused():
-    message = message_of(read_options, None, DEFINITIONS, None, {})
-    assert message == "must be a mapping of options to values."
-    content = {"plugin": "servers", "network": "x"}
-    assert message_of(read_options, content, DEFINITIONS, None, {}) == f"plugin: must be {PLUGIN}."
+REFUSED = yaml.safe_load("""
+- [null, must be a mapping of options to values.]
+- [{plugin: servers, network: x}, 'plugin: must be server_management.cloud.servers.']
+- - plugin: server_management.cloud.servers
+    sudo: sekret
+    keyed_groups: [{key: x, seperator: '', token: sekret}, {prefx: x}, x]
+  - 'sudo, seperator of keyed_groups (did you mean separator?), token of keyed_groups, prefx of
+     keyed_groups (did you mean prefix?): there is no such option. `ansible-doc -t inventory
+     server_management.cloud.servers` shows all options.'
+""")
+
+
+@pytest.mark.parametrize(("content", "message"), REFUSED)
+def test_a_file_that_is_not_ours_or_has_unknown_keys_is_refused(content, message):
+    assert message_of(read_options, content, DEFINITIONS, None, {}) == message
 
 
 UNKNOWN = yaml.safe_load(r"""
@@ -58,10 +79,6 @@ UNKNOWN = yaml.safe_load(r"""
 - [['api_token:sekret'], api_token (a colon and a space must follow it)]
 - [['api_tokn:sekret'], 'api_tokn (did you mean api_token?)']
 - [[regoins, status], 'regoins (did you mean regions?), status (did you mean statuses?)']
-- [[url, token], 'url (here: base_url), token (here: api_token)']
-- - [hostname, projects]
-  - 'hostname (here: hostnames or base_url), projects (the API has no such data, so this file has
-     all servers)'
 """)
 
 
@@ -70,36 +87,27 @@ def test_unknown_keys_are_named_with_the_options_that_they_may_mean(keys, names)
     assert ", ".join(unknown_names(keys, DEFINITIONS)) == names
 
 
-# Options of other plugins. The last rows have no counterpart, or select servers by what the API
-# does not have.
+# Some options of other plugins. The last rows have no counterpart, or select servers by what the
+# API does not have.
 OTHERS = yaml.safe_load("""
-' (here: api_token)': access_token api_key auth_token oauth_token private_token token token_secret
-' (here: base_url)': api_endpoint api_host api_url endpoint_url host server_url uri url
-' (here: ca_path)': ca_cert cacert_path ssl_ca_cert tls_ca_cert
+' (here: api_token)': access_token token_secret
+' (here: base_url)': api_endpoint url
+' (here: ca_path)': ca_cert tls_ca_cert
 ' (here: compose)': hostvar_expressions variables
-' (here: filters)': api_filters device_query_filters filter_expressions host_filter host_filters
-  hostfilter
-  include_filters include_host_filters label_selector label_selectors name_patterns query_filters
-  server_filters simple_filters vm_query_filters
-' (here: filters with exclude)': default_host_filters exclude_filters exclude_host_filters
+' (here: filters)': api_filters hostfilter include_filters label_selector vm_query_filters
+' (here: filters with exclude)': default_host_filters exclude_host_filters
 ' (here: groups)': conditional_groups
-' (here: hostnames)': hostname_field inventory_hostname ovirt_hostname_preference
-' (here: hostvars_prefix)': facts_prefix var_prefix variable_prefix vars_prefix
+' (here: hostnames or base_url)': hostname
+' (here: hostnames)': hostname_field inventory_hostname
+' (here: hostvars_prefix)': facts_prefix vars_prefix
 ' (here: plans)': types
-' (here: regions)': aws_region filter_by_zone locations zones
-' (here: statuses)': include_stopped running_only running_required state vm_status_filter
-' (here: timeout)': api_timeout connection_timeout request_timeout
-' (here: validate_certs)': api_verify_ssl_cert tls_verify verify_ssl
-'': access_key assume_role_arn attributes auth_kind auth_source cert_validation_mode connect_with
-  fail_on_template_errors fetch_all group_prefix group_vars hostvars_suffix include_clusters
-  include_metadata instance_type ip_style max_timeout name_suffix password plain_host_names plurals
-  profile proxy_host regions_exclude retrieve_image_info scopes secret server service_account_file
-  session_token site_data strict_permissions subscription_id tenant token_id use_names user username
-  want_facts with_tags zone
-' (the API has no such data, so this file has all servers)': folders images
-  include_arc_resource_groups include_hcivm_resource_groups
-  include_vm_resource_groups include_vmss_resource_groups namespaces network only_clouds project
-  projects resources search_paths tags
+' (here: regions)': aws_region zones
+' (here: statuses)': include_stopped running_only state vm_status_filter
+' (here: timeout)': api_timeout request_timeout
+' (here: validate_certs)': api_verify_ssl_cert verify_ssl
+'': group_vars hostvars_suffix instance_type max_timeout plain_host_names plurals proxy_host
+  regions_exclude server session_token use_names user zone
+' (the API has no such data, so this file has all servers)': folders network projects tags
 """)
 
 
@@ -110,38 +118,35 @@ def test_an_option_of_another_plugin_has_its_counterpart_or_none(hint, names):
 
 
 def test_an_event_source_selects_no_servers():
-    assert unknown_names(["types", "tags", "api_key"], RULES) == [
-        "types",
-        "tags",
-        "api_key (here: api_token)",
-    ]
-
-
-SEVERAL_UNKNOWN = yaml.safe_load("""
-plugin: server_management.cloud.servers
-sudo: sekret
-keyed_groups: [{key: x, seperator: '', token: sekret}, {prefx: x}, x]
-""")
-
-
-def test_one_error_has_all_unknown_keys():
-    assert message_of(read_options, SEVERAL_UNKNOWN, DEFINITIONS, None, {}) == (
-        "sudo, seperator of keyed_groups (did you mean separator?), token of keyed_groups, "
-        "prefx of keyed_groups (did you mean prefix?): there is no such option. "
-        f"`ansible-doc -t inventory {PLUGIN}` shows all options."
-    )
+    names = unknown_names(["types", "tags", "api_key"], RULES)
+    assert names == ["types", "tags", "api_key (here: api_token)"]
 
 
 @pytest.fixture
-def read(tmp_path):
-    """Return a function that returns the options in the text of an inventory file."""
+def read_file(tmp_path, monkeypatch):
+    """Return a function that returns the options in an inventory file, with the password."""
     path = tmp_path / "test.server_management.yml"
     loader = DataLoader()
+    secrets = [("default", PASSWORD)]
+    loader.set_vault_secrets(secrets)
+    if SINCE_2_19:
+        context = vault.VaultSecretsContext(secrets)
+        monkeypatch.setattr(vault.VaultSecretsContext, "_current", context)
 
-    def read(text, **extra_vars):
-        path.write_text(f"plugin: {PLUGIN}\n{text}", encoding="utf-8")
+    def read_file(text, **extra_vars):
+        path.write_text(text, encoding="utf-8")
         content = load_content(loader, str(path))
         return read_options(content, DEFINITIONS, Templar(loader=loader), extra_vars)
+
+    return read_file
+
+
+@pytest.fixture
+def read(read_file):
+    """Return a function that returns the options in the text of an inventory file."""
+
+    def read(text, **extra_vars):
+        return read_file(f"plugin: {PLUGIN}\n{text}", **extra_vars)
 
     return read
 
@@ -155,8 +160,8 @@ MISTAKES = yaml.safe_load(r"""
 - ["a: !sekret x", "invalid YAML in line 1, column 4: could not determine a constructor for the tag
     …. "]
 - ["a: !!int sekret", "invalid YAML: a value can't be read. "]
-- ["a: !!bool sekret", "invalid YAML: a value can't be read. "]
-- ["a: !!int ''", "invalid YAML: a value can't be read. "]
+- ["a: !!bool sekret", 'invalid YAML: ']
+- ["a: !!int ''", 'invalid YAML: ']
 """)
 
 
@@ -171,10 +176,10 @@ def test_a_mistake_in_yaml_has_its_position_and_kind_without_text_of_the_file(
     assert "sekret" not in message
 
 
-@pytest.mark.parametrize("option", ["compose", "api_token"])
-def test_a_value_that_contains_itself_is_refused(read, option):
-    message = message_of(read, f"{option}: &sekret {{a: *sekret}}")
+def test_a_value_that_contains_itself_is_refused(read):
+    message = message_of(read, "compose: &sekret {a: *sekret}")
     assert message == "a value contains itself. Remove the alias (*) that is inside its anchor."
+    assert message_of(read, "api_token: &sekret {a: *sekret}") == message
 
 
 # From PyYAML without its library in C, and from Ansible.
@@ -190,50 +195,37 @@ PROBLEMS = yaml.safe_load(r"""
 def test_the_kind_of_a_mistake_quotes_nothing(problem, kind):
     loader = Mock()
     loader.load_from_file.side_effect = error = AnsibleParserError("sekret")
-    error.__context__ = MarkedYAMLError(problem=problem, problem_mark=Mark("", 0, 4, 2, "", 0))
+    mark = Mark("", 0, 4, 2, "", 0)
+    error.__context__ = MarkedYAMLError(problem=problem, problem_mark=mark)
     message = message_of(load_content, loader, "x")
     assert message.startswith(f"invalid YAML in line 5, column 3: {kind}. ")
 
 
+# Expressions are not rendered, and only what all hosts share of keyed_groups.
 RENDERED = yaml.safe_load("""
-- ["'{{ token }}'", of extra vars]
-- ["'{{ none }}'", '']
-- ['5', 5]
-- ["[a, '{{ token }}']", [a, of extra vars]]
-- ['', null]
+- ["timeout: '{{ token }}'", {timeout: of extra vars}]
+- ["timeout: '{{ none }}'", {timeout: ''}]
+- ['timeout: 5', {timeout: 5}]
+- ["timeout: [a, '{{ token }}']", {timeout: [a, of extra vars]}]
+- ['timeout:', {timeout: null}]
+- ["compose: ['{{ token }}']", {compose: ['{{ token }}']}]
+- ["groups: ['{{ token }}']", {groups: ['{{ token }}']}]
+- ["hostnames: ['{{ token }}']", {hostnames: ['{{ token }}']}]
+- ["filters: ['{{ token }}']", {filters: ['{{ token }}']}]
+- ["keyed_groups: ['{{ token }}', {key: a, prefix: 5}]",
+   {keyed_groups: ['{{ token }}', {key: a, prefix: 5}]}]
+- - "keyed_groups: [{key: '{{ token }}', prefix: '{{ token }}', separator: '{{ token }}',
+     default_value: '{{ token }}', parent_group: '{{ token }}'}]"
+  - keyed_groups:
+      [{key: '{{ token }}', prefix: of extra vars, separator: of extra vars,
+        default_value: of extra vars, parent_group: '{{ token }}'}]
+- ['keyed_groups: 5', {keyed_groups: 5}]  # refused later
 """)
 
 
-@pytest.mark.parametrize(("template", "value"), RENDERED)
-def test_templates_are_rendered_with_the_extra_vars(read, template, value):
-    options = read(f"timeout: {template}", token="of extra vars")
-    assert options == {"plugin": PLUGIN, "timeout": value}
-
-
-def test_keyed_groups_that_are_not_a_list_are_refused_later(read):
-    assert read("keyed_groups: 5")["keyed_groups"] == 5
-
-
-@pytest.mark.parametrize("option", ["compose", "groups", "keyed_groups", "hostnames", "filters"])
-def test_expressions_are_not_rendered(read, option):
-    options = read(option + ": ['{{ token }}']")
-    assert options[option] == ["{{ token }}"]
-
-
-TEXTS = """
-keyed_groups:
-  - {key: '{{ env }}', prefix: '{{ env }}', separator: '{{ env }}', default_value: '{{ env }}',
-     parent_group: '{{ env }}'}
-  - {key: a, prefix: 5}
-"""
-RENDERED_TEXTS = yaml.safe_load("""
-- {key: '{{ env }}', prefix: prod, separator: prod, default_value: prod, parent_group: '{{ env }}'}
-- {key: a, prefix: 5}
-""")
-
-
-def test_texts_of_keyed_groups_that_all_hosts_share_are_rendered(read):
-    assert read(TEXTS, env="prod")["keyed_groups"] == RENDERED_TEXTS
+@pytest.mark.parametrize(("text", "options"), RENDERED)
+def test_templates_are_rendered_with_the_extra_vars(read, text, options):
+    assert read(text, token="of extra vars") == {"plugin": PLUGIN, **options}
 
 
 def test_a_file_is_read_again_after_it_has_changed(read):
@@ -244,43 +236,31 @@ def test_a_file_is_read_again_after_it_has_changed(read):
 UNDEFINED = yaml.safe_load("""
 - ["base_url: '{{ undefined_one }}'", "base_url: 'undefined_one' is undefined. Only extra vars can
     be used here."]
-- ["api_token: '{{ undefined_one }}'", "api_token: 'undefined_one' is undefined. Only extra vars can
-    be used here. Write the token as an inline `!vault` value, or use a lookup."]
-- ["keyed_groups: [{key: a, prefix: '{{ env }}'}]", "keyed_groups: prefix: 'env' is undefined. Only
-    extra vars can be used here."]
+- ["api_token: '{{ x }}'", ' Write the token as an inline `!vault` value, or use a lookup.']
+- ["keyed_groups: [{key: a, prefix: '{{ env }}'}]", "keyed_groups: prefix: 'env' is undefined. "]
 """)
 
 
-@pytest.mark.parametrize(("text", "message"), UNDEFINED)
-def test_an_undefined_variable_of_a_template_says_which_variables_there_are(read, text, message):
-    assert message_of(read, text) == message
-
-
-class QuotingTemplar:
-    """Fail as Ansible before 2.19, which quotes the template."""
-
-    def template(self, text):
-        raise AnsibleError(f"template error: no filter. String: {text}")
+@pytest.mark.parametrize(("text", "part"), UNDEFINED)
+def test_an_undefined_variable_of_a_template_says_which_variables_there_are(read, text, part):
+    assert part in message_of(read, text)
 
 
 def test_a_template_that_ansible_quotes_is_not_shown():
     content = {"timeout": "{{ 'sekret' | x }}", "plugin": PLUGIN}
-    message = message_of(read_options, content, DEFINITIONS, QuotingTemplar(), {})
-    assert message == "timeout: template error: no filter. String: the template."
+    templar = Mock()
+    # As before ansible-core 2.19.
+    templar.template.side_effect = AnsibleError("no filter. String: {{ 'sekret' | x }}")
+    message = message_of(read_options, content, DEFINITIONS, templar, {})
+    assert message == "timeout: no filter. String: the template."
 
 
-ENCRYPTED = VaultLib().encrypt("sekret", VaultSecret(b"password")).decode()
-VAULTED = f"!vault |\n{textwrap.indent(ENCRYPTED, '  ')}"
-
-
-UNREADABLE = [
-    *"""
+UNREADABLE = """
 "{{ 'sekret' | no_such_filter }}"
 "{{ 'sekret' + }}"
 "{{ ('sekret' | length) // 0 }}"
-""".strip().split("\n"),
-    VAULTED,
-]
+""".strip().split("\n")
+UNREADABLE.append(encrypted("sekret", VaultSecret(b"another password")))
 
 
 @pytest.mark.parametrize("value", UNREADABLE)
@@ -290,170 +270,50 @@ def test_a_value_that_cannot_be_read_names_the_option_and_no_secret(read, value)
     assert "sekret" not in message
 
 
-CONVERTED = yaml.safe_load("""
-- [min_hosts, '3', 3]
-- [group_by, [region, plan], [region, plan]]
-- [group_by, '''region'', "plan"', [region, plan]]
-- [hostnames, [' x ', 5], [' x ', 5]]
-- [hostnames, "'a, b' | lower", ["'a, b' | lower"]]
-- [filters, [include: true, exclude: x], [include: true, exclude: x]]
-- [keyed_groups, [{key: x, parent_group: y}], [{key: x, parent_group: y}]]
-- [compose, {ansible_host: 5, class: x}, {ansible_host: 5, class: x}]
-- [statuses, null, []]
+def test_an_encrypted_name_of_an_option_is_not_shown(read):
+    message = message_of(read, f"? {VALUE}\n: x")
+    assert message == "the name of an option is encrypted. Write it as it is."
+
+
+ENTRIES = yaml.safe_load("""
+- ['compose: {a: x, ansible_become_password: VALUE}', 'compose: ansible_become_password']
+- ['compose: VALUE', compose]
+- ['compose: {? VALUE : x, ? VALUE : VALUE}', compose]
+- ['groups: {web: [VALUE]}', 'groups: web']
+- ['filters: [{exclude: x}, {exclude: VALUE}]', 'filters: 2']
+- ['hostnames: [VALUE, VALUE]', 'hostnames: 1']
+- ['keyed_groups: [{key: VALUE}]', 'keyed_groups: 1']
+- ['keyed_groups: [{key: x}, {key: x, prefix: VALUE}]', 'keyed_groups: 2']
 """)
 
 
-@pytest.mark.parametrize(("option", "value", "expected"), CONVERTED)
-def test_a_valid_value_is_converted(option, value, expected):
-    assert convert_options({option: value}, DEFINITIONS) == {option: expected}
+def test_an_encrypted_value_is_not_an_expression(read):
+    for text, entry in ENTRIES:
+        assert message_of(read, text.replace("VALUE", VALUE)) == (
+            f"{entry}: an encrypted value is not an expression. Put it into a file in group_vars "
+            "or host_vars."
+        )
 
 
-def test_null_options_are_left_out():
-    written = {"min_hosts": None, "filters": None}
-    assert convert_options(written, DEFINITIONS) == {}
+def test_options_that_are_shown_must_not_be_encrypted(read):
+    for option in ("timeout", "min_servers", "regions", "group_by", "group"):
+        message = f"{option}: must not be an encrypted value. Write it as it is."
+        assert message_of(read, f"{option}: {VALUE}") == message
+        assert message_of(read, f"{option}: [{VALUE}]") == message
 
 
-INVALID = yaml.safe_load("""
-- [min_hosts, many, 'must be a whole number, but is many.']
-- [group_by, [region, size], 'must be one of region, plan, status, but is size.']
-- [group_by, 5, must be a list.]
-- [statuses, [5], &not_text 'YAML reads this value as a number, a boolean, a date or null. Put it in
-    quotes.']
-- [plans, [null], *not_text]
-- - filters
-  - {status: running}
-  - "must be a list. Write entries such as `- exclude: vm_status != 'running'`, or use an option
-     such as statuses."
-- - keyed_groups
-  - {key: x}
-  - 'must be a list. Write entries such as `- {key: vm_region, prefix: zone}`.'
-- [compose, x, "must be a mapping. Write entries such as `rack: vm_region ~ '-1'`."]
-- [groups, [web], "must be a mapping. Write entries such as `small: vm_plan == 'small'`."]
-- [hostnames, [], "must not be empty. To use the servers' names, leave it out."]
-- - hostnames
-  - [x, ' ']
-  - 'must be an expression that is not empty. Leave out entries without an expression.'
-- - hostnames
-  - [{name: x, prefix: y}]
-  - "must be an expression, not a mapping. Write entries such as `- vm_id ~ '.example.com'`."
-- - filters
-  - [null]
-  - &entry "each entry must have one key, include or exclude. Write entries such as `- exclude:
-     vm_status != 'running'`, or use an option such as statuses."
-- [filters, [{inclde: x}], *entry]
-- [filters, [{exclude: x, include: x}], *entry]
-- - filters
-  - "a == 'b'\n"
-  - "each entry must have one key, include or exclude. Write a condition that servers must meet as
-     `- exclude: not (a == 'b')`, and others without `not`."
-- - filters
-  - [{exclude: ' '}]
-  - 'exclude: must be an expression that is not empty. Leave out entries without an expression.'
-- - filters
-  - [{exclude: [x]}]
-  - "exclude: must be an expression, not a list. Write one condition; join several with `and`
-     or `or`."
-- - filters
-  - [{exclude: x}, {include: y}]
-  - "an include that no exclude follows has no effect, because servers that match no condition are
-     kept. To leave out all other servers, end the list with `exclude: true`. If all conditions must
-     hold, write each as `- exclude: not (…)` instead."
-- [compose, {5: x}, 5 can't be the name of a variable.]
-- - compose
-  - {net: {zone: x}}
-  - 'net: must be an expression, not a mapping. Write a text in quotes: "[vm_region]" or
-     "{''zone'': vm_region}".'
-- - groups
-  - {a: [x]}
-  - 'a: must be an expression, not a list. Write one condition; join several with `and` or `or`.'
-- - groups
-  - {a: {children: [b]}}
-  - 'a: must be an expression, not a mapping. Use parent_group of keyed_groups, or repeat the
-     condition for each group.'
-- - compose
-  - {c: x, b: null, a: ' '}
-  - 'b: must be an expression that is not empty. Leave out entries without an expression.'
-- - groups
-  - {a: ' '}
-  - 'a: must be an expression that is not empty. Leave out entries without an expression.'
-- [groups, {'': x}, a group must have a name.]
-- - keyed_groups
-  - x, y
-  - &key 'each entry must be a mapping with a key. Write entries such as `- {key: vm_region, prefix:
-     zone}`.'
-- [keyed_groups, [{prefix: x}], *key]
-- - keyed_groups
-  - [{key: x, parent_group: 1}]
-  - "parent_group: YAML reads this value as a number, a boolean, a date or null. Put it in quotes."
-""")
+CONNECTION = "base_url api_token api_token_file ca_path cache_connection"
 
 
-@pytest.mark.parametrize(("option", "value", "problem"), INVALID)
-def test_an_invalid_value_names_its_option(option, value, problem):
-    written = {option: value, "hostvars_prefix": "vm_"}
-    assert message_of(convert_options, written, DEFINITIONS) == f"{option}: {problem}"
+@pytest.mark.parametrize("option", CONNECTION.split())
+def test_options_of_a_connection_can_be_encrypted(read, option):
+    assert read(f"{option}: {VALUE}")[option] == "correct horse"
 
 
-@pytest.mark.parametrize("written", [{}, {"hostvars_prefix": None}])
-def test_a_form_has_the_default_prefix_if_there_is_no_other(written):
-    written["keyed_groups"] = "x"
-    assert "key: server_management_region" in message_of(convert_options, written, DEFINITIONS)
-
-
-USABLE = {**DEFAULTS, "statuses": [" running "]}
-
-
-@pytest.mark.parametrize("prefix", ["", "vm_"])
-def test_usable_options_are_accepted(prefix):
-    check_options({**USABLE, "hostvars_prefix": prefix}.get, [])
-
-
-UNUSABLE = yaml.safe_load("""
-- - hostvars_prefix
-  - ansible_
-  - "'ansible_' does not make usable variable names. Use letters, digits and underscores, and do
-     not start with ansible_."
-- - hostvars_prefix
-  - a-
-  - "'a-' does not make usable variable names. Use letters, digits and underscores, and do not
-     start with ansible_."
-- [stale_cache_timeout, 5, 'requires cache: true.']
-""")
-
-
-@pytest.mark.parametrize(("option", "value", "problem"), UNUSABLE, ids=str)
-def test_an_unusable_option_is_named(option, value, problem):
-    options = {**USABLE, option: value}
-    assert message_of(check_options, options.get, []) == f"{option}: {problem}"
-
-
-@pytest.mark.parametrize(("option", "value"), [("group", ""), ("statuses", []), ("plans", [" "])])
-def test_an_empty_value_is_an_error(option, value):
-    options = {**USABLE, option: value}
-    assert message_of(check_options, options.get, []).startswith(f"{option}: must not be empty.")
-
-
-TIMEOUTS = yaml.safe_load("""
-- [0, 9, 'with 0, an entry of the cache never expires, so that stale_cache_timeout has no effect.
-     Set cache_timeout to 1 to ask the API at each run, or leave stale_cache_timeout out.']
-- [0, 0, 'is 0 in ansible.cfg (there also as fact_caching_timeout) or in the environment, so that an
-     entry of the cache never expires. Write cache_timeout in this file: 1 asks the API at each run,
-     0 never expires.']
-- [-1, 0, must be 0 or more.]
-""")
-
-
-@pytest.mark.parametrize(("timeout", "stale", "problem"), TIMEOUTS)
-def test_cache_timeout_0_must_be_in_the_file_and_without_a_stale_cache(timeout, stale, problem):
-    options = USABLE | {"cache": True, "cache_timeout": timeout, "stale_cache_timeout": stale}
-    assert message_of(check_options, options.get, []) == f"cache_timeout: {problem}"
-
-
-def test_other_timeouts_of_a_cache_are_accepted():
-    options = {**USABLE, "cache": True, "cache_timeout": 0}
-    check_options(options.get, ["cache_timeout"])
-    options |= {"cache_timeout": 1, "stale_cache_timeout": 9}
-    check_options(options.get, [])
+def test_a_file_can_be_encrypted_as_a_whole(read_file):
+    text = f"plugin: {PLUGIN}\nregions: [eu-1]\ncompose: {{a: b}}"
+    ciphertext = VaultLib().encrypt(text, PASSWORD).decode()
+    assert read_file(ciphertext) == read_file(text)
 
 
 def warnings_about_token(path, folder):
@@ -468,32 +328,31 @@ def test_a_token_that_ansible_does_not_read_as_a_source_is_not_reported(place, t
     assert warnings_about_token(f"{tmp_path}/{place}", tmp_path) == []
 
 
-@pytest.mark.parametrize("source", ["inventory", "linked"])
-@pytest.mark.parametrize("place", ["inventory/token", "linked/token"])
-def test_a_link_to_a_token_in_an_inventory_directory_is_reported(place, source, tmp_path):
+def test_a_link_to_a_token_in_an_inventory_directory_is_reported(tmp_path):
     folder = tmp_path / "inventory"
     folder.mkdir()
     (folder / "token").symlink_to(tmp_path / "token")
-    (tmp_path / "linked").symlink_to(folder)
-    path = f"{tmp_path}/{place}"
-    assert warnings_about_token(path, tmp_path / source) == [
-        f"api_token_file ({path}): Ansible reads each file of an inventory directory, so the token "
-        "becomes the name of a host. Move the file, or let its name start with a dot."
-    ]
+    linked = tmp_path / "linked"
+    linked.symlink_to(folder)
+    for place, source in itertools.product((folder, linked), repeat=2):
+        assert warnings_about_token(f"{place}/token", source) == [
+            f"api_token_file ({place}/token): Ansible reads each file of an inventory directory, "
+            "so the token becomes the name of a host. Move the file, or let its name start with a "
+            "dot."
+        ]
 
 
-@pytest.mark.parametrize("name", ["fleet.yml", ".SERVER_MANAGEMENT.YML", "server_management.yml~"])
-def test_a_file_with_another_name_is_named_and_not_used(name, tmp_path):
-    path = tmp_path / name
-    # The key need not be at the beginning.
-    path.write_text("# A comment\n" * 100 + "plugin: server_management.cloud.servers\n")
-    warnings = []
-    assert not accepts_file(str(path), warnings.append)
-    (warning,) = warnings
-    assert warning.endswith(
-        f"{name}: The name of an inventory file for server_management.cloud.servers must end "
-        "with server_management.yml or server_management.yaml; the file is not used."
-    )
+def test_a_file_with_another_name_is_named_and_not_used(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("fleet.yml", ".SERVER_MANAGEMENT.YML", "server_management.yml~"):
+        # The key need not be at the beginning.
+        Path(name).write_text("# A comment\n" * 100 + f"plugin: {PLUGIN}\n")
+        warnings = []
+        assert not accepts_file(name, warnings.append)
+        assert warnings == [
+            f"{name}: The name of an inventory file for {PLUGIN} must end with "
+            "server_management.yml or server_management.yaml; the file is not used."
+        ]
 
 
 def test_the_name_decides_whether_a_file_is_used(tmp_path):

