@@ -46,6 +46,12 @@ KEYED = {
 }
 FQDN = "server_management_name ~ '.' ~ server_management_region ~ '.example.com'"
 DIFFERENT = {**KEYED, "compose": {"ansible_host": "server_management_ipv4", "fqdn": FQDN}}
+CONDITIONS = {
+    "web": "server_management_name.startswith('web')",
+    "small": "server_management_plan == 'small' and server_management_status == 'running'",
+}
+GROUPS = {**KEYED, "groups": CONDITIONS}
+NAMES = {**KEYED, "groups": {"ours": "'server_management' in group_names"}}
 OURS = {"plugin": "server_management.cloud.servers", "api_token": "token"}
 OURS_KEYED = {**OURS, "group_by": [], **KEYED}
 CACHE = {"cache": True, "cache_plugin": "ansible.builtin.jsonfile", "cache_connection": "~/cache"}
@@ -68,6 +74,8 @@ SOURCES: dict[str, tuple[str, dict[str, Any]]] = {
     "this collection": ("ours.server_management.yml", OURS),
     "this collection, keyed": ("keyed.server_management.yml", OURS_KEYED),
     "this collection, different": ("other.server_management.yml", {**OURS_KEYED, **DIFFERENT}),
+    "this collection, conditions": ("groups.server_management.yml", {**OURS_KEYED, **GROUPS}),
+    "this collection, group_names": ("names.server_management.yml", {**OURS_KEYED, **NAMES}),
     "this collection, cache read": ("cached.server_management.yml", {**OURS, **CACHE}),
     "hetzner.hcloud, keyed": ("hcloud.yml", HCLOUD),
 }
@@ -76,6 +84,8 @@ ROWS = (
     ("this collection", "direct calls"),
     ("this collection, keyed", "direct calls"),
     ("this collection, different", "direct calls"),
+    ("this collection, conditions", "direct calls"),
+    ("this collection, group_names", "direct calls"),
     ("plain plugin, keyed", "direct calls"),
     ("plain plugin, different", "direct calls"),
     ("hetzner.hcloud, keyed", "direct calls"),
