@@ -6,7 +6,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: servers
-short_description: Lists the servers of an account as hosts and groups them by their fields
+short_description: Lists the servers of an account as hosts and groups them, for example by region
 version_added: 1.0.0
 description:
   - Reads the servers of a hosting account through the provider's REST API. Each server becomes a

@@ -55,6 +55,7 @@ PLACES: list[tuple[str, str, Collection[str]]] = [
     ("README.md", r"^Live, with the scopes? (.*):$", SCOPES),
     ("README.md", r"released these operations: ([^.]+)\.", PREVIEWS),
     (f"{GUIDES}/guide_trust.rst", r"The scopes? (.*) (?:is|are) sufficient", SCOPES),
+    ("README.md", r"API accepts only (.*) today", METHODS),
     (f"{GUIDES}/guide_trust.rst", r"Only (.*) requests are sent", METHODS),
     (f"{GUIDES}/guide_trust.rst", r"HTTP status other than ([\d or]+)", STATUSES),
     ("docs/checklist.md", r"Live operations only use (.*)\. \|", METHODS),
