@@ -22,11 +22,14 @@ _MAX_IDS = 20  # of servers with the same name, in a message
 
 
 def declared_servers(entries: Iterable[Mapping[str, str | None]]) -> list[dict[str, str]]:
-    """Return the keys that each entry sets; raise OptionError at an empty value."""
+    """Return the keys that each entry sets; raise OptionError at an empty value.
+
+    Ansible takes null for a name or an id.
+    """
     servers = []
     for position, entry in enumerate(entries, start=1):
         server = {key: value for key, value in entry.items() if value is not None}
-        if not all(map(str.strip, server.values())):
+        if {"name", "id"}.isdisjoint(server) or not all(map(str.strip, server.values())):
             raise OptionError(
                 f"servers: entry {position} has an empty value.", "Set a value or remove the key."
             )
@@ -61,8 +64,10 @@ def compare(entries: Iterable[Entry], servers: Iterable[Server], allow_unexpecte
         if server.id in declared:
             differences, line = _compare_server(server, declared[server.id])
             if differences:
-                record = {"id": server.id, "name": server.fields.get("name")}
-                result["different"].append({**record, "differences": differences})
+                name = server.fields.get("name")
+                result["different"].append(
+                    {"id": server.id, "name": name, "differences": differences}
+                )
                 lines.append((_name(server), line))
             continue
         result["unexpected"].append(server.fields)
@@ -84,8 +89,8 @@ def _resolve(
     ids_by: dict[tuple[str, ...], list[str]] = {}  # by a field and its value
     for server in servers:
         for key in ("id", "name"):
-            value = server.text(key).strip()
-            ids_by.setdefault((key, value), []).append(server.id)
+            declared = (key, server.text(key).strip())
+            ids_by.setdefault(declared, []).append(server.id)
     positions: dict[tuple[str, ...], int] = {}  # of entries, by their servers
     for position, entry in enumerate(entries, start=1):
         name = _name_or_id(entry)

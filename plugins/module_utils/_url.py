@@ -46,8 +46,8 @@ def normalize_base_url(text: str) -> str:
         raise OptionError("base_url: must not contain a query or a fragment.", expected)
     default_port = f":{_DEFAULT_PORTS[parts.scheme]}"
     netloc = parts.netloc.lower().removesuffix(default_port).rstrip(":")
-    url = parts._replace(netloc=netloc).geturl().rstrip("/")
-    return url.removesuffix(_API_PATH) + _API_PATH
+    path = parts.path.rstrip("/").removesuffix(_API_PATH) + _API_PATH
+    return parts._replace(netloc=netloc, path=path).geturl()
 
 
 def address_of(url: str) -> str:

@@ -158,8 +158,7 @@ def _event(hosts: str, **content: Any) -> Event:
 
 def plain_message(text: str) -> str:
     """Return a message as plain text, with commas instead of parentheses and without quotes."""
-    text = _in_parentheses.sub(r", \1", text)
-    return plain(text.translate(_PUNCTUATION))
+    return plain(_in_parentheses.sub(r", \1", text).translate(_PUNCTUATION))
 
 
 def plain_value(value: Any) -> Any:

@@ -140,7 +140,8 @@ def add_hosts(
             merged.append(host.name)
         add_host(host.name, "all")
         added = hosts_of_ansible[host.name]
-        _added[added] = (root_url, host.server)
+        if added not in _added or host.server.text("created_at"):  # a known time stays known
+            _added[added] = (root_url, host.server)
         variables.add(host, added)
         for group in host.groups:
             # Ansible's add_child() would add a group with the name of the host.

@@ -17,6 +17,7 @@ COMPLETED = yaml.safe_load("""
 - ['https://h/api/v1/', 'https://h/api/v1']
 - ['http://h:8080/prefix/', 'http://h:8080/prefix/api/v1']
 - ['http://h/prefix/api/v1', 'http://h/prefix/api/v1']
+- ['http://api/v1/', 'http://api/v1/api/v1']
 - ['http://h/xapi/v1', 'http://h/xapi/v1/api/v1']
 - ['http://h/api/v1/x', 'http://h/api/v1/x/api/v1']
 # Equivalent hosts and ports are one base URL.

@@ -151,8 +151,9 @@ def test_ansible_refuses_an_invalid_entry_before_any_request(account, declared):
     assert account.requests == []
 
 
-def test_an_empty_value_is_an_error_before_any_request(account):
-    declared = [{"name": "web"}, {"id": "s_1", "plan": " \n"}]
+@pytest.mark.parametrize("entry", [{"id": "s_1", "plan": " \n"}, {"name": None}])
+def test_an_empty_value_is_an_error_before_any_request(account, entry):
+    declared = [{"name": "web"}, entry]
     message = refusal("fleet_info", account, servers=declared)
     assert message == "servers: entry 2 has an empty value. Set a value or remove the key."
 

@@ -118,6 +118,13 @@ def test_a_host_of_another_file_is_another_server_if_its_identity_differs(
     assert bool(obstacle_in(inventory, other, root_url=root_url)) == is_taken
 
 
+def test_a_file_without_times_does_not_hide_that_two_servers_differ(inventory):
+    for created_at in ("2026-01-01T00:00:00Z", ""):
+        add(inventory, new_host(created_at=created_at))
+    other = new_host(created_at="2026-01-01T00:00:01Z")
+    assert obstacle_in(inventory, other, root_url="https://a")
+
+
 def test_only_hosts_that_were_no_servers_before_are_merged(inventory):
     assert add(inventory, new_host("new")) == []
     assert add(inventory, new_host("new"), new_host()) == ["web-1"]
