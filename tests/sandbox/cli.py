@@ -10,7 +10,6 @@ import argparse
 import json
 import shlex
 import signal
-from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Any
 
@@ -21,23 +20,8 @@ from .faults import NO_FAULT, Fault
 from .server import DEFAULT_TOKEN, Sandbox
 
 NAMED_FAULTS = ("gzip_bomb", "hang", "html", "nested", "reset")
-
-
-def _times(text: str) -> int | None:
-    """Parse a number; return None for always."""
-    return None if text == "always" else int(text)
-
-
-def _value(text: str) -> object:
-    """Parse a number or a boolean; return other text as it is."""
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
-
-
 FAULT_FIELDS = [field.name for field in fields(Fault) if field.name != "raw"]
-FAULT_TARGETS: dict[str, Callable[[str], int | None]] = {"times": _times, "page": int, "after": int}
+FAULT_TARGETS = ("times", "page", "after")
 FAULT_HELP = f"""
 let requests fail, for example status=503,times=2,retry_after=1 or hang,after=3.
 SPEC has parts, separated by commas: a name ({", ".join(NAMED_FAULTS)});
@@ -52,6 +36,14 @@ from the start, and further keys are fields of the server; may be repeated
 """
 
 
+def _value(text: str) -> object:
+    """Parse a number or a boolean; return other text as it is."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
 def parse_fault(spec: str) -> tuple[Fault, dict[str, Any]]:
     """Parse a fault and the requests that receive it, as arguments of `Sandbox.fail`."""
     fault = NO_FAULT
@@ -62,7 +54,7 @@ def parse_fault(spec: str) -> tuple[Fault, dict[str, Any]]:
         if part in NAMED_FAULTS:
             fault = getattr(Fault, part)()
         elif key in FAULT_TARGETS:
-            targets[key] = FAULT_TARGETS[key](text)
+            targets[key] = None if text == "always" else int(text)
         elif key in FAULT_FIELDS:
             changed[key] = _value(text)
         else:

@@ -16,6 +16,8 @@ from openapi_core.exceptions import OpenAPIError
 from sandbox import Fault, Sandbox
 from sandbox.account import SERVER
 from sandbox.api import ROUTES
+from sandbox.cli import _parser
+from sandbox.server import HOST
 
 from .conftest import call
 
@@ -49,6 +51,12 @@ def check(sandbox, response):
 
 def test_the_description_is_valid():
     OpenAPI.from_dict(PROTOCOL).check_spec()
+
+
+def test_the_description_has_the_address_of_the_sandbox():
+    (server,) = PROTOCOL["servers"]
+    port = _parser().get_default("port")
+    assert server["variables"]["base_url"]["default"] == f"http://{HOST}:{port}"
 
 
 # A call of each route of the sandbox, with its method, path and arguments.

@@ -103,3 +103,11 @@ def test_only_the_step_that_publishes_has_a_secret():
     last = yaml.safe_load(text)["jobs"]["publish"]["steps"][-1]
     assert last["run"] == "ansible-galaxy collection publish *.tar.gz"
     assert last["env"]["ANSIBLE_GALAXY_SERVER_GALAXY_TOKEN"] == "${{ secrets.GALAXY_TOKEN }}"
+
+
+def test_a_release_is_checked_first():
+    command = ("make", "--dry-run", "release", "ARGS=final")
+    shown = subprocess.check_output(command, cwd=REPOSITORY, encoding="utf-8")
+    steps = ["release.py final", "--session demo", "--session check", "--session release"]
+    places = [shown.index(step) for step in steps]
+    assert places == sorted(places)
