@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from email.message import Message
 from http.client import responses
@@ -41,7 +42,8 @@ class Request:
         path = target
         query = ""
         if method != "CONNECT":
-            path, query = urlsplit(target)[2:4]
+            with suppress(ValueError):  # not a URL, and no path that is served
+                path, query = urlsplit(target)[2:4]
         # Of a repeated parameter the first value counts, so that a client that repeats one fails.
         pairs = dict(reversed(parse_qsl(query, keep_blank_values=True)))
         return cls(method, path, pairs, headers)

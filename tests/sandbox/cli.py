@@ -36,6 +36,14 @@ from the start, and further keys are fields of the server; may be repeated
 """
 
 
+def _positive(text: str) -> int:
+    """Parse a number greater than 0."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"expected a number greater than 0, not {text!r}")
+    return number
+
+
 def _value(text: str) -> object:
     """Parse a number or a boolean; return other text as it is."""
     try:
@@ -84,7 +92,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--servers", type=int, default=12, metavar="N", help="number of servers (default: 12)")
     add("--example", action="store_true", help="serve the account of the guides instead")
     add("--token", default=DEFAULT_TOKEN, help=f"the token to accept (default: {DEFAULT_TOKEN})")
-    add("--page-size", type=int, default=WHOLE, metavar="N", help=PAGE_HELP)
+    add("--page-size", type=_positive, default=WHOLE, metavar="N", help=PAGE_HELP)
     add("--fault", type=parse_fault, action="append", default=[], metavar="SPEC", help=FAULT_HELP)
     add("--change", type=parse_change, action="append", default=[], help=CHANGE_HELP)
     add("--verbose", action="store_true", help="write each request to standard error")
@@ -100,7 +108,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         sandbox = _sandbox(options)
         sandbox.start()
-    except OSError as error:
+    except (OSError, OverflowError) as error:
         problem = f"can't listen on port {options.port}: {error}"
         next_step = "Choose another one with --port; 0 takes a free one."
         parser.exit(1, f"sandbox: {problem}. {next_step}\n")

@@ -23,14 +23,15 @@ from .wire import Wire
 
 HOST = "127.0.0.1"  # never reachable from another machine
 DEFAULT_TOKEN = "sandbox-token"
+MAX_REQUESTS = 1_000
 
 
 class Sandbox:
     """Serve an account while the `with` block runs, on a free port unless one is given.
 
     `servers` is the list that is served, unchanged; it and `token` may be changed at any time.
-    `requests` are those that were received, oldest first, and may be read at any time;
-    `connections` is the number of accepted connections.
+    `requests` are the last 1,000 requests, oldest first, and may be read at any time; `connections`
+    is the number of accepted connections.
     """
 
     def __init__(
@@ -195,8 +196,11 @@ class _Handler(BaseHTTPRequestHandler):
     def _respond(self) -> None:
         """Record the request, and send the response with the fault for it."""
         sandbox = self.server.sandbox
+        if self.command != "GET":
+            self.close_connection = True  # otherwise, a body would be the next request
         request = Request.parse(self.command, self.path, self.headers)
         sandbox.requests.append(request)
+        del sandbox.requests[:-MAX_REQUESTS]
         sandbox.schedule.apply(sandbox.servers)
         fault = sandbox.faults.take(page_of(sandbox, request))
         response = respond(sandbox, request, fault)

@@ -4,6 +4,7 @@
 
 """Check the account: its servers, how it changes, and which requests get a fault."""
 
+import re
 import socket
 from unittest.mock import Mock
 
@@ -70,3 +71,28 @@ def test_faults_are_used_in_order_by_the_requests_they_are_meant_for():
             assert call(sandbox, "/nowhere", headers={}).status_code == status
         sandbox.recover()
         assert call(sandbox).status_code == 200
+
+
+# What a client sends, and the status of the only response.
+SENT = {
+    "GET http://[x HTTP/1.1\r\nConnection: close\r\n\r\n": 404,
+    "POST /api/v1/servers HTTP/1.1\r\nContent-Length: 9\r\n\r\nGET / HTTP/1.1\r\n\r\n": 405,
+}
+
+
+@pytest.mark.parametrize("sent", SENT)
+def test_neither_a_malformed_target_nor_a_body_harms_the_connection(capfd, sent):
+    with Sandbox() as sandbox:
+        client = socket.create_connection((sandbox.host, sandbox.port), 60)
+        with client, client.makefile("rb") as response:
+            client.sendall(sent.encode())
+            assert re.findall(rb"HTTP/1.1 (\d+)", response.read()) == [b"%d" % SENT[sent]]
+    assert capfd.readouterr().err == ""
+
+
+def test_the_last_requests_are_kept(monkeypatch):
+    monkeypatch.setattr("sandbox.server.MAX_REQUESTS", 2)
+    with Sandbox() as sandbox:
+        for path in ("/1", "/2", "/3"):
+            call(sandbox, path)
+        assert [request.path for request in sandbox.requests] == ["/api/v1/2", "/api/v1/3"]

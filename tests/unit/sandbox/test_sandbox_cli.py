@@ -51,7 +51,10 @@ def test_it_prints_its_url_and_stops(number):
     assert f"export SERVER_MANAGEMENT_BASE_URL={server.url}\n" in output
 
 
-@pytest.mark.parametrize("option", ["--fault=boom", "--change=appear=a,disappear=b"])
+INVALID = ["--fault=boom", "--change=appear=a,disappear=b", "--page-size=0"]
+
+
+@pytest.mark.parametrize("option", INVALID)
 def test_an_invalid_option_is_named(capsys, option):
     name, _equals, value = option.partition("=")
     with pytest.raises(SystemExit):
