@@ -11,8 +11,9 @@ import yaml
 from ansible_collections.server_management.cloud.plugins.module_utils._operations import OPERATIONS
 from sandbox.api import ROUTES
 from support.collection import REPOSITORY, read, sources
-from support.places import LIVE, METHODS, REQUESTS
+from support.places import METHODS, REQUESTS
 
+LIVE = [row for row in OPERATIONS if row.request]
 DESCRIPTION = yaml.safe_load(read("docs/openapi.yaml"))
 PAGES = [*REPOSITORY.glob("docs/**/*.rst"), REPOSITORY / "README.md"]
 DOCUMENTS = "\n".join(read(page) for page in PAGES)
