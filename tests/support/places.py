@@ -68,6 +68,7 @@ scopes:
 - [README.md, '^Live, with the scopes? (.*):$']
 modules that can be used:
 - [docs/docsite/rst/guide_modules.rst, '^     - ``(\w+)``']
+- [docs/docsite/sphinx/index.rst, '<(\w+)_module>(?=(?s:.*) not live yet)']
 previews:
 - [README.md, 'released these operations: ([^.]+)\.']
 - [docs/docsite/sphinx/index.rst, '<(\w+)_module>(?!(?s:.*) not live yet)']
