@@ -68,11 +68,3 @@ def test_no_endpoint_and_no_method_is_invented():
         text = read(name)
         assert set(re.findall(r"/api/v\w+(?:/\w+)?", text)) <= endpoints, name
         assert set(re.findall(r"\b(?:POST|PUT|PATCH|DELETE)\b", text)) <= METHODS, name
-
-
-def test_the_tests_that_the_development_guide_names_exist():
-    guide = read("docs/docsite/rst/guide_development.rst")
-    named = set(re.findall(r"``(?:tests/)?(?:\w+/)*(test_\w+\.py)``", guide))
-    existing = {path.name for path in REPOSITORY.glob("tests/**/test_*.py")}
-    assert named
-    assert named <= existing
