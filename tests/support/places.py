@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
+import yaml
+
 from ansible_collections.server_management.cloud.plugins.module_utils._models import (
     DECLARED_FIELDS,
     FIELDS,
@@ -19,63 +21,69 @@ from ansible_collections.server_management.cloud.plugins.module_utils._operation
 from support.collection import REPOSITORY, read
 from support.status_page import modules_by_support
 
-ENTRY = ["id", "name", *DECLARED_FIELDS]
-GIVEN = [field for field in FIELDS if field != "id"]
-WRITTEN = [field for field in DECLARED_FIELDS if field != "status"]  # which changes by itself
-LIVE = [row for row in OPERATIONS if row.request]
-SCOPES = {row.scope for row in LIVE}
 REQUESTS = [row.request for row in OPERATIONS if row.request]
 METHODS = {request.method for request in REQUESTS}
-STATUSES = {str(request.success) for request in REQUESTS}
 USABLE = [*modules_by_support("full"), *modules_by_support("partial")]
-PREVIEWS = modules_by_support("none")
 
-ACCOUNT = "tests/sandbox/account.py"
-FLEET_INFO = "plugins/modules/fleet_info.py"
-GUIDES = "docs/docsite/rst"
-INVENTORY = "plugins/inventory/servers.py"
-OPENAPI = "docs/openapi.yaml"
-SERVER_INFO = "plugins/modules/server_info.py"
-TARGETS = "tests/integration/targets"
-# Files, the pattern of the names that they list, and the names of the tables.
-PLACES: list[tuple[str, str, Collection[str]]] = [
-    (ACCOUNT, r'^    "(\w+)": "', FIELDS),
-    (OPENAPI, r"^        (\w+):\n +type: string", FIELDS),
-    (OPENAPI, r"required: \[(id.*)\]", FIELDS),
-    (SERVER_INFO, r"^    (\w+):\n(?:      .*\n)+?      returned: if the API gives one", GIVEN),
-    (f"{GUIDES}/guide_inventory.rst", r"^   \* - ``server_management_(\w+)``", FIELDS),
-    (f"{GUIDES}/guide_quickstart.rst", r'^        "server_management_(\w+)": ', FIELDS),
-    (INVENTORY, r"choices: \[([\w, ]+)\]", GROUP_FIELDS),
-    (INVENTORY, r"default: \[([\w, ]+)\]", GROUP_FIELDS),
-    (INVENTORY, r"^  (\w+):\n(?:    .*\n)*?    .*Keep only servers \w+ one of", SELECTING_OPTIONS),
-    (SERVER_INFO, r"^  (\w+):\n(?:    .*\n)*?    .*Keep only .* one of", SELECTING_OPTIONS),
-    (FLEET_INFO, r"^      (\w+):\n        description:", ENTRY),
-    ("playbooks/check_fleet.yml", r"set fields = \[(.*?)\]", ENTRY),
-    ("playbooks/templates/fleet.yml.j2", r"for field in \((.*?)\)", WRITTEN),
-    ("README.md", r"^Live, with the scopes? (.*):$", SCOPES),
-    ("README.md", r"released these operations: ([^.]+)\.", PREVIEWS),
-    (f"{GUIDES}/guide_trust.rst", r"The scopes? (.*) (?:is|are) sufficient", SCOPES),
-    ("README.md", r"API accepts only (.*) today", METHODS),
-    (f"{GUIDES}/guide_trust.rst", r"Only (.*) requests are sent", METHODS),
-    (f"{GUIDES}/guide_trust.rst", r"HTTP status other than ([\d or]+)", STATUSES),
-    ("docs/checklist.md", r"Live operations only use (.*)\. \|", METHODS),
-    (f"{GUIDES}/guide_modules.rst", rf"``({'|'.join([*USABLE, *PREVIEWS])})``", USABLE),
-    ("docs/docsite/sphinx/index.rst", r"<(\w+)_module>(?!(?s:.*) not live yet)", PREVIEWS),
-    ("changelogs/changelog.yaml", r"Not yet live: [^:]*\n +name: (\w+)", PREVIEWS),
-    ("CHANGELOG.rst", r"cloud\.(\w+) - Not yet live: ", PREVIEWS),
-    (f"{TARGETS}/not_yet_live/tasks/main.yml", r"^ +server_management\.cloud\.(\w+):", PREVIEWS),
-]
-for module in USABLE:
-    target = f"{TARGETS}/{module}/tasks/main.yml"
-    PLACES.append((target, rf"^ +server_management\.cloud\.({module}):", [module]))
-
-# Files, and the pattern of what the API does not have.
-DENIALS = [
-    ("plugins/module_utils/_options.py", r"_NARROWING = \(([^)]*)\)"),
-    ("plugins/plugin_utils/_hints.py", r"API has no (\w+)"),
-    (f"{GUIDES}/guide_inventory.rst", r"API has no (\w+)"),
-    (f"{GUIDES}/guide_moving.rst", r"^   \* - (.*)\n     - Nothing: the API"),
-]
+# Names of the tables.
+NAMES: dict[str, Collection[str]] = {
+    "fields": FIELDS,
+    "fields that group": GROUP_FIELDS,
+    "options that select": SELECTING_OPTIONS,
+    "declared fields": ["id", "name", *DECLARED_FIELDS],
+    "declared fields that do not change": {*DECLARED_FIELDS} - {"status"},
+    "methods": METHODS,
+    "statuses": {str(request.success) for request in REQUESTS},
+    "scopes": {request.scope for request in REQUESTS},
+    "modules that can be used": USABLE,
+    "previews": modules_by_support("none"),
+}
+# The files that list these names, and the pattern that finds them there.
+PLACES = yaml.safe_load(r"""
+fields:
+- [tests/sandbox/account.py, '^    "(\w+)": "']
+- [docs/openapi.yaml, '^        (\w+):\n +type: string']
+- [docs/openapi.yaml, 'required: \[(id.*)\]']
+- [plugins/modules/server_info.py, '^    (\w+):\n      description: .*the server']
+- [docs/docsite/rst/guide_inventory.rst, '^   \* - ``server_management_(\w+)``']
+- [docs/docsite/rst/guide_quickstart.rst, '^        "server_management_(\w+)": ']
+fields that group:
+- [plugins/inventory/servers.py, 'choices: \[([\w, ]+)\]']
+- [plugins/inventory/servers.py, 'default: \[([\w, ]+)\]']
+options that select:
+- [plugins/inventory/servers.py, '^  (\w+):\n(?:    .*\n)*?    .*Keep only servers \w+ one of']
+- [plugins/modules/server_info.py, '^  (\w+):\n(?:    .*\n)*?    .*Keep only .* one of']
+declared fields:
+- [plugins/modules/fleet_info.py, '^      (\w+):\n        description:']
+- [playbooks/check_fleet.yml, 'set fields = \[(.*?)\]']
+declared fields that do not change:
+- [playbooks/templates/fleet.yml.j2, 'for field in \((.*?)\)']
+methods:
+- [README.md, 'API accepts only (.*) today']
+- [docs/docsite/rst/guide_trust.rst, 'Only (.*) requests are sent']
+- [docs/checklist.md, 'Live operations only use (.*)\. \|']
+statuses:
+- [docs/docsite/rst/guide_trust.rst, 'HTTP status other than ([\d or]+)']
+scopes:
+- [docs/docsite/rst/guide_trust.rst, 'The scopes? (.*) (?:is|are) sufficient']
+- [README.md, '^Live, with the scopes? (.*):$']
+modules that can be used:
+- [docs/docsite/rst/guide_modules.rst, '^     - ``(\w+)``']
+- [docs/docsite/sphinx/index.rst, '<(\w+)_module>(?=(?s:.*) not live yet)']
+previews:
+- [README.md, 'released these operations: ([^.]+)\.']
+- [docs/docsite/sphinx/index.rst, '<(\w+)_module>(?!(?s:.*) not live yet)']
+- [changelogs/changelog.yaml, 'Not yet live: [^:]*\n +name: (\w+)']
+- [CHANGELOG.rst, 'cloud\.(\w+) - Not yet live: ']
+- [tests/integration/targets/not_yet_live/tasks/main.yml, '^ +server_management\.cloud\.(\w+):']
+""")
+# The files about what the API does not have, and the pattern of that.
+DENIALS = yaml.safe_load(r"""
+- [plugins/module_utils/_options.py, '_NARROWING = \(([^)]*)\)']
+- [plugins/plugin_utils/_hints.py, 'API has no (\w+)']
+- [docs/docsite/rst/guide_inventory.rst, 'API has no (\w+)']
+- [docs/docsite/rst/guide_moving.rst, '^   \* - (.*)\n     - Nothing: the API']
+""")
 
 
 def _names_in(path: str, pattern: str) -> set[str]:
@@ -88,12 +96,16 @@ def _names_in(path: str, pattern: str) -> set[str]:
 def differences() -> list[str]:
     """Return a line for each name that a place lacks, or that the tables lack."""
     lines = []
-    for path, pattern, expected in PLACES:
-        found = _names_in(path, pattern)
-        listed = ", ".join(sorted(found))
-        for name in sorted(found.symmetric_difference(expected)):
-            verb = "should not have" if name in found else "lacks"
-            lines.append(f"{path}: {verb} `{name}` in its list: {listed}")
+    for kind, places in PLACES.items():
+        for path, pattern in places:
+            found = _names_in(path, pattern)
+            for name in sorted(found.symmetric_difference(NAMES[kind])):
+                verb = "should not have" if name in found else "lacks"
+                lines.append(f"{path}: {verb} `{name}` among the {kind}")
+    for module in USABLE:
+        target = f"tests/integration/targets/{module}/tasks/main.yml"
+        if not _names_in(target, rf"server_management\.cloud\.({module}):"):
+            lines.append(f"{target}: does not exist, or does not run the module")
     for path, pattern in DENIALS:
         denied = _names_in(path, pattern).intersection([*FIELDS, *SELECTING_OPTIONS])
         lines += [f"{path}: the API has `{name}` now" for name in sorted(denied)]

@@ -6,12 +6,8 @@
 
 import re
 
-from ansible_collections.server_management.cloud.plugins.module_utils._models import (
-    GROUP_FIELDS,
-    SELECTING_OPTIONS,
-)
 from support.collection import REPOSITORY, read
-from support.places import differences
+from support.places import NAMES, differences
 
 PATTERNS = (
     "*.md",
@@ -33,6 +29,6 @@ def test_no_sentence_lists_what_the_table_of_fields_lists():
         text = re.sub(r"\b[A-Z]+\(|[)`*]", "", read(path))
         for names in re.findall(r"(?:\w+,\s+)+\w+\s+(?:and|or)\s+\w+", text):
             words = set(re.findall(r"\w+", names))
-            if words >= GROUP_FIELDS.keys() or words >= SELECTING_OPTIONS.keys():
+            if words >= {*NAMES["fields that group"]} or words >= {*NAMES["options that select"]}:
                 complete.append(f"{path.name}: {names}")
     assert complete == []

@@ -82,4 +82,4 @@ def test_the_message_about_a_read_does_not_mention_changes():
 
 def test_the_status_page_contains_the_table():
     page = PAGE.read_text(encoding="utf-8")
-    assert table() in page
+    assert table() in page, PAGE
