@@ -136,18 +136,14 @@ ACCOUNTS = yaml.safe_load("""
 - [{a: [web 1], b: [web/1]}, {a: web_1_a, b: web_1_b}]
 - [{a: [web], b: [web-1]}, {a: web, b: web-1}]
 - [{a: [w], b: [w], c: [w_a]}, {a: a, b: w_b, c: w_a}]
+- [{a: [merged], b: [merged]}, {a: merged_a, b: merged_b}]
 """)
 ACCOUNTS.append([{"a": [LONG[2:]], "b": [LONG[2:]]}, {"a": "a", "b": "b"}])
 
 
 @pytest.mark.parametrize(("account", "names"), ACCOUNTS)
 def test_a_name_that_several_servers_want_goes_to_none(account, names):
-    assert assign(account).names == names
-
-
-def test_servers_with_the_same_name_are_not_merged_with_a_host_of_another_source():
-    naming = assign({"srv_1": ["merged"], "srv_2": ["merged"]}, ["merged"])
-    assert naming.names == {"srv_1": "merged_srv_1", "srv_2": "merged_srv_2"}
+    assert assign(account, taken=["merged"]).names == names
 
 
 # The first preference, the name, and words of the reason; other reasons are compared below.
