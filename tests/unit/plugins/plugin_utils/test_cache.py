@@ -37,8 +37,8 @@ def _now(monkeypatch):
 class Cache(dict[str, object]):
     """What Ansible calls a cache; an exception in it is one of the cache plugin behind it."""
 
-    def get(self, key):
-        found = super().get(key)
+    def get(self, key, default=None):
+        found = super().get(key, default)
         if isinstance(found, Exception):
             raise found
         return found

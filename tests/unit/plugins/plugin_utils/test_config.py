@@ -236,7 +236,7 @@ def test_a_file_is_read_again_after_it_has_changed(read):
 UNDEFINED = yaml.safe_load("""
 - ["base_url: '{{ undefined_one }}'", "base_url: 'undefined_one' is undefined. Only extra vars can
     be used here."]
-- ["api_token: '{{ x }}'", ' Write the token as an inline `!vault` value, or use a lookup.']
+- ["api_token: '{{ x }}'", 'here. Write the token as an inline `!vault` value, or use a lookup.']
 - ["keyed_groups: [{key: a, prefix: '{{ env }}'}]", "keyed_groups: prefix: 'env' is undefined. "]
 """)
 

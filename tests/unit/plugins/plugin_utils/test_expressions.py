@@ -232,13 +232,13 @@ keyed_groups: [{key: server_management_region}, {key: named | default('none')}]
 """)
 
 
-@pytest.mark.parametrize(
-    ("uses_extra_vars", "variables", "groups"),
-    [
-        (True, ["x", "n1!", "y"], ["region", "named", "composed", "_x", "_n1_"]),
-        (False, ["eu-1", "", "h1"], ["_eu_1", "_none"]),
-    ],
-)
+RESULTS = yaml.safe_load("""
+- [true, [x, n1!, y], [region, named, composed, _x, _n1_]]
+- [false, [eu-1, '', h1], [_eu_1, _none]]
+""")
+
+
+@pytest.mark.parametrize(("uses_extra_vars", "variables", "groups"), RESULTS)
 def test_extra_vars_take_precedence_in_each_expression(uses_extra_vars, variables, groups):
     options = {"use_extra_vars": uses_extra_vars, **WITH_EXTRA_VARS}
     # For the second one, the template has another value.

@@ -172,10 +172,12 @@ def test_different_ids_never_share_an_alias(server_ids):
 
 def test_each_program_of_ssh_gets_the_alias_unless_compose_has_set_arguments():
     server = Server("srv_1", {})
-    host = Host(server, {"ansible_scp_extra_args": "of compose"})
-    set_host_key_aliases([host])
+    host = Host(server, {})
+    composed = Host(server, {"ansible_scp_extra_args": "of compose"})
+    set_host_key_aliases([host, composed])
     assert host.variables == {
         "ansible_ssh_extra_args": "-o HostKeyAlias=srv_1",
         "ansible_sftp_extra_args": "-o HostKeyAlias=srv_1",
-        "ansible_scp_extra_args": "of compose",
+        "ansible_scp_extra_args": "-o HostKeyAlias=srv_1",
     }
+    assert composed.variables == {**host.variables, "ansible_scp_extra_args": "of compose"}

@@ -121,14 +121,23 @@ def test_a_server_gets_its_first_usable_name(preferences, options, name):
     assert name_of(*preferences, **options) == name
 
 
-NAMELESS = [["-1"], [".a"], ["localhost"], ["all"], [LONG], ["127.1"], ["a/1", "a:1"]]
+NAMELESS = ["-1", ".a", "localhost", "all", LONG, "127.1"]
 
 
-@pytest.mark.parametrize("server_ids", NAMELESS, ids=range(7))
-def test_a_server_without_a_usable_name_and_a_distinct_id_is_an_error(server_ids):
-    account = dict.fromkeys(server_ids, ("",))
-    with pytest.raises(OptionError, match=r"^hostnames: "):
-        assign(account)
+@pytest.mark.parametrize("server_id", NAMELESS, ids=range(6))
+def test_a_server_without_a_usable_name_and_id_is_an_error(server_id):
+    with pytest.raises(OptionError):
+        assign({server_id: [""]})
+
+
+def test_ids_that_become_equal_belong_to_no_server():
+    with pytest.raises(OptionError) as caught:
+        assign({"a/1": [""], "a:1": [""]})
+    assert str(caught.value) == (
+        "hostnames: no name is left for the server a/1: no host can have its names and its id, or "
+        "other hosts or groups have them. Set hostnames to give hosts other names, or change "
+        "prefix in keyed_groups, which renames its groups."
+    )
 
 
 ACCOUNTS = yaml.safe_load("""
@@ -136,18 +145,14 @@ ACCOUNTS = yaml.safe_load("""
 - [{a: [web 1], b: [web/1]}, {a: web_1_a, b: web_1_b}]
 - [{a: [web], b: [web-1]}, {a: web, b: web-1}]
 - [{a: [w], b: [w], c: [w_a]}, {a: a, b: w_b, c: w_a}]
+- [{a: [merged], b: [merged]}, {a: merged_a, b: merged_b}]
 """)
 ACCOUNTS.append([{"a": [LONG[2:]], "b": [LONG[2:]]}, {"a": "a", "b": "b"}])
 
 
 @pytest.mark.parametrize(("account", "names"), ACCOUNTS)
 def test_a_name_that_several_servers_want_goes_to_none(account, names):
-    assert assign(account).names == names
-
-
-def test_servers_with_the_same_name_are_not_merged_with_a_host_of_another_source():
-    naming = assign({"srv_1": ["merged"], "srv_2": ["merged"]}, ["merged"])
-    assert naming.names == {"srv_1": "merged_srv_1", "srv_2": "merged_srv_2"}
+    assert assign(account, taken=["merged"]).names == names
 
 
 # The first preference, the name, and words of the reason; other reasons are compared below.
