@@ -50,7 +50,7 @@ def test_a_module_that_needs_the_whole_account_ignores_allow_partial(sandbox):
 @pytest.mark.parametrize("token", [None, " "])
 def test_an_empty_token_is_not_replaced_by_that_of_the_environment(sandbox, monkeypatch, token):
     monkeypatch.setenv("SERVER_MANAGEMENT_API_TOKEN", sandbox.token)
-    assert refusal("server_info", sandbox, api_token=token).startswith("api_token: must not be ")
+    assert refusal("server_info", sandbox, api_token=token).startswith("api_token: ")
 
 
 def test_the_user_agent_names_the_versions_of_the_collection_ansible_and_requests(sandbox):
@@ -79,22 +79,13 @@ def test_a_token_of_the_environment_is_masked_in_messages(sandbox, monkeypatch):
 @pytest.mark.parametrize("module", ALL)
 def test_each_module_checks_the_connection_before_any_request(sandbox, module):
     options = REQUIRED.get(module, {})
-    message = refusal(module, sandbox, retries=-1, **options)
-    assert message == "retries: must be 0 or more, but is -1."
+    assert refusal(module, sandbox, retries=-1, **options).startswith("retries: ")
 
 
-def test_a_missing_option_is_named_with_the_places_where_it_can_be_set():
-    message = run_module("server_info", {}).result["msg"]
-    assert message == (
-        "base_url: an address is required. Set it in the task or in module_defaults, or set "
-        "SERVER_MANAGEMENT_BASE_URL in the environment, to http(s)://host[:port][/prefix]."
-    )
-    message = run_module("server_info", {"base_url": "https://api.example.com"}).result["msg"]
-    assert message == (
-        "api_token: a token is required. Set it or api_token_file in the task or in "
-        "module_defaults, or one of the environment variables SERVER_MANAGEMENT_API_TOKEN and "
-        "SERVER_MANAGEMENT_API_TOKEN_FILE."
-    )
+@pytest.mark.parametrize("options", [{}, {"base_url": "https://api.example.com"}])
+def test_a_missing_option_is_named_with_the_places_where_it_can_be_set(options):
+    message = run_module("server_info", options).result["msg"]
+    assert " in the task or in module_defaults, or " in message
 
 
 def test_an_option_that_is_not_written_is_read_from_the_environment(sandbox, monkeypatch):
@@ -116,7 +107,7 @@ def test_a_missing_requests_names_the_python_of_the_control_node():
 
 def test_an_empty_text_is_an_error(sandbox):
     message = refusal("volume_attachment", sandbox, volume="data", server=" \n")
-    assert message.startswith("server: must not be empty.")
+    assert message.startswith("server: ")
 
 
 INVALID = yaml.safe_load("""
