@@ -33,11 +33,14 @@ def test_an_error_of_the_api_fails_the_task(sandbox):
     assert result == {"changed": False}
 
 
-def test_a_partial_listing_causes_a_warning_if_it_is_allowed(sandbox):
+def test_a_long_wait_and_a_partial_listing_cause_a_warning_each(sandbox, monkeypatch):
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)
+    sandbox.fail(Fault(status=429, retry_after=40))
     sandbox.fail(Fault(has_more=True))
-    outcome = run("server_info", sandbox, allow_partial=True)
+    outcome = run("server_info", sandbox, retries=1, allow_partial=True)
     assert outcome.result == {"servers": sandbox.servers}
-    assert len(outcome.warnings) == 1
+    wait, _partial = outcome.warnings
+    assert wait.startswith("retry 1 of 1 in 40.")
 
 
 def test_a_module_that_needs_the_whole_account_ignores_allow_partial(sandbox):
@@ -47,10 +50,9 @@ def test_a_module_that_needs_the_whole_account_ignores_allow_partial(sandbox):
     assert result["msg"].endswith("so it ignores allow_partial.")
 
 
-@pytest.mark.parametrize("token", [None, " "])
-def test_an_empty_token_is_not_replaced_by_that_of_the_environment(sandbox, monkeypatch, token):
+def test_a_token_that_is_null_is_not_replaced_by_that_of_the_environment(sandbox, monkeypatch):
     monkeypatch.setenv("SERVER_MANAGEMENT_API_TOKEN", sandbox.token)
-    assert refusal("server_info", sandbox, api_token=token).startswith("api_token: ")
+    assert refusal("server_info", sandbox, api_token=None).startswith("api_token: ")
 
 
 def test_the_user_agent_names_the_versions_of_the_collection_ansible_and_requests(sandbox):
@@ -58,13 +60,6 @@ def test_the_user_agent_names_the_versions_of_the_collection_ansible_and_request
     (request,) = sandbox.requests
     agent = f"server_management.cloud/{VERSION} ansible/2.0 python-requests/{requests.__version__}"
     assert request.headers["User-Agent"] == agent
-
-
-def test_a_long_wait_causes_a_warning(sandbox, monkeypatch):
-    monkeypatch.setattr(time, "sleep", lambda seconds: None)
-    sandbox.fail(Fault(status=429, retry_after=40))
-    (warning,) = run("server_info", sandbox, retries=1).warnings
-    assert warning.startswith("retry 1 of 1 in 40.")
 
 
 def test_a_token_of_the_environment_is_masked_in_messages(sandbox, monkeypatch):
