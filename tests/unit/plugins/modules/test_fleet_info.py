@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-import re
-
 import pytest
 import yaml
 
@@ -159,20 +157,20 @@ def test_an_empty_value_is_an_error_before_any_request(account):
     assert message == "servers: entry 2 has an empty value. Set a value or remove the key."
 
 
-# The numbers of the two entries; the message is compared once.
+# The message is compared once.
 TWICE = yaml.safe_load("""
-"[{name: web}, {name: db}, {name: 'web '}]": entry 3 .* entry 1
-"[{name: web}, {id: s_1}]":
-  entry 2 \\(s_1\\) declares the same server as entry 1. Remove one of them
-"[{name: new}, {name: new}]": entry 2 .* entry 1
-"[{name: web}, {name: twin}, {name: twin}]": entry 3 .* entry 2
+"[{name: web}, {name: db}, {name: 'web '}]": entry 3 (web)
+"[{name: web}, {id: s_1}]": entry 2 (s_1)
+"[{name: new}, {name: new}]": entry 2 (new)
+"[{name: web}, {name: twin}, {name: twin}]":
+  entry 3 (twin) declares the same server as entry 2. Remove one of them.
 """)
 
 
 @pytest.mark.parametrize("declared", TWICE)
 def test_a_server_that_is_declared_twice_is_an_error(account, declared):
     result = compare(account, declared)
-    assert re.match(f"servers: {TWICE[declared]}", result["msg"])
+    assert result["msg"].startswith(f"servers: {TWICE[declared]}")
 
 
 HOSTILE = yaml.safe_load(r"""
