@@ -141,7 +141,10 @@ def test_an_error_at_the_proxy_is_reported_as_such(read, sandbox, monkeypatch):
 
 # Each message is compared once.
 HOPELESS = yaml.safe_load("""
-- ['', 'https://a..b', 'base_url: a..b:443 is not a valid address. Check base_url: ']
+- - ''
+  - https://a..b
+  - 'base_url: a..b:443 is not a valid address. Check base_url: the address of the API, without
+     /api/v1.'
 - ['', 'https://*.b', 'base_url: ']
 - ['http://user:s3cret', 'https://h', 'Cannot reach h:443 through the proxy: ']
 - - other://a:secret@p:1
