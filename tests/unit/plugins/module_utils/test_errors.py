@@ -37,14 +37,8 @@ def test_each_error_has_a_unique_code(kinds):
     assert sorted(codes) == sorted(set(codes))
 
 
-@pytest.fixture
-def old_python(monkeypatch):
-    """Pretend to be Python 3.9."""
-    monkeypatch.setattr(sys, "version_info", (3, 9, 18))
-
-
-@pytest.mark.usefixtures("old_python")
 def test_an_unsupported_python_of_a_module_is_a_failure_of_its_task(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "version_info", (3, 9, 18))
     monkeypatch.delitem(sys.modules, "ansible.plugins", raising=False)
     with pytest.raises(SystemExit):
         reload(_errors)
@@ -56,8 +50,8 @@ def test_an_unsupported_python_of_a_module_is_a_failure_of_its_task(monkeypatch,
     )
 
 
-@pytest.mark.usefixtures("old_python")
 def test_an_unsupported_python_of_an_inventory_is_an_error(monkeypatch):
+    monkeypatch.setattr(sys, "version_info", (3, 9, 18))
     monkeypatch.setitem(sys.modules, "ansible.plugins", ModuleType("ansible.plugins"))
     words = f"{sys.executable} is 3.9. Install Ansible or ansible-rulebook with a later Python"
     with pytest.raises(RuntimeError, match=words):
