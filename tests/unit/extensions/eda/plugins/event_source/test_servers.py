@@ -50,11 +50,7 @@ class Queue:
 main = runpy.run_path(sys.argv[1])["main"]
 asyncio.run(asyncio.wait_for(main(Queue(), json.loads(sys.argv[2])), 20))
 """
-OLD_PYTHON = """
-import sys
-
-sys.version_info = (3, 9, 18)
-"""
+OLD_PYTHON = "import sys; sys.version_info = (3, 9, 18)"
 
 
 def command(arguments, *missing, source=ROOT / SOURCE, program=RULEBOOK):
