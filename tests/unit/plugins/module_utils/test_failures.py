@@ -242,4 +242,5 @@ def test_a_missing_library_names_the_command_for_the_python_that_lacks_it(
     monkeypatch.setattr(importlib.util, "find_spec", found.get)
     error = unusable_requests(ModuleNotFoundError(name="requests"))
     assert EXECUTABLE in error.message
-    assert error.next_step == f"Install it: {command.format('requests', 'python3-requests')}."
+    shown = command.format("requests", "python3-requests")
+    assert error.next_step == f"Install it: {shown}."

@@ -50,7 +50,8 @@ def test_a_module_that_needs_the_whole_account_ignores_allow_partial(sandbox):
 
 def test_a_token_that_is_null_is_not_replaced_by_that_of_the_environment(sandbox, monkeypatch):
     monkeypatch.setenv("SERVER_MANAGEMENT_API_TOKEN", sandbox.token)
-    assert refusal("server_info", sandbox, api_token=None).startswith("api_token: ")
+    message = refusal("server_info", sandbox, api_token=None)
+    assert message.startswith("api_token: ")
 
 
 def test_the_user_agent_names_the_versions_of_the_collection_ansible_and_requests(sandbox):
@@ -72,7 +73,8 @@ def test_a_token_of_the_environment_is_masked_in_messages(sandbox, monkeypatch):
 @pytest.mark.parametrize("module", ALL)
 def test_each_module_checks_the_connection_before_any_request(sandbox, module):
     options = REQUIRED.get(module, {})
-    assert refusal(module, sandbox, retries=-1, **options).startswith("retries: ")
+    message = refusal(module, sandbox, retries=-1, **options)
+    assert message.startswith("retries: ")
 
 
 @pytest.mark.parametrize("options", [{}, {"base_url": "https://api.example.com"}])
@@ -113,5 +115,6 @@ INVALID = yaml.safe_load("""
 
 @pytest.mark.parametrize(("module", "options", "words"), INVALID)
 def test_options_of_operations_that_are_not_live_are_checked_first(sandbox, module, options, words):
-    assert words in run(module, sandbox, **options).result["msg"]
+    outcome = run(module, sandbox, **options)
+    assert words in outcome.result["msg"]
     assert sandbox.requests == []

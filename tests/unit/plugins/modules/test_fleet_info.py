@@ -98,8 +98,11 @@ def test_findings_of_any_kind_are_reported_in_name_order(account, declared):
     assert result["in_sync"] is False
 
 
+ALIKE = yaml.safe_load("[{id: s_6, name: alike}, {id: s_5, name: 'alike '}]")
+
+
 def test_names_of_several_servers_are_in_order(account):
-    account.servers.extend([{"id": "s_6", "name": "alike"}, {"id": "s_5", "name": "alike "}])
+    account.servers.extend(ALIKE)
     result = compare(account, "[{name: twin}, {name: alike}]")
     alike, twin = result["ambiguous"]
     assert alike == {"name": "alike", "ids": ["s_5", "s_6"]}

@@ -31,7 +31,8 @@ def test_options_narrow_the_listing(sandbox, options, names):
 
 def test_white_space_around_the_name_of_a_server_is_ignored(sandbox):
     sandbox.servers.append({**WEB, "name": " web "})
-    (server,) = run("server_info", sandbox, name="web").result["servers"]
+    outcome = run("server_info", sandbox, name="web")
+    (server,) = outcome.result["servers"]
     assert server["name"] == " web "
 
 
@@ -64,4 +65,5 @@ def test_no_match_by_status_name_or_id_causes_no_warning(sandbox, options):
 
 @pytest.mark.parametrize("plans", [[], ["x", " "]])
 def test_an_empty_list_or_value_is_an_error(sandbox, plans):
-    assert refusal("server_info", sandbox, plans=plans).startswith("plans: ")
+    message = refusal("server_info", sandbox, plans=plans)
+    assert message.startswith("plans: ")
