@@ -21,10 +21,8 @@ from ansible_collections.server_management.cloud.plugins.module_utils._options i
 from sandbox import Fault, Sandbox
 
 TRANSIENT = yaml.safe_load("""
-- {status: 408}
 - {status: 429}
 - {status: 500}
-- {status: 599}
 - {cut: start}
 - {cut: start, end: reset}
 - {cut: headers}
@@ -44,7 +42,6 @@ FINAL = yaml.safe_load("""
 - {status: 202}
 - {status: 302, location: /elsewhere}
 - {status: 401}
-- {status: 403}
 - {status: 600}
 - {body: <p>}
 """)
@@ -130,7 +127,7 @@ BROKEN = yaml.safe_load("""
 """)
 
 
-@pytest.mark.parametrize("status", [302, 401, 403, 404])
+@pytest.mark.parametrize("status", [302, 401])
 @pytest.mark.parametrize("fault", BROKEN)
 def test_a_status_is_more_important_than_an_error_of_its_body(read, sandbox, status, fault):
     sandbox.fail(Fault(status=status, location="/elsewhere", **fault))
