@@ -126,7 +126,7 @@ def test_a_missing_library_is_reported_with_the_command_to_install_it(sandbox, t
 
 def test_a_python_that_is_too_old_is_one_plain_error(tmp_path):
     error = run(tmp_path, {}, program=OLD_PYTHON + RULEBOOK)
-    assert re.match(r"RuntimeError: .* Python 3\.10 .* is 3\.9\. Install ", error)
+    assert re.match(r"RuntimeError: .* Python 3\.10 .* is 3\.9\.", error)
 
 
 def test_a_copy_outside_the_collection_is_one_plain_error(tmp_path):
