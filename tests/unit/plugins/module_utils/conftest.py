@@ -22,6 +22,7 @@ class Reader:
         self.wait = []
         self.progress = []
         self.trace = []
+        self.shown = ""
 
     def __call__(self, sandbox, base_url="", **options):
         from ansible_collections.server_management.cloud.plugins.module_utils import (
@@ -37,13 +38,9 @@ class Reader:
         return self.client.list_servers()
 
     def _report(self, level, text):
+        self.shown += text
         lines = getattr(self, level)
         lines.append(text)
-
-    @property
-    def shown(self):
-        """Return all lines as one text."""
-        return "\n".join([*self.warning, *self.wait, *self.progress, *self.trace])
 
 
 class Clock:

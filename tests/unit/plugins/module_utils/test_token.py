@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-import os
-
 import pytest
 import yaml
 
@@ -30,44 +28,40 @@ def test_a_token_is_visible_ascii_without_the_white_space_around_it(text, file):
     assert token_in_file("api_token_file", path, path) == "!~"
 
 
+# Each message is compared once.
 NO_TOKENS = yaml.safe_load(r"""
 - - Bearer s3cret
-  - &in_text 'the token must be visible ASCII without spaces. Give only the token, without the word
-     Bearer.'
-- ["s3cret\r\nX: y", *in_text]
-- [s3crét, *in_text]
-- ["s3cret\x7f", *in_text]
-- - "\n$ANSIBLE_VAULT;1.1;AES256\n6162\n"
-  - 'encrypted with Ansible Vault: use `api_token: !vault`.'
+  - 'the token must be visible ASCII without spaces. Give only the token, without the word Bearer.'
+- ["s3cret\r\nX: y", '']
+- [s3crét, '']
+- ["s3cret\x7f", '']
+- ["\n$ANSIBLE_VAULT;1.1;AES256\n6162\n", 'encrypted with Ansible Vault: use `api_token: !vault`.']
 """)
 
 
 @pytest.mark.parametrize(("text", "problem"), NO_TOKENS)
 def test_text_that_cannot_be_a_token_is_not_shown_and_its_source_is_named(text, problem):
-    with pytest.raises(OptionError) as caught:
+    with pytest.raises(OptionError, match=f"^SOURCE: {problem}") as caught:
         token_in_text("SOURCE", text, text)
-    assert str(caught.value) == f"SOURCE: {problem}"
+    assert "s3cr" not in str(caught.value)
 
 
 NO_TOKENS_IN_FILES = yaml.safe_load(r"""
-- - "# A comment\ns3cret\n"
-  - &in_file 'the token must be visible ASCII without spaces. The file must contain only the token:
-     no comment, no second line, and not the word Bearer.'
-- ["s3cr\xe9t", *in_file]
-- ["\xff\xfes\03\0", *in_file]
-- - "$ANSIBLE_VAULT;1.1;AES256\n6162\n"
-  - 'encrypted with Ansible Vault: use `api_token: !vault`.'
-- [" \n", &empty the file is empty.]
-- ["\xef\xbb\xbf\n", *empty]
+- ["# A comment\ns3cret\n", 'and not the word Bearer.']
+- ["s3cr\xe9t", '']
+- ["\xff\xfes\03\0", '']
+- ["$ANSIBLE_VAULT;1.1;AES256\n6162\n", '']
+- [" \n", the file is empty.]
+- ["\xef\xbb\xbf\n", '']
 """)
 
 
-@pytest.mark.parametrize(("content", "problem"), NO_TOKENS_IN_FILES)
-def test_a_file_without_a_token_is_unusable_for_now(content, problem, file):
+@pytest.mark.parametrize(("content", "words"), NO_TOKENS_IN_FILES)
+def test_a_file_without_a_token_is_named_and_unusable_for_now(content, words, file):
     file.write_text(content, encoding="latin-1")
-    with pytest.raises(TokenFileUnusable) as caught:
+    with pytest.raises(TokenFileUnusable, match=f"^SOURCE: {file}: .*{words}$") as caught:
         token_in_file("SOURCE", "token", str(file))
-    assert str(caught.value) == f"SOURCE: {file}: {problem}"
+    assert "s3cr" not in str(caught.value)
 
 
 UNREADABLE = yaml.safe_load(r"""
@@ -97,14 +91,17 @@ NOT_PATHS = yaml.safe_load("""
 @pytest.mark.parametrize(("given", "expanded_path", "is_shown"), NOT_PATHS)
 def test_a_token_that_is_set_as_a_path_is_not_shown(given, expanded_path, is_shown, tmp_path):
     with pytest.raises(TokenFileUnusable) as caught:
-        token_in_file("api_token_file", given, os.path.join(tmp_path, expanded_path))
-    problem = "api_token_file: no such file or directory."
-    if is_shown:
-        problem = f"{problem} The file was looked for in {tmp_path}."
-    assert str(caught.value) == f"{problem} The value is not shown, because it may be a token."
+        token_in_file("api_token_file", given, str(tmp_path / expanded_path))
+    message = str(caught.value)
+    assert given not in message
+    assert (str(tmp_path) in message) is is_shown
 
 
 def test_a_file_of_the_environment_is_looked_for_in_the_working_directory(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(TokenFileUnusable, match=f"looked for in {tmp_path}\\. "):
+    with pytest.raises(TokenFileUnusable) as caught:
         token_in_file("VARIABLE", "token", "token")
+    assert str(caught.value) == (
+        f"VARIABLE: no such file or directory. The file was looked for in {tmp_path}. The value is "
+        "not shown, because it may be a token."
+    )

@@ -50,11 +50,7 @@ class Queue:
 main = runpy.run_path(sys.argv[1])["main"]
 asyncio.run(asyncio.wait_for(main(Queue(), json.loads(sys.argv[2])), 20))
 """
-OLD_PYTHON = """
-import sys
-
-sys.version_info = (3, 9, 18)
-"""
+OLD_PYTHON = "import sys; sys.version_info = (3, 9, 18)"
 
 
 def command(arguments, *missing, source=ROOT / SOURCE, program=RULEBOOK):
@@ -97,7 +93,8 @@ def test_it_works_and_continues_without_ansible(place, sandbox, tmp_path):
     sandbox.fail(Fault(status=503))
     arguments = {**connection(sandbox), "initial": True, "interval": 1}
     lines = run(tmp_path, arguments, source=collection / SOURCE).splitlines()
-    failed, recovered, appeared = [json.loads(line)["server_management"] for line in lines]
+    events = [json.loads(line)["server_management"] for line in lines]
+    failed, recovered, appeared = events
     (server,) = sandbox.servers
     name = server["name"]
     assert failed["error"]["code"] == "server_error"
@@ -123,13 +120,13 @@ def test_it_can_be_stopped_during_a_request(sandbox, tmp_path):
 
 def test_a_missing_library_is_reported_with_the_command_to_install_it(sandbox, tmp_path):
     error = run(tmp_path, connection(sandbox), "requests")
-    assert "MissingLibrary: The Python library requests is not installed" in error
+    assert "MissingLibrary: " in error
     assert "Install it: `" in error
 
 
 def test_a_python_that_is_too_old_is_one_plain_error(tmp_path):
     error = run(tmp_path, {}, program=OLD_PYTHON + RULEBOOK)
-    assert error.startswith("RuntimeError: server_management.cloud requires Python 3.10 or later")
+    assert re.match(r"RuntimeError: .* Python 3\.10 .* is 3\.9\.", error)
 
 
 def test_a_copy_outside_the_collection_is_one_plain_error(tmp_path):
@@ -146,15 +143,16 @@ def read_examples():
     return yaml.safe_load(examples)
 
 
+WITH_DEFAULTS = ("interval", "hosts", "min_servers", "initial", "allow_partial")
+
+
 def test_the_guide_names_the_arguments_and_the_defaults_of_the_source():
     guide = (ROOT / "docs/docsite/rst/guide_events.rst").read_text(encoding="utf-8")
     (section,) = re.findall(r"^Arguments\n-+\n.*?\n---", guide, re.M | re.S)
     assert ARGUMENTS.keys() <= set(re.findall(r"``(\w+)``", section))
     rows = re.findall(r"^   \* - ``(\w+)``\n     - ``(\w+)``\n     - ", section, re.M)
     shown = {name: yaml.safe_load(default) for name, default in rows}
-    assert shown.keys() == {"interval", "hosts", "min_servers", "initial", "allow_partial"}
-    for name, default in shown.items():
-        assert default == ARGUMENTS[name]["default"], name
+    assert shown == {name: ARGUMENTS[name]["default"] for name in WITH_DEFAULTS}
 
 
 def test_the_examples_have_valid_arguments():
@@ -191,5 +189,6 @@ def test_the_shipped_rulebook_repeats_a_playbook_that_failed(shipped):
 def test_the_guide_and_the_examples_set_up_the_same_servers_as_the_shipped_rulebook(shipped):
     example, _print = read_examples()
     (of_the_guide,) = yaml.safe_load(read_files("events")["set_up.yml"])
-    conditions = {ruleset["rules"][0]["condition"] for ruleset in (shipped, example, of_the_guide)}
-    assert len(conditions) == 1
+    condition = shipped["rules"][0]["condition"]
+    assert example["rules"][0]["condition"] == condition
+    assert of_the_guide["rules"][0]["condition"] == condition
