@@ -149,7 +149,8 @@ different:
       sample: web-01
     differences:
       description:
-        - The declared fields that differ, each with V(expected) and V(actual). V(actual) is null if the API gives no such field.
+        - The declared fields that differ, each with V(expected) and V(actual).
+          V(actual) is null if the API gives no such field.
       returned: always
       type: dict
       sample:

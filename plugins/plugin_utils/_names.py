@@ -204,12 +204,7 @@ def assign_names(
         for server, candidates in unnamed:
             name = next(candidates, None)
             if name is None:
-                raise OptionError(
-                    f"hostnames: no name is left for the server {as_word(server.id)}: no host can "
-                    "have its names and its id, or other hosts or groups have them.",
-                    "Set hostnames to give hosts other names, or change prefix in keyed_groups, "
-                    "which renames its groups.",
-                )
+                raise _no_name_left(server)
             proposals.append((server, name))
             uses[name] += 1
         for server, name in proposals:
@@ -223,6 +218,15 @@ def assign_names(
         if wanted[server.id] and first != name:
             reasons[server.id] = rules.explain(server, first, name)
     return Naming(names, reasons)
+
+
+def _no_name_left(server: Server) -> OptionError:
+    return OptionError(
+        f"hostnames: no name is left for the server {as_word(server.id)}: no host can have its "
+        "names and its id, or other hosts or groups have them.",
+        "Set hostnames to give hosts other names, or change prefix in keyed_groups, which renames "
+        "its groups.",
+    )
 
 
 def is_localhost(name: str) -> bool:

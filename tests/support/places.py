@@ -107,6 +107,9 @@ def differences() -> list[str]:
         if not _names_in(target, rf"server_management\.cloud\.({module}):"):
             lines.append(f"{target}: does not exist, or does not run the module")
     for path, pattern in DENIALS:
-        denied = _names_in(path, pattern).intersection([*FIELDS, *SELECTING_OPTIONS])
-        lines += [f"{path}: the API has `{name}` now" for name in sorted(denied)]
+        denied = _names_in(path, pattern)
+        if not denied:
+            lines.append(f"{path}: denies nothing in these words: {pattern}")
+        existing = denied.intersection([*FIELDS, *SELECTING_OPTIONS])
+        lines += [f"{path}: the API has `{name}` now" for name in sorted(existing)]
     return lines
