@@ -68,7 +68,7 @@ DIFFERENT = re.compile(
 )
 # The machine that ssh reaches first.
 JUMP = re.compile(r"^proxy(?:jump|command) (?:ssh .* )?(?:\S+@)?([\w-]+)", re.MULTILINE)
-CASES = 100
+CASES = 60
 
 
 def vary(number):
