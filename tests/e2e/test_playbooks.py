@@ -35,13 +35,6 @@ def test_a_limit_that_excludes_localhost_is_an_error(source):
     assert source.sandbox.requests == []
 
 
-def test_a_limit_may_include_localhost(source):
-    # In the working directory: Ansible splits a limit at white space, which the path may have.
-    (source.runner.home / "limits").write_text("web-1\nlocalhost\n")
-    result = run(source, "check_api", "-i", "web-1,", "--limit", "@limits")
-    result.ok().shows('"token": "accepted"')
-
-
 def test_check_api_fails_if_the_api_does_not_work(source):
     source.sandbox.fail(Fault(status=403, body=EXECUTE))
     result = run(source, "check_api")
@@ -52,13 +45,24 @@ def test_check_api_fails_if_the_api_does_not_work(source):
     assert not list(source.runner.home.rglob(CANARY))
 
 
-def test_check_api_reads_all_pages(source):
-    options = "check_api_pagination=last_id check_api_pagination_parameter=last"
-    with Sandbox(servers=3, page_size=2, pagination="last_id", pagination_parameter="last") as api:
-        source.sandbox = api
-        failed = run(source, "check_api").shows("Set check_api_pagination to")
-        assert not failed.contains("allow_partial")  # the playbook has no such variable
-        run(source, "check_api", "-e", options).ok()
+OF_ACCOUNTS = ("check_api", "declare_fleet", "check_fleet")
+PAGING = {"pagination": "last_id", "pagination_parameter": "last"}
+
+
+def test_playbooks_read_all_pages_also_with_a_limit_that_includes_localhost(source):
+    # In the working directory: Ansible splits a limit at white space, which the path may have.
+    (source.runner.home / "limits").write_text("web-1\nlocalhost\n")
+    variables = {}
+    for name in OF_ACCOUNTS:
+        for option, value in PAGING.items():
+            variables[f"{name}_{option}"] = value
+    with Sandbox(servers=3, page_size=2, **PAGING) as source.sandbox:
+        for name in ("check_api", "declare_fleet"):
+            failed = run(source, name).shows(f"Set {name}_pagination to")
+            assert not failed.contains("allow_partial")  # the playbook has no such variable
+        others = [f"server_management.cloud.{name}" for name in OF_ACCOUNTS[1:]]
+        arguments = ("-i", "web-1,", "--limit", "@limits", "-e", json.dumps(variables))
+        run(source, "check_api", *others, *arguments).ok().shows('"token": "accepted"')
 
 
 # Instead of ssh: the first connection fails, as while a server boots. Others lead to this machine.
