@@ -8,6 +8,7 @@ import json
 import re
 
 import yaml
+from jinja2 import Template
 
 from sandbox import Fault
 from support.fixtures import KNOWN
@@ -53,6 +54,14 @@ def test_prometheus_targets_have_labels_and_survive_a_failure(source, tmp_path):
     assert (tmp_path / "servers.json").read_text() == written
 
 
+def test_both_pipelines_that_check_the_fleet_run_the_same_commands():
+    github = yaml.safe_load(RECIPES[".github/workflows/fleet.yml"])
+    gitlab = yaml.safe_load(RECIPES[".gitlab-ci.yml"])
+    commands = [step["run"] for step in github["jobs"]["check"]["steps"] if "run" in step]
+    assert commands[-1] == "ansible-playbook server_management.cloud.check_fleet"
+    assert gitlab["check fleet"]["script"] == commands
+
+
 def test_a_comparison_distinguishes_drift_from_failures(source):
     # The guide shows the other result, in_sync, and the file with it.
     (source.folder / "fleet.yml").write_text("fleet: []\n")
@@ -89,9 +98,9 @@ ADDRESSES = """\
 def test_addresses_of_odd_servers_are_written(source):
     folder = source.folder
     text = RECIPES["write_addresses.yml"].replace("become: true", "connection: local")
-    text = text.replace("/etc/nginx/conf.d/servers.conf", str(folder / "servers.conf"))
+    text = re.sub("/etc/(nginx/conf.d/)?", f"{folder}/", text)
     playbook = folder / "write_addresses.yml"
-    playbook.write_text(text.replace("path: /etc/hosts", f"path: {folder / 'hosts'}"))
+    playbook.write_text(text)
     (folder / "static.yml").write_text("balancers: {hosts: {balancer: }}\n")
     (folder / "hosts").write_text("127.0.0.1 localhost\n")
     web, stopped, _db = source.sandbox.servers
@@ -100,6 +109,9 @@ def test_addresses_of_odd_servers_are_written(source):
     source.runner.playbook("-i", source.file(), "-i", folder / "static.yml", playbook).ok()
     assert (folder / "servers.conf").read_text() == UPSTREAM
     assert (folder / "hosts").read_text() == ADDRESSES
+    (play,) = yaml.safe_load(text)
+    upstream = Template(play["tasks"][0]["ansible.builtin.copy"]["content"])
+    assert "server 127.0.0.1:8080 down;" in upstream.render(running=[])
 
 
 def test_a_pipeline_runs_a_playbook_on_servers_with_known_keys(source, ssh_server, installed):
