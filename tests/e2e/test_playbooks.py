@@ -41,24 +41,23 @@ def test_check_api_fails_if_the_api_does_not_work(source):
     assert not list(source.runner.home.rglob(CANARY))
 
 
+PAGES = {"pagination": "last_id", "pagination_parameter": "last", "page_size": 2}
 OF_ACCOUNTS = ("check_api", "declare_fleet", "check_fleet")
-PAGING = {"pagination": "last_id", "pagination_parameter": "last"}
 
 
 def test_playbooks_read_all_pages_also_with_a_limit_that_includes_localhost(source):
     # In the working directory: Ansible splits a limit at white space, which the path may have.
     (source.runner.home / "limits").write_text("web-1\nlocalhost\n")
-    variables = {}
+    arguments = [f"server_management.cloud.{name}" for name in OF_ACCOUNTS[1:]]
+    arguments += ["-i", "web-1,", "--limit", "@limits"]
     for name in OF_ACCOUNTS:
-        for option, value in PAGING.items():
-            variables[f"{name}_{option}"] = value
-    with Sandbox(servers=3, page_size=2, **PAGING) as source.sandbox:
+        arguments += ["-e", f"{name}_pagination=last_id {name}_pagination_parameter=last"]
+    with Sandbox(servers=3, **PAGES) as api:
+        source.sandbox = api
         for name in ("check_api", "declare_fleet"):
             failed = run(source, name).shows(f"Set {name}_pagination to")
             assert not failed.contains("allow_partial")  # the playbook has no such variable
-        others = [f"server_management.cloud.{name}" for name in OF_ACCOUNTS[1:]]
-        arguments = ("-i", "web-1,", "--limit", "@limits", "-e", json.dumps(variables))
-        run(source, "check_api", *others, *arguments).ok().shows('"token": "accepted"')
+        run(source, "check_api", *arguments).ok().shows('"token": "accepted"')
 
 
 # Instead of ssh: the first connection fails, as while a server boots. Others lead to this machine.
