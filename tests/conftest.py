@@ -10,7 +10,6 @@ import tempfile
 from collections import Counter
 from importlib import metadata
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -47,8 +46,6 @@ BUNDLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 IN_CI = os.environ.get("CI", "").lower() in ("1", "true")
 
 CORE = metadata.version("ansible-core")
-
-AnyReport = TypeVar("AnyReport", pytest.TestReport, pytest.CollectReport)
 
 # Seconds, for tests that run commands, and for those that run other programs. Each command has a
 # limit, too.
