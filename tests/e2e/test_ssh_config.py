@@ -97,27 +97,31 @@ def test_a_file_of_somebody_else_is_kept(config, source):
 
 # Hosts in the file, options of the source, arguments of the playbook, and why the file is kept.
 KEPT = yaml.safe_load("""
-- - []
+another inventory:
+  - []
   - {}
   - [-i, "new,", -e, ssh_config_group=region_eu_1 ssh_config_prefix=x-]
   - "was written for the inventory {path}, group server_management, and this one is {path}, new,,
      group region_eu_1, prefix x-, so nothing was changed."
-- - [web-1]
+failing source:
+  - [web-1]
   - {api_token: t0ken-of-the-wrong}
   - []
   - The inventory has no group server_management, so nothing was changed
-- - []
+no host:
+  - []
   - {compose: {ansible_ssh_common_args: "'-p 22'"}}
   - []
   - No host of the group server_management can be written, so
-- - [web-9, db-1, db-9]
+hosts gone:
+  - [web-9, db-1, db-9]
   - {}
   - []
   - db-9, web-9 would disappear from ~/.ssh/config.d/server_management.conf, so nothing was changed.
 """)
 
 
-@pytest.mark.parametrize(("hosts", "options", "arguments", "reason"), KEPT)
+@pytest.mark.parametrize(("hosts", "options", "arguments", "reason"), KEPT.values(), ids=KEPT)
 def test_a_file_is_kept_for_a_reason(config, source, hosts, options, arguments, reason):
     write_before(config, source, *hosts)
     failed = fails_and_keeps(config, source, *arguments, **options)
