@@ -41,7 +41,6 @@ def test_check_api_fails_if_the_api_does_not_work(source):
     assert not list(source.runner.home.rglob(CANARY))
 
 
-PAGES = {"pagination": "last_id", "pagination_parameter": "last", "page_size": 2}
 OF_ACCOUNTS = ("check_api", "declare_fleet", "check_fleet")
 
 
@@ -52,7 +51,7 @@ def test_playbooks_read_all_pages_also_with_a_limit_that_includes_localhost(sour
     arguments += ["-i", "web-1,", "--limit", "@limits"]
     for name in OF_ACCOUNTS:
         arguments += ["-e", f"{name}_pagination=last_id {name}_pagination_parameter=last"]
-    with Sandbox(servers=3, **PAGES) as api:
+    with Sandbox(servers=3, page_size=2, pagination="last_id", pagination_parameter="last") as api:
         source.sandbox = api
         for name in ("check_api", "declare_fleet"):
             failed = run(source, name).shows(f"Set {name}_pagination to")
