@@ -151,8 +151,8 @@ class Sources:
         assert faults == []
         known = [without_white_space(str(case.path)) for case in self.all.values()]
         known.append("Noinventorywasparsed,")  # all sources have failed
-        others = [text for text in texts if not any(part in text for part in known)]
-        assert others == []
+        for text in texts:
+            assert any(part in text for part in known)
         return result
 
 

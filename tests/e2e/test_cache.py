@@ -117,6 +117,7 @@ def test_it_can_be_set_up_for_all_sources(source, sources, cache):
     sources.add("prefix", source.sandbox, cache_prefix="own_")
     settings = {"": "true", "_PLUGIN_PREFIX": "fleet_", "_CONNECTION": str(cache)}
     settings["_PLUGIN"] = "ansible.builtin.jsonfile"
-    sources.check(env={f"ANSIBLE_INVENTORY_CACHE{name}": settings[name] for name in settings})
-    prefixes = {path.name.partition("_")[0] for path in cache.iterdir()}
-    assert prefixes == {"fleet", "own"}
+    env = {f"ANSIBLE_INVENTORY_CACHE{name}": value for name, value in settings.items()}
+    sources.check(env=env)
+    names = [path.name for path in cache.iterdir()]
+    assert {name.partition("_")[0] for name in names} == {"fleet", "own"}

@@ -108,7 +108,8 @@ print(json.dumps({"hosts": len(inventory.hosts), "memory": memory}))
 @pytest.mark.slow
 def test_a_hundred_thousand_servers_are_listed(sources):
     sources.add("many", sources.serve(servers=100_000))
-    result = sources.runner.run("python", "-c", READ, sources.all["many"].path, time_limit=900)
+    command = ("python", "-c", READ, sources.all["many"].path)
+    result = sources.runner.run(*command, time_limit=900)
     assert result.stderr == ""
     found = result.json()
     assert found["hosts"] == 100_000

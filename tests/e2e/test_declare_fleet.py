@@ -122,7 +122,8 @@ def test_a_file_that_is_missing_or_declares_no_fleet_is_named(runner, sandbox):
 def test_a_hostile_account_is_in_sync_with_its_declaration(runner):
     # Ansible gives such fields a meaning in the JSON of a module's result.
     servers = [case.server for case in CASES if "__ansible_" not in str(case.server)]
-    for number, text in enumerate([*NAMES, EXECUTE, f"a {EXECUTE}", "word " * 30 + "word"]):
+    names = [*NAMES, EXECUTE, f"a {EXECUTE}", "word " * 30 + "word"]
+    for number, text in enumerate(names):
         fields = {"id": f"srv_name_{number}", "name": text, "plan": text, "region": text}
         servers.append({**KNOWN[0], **fields})
     with Sandbox(servers=servers) as api:

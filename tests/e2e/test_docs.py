@@ -175,9 +175,10 @@ def test_a_token_that_does_not_work_never_replaces_the_old_one(reader):
         if "token.new" in block.text:
             commands += block.commands()
     # Instead of check_api, whose exit status test_playbooks.py tests.
-    write_program(reader.runner.home / "bin" / "ansible-playbook", "#!/bin/sh\nexit 2\n")
+    folder = reader.runner.home / "bin"
+    write_program(folder / "ansible-playbook", "#!/bin/sh\nexit 2\n")
     path = reader.runner.environment["PATH"]
-    reader.runner.environment["PATH"] = f"{reader.runner.home / 'bin'}:{path}"
+    reader.runner.environment["PATH"] = f"{folder}:{path}"
     results = [reader.enter(command, "rejected\n") for command, _shown in commands]
     assert [bool(result.rc) for result in results] == [False, False, True]
     saved = reader.folder / "../.config/server_management/token"

@@ -87,7 +87,8 @@ def test_modules_read_or_fail_and_change_nothing(source):
     assert not any(result["changed"] for result in results.values())
     failed = {name for name, result in results.items() if result["failed"]}
     assert failed == CODES.keys() - {"check_fails"}
-    assert {name: results[name]["error"]["code"] for name in CODES} == CODES
+    for name, code in CODES.items():
+        assert results[name]["error"]["code"] == code
     assert "********" in results["forbidden"]["msg"]
     python = '`ansible_python_interpreter: "{{ ansible_playbook_python }}"`'
     assert python in results["missing_library"]["msg"]

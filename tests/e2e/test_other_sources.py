@@ -82,6 +82,7 @@ def test_playbooks_for_this_machine_ignore_connection_variables_for_all_hosts(so
         "server_management.cloud.check_fleet",
         "server_management.cloud.check_api",
     )
-    result = source.runner.playbook(*inventory, *playbooks, env=source.sandbox.environment).ok()
+    env = source.sandbox.environment
+    result = source.runner.playbook(*inventory, *playbooks, env=env).ok()
     assert result.stdout.count("PLAY RECAP") == 4
     assert result.stdout.count("\nlocalhost ") == 4

@@ -14,7 +14,7 @@ from sandbox import Fault
 from support.fixtures import KNOWN
 from support.guides import GUIDES, read_files
 
-from .conftest import write_program
+from .conftest import as_arguments, write_program
 
 PAGE = GUIDES / "guide_recipes.rst"
 RECIPES = read_files("recipes")
@@ -57,7 +57,8 @@ def test_prometheus_targets_have_labels_and_survive_a_failure(source, tmp_path):
 def test_both_pipelines_that_check_the_fleet_run_the_same_commands():
     github = yaml.safe_load(RECIPES[".github/workflows/fleet.yml"])
     gitlab = yaml.safe_load(RECIPES[".gitlab-ci.yml"])
-    commands = [step["run"] for step in github["jobs"]["check"]["steps"] if "run" in step]
+    steps = github["jobs"]["check"]["steps"]
+    commands = [step["run"] for step in steps if "run" in step]
     assert commands[-1] == "ansible-playbook server_management.cloud.check_fleet"
     assert gitlab["check fleet"]["script"] == commands
 
@@ -106,7 +107,8 @@ def test_addresses_of_odd_servers_are_written(source):
     web, stopped, _db = source.sandbox.servers
     web["name"] = "web\n192.0.2.66 bank.example.com"
     stopped.update(status="running", ipv4=None)
-    source.runner.playbook("-i", source.file(), "-i", folder / "static.yml", playbook).ok()
+    sources = as_arguments([source.file(), folder / "static.yml"])
+    source.runner.playbook(*sources, playbook).ok()
     assert (folder / "servers.conf").read_text() == UPSTREAM
     assert (folder / "hosts").read_text() == ADDRESSES
     (play,) = yaml.safe_load(text)
@@ -133,8 +135,8 @@ def test_a_pipeline_runs_a_playbook_on_servers_with_known_keys(source, ssh_serve
         **ssh.environment,
         "SSH_PRIVATE_KEY": key.read_text(),
     }
-    # The collection and what it needs are there.
-    commands = [step["run"] for step in job["steps"] if "run" in step][2:]
+    commands = [step["run"] for step in job["steps"] if "run" in step]
+    del commands[:2]  # the collection and what it needs are there
 
     def deploy():
         for command in commands:
