@@ -131,7 +131,7 @@ def run_all(session: nox.Session, commands: Iterable[str], env: Mapping[str, str
 def test(session: nox.Session) -> None:
     """Run the tests on the newest ansible-core for which this machine has a Python."""
     install(session, CORE, *TEST_REQUIREMENTS)
-    parallel = ("--numprocesses=auto", "--maxprocesses=8", "--dist=worksteal", "--maxfail=100")
+    parallel = ("--numprocesses=auto", "--maxprocesses=8", "--maxschedchunk=1", "--maxfail=100")
     session.run("pytest", *(session.posargs or parallel))
 
 

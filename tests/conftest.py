@@ -10,7 +10,6 @@ import tempfile
 from collections import Counter
 from importlib import metadata
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -47,8 +46,6 @@ BUNDLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 IN_CI = os.environ.get("CI", "").lower() in ("1", "true")
 
 CORE = metadata.version("ansible-core")
-
-AnyReport = TypeVar("AnyReport", pytest.TestReport, pytest.CollectReport)
 
 # What nearly all tests use: an account, and the options of the inventory plugin.
 IN_EACH_TEST = ("tests/sandbox/account.py", "plugins/inventory/servers.py")
@@ -119,28 +116,15 @@ def _no_skip(report):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Give tests that run commands more time, and each process its share of these first."""
-    if hasattr(config, "workerinput"):
-        items[:] = _balance(items, config.workerinput["workercount"])
+    """Give tests that run commands more time, and let processes begin with them."""
     for item in items:
         if "programs" in item.path.parts or item.get_closest_marker("slow"):
             item.add_marker(pytest.mark.timeout(LONGEST))
         elif "runner" in item.fixturenames:
             item.add_marker(pytest.mark.timeout(LONG))
-
-
-def _balance(items, processes):
-    """Return the tests in the order in which ``--dist=worksteal`` shares them evenly."""
-    pages = [item for item in items if "reader" in item.fixturenames]
-    commands = [item for item in items if "runner" in item.fixturenames]
-    # The pages of the guides take the longest.
-    long = list(dict.fromkeys([*pages, *commands]))
-    short = [item for item in items if "runner" not in item.fixturenames]
-    balanced = []
-    for number in range(processes):
-        start, end = (len(short) * place // processes for place in (number, number + 1))
-        balanced += [*long[number::processes], *short[start:end]]
-    return balanced
+    if hasattr(config, "workerinput"):
+        # A process gets the next test when it has finished one, so the short ones fill the end.
+        items.sort(key=lambda item: "runner" not in item.fixturenames)
 
 
 @pytest.hookimpl(wrapper=True)

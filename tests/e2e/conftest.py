@@ -33,9 +33,8 @@ class Source:
         """Write an inventory file; an option of None is left out."""
         connection = {"base_url": self.sandbox.url, "api_token": self.sandbox.token}
         options = {**connection, "retries": 0, **options}
-        for option in [key for key, value in options.items() if value is None]:
-            del options[option]
-        return write_inventory(self.folder, options, name)
+        given = {option: value for option, value in options.items() if value is not None}
+        return write_inventory(self.folder, given, name)
 
     def run(self, *arguments, **options):
         return self.runner.inventory("-i", self.file(**options), "--list", *arguments)
@@ -67,17 +66,17 @@ class Source:
 class Expected:
     """A source, and what a command must make of it.
 
-    ``hosts`` are those of the group with the name of the case. Each of ``warns`` is in a warning
-    about the source, and there are no others. All of ``fails`` are in the error.
+    ``hosts`` are those of the group with the name of the case. Each of ``texts`` is in a warning
+    about the source, and there are no others, or all are in the error if it ``fails``.
     """
 
     name: str
     path: Path
     hosts: Any
-    warns: Any
-    fails: Any
+    texts: Any
+    fails: bool
 
-    def faults(self, listing, texts, *, is_verbose):
+    def faults(self, listing, texts):
         """Return what is wrong with the hosts, and with the texts, each of which must come once."""
         faults = []
         found = members(listing, self.name)
@@ -85,15 +84,15 @@ class Expected:
             faults.append(f"has the hosts {found} instead of {self.hosts}")
         start = without_white_space(f"{self.path}:")
         ours = [text for text in texts if start in text]
-        for expected in (*self.warns, *self.fails):
+        for expected in self.texts:
             number = sum(without_white_space(expected) in text for text in ours)
             if number != 1:
                 faults.append(f"does not say once, but {number} times: {expected}")
         failed = without_white_space(f"Unable to parse {self.path} as an inventory source")
         has_failed = any(text.startswith(failed) for text in texts)
-        if has_failed != bool(self.fails):
+        if has_failed != self.fails:
             faults.append("fails" if has_failed else "does not fail")
-        is_exact = is_verbose or self.fails or len(ours) == len(self.warns)
+        is_exact = self.fails or len(ours) == len(self.texts)
         if not is_exact or len(set(ours)) != len(ours):
             faults.append(f"says more than expected: {ours}")
         return [f"{self.name} {fault}" for fault in faults]
@@ -130,7 +129,10 @@ class Sources:
             hosts = sorted(server["name"] for server in api.servers)
         source = Source(self.runner, api, self.folder)
         path = source.file(f"{case}{ENDING}", **{"group": case, **options})
-        self.all[case] = Expected(case, path, hosts, as_tuple(warns), as_tuple(fails))
+        texts = fails or warns
+        if isinstance(texts, str):
+            texts = (texts,)
+        self.all[case] = Expected(case, path, hosts, texts, bool(fails))
         return api
 
     def list(self, *arguments, env=None):
@@ -138,24 +140,19 @@ class Sources:
         return self.runner.inventory(*arguments, *paths, "--list", env=env).ok()
 
     def check(self, *arguments, env=None):
-        """List all sources, and check the hosts and the messages of each.
-
-        There are no other messages if there are no arguments, which may ask for some.
-        """
+        """List all sources, and check the hosts and the messages of each: there are no others."""
         result = self.list(*arguments, env=env)
         assert "Traceback" not in result.output
         listing = result.json()
         texts = messages(result)
-        is_verbose = any(str(argument).startswith("-v") for argument in arguments)
         faults = []
         for case in self.all.values():
-            faults += case.faults(listing, texts, is_verbose=is_verbose)
+            faults += case.faults(listing, texts)
         assert faults == []
-        if not arguments:
-            known = [without_white_space(str(case.path)) for case in self.all.values()]
-            known.append("Noinventorywasparsed,")  # all sources have failed
-            others = [text for text in texts if not any(part in text for part in known)]
-            assert others == []
+        known = [without_white_space(str(case.path)) for case in self.all.values()]
+        known.append("Noinventorywasparsed,")  # all sources have failed
+        for text in texts:
+            assert any(part in text for part in known)
         return result
 
 
@@ -166,12 +163,6 @@ def named(*names):
         place = {"id": f"srv_{number}", "ipv4": f"203.0.113.{number}"}
         servers.append({**SERVER, "name": name, **place})
     return servers
-
-
-def as_tuple(texts):
-    if isinstance(texts, str):
-        return (texts,)
-    return texts
 
 
 def cached(folder):

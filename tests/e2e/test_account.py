@@ -93,7 +93,8 @@ CHOICES = yaml.safe_load("""
 
 def test_options_choose_hosts_and_their_names(source, sources):
     for number, (options, names, *warns) in enumerate(CHOICES):
-        sources.add(f"c{number}", source.sandbox, hosts=names, warns=warns, **options)
+        expected = {"hosts": names, "warns": warns}
+        sources.add(f"c{number}", source.sandbox, **expected, **options)
     sources.check()
 
 

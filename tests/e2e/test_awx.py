@@ -9,16 +9,14 @@ from pathlib import Path
 
 from jinja2 import Template
 
-from support.fixtures import KNOWN_NAMES
 from support.guides import GUIDES, read_files, read_tasks
 from support.run import Runner
 
-from .conftest import hosts
-
 FILES = read_files("awx")
 TASKS = read_tasks(FILES["set_up_awx.yml"])
-SOURCE_VARIABLES = TASKS["awx.awx.inventory_source"]["source_vars"]
+SOURCE = TASKS["awx.awx.inventory_source"]
 CREDENTIAL_TYPE = TASKS["awx.awx.credential_type"]
+RUNNING = ["db-1", "web-1"]
 # STANDARD_INVENTORY_UPDATE_ENV in awx/main/constants.py
 ENVIRONMENT = {
     "ANSIBLE_INVENTORY_UNPARSED_FAILED": "True",
@@ -36,9 +34,11 @@ def update(source, path, variables=()):
     return source.runner.inventory(*command, env=env, cwd=folder)
 
 
-def imported(source, path, variables=()):
-    """Return the hosts that AWX imports by an update, which must not fail."""
-    return hosts(update(source, path, variables).ok().json())
+def enabled(source, path, variables=()):
+    """Return the hosts that AWX enables after an update, which must not fail."""
+    hostvars = update(source, path, variables).ok().json()["_meta"]["hostvars"]
+    value = SOURCE["enabled_value"]
+    return [name for name in hostvars if hostvars[name][SOURCE["enabled_var"]] == value]
 
 
 def test_a_directory_with_a_failing_file_needs_a_variable_to_fail(source, tmp_path):
@@ -46,9 +46,9 @@ def test_a_directory_with_a_failing_file_needs_a_variable_to_fail(source, tmp_pa
     source.folder.mkdir()
     source.file("a.server_management.yml")
     source.file("b.server_management.yml", api_token="wrong")
-    assert imported(source, source.folder) == KNOWN_NAMES
+    assert enabled(source, source.folder) == RUNNING
     name = "ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED"
-    variables = {name: SOURCE_VARIABLES[name]}
+    variables = {name: SOURCE["source_vars"][name]}
     assert update(source, source.folder, variables).rc != 0
 
 
@@ -58,8 +58,8 @@ def test_an_update_finds_collections_of_the_project_by_the_variable(source, inst
     source.runner = Runner(tmp_path / "other_home")
     path = source.file()
     folders = variable.replace("/runner/requirements_collections", str(installed))
-    variables = {**SOURCE_VARIABLES, "ANSIBLE_COLLECTIONS_PATH": folders}
-    assert imported(source, path, variables) == KNOWN_NAMES
+    variables = {**SOURCE["source_vars"], "ANSIBLE_COLLECTIONS_PATH": folders}
+    assert enabled(source, path, variables) == RUNNING
 
 
 def inject(folder, values):
@@ -84,8 +84,7 @@ def test_a_credential_opens_the_account_and_may_have_a_ca(source, tmp_path):
     path = tmp_path / "awx.server_management.yml"
     path.write_text(FILES[path.name])
     variables = inject(tmp_path, values)
-    assert imported(source, path, variables) == KNOWN_NAMES
+    assert enabled(source, path, variables) == RUNNING
     values["ca"] = "of a private CA"
     variables = inject(tmp_path, values)
-    written = Path(variables["SERVER_MANAGEMENT_CA_PATH"]).read_text()
-    assert written == "of a private CA"
+    assert Path(variables["SERVER_MANAGEMENT_CA_PATH"]).read_text() == values["ca"]

@@ -37,8 +37,9 @@ def test_files_that_users_keep_in_a_checkout_are_not_packed(tarball, tmp_path):
         path = checkout / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("private")
-    packed = names_in(build(Runner(tmp_path / "home"), tmp_path / "built", checkout))
-    assert packed == names_in(tarball)
+    runner = Runner(tmp_path / "home")
+    built = build(runner, tmp_path / "built", checkout)
+    assert names_in(built) == names_in(tarball)
 
 
 def test_everything_that_ansible_uses_is_packed(tarball):

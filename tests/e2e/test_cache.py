@@ -60,9 +60,8 @@ def test_it_has_one_entry_for_each_account(source, sources, cache):
     api = source.sandbox
     sources.add("first", api, **options)
     sources.add("hit", api, hosts=["web-2"], **options, regions=["eu-2"])
-    options["api_token"] = "another"
-    sources.add("denied", api, fails="rejected the token", **options)
-    options["api_token"] = api.token
+    denied = {**options, "api_token": "another"}
+    sources.add("denied", api, fails="rejected the token", **denied)
     other = sources.serve("other-1", token=api.token)
     sources.add("other", other, **options)
     sources.check()
@@ -111,20 +110,14 @@ def test_a_cache_that_never_expires_must_be_written_in_the_file_alone(source, so
     sources.check(env={"ANSIBLE_CONFIG": str(settings)})
 
 
-VARIABLES = {
-    "ANSIBLE_INVENTORY_CACHE": "true",
-    "ANSIBLE_INVENTORY_CACHE_PLUGIN": "ansible.builtin.jsonfile",
-    "ANSIBLE_INVENTORY_CACHE_PLUGIN_PREFIX": "fleet_",
-}
-
-
 def test_it_can_be_set_up_for_all_sources(source, sources, cache):
     sources.add("environment", source.sandbox)
     # The file takes precedence.
     sources.add("off", source.sandbox, cache=False, cache_prefix="off_")
     sources.add("prefix", source.sandbox, cache_prefix="own_")
-    connection = {"ANSIBLE_INVENTORY_CACHE_CONNECTION": str(cache)}
-    sources.check(env={**VARIABLES, **connection})
+    settings = {"": "true", "_PLUGIN_PREFIX": "fleet_", "_CONNECTION": str(cache)}
+    settings["_PLUGIN"] = "ansible.builtin.jsonfile"
+    env = {f"ANSIBLE_INVENTORY_CACHE{name}": value for name, value in settings.items()}
+    sources.check(env=env)
     names = [path.name for path in cache.iterdir()]
-    prefixes = {name.partition("_")[0] for name in names}
-    assert prefixes == {"fleet", "own"}
+    assert {name.partition("_")[0] for name in names} == {"fleet", "own"}

@@ -2,9 +2,61 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The connection options, and proxies."""
+"""How an account is reached, its faults, and its size."""
 
+import gzip
+import resource
+
+import pytest
 import trustme
+
+from sandbox import Fault
+
+# In KiB. A listing may have 32 MiB; four million objects take about 430 MB.
+MOST_MEMORY = 600_000
+
+# The unit tests of the client, and of its files, have the others.
+FAULTS = {
+    "path": (Fault(status=404), "no list of servers at http://127.0.0.1:"),
+    "reset": (Fault.reset(), "Cannot reach 127.0.0.1:"),
+    "html": (Fault.html(), "not JSON"),
+}
+
+
+# A compressed listing of four million empty objects.
+OBJECTS = gzip.compress(b'{"data":[' + b"{}," * 2**22 + b'0],"has_more":false}', 1)
+BOMBS = {
+    "objects": (
+        Fault(body=OBJECTS, headers={"Content-Encoding": "gzip"}),
+        "Element 0 of data has no text id",
+    ),
+    "gzip": (Fault.gzip_bomb(), "larger than 32 MiB"),
+    "nested": (Fault.nested(1_000_000), "nested too deeply"),
+}
+
+
+def add_failing(sources, faults):
+    for name, (fault, text) in faults.items():
+        account = sources.add(name, fails=text)
+        account.fail(fault, times=None)
+
+
+def test_each_fault_has_its_message_and_adds_nothing(sources):
+    add_failing(sources, FAULTS)
+    sources.add("good")
+    listing = sources.check().json()
+    groups = listing["all"]["children"]
+    assert "good" in groups
+    assert not FAULTS.keys() & set(groups)
+
+
+def test_a_bomb_takes_limited_memory(sources):
+    add_failing(sources, BOMBS)
+    # With a setting of its own, the command is not a fork but a child of this process.
+    sources.check(env={"PYTHONUNBUFFERED": "1"})
+    # The peak of the largest process so far.
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert usage.ru_maxrss < MOST_MEMORY
 
 
 def write_authority(path):
@@ -24,25 +76,41 @@ def test_the_bundle_of_the_file_takes_precedence(sources, tmp_path):
     sources.add("environment", api, fails=refused)
     sources.add("file", api, ca_path="ca.pem")
     sources.add("unchecked", api, validate_certs=False)
-    # A wrong path is an error even if nothing uses it.
-    missing = ("missing.server_management.yml: ca_path: ", "no such file or directory")
-    sources.add("missing", api, fails=missing, ca_path="nope.pem", validate_certs=False)
-    bundle = str(tmp_path / "another.pem")
-    sources.check(env={"SERVER_MANAGEMENT_CA_PATH": bundle})
+    sources.check(env={"SERVER_MANAGEMENT_CA_PATH": str(tmp_path / "another.pem")})
 
 
 def test_only_distant_hosts_are_reached_through_a_proxy(source, sources):
     proxy = sources.serve("distant-1")
     # Only an API on this machine has servers on it.
     proxy.servers[0]["ipv4"] = "127.0.0.5"
-    warns = (
-        "The token is sent unencrypted to api.example.com:80: use https",
-        "No usable IPv4 address for 1 server: distant-1 (srv_1)",
-    )
-    url = "http://api.example.com"
-    sources.add("distant", proxy, warns=warns, base_url=url)
+    warns = ("use https", "No usable IPv4 address")
+    sources.add("distant", proxy, warns=warns, base_url="http://api.example.com")
     sources.add("here", source.sandbox)
     sources.check(env={"http_proxy": proxy.url, "no_proxy": ""})
     (request,) = proxy.requests
     assert request.headers["Host"] == "api.example.com"
     assert " ansible/2." in request.headers["User-Agent"]
+
+
+READ = """\
+import json, resource, sys
+from ansible.inventory.manager import InventoryManager
+from ansible.parsing.dataloader import DataLoader
+from ansible.plugins.loader import init_plugin_loader
+
+init_plugin_loader()
+inventory = InventoryManager(loader=DataLoader(), sources=[sys.argv[1]])
+memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+print(json.dumps({"hosts": len(inventory.hosts), "memory": memory}))
+"""
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_servers_are_listed(sources):
+    sources.add("many", sources.serve(servers=100_000))
+    command = ("python", "-c", READ, sources.all["many"].path)
+    result = sources.runner.run(*command, time_limit=900)
+    assert result.stderr == ""
+    found = result.json()
+    assert found["hosts"] == 100_000
+    assert found["memory"] < 1200  # MiB; three times what it takes

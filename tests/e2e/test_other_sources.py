@@ -2,11 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The source among others, and its hosts reached over real SSH."""
+"""The source among others: no host is lost, and nothing is shared."""
 
-from support.run import write_inventory
-
-from .conftest import need_ssh
+from .conftest import addresses, members, need_ssh, tokens_sent
 
 STATIC = """
 all:
@@ -27,41 +25,36 @@ def test_a_folder_of_sources(source, tmp_path):
     hostvars = result.json()["_meta"]["hostvars"]
     assert list(hostvars) == ["db-1", "own-1", "web-1", "web-2"]
     assert hostvars["own-1"] == {"own": 1}
-    assert hostvars["web-1"]["rack"] == "red"
-    assert hostvars["web-1"]["zone"] == "west"
     assert hostvars["web-2"]["rack"] == "none"
+    web = hostvars["web-1"]
+    assert web["rack"] == "red"
+    assert web["zone"] == "west"
     # A mapping of another source is replaced.
-    assert hostvars["web-1"]["server_management_labels"] == {"team": "x"}
+    assert web["server_management_labels"] == {"team": "x"}
 
 
-OTHERS = """
-all:
-  hosts:
-    same-1: {ansible_ssh_host: 203.0.113.1, ansible_connection: local}
-    moved-1: {ansible_host: 192.0.2.9}
-    password-1: {ansible_host: 203.0.113.1, ansible_password: x}
-    vault-1:
-      ansible_host: !vault |
-        $ANSIBLE_VAULT;1.1;AES256
-        33333333333333333333333333333333333333333333333333333333333333333333333333333333
-"""
-
-
-def test_only_a_machine_with_the_same_address_is_one_host(sources, tmp_path):
-    static = write_inventory(tmp_path, OTHERS, "static.yml")
-    sources.add("same")
-    sources.add("password")
-    moved = (
-        "moved-1 (srv_1) is moved-1_srv_1. The host moved-1 has ansible_host 192.0.2.9, and the "
-        "server has 203.0.113.1: with the same address, or without ansible_host, they would be one "
-        "host."
+def test_servers_of_two_accounts_with_one_name_are_two_hosts(source, sources):
+    api = source.sandbox
+    sources.add("first", api)
+    # An API that gives the same id to another server with the same name.
+    other = sources.serve("web-1", "cache-1", token="t0ken-of-the-0ther")
+    other.servers[0].update(region="us-1", ipv4="198.51.100.1")
+    renamed = (
+        "because servers of other inventory files have the same name: web-1 (srv_1) is "
+        "web-1_srv_1. Put a prefix before it with hostnames, or use the files in separate commands "
+        "(-i)."
     )
-    api = sources.serve("moved-1")
-    sources.add("moved", api, hosts=["moved-1_srv_1"], warns=moved)
-    vault = "The host vault-1 has ansible_host, and the server has 203.0.113.1: "
-    api = sources.serve("vault-1")
-    sources.add("vault", api, hosts=["vault-1_srv_1"], warns=vault)
-    sources.check("-i", static)
+    sources.add("second", other, hosts=["cache-1", "web-1_srv_1"], warns=renamed)
+    # A wrong token fails only its own source.
+    sources.add("denied", other, fails="rejected the token", api_token="wrong")
+    listing = sources.check().json()
+    found = addresses(listing)
+    assert found["web-1"] == "203.0.113.1"
+    assert found["web-1_srv_1"] == "198.51.100.1"
+    assert members(listing, "region_eu_1") == ["db-1", "web-1", "cache-1"]
+    assert members(listing, "region_us_1") == ["web-1_srv_1"]
+    assert tokens_sent(api) == [api.token]
+    assert tokens_sent(other) == ["t0ken-of-the-0ther", "wrong"]
 
 
 # Becoming the same user would need no program, so become_user is another one.
@@ -89,6 +82,7 @@ def test_playbooks_for_this_machine_ignore_connection_variables_for_all_hosts(so
         "server_management.cloud.check_fleet",
         "server_management.cloud.check_api",
     )
-    result = source.runner.playbook(*inventory, *playbooks, env=source.sandbox.environment).ok()
+    env = source.sandbox.environment
+    result = source.runner.playbook(*inventory, *playbooks, env=env).ok()
     assert result.stdout.count("PLAY RECAP") == 4
     assert result.stdout.count("\nlocalhost ") == 4

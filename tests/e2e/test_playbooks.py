@@ -6,8 +6,6 @@
 
 import json
 
-import pytest
-
 from sandbox import Fault, Sandbox
 
 from .conftest import write_program
@@ -20,26 +18,17 @@ def run(source, playbook, *arguments):
     return source.runner.playbook(name, *arguments, env=env)
 
 
-@pytest.fixture
-def lenient(runner):
-    """Let Ansible before 2.19 ignore undefined variables."""
-    runner.environment["ANSIBLE_ERROR_ON_UNDEFINED_VARS"] = "false"
+# With it, Ansible before 2.19 ignores undefined variables.
+LENIENT = {"ANSIBLE_ERROR_ON_UNDEFINED_VARS": "false"}
 
 
 # A unit test compares the other playbooks with this one.
-@pytest.mark.usefixtures("lenient")
 def test_a_limit_that_excludes_localhost_is_an_error(source):
+    source.runner.environment |= LENIENT
     result = run(source, "check_api", "-i", "web-1,", "--limit", "web-1")
     assert result.rc not in (0, 2)
     result.shows("The limit excludes localhost, where this playbook runs, so nothing was done.")
     assert source.sandbox.requests == []
-
-
-def test_a_limit_may_include_localhost(source):
-    # In the working directory: Ansible splits a limit at white space, which the path may have.
-    (source.runner.home / "limits").write_text("web-1\nlocalhost\n")
-    result = run(source, "check_api", "-i", "web-1,", "--limit", "@limits")
-    result.ok().shows('"token": "accepted"')
 
 
 def test_check_api_fails_if_the_api_does_not_work(source):
@@ -52,13 +41,22 @@ def test_check_api_fails_if_the_api_does_not_work(source):
     assert not list(source.runner.home.rglob(CANARY))
 
 
-def test_check_api_reads_all_pages(source):
-    options = "check_api_pagination=last_id check_api_pagination_parameter=last"
+OF_ACCOUNTS = ("check_api", "declare_fleet", "check_fleet")
+
+
+def test_playbooks_read_all_pages_also_with_a_limit_that_includes_localhost(source):
+    # In the working directory: Ansible splits a limit at white space, which the path may have.
+    (source.runner.home / "limits").write_text("web-1\nlocalhost\n")
+    arguments = [f"server_management.cloud.{name}" for name in OF_ACCOUNTS[1:]]
+    arguments += ["-i", "web-1,", "--limit", "@limits"]
+    for name in OF_ACCOUNTS:
+        arguments += ["-e", f"{name}_pagination=last_id {name}_pagination_parameter=last"]
     with Sandbox(servers=3, page_size=2, pagination_parameter="last") as api:
         source.sandbox = api
-        failed = run(source, "check_api").shows("Set check_api_pagination to")
-        assert not failed.contains("allow_partial")  # the playbook has no such variable
-        run(source, "check_api", "-e", options).ok()
+        for name in ("check_api", "declare_fleet"):
+            failed = run(source, name).shows(f"Set {name}_pagination to")
+            assert not failed.contains("allow_partial")  # the playbook has no such variable
+        run(source, "check_api", *arguments).ok().shows('"token": "accepted"')
 
 
 # Instead of ssh: the first connection fails, as while a server boots. Others lead to this machine.
@@ -102,8 +100,8 @@ def test_an_event_with_the_name_of_a_group_fails(source, tmp_path):
     assert not result.contains("ok: [")
 
 
-@pytest.mark.usefixtures("lenient")
 def test_an_event_fails_if_the_inventory_cannot_be_read(source):
+    source.runner.environment |= LENIENT
     result = set_up(source, "db-1", "srv_3", api_token="wrong")
     assert result.rc not in (0, 2)
     result.shows("The inventory has no host db-1, so nothing was set up.")

@@ -7,14 +7,14 @@
 import json
 import re
 
-import pytest
 import yaml
+from jinja2 import Template
 
 from sandbox import Fault
 from support.fixtures import KNOWN
 from support.guides import GUIDES, read_files
 
-from .conftest import write_program
+from .conftest import as_arguments, write_program
 
 PAGE = GUIDES / "guide_recipes.rst"
 RECIPES = read_files("recipes")
@@ -28,6 +28,15 @@ PING = """\
 VERBOSE = "[defaults]\nverbosity = 1\n"
 
 
+LABELS = {
+    "host": "web-1",
+    "server_management_id": "srv_1",
+    "server_management_region": "",
+    "server_management_plan": "{{ 1 + 1 }}",
+    "server_management_status": "running",
+}
+
+
 def test_prometheus_targets_have_labels_and_survive_a_failure(source, tmp_path):
     source.sandbox.servers[0].update(plan="{{ 1 + 1 }}", region=None)
     source.sandbox.servers[1]["ipv4"] = None
@@ -38,19 +47,20 @@ def test_prometheus_targets_have_labels_and_survive_a_failure(source, tmp_path):
     written = (tmp_path / "servers.json").read_text()
     first, second = json.loads(written)
     assert first["targets"] == ["203.0.113.3:9100"]
-    assert second["targets"] == ["203.0.113.1:9100"]
-    assert second["labels"] == {
-        "host": "web-1",
-        "server_management_id": "srv_1",
-        "server_management_region": "",
-        "server_management_plan": "{{ 1 + 1 }}",
-        "server_management_status": "running",
-    }
+    assert second == {"targets": ["203.0.113.1:9100"], "labels": LABELS}
+    # The guide shows the message.
     source.sandbox.fail(Fault(has_more=True))
-    failed = source.runner.run(*command, cwd=tmp_path)
-    assert failed.rc != 0
-    failed.shows("servers.json was not changed.")
+    assert source.runner.run(*command, cwd=tmp_path).rc != 0
     assert (tmp_path / "servers.json").read_text() == written
+
+
+def test_both_pipelines_that_check_the_fleet_run_the_same_commands():
+    github = yaml.safe_load(RECIPES[".github/workflows/fleet.yml"])
+    gitlab = yaml.safe_load(RECIPES[".gitlab-ci.yml"])
+    steps = github["jobs"]["check"]["steps"]
+    commands = [step["run"] for step in steps if "run" in step]
+    assert commands[-1] == "ansible-playbook server_management.cloud.check_fleet"
+    assert gitlab["check fleet"]["script"] == commands
 
 
 def test_a_comparison_distinguishes_drift_from_failures(source):
@@ -61,8 +71,7 @@ def test_a_comparison_distinguishes_drift_from_failures(source):
     write["ansible.builtin.debug"] = {"msg": write.pop("ansible.builtin.copy")["content"]}
     playbook = source.folder / "compare_fleet.yml"
     playbook.write_text(yaml.safe_dump([play, play, play]))
-    for status in (503, 200, 401):
-        fault = Fault(status=status) if status != 200 else Fault()
+    for fault in (Fault(status=503), Fault(), Fault(status=401)):
         source.sandbox.fail(fault)
     env = {**source.sandbox.environment, "SERVER_MANAGEMENT_RETRIES": "0"}
     result = source.runner.playbook(playbook, env=env)
@@ -90,17 +99,21 @@ ADDRESSES = """\
 def test_addresses_of_odd_servers_are_written(source):
     folder = source.folder
     text = RECIPES["write_addresses.yml"].replace("become: true", "connection: local")
-    text = text.replace("/etc/nginx/conf.d/servers.conf", str(folder / "servers.conf"))
+    text = re.sub("/etc/(nginx/conf.d/)?", f"{folder}/", text)
     playbook = folder / "write_addresses.yml"
-    playbook.write_text(text.replace("path: /etc/hosts", f"path: {folder / 'hosts'}"))
+    playbook.write_text(text)
     (folder / "static.yml").write_text("balancers: {hosts: {balancer: }}\n")
     (folder / "hosts").write_text("127.0.0.1 localhost\n")
     web, stopped, _db = source.sandbox.servers
     web["name"] = "web\n192.0.2.66 bank.example.com"
     stopped.update(status="running", ipv4=None)
-    source.runner.playbook("-i", source.file(), "-i", folder / "static.yml", playbook).ok()
+    sources = as_arguments([source.file(), folder / "static.yml"])
+    source.runner.playbook(*sources, playbook).ok()
     assert (folder / "servers.conf").read_text() == UPSTREAM
     assert (folder / "hosts").read_text() == ADDRESSES
+    (play,) = yaml.safe_load(text)
+    upstream = Template(play["tasks"][0]["ansible.builtin.copy"]["content"])
+    assert "server 127.0.0.1:8080 down;" in upstream.render(running=[])
 
 
 def test_a_pipeline_runs_a_playbook_on_servers_with_known_keys(source, ssh_server, installed):
@@ -122,8 +135,8 @@ def test_a_pipeline_runs_a_playbook_on_servers_with_known_keys(source, ssh_serve
         **ssh.environment,
         "SSH_PRIVATE_KEY": key.read_text(),
     }
-    # The collection and what it needs are there.
-    commands = [step["run"] for step in job["steps"] if "run" in step][2:]
+    commands = [step["run"] for step in job["steps"] if "run" in step]
+    del commands[:2]  # the collection and what it needs are there
 
     def deploy():
         for command in commands:
@@ -138,14 +151,6 @@ def test_a_pipeline_runs_a_playbook_on_servers_with_known_keys(source, ssh_serve
     deploy().shows("min_hosts")
 
 
-@pytest.fixture
-def script(source, tmp_path):
-    """Return the script of the guide that lists an inventory file, in a folder with both."""
-    source.file("prod.server_management.yml")
-    (tmp_path / "ansible.cfg").write_text(VERBOSE)
-    return write_program(tmp_path / "servers.sh", RECIPES["servers.sh"])
-
-
 SHOW = """\
 - hosts: web-1
   connection: local
@@ -154,15 +159,14 @@ SHOW = """\
 """
 
 
-def test_a_script_exports_text_that_is_not_rendered(source, script, tmp_path):
+def test_a_script_exports_text_that_is_not_rendered_and_fails_if_its_source_fails(source, tmp_path):
+    source.file("prod.server_management.yml")
+    (tmp_path / "ansible.cfg").write_text(VERBOSE)
+    script = write_program(tmp_path / "servers.sh", RECIPES["servers.sh"])
     source.sandbox.servers[0]["plan"] = "{{ 6 * 7 }}"
-    playbook = tmp_path / "show.yml"
-    playbook.write_text(SHOW)
-    result = source.runner.playbook("-i", script, playbook, cwd=tmp_path)
+    (tmp_path / "show.yml").write_text(SHOW)
+    result = source.runner.playbook("-i", script, "show.yml", cwd=tmp_path)
     result.shows("<{{ 6 * 7 }}>")
-
-
-def test_a_script_fails_if_its_source_fails(source, script, tmp_path):
     source.sandbox.fail(Fault(status=401))
     failed = source.runner.run(str(script), cwd=tmp_path)
     assert failed.rc != 0

@@ -26,50 +26,46 @@ EMPTY_VARIABLES = {
 OF_ANOTHER_ACCOUNT = {**EMPTY_VARIABLES, "SERVER_MANAGEMENT_API_TOKEN": "of-another-account"}
 
 
+def encrypt(text, path, option):
+    """Add an encrypted option to an inventory file, and return the arguments with the password."""
+    encrypted = VaultLib().encrypt(text, VaultSecret(b"secret")).decode()
+    value = textwrap.indent(encrypted, "    ")
+    with path.open("a") as file:
+        file.write(f"{option}!vault |\n{value}")
+    password = path.with_name("password")
+    password.write_text("secret")
+    return ("--vault-password-file", password)
+
+
 def test_every_way_to_give_a_token(source, sources, tmp_path):
     api = source.sandbox
     token = api.token
     # A token that the search for tokens does not know: Ansible lists every extra variable.
     extra = sources.serve("extra-1", token="shown-as-every-extra-var-is")
-    variables = {"api_token": "{{ token }}", "base_url": "{{ url }}"}
-    sources.add("extra", extra, **variables)
+    sources.add("extra", extra, api_token="{{ token }}", base_url="{{ url }}")
     environment = sources.serve("environment-1", token="t0ken-of-the-environment")
     sources.add("environment", environment, api_token=None, base_url=None)
     file = tmp_path / "token"
     file.write_text(f"\n {token} \n")
     sources.add("file", api, api_token=None, api_token_file="token")
-    lookup = "{{ lookup('ansible.builtin.env', 'PROD') }}"
-    sources.add("template", api, api_token=lookup)
-    (tmp_path / "password").write_text("secret")
-    secret = VaultSecret(b"secret")
-    encrypted = VaultLib().encrypt(token, secret).decode()
-    value = textwrap.indent(encrypted, "  ")
+    sources.add("template", api, api_token="{{ lookup('ansible.builtin.env', 'PROD') }}")
     sources.add("vault", api, api_token=None)
-    vault = sources.all["vault"].path
-    with vault.open("a") as file:
-        file.write(f"api_token: !vault |\n{value}")
+    with_password = encrypt(token, sources.all["vault"].path, "api_token: ")
     values = f"token={extra.token} url={extra.url}"
-    password = ("--vault-password-file", tmp_path / "password")
     accounts = {**environment.environment, "PROD": token}
-    result = sources.check("-e", values, *password, env=accounts)
+    result = sources.check("-e", values, *with_password, env=accounts)
     assert result.stderr == ""
     is_masked = version("ansible-core") >= "2.22"  # what the plugin registers
     assert (extra.token not in result.stdout) is is_masked
 
 
-def test_an_encrypted_value_is_not_shown(sources, tmp_path):
-    (tmp_path / "password").write_text("secret")
-    encrypted = VaultLib().encrypt("correct horse", VaultSecret(b"secret")).decode()
-    value = textwrap.indent(encrypted, "    ")
+def test_an_encrypted_value_is_not_shown(sources):
     sources.add("usable")
-    for option, start, label in (
-        ("compose", "  password: ", "compose: password: "),
-        ("regions", "  - ", "regions: "),
-    ):
-        sources.add(option, fails=(label, "encrypted value"))
-        with sources.all[option].path.open("a") as file:
-            file.write(f"{option}:\n{start}!vault |\n{value}")
-    result = sources.check("--vault-password-file", tmp_path / "password")
+    sources.add("compose", fails=("compose: password: ", "encrypted value"))
+    sources.add("regions", fails=("regions: ", "encrypted value"))
+    encrypt("correct horse", sources.all["compose"].path, "compose:\n  password: ")
+    with_password = encrypt("correct horse", sources.all["regions"].path, "regions:\n  - ")
+    result = sources.check(*with_password)
     assert "correct" not in result.output
 
 

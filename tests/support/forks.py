@@ -14,10 +14,10 @@ import os
 import signal
 import sys
 from collections.abc import Mapping
-from importlib import import_module
+from importlib import import_module, reload
 from multiprocessing import forkserver
 from pathlib import Path
-from tempfile import TemporaryDirectory, mkdtemp
+from tempfile import TemporaryDirectory
 from unittest import mock
 
 _CONTEXT = multiprocessing.get_context("forkserver")
@@ -26,9 +26,8 @@ _PROGRAMS = {
     "ansible-inventory": "ansible.cli.inventory",
     "ansible-playbook": "ansible.cli.playbook",
 }
-# Settings that Ansible reads when it is imported, apart from paths in a test's home.
-_READ_AT_START = ("ANSIBLE_", "PYTHON")
-_IN_HOME = ("ANSIBLE_CONFIG", "ANSIBLE_HOME", "ANSIBLE_REMOTE_TMP")
+# Settings that have an effect only while Python starts, or Ansible is imported.
+_READ_AT_START = ("PYTHON", "ANSIBLE_LOG_PATH")
 _GRACE = 5.0  # seconds
 
 
@@ -43,10 +42,9 @@ def start(environment: Mapping[str, str]) -> None:
 
 def can_run(program: str, environment: Mapping[str, str], usual: Mapping[str, str]) -> bool:
     """Return whether a command is one of Ansible's, with the settings of the process."""
-    changed = {name for name, _value in environment.items() ^ usual.items()}
-    is_changed = any(name.startswith(_READ_AT_START) for name in changed.difference(_IN_HOME))
-    has_file = Path(environment["ANSIBLE_CONFIG"]).stat().st_size > 0
-    return program in _PROGRAMS and not is_changed and not has_file
+    changed = environment.items() ^ usual.items()
+    is_changed = any(name.startswith(_READ_AT_START) for name, _value in changed)
+    return program in _PROGRAMS and not is_changed
 
 
 def run(
@@ -84,6 +82,6 @@ def _execute(
     os.environ.update(environment)
     os.chdir(folder)
     sys.argv = list(command)
-    # Each command removes its folder at its end.
-    constants.DEFAULT_LOCAL_TMP = mkdtemp(dir=environment["TMPDIR"])
+    # Ansible reads its other settings from there.
+    reload(constants)
     import_module(_PROGRAMS[command[0]]).main(command)

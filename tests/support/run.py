@@ -122,6 +122,8 @@ def clean_environment(home: Path, python: Path = Path(sys.executable)) -> dict[s
         "ANSIBLE_NOCOLOR": "1",
         # Fewer processes for each task, and over SSH one connection for each module instead of six.
         "ANSIBLE_PIPELINING": "true",
+        # Compressing a module takes longer than it saves.
+        "ANSIBLE_MODULE_COMPRESSION": "ZIP_STORED",
         # A later Python refuses an invalid escape sequence such as '\\w' in a template.
         "PYTHONWARNINGS": "error:invalid escape sequence:DeprecationWarning:jinja2.lexer",
         # Interpreter discovery may find a version manager's shim that fails.

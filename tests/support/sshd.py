@@ -90,15 +90,11 @@ class SshServer:
 
     def __init__(self, folder: Path, addresses: Sequence[str]) -> None:
         self.folder = folder
+        self.configuration = folder / "ssh_config"  # of the client
         self.addresses = tuple(addresses)
         self.user = ""
         self.port = 0
         self._process: subprocess.Popen[bytes] | None = None
-
-    @property
-    def configuration(self) -> Path:
-        """Return the configuration file of the ssh client."""
-        return self.folder / "ssh_config"
 
     @property
     def environment(self) -> dict[str, str]:
@@ -166,11 +162,12 @@ class SshServer:
             Path("/run/sshd").mkdir(mode=0o755, parents=True, exist_ok=True)
         configuration = str(self.folder / "sshd_config")
         command = [str(_program("sshd")), "-D", "-e", "-f", configuration]
-        with (self.folder / "sshd.log").open("wb") as log:
+        log = self.folder / "sshd.log"
+        with log.open("wb") as file:
             self._process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+                command, stdin=subprocess.DEVNULL, stdout=file, stderr=file, start_new_session=True
             )
-        self._wait(self._process)
+        self._wait(self._process, log)
 
     def stop(self) -> None:
         """End the server and every connection; does nothing if it has ended."""
@@ -182,14 +179,12 @@ class SshServer:
             self._process.wait(timeout=_START_LIMIT)
             self._process = None
 
-    def _wait(self, process: subprocess.Popen[bytes]) -> None:
+    def _wait(self, process: subprocess.Popen[bytes], log: Path) -> None:
         deadline = time.monotonic() + _START_LIMIT
-        for address in self.addresses:
-            while not _is_listening(address, self.port):
-                if process.poll() is not None or time.monotonic() > deadline:
-                    log = (self.folder / "sshd.log").read_text(errors="replace")
-                    raise SshError(f"OpenSSH's server did not start: {log}")
-                time.sleep(0.02)
+        while log.read_text(errors="replace").count("Server listening on ") < len(self.addresses):
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise SshError(f"OpenSSH's server did not start: {log.read_text(errors='replace')}")
+            time.sleep(0.02)
 
 
 def _with_descendants(pid: int) -> list[int]:
@@ -200,14 +195,6 @@ def _with_descendants(pid: int) -> list[int]:
         found = [_with_descendants(int(child)) for child in children.split()]
         return [pid, *chain.from_iterable(found)]
     return []
-
-
-def _is_listening(address: str, port: int) -> bool:
-    try:
-        with socket.create_connection((address, port), timeout=1) as connection:
-            return connection.recv(4) == b"SSH-"
-    except OSError:
-        return False
 
 
 def _run(name: str, *arguments: str | Path) -> None:

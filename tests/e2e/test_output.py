@@ -2,9 +2,14 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is shown of requests, hosts and the token's origin, and where."""
+"""What the commands show, and where: warnings, requests, hosts and the token's origin."""
 
 import re
+
+from support.collection import REPOSITORY
+
+PATHS = sorted(REPOSITORY.glob("plugins/modules/*.py"))
+MODULES = [f"server_management.cloud.{path.stem}" for path in PATHS]
 
 # Ansible's own lines are on standard error, too, so that standard output is JSON.
 TO_STDERR = {"ANSIBLE_VERBOSE_TO_STDERR": "1"}
@@ -41,3 +46,17 @@ def test_each_level_shows_more_and_always_on_standard_error(source):
         "web-2 (srv_2) is left out by regions",
     ]
     assert ours(verbose.stderr) == [origin, request, regions, summary, *servers]
+
+
+def test_an_inventory_in_yaml_has_no_warnings(source):
+    result = source.run("--yaml")
+    assert result.stderr == ""
+    result.shows("server_management_id: srv_1")
+
+
+def test_ansible_doc_shows_the_plugins_without_warnings(runner):
+    inventory = runner.doc("-t", "inventory", "server_management.cloud.servers")
+    modules = runner.doc(*MODULES)
+    assert inventory.stderr + modules.stderr == ""
+    # What a link macro becomes if ansible-doc can't read it.
+    assert "#stq=" not in inventory.stdout + modules.stdout
