@@ -191,7 +191,7 @@ def test_the_graph_is_what_the_quick_start_shows():
 
 
 def test_the_diagrams_name_options_and_modules():
-    names = {"statuses", "regions", "plans", "hostvars_prefix", "group_by", *EXPRESSION_OPTIONS}
+    names = {"regions", "hostvars_prefix", "group_by", *EXPRESSION_OPTIONS}
     names |= {"server_info", "fleet_info", "api_info"}
     diagrams = [REPOSITORY / "docs/host.svg", REPOSITORY / "docs/overview.svg"]
     shown = "".join(path.read_text() for path in diagrams)
