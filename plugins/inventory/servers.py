@@ -209,7 +209,7 @@ keyed_groups:
     prefix: role
 
 ---
-# Leave out servers that are not running, and all test servers except one.
+# Keep the server test-keep, and leave out other test servers and all that are not running.
 plugin: server_management.cloud.servers
 base_url: https://api.example.com
 api_token_file: ~/.config/server_management/token
@@ -353,14 +353,14 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         content = load_content(self.loader, path)
         written = read_options(content, definitions, self.templar, self._vars or {})
         self._token = str(written.get("api_token") or "").strip()
-        connection = resolve_options(written, RULES, os.path.dirname(os.path.abspath(path)))
+        options = resolve_options(written, RULES, os.path.dirname(os.path.abspath(path)))
         # Ansible resolves each option that is not given here. For those of the connection, it would
         # fail at an empty variable, and at a missing base_url without the name of the file.
-        given = {**convert_options(written, definitions), **connection.values}
+        given = {**convert_options(written, definitions), **options.values}
         given["base_url"] = given["base_url"] or ""
         self.set_options(var_options=self._vars, direct=given)
         check_options(self.get_option, given)
-        return connection
+        return options
 
     def _add_servers(self, connection: Connection, use_cache: bool) -> None:
         """Prepare all hosts and groups, then add them; adding can't fail."""
@@ -413,9 +413,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             from ..plugin_utils._cache import open_entry
 
             entry = open_entry(self, connection, self._warn, partial(self._show, _DETAILS))
-        if entry:
-            fetch = partial(entry.listing, fetch, use_cache)
-        listing = fetch()
+        listing = entry.listing(fetch, use_cache) if entry else fetch()
         check_min_servers(listing.servers, self.get_option("min_servers"))
         if entry:
             entry.store(listing)

@@ -46,8 +46,7 @@ def compare(entries: Iterable[Entry], servers: Iterable[Server], allow_unexpecte
     result: Record = {"missing": [], "different": [], "unexpected": [], "ambiguous": []}
     lines = []  # of the report, each after the name by which it is sorted
     declared: dict[str, Entry] = {}  # by the id of a server
-    for entry, ids in _resolve(entries, servers):
-        name = _name_or_id(entry)
+    for entry, name, ids in _resolve(entries, servers):
         if not ids:
             result["missing"].append(entry)
             lines.append((name, f"{as_word(name)} is missing"))
@@ -64,10 +63,12 @@ def compare(entries: Iterable[Entry], servers: Iterable[Server], allow_unexpecte
         if server.id in declared:
             differences, line = _compare_server(server, declared[server.id])
             if differences:
-                name = server.fields.get("name")
-                result["different"].append(
-                    {"id": server.id, "name": name, "differences": differences}
-                )
+                record = {
+                    "id": server.id,
+                    "name": server.fields.get("name"),
+                    "differences": differences,
+                }
+                result["different"].append(record)
                 lines.append((_name(server), line))
             continue
         result["unexpected"].append(server.fields)
@@ -81,8 +82,8 @@ def compare(entries: Iterable[Entry], servers: Iterable[Server], allow_unexpecte
 
 def _resolve(
     entries: Iterable[Entry], servers: Iterable[Server]
-) -> Iterator[tuple[Entry, list[str]]]:
-    """Yield each entry with the ids of its servers, of which there are several if names are alike.
+) -> Iterator[tuple[Entry, str, list[str]]]:
+    """Yield each entry with its name or id, and the ids of its servers: several with that name.
 
     Raises OptionError if two entries declare the same server.
     """
@@ -93,8 +94,9 @@ def _resolve(
             ids_by.setdefault(declared, []).append(server.id)
     positions: dict[tuple[str, ...], int] = {}  # of entries, by their servers
     for position, entry in enumerate(entries, start=1):
-        name = _name_or_id(entry)
-        declared = ("name" if "name" in entry else "id", name)
+        key = "name" if "name" in entry else "id"
+        name = entry[key].strip()
+        declared = (key, name)
         ids = sorted(ids_by.get(declared, []))
         found = tuple(ids) or declared
         first = positions.setdefault(found, position)
@@ -104,11 +106,7 @@ def _resolve(
                 f"{first}.",
                 "Remove one of them.",
             )
-        yield entry, ids
-
-
-def _name_or_id(entry: Entry) -> str:
-    return (entry.get("name") or entry["id"]).strip()
+        yield entry, name, ids
 
 
 def _compare_server(server: Server, entry: Entry) -> tuple[Record, str]:

@@ -26,7 +26,8 @@ class Field(NamedTuple):
     is_declared: bool = False
 
 
-# In the order of the API's documentation.
+# In the order of the API's documentation. A server that lacks one of them, or whose value is not
+# text, causes a warning.
 FIELDS = {
     "id": Field(),
     "name": Field(),

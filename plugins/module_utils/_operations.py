@@ -2,7 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The API's operations, live and announced: the one table that states what is live."""
+"""The API's operations, live and announced: the one table that states what is live.
+
+A module sends the request or calls ``refuse``; a test compares it with the table.
+"""
 
 from __future__ import annotations
 

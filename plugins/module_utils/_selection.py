@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Select servers by the values of their fields, and explain why there are none."""
+"""Select servers by the values of their fields, and explain what they leave out."""
 
 from __future__ import annotations
 

@@ -37,14 +37,15 @@ _PUNCTUATION = str.maketrans(";=", ", ", "\"'`[]!")
 class Snapshot:
     """The servers of the account by id, and the name that the inventory gives to each of them.
 
-    ``name_field`` is the field by which the inventory names hosts: ``name`` or ``id``.
+    Hosts of other sources and groups of a file are not known here. ``name_field`` is the field by
+    which the inventory names hosts: ``name`` or ``id``.
     """
 
     def __init__(self, servers: Mapping[str, Server], name_field: str) -> None:
         self.servers = servers
         preferences: dict[str, tuple[str, ...]] = {}
         if name_field == "id":
-            preferences = dict.fromkeys(servers, ())  # without a preference, the id is the name
+            preferences = {identifier: (identifier,) for identifier in servers}
         self.names = assign_names(servers.values(), NameRules(), preferences).names
 
     def with_events(self) -> list[Server]:

@@ -188,8 +188,8 @@ def assign_names(
     default is the server's name. In each round, all servers without a name propose their next
     candidate. A name that several servers have proposed, in this round or before, goes to none of
     them, so that the order of the servers does not matter. For example, srv_1 and srv_2 are named
-    "web", and srv_3 is named "web_srv_1": the hosts are srv_1, web_srv_2 and web_srv_1. Raises
-    OptionError if a server has no candidate left.
+    "web": the hosts are web_srv_1 and web_srv_2. If srv_3 is named "web_srv_1", it is that host,
+    and srv_1 is the host srv_1. Raises OptionError if a server has no candidate left.
     """
     wanted: dict[str, Sequence[str]] = {}
     for server in servers:

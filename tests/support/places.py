@@ -101,7 +101,7 @@ def differences() -> list[str]:
             found = _names_in(path, pattern)
             for name in sorted(found.symmetric_difference(NAMES[kind])):
                 verb = "should not have" if name in found else "lacks"
-                lines.append(f"{path}: {verb} `{name}` among the {kind}")
+                lines.append(f"{path}: {verb} `{name}` among the {kind}: {pattern}")
     for module in USABLE:
         target = f"tests/integration/targets/{module}/tasks/main.yml"
         if not _names_in(target, rf"server_management\.cloud\.({module}):"):
