@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Compare names and numbers in the documents with the code."""
+"""Compare names and numbers in the documents with the code, and pages with each other."""
 
 import ast
 import re
@@ -39,9 +39,10 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils import (
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._polling import ARGUMENTS
 from support.collection import REPOSITORY, read, sources
-from support.guides import read_files
+from support.guides import GUIDES, read_blocks, read_files
+from support.places import NAMES, differences
 
-PATTERNS = ("README.md", "docs/**/*.rst", "plugins/**/*.py")
+PATTERNS = ("*.md", "*.rst", "docs/**/*.rst", "plugins/**/*.py")
 PAGES = [path for pattern in PATTERNS for path in sorted(REPOSITORY.glob(pattern))]
 PLAYBOOKS = {path.stem: read(path) for path in REPOSITORY.glob("playbooks/*.yml")}
 # Names that are not settings: the file of settings, encrypted values, and noxfile.py.
@@ -108,13 +109,6 @@ def test_the_guide_and_the_messages_agree_about_options_of_other_plugins():
     for elsewhere, here in ROW.findall(table):
         for name in re.findall(r"\w+", elsewhere):
             assert _other_name(name, _OTHER_NAMES).partition(" ")[0] in here, name
-
-
-def test_documents_say_how_long_make_takes_as_its_help_does():
-    minutes = re.findall(r"make (\w+) +(\d+) min", read("Makefile"))
-    text = read("README.md") + read("CONTRIBUTING.md")
-    for name, number in re.findall(r"`make (\w+)`(?: \|| takes) (\w+) minute", text):
-        assert (name, {"a": "1", "two": "2"}.get(number, number)) in minutes
 
 
 def test_the_events_guide_sets_the_variables_of_the_rulebook():
@@ -257,3 +251,52 @@ def test_an_explained_message_exists():
     headings = re.findall(r"^``(.+)``$", explained, re.M)
     assert headings
     assert [heading for heading in headings if not is_known(heading)] == []
+
+
+def test_the_readme_and_the_start_page_list_the_same_tasks():
+    pattern = r"^- \[([^]]+)\]\(docs/docsite/rst/(\w+)\.rst"
+    tasks = re.findall(pattern, read("README.md"), re.M)
+    pattern = r"^- :ref:`([^<]+) <ansible_collections\.server_management\.cloud\.docsite\.(\w+)"
+    on_site = re.findall(pattern, read("docs/docsite/sphinx/index.rst"), re.M)
+    assert tasks
+    assert tasks == on_site
+
+
+def test_the_readme_shows_the_inventory_of_the_quick_start():
+    of_readme = read_blocks(REPOSITORY / "README.md")
+    of_guide = read_blocks(GUIDES / "guide_quickstart.rst")
+    file, command, _ping, graph, *_others = [block.text for block in of_readme]
+    assert file in [block.text for block in of_guide]
+    assert (command.strip(), graph) in [pair for block in of_guide for pair in block.commands()]
+
+
+def test_the_page_explains_the_options_of_the_file_for_production():
+    options = yaml.safe_load(read_files("production")["production.server_management.yml"])
+    page = read("docs/docsite/rst/guide_production.rst")
+    for option in options.keys() - {"plugin", "base_url", "cache_plugin", "cache_connection"}:
+        assert f"``{option}``" in page, option
+
+
+def test_each_guide_is_in_the_contents():
+    contents = yaml.safe_load(read("docs/docsite/extra-docs.yml"))
+    listed = [page for section in contents["sections"] for page in section["toctree"]]
+    assert sorted(listed) == sorted(path.stem for path in GUIDES.glob("*.rst"))
+    start = read("docs/docsite/sphinx/index.rst")
+    for page in listed:
+        assert f"docsite/{page}" in start, page
+
+
+def test_each_place_has_what_the_tables_have():
+    assert differences() == []
+
+
+def test_no_sentence_lists_what_the_table_of_fields_lists():
+    tables = [{*NAMES["fields that group"]}, {*NAMES["options that select"]}]
+    complete = []
+    for path in [page for page in PAGES if not page.name.startswith("_")]:
+        text = re.sub(r"\b[A-Z]+\(|[)`*]", "", read(path))
+        for names in re.findall(r"(?:\w+,\s+)+\w+\s+(?:and|or)\s+\w+", text):
+            words = set(re.findall(r"\w+", names))
+            if any(words >= table for table in tables):
+                complete.append(f"{path.name}: {names}")
+    assert complete == []
