@@ -81,7 +81,6 @@ LINES = yaml.safe_load("""
   - [IdentityFile "/1", IdentityFile "/2", IdentityFile "/3", IdentityFile "/4"]
 - [{ansible_port: 65535}, [Port 65535]]
 - [{ansible_connection: smart}, []]
-- [{ansible_connection: ssh}, []]
 - [{ansible_connection: ansible.builtin.ssh}, []]
 - [{ansible_connection: ansible.legacy.ssh}, []]
 """)
@@ -114,7 +113,6 @@ COPIED = yaml.safe_load("""
 -J jump: [ProxyJump jump]
 '-J a@b:22,[2001:db8::1]:65535,c': ['ProxyJump a@b:22,[2001:db8::1]:65535,c']
 -o ProxyJump=jump: [ProxyJump=jump]
--o 'ProxyJump jump': [ProxyJump jump]
 -o 'ProxyJump = "jump"': [ProxyJump = "jump"]
 # ssh uses the first of the two.
 -J jump -o proxyjump=other: [ProxyJump jump, proxyjump=other]
