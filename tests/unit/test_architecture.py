@@ -14,7 +14,8 @@ PLUGINS = "ansible_collections.server_management.cloud.plugins."
 def parse_files(pattern):
     trees = {}
     for path in REPOSITORY.glob(pattern):
-        trees[path.relative_to(REPOSITORY)] = ast.parse(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        trees[path.relative_to(REPOSITORY)] = ast.parse(text)
     return trees
 
 

@@ -132,7 +132,8 @@ def test_the_options_reach_the_sandbox():
         failed = call(server)
         assert failed.status_code == 503
         assert failed.headers["Retry-After"] == "1"
-        assert call(server).json() == {"data": make_servers(3)[:2], "has_more": True}
+        page = call(server).json()
+        assert page == {"data": make_servers(3)[:2], "has_more": True}
         server.process.terminate()
         _failed, last = server.process.stderr.read().splitlines()
         assert "export SERVER_MANAGEMENT_API_TOKEN='o$wn'\n" in server.process.stdout.read()
@@ -145,7 +146,8 @@ def test_the_account_of_the_documents_is_served_and_changes_on_schedule():
         *known, new = call(server).json()["data"]
     assert known == example_servers()
     # Loopback addresses: a newcomer who runs a playbook reaches only this machine.
-    assert {server["ipv4"][:4] for server in known} == {"127."}
+    for server in known:
+        assert server["ipv4"].startswith("127.")
     assert new["name"] == "new-01"
     assert new["plan"] == "large"
 

@@ -40,8 +40,8 @@ class Plugin:
         What the file says precedes each warning and line, and is left out here.
         """
         for number, name in enumerate(names.split()):
-            server = {**SERVER, "id": f"srv_{number}", "name": name, "ipv4": f"192.0.2.{number}"}
-            self._api.servers.append(server)
+            fields = {"id": f"srv_{number}", "name": name, "ipv4": f"192.0.2.{number}"}
+            self._api.servers.append({**SERVER, **fields})
         text = f"""
 plugin: server_management.cloud.servers
 base_url: {self._api.url}

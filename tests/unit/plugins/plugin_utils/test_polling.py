@@ -33,7 +33,8 @@ class Source:
         self.events = []
         self.pause = 0.0
         self._loop = asyncio.new_event_loop()
-        self._task = self._loop.create_task(watch(self._put, arguments, self._sleep))
+        polling = watch(self._put, arguments, self._sleep)
+        self._task = self._loop.create_task(polling)
         self._task.add_done_callback(lambda _task: self._loop.stop())
 
     def poll(self):
@@ -172,7 +173,8 @@ def test_requests_and_waits_are_logged_without_the_token(sandbox, start, caplog,
     sandbox.fail(Fault(status=429, retry_after=40))
     source = start(retries=1)
     source.poll()
-    assert [record.levelname for record in caplog.records] == ["DEBUG", "INFO", "DEBUG"]
+    levels = [record.levelname for record in caplog.records]
+    assert levels == ["DEBUG", "INFO", "DEBUG"]
     assert caplog.messages[1].startswith("retry 1 of 1 in 40")
     assert sandbox.token not in caplog.text
 

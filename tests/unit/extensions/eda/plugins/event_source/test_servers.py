@@ -63,13 +63,9 @@ def run(folder, *arguments, **options):
 
     Return its events, or the last line of its traceback.
     """
+    program = command(*arguments, **options)
     done = subprocess.run(
-        command(*arguments, **options),
-        cwd=folder,
-        capture_output=True,
-        check=False,
-        text=True,
-        timeout=TIME_LIMIT,
+        program, cwd=folder, capture_output=True, check=False, text=True, timeout=TIME_LIMIT
     )
     return done.stdout or done.stderr.splitlines()[-1]
 
