@@ -116,13 +116,6 @@ def test_a_filter_without_effect_is_an_error_before_any_request(plugin, api):
     assert api.requests == []
 
 
-def test_a_missing_address_of_the_api_is_named_with_the_file_and_the_variable(plugin, monkeypatch):
-    monkeypatch.delenv("SERVER_MANAGEMENT_BASE_URL", raising=False)
-    message = plugin.refuse("", "base_url:")
-    assert message.startswith("base_url: an address ")
-    assert " SERVER_MANAGEMENT_BASE_URL in" in message
-
-
 @pytest.mark.parametrize("names", ["web", ""])
 def test_filters_that_leave_no_host_of_an_account_with_servers_cause_a_warning(plugin, names):
     plugin.parse(names, "filters: [{exclude: true}]")

@@ -205,8 +205,6 @@ INVALID = yaml.safe_load("""
 - [{interval: 0.5}, 'interval: must be a number of seconds, at least 1.']
 - [{interval: .nan}, 'interval: ']
 - [{hosts: ip}, 'hosts: must be one of name, id']
-# Read as every option is, of which test_options.py has the rules.
-- [{initial: maybe}, 'initial: must be true or false']
 - [{5: 1, url: 2}, '5, url (here: base_url): not an argument of this event source.']
 """)
 
