@@ -13,6 +13,9 @@ import subprocess
 from collections.abc import Iterator
 from fnmatch import translate
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 from support.run import Runner
 
@@ -23,6 +26,11 @@ PLACE = "ansible_collections/server_management/cloud"
 def read(path: str | Path) -> str:
     """Return the text of a file of the repository."""
     return (REPOSITORY / path).read_text(encoding="utf-8")
+
+
+def read_yaml(path: str) -> Any:
+    """Return the content of a YAML file of the repository."""
+    return yaml.safe_load(read(path))
 
 
 def sources() -> list[str]:

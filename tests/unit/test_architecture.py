@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Imports point in one direction, functions are short, and the guide's map is complete."""
+"""Imports point in one direction, and functions are short."""
 
 import ast
 
@@ -14,7 +14,8 @@ PLUGINS = "ansible_collections.server_management.cloud.plugins."
 def parse_files(pattern):
     trees = {}
     for path in REPOSITORY.glob(pattern):
-        trees[path.relative_to(REPOSITORY)] = ast.parse(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        trees[path.relative_to(REPOSITORY)] = ast.parse(text)
     return trees
 
 

@@ -29,7 +29,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._polling i
 from sandbox import Fault, Sandbox
 from sandbox.account import example_servers
 from support import status_page
-from support.collection import REPOSITORY, read
+from support.collection import REPOSITORY, read, read_yaml
 from support.modules import MODULES as PACKAGE
 from support.modules import REQUIRED, run_module
 from support.places import USABLE
@@ -54,6 +54,10 @@ def documentation(path, kind="module"):
     return doc
 
 
+def module_called(name):
+    return import_module(f"{PACKAGE}.{name}")
+
+
 @pytest.fixture
 def account():
     """Serve the account of the documents, with two servers of the same name."""
@@ -70,8 +74,8 @@ def run(account, name, options, *, check_mode=False):
 
 @pytest.mark.parametrize("name", MODULES)
 def test_a_module_documents_the_environment_variables_that_it_reads(name):
-    notes = "\n".join(documentation(f"modules/{name}")["notes"])
-    documented = re.findall(r"O\((\w+)\) from E\((\w+)\)", notes)
+    notes = documentation(f"modules/{name}")["notes"]
+    documented = re.findall(r"O\((\w+)\) from E\((\w+)\)", "\n".join(notes))
     assert dict(documented) == VARIABLES
 
 
@@ -82,7 +86,7 @@ def rules_of(options, nested):
     """Return what documentation and an argument spec both state; ``nested``: key of suboptions."""
     rules = {}
     for option, given in options.items():
-        rules[option] = {key: given[key] for key in COMPARED if given.get(key) is not None}
+        rules[option] = {key: given.get(key) for key in COMPARED}
         if nested in given:
             rules[option]["suboptions"] = rules_of(given[nested], nested)
     return rules
@@ -92,7 +96,7 @@ def rules_of(options, nested):
 def test_a_plugin_documents_its_argument_spec(path):
     spec = ARGUMENTS
     if path.startswith("modules/"):
-        module = import_module(f"{PACKAGE}.{path.removeprefix('modules/')}")
+        module = module_called(path.removeprefix("modules/"))
         spec = {**RULES, **getattr(module, "OPTIONS", {})}
     documented = documentation(path)["options"]
     assert rules_of(documented, "suboptions") == rules_of(spec, "options")
@@ -110,7 +114,7 @@ def test_the_inventory_plugin_documents_the_same_options_and_variables():
 @pytest.mark.parametrize("name", MODULES)
 def test_a_module_accepts_its_examples(account, name):
     action = f"server_management.cloud.{name}"
-    tasks = yaml.safe_load(import_module(f"{PACKAGE}.{name}").EXAMPLES)
+    tasks = yaml.safe_load(module_called(name).EXAMPLES)
     examples = [task[action] for task in tasks if action in task]
     assert examples
     for options in examples:
@@ -167,7 +171,7 @@ def results_of(account, name):
 
 @pytest.mark.parametrize("name", MODULES)
 def test_return_values_are_documented(account, name):
-    returned = yaml.safe_load(import_module(f"{PACKAGE}.{name}").RETURN)
+    returned = yaml.safe_load(module_called(name).RETURN)
     documented = {**COMMON, **returned}
     seen = set()
     results = results_of(account, name)
@@ -224,7 +228,8 @@ def test_a_module_documents_the_listing_options_that_it_ignores(name):
 def test_a_plugin_has_its_first_release_and_its_requirements(path, kind):
     doc = documentation(path, kind)
     assert doc["version_added"] == "1.0.0"
-    needed = [text.split()[0] for text in doc.get("requirements", [])]
+    requirements = doc.get("requirements", [])
+    needed = [text.split()[0] for text in requirements]
     has_needs = path.startswith(("inventory/", "modules/"))
     assert needed == (["python", "requests"] if has_needs else [])
 
@@ -244,7 +249,7 @@ def test_the_filter_documents_its_arguments():
 
 
 def test_the_action_group_has_the_modules():
-    runtime = yaml.safe_load(read("meta/runtime.yml"))
+    runtime = read_yaml("meta/runtime.yml")
     assert sorted(runtime["action_groups"]["all"]) == MODULES
 
 
@@ -255,5 +260,7 @@ LISTED = ("plugins/inventory", "plugins/filter", "playbooks", "extensions/eda/**
 def test_the_readme_lists_what_can_be_used():
     names = set(USABLE)
     for folder in LISTED:
-        names.update(path.stem for path in REPOSITORY.glob(f"{folder}/*.*"))
-    assert set(re.findall(r"^\| `(\w+)`", read("README.md"), re.M)) == names
+        for path in REPOSITORY.glob(f"{folder}/*.*"):
+            names.add(path.stem)
+    listed = re.findall(r"^\| `(\w+)`", read("README.md"), re.M)
+    assert set(listed) == names

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Compare names and numbers in the documents with the code."""
+"""Compare names and numbers in the documents with the code, and pages with each other."""
 
 import ast
 import re
@@ -38,10 +38,11 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils import (
     _polling,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._polling import ARGUMENTS
-from support.collection import REPOSITORY, read, sources
-from support.guides import read_files
+from support.collection import REPOSITORY, read, read_yaml, sources
+from support.guides import GUIDES, read_blocks, read_files
+from support.places import NAMES, differences
 
-PATTERNS = ("README.md", "docs/**/*.rst", "plugins/**/*.py")
+PATTERNS = ("*.md", "*.rst", "docs/**/*.rst", "plugins/**/*.py")
 PAGES = [path for pattern in PATTERNS for path in sorted(REPOSITORY.glob(pattern))]
 PLAYBOOKS = {path.stem: read(path) for path in REPOSITORY.glob("playbooks/*.yml")}
 # Names that are not settings: the file of settings, encrypted values, and noxfile.py.
@@ -70,7 +71,8 @@ def test_documents_name_variables_that_hosts_have():
 def test_documents_name_settings_that_ansible_has():
     settings = set(NO_SETTINGS)
     for setting in constants.config.get_configuration_definitions(ignore_private=False).values():
-        settings.update(variable["name"] for variable in setting.get("env", []))
+        for variable in setting.get("env", []):
+            settings.add(variable["name"])
     assert sorted(names_in(r"\bANSIBLE_[A-Z_]+\b").keys() - settings) == []
 
 
@@ -82,7 +84,8 @@ def test_documents_name_variables_that_playbooks_read():
     known = set()
     for text in PLAYBOOKS.values():
         known.update(re.findall(r"\w+", text))
-    for name, page in names_in(rf"\b(?:{'|'.join(PLAYBOOKS)})_\w+").items():
+    prefixes = "|".join(PLAYBOOKS)
+    for name, page in names_in(rf"\b(?:{prefixes})_\w+").items():
         assert name in known, page
 
 
@@ -98,7 +101,9 @@ def test_the_reference_of_the_playbooks_lists_variables_that_they_read(page, onl
             playbook = PLAYBOOKS[heading[1]]
         elif playbook:
             default = re.search(r"(?:: |by default )``([^`]+)``(?:$|[.;])", meaning)
-            value = rf"(: | \| default\(){re.escape(default[1])}" if default else ""
+            value = ""
+            if default:
+                value = rf"(: | \| default\(){re.escape(default[1])}"
             for name in re.findall(r"``(\w+)``", first):
                 assert re.search(rf"\b{name}{value}\b", playbook), name
 
@@ -107,14 +112,8 @@ def test_the_guide_and_the_messages_agree_about_options_of_other_plugins():
     table, _variables = read("docs/docsite/rst/guide_moving.rst").split("Variable elsewhere")
     for elsewhere, here in ROW.findall(table):
         for name in re.findall(r"\w+", elsewhere):
-            assert _other_name(name, _OTHER_NAMES).partition(" ")[0] in here, name
-
-
-def test_documents_say_how_long_make_takes_as_its_help_does():
-    minutes = re.findall(r"make (\w+) +(\d+) min", read("Makefile"))
-    text = read("README.md") + read("CONTRIBUTING.md")
-    for name, number in re.findall(r"`make (\w+)`(?: \|| takes) (\w+) minute", text):
-        assert (name, {"a": "1", "two": "2"}.get(number, number)) in minutes
+            option, _space, _words = _other_name(name, _OTHER_NAMES).partition(" ")
+            assert option in here, name
 
 
 def test_the_events_guide_sets_the_variables_of_the_rulebook():
@@ -152,8 +151,9 @@ def test_the_development_guide_names_what_files_have():
     assert len(places) > 9
     files = sources()
     for name, file in places:
-        found = [read(path) for path in files if f"/{path}".endswith(f"/{file}")]
-        assert re.search(rf"\b{name}\b", "".join(found)), f"{name} in {file}"
+        found = [path for path in files if path.rpartition("/")[2] == file]
+        text = "".join(map(read, found))
+        assert re.search(rf"\b{name}\b", text), name
 
 
 def test_documents_name_the_scope_of_the_listing():
@@ -186,7 +186,8 @@ OF_EXAMPLES = {"30 seconds"}
 @pytest.mark.parametrize("path", LIMITS)
 def test_a_document_states_the_limits_of_the_code(path):
     text = " ".join(read(path).split())
-    assert set(re.findall(AMOUNT, text)) - OF_EXAMPLES == LIMITS[path]
+    amounts = set(re.findall(AMOUNT, text))
+    assert amounts - OF_EXAMPLES == LIMITS[path]
 
 
 def test_the_option_retries_names_the_statuses_that_are_tried_again():
@@ -196,8 +197,8 @@ def test_the_option_retries_names_the_statuses_that_are_tried_again():
         if status_error(response, _operations.LIST_SERVERS, "x", "").is_temporary:
             temporary.append(status)
     fragment = read("plugins/doc_fragments/connection.py")
-    numbers = re.findall(r"statuses (\d+), (\d+) and (\d+) to (\d+)\b", fragment)
-    ((first, second, start, end),) = [map(int, found) for found in numbers]
+    (found,) = re.findall(r"statuses (\d+), (\d+) and (\d+) to (\d+)\b", fragment)
+    first, second, start, end = map(int, found)
     assert temporary == [first, second, *range(start, end + 1)]
 
 
@@ -234,7 +235,7 @@ nginx (srv_1) is nginx_srv_1. nginx
 web.
 "srv#1".
 [ERROR]: Specified inventory, host pattern and/or --limit leaves us with no hosts to target.
-""".splitlines()
+""".strip().splitlines()
 
 
 def texts_of_code():
@@ -251,9 +252,65 @@ def texts_of_code():
 def test_an_explained_message_exists():
     guide = read("docs/docsite/rst/guide_troubleshooting.rst")
     _start, explained = guide.split("Inventory file\n-")
-    parts = sorted([*texts_of_code(), *OTHER_TEXTS], key=len, reverse=True)
-    one_part = "|".join(re.escape(part) for part in parts if part)
+    texts = texts_of_code().union(OTHER_TEXTS)
+    parts = sorted(texts, key=len, reverse=True)
+    one_part = "|".join(map(re.escape, parts))
     is_known = re.compile(rf"(?:(?:{one_part})[^\w\s]?\s*)+").fullmatch
     headings = re.findall(r"^``(.+)``$", explained, re.M)
     assert headings
     assert [heading for heading in headings if not is_known(heading)] == []
+
+
+def test_the_readme_and_the_start_page_list_the_same_tasks():
+    pattern = r"^- \[([^]]+)\]\(docs/docsite/rst/(\w+)\.rst"
+    tasks = re.findall(pattern, read("README.md"), re.M)
+    pattern = r"^- :ref:`([^<]+) <ansible_collections\.server_management\.cloud\.docsite\.(\w+)"
+    on_site = re.findall(pattern, read("docs/docsite/sphinx/index.rst"), re.M)
+    assert tasks
+    assert tasks == on_site
+
+
+def test_the_readme_shows_the_inventory_of_the_quick_start():
+    of_readme = read_blocks(REPOSITORY / "README.md")
+    of_guide = read_blocks(GUIDES / "guide_quickstart.rst")
+    file, command, _ping, graph, *_others = [block.text for block in of_readme]
+    shown = []
+    for block in of_guide:
+        shown += [block.text, *block.commands()]
+    assert file in shown
+    assert (command.strip(), graph) in shown
+
+
+def test_the_page_explains_the_options_of_the_file_for_production():
+    options = yaml.safe_load(read_files("production")["production.server_management.yml"])
+    page = read("docs/docsite/rst/guide_production.rst")
+    for option in options.keys() - {"plugin", "base_url", "cache_plugin", "cache_connection"}:
+        assert f"``{option}``" in page, option
+
+
+def test_each_guide_is_in_the_contents():
+    listed = []
+    for section in read_yaml("docs/docsite/extra-docs.yml")["sections"]:
+        listed += section["toctree"]
+    guides = [path.stem for path in GUIDES.glob("*.rst")]
+    assert sorted(listed) == sorted(guides)
+    start = read("docs/docsite/sphinx/index.rst")
+    for page in listed:
+        assert f"docsite/{page}" in start, page
+
+
+def test_each_place_has_what_the_tables_have():
+    assert differences() == []
+
+
+def test_no_sentence_lists_what_the_table_of_fields_lists():
+    tables = [{*NAMES["fields that group"]}, {*NAMES["options that select"]}]
+    complete = []
+    documents = [page for page in PAGES if page.name[0] != "_"]
+    for path in documents:
+        text = re.sub(r"\b[A-Z]+\(|[)`*]", "", read(path))
+        for names in re.findall(r"(?:\w+,\s+)+\w+\s+(?:and|or)\s+\w+", text):
+            words = set(re.findall(r"\w+", names))
+            if any(words >= table for table in tables):
+                complete.append(f"{path.name}: {names}")
+    assert complete == []

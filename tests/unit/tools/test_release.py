@@ -100,7 +100,8 @@ def test_only_the_step_that_publishes_has_a_secret():
     assert "${{ secrets." not in (WORKFLOWS / "ci.yml").read_text(encoding="utf-8")
     text = (WORKFLOWS / "release.yml").read_text(encoding="utf-8")
     assert text.count("${{ secrets.") == 1
-    last = yaml.safe_load(text)["jobs"]["publish"]["steps"][-1]
+    jobs = yaml.safe_load(text)["jobs"]
+    last = jobs["publish"]["steps"][-1]
     assert last["run"] == "ansible-galaxy collection publish *.tar.gz"
     assert last["env"]["ANSIBLE_GALAXY_SERVER_GALAXY_TOKEN"] == "${{ secrets.GALAXY_TOKEN }}"
 

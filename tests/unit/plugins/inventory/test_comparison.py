@@ -47,7 +47,8 @@ def read(tmp_path):
         path = tmp_path / "x.server_management.yml"
         path.write_text(json.dumps(content))
         inventory.current_source = str(path)
-        inventory_loader.get(plugin).parse(inventory, DataLoader(), str(path))
+        source = inventory_loader.get(plugin)
+        source.parse(inventory, DataLoader(), str(path))
         inventory.reconcile_inventory()
 
     return read
@@ -57,14 +58,14 @@ def contents_of(inventory):
     """Return the variables of each host, and the parents and hosts of each group."""
     contents = {}
     for name, host in inventory.hosts.items():
-        templates = [
-            text for text in texts_in(host.vars) if is_trusted(text) and not is_plain(text)
-        ]
+        trusted = filter(is_trusted, texts_in(host.vars))
+        templates = [text for text in trusted if not is_plain(text)]
         # repr() distinguishes 1, 1.0 and True, which are equal.
         contents[name] = f"{host.vars!r}, templates: {templates}"
     for name, group in inventory.groups.items():
         parents = sorted(parent.name for parent in group.parent_groups)
-        contents[f"group {name}"] = f"{sorted(group.get_hosts(), key=str)} in {parents}"
+        hosts = sorted(group.get_hosts(), key=str)
+        contents[f"group {name}"] = f"{hosts} in {parents}"
     return contents
 
 

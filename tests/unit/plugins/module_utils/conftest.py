@@ -31,10 +31,8 @@ class Reader:
         )
 
         options = {"api_token": sandbox.token, "retries": 0, "timeout": 10.0, **options}
-        self.client = _client.Client(
-            _options.Connection(f"{base_url or sandbox.url}/api/v1", **options),
-            self._report,
-        )
+        connection = _options.Connection(f"{base_url or sandbox.url}/api/v1", **options)
+        self.client = _client.Client(connection, self._report)
         return self.client.list_servers()
 
     def _report(self, level, text):

@@ -45,7 +45,8 @@ UNTRUSTED = yaml.safe_load("""
 def test_a_certificate_that_is_not_trusted_is_refused(read, certificate, host, bundle, words):
     with Sandbox(tls=certificate) as sandbox:
         url = f"https://{host}:{sandbox.port}"
-        with pytest.raises(TLSFailed, match=rf"^TLS with {host}:\d+ failed: .*{words}.*\. Check "):
+        message = rf"^TLS with {host}:\d+ failed: .*{words}.*\. Check "
+        with pytest.raises(TLSFailed, match=message):
             read(sandbox, url, verify=bundle)
 
 

@@ -93,8 +93,3 @@ def test_a_message_names_servers_so_that_no_name_looks_like_several():
     second = Server("srv_2", {"name": 'x"\n'})
     shown = summarise_servers([second, first])
     assert shown == '2 servers: "a (srv_9), b" (srv_1), "x\\"" (srv_2)'
-
-
-def test_a_message_names_three_servers_and_counts_the_others():
-    servers = [Server(identifier, {}) for identifier in "dcba"]
-    assert summarise_servers(servers) == "4 servers: a, b, c and 1 more"

@@ -65,7 +65,8 @@ def test_a_token_of_the_environment_is_masked_in_messages(sandbox, monkeypatch):
     sandbox.token = "t0ken-of-the-environment"
     monkeypatch.setenv("SERVER_MANAGEMENT_API_TOKEN", sandbox.token)
     twice = [{"name": sandbox.token}, {"name": sandbox.token}]
-    message = run_module("fleet_info", {"base_url": sandbox.url, "servers": twice}).result["msg"]
+    options = {"base_url": sandbox.url, "servers": twice}
+    message = run_module("fleet_info", options).result["msg"]
     is_masked_here = version("ansible-core") < "2.22"  # later, Ansible masks it after the module
     assert ("entry 2 (********)" in message) is is_masked_here
 

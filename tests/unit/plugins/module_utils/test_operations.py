@@ -57,9 +57,13 @@ def test_an_operation_sends_its_request_or_fails_before_any(sandbox, module, nam
     assert run(module, sandbox, check_mode=True, **options) == outcome
     assert sandbox.requests == []
     message = outcome.result.pop("msg")
+    assert outcome.result.pop("error") == {
+        "code": "not_yet_live",
+        "status": None,
+        "message": message,
+    }
     assert outcome.result == {
         "changed": False,
-        "error": {"code": "not_yet_live", "status": None, "message": message},
         "operation": name,
         "scope": row.scope,
         "live": False,

@@ -28,7 +28,7 @@ def compare(account, declared):
     return run("fleet_info", account, servers=yaml.safe_load(declared)).result
 
 
-OTHERS = "[{id: s_2}, {id: s_3}, {id: s_4}]"
+OTHERS = yaml.safe_load("[{id: s_2}, {id: s_3}, {id: s_4}]")
 IN_SYNC = yaml.safe_load("""
 {in_sync: true, report: [], missing: [], different: [], unexpected: [], ambiguous: []}
 """)
@@ -36,7 +36,7 @@ IN_SYNC = yaml.safe_load("""
 
 def test_a_matching_account_is_in_sync_after_one_request(account):
     web = {"name": "web\n", "plan": " small", "region": "eu ", "status": "running "}
-    outcome = run("fleet_info", account, servers=[web, *yaml.safe_load(OTHERS)])
+    outcome = run("fleet_info", account, servers=[web, *OTHERS])
     assert outcome == Outcome(IN_SYNC)
     assert len(account.requests) == 1
 

@@ -53,9 +53,9 @@ class Account(CacheEntry):
     def __init__(self, cache, fresh=0, grace=0):
         self.warnings = []
         self.lines = []
-        super().__init__(
-            cache, "x at h:1", CONNECTION, fresh, grace, self.warnings.append, self.lines.append
-        )
+        warn = self.warnings.append
+        note = self.lines.append
+        super().__init__(cache, "x at h:1", CONNECTION, fresh, grace, warn, note)
 
 
 def fetch():

@@ -344,9 +344,10 @@ def test_a_link_to_a_token_in_an_inventory_directory_is_reported(tmp_path):
 
 def test_a_file_with_another_name_is_named_and_not_used(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    # The key need not be at the beginning.
+    text = "# A comment\n" * 100 + f"plugin: {PLUGIN}\n"
     for name in ("fleet.yml", ".SERVER_MANAGEMENT.YML", "server_management.yml~"):
-        # The key need not be at the beginning.
-        Path(name).write_text("# A comment\n" * 100 + f"plugin: {PLUGIN}\n")
+        Path(name).write_text(text)
         warnings = []
         assert not accepts_file(name, warnings.append)
         assert warnings == [

@@ -123,19 +123,6 @@ def test_a_form_has_the_default_prefix_if_there_is_no_other(written):
     assert "key: server_management_region" in message_of(convert_options, written, DEFINITIONS)
 
 
-USABLE = yaml.safe_load("""
-- {hostvars_prefix: ''}
-- {hostvars_prefix: vm_}
-- {cache: true, cache_timeout: 1, stale_cache_timeout: 9}
-""")
-
-
-@pytest.mark.parametrize("written", USABLE, ids=str)
-def test_usable_options_are_accepted(written):
-    options = {**DEFAULTS, "statuses": [" running "], **written}
-    check_options(options.get, [])
-
-
 def test_a_cache_that_never_expires_is_accepted_if_the_file_says_so():
     options = {**DEFAULTS, "cache": True, "cache_timeout": 0}
     check_options(options.get, ["cache_timeout"])

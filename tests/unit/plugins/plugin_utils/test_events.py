@@ -156,14 +156,6 @@ def test_several_failures_in_a_row_are_one_event_about_no_host():
     assert update(history) == [event_without_host("recovered")]
 
 
-def test_differences_come_after_the_recovery_from_each_failure():
-    history = History("name", initial=True)
-    history.fail(Unreachable("At the start."))
-    assert poll(history, A) == ["recovered", "appeared a"]
-    assert history.fail(Unreachable("Again.")) != []
-    assert poll(history, B) == ["recovered", "gone a", "appeared b"]
-
-
 def test_hostile_text_is_replaced_and_fields_with_hostile_names_are_dropped():
     before = {**A, "plan": "x", "later": [{"deep": "{%"}], ATTACK: 1, "": 2}
     now = {**A, "plan": ATTACK}

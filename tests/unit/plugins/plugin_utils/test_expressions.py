@@ -118,6 +118,7 @@ def test_a_composed_mapping_is_merged_if_ansible_is_configured_so(monkeypatch):
     assert host.variables["server_management_extra"] == {"team": "a", "size": "b"}
 
 
+FIVE = yaml.safe_load("[{}, {}, {size: '1'}, {}, {}]")
 FAILING = yaml.safe_load("""
 - [{hostnames: [server_management_size]}, 'hostnames: server_manage']
 - [{compose: {a: server_management_size ~ ''}}, 'compose: a']
@@ -128,7 +129,7 @@ FAILING = yaml.safe_load("""
 
 @pytest.mark.parametrize(("options", "label"), FAILING)
 def test_a_failure_is_one_warning_with_three_hosts_and_the_first_reason(options, label):
-    _hosts, (warning,) = composed({}, {}, {"size": "1"}, {}, {}, **options)
+    _hosts, (warning,) = composed(*FIVE, **options)
     assert warning.startswith(label)
     assert ": failed for 4 of 5 hosts (h0, h1, h3 and 1 more): " in warning
     assert warning.count("'server_management_size' is undefined") == 1
@@ -144,7 +145,8 @@ keyed_groups: [key: nope]
 
 def test_failures_for_the_same_undefined_name_are_one_warning_with_all_their_hosts():
     _hosts, warnings = composed({"size": 0}, {"size": 1}, **ALIKE)
-    assert [warning.split(" is undefined")[0] for warning in warnings] == [
+    beginnings = [warning.split(" is undefined")[0] for warning in warnings]
+    assert beginnings == [
         "hostnames: nope, compose: a, compose: c and 2 more: failed for 2 of 2 hosts (h0, h1): "
         "'nope'",
         "compose: b: failed for 2 of 2 hosts (h0, h1): 'other'",
@@ -224,6 +226,7 @@ named: '{{ server_management_name }}!'
 inventory_hostname: y
 a: z
 """)
+TWO = yaml.safe_load("[{name: n0, region: eu-1}, {name: n1, region: eu-1}]")
 WITH_EXTRA_VARS = yaml.safe_load("""
 filters: [include: server_management_region == 'x', include: named is undefined, exclude: true]
 compose: {a: server_management_region, b: named | default(''), c: inventory_hostname}
@@ -242,8 +245,7 @@ RESULTS = yaml.safe_load("""
 def test_extra_vars_take_precedence_in_each_expression(uses_extra_vars, variables, groups):
     options = {"use_extra_vars": uses_extra_vars, **WITH_EXTRA_VARS}
     # For the second one, the template has another value.
-    servers = [{"name": "n0", "region": "eu-1"}, {"name": "n1", "region": "eu-1"}]
-    (_first, host), _warnings = composed(*servers, extra_vars=EXTRA_VARS, **options)
+    (_first, host), _warnings = composed(*TWO, extra_vars=EXTRA_VARS, **options)
     assert [host.variables[name] for name in "abc"] == variables
     assert host.groups == groups
 

@@ -235,18 +235,12 @@ UNKNOWN = yaml.safe_load("""
 # Variables of other plugins.
 - [{compose: {ansible_host: proxmox_ipconfig0.ip | default(ansible_host)}},
    'compose: ansible_host (proxmox_ipconfig0)']
-- [{groups: {linux: "'linux' in (proxmox_tags_parsed | default([]))"}},
-   'groups: linux (proxmox_tags_parsed)']
 - [{compose: {a: "{'x': nope | default(1)}"}}, 'compose: a (nope)']
-- [{hostnames: [hostname | default(server_management_name)]},
-   'hostnames: hostname | default(server_management_name) (hostname)']
 - [{filters: [exclude: b is defined or a is defined]},
    'filters: exclude: b is defined or a is defined (a, b)']
 - [{keyed_groups: [{key: region | default('x'), parent_group: '{{ server_management_plan }}'}]},
    "keyed_groups: region | default('x') (region)"]
 # Keywords of playbooks.
-- [{keyed_groups: [key: tags.role | default('none')]},
-   "keyed_groups: tags.role | default('none') (tags)"]
 - [{groups: {a: name is defined, b: port | default(environment) | default(true)}},
    'groups: a (name), groups: b (environment, port)']
 # Magic variables that expressions don't see, and others that filters don't see.

@@ -44,7 +44,8 @@ def names_with(text, warn=print):
 def reason_for(options, name):
     """Return why the host of a server does not have this name, or None if it has."""
     rules = NameRules(*names_with(options))
-    naming = assign_names([Server("i-1", {"name": name})], rules, {})
+    server = Server("i-1", {"name": name})
+    naming = assign_names([server], rules, {})
     return naming.reasons.get("i-1")
 
 

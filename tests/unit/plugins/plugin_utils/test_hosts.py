@@ -37,7 +37,8 @@ def hosts_with(*addresses):
 def host_of(fields, prefix="x_", has_loopback=False, server_id="srv_1"):
     """Return the host of a server with only these fields."""
     server = Server(server_id, fields)
-    (host,) = hosts_from([server], variable_names([server], prefix, print), has_loopback)
+    variables = variable_names([server], prefix, print)
+    (host,) = hosts_from([server], variables, has_loopback)
     return host
 
 

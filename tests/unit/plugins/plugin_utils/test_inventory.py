@@ -93,8 +93,9 @@ def test_variables_are_those_that_ansible_would_set(inventory):
             expected.set_variable(host.name, name, unmark_plain(marked))
     add(inventory, *hosts)
     for host in hosts:
+        variables = inventory.hosts[host.name].vars
         for name, value in expected.hosts[host.name].vars.items():
-            assert kind_of(inventory.hosts[host.name].vars[name]) == kind_of(value)
+            assert kind_of(variables[name]) == kind_of(value)
 
 
 # The creation time of a server in the first file, then the URL of the API, the id and the time in

@@ -33,7 +33,8 @@ class Source:
         self.events = []
         self.pause = 0.0
         self._loop = asyncio.new_event_loop()
-        self._task = self._loop.create_task(watch(self._put, arguments, self._sleep))
+        polling = watch(self._put, arguments, self._sleep)
+        self._task = self._loop.create_task(polling)
         self._task.add_done_callback(lambda _task: self._loop.stop())
 
     def poll(self):
@@ -172,7 +173,8 @@ def test_requests_and_waits_are_logged_without_the_token(sandbox, start, caplog,
     sandbox.fail(Fault(status=429, retry_after=40))
     source = start(retries=1)
     source.poll()
-    assert [record.levelname for record in caplog.records] == ["DEBUG", "INFO", "DEBUG"]
+    levels = [record.levelname for record in caplog.records]
+    assert levels == ["DEBUG", "INFO", "DEBUG"]
     assert caplog.messages[1].startswith("retry 1 of 1 in 40")
     assert sandbox.token not in caplog.text
 
@@ -203,8 +205,6 @@ INVALID = yaml.safe_load("""
 - [{interval: 0.5}, 'interval: must be a number of seconds, at least 1.']
 - [{interval: .nan}, 'interval: ']
 - [{hosts: ip}, 'hosts: must be one of name, id']
-# Read as every option is, of which test_options.py has the rules.
-- [{initial: maybe}, 'initial: must be true or false']
 - [{5: 1, url: 2}, '5, url (here: base_url): not an argument of this event source.']
 """)
 
