@@ -33,6 +33,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._request i
     Route,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils import (
+    _config,
     _hosts,
     _names,
     _polling,
@@ -208,6 +209,28 @@ def test_documents_install_requests_as_the_message_says(monkeypatch):
     (command,) = re.findall("`(.+)`", missing.next_step)
     for page in ("README.md", "docs/docsite/rst/guide_quickstart.rst"):
         assert command in read(page), page
+
+
+def test_the_guide_lists_the_options_that_may_be_encrypted():
+    guide = read("docs/docsite/rst/guide_inventory.rst")
+    (sentence,) = re.findall(r"\(``!vault``\) can be in ([^.]+)\.", guide)
+    assert re.findall(r"``(\w+)``", sentence) == [*_config._MAY_BE_ENCRYPTED]
+
+
+def test_the_guide_and_the_source_of_events_agree_about_relative_paths():
+    for path in (
+        "docs/docsite/rst/guide_events.rst",
+        "extensions/eda/plugins/event_source/servers.py",
+    ):
+        found = re.findall(r"are relative to the (working directory|\w+)", read(path))
+        assert found == ["working directory"], path
+
+
+def test_the_inventory_file_is_read_after_the_static_hosts():
+    guide = read("docs/docsite/rst/guide_moving.rst")
+    (order,) = re.findall(r"whose name comes (\w+) in the alphabet", guide)
+    hosts, ours = re.findall(r"# static/(\S+)", guide)[:2]
+    assert order == ("later" if hosts < ours else "earlier")
 
 
 def test_the_guide_orders_the_places_of_a_token_as_they_are_read():

@@ -4,6 +4,7 @@
 
 """Check the account, faults and the command, and compare them with docs/openapi.yaml."""
 
+import re
 import signal
 import socket
 import subprocess
@@ -279,3 +280,25 @@ def test_a_wrong_envelope_is_detected(one, content):
     one.fail(Fault(body=content))
     with pytest.raises(OpenAPIError):
         check(one, call(one))
+
+
+def test_an_identifier_may_have_any_prefix(one):
+    one.servers[0]["id"] = "vm_0A9z"
+    check(one, call(one))
+
+
+# What a client sends, and the status of the only response.
+SENT = {
+    "GET http://[x HTTP/1.1\r\nConnection: close\r\n\r\n": 404,
+    "POST /api/v1/servers HTTP/1.1\r\nContent-Length: 9\r\n\r\nGET / HTTP/1.1\r\n\r\n": 405,
+}
+
+
+@pytest.mark.parametrize("sent", SENT)
+def test_neither_a_malformed_target_nor_a_body_harms_the_connection(capfd, sent):
+    with Sandbox() as sandbox:
+        client = socket.create_connection((sandbox.host, sandbox.port), 60)
+        with client, client.makefile("rb") as response:
+            client.sendall(sent.encode())
+            assert re.findall(rb"HTTP/1.1 (\d+)", response.read()) == [b"%d" % SENT[sent]]
+    assert capfd.readouterr().err == ""

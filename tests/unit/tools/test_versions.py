@@ -23,6 +23,7 @@ EXPECTED = {
     "templating": {"2.19"},
     "end-to-end": {(OLDEST, "2.19")},
     "python": {PYTHON},
+    "python before": {f"3.{int(PYTHON.partition('.')[2]) - 1}"},
     "joined": {PYTHON.replace(".", "")},
     # A version checks its sources with the tuple (3, 10).
     "tuple": {PYTHON.replace(".", ", ")},
@@ -57,6 +58,7 @@ PLACES = yaml.safe_load(r"""
 - [README.md, 'ansible-core\s+(2\.\d+)(?:,|\s+or\s+later)', oldest]
 - [README.md, *range, range]
 - [README.md, 'Python\s+3\.\d+\s+to\s+(3\.\d+)', newest python]
+- [README.md, '3\.6 to (3\.\d+) are not supported', python before]
 - [README.md, '`requests`\s+(2\.\d+)', short requests]
 """)
 # In all documents and messages.

@@ -139,10 +139,16 @@ def test_expressions_that_give_no_usable_name_are_reported_once(plugin, hostname
         assert word in warning
 
 
+def test_hosts_are_in_the_order_of_their_own_names(plugin):
+    plugin.parse("a b", "hostnames: [\"{'a': 'y', 'b': 'x'}[server_management_name]\"]")
+    assert plugin.hosts == ["x", "y"]
+
+
 RECORDS = yaml.safe_load("""
 - {id: srv 99}
 - {id: localhost_, name: x}
 - {id: all.yml, name: y}
+- {id: all, name: z}
 """)
 NAMES = yaml.safe_load("""
 [web, web, web 1, web/1, all, ungrouped, server_management, region_x, plan_x, status_x, x.yml,

@@ -153,7 +153,7 @@ DEVIATIONS = yaml.safe_load("""
 
 def test_deviations_are_counted_without_values(api):
     odd = {**SERVER, "ipv4": "customer-database", "status": ["customer-database"]}
-    later = {**odd, "id": "srv_2", "created_at": "now"}
+    later = {**odd, "id": "srv_2", "created_at": "2026-01-15T09:30:00Z."}
     del later["region"]
     api.servers = [odd, later]
     found = report(api)

@@ -67,6 +67,7 @@ LOOPBACK = yaml.safe_load("""
 - [127.0.0.1, true]
 - ['[::1]:81', true]
 - [localhost.example.com, false]
+- [mylocalhost, false]
 - [10.0.0.1, false]
 """)
 

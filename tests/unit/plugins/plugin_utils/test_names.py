@@ -182,6 +182,12 @@ def test_an_empty_first_preference_is_not_reported(preferences):
     assert explain({"srv_1": preferences}, []) == []
 
 
+def test_an_empty_name_is_reported_and_a_missing_one_is_not():
+    servers = [Server("srv_1", {"name": ""}), Server("srv_2", {})]
+    naming = assign_names(servers, NameRules(), {})
+    assert [*naming.reasons] == ["srv_1"]
+
+
 def test_each_problem_names_what_the_first_three_servers_have_become():
     account = yaml.safe_load("""
         {s1: [x], s2: [x], s6: [a], s5: [b], s4: [c], s3: [d], s7: [plan_a], s8: [plan_b]}

@@ -19,6 +19,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._polling i
     watch,
 )
 from sandbox import Fault
+from support.collection import read
 
 PLUGINS = "ansible_collections.server_management.cloud.plugins"
 
@@ -175,6 +176,9 @@ def test_requests_and_waits_are_logged_without_the_token(sandbox, start, caplog,
     source.poll()
     levels = [record.levelname for record in caplog.records]
     assert levels == ["DEBUG", "INFO", "DEBUG"]
+    guide = read("docs/docsite/rst/guide_troubleshooting.rst")
+    sentence = "logs waits at the level ``{1}``, and requests at\n``{0}``."
+    assert sentence.format(*levels) in guide
     assert caplog.messages[1].startswith("retry 1 of 1 in 40")
     assert sandbox.token not in caplog.text
 

@@ -119,6 +119,12 @@ def test_a_missing_library_is_reported_with_the_command_to_install_it(sandbox, t
     assert "Install it: `" in error
 
 
+def test_a_null_token_is_not_replaced_by_that_of_the_environment(sandbox, tmp_path, monkeypatch):
+    monkeypatch.setenv("SERVER_MANAGEMENT_API_TOKEN", sandbox.token)
+    error = run(tmp_path, {**connection(sandbox), "api_token": None})
+    assert "OptionError: api_token: must not be empty." in error
+
+
 def test_a_python_that_is_too_old_is_one_plain_error(tmp_path):
     error = run(tmp_path, {}, program=OLD_PYTHON + RULEBOOK)
     assert re.match(r"RuntimeError: .* Python 3\.10 .* is 3\.9\.", error)
