@@ -63,17 +63,13 @@ def compare(entries: Iterable[Entry], servers: Iterable[Server], allow_unexpecte
         if server.id in declared:
             differences, line = _compare_server(server, declared[server.id])
             if differences:
-                record = {
-                    "id": server.id,
-                    "name": server.fields.get("name"),
-                    "differences": differences,
-                }
-                result["different"].append(record)
+                record = {"id": server.id, "name": server.fields.get("name")}
+                result["different"].append({**record, "differences": differences})
                 lines.append((_name(server), line))
-            continue
-        result["unexpected"].append(server.fields)
-        if not allow_unexpected:
-            lines.append((_name(server), f"{server.label} is not declared"))
+        else:
+            result["unexpected"].append(server.fields)
+            if not allow_unexpected:
+                lines.append((_name(server), f"{server.label} is not declared"))
     result["ambiguous"].sort(key=lambda record: record["name"])
     result["report"] = [line for _key, line in sorted(lines)]
     result["in_sync"] = not lines
@@ -90,8 +86,7 @@ def _resolve(
     ids_by: dict[tuple[str, ...], list[str]] = {}  # by a field and its value
     for server in servers:
         for key in ("id", "name"):
-            declared = (key, server.text(key).strip())
-            ids_by.setdefault(declared, []).append(server.id)
+            ids_by.setdefault((key, server.text(key).strip()), []).append(server.id)
     positions: dict[tuple[str, ...], int] = {}  # of entries, by their servers
     for position, entry in enumerate(entries, start=1):
         key = "name" if "name" in entry else "id"
