@@ -11,7 +11,7 @@ import yaml
 from ansible.parsing.vault import VaultLib, VaultSecret
 
 from sandbox import Fault
-from support.secrets import find_secret
+from support.run import find_secret
 
 from .conftest import cached, tokens_sent
 

@@ -6,8 +6,7 @@
 
 import yaml
 
-from support.run import Runner
-from support.secrets import find_in_files
+from support.run import Runner, find_in_files
 
 # Ask for the inventory, then run something on it.
 LIST_AND_PING = """\

@@ -18,7 +18,7 @@ import pytest
 from sandbox import Sandbox
 from sandbox.account import example_servers
 from support.guides import read_files
-from support.secrets import find_secret
+from support.run import find_secret
 
 TIME_LIMIT = 180.0  # seconds; generous, because Java starts slowly on a busy machine
 # Prints each event as one line of JSON.
