@@ -2,12 +2,18 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Use the inventory with other tools, with the files of the recipes."""
+"""Use the inventory with other tools, with the files of the recipes, and a cache in Redis."""
+
+import shutil
+import subprocess
 
 import pytest
+from e2e.conftest import hosts
 
-from support.fixtures import KNOWN
+from support.fixtures import KNOWN, KNOWN_NAMES
 from support.guides import GUIDES, read_files
+from support.run import Runner
+from support.sshd import free_port
 
 RECIPES = read_files("recipes")
 NAME = "prod.server_management.yml"
@@ -81,3 +87,36 @@ def test_testinfra_tests_the_hosts_of_a_group(source):
     (source.folder / "test_server.py").write_text(TEST_FILE)
     source.file(NAME, compose=LOCAL)
     run(source, "sh", "-c", TESTINFRA).ok().shows("2 passed")
+
+
+PROGRAM = shutil.which("redis-server") or ""
+
+
+@pytest.fixture
+def redis(tmp_path):
+    """Run a Redis server on loopback that writes nothing to disk, and return its port."""
+    port = free_port()
+    options = ("--bind", "127.0.0.1", "--port", str(port), "--save", "", "--dir", tmp_path)
+    command = (PROGRAM, *options)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, encoding="utf-8") as process:
+        for line in process.stdout or ():
+            if "Ready to accept connections" in line:
+                break
+        yield port
+        process.terminate()
+
+
+@pytest.mark.skipif(not PROGRAM, reason="Redis is not installed")
+def test_several_controllers_share_a_listing(source, redis, installed, tmp_path):
+    plugin = "community.general.redis"
+    path = source.file(cache=True, cache_plugin=plugin, cache_connection=f"127.0.0.1:{redis}:0")
+    first = source.runner.inventory("-i", path, "--list").ok().json()
+    assert hosts(first) == KNOWN_NAMES
+    other = Runner(tmp_path / "another_home", installed)
+    assert other.inventory("-i", path, "--list").ok().json() == first
+    assert len(source.sandbox.requests) == 1
+
+    source.sandbox.servers.pop()
+    source.flush(path).ok()
+    assert hosts(other.inventory("-i", path, "--list").ok().json()) == ["web-1", "web-2"]
+    assert len(source.sandbox.requests) == 2
