@@ -2,12 +2,16 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What ``ansible-galaxy`` packs of a checkout."""
+"""What ``ansible-galaxy`` packs of a checkout, and what the demo advises there."""
 
 import re
 import tarfile
+from runpy import run_path
+from tempfile import TemporaryDirectory
 
-from support.collection import build, copy_sources, sources
+from sandbox import Sandbox
+from sandbox.account import example_servers
+from support.collection import REPOSITORY, build, copy_sources, sources
 from support.run import Runner
 
 PRIVATE = """
@@ -45,3 +49,24 @@ def test_files_that_users_keep_in_a_checkout_are_not_packed(tarball, tmp_path):
 def test_everything_that_ansible_uses_is_packed(tarball):
     ours = {name for name in sources() if USED.match(name)}
     assert ours - names_in(tarball) == set()
+
+
+def test_the_demo_ends_with_an_inventory_of_your_own_sandbox(tmp_path, monkeypatch):
+    monkeypatch.chdir(REPOSITORY)
+    suggest = run_path("tools/demo.py")["suggest"]
+    first, second = re.findall(r"terminal.*:\n((?:  .+\n)+)", suggest())
+    # The sandbox of this test is used instead of the one that the reader starts.
+    serve = "  python3 tests/sandbox --example\n"
+    assert serve in first
+    commands = first.replace(serve, "") + second
+    runner = Runner(tmp_path / "home")
+    account = Sandbox(example_servers(), "sandbox-token")
+    # The path of a socket must be short.
+    with account, TemporaryDirectory(prefix="sm") as folder:
+        runner.environment["TMPDIR"] = folder
+        script = commands.replace("http://127.0.0.1:8080", account.url)
+        result = runner.run("sh", "-ec", script, cwd=REPOSITORY).ok()
+    assert result.stderr == ""
+    for name in ("web-01", "web-02", "db-01"):
+        assert f"--{name}\n" in result.stdout
+        assert f"{name} | SUCCESS" in result.stdout
