@@ -7,7 +7,6 @@
 import os
 import sys
 import tempfile
-from collections import Counter
 from importlib import metadata
 from pathlib import Path
 
@@ -88,18 +87,6 @@ def pytest_sessionstart():
     lines = differences()
     if any(line.startswith(IN_EACH_TEST) for line in lines):
         pytest.exit("\n".join(lines), returncode=1)
-
-
-def pytest_terminal_summary(terminalreporter):
-    """Count the failures of each cause: a hundred can have only one."""
-    causes = Counter()
-    for report in terminalreporter.getreports("failed"):
-        crash = getattr(report.longrepr, "reprcrash", None)
-        if crash:
-            causes[crash.message.partition("\n")[0][:150]] += 1
-    for cause, number in causes.most_common():
-        if number > 1:
-            terminalreporter.write_line(f"{number} failures: {cause}")
 
 
 def pytest_report_header():
