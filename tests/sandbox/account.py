@@ -49,7 +49,7 @@ EXAMPLE_NETWORKS = {"documentation": "192.0.2", "loopback": "127.0.2"}
 def make_servers(count: int) -> list[dict[str, str]]:
     """Return `count` servers in the documented form; a larger count only appends servers."""
     numbers: Counter[str] = Counter()
-    return [_server(index, numbers) for index in range(count)]
+    return [_make_server(index, numbers) for index in range(count)]
 
 
 def example_servers(addresses: str = "loopback") -> list[dict[str, str]]:
@@ -62,18 +62,16 @@ def example_servers(addresses: str = "loopback") -> list[dict[str, str]]:
     return servers
 
 
-def _server(index: int, numbers: Counter[str]) -> dict[str, str]:
+def _make_server(index: int, numbers: Counter[str]) -> dict[str, str]:
     """Return the server at `index`, named after its role and the role's next number."""
     role = ROLES[index % len(ROLES)]
     numbers[role] += 1
+    server = {**SERVER, "id": f"srv_{index:010x}"}
+    server["name"] = f"{role}-{numbers[role]:02}"
+    server["status"] = STATUSES[index % len(STATUSES)]
+    server["plan"] = PLANS[index // len(REGIONS) % len(PLANS)]
+    server["region"] = REGIONS[index % len(REGIONS)]
+    server["ipv4"] = str(FIRST_ADDRESS + index)
     created = FIRST_CREATED + timedelta(minutes=index)
-    return {
-        **SERVER,
-        "id": f"srv_{index:010x}",
-        "name": f"{role}-{numbers[role]:02}",
-        "status": STATUSES[index % len(STATUSES)],
-        "plan": PLANS[index // len(REGIONS) % len(PLANS)],
-        "region": REGIONS[index % len(REGIONS)],
-        "ipv4": str(FIRST_ADDRESS + index),
-        "created_at": created.strftime("%Y-%m-%dT%H:%M:%SZ"),
-    }
+    server["created_at"] = created.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return server

@@ -32,7 +32,8 @@ class Change:
     def apply(self, servers: list[Any]) -> None:
         """Change the account in place; a server that it does not have is left out."""
         if self.kind == "appear":
-            new = {"id": f"srv_new_{len(servers)}", "ipv4": f"192.0.2.{len(servers) % 254 + 1}"}
+            count = len(servers)
+            new = {"id": f"srv_new_{count}", "ipv4": f"192.0.2.{count % 254 + 1}"}
             servers.append({**SERVER, **new, "name": self.server, **self.fields})
             return
         for index, server in enumerate(servers):

@@ -53,7 +53,9 @@ class Wire:
         for piece in response.body() if callable(response.body) else [response.body]:
             part = piece[: len(piece) // 2] if cut else piece
             # An empty chunk would end the body.
-            yield b"%x\r\n%b\r\n" % (len(part), part) if chunked and part else part
+            if chunked and part:
+                part = b"%x\r\n%b\r\n" % (len(part), part)
+            yield part
             if cut:
                 return
         if chunked:
@@ -73,6 +75,8 @@ class Wire:
 def _head(response: Response) -> bytes:
     """Return the status line and the headers."""
     phrase = responses.get(response.status, "Unknown")
-    lines = [f"HTTP/1.1 {response.status} {phrase}", f"Date: {formatdate(usegmt=True)}"]
-    lines += [f"{name}: {value}" for name, value in response.headers.items()]
-    return "\r\n".join([*lines, "", ""]).encode("latin-1", "replace")
+    date = formatdate(usegmt=True)
+    head = f"HTTP/1.1 {response.status} {phrase}\r\nDate: {date}\r\n"
+    for name, value in response.headers.items():
+        head += f"{name}: {value}\r\n"
+    return f"{head}\r\n".encode("latin-1", "replace")
