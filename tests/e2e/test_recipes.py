@@ -54,11 +54,17 @@ def test_prometheus_targets_have_labels_and_survive_a_failure(source, tmp_path):
     assert (tmp_path / "servers.json").read_text() == written
 
 
+def read_job(workflow, name):
+    """Return a job of a workflow, and its commands."""
+    text = RECIPES[f".github/workflows/{workflow}.yml"]
+    job = yaml.safe_load(text)["jobs"][name]
+    commands = [step["run"] for step in job["steps"] if "run" in step]
+    return job, commands
+
+
 def test_both_pipelines_that_check_the_fleet_run_the_same_commands():
-    github = yaml.safe_load(RECIPES[".github/workflows/fleet.yml"])
+    _job, commands = read_job("fleet", "check")
     gitlab = yaml.safe_load(RECIPES[".gitlab-ci.yml"])
-    steps = github["jobs"]["check"]["steps"]
-    commands = [step["run"] for step in steps if "run" in step]
     assert commands[-1] == "ansible-playbook server_management.cloud.check_fleet"
     assert gitlab["check fleet"]["script"] == commands
 
@@ -68,7 +74,8 @@ def test_a_comparison_distinguishes_drift_from_failures(source):
     (source.folder / "fleet.yml").write_text("fleet: []\n")
     (play,) = yaml.safe_load(RECIPES["compare_fleet.yml"])
     write = play["tasks"][-1]
-    write["ansible.builtin.debug"] = {"msg": write.pop("ansible.builtin.copy")["content"]}
+    written = write.pop("ansible.builtin.copy")
+    write["ansible.builtin.debug"] = {"msg": written["content"]}
     playbook = source.folder / "compare_fleet.yml"
     playbook.write_text(yaml.safe_dump([play, play, play]))
     for fault in (Fault(status=503), Fault(), Fault(status=401)):
@@ -76,8 +83,8 @@ def test_a_comparison_distinguishes_drift_from_failures(source):
     env = {**source.sandbox.environment, "SERVER_MANAGEMENT_RETRIES": "0"}
     result = source.runner.playbook(playbook, env=env)
     assert result.rc == 2
-    written = re.findall(r'"msg": "(\w+)"', result.stdout)
-    assert written == ["server_error", "drift"]
+    shown = re.findall(r'"msg": "(\w+)"', result.stdout)
+    assert shown == ["server_error", "drift"]
     result.shows("The API rejected the token")
 
 
@@ -112,8 +119,9 @@ def test_addresses_of_odd_servers_are_written(source):
     assert (folder / "servers.conf").read_text() == UPSTREAM
     assert (folder / "hosts").read_text() == ADDRESSES
     (play,) = yaml.safe_load(text)
-    upstream = Template(play["tasks"][0]["ansible.builtin.copy"]["content"])
-    assert "server 127.0.0.1:8080 down;" in upstream.render(running=[])
+    copy = play["tasks"][0]["ansible.builtin.copy"]
+    upstream = Template(copy["content"]).render(running=[])
+    assert "server 127.0.0.1:8080 down;" in upstream
 
 
 def test_a_pipeline_runs_a_playbook_on_servers_with_known_keys(source, ssh_server, installed):
@@ -121,34 +129,27 @@ def test_a_pipeline_runs_a_playbook_on_servers_with_known_keys(source, ssh_serve
     source.sandbox.servers = [{**KNOWN[0], "ipv4": "127.0.0.31"}]
     key = ssh.folder / "client_key"
     # Only the recipe names the key.
-    client = ssh.configuration.read_text().replace(f'IdentityFile "{key}"', "")
-    ssh.configuration.write_text(client)
-    job = yaml.safe_load(RECIPES[".github/workflows/deploy.yml"])["jobs"]["deploy"]
-    text = RECIPES["ci.server_management.yml"].replace("'admin'", f"'{ssh.user}'")
-    source.folder.joinpath("ci.server_management.yml").write_text(
-        text.replace("hosts: 3", "hosts: 1")
-    )
-    source.folder.joinpath("site.yml").write_text(PING)
-    source.runner.environment |= {
-        **job["env"],
-        **source.sandbox.environment,
-        **ssh.environment,
-        "SSH_PRIVATE_KEY": key.read_text(),
-    }
-    commands = [step["run"] for step in job["steps"] if "run" in step]
-    del commands[:2]  # the collection and what it needs are there
+    client = ssh.configuration.read_text()
+    ssh.configuration.write_text(client.replace(f'IdentityFile "{key}"', ""))
+    inventory = RECIPES["ci.server_management.yml"].replace("hosts: 3", "hosts: 1")
+    inventory = inventory.replace("'admin'", f"'{ssh.user}'")
+    (source.folder / "ci.server_management.yml").write_text(inventory)
+    (source.folder / "site.yml").write_text(PING)
+    job, commands = read_job("deploy", "deploy")
+    for variables in (job["env"], source.sandbox.environment, ssh.environment):
+        source.runner.environment |= variables
+    source.runner.environment["SSH_PRIVATE_KEY"] = key.read_text()
+    script = "\n".join(commands[2:])  # the collection and what it needs are there
 
-    def deploy():
-        for command in commands:
-            result = source.runner.run("sh", "-c", command, cwd=source.folder)
-        return result
+    def enter(text):
+        return source.runner.run("sh", "-ec", text, cwd=source.folder)
 
-    deploy().shows("Host key verification failed")
+    enter(script).shows("Host key verification failed")
     save = SAVE_KEYS.replace("~/.ssh/id_ed25519", str(key))
-    source.runner.run("sh", "-c", save, cwd=source.folder).ok()
-    deploy().ok()
+    enter(save).ok()
+    enter(script).ok()
     source.sandbox.servers.clear()
-    deploy().shows("min_hosts")
+    enter(script).shows("min_hosts")
 
 
 SHOW = """\
