@@ -33,8 +33,8 @@ Faults of paging, with `sandbox.fail(fault, times=..., page=...)`:
 
 from __future__ import annotations
 
+from .account import Change
 from .api import Request
-from .changes import Change
 from .faults import Fault
 from .server import Sandbox
 

@@ -15,9 +15,8 @@ from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from .account import make_servers
+from .account import Change, Schedule, make_servers
 from .api import WHOLE, Request, page_of, respond
-from .changes import Change, Schedule
 from .faults import Fault, PendingFaults
 from .wire import Wire
 

@@ -12,8 +12,7 @@ import pytest
 import yaml
 
 from sandbox import Change, Fault, Sandbox
-from sandbox.account import make_servers
-from sandbox.changes import Schedule
+from sandbox.account import Schedule, make_servers
 
 from .conftest import call
 
