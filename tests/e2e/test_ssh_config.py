@@ -36,10 +36,11 @@ def write(source, *arguments, **options):
 
 def write_before(config, source, *hosts, note="group server_management"):
     """Write the file as the playbook did for the same inventory, with these hosts."""
-    lines = [f"{HEADING}# Inventory: {source.file()}, {note}\n"]
-    lines += [f"Host {name}" for name in hosts]
+    text = f"{HEADING}# Inventory: {source.file()}, {note}\n\n"
+    for name in hosts:
+        text += f"Host {name}\n"
     config.parent.mkdir(parents=True)
-    config.write_text("\n".join(lines))
+    config.write_text(text)
 
 
 def fails_and_keeps(config, source, *arguments, **options):
@@ -52,7 +53,8 @@ def fails_and_keeps(config, source, *arguments, **options):
 
 
 def names_in(config):
-    return re.findall(r"^Host (.+)$", config.read_text(), re.MULTILINE)
+    text = config.read_text()
+    return re.findall(r"^Host (.+)$", text, re.MULTILINE)
 
 
 def test_ssh_reaches_a_server_by_its_name(config, ssh_server, source):
@@ -61,18 +63,20 @@ def test_ssh_reaches_a_server_by_its_name(config, ssh_server, source):
         server["ipv4"] = address
     known_hosts = ssh.folder / "known_hosts"
     arguments = f'-i "{ssh.folder}/client_key" -o "UserKnownHostsFile {known_hosts}"'
-    compose = {"ansible_user": f"'{ssh.user}'", "ansible_port": ssh.port}
+    compose = {"ansible_user": f"'{ssh.user}'"}
+    compose["ansible_port"] = ssh.port
     compose["ansible_ssh_common_args"] = f"'{arguments}'"
     result = write(source, host_key_alias=True, compose=compose).ok()
     result.shows(f"at the top of ~/.ssh/config: Include {config}")
     main = config.parents[1] / "config"
     main.write_text(f"Include {config}\nUser somebody\n")
     command = ("ssh", "-F", main, "-oStrictHostKeyChecking=accept-new", "-oBatchMode=yes")
+    enter = source.runner.run
     for name in ("web-1", "web-2"):
-        shown = source.runner.run(*command, "-G", name).ok()
+        shown = enter(*command, "-G", name).ok()
         # Otherwise, ssh would change the real file, since it does not use HOME.
         shown.shows(f"userknownhostsfile {known_hosts}\n")
-        source.runner.run(*command, name, "true").ok()
+        enter(*command, name, "true").ok()
     assert ssh.known_names == ["srv_1", "srv_2"]
 
 
@@ -84,8 +88,9 @@ def test_the_file_is_for_one_inventory_in_any_order_from_any_folder(config, sour
     start = f"{HEADING}# Inventory: {inventory}\n\nHost db-1\n"
     assert config.read_text().startswith(start)
     assert config.parent.stat().st_mode & 0o777 == 0o700
-    again = play("-i", "new,", "-i", path.name, PLAYBOOK, cwd=source.folder).ok()
-    again.shows("changed=0")
+    reordered = ("-i", "new,", "-i", path.name)
+    again = play(*reordered, PLAYBOOK, cwd=source.folder)
+    again.ok().shows("changed=0")
 
 
 def test_a_file_of_somebody_else_is_kept(config, source):
@@ -160,6 +165,13 @@ password:
   - ansible_ssh_common_args: -o ProxyCommand=sshpass s3cret -o 'A s3cret'
   - an argument that is not an option in ansible_ssh_common_args
 """)
+WEB = """
+ansible_ssh_common_args: -J {{ jump }}
+jump: b
+ansible_ssh_extra_args:
+  -oServerAliveInterval=30 '-oProxyCommand=sshpass -p s3cret ssh -W %h:%p b'
+ansible_private_key_file: "{{ inventory_dir }}/keys/id"
+"""
 WRITTEN = """\
 Host x-web
   HostName 203.0.113.1
@@ -174,13 +186,10 @@ def test_hosts_that_cannot_be_written_are_left_out_for_a_reason(config, source):
     source.sandbox.servers = named("web", *LEFT_OUT)
     folder = source.folder / "host_vars"
     folder.mkdir()
-    web = {"ansible_ssh_common_args": "-J {{ jump }}", "jump": "b"}
-    command = "sshpass -p s3cret ssh -W %h:%p b"
-    web["ansible_ssh_extra_args"] = f"-oServerAliveInterval=30 '-oProxyCommand={command}'"
-    web["ansible_private_key_file"] = "{{ inventory_dir }}/keys/id"
-    (folder / "web").write_text(json.dumps(web))
+    (folder / "web").write_text(WEB)
     for name, (variables, _reason) in LEFT_OUT.items():
-        (folder / name).write_text(json.dumps(variables))
+        text = json.dumps(variables)
+        (folder / name).write_text(text)
     # A host that is left out may disappear from the file.
     write_before(config, source, "x-argument", note="group server_management, prefix x-")
     for mode in (["--check"], ["-vvvv", "--diff"]):
@@ -202,7 +211,8 @@ def test_no_task_logs_the_text():
     tasks = [task for task in play["tasks"] if search(str(task))]
     assert len(tasks) == 4
     for task in tasks:
-        assert task.get("no_log") or task.get("diff") is False, task["name"]
+        is_shown = task.get("diff", True)
+        assert task.get("no_log") or not is_shown, task["name"]
 
 
 def test_a_file_that_ssh_refuses_is_not_written(config, source):
@@ -241,7 +251,8 @@ def test_variables_change_the_file_the_group_the_names_and_the_note(config, sour
 def test_only_a_regular_file_is_replaced(source):
     path = source.runner.home / "other"
     path.mkdir()
-    failed = write(source, "-e", json.dumps({"ssh_config_file": str(path)}))
+    variables = json.dumps({"ssh_config_file": str(path)})
+    failed = write(source, "-e", variables)
     assert failed.rc == 2
     failed.shows("is a directory, so nothing was changed")
 

@@ -28,8 +28,8 @@ OF_ANOTHER_ACCOUNT = {**EMPTY_VARIABLES, "SERVER_MANAGEMENT_API_TOKEN": "of-anot
 
 def encrypt(text, path, option):
     """Add an encrypted option to an inventory file, and return the arguments with the password."""
-    encrypted = VaultLib().encrypt(text, VaultSecret(b"secret")).decode()
-    value = textwrap.indent(encrypted, "    ")
+    encrypted = VaultLib().encrypt(text, VaultSecret(b"secret"))
+    value = textwrap.indent(encrypted.decode(), "    ")
     with path.open("a") as file:
         file.write(f"{option}!vault |\n{value}")
     password = path.with_name("password")
@@ -157,7 +157,8 @@ def test_the_token_is_seen_nowhere(source, tmp_path):
     source.runner.inventory("-i", path, "--list", "-vvvvvv").ok()
     fault = Fault(status=500, body="you sent {token}")
     source.sandbox.fail(fault)
-    source.flush(path, "-vvvvvv").shows("********")
+    failed = source.flush(path, "-vvvvvv")
+    failed.shows("********")
     (entry,) = cache.iterdir()
     assert find_secret(entry.name) == ""
     assert log.stat().st_size > 0

@@ -134,15 +134,6 @@ def without_white_space(text: str) -> str:
     return "".join(text.split())
 
 
-def search_path(python: Path) -> str:
-    """Return a PATH with this interpreter's commands first, and without version managers' shims."""
-    inherited = os.environ.get("PATH", os.defpath).split(os.pathsep)
-    kept = [folder for folder in inherited if Path(folder).name != "shims"]
-    # Not resolved: the interpreter of a virtual environment is a link.
-    own = str(python.absolute().parent)
-    return os.pathsep.join([own, *kept])
-
-
 # The same for each command.
 _SETTINGS = {
     "LC_ALL": "C.UTF-8",
@@ -160,16 +151,21 @@ def clean_environment(home: Path, python: Path = Path(sys.executable)) -> dict[s
     """Return an environment in which Ansible does not use the user's files and settings."""
     temporary = home / "tmp"
     temporary.mkdir(parents=True, exist_ok=True)
+    # Not resolved: the interpreter of a virtual environment is a link.
+    program = python.absolute()
+    # Its commands first, and without the shims of version managers.
+    inherited = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    kept = [folder for folder in inherited if Path(folder).name != "shims"]
     return {
         **_SETTINGS,
-        "PATH": search_path(python),
+        "PATH": os.pathsep.join([str(program.parent), *kept]),
         "HOME": str(home),
         "TMPDIR": str(temporary),
         "ANSIBLE_HOME": str(home / ".ansible"),
         # Its default, ~/.ansible/tmp, is in the user's home, whatever HOME is.
         "ANSIBLE_REMOTE_TMP": str(home / ".ansible" / "tmp"),
         # Interpreter discovery may find a version manager's shim that fails.
-        "ANSIBLE_PYTHON_INTERPRETER": str(python.absolute()),
+        "ANSIBLE_PYTHON_INTERPRETER": str(program),
     }
 
 
