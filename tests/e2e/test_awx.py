@@ -76,11 +76,11 @@ def inject(folder, values):
     return variables
 
 
-def test_a_credential_opens_the_account_and_may_have_a_ca(source, tmp_path):
+def test_a_credential_opens_the_account_and_may_have_a_ca(source, sandbox, tmp_path):
     fields = [field["id"] for field in CREDENTIAL_TYPE["inputs"]["fields"]]
     assert fields == ["base_url", "api_token", "ca"]
     # AWX leaves out empty fields.
-    values = {"base_url": source.sandbox.url, "api_token": source.sandbox.token}
+    values = {"base_url": sandbox.url, "api_token": sandbox.token}
     path = tmp_path / "awx.server_management.yml"
     path.write_text(FILES[path.name])
     variables = inject(tmp_path, values)

@@ -40,17 +40,17 @@ REFRESH = """
 """
 
 
-def test_a_playbook_and_a_flush_rewrite_it(source, cache):
+def test_a_playbook_and_a_flush_rewrite_it(source, runner, sandbox, cache):
     path = source.file(**cached(cache))
-    source.runner.inventory("-i", path, "--list").ok()
+    runner.inventory("-i", path, "--list").ok()
     playbook = source.folder / "refresh.yml"
     playbook.write_text(REFRESH)
-    source.sandbox.servers.pop()
-    played = source.runner.playbook("-i", path, playbook).ok()
+    sandbox.servers.pop()
+    played = runner.playbook("-i", path, playbook).ok()
     assert played.stdout.count("second") == 2
-    source.sandbox.servers.pop()
+    sandbox.servers.pop()
     source.flush(path).ok().shows("hosts (1)")
-    assert len(source.sandbox.requests) == 3
+    assert len(sandbox.requests) == 3
     (entry,) = cache.iterdir()
     assert "srv_2" not in entry.read_text()
 
@@ -99,22 +99,24 @@ def test_a_stale_entry_is_used_while_the_api_is_down(sources, cache):
     sources.check()
 
 
-def test_a_cache_that_never_expires_must_be_written_in_the_file_alone(source, sources, cache):
+def test_a_cache_that_never_expires_must_be_written_in_the_file_alone(
+    source, sandbox, sources, cache
+):
     settings = source.folder / "ansible.cfg"
     settings.write_text("[defaults]\nfact_caching_timeout = 0\n")  # for facts
-    sources.add("no_cache", source.sandbox)
+    sources.add("no_cache", sandbox)
     written = {**cached(cache), "cache_timeout": 0}
-    sources.add("written", source.sandbox, **written)
+    sources.add("written", sandbox, **written)
     inherited = "cache_timeout: is 0 in ansible.cfg (there also as fact_caching_timeout) or in"
-    sources.add("inherited", source.sandbox, fails=inherited, **cached(cache))
+    sources.add("inherited", sandbox, fails=inherited, **cached(cache))
     sources.check(env={"ANSIBLE_CONFIG": str(settings)})
 
 
-def test_it_can_be_set_up_for_all_sources(source, sources, cache):
-    sources.add("environment", source.sandbox)
+def test_it_can_be_set_up_for_all_sources(source, sandbox, sources, cache):
+    sources.add("environment", sandbox)
     # The file takes precedence.
-    sources.add("off", source.sandbox, cache=False, cache_prefix="off_")
-    sources.add("prefix", source.sandbox, cache_prefix="own_")
+    sources.add("off", sandbox, cache=False, cache_prefix="off_")
+    sources.add("prefix", sandbox, cache_prefix="own_")
     settings = {"": "true", "_PLUGIN_PREFIX": "fleet_", "_CONNECTION": str(cache)}
     settings["_PLUGIN"] = "ansible.builtin.jsonfile"
     env = {f"ANSIBLE_INVENTORY_CACHE{name}": value for name, value in settings.items()}

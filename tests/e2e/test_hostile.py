@@ -157,14 +157,14 @@ TITLES = ("template", "id-alone", "region-template", "created-template", "plan-h
 TARGETS = [*FIELDS, *[case for case in CASES if case.title in TITLES]]
 
 
-def test_a_playbook_executes_nothing(source):
-    home = source.runner.home
+def test_a_playbook_executes_nothing(source, runner):
+    home = runner.home
     (home / "play.yml").write_text(PLAYBOOK)
     (home / "seen.j2").write_text(SEEN)
     source.sandbox.servers = [case.server for case in CASES]
     values = json.dumps({"wanted": WANTED, "targets": [case.host_name for case in TARGETS]})
     path = source.file(compose=COMPOSE)
-    played = source.runner.playbook("-i", path, "-e", values, home / "play.yml").ok()
+    played = runner.playbook("-i", path, "-e", values, home / "play.yml").ok()
     assert played.stdout.count("failed=0") == len(TARGETS) + 1
     assert "root:x:0" not in played.output
     seen = json.loads((home / "seen.json").read_text())

@@ -79,12 +79,12 @@ check_fails: forbidden
 FAILING = CODES.keys() - {"check_fails"}
 
 
-def test_modules_read_or_fail_and_change_nothing(source):
+def test_modules_read_or_fail_and_change_nothing(source, sandbox):
     # Not beside the playbook: Ansible ignores that folder.
     library = source.folder / "broken" / "requests.py"
     library.parent.mkdir()
     library.write_text("raise ModuleNotFoundError('gone', name='requests')\n")
-    source.sandbox.fail(Fault(status=403, body="{token} is not enough"), times=2)
+    sandbox.fail(Fault(status=403, body="{token} is not enough"), times=2)
     results = run_tasks(source, TASKS, broken=str(library.parent))
     for name, result in results.items():
         assert not result["changed"]
@@ -102,7 +102,7 @@ def test_modules_read_or_fail_and_change_nothing(source):
     # The plan of web-1 is different, new is missing, and db-1 is unexpected.
     assert len(results["fleet"]["report"]) == 3
     # Two tasks fail before a request; the others list the servers once.
-    assert len(source.sandbox.requests) == len(TASKS) - 2
+    assert len(sandbox.requests) == len(TASKS) - 2
 
 
 READING = yaml.safe_load("""
@@ -152,8 +152,8 @@ def test_the_documented_loop_waits_for_the_server_and_not_after_a_lasting_error(
     assert failed["error"]["code"] == "unauthorized"
 
 
-def test_every_example_runs(source):
-    source.sandbox.servers = example_servers("documentation")
+def test_every_example_runs(source, sandbox):
+    sandbox.servers = example_servers("documentation")
     tasks = []
     for module in status_page.modules_by_support("full"):
         tasks += examples(module)
@@ -164,8 +164,8 @@ def test_every_example_runs(source):
             expected = f"{name} is failed and {name}.live | default(true)"
             assert task["failed_when"] == expected
     tasks.append(task)
-    account = source.sandbox.environment
-    variables = {"api_token": source.sandbox.token}
+    account = sandbox.environment
+    variables = {"api_token": sandbox.token}
     result = run_playbook(source, tasks, "--check", env=account, vars=variables)
     result.shows("failed=0")
     assert result.stdout.count("\nTASK [") == len(tasks)

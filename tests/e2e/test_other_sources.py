@@ -71,8 +71,10 @@ UNUSABLE = """{
 }"""
 
 
-def test_playbooks_for_this_machine_ignore_connection_variables_for_all_hosts(source, tmp_path):
-    need_ssh(source.runner)  # ssh_config checks its file with it
+def test_playbooks_for_this_machine_ignore_connection_variables_for_all_hosts(
+    source, runner, tmp_path
+):
+    need_ssh(runner)  # ssh_config checks its file with it
     (tmp_path / "group_vars").mkdir()
     (tmp_path / "group_vars" / "all.json").write_text(UNUSABLE)
     # A localhost that is written in an inventory has the variables of all hosts.
@@ -85,7 +87,7 @@ def test_playbooks_for_this_machine_ignore_connection_variables_for_all_hosts(so
         "server_management.cloud.check_api",
     )
     env = source.sandbox.environment
-    result = source.runner.playbook(*inventory, *playbooks, env=env).ok()
+    result = runner.playbook(*inventory, *playbooks, env=env).ok()
     assert result.stdout.count("PLAY RECAP") == 4
     assert result.stdout.count("\nlocalhost ") == 4
 
@@ -200,9 +202,9 @@ def test_a_group_does_not_take_the_name_of_a_host_of_another_source(source, sour
     assert members(listing, "region_eu_2") == ["web-2"]
 
 
-def test_no_server_is_addressed_as_this_machine(source):
-    source.sandbox.servers[0]["plan"] = "localhost"
-    source.sandbox.servers[1]["name"] = "localhost"
+def test_no_server_is_addressed_as_this_machine(source, sandbox):
+    sandbox.servers[0]["plan"] = "localhost"
+    sandbox.servers[1]["name"] = "localhost"
     keyed = [{"key": "server_management_plan", "separator": ""}]
     path = source.file(keyed_groups=keyed)
     found = source.addressed(["localhost", "large"], path)

@@ -28,20 +28,20 @@ def ours(text):
     return re.findall(r"(?m)^[^:\n]*test\.server_management\.yml: (.*)$", measured)
 
 
-def test_each_level_shows_more_and_always_on_standard_error(source):
-    url = source.sandbox.url
-    token = source.sandbox.token
+def test_each_level_shows_more_and_always_on_standard_error(source, runner, sandbox):
+    url = sandbox.url
+    token = sandbox.token
     (source.folder / "token").write_text(token)
     path = source.file(api_token=None, api_token_file="token", regions=["eu-1", token])
     regions = "regions: no server has ********; the account has eu-1 (2), eu-2 (1)."
     summary = f"3 servers from {url} in N (1 request); 2 hosts"
 
-    once = source.runner.inventory("-i", path, "--list", "-v")
+    once = runner.inventory("-i", path, "--list", "-v")
     assert ours(once.stdout) == []
     assert ours(once.stderr) == [regions, summary]
 
     command = ("-i", path, "--list", "-vvvv")
-    verbose = source.runner.inventory(*command, env=TO_STDERR, cwd=source.folder)
+    verbose = runner.inventory(*command, env=TO_STDERR, cwd=source.folder)
     assert verbose.json()
     origin = "token: api_token_file token"
     request = f"GET {url}/api/v1/servers: HTTP 200, N"

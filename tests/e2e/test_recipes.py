@@ -37,20 +37,20 @@ LABELS = {
 }
 
 
-def test_prometheus_targets_have_labels_and_survive_a_failure(source, tmp_path):
-    source.sandbox.servers[0].update(plan="{{ 1 + 1 }}", region=None)
-    source.sandbox.servers[1]["ipv4"] = None
+def test_prometheus_targets_have_labels_and_survive_a_failure(source, runner, sandbox, tmp_path):
+    sandbox.servers[0].update(plan="{{ 1 + 1 }}", region=None)
+    sandbox.servers[1]["ipv4"] = None
     (tmp_path / "ansible.cfg").write_text(VERBOSE)
     (tmp_path / "file_sd.py").write_text(RECIPES["file_sd.py"])
     command = ("python3", "file_sd.py", source.file(), "servers.json")
-    source.runner.run(*command, cwd=tmp_path).ok()
+    runner.run(*command, cwd=tmp_path).ok()
     written = (tmp_path / "servers.json").read_text()
     first, second = json.loads(written)
     assert first["targets"] == ["203.0.113.3:9100"]
     assert second == {"targets": ["203.0.113.1:9100"], "labels": LABELS}
     # The guide shows the message.
-    source.sandbox.fail(Fault(has_more=True))
-    assert source.runner.run(*command, cwd=tmp_path).rc != 0
+    sandbox.fail(Fault(has_more=True))
+    assert runner.run(*command, cwd=tmp_path).rc != 0
     assert (tmp_path / "servers.json").read_text() == written
 
 
@@ -69,7 +69,7 @@ def test_both_pipelines_that_check_the_fleet_run_the_same_commands():
     assert gitlab["check fleet"]["script"] == commands
 
 
-def test_a_comparison_distinguishes_drift_from_failures(source):
+def test_a_comparison_distinguishes_drift_from_failures(source, sandbox):
     # The guide shows the other result, in_sync, and the file with it.
     (source.folder / "fleet.yml").write_text("fleet: []\n")
     (play,) = yaml.safe_load(RECIPES["compare_fleet.yml"])
@@ -79,8 +79,8 @@ def test_a_comparison_distinguishes_drift_from_failures(source):
     playbook = source.folder / "compare_fleet.yml"
     playbook.write_text(yaml.safe_dump([play, play, play]))
     for fault in (Fault(status=503), Fault(), Fault(status=401)):
-        source.sandbox.fail(fault)
-    env = {**source.sandbox.environment, "SERVER_MANAGEMENT_RETRIES": "0"}
+        sandbox.fail(fault)
+    env = {**sandbox.environment, "SERVER_MANAGEMENT_RETRIES": "0"}
     result = source.runner.playbook(playbook, env=env)
     assert result.rc == 2
     shown = re.findall(r'"msg": "(\w+)"', result.stdout)
@@ -124,9 +124,11 @@ def test_addresses_of_odd_servers_are_written(source):
     assert "server 127.0.0.1:8080 down;" in upstream
 
 
-def test_a_pipeline_runs_a_playbook_on_servers_with_known_keys(source, ssh_server, installed):
+def test_a_pipeline_runs_a_playbook_on_servers_with_known_keys(
+    source, runner, sandbox, ssh_server, installed
+):
     ssh = ssh_server(["127.0.0.31"])
-    source.sandbox.servers = [{**KNOWN[0], "ipv4": "127.0.0.31"}]
+    sandbox.servers = [{**KNOWN[0], "ipv4": "127.0.0.31"}]
     key = ssh.folder / "client_key"
     # Only the recipe names the key.
     client = ssh.configuration.read_text()
@@ -136,19 +138,19 @@ def test_a_pipeline_runs_a_playbook_on_servers_with_known_keys(source, ssh_serve
     (source.folder / "ci.server_management.yml").write_text(inventory)
     (source.folder / "site.yml").write_text(PING)
     job, commands = read_job("deploy", "deploy")
-    for variables in (job["env"], source.sandbox.environment, ssh.environment):
-        source.runner.environment |= variables
-    source.runner.environment["SSH_PRIVATE_KEY"] = key.read_text()
+    for variables in (job["env"], sandbox.environment, ssh.environment):
+        runner.environment |= variables
+    runner.environment["SSH_PRIVATE_KEY"] = key.read_text()
     script = "\n".join(commands[2:])  # the collection and what it needs are there
 
     def enter(text):
-        return source.runner.run("sh", "-ec", text, cwd=source.folder)
+        return runner.run("sh", "-ec", text, cwd=source.folder)
 
     enter(script).shows("Host key verification failed")
     save = SAVE_KEYS.replace("~/.ssh/id_ed25519", str(key))
     enter(save).ok()
     enter(script).ok()
-    source.sandbox.servers.clear()
+    sandbox.servers.clear()
     enter(script).shows("min_hosts")
 
 
@@ -160,15 +162,17 @@ SHOW = """\
 """
 
 
-def test_a_script_exports_text_that_is_not_rendered_and_fails_if_its_source_fails(source, tmp_path):
+def test_a_script_exports_text_that_is_not_rendered_and_fails_if_its_source_fails(
+    source, runner, sandbox, tmp_path
+):
     source.file("prod.server_management.yml")
     (tmp_path / "ansible.cfg").write_text(VERBOSE)
     script = write_program(tmp_path / "servers.sh", RECIPES["servers.sh"])
-    source.sandbox.servers[0]["plan"] = "{{ 6 * 7 }}"
+    sandbox.servers[0]["plan"] = "{{ 6 * 7 }}"
     (tmp_path / "show.yml").write_text(SHOW)
-    result = source.runner.playbook("-i", script, "show.yml", cwd=tmp_path)
+    result = runner.playbook("-i", script, "show.yml", cwd=tmp_path)
     result.shows("<{{ 6 * 7 }}>")
-    source.sandbox.fail(Fault(status=401))
-    failed = source.runner.run(str(script), cwd=tmp_path)
+    sandbox.fail(Fault(status=401))
+    failed = runner.run(str(script), cwd=tmp_path)
     assert failed.rc != 0
     failed.shows("The API rejected the token")

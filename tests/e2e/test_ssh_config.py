@@ -215,11 +215,11 @@ def test_no_task_logs_the_text():
         assert task.get("no_log") or not is_shown, task["name"]
 
 
-def test_a_file_that_ssh_refuses_is_not_written(config, source):
+def test_a_file_that_ssh_refuses_is_not_written(config, source, runner):
     # It says no more than that.
     program = '#!/bin/sh\n[ "$1" = -V ] || exit 255\n'
-    ssh = write_program(source.runner.home / "bin" / "ssh", program)
-    environment = source.runner.environment
+    ssh = write_program(runner.home / "bin" / "ssh", program)
+    environment = runner.environment
     environment["PATH"] = f"{ssh.parent}:{environment['PATH']}"
     write_before(config, source, "db-1")
     failed = fails_and_keeps(config, source)

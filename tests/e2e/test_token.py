@@ -137,24 +137,24 @@ def test_a_task_and_its_defaults_take_precedence_over_the_environment(source, tm
     assert tokens_sent(api) == tokens
 
 
-def test_a_token_file_that_ansible_reads_as_a_list_of_hosts_is_reported(source):
+def test_a_token_file_that_ansible_reads_as_a_list_of_hosts_is_reported(source, sandbox):
     # A token that the search for tokens does not know: Ansible lists it as a host.
-    source.sandbox.token = "shown-as-the-name-of-a-host"
+    sandbox.token = "shown-as-the-name-of-a-host"
     folder = source.folder = source.folder / "inventory"
     folder.mkdir()
-    (folder / "token").write_text(source.sandbox.token)
+    (folder / "token").write_text(sandbox.token)
     source.file(api_token=None, api_token_file="token")
     result = source.runner.inventory("-i", folder, "--list").ok()
     result.shows(f"api_token_file ({folder}/token): Ansible reads each")
 
 
-def test_the_token_is_seen_nowhere(source, tmp_path):
+def test_the_token_is_seen_nowhere(source, runner, tmp_path):
     log = tmp_path / "ansible.log"
-    source.runner.environment |= {"ANSIBLE_DEBUG": "1", "ANSIBLE_LOG_PATH": str(log)}
+    runner.environment |= {"ANSIBLE_DEBUG": "1", "ANSIBLE_LOG_PATH": str(log)}
     cache = tmp_path / "cache"
     path = source.file(**cached(cache))
     # The runner searches each output, and the fixture all files.
-    source.runner.inventory("-i", path, "--list", "-vvvvvv").ok()
+    runner.inventory("-i", path, "--list", "-vvvvvv").ok()
     fault = Fault(status=500, body="you sent {token}")
     source.sandbox.fail(fault)
     failed = source.flush(path, "-vvvvvv")

@@ -53,17 +53,17 @@ def test_ansible_runner_lists_and_runs(source):
     assert result["ok"] == ["db-1", "web-1"]
 
 
-def test_a_job_runs_on_a_node_and_its_token_does_not_come_back(source, tmp_path):
+def test_a_job_runs_on_a_node_and_its_token_does_not_come_back(source, runner, sandbox, tmp_path):
     # A credential like that of the AWX guide, whose file is on the node.
     variables = {
-        "SERVER_MANAGEMENT_BASE_URL": source.sandbox.url,
+        "SERVER_MANAGEMENT_BASE_URL": sandbox.url,
         "SERVER_MANAGEMENT_API_TOKEN_FILE": str(tmp_path / "worker/env/token"),
         "VISIBLE": "of the environment",
     }
     files = {
         "project/site.yml": PLAYBOOK,
         "inventory/awx.server_management.yml": INVENTORY,
-        "env/token": source.sandbox.token,
+        "env/token": sandbox.token,
         "env/envvars": yaml.safe_dump(variables),
     }
     for name, text in files.items():
@@ -71,14 +71,14 @@ def test_a_job_runs_on_a_node_and_its_token_does_not_come_back(source, tmp_path)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     control = Runner(tmp_path / "control_home")
-    control.environment["TMPDIR"] = source.runner.environment["TMPDIR"]
+    control.environment["TMPDIR"] = runner.environment["TMPDIR"]
 
     control.run("sh", "-c", TRANSMIT, cwd=tmp_path).ok()
-    source.runner.run("sh", "-c", WORK, cwd=tmp_path)
+    runner.run("sh", "-c", WORK, cwd=tmp_path)
     processed = control.run("sh", "-c", PROCESS, cwd=tmp_path).ok()
 
     assert "the account has 3 servers" in processed.stdout
-    assert len(source.sandbox.requests) == 2  # of the inventory and of the module
+    assert len(sandbox.requests) == 2  # of the inventory and of the module
     artifacts = tmp_path / "private/artifacts"
     # The environment of a job comes back in clear. The token is not there.
     assert "of the environment" in (artifacts / "job/command").read_text()

@@ -80,16 +80,16 @@ def test_a_key_belongs_to_a_server_and_not_to_its_address(source, ssh):
     ping(source).ok()
 
 
-def test_each_way_to_transfer_a_file_checks_the_key_of_the_server(source, ssh, tmp_path):
+def test_each_way_to_transfer_a_file_checks_the_key_of_the_server(source, runner, ssh, tmp_path):
     ping(source).ok()
     # From here on a key that is looked up by another name is an unknown one.
-    source.runner.environment["ANSIBLE_SSH_ARGS"] += " -o StrictHostKeyChecking=yes"
+    runner.environment["ANSIBLE_SSH_ARGS"] += " -o StrictHostKeyChecking=yes"
     playbook = tmp_path / "transfers.yml"
     playbook.write_text(TRANSFERS)
     path = source.file(host_key_alias=True)
     folder = tmp_path / "received"
     folder.mkdir()
-    run = source.runner.playbook("-i", path, "-vvv", "-e", f"folder={folder}", playbook).ok()
+    run = runner.playbook("-i", path, "-vvv", "-e", f"folder={folder}", playbook).ok()
     assert sorted(file.name for file in folder.iterdir()) == ["piped", "scp", "sftp"]
     for program in ("EXEC sftp", "EXEC scp", "dd of="):
         commands = [line for line in run.stdout.splitlines() if program in line]
@@ -98,12 +98,12 @@ def test_each_way_to_transfer_a_file_checks_the_key_of_the_server(source, ssh, t
             assert "HostKeyAlias=srv_1" in command
 
 
-def test_no_id_becomes_an_option_of_ssh_or_shares_a_name(source, ssh):
+def test_no_id_becomes_an_option_of_ssh_or_shares_a_name(source, sandbox, ssh):
     count = len(HOSTILE_IDS)
     for number, server_id in enumerate(HOSTILE_IDS, start=2):
-        server = {**source.sandbox.servers[0], "id": server_id, "name": f"web-{number}"}
-        source.sandbox.servers.append(server)
-    del source.sandbox.servers[0]
+        server = {**sandbox.servers[0], "id": server_id, "name": f"web-{number}"}
+        sandbox.servers.append(server)
+    del sandbox.servers[0]
     ping(source, "--forks", "3").ok()
     names = {name.lower() for name in ssh.known_names}
     assert len(names) == count
@@ -114,9 +114,9 @@ def test_no_id_becomes_an_option_of_ssh_or_shares_a_name(source, ssh):
     assert again.stdout.count("pong") == count
 
 
-def test_a_connection_that_is_kept_open_can_be_kept_by_server(source, ssh):
-    other = {**source.sandbox.servers[0], "id": "srv_2", "name": "web-2"}
-    source.sandbox.servers.append(other)
+def test_a_connection_that_is_kept_open_can_be_kept_by_server(source, sandbox, ssh):
+    other = {**sandbox.servers[0], "id": "srv_2", "name": "web-2"}
+    sandbox.servers.append(other)
     environment = source.runner.environment
     # Not for long: a connection that is kept open holds the standard error of its command.
     environment["ANSIBLE_SSH_ARGS"] += " -o ControlMaster=auto -o ControlPersist=2"
@@ -128,13 +128,13 @@ def test_a_connection_that_is_kept_open_can_be_kept_by_server(source, ssh):
 
 
 @pytest.fixture
-def playbook(source):
+def playbook(source, sandbox):
     token = source.runner.home / ".config/server_management/token"
     token.parent.mkdir(parents=True)
-    token.write_text(source.sandbox.token)
+    token.write_text(sandbox.token)
     text = read_files("connecting")["wait_for_server.yml"]
     path = source.folder / "wait_for_server.yml"
-    path.write_text(text.replace("https://api.example.com", source.sandbox.url))
+    path.write_text(text.replace("https://api.example.com", sandbox.url))
     return path
 
 
@@ -155,15 +155,15 @@ def let_it_appear(sandbox, ssh):
     ssh.start()
 
 
-def test_the_playbook_waits_for_a_server(source, ssh_server, playbook):
+def test_the_playbook_waits_for_a_server(source, runner, sandbox, ssh_server, playbook):
     ssh = ssh_server([ADDRESS])
     ssh.stop()
-    source.runner.environment.update(ssh.environment)
-    source.sandbox.servers.clear()
+    runner.environment.update(ssh.environment)
+    sandbox.servers.clear()
     path = source.file(host_key_alias=True)
-    threading.Thread(target=let_it_appear, args=(source.sandbox, ssh), daemon=True).start()
-    run = source.runner.playbook("-i", path, "-e", "server=new-1", playbook).ok()
+    threading.Thread(target=let_it_appear, args=(sandbox, ssh), daemon=True).start()
+    run = runner.playbook("-i", path, "-e", "server=new-1", playbook).ok()
     assert run.stdout.count("FAILED - RETRYING") == 2
     assert "ok: [new-1]" in run.stdout.partition("TASK [Run the first command]")[2]
     assert ssh.known_names == ["srv_1"]
-    assert len(source.sandbox.requests) == 5
+    assert len(sandbox.requests) == 5

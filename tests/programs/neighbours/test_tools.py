@@ -107,16 +107,16 @@ def redis(tmp_path):
 
 
 @pytest.mark.skipif(not PROGRAM, reason="Redis is not installed")
-def test_several_controllers_share_a_listing(source, redis, installed, tmp_path):
+def test_several_controllers_share_a_listing(source, sandbox, redis, installed, tmp_path):
     plugin = "community.general.redis"
     path = source.file(cache=True, cache_plugin=plugin, cache_connection=f"127.0.0.1:{redis}:0")
     first = source.runner.inventory("-i", path, "--list").ok().json()
     assert hosts(first) == KNOWN_NAMES
     other = Runner(tmp_path / "another_home", installed)
     assert other.inventory("-i", path, "--list").ok().json() == first
-    assert len(source.sandbox.requests) == 1
+    assert len(sandbox.requests) == 1
 
-    source.sandbox.servers.pop()
+    sandbox.servers.pop()
     source.flush(path).ok()
     assert hosts(other.inventory("-i", path, "--list").ok().json()) == ["web-1", "web-2"]
-    assert len(source.sandbox.requests) == 2
+    assert len(sandbox.requests) == 2
