@@ -114,19 +114,6 @@ def test_no_id_becomes_an_option_of_ssh_or_shares_a_name(source, sandbox, ssh):
     assert again.stdout.count("pong") == count
 
 
-def test_a_connection_that_is_kept_open_can_be_kept_by_server(source, sandbox, ssh):
-    other = {**sandbox.servers[0], "id": "srv_2", "name": "web-2"}
-    sandbox.servers.append(other)
-    environment = source.runner.environment
-    # Not for long: a connection that is kept open holds the standard error of its command.
-    environment["ANSIBLE_SSH_ARGS"] += " -o ControlMaster=auto -o ControlPersist=2"
-    # The path of a socket must be short.
-    environment["ANSIBLE_SSH_CONTROL_PATH_DIR"] = f"{environment['TMPDIR']}/cp"
-    environment["ANSIBLE_SSH_CONTROL_PATH"] = "%(directory)s/%%k-%%p-%%r"
-    ping(source, "--forks", "1").ok()
-    assert ssh.known_names == ["srv_1", "srv_2"]
-
-
 @pytest.fixture
 def playbook(source, sandbox):
     token = source.runner.home / ".config/server_management/token"
