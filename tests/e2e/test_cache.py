@@ -59,7 +59,8 @@ def test_it_has_one_entry_for_each_account(source, sources, cache):
     options = cached(cache)
     api = source.sandbox
     sources.add("first", api, **options)
-    sources.add("hit", api, hosts=["web-2"], **options, regions=["eu-2"])
+    hit = {**options, "regions": ["eu-2"]}
+    sources.add("hit", api, hosts=["web-2"], **hit)
     denied = {**options, "api_token": "another"}
     sources.add("denied", api, fails="rejected the token", **denied)
     other = sources.serve("other-1", token=api.token)
@@ -99,9 +100,7 @@ def test_a_stale_entry_is_used_while_the_api_is_down(sources, cache):
     sources.check()
 
 
-def test_a_cache_that_never_expires_must_be_written_in_the_file_alone(
-    source, sandbox, sources, cache
-):
+def test_only_the_file_can_set_up_a_cache_that_never_expires(source, sandbox, sources, cache):
     settings = source.folder / "ansible.cfg"
     settings.write_text("[defaults]\nfact_caching_timeout = 0\n")  # for facts
     sources.add("no_cache", sandbox)
@@ -112,14 +111,18 @@ def test_a_cache_that_never_expires_must_be_written_in_the_file_alone(
     sources.check(env={"ANSIBLE_CONFIG": str(settings)})
 
 
+FOR_ALL = {
+    "ANSIBLE_INVENTORY_CACHE": "true",
+    "ANSIBLE_INVENTORY_CACHE_PLUGIN": "ansible.builtin.jsonfile",
+    "ANSIBLE_INVENTORY_CACHE_PLUGIN_PREFIX": "fleet_",
+}
+
+
 def test_it_can_be_set_up_for_all_sources(source, sandbox, sources, cache):
     sources.add("environment", sandbox)
     # The file takes precedence.
     sources.add("off", sandbox, cache=False, cache_prefix="off_")
     sources.add("prefix", sandbox, cache_prefix="own_")
-    settings = {"": "true", "_PLUGIN_PREFIX": "fleet_", "_CONNECTION": str(cache)}
-    settings["_PLUGIN"] = "ansible.builtin.jsonfile"
-    env = {f"ANSIBLE_INVENTORY_CACHE{name}": value for name, value in settings.items()}
-    sources.check(env=env)
-    names = [path.name for path in cache.iterdir()]
-    assert {name.partition("_")[0] for name in names} == {"fleet", "own"}
+    sources.check(env={**FOR_ALL, "ANSIBLE_INVENTORY_CACHE_CONNECTION": str(cache)})
+    prefixes = {path.name.partition("_")[0] for path in cache.iterdir()}
+    assert prefixes == {"fleet", "own"}

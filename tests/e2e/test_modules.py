@@ -26,8 +26,10 @@ def run_playbook(source, tasks, *arguments, env, **keywords):
     play = {"hosts": "localhost", "gather_facts": False, "tasks": tasks, **keywords}
     text = yaml.safe_dump([play])
     path = source.folder / "site.yml"
-    path.write_text(text.replace("https://api.example.com", source.sandbox.url))
-    return source.runner.playbook(path, "--diff", *arguments, env=env).ok()
+    text = text.replace("https://api.example.com", source.sandbox.url)
+    path.write_text(text)
+    command = (path, "--diff", *arguments)
+    return source.runner.playbook(*command, env=env).ok()
 
 
 def run_tasks(source, tasks, **variables):
@@ -48,8 +50,8 @@ def run_tasks(source, tasks, **variables):
     connection = {"base_url": api.url, "api_token": api.token, "retries": 0}
     defaults = {f"group/{COLLECTION}.all": connection}
     play = {"module_defaults": defaults, "vars": {"results": results, **variables}}
-    shown = run_playbook(source, steps, "-vvvvvv", env=LOUD, **play).stdout
-    encoded = re.findall(r'"msg": "([\w+/=]+)"', shown)[-1]
+    result = run_playbook(source, steps, "-vvvvvv", env=LOUD, **play)
+    encoded = re.findall(r'"msg": "([\w+/=]+)"', result.stdout)[-1]
     return json.loads(b64decode(encoded))
 
 
@@ -134,14 +136,16 @@ def examples(module):
     return yaml.safe_load(text)
 
 
-def test_the_documented_loop_waits_for_the_server_and_not_after_a_lasting_error(source):
+def test_the_documented_loop_waits_for_the_server_and_not_after_a_lasting_error(source, sandbox):
     loop = examples("server_info")[-1]
     loop[f"{COLLECTION}.server_info"]["name"] = "web-1"
     loop["delay"] = 0
-    starting = Fault(data=[{**WEB, "status": "starting"}])
-    errors = [Fault.reset(), Fault(status=401)]
-    for fault in (Fault(status=503), starting, Fault(), *errors):
-        source.sandbox.fail(fault)
+    starting = {**WEB, "status": "starting"}
+    sandbox.fail(Fault(status=503))
+    sandbox.fail(Fault(data=[starting]))
+    sandbox.fail(Fault())
+    sandbox.fail(Fault.reset())
+    sandbox.fail(Fault(status=401))
     kept = {"ansible.builtin.set_fact": {"running": "{{ web }}"}}
     results = run_tasks(source, {"first": loop, "kept": kept, "web": loop})
     running = results["kept"]["ansible_facts"]["running"]

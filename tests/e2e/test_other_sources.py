@@ -71,9 +71,7 @@ UNUSABLE = """{
 }"""
 
 
-def test_playbooks_for_this_machine_ignore_connection_variables_for_all_hosts(
-    source, runner, tmp_path
-):
+def test_playbooks_for_this_machine_ignore_variables_of_all_hosts(source, runner, tmp_path):
     need_ssh(runner)  # ssh_config checks its file with it
     (tmp_path / "group_vars").mkdir()
     (tmp_path / "group_vars" / "all.json").write_text(UNUSABLE)

@@ -77,9 +77,10 @@ def test_a_comparison_distinguishes_drift_from_failures(source, sandbox):
     written = write.pop("ansible.builtin.copy")
     write["ansible.builtin.debug"] = {"msg": written["content"]}
     playbook = source.folder / "compare_fleet.yml"
-    playbook.write_text(yaml.safe_dump([play, play, play]))
-    for fault in (Fault(status=503), Fault(), Fault(status=401)):
-        sandbox.fail(fault)
+    text = yaml.safe_dump([play, play, play])
+    playbook.write_text(text)
+    for status in (503, 200, 401):
+        sandbox.fail(Fault(status=status))
     env = {**sandbox.environment, "SERVER_MANAGEMENT_RETRIES": "0"}
     result = source.runner.playbook(playbook, env=env)
     assert result.rc == 2
@@ -124,22 +125,21 @@ def test_addresses_of_odd_servers_are_written(source):
     assert "server 127.0.0.1:8080 down;" in upstream
 
 
-def test_a_pipeline_runs_a_playbook_on_servers_with_known_keys(
-    source, runner, sandbox, ssh_server, installed
-):
+def test_a_pipeline_reaches_servers_with_known_keys(source, runner, sandbox, ssh_server):
     ssh = ssh_server(["127.0.0.31"])
     sandbox.servers = [{**KNOWN[0], "ipv4": "127.0.0.31"}]
     key = ssh.folder / "client_key"
     # Only the recipe names the key.
     client = ssh.configuration.read_text()
-    ssh.configuration.write_text(client.replace(f'IdentityFile "{key}"', ""))
+    client = client.replace(f'IdentityFile "{key}"', "")
+    ssh.configuration.write_text(client)
     inventory = RECIPES["ci.server_management.yml"].replace("hosts: 3", "hosts: 1")
     inventory = inventory.replace("'admin'", f"'{ssh.user}'")
     (source.folder / "ci.server_management.yml").write_text(inventory)
     (source.folder / "site.yml").write_text(PING)
     job, commands = read_job("deploy", "deploy")
-    for variables in (job["env"], sandbox.environment, ssh.environment):
-        runner.environment |= variables
+    runner.environment |= {**job["env"], **sandbox.environment}
+    runner.environment |= ssh.environment
     runner.environment["SSH_PRIVATE_KEY"] = key.read_text()
     script = "\n".join(commands[2:])  # the collection and what it needs are there
 
@@ -162,9 +162,7 @@ SHOW = """\
 """
 
 
-def test_a_script_exports_text_that_is_not_rendered_and_fails_if_its_source_fails(
-    source, runner, sandbox, tmp_path
-):
+def test_a_script_exports_text_as_data_or_fails(source, runner, sandbox, tmp_path):
     source.file("prod.server_management.yml")
     (tmp_path / "ansible.cfg").write_text(VERBOSE)
     script = write_program(tmp_path / "servers.sh", RECIPES["servers.sh"])

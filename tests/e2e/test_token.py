@@ -86,9 +86,7 @@ environment:
 """)
 
 
-def test_a_token_of_the_file_is_never_replaced_by_that_of_the_environment(
-    source, sources, tmp_path
-):
+def test_the_environment_never_replaces_a_token_of_the_file(source, sources, tmp_path):
     (tmp_path / "token").write_text("t0ken-of-the-0ther")
     api = source.sandbox
     for case, (options, problem) in WRITTEN.items():
