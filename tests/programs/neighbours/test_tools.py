@@ -2,17 +2,18 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Use the inventory with other tools, with the files of the recipes, and a cache in Redis."""
+"""Use the collection with other programs: Molecule, Testinfra, Redis and ansible-runner."""
 
 import shutil
 import subprocess
 
 import pytest
+import yaml
 from e2e.conftest import hosts
 
 from support.fixtures import KNOWN, KNOWN_NAMES
 from support.guides import GUIDES, read_files
-from support.run import Runner
+from support.run import Runner, find_in_files
 from support.sshd import free_port
 
 RECIPES = read_files("recipes")
@@ -108,8 +109,8 @@ def redis(tmp_path):
 
 @pytest.mark.skipif(not PROGRAM, reason="Redis is not installed")
 def test_several_controllers_share_a_listing(source, sandbox, redis, installed, tmp_path):
-    plugin = "community.general.redis"
-    path = source.file(cache=True, cache_plugin=plugin, cache_connection=f"127.0.0.1:{redis}:0")
+    options = {"cache": True, "cache_plugin": "community.general.redis"}
+    path = source.file(**options, cache_connection=f"127.0.0.1:{redis}:0")
     first = source.runner.inventory("-i", path, "--list").ok().json()
     assert hosts(first) == KNOWN_NAMES
     other = Runner(tmp_path / "another_home", installed)
@@ -118,5 +119,80 @@ def test_several_controllers_share_a_listing(source, sandbox, redis, installed, 
 
     sandbox.servers.pop()
     source.flush(path).ok()
-    assert hosts(other.inventory("-i", path, "--list").ok().json()) == ["web-1", "web-2"]
+    second = other.inventory("-i", path, "--list").ok().json()
+    assert hosts(second) == ["web-1", "web-2"]
     assert len(sandbox.requests) == 2
+
+
+# Ask for the inventory, then run something on it.
+LIST_AND_PING = """\
+import json, sys
+import ansible_runner
+
+path, folder = sys.argv[1:]
+listing, errors = ansible_runner.get_inventory(
+    action="list", inventories=[path], response_format="json", quiet=True, private_data_dir=folder
+)
+assert not errors, errors
+run = ansible_runner.run(
+    private_data_dir=folder, inventory=path, module="ping", host_pattern="status_running",
+    extravars={"ansible_connection": "local"}, quiet=True,
+)
+print(json.dumps({"listing": listing, "status": run.status, "ok": sorted(run.stats["ok"])}))
+"""
+# A job travels to an execution node as a stream, and so do its results.
+TRANSMIT = "ansible-runner transmit private --playbook site.yml --ident job > sent"
+WORK = "ansible-runner worker --private-data-dir worker < sent > received"
+PROCESS = "ansible-runner process private --ident job < received"
+INVENTORY = "plugin: server_management.cloud.servers\nmin_servers: 1\n"
+PLAYBOOK = """\
+- hosts: status_running
+  connection: local
+  gather_facts: false
+  tasks:
+    - server_management.cloud.server_info:
+      register: account
+      run_once: true
+    - ansible.builtin.debug:
+        msg: "the account has {{ account.servers | length }} servers"
+      run_once: true
+"""
+
+
+PROJECT = {"project/site.yml": PLAYBOOK, "inventory/awx.server_management.yml": INVENTORY}
+
+
+def test_ansible_runner_lists_and_runs(source):
+    path = source.file()
+    listing = source.list_silently()
+    run = source.runner.run("python", "-c", LIST_AND_PING, path, source.folder).ok()
+    result = run.json()
+    assert result["listing"] == listing
+    assert result["status"] == "successful"
+    assert result["ok"] == ["db-1", "web-1"]
+
+
+def test_a_job_runs_on_a_node_and_its_token_does_not_come_back(source, runner, sandbox, tmp_path):
+    # A credential like that of the AWX guide, whose file is on the node.
+    variables = {"VISIBLE": "of the environment"}
+    variables["SERVER_MANAGEMENT_BASE_URL"] = sandbox.url
+    variables["SERVER_MANAGEMENT_API_TOKEN_FILE"] = str(tmp_path / "worker/env/token")
+    files = {**PROJECT, "env/token": sandbox.token}
+    files["env/envvars"] = yaml.safe_dump(variables)
+    for name, text in files.items():
+        path = tmp_path / "private" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    control = Runner(tmp_path / "control_home")
+    control.environment["TMPDIR"] = runner.environment["TMPDIR"]
+
+    control.run("sh", "-c", TRANSMIT, cwd=tmp_path).ok()
+    runner.run("sh", "-c", WORK, cwd=tmp_path)
+    processed = control.run("sh", "-c", PROCESS, cwd=tmp_path).ok()
+
+    assert "the account has 3 servers" in processed.stdout
+    assert len(sandbox.requests) == 2  # of the inventory and of the module
+    artifacts = tmp_path / "private/artifacts"
+    # The environment of a job comes back in clear. The token is not there.
+    assert "of the environment" in (artifacts / "job/command").read_text()
+    assert find_in_files(artifacts) == []
