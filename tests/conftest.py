@@ -7,7 +7,6 @@
 import os
 import sys
 import tempfile
-from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -43,8 +42,6 @@ FOREIGN = ("ANSIBLE_", "SERVER_MANAGEMENT_")
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 BUNDLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 IN_CI = os.environ.get("CI", "").lower() in ("1", "true")
-
-CORE = metadata.version("ansible-core")
 
 # What nearly all tests use: an account, and the options of the inventory plugin.
 IN_EACH_TEST = ("tests/sandbox/account.py", "plugins/inventory/servers.py")
@@ -87,11 +84,6 @@ def pytest_sessionstart():
     lines = differences()
     if any(line.startswith(IN_EACH_TEST) for line in lines):
         pytest.exit("\n".join(lines), returncode=1)
-
-
-def pytest_report_header():
-    """Return the line that names the version of ansible-core."""
-    return f"ansible-core: {CORE}"
 
 
 def _no_skip(report):
