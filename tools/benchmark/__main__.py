@@ -55,14 +55,16 @@ sys.argv[0] = "ansible-inventory"
 sys.exit(main())
 """
 
-KEYED = {
-    "keyed_groups": [
-        {"key": "server_management_region", "prefix": "region"},
-        {"key": "server_management_plan", "prefix": "plan"},
-        {"key": "server_management_status", "prefix": "status"},
-    ],
-    "compose": {"ansible_host": "server_management_ipv4"},
-}
+
+def keyed(prefix: str, *fields: str) -> dict[str, Any]:
+    """Return the options that group by the region, the plan and the status."""
+    groups = []
+    for name, field in zip(("region", "plan", "status"), fields, strict=True):
+        groups.append({"key": f"{prefix}{field}", "prefix": name})
+    return {"keyed_groups": groups, "compose": {"ansible_host": f"{prefix}ipv4"}}
+
+
+KEYED = keyed("server_management_", "region", "plan", "status")
 FQDN = "server_management_name ~ '.' ~ server_management_region ~ '.example.com'"
 DIFFERENT = {**KEYED, "compose": {"ansible_host": "server_management_ipv4", "fqdn": FQDN}}
 CONDITIONS = {
@@ -77,12 +79,7 @@ CACHE = {"cache": True, "cache_plugin": "ansible.builtin.jsonfile", "cache_conne
 HCLOUD = {
     "plugin": "hetzner.hcloud.hcloud",
     "api_token": "token",
-    "keyed_groups": [
-        {"key": "hcloud_location", "prefix": "region"},
-        {"key": "hcloud_server_type", "prefix": "plan"},
-        {"key": "hcloud_status", "prefix": "status"},
-    ],
-    "compose": {"ansible_host": "hcloud_ipv4"},
+    **keyed("hcloud_", "location", "server_type", "status"),
 }
 # The name and the content of the inventory file of each source.
 SOURCES: dict[str, tuple[str, dict[str, Any]]] = {
