@@ -71,8 +71,9 @@ def _make_server(index: int, numbers: Counter[str]) -> dict[str, str]:
     """Return the server at `index`, named after its role and the role's next number."""
     role = ROLES[index % len(ROLES)]
     numbers[role] += 1
+    number = numbers[role]
     server = {**SERVER, "id": f"srv_{index:010x}"}
-    server["name"] = f"{role}-{numbers[role]:02}"
+    server["name"] = f"{role}-{number:02}"
     server["status"] = STATUSES[index % len(STATUSES)]
     server["plan"] = PLANS[index // len(REGIONS) % len(PLANS)]
     server["region"] = REGIONS[index % len(REGIONS)]
@@ -101,8 +102,9 @@ class Change:
         """Change the account in place; a server that it does not have is left out."""
         if self.kind == "appear":
             count = len(servers)
-            new = {"id": f"srv_new_{count}", "ipv4": f"192.0.2.{count % 254 + 1}"}
-            servers.append({**SERVER, **new, "name": self.server, **self.fields})
+            server = {**SERVER, "id": f"srv_new_{count}", "name": self.server}
+            server["ipv4"] = f"192.0.2.{count % 254 + 1}"
+            servers.append({**server, **self.fields})
             return
         for index, server in enumerate(servers):
             if server["name"] == self.server:

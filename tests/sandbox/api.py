@@ -100,14 +100,13 @@ def respond(sandbox: Sandbox, request: Request, fault: Fault) -> Response:
 
 def _route(sandbox: Sandbox, request: Request, fault: Fault) -> Response:
     """Return the response of the route for this request, or an error."""
-    routes = {route.method: route for route in ROUTES if request.path == PREFIX + route.path}
-    if not routes:
-        return _error(404)
-    if request.method not in routes:
-        return _error(405)
-    if request.headers["Authorization"] != f"Bearer {sandbox.token}":
-        return _error(401)
-    return routes[request.method].respond(sandbox, request, fault)
+    routes = [route for route in ROUTES if request.path == PREFIX + route.path]
+    for route in routes:
+        if request.method == route.method:
+            if request.headers["Authorization"] != f"Bearer {sandbox.token}":
+                return _error(401)
+            return route.respond(sandbox, request, fault)
+    return _error(405 if routes else 404)
 
 
 def _listing(sandbox: Sandbox, request: Request, fault: Fault) -> Response:
@@ -164,7 +163,7 @@ def _encode(body: object, request: Request) -> bytes | Stream:
 
 def _set_headers(response: Response, fault: Fault) -> None:
     """Complete the headers; those of the fault replace others with the same name."""
-    headers: dict[str, str | None] = {"Content-Type": "application/json", **response.headers}
+    headers = {"Content-Type": "application/json", **response.headers}
     if fault.chunked or callable(response.body):
         headers["Transfer-Encoding"] = "chunked"
     else:
@@ -178,8 +177,12 @@ def _set_headers(response: Response, fault: Fault) -> None:
     for name, text in named.items():
         if text is not None:
             headers[name] = str(text)
-    headers.update(fault.headers)
-    response.headers = {name: value for name, value in headers.items() if value is not None}
+    for name, value in fault.headers.items():
+        if value is None:
+            headers.pop(name, None)
+        else:
+            headers[name] = value
+    response.headers = headers
 
 
 class Wire:
