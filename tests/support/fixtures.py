@@ -21,16 +21,10 @@ from support.run import Runner, find_in_files
 from support.sshd import SshError, SshServer
 
 # The account of most tests: two values of each field by which servers are grouped.
+STOPPED = {"id": "srv_2", "name": "web-2", "status": "stopped", "region": "eu-2"}
 KNOWN = [
     {**SERVER, "ipv4": "203.0.113.1"},
-    {
-        **SERVER,
-        "id": "srv_2",
-        "name": "web-2",
-        "status": "stopped",
-        "region": "eu-2",
-        "ipv4": "203.0.113.2",
-    },
+    {**SERVER, **STOPPED, "ipv4": "203.0.113.2"},
     {**SERVER, "id": "srv_3", "name": "db-1", "plan": "large", "ipv4": "203.0.113.3"},
 ]
 KNOWN_NAMES = ["db-1", "web-1", "web-2"]

@@ -156,9 +156,10 @@ def clean_environment(home: Path, python: Path = Path(sys.executable)) -> dict[s
     # Its commands first, and without the shims of version managers.
     inherited = os.environ.get("PATH", os.defpath).split(os.pathsep)
     kept = [folder for folder in inherited if Path(folder).name != "shims"]
+    path = os.pathsep.join([str(program.parent), *kept])
     return {
         **_SETTINGS,
-        "PATH": os.pathsep.join([str(program.parent), *kept]),
+        "PATH": path,
         "HOME": str(home),
         "TMPDIR": str(temporary),
         "ANSIBLE_HOME": str(home / ".ansible"),

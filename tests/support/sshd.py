@@ -126,7 +126,8 @@ class SshServer:
         try:
             self.start()
             forget = ("-o", "UserKnownHostsFile=/dev/null")
-            _run("ssh", "-F", self.configuration, *forget, self.addresses[0], "true")
+            command = (*forget, self.addresses[0], "true")
+            _run("ssh", "-F", self.configuration, *command)
         except BaseException:
             self.stop()
             raise
@@ -174,9 +175,13 @@ class SshServer:
 
     def _wait(self, process: subprocess.Popen[bytes], log: Path) -> None:
         deadline = time.monotonic() + _START_LIMIT
-        while log.read_text(errors="replace").count("Server listening on ") < len(self.addresses):
-            if process.poll() is not None or time.monotonic() > deadline:
-                raise SshError(f"OpenSSH's server did not start: {log.read_text(errors='replace')}")
+        while True:
+            has_ended = process.poll() is not None or time.monotonic() > deadline
+            text = log.read_text(errors="replace")
+            if text.count("Server listening on ") >= len(self.addresses):
+                return
+            if has_ended:
+                raise SshError(f"OpenSSH's server did not start: {text}")
             time.sleep(0.02)
 
 
