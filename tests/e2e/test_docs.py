@@ -145,8 +145,8 @@ class Reader:
 
 def is_shown(shown, output):
     """Return whether an output contains a text, ignoring white space; ... stands for any text."""
-    pattern = re.escape(without_white_space(shown))
-    pattern = pattern.replace(re.escape("..."), ".*")
+    marked = without_white_space(shown.replace("...", "…"))
+    pattern = re.escape(marked).replace("…", ".*")
     return re.search(pattern, without_white_space(output)) is not None
 
 

@@ -78,12 +78,8 @@ def test_playbooks_for_this_machine_ignore_variables_of_all_hosts(source, runner
     # A localhost that is written in an inventory has the variables of all hosts.
     servers = source.file(compose={"ansible_connection": "'ssh'"})  # ssh_config needs hosts of ssh
     inventory = ("-i", servers, "-i", "localhost,")
-    playbooks = (
-        "server_management.cloud.ssh_config",
-        "server_management.cloud.declare_fleet",
-        "server_management.cloud.check_fleet",
-        "server_management.cloud.check_api",
-    )
+    names = ("ssh_config", "declare_fleet", "check_fleet", "check_api")
+    playbooks = [f"server_management.cloud.{name}" for name in names]
     env = source.sandbox.environment
     result = runner.playbook(*inventory, *playbooks, env=env).ok()
     assert result.stdout.count("PLAY RECAP") == 4
@@ -105,9 +101,9 @@ def test_a_server_never_gets_the_name_of_a_possible_group(source):
     source.sandbox.servers = named(*groups, "up", *others)
     path = source.file(**yaml.safe_load(POSSIBLE_GROUPS))
     found = source.addressed([*groups, "up", "all:!status_stopped"], path)
-    everything = ["ours_srv_6", "srv_1", "srv_2", "srv_3", "srv_4", "srv_5", "up_srv_7", *others]
-    assert sorted(found.pop("up")) == sorted(everything)
-    assert sorted(found.pop("all:!status_stopped")) == sorted(everything)
+    everything = {"ours_srv_6", "srv_1", "srv_2", "srv_3", "srv_4", "srv_5", "up_srv_7", *others}
+    assert set(found.pop("up")) == everything
+    assert set(found.pop("all:!status_stopped")) == everything
     assert not any(found.values())
 
 
@@ -144,9 +140,10 @@ all:
 
 # Only the first of the two addresses is that of its server.
 NAMES = ["db-prod", "merged", "router", "203.0.113.4", "198.51.100.20", "files", "same", "vault"]
-OURS = """
-198.51.100.20_srv_5 203.0.113.4 db-prod_srv_1 files_srv_6 merged router_srv_3 same vault_srv_8
-"""
+OURS = yaml.safe_load("""[
+198.51.100.20_srv_5, 203.0.113.4, db-prod_srv_1, files_srv_6, merged, router_srv_3, same,
+vault_srv_8,
+]""")
 BESIDE_STATIC = yaml.safe_load("""
 db-prod: 198.51.100.7
 db-prod_srv_1: 203.0.113.1
@@ -174,7 +171,8 @@ def test_a_server_does_not_replace_the_host_of_another_source(source, sources):
     api = source.sandbox
     address = "that the server does not have: 198.51.100.20 (srv_5) is 198.51.100.20_srv_5."
     sources.add("strict", api, strict=True, fails=address)
-    sources.add("lenient", api, hosts=OURS.split(), warns=(taken, address))
+    warns = (taken, address)
+    sources.add("lenient", api, hosts=OURS, warns=warns)
     listing = sources.check("-i", static).json()
     found = addresses(listing)
     del found["vault"]

@@ -76,7 +76,8 @@ def test_a_key_belongs_to_a_server_and_not_to_its_address(source, ssh):
     assert "UNREACHABLE!" in refused.stdout
     assert "REMOTE HOST IDENTIFICATION HAS CHANGED" in refused.stdout
 
-    source.runner.run("ssh-keygen", "-R", "srv_2", "-f", ssh.folder / "known_hosts").ok()
+    known_hosts = ssh.folder / "known_hosts"
+    source.runner.run("ssh-keygen", "-R", "srv_2", "-f", known_hosts).ok()
     ping(source).ok()
 
 
@@ -89,8 +90,10 @@ def test_each_way_to_transfer_a_file_checks_the_key_of_the_server(source, runner
     path = source.file(host_key_alias=True)
     folder = tmp_path / "received"
     folder.mkdir()
-    run = runner.playbook("-i", path, "-vvv", "-e", f"folder={folder}", playbook).ok()
-    assert sorted(file.name for file in folder.iterdir()) == ["piped", "scp", "sftp"]
+    command = ("-i", path, "-vvv", "-e", f"folder={folder}")
+    run = runner.playbook(*command, playbook).ok()
+    received = {file.name for file in folder.iterdir()}
+    assert received == {"piped", "scp", "sftp"}
     for program in ("EXEC sftp", "EXEC scp", "dd of="):
         commands = [line for line in run.stdout.splitlines() if program in line]
         assert commands
