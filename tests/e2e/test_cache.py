@@ -16,12 +16,12 @@ def cache(tmp_path):
     return tmp_path / "cache"
 
 
-def test_a_hit_sends_no_request_and_imports_no_http(source, cache):
+def test_a_hit_sends_no_request_and_imports_no_http(source, runner, sandbox, cache):
     listing = source.list_silently(**cached(cache))
-    source.runner.environment["PYTHONPROFILEIMPORTTIME"] = "1"
+    runner.environment["PYTHONPROFILEIMPORTTIME"] = "1"
     hit = source.run(**cached(cache)).ok()
     assert hit.json() == listing
-    assert len(source.sandbox.requests) == 1
+    assert len(sandbox.requests) == 1
     assert "plugins.plugin_utils._cache" in hit.stderr
     assert "requests" not in hit.stderr
 
@@ -40,10 +40,10 @@ REFRESH = """
 """
 
 
-def test_a_playbook_and_a_flush_rewrite_it(source, runner, sandbox, cache):
+def test_a_playbook_and_a_flush_rewrite_it(source, tmp_path, runner, sandbox, cache):
     path = source.file(**cached(cache))
     runner.inventory("-i", path, "--list").ok()
-    playbook = source.folder / "refresh.yml"
+    playbook = tmp_path / "refresh.yml"
     playbook.write_text(REFRESH)
     sandbox.servers.pop()
     played = runner.playbook("-i", path, playbook).ok()
@@ -55,18 +55,17 @@ def test_a_playbook_and_a_flush_rewrite_it(source, runner, sandbox, cache):
     assert "srv_2" not in entry.read_text()
 
 
-def test_it_has_one_entry_for_each_account(source, sources, cache):
+def test_it_has_one_entry_for_each_account(sandbox, sources, cache):
     options = cached(cache)
-    api = source.sandbox
-    sources.add("first", api, **options)
+    sources.add("first", sandbox, **options)
     hit = {**options, "regions": ["eu-2"]}
-    sources.add("hit", api, hosts=["web-2"], **hit)
+    sources.add("hit", sandbox, hosts=["web-2"], **hit)
     denied = {**options, "api_token": "another"}
-    sources.add("denied", api, fails="rejected the token", **denied)
-    other = sources.serve("other-1", token=api.token)
+    sources.add("denied", sandbox, fails="rejected the token", **denied)
+    other = sources.serve("other-1", token=sandbox.token)
     sources.add("other", other, **options)
     sources.check()
-    assert len(api.requests) == 2
+    assert len(sandbox.requests) == 2
     assert len(other.requests) == 1
     assert len(list(cache.iterdir())) == 2
 
@@ -118,7 +117,7 @@ FOR_ALL = {
 }
 
 
-def test_it_can_be_set_up_for_all_sources(source, sandbox, sources, cache):
+def test_it_can_be_set_up_for_all_sources(sandbox, sources, cache):
     sources.add("environment", sandbox)
     # The file takes precedence.
     sources.add("off", sandbox, cache=False, cache_prefix="off_")

@@ -58,13 +58,13 @@ def test_the_bundle_of_the_file_takes_precedence(sources, tmp_path):
     sources.check(env={"SERVER_MANAGEMENT_CA_PATH": str(tmp_path / "another.pem")})
 
 
-def test_only_distant_hosts_are_reached_through_a_proxy(source, sources):
+def test_only_distant_hosts_are_reached_through_a_proxy(sandbox, sources):
     proxy = sources.serve("distant-1")
     # Only an API on this machine has servers on it.
     proxy.servers[0]["ipv4"] = "127.0.0.5"
     warns = ("use https", "No usable IPv4 address")
     sources.add("distant", proxy, warns=warns, base_url="http://api.example.com")
-    sources.add("here", source.sandbox)
+    sources.add("here", sandbox)
     sources.check(env={"http_proxy": proxy.url, "no_proxy": ""})
     (request,) = proxy.requests
     assert request.headers["Host"] == "api.example.com"

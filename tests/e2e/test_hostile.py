@@ -157,11 +157,11 @@ TITLES = ("template", "id-alone", "region-template", "created-template", "plan-h
 TARGETS = [*FIELDS, *[case for case in CASES if case.title in TITLES]]
 
 
-def test_a_playbook_executes_nothing(source, runner):
+def test_a_playbook_executes_nothing(source, tmp_path, sandbox, runner):
     home = runner.home
     (home / "play.yml").write_text(PLAYBOOK)
     (home / "seen.j2").write_text(SEEN)
-    source.sandbox.servers = [case.server for case in CASES]
+    sandbox.servers = [case.server for case in CASES]
     targets = [case.host_name for case in TARGETS]
     values = json.dumps({"wanted": WANTED, "targets": targets})
     path = source.file(compose=COMPOSE)
@@ -175,7 +175,7 @@ def test_a_playbook_executes_nothing(source, runner):
         kept = {"kept": variables["copied"]}
         assert seen[case.host_name] == {**variables, **kept}
         assert seen[f"added-{case.host_name}"] == kept
-    assert executed(source.folder) == []
+    assert executed(tmp_path) == []
 
 
 # What the text in an entry of the cache becomes, which has its servers. Each version of Ansible

@@ -81,9 +81,9 @@ check_fails: forbidden
 FAILING = CODES.keys() - {"check_fails"}
 
 
-def test_modules_read_or_fail_and_change_nothing(source, sandbox):
+def test_modules_read_or_fail_and_change_nothing(source, tmp_path, sandbox):
     # Not beside the playbook: Ansible ignores that folder.
-    library = source.folder / "broken" / "requests.py"
+    library = tmp_path / "broken" / "requests.py"
     library.parent.mkdir()
     library.write_text("raise ModuleNotFoundError('gone', name='requests')\n")
     sandbox.fail(Fault(status=403, body="{token} is not enough"), times=2)
@@ -119,8 +119,8 @@ REPORT = [
 ]
 
 
-def test_text_of_the_api_is_never_rendered(source):
-    source.sandbox.servers = [HOSTILE, {**STOPPED, "plan": "{% raw %}"}]
+def test_text_of_the_api_is_never_rendered(source, sandbox):
+    sandbox.servers = [HOSTILE, {**STOPPED, "plan": "{% raw %}"}]
     results = run_tasks(source, READING)
     plan = {"expected": "small", "actual": "{% raw %}"}
     fleet = results["fleet"]

@@ -16,14 +16,14 @@ all:
 """
 
 
-def test_a_folder_of_sources(source, tmp_path):
+def test_a_folder_of_sources(source, runner, sandbox, tmp_path):
     folder = source.folder = tmp_path / "inventory"
     (folder / "group_vars").mkdir(parents=True)
     (folder / "group_vars" / "region_eu_1.yml").write_text("zone: west\n")
     (folder / "05-static.yml").write_text(FOLDER_STATIC)
-    source.sandbox.servers[0]["labels"] = {"team": "x"}
+    sandbox.servers[0]["labels"] = {"team": "x"}
     source.file("10.server_management.yml", compose={"rack": "colour | default('none')"})
-    result = source.runner.inventory("-i", folder, "--list").ok()
+    result = runner.inventory("-i", folder, "--list").ok()
     hostvars = result.json()["_meta"]["hostvars"]
     assert list(hostvars) == ["db-1", "own-1", "web-1", "web-2"]
     assert hostvars["own-1"] == {"own": 1}
@@ -35,9 +35,8 @@ def test_a_folder_of_sources(source, tmp_path):
     assert web["server_management_labels"] == {"team": "x"}
 
 
-def test_servers_of_two_accounts_with_one_name_are_two_hosts(source, sources):
-    api = source.sandbox
-    sources.add("first", api)
+def test_servers_of_two_accounts_with_one_name_are_two_hosts(source, sandbox, sources):
+    sources.add("first", sandbox)
     # An API that gives the same id to another server with the same name.
     other = sources.serve("web-1", "cache-1", token="t0ken-of-the-0ther")
     other.servers[0].update(region="us-1", ipv4="198.51.100.1")
@@ -55,7 +54,7 @@ def test_servers_of_two_accounts_with_one_name_are_two_hosts(source, sources):
     assert found["web-1_srv_1"] == "198.51.100.1"
     assert members(listing, "region_eu_1") == ["db-1", "web-1", "cache-1"]
     assert members(listing, "region_us_1") == ["web-1_srv_1"]
-    assert tokens_sent(api) == [api.token]
+    assert tokens_sent(sandbox) == [sandbox.token]
     assert tokens_sent(other) == ["t0ken-of-the-0ther", "wrong"]
 
 
@@ -95,10 +94,10 @@ keyed_groups:
 """
 
 
-def test_a_server_never_gets_the_name_of_a_possible_group(source):
+def test_a_server_never_gets_the_name_of_a_possible_group(source, sandbox):
     groups = ["status_stopped", "region_us_1", "plan_large", "created_2030", "web_x", "ours"]
     others = ["db-1", "plan_b-web.example.com", "web-1"]  # these can't be names of groups
-    source.sandbox.servers = named(*groups, "up", *others)
+    sandbox.servers = named(*groups, "up", *others)
     path = source.file(**yaml.safe_load(POSSIBLE_GROUPS))
     found = source.addressed([*groups, "up", "all:!status_stopped"], path)
     everything = {"ours_srv_6", "srv_1", "srv_2", "srv_3", "srv_4", "srv_5", "up_srv_7", *others}
@@ -107,8 +106,8 @@ def test_a_server_never_gets_the_name_of_a_possible_group(source):
     assert not any(found.values())
 
 
-def test_a_server_of_one_account_is_not_addressed_as_a_group_of_another(source, sources):
-    source.sandbox.servers = named("region_us_1", "web-1")
+def test_a_server_of_one_account_is_not_addressed_as_a_group_of_another(source, sandbox, sources):
+    sandbox.servers = named("region_us_1", "web-1")
     # This file makes no groups of regions.
     first = source.file("first.server_management.yml", group_by=[])
     other = sources.add("second")
@@ -160,19 +159,18 @@ vault_srv_8: 203.0.113.8
 """)
 
 
-def test_a_server_does_not_replace_the_host_of_another_source(source, sources):
-    static = source.folder / "static.yml"
+def test_a_server_does_not_replace_the_host_of_another_source(sandbox, tmp_path, sources):
+    static = tmp_path / "static.yml"
     static.write_text(STATIC)
-    source.sandbox.servers = named(*NAMES)
+    sandbox.servers = named(*NAMES)
     taken = (
         "hostnames: the preferred name is not used for 4 servers, because hosts of other sources "
         "have the same name: db-prod (srv_1) is db-prod_srv_1, "
     )
-    api = source.sandbox
     address = "that the server does not have: 198.51.100.20 (srv_5) is 198.51.100.20_srv_5."
-    sources.add("strict", api, strict=True, fails=address)
+    sources.add("strict", sandbox, strict=True, fails=address)
     warns = (taken, address)
-    sources.add("lenient", api, hosts=OURS, warns=warns)
+    sources.add("lenient", sandbox, hosts=OURS, warns=warns)
     listing = sources.check("-i", static).json()
     found = addresses(listing)
     del found["vault"]
@@ -182,8 +180,8 @@ def test_a_server_does_not_replace_the_host_of_another_source(source, sources):
     assert hostvars["merged"]["colour"] == "red"
 
 
-def test_a_group_does_not_take_the_name_of_a_host_of_another_source(source, sources):
-    static = source.folder / "static.yml"
+def test_a_group_does_not_take_the_name_of_a_host_of_another_source(source, tmp_path, sources):
+    static = tmp_path / "static.yml"
     static.write_text("all: {hosts: {region_eu_1: {own: 1}, web: {own: 2}}}\n")
     api = source.sandbox
     sources.add("written", api, fails="group: web is a host of another source", group="web")
@@ -220,13 +218,13 @@ server_management.yml: server_management_yml
 """)
 
 
-def test_a_server_gets_the_variables_of_no_other_host(source):
-    folder = source.folder / "host_vars"
+def test_a_server_gets_the_variables_of_no_other_host(source, tmp_path, runner, sandbox):
+    folder = tmp_path / "host_vars"
     (folder / "sub").mkdir(parents=True)
     for name in LIKE_FILES:
         (folder / name).write_text("{owner: x, ansible_host: 198.51.100.1}\n")
-    source.sandbox.servers = named(*LIKE_FILES)
-    source.runner.environment["ANSIBLE_YAML_FILENAME_EXT"] = ".yml,.yaml,.json,.vars"
+    sandbox.servers = named(*LIKE_FILES)
+    runner.environment["ANSIBLE_YAML_FILENAME_EXT"] = ".yml,.yaml,.json,.vars"
     listing = source.run().ok().json()
     assert hosts(listing) == sorted(LIKE_FILES.values())
     assert "owner" not in str(listing)

@@ -28,10 +28,10 @@ def ours(text):
     return re.findall(r"(?m)^[^:\n]*test\.server_management\.yml: (.*)$", measured)
 
 
-def test_each_level_shows_more_and_always_on_standard_error(source, runner, sandbox):
+def test_each_level_shows_more_and_always_on_standard_error(source, tmp_path, runner, sandbox):
     url = sandbox.url
     token = sandbox.token
-    (source.folder / "token").write_text(token)
+    (tmp_path / "token").write_text(token)
     path = source.file(api_token=None, api_token_file="token", regions=["eu-1", token])
     regions = "regions: no server has ********; the account has eu-1 (2), eu-2 (1)."
     summary = f"3 servers from {url} in N (1 request); 2 hosts"
@@ -41,7 +41,7 @@ def test_each_level_shows_more_and_always_on_standard_error(source, runner, sand
     assert ours(once.stderr) == [regions, summary]
 
     command = ("-i", path, "--list", "-vvvv")
-    verbose = runner.inventory(*command, env=TO_STDERR, cwd=source.folder)
+    verbose = runner.inventory(*command, env=TO_STDERR, cwd=tmp_path)
     assert verbose.json()
     origin = "token: api_token_file token"
     request = f"GET {url}/api/v1/servers: HTTP 200, N"

@@ -31,30 +31,30 @@ LENIENT = {"ANSIBLE_ERROR_ON_UNDEFINED_VARS": "false"}
 
 
 # A unit test compares the other playbooks with this one.
-def test_a_limit_that_excludes_localhost_is_an_error(source):
-    source.runner.environment |= LENIENT
+def test_a_limit_that_excludes_localhost_is_an_error(source, runner, sandbox):
+    runner.environment |= LENIENT
     result = run(source, "check_api", "-i", "web-1,", "--limit", "web-1")
     assert result.rc not in (0, 2)
     result.shows("The limit excludes localhost, where this playbook runs, so nothing was done.")
-    assert source.sandbox.requests == []
+    assert sandbox.requests == []
 
 
-def test_check_api_fails_if_the_api_does_not_work(source):
-    source.sandbox.fail(Fault(status=403, body=EXECUTE))
+def test_check_api_fails_if_the_api_does_not_work(source, runner, sandbox):
+    sandbox.fail(Fault(status=403, body=EXECUTE))
     result = run(source, "check_api")
     result.shows(
         '"token": "may lack the scope servers:read"', "The API refuses the request", "lookup("
     )
     assert result.rc == 2
-    assert not list(source.runner.home.rglob(CANARY))
+    assert not list(runner.home.rglob(CANARY))
 
 
 OF_ACCOUNTS = ("check_api", "declare_fleet", "check_fleet")
 
 
-def test_playbooks_read_all_pages_also_with_a_limit_that_includes_localhost(source):
+def test_playbooks_read_all_pages_also_with_a_limit_that_includes_localhost(source, runner):
     # In the working directory: Ansible splits a limit at white space, which the path may have.
-    (source.runner.home / "limits").write_text("web-1\nlocalhost\n")
+    (runner.home / "limits").write_text("web-1\nlocalhost\n")
     arguments = [f"server_management.cloud.{name}" for name in OF_ACCOUNTS[1:]]
     arguments += ["-i", "web-1,", "--limit", "@limits"]
     for name in OF_ACCOUNTS:
@@ -110,8 +110,8 @@ def test_an_event_with_the_name_of_a_group_fails(source, tmp_path):
     assert not result.contains("ok: [")
 
 
-def test_an_event_fails_if_the_inventory_cannot_be_read(source):
-    source.runner.environment |= LENIENT
+def test_an_event_fails_if_the_inventory_cannot_be_read(source, runner):
+    runner.environment |= LENIENT
     result = set_up(source, "db-1", "srv_3", api_token="wrong")
     assert result.rc not in (0, 2)
     result.shows("The inventory has no host db-1, so nothing was set up.")

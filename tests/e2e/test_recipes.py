@@ -69,20 +69,20 @@ def test_both_pipelines_that_check_the_fleet_run_the_same_commands():
     assert gitlab["check fleet"]["script"] == commands
 
 
-def test_a_comparison_distinguishes_drift_from_failures(source, sandbox):
+def test_a_comparison_distinguishes_drift_from_failures(tmp_path, runner, sandbox):
     # The guide shows the other result, in_sync, and the file with it.
-    (source.folder / "fleet.yml").write_text("fleet: []\n")
+    (tmp_path / "fleet.yml").write_text("fleet: []\n")
     (play,) = yaml.safe_load(RECIPES["compare_fleet.yml"])
     write = play["tasks"][-1]
     written = write.pop("ansible.builtin.copy")
     write["ansible.builtin.debug"] = {"msg": written["content"]}
-    playbook = source.folder / "compare_fleet.yml"
+    playbook = tmp_path / "compare_fleet.yml"
     text = yaml.safe_dump([play, play, play])
     playbook.write_text(text)
     for status in (503, 200, 401):
         sandbox.fail(Fault(status=status))
     env = {**sandbox.environment, "SERVER_MANAGEMENT_RETRIES": "0"}
-    result = source.runner.playbook(playbook, env=env)
+    result = runner.playbook(playbook, env=env)
     assert result.rc == 2
     shown = re.findall(r'"msg": "(\w+)"', result.stdout)
     assert shown == ["server_error", "drift"]
@@ -104,7 +104,7 @@ ADDRESSES = """\
 """
 
 
-def test_addresses_of_odd_servers_are_written(source):
+def test_addresses_of_odd_servers_are_written(source, runner, sandbox):
     folder = source.folder
     text = RECIPES["write_addresses.yml"].replace("become: true", "connection: local")
     text = re.sub("/etc/(nginx/conf.d/)?", f"{folder}/", text)
@@ -112,11 +112,11 @@ def test_addresses_of_odd_servers_are_written(source):
     playbook.write_text(text)
     (folder / "static.yml").write_text("balancers: {hosts: {balancer: }}\n")
     (folder / "hosts").write_text("127.0.0.1 localhost\n")
-    web, stopped, _db = source.sandbox.servers
+    web, stopped, _db = sandbox.servers
     web["name"] = "web\n192.0.2.66 bank.example.com"
     stopped.update(status="running", ipv4=None)
     sources = as_arguments([source.file(), folder / "static.yml"])
-    source.runner.playbook(*sources, playbook).ok()
+    runner.playbook(*sources, playbook).ok()
     assert (folder / "servers.conf").read_text() == UPSTREAM
     assert (folder / "hosts").read_text() == ADDRESSES
     (play,) = yaml.safe_load(text)
@@ -125,7 +125,7 @@ def test_addresses_of_odd_servers_are_written(source):
     assert "server 127.0.0.1:8080 down;" in upstream
 
 
-def test_a_pipeline_reaches_servers_with_known_keys(source, runner, sandbox, ssh_server):
+def test_a_pipeline_reaches_servers_with_known_keys(tmp_path, runner, sandbox, ssh_server):
     ssh = ssh_server(["127.0.0.31"])
     sandbox.servers = [{**KNOWN[0], "ipv4": "127.0.0.31"}]
     key = ssh.folder / "client_key"
@@ -135,8 +135,8 @@ def test_a_pipeline_reaches_servers_with_known_keys(source, runner, sandbox, ssh
     ssh.configuration.write_text(client)
     inventory = RECIPES["ci.server_management.yml"].replace("hosts: 3", "hosts: 1")
     inventory = inventory.replace("'admin'", f"'{ssh.user}'")
-    (source.folder / "ci.server_management.yml").write_text(inventory)
-    (source.folder / "site.yml").write_text(PING)
+    (tmp_path / "ci.server_management.yml").write_text(inventory)
+    (tmp_path / "site.yml").write_text(PING)
     job, commands = read_job("deploy", "deploy")
     runner.environment |= {**job["env"], **sandbox.environment}
     runner.environment |= ssh.environment
@@ -144,7 +144,7 @@ def test_a_pipeline_reaches_servers_with_known_keys(source, runner, sandbox, ssh
     script = "\n".join(commands[2:])  # the collection and what it needs are there
 
     def enter(text):
-        return runner.run("sh", "-ec", text, cwd=source.folder)
+        return runner.run("sh", "-ec", text, cwd=tmp_path)
 
     enter(script).shows("Host key verification failed")
     save = SAVE_KEYS.replace("~/.ssh/id_ed25519", str(key))

@@ -58,9 +58,9 @@ def names_in(config):
     return re.findall(r"^Host (.+)$", text, re.MULTILINE)
 
 
-def test_ssh_reaches_a_server_by_its_name(config, ssh_server, source):
+def test_ssh_reaches_a_server_by_its_name(config, ssh_server, source, runner, sandbox):
     ssh = ssh_server(["127.0.0.31", "127.0.0.32"])
-    for server, address in zip(source.sandbox.servers, ssh.addresses, strict=False):
+    for server, address in zip(sandbox.servers, ssh.addresses, strict=False):
         server["ipv4"] = address
     known_hosts = ssh.folder / "known_hosts"
     arguments = f'-i "{ssh.folder}/client_key" -o "UserKnownHostsFile {known_hosts}"'
@@ -72,7 +72,7 @@ def test_ssh_reaches_a_server_by_its_name(config, ssh_server, source):
     main = config.parents[1] / "config"
     main.write_text(f"Include {config}\nUser somebody\n")
     command = ("ssh", "-F", main, "-oStrictHostKeyChecking=accept-new", "-oBatchMode=yes")
-    enter = source.runner.run
+    enter = runner.run
     for name in ("web-1", "web-2"):
         shown = enter(*command, "-G", name).ok()
         # Otherwise, ssh would change the real file, since it does not use HOME.
@@ -81,9 +81,9 @@ def test_ssh_reaches_a_server_by_its_name(config, ssh_server, source):
     assert ssh.known_names == ["srv_1", "srv_2"]
 
 
-def test_the_file_is_for_one_inventory_in_any_order_from_any_folder(config, source):
+def test_the_file_is_for_one_inventory_in_any_order_from_any_folder(config, source, runner):
     path = source.file("a\n  ProxyCommand touch proxied.server_management.yml")
-    play = source.runner.playbook
+    play = runner.playbook
     play("-i", path, "-i", "new,", PLAYBOOK).ok()
     inventory = f"{path}, new,, group server_management".replace("\n", " ")
     start = f"{HEADING}# Inventory: {inventory}\n\nHost db-1\n"
@@ -134,10 +134,10 @@ def test_a_file_is_kept_for_a_reason(config, source, hosts, options, arguments, 
     failed.shows(reason.format(path=source.file(**options)))
 
 
-def test_all_hosts_disappear_if_it_is_confirmed(config, source):
-    source.runner.environment["ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED"] = "true"
+def test_all_hosts_disappear_if_it_is_confirmed(config, source, runner, sandbox):
+    runner.environment["ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED"] = "true"
     write_before(config, source, "web-1")
-    source.sandbox.servers.clear()
+    sandbox.servers.clear()
     write(source).ok()
     assert names_in(config) == []
 
@@ -183,9 +183,9 @@ Host x-web
 """
 
 
-def test_hosts_that_cannot_be_written_are_left_out_for_a_reason(config, source):
-    source.sandbox.servers = named("web", *LEFT_OUT)
-    folder = source.folder / "host_vars"
+def test_hosts_that_cannot_be_written_are_left_out_for_a_reason(config, source, tmp_path, sandbox):
+    sandbox.servers = named("web", *LEFT_OUT)
+    folder = tmp_path / "host_vars"
     folder.mkdir()
     (folder / "web").write_text(WEB)
     for name, (variables, _reason) in LEFT_OUT.items():
@@ -201,7 +201,7 @@ def test_hosts_that_cannot_be_written_are_left_out_for_a_reason(config, source):
         for name, (_variables, reason) in LEFT_OUT.items():
             result.shows(f"{name} ({reason})")
     _note, blocks = config.read_text().split("\n\n")
-    assert blocks == WRITTEN.format(folder=source.folder)
+    assert blocks == WRITTEN.format(folder=tmp_path)
     assert config.stat().st_mode & 0o777 == 0o600
 
 
@@ -237,8 +237,8 @@ VARIABLES = """{
 }"""
 
 
-def test_variables_change_the_file_the_group_the_names_and_the_note(config, source):
-    path = source.runner.home / "own folder" / "fleet.conf"
+def test_variables_change_the_file_the_group_the_names_and_the_note(config, source, runner):
+    path = runner.home / "own folder" / "fleet.conf"
     path.parent.mkdir(mode=0o755)
     # Written for the same inventory in another folder.
     start = f"{HEADING}# Inventory: production, group fleet, prefix x-\n\nHost "
@@ -250,8 +250,8 @@ def test_variables_change_the_file_the_group_the_names_and_the_note(config, sour
     assert path.parent.stat().st_mode & 0o777 == 0o755
 
 
-def test_only_a_regular_file_is_replaced(source):
-    path = source.runner.home / "other"
+def test_only_a_regular_file_is_replaced(source, runner):
+    path = runner.home / "other"
     path.mkdir()
     variables = json.dumps({"ssh_config_file": str(path)})
     failed = write(source, "-e", variables)
@@ -259,12 +259,12 @@ def test_only_a_regular_file_is_replaced(source):
     failed.shows("is a directory, so nothing was changed")
 
 
-def test_no_text_of_the_api_becomes_another_line(config, source):
-    source.sandbox.servers = [case.server for case in CASES]
+def test_no_text_of_the_api_becomes_another_line(config, source, tmp_path, sandbox):
+    sandbox.servers = [case.server for case in CASES]
     write(source, host_key_alias=True).ok()
     names = names_in(config)
     assert len(names) > len(CASES) // 2
     ours = r"#.*|Host [\w.-]+|  HostName [\w.:-]+|  HostKeyAlias=[\w.+-]+|"
     for line in config.read_text().splitlines():
         assert re.fullmatch(ours, line)
-    assert not list(source.folder.rglob(CANARY))
+    assert not list(tmp_path.rglob(CANARY))

@@ -47,11 +47,11 @@ TRANSFERS = """\
 
 
 @pytest.fixture
-def ssh(source, ssh_server):
+def ssh(runner, sandbox, ssh_server):
     """Return the OpenSSH server of web-1, the only server of the account; no key is known."""
-    source.sandbox.servers = [{**KNOWN[0], "ipv4": ADDRESS}]
+    sandbox.servers = [{**KNOWN[0], "ipv4": ADDRESS}]
     server = ssh_server([ADDRESS])
-    source.runner.environment.update(server.environment)
+    runner.environment.update(server.environment)
     return server
 
 
@@ -61,12 +61,12 @@ def ping(source, *arguments):
     return source.runner.ansible("-i", path, "all", *module, *arguments)
 
 
-def test_a_key_belongs_to_a_server_and_not_to_its_address(source, ssh):
+def test_a_key_belongs_to_a_server_and_not_to_its_address(source, runner, sandbox, ssh):
     assert ping(source).ok().stderr == ""
     assert ssh.known_names == ["srv_1"]
 
     ssh.replace()
-    source.sandbox.servers[0]["id"] = "srv_2"
+    sandbox.servers[0]["id"] = "srv_2"
     ping(source).ok()
     assert ssh.known_names == ["srv_1", "srv_2"]
 
@@ -77,7 +77,7 @@ def test_a_key_belongs_to_a_server_and_not_to_its_address(source, ssh):
     assert "REMOTE HOST IDENTIFICATION HAS CHANGED" in refused.stdout
 
     known_hosts = ssh.folder / "known_hosts"
-    source.runner.run("ssh-keygen", "-R", "srv_2", "-f", known_hosts).ok()
+    runner.run("ssh-keygen", "-R", "srv_2", "-f", known_hosts).ok()
     ping(source).ok()
 
 
@@ -101,7 +101,7 @@ def test_each_way_to_transfer_a_file_checks_the_key_of_the_server(source, runner
             assert "HostKeyAlias=srv_1" in command
 
 
-def test_no_id_becomes_an_option_of_ssh_or_shares_a_name(source, sandbox, ssh):
+def test_no_id_becomes_an_option_of_ssh_or_shares_a_name(source, tmp_path, runner, sandbox, ssh):
     count = len(HOSTILE_IDS)
     for number, server_id in enumerate(HOSTILE_IDS, start=2):
         server = {**sandbox.servers[0], "id": server_id, "name": f"web-{number}"}
@@ -110,20 +110,20 @@ def test_no_id_becomes_an_option_of_ssh_or_shares_a_name(source, sandbox, ssh):
     ping(source, "--forks", "3").ok()
     names = {name.lower() for name in ssh.known_names}
     assert len(names) == count
-    assert list(source.folder.rglob("proxied")) == []
+    assert list(tmp_path.rglob("proxied")) == []
     # Each name is found again, whatever the command line says.
-    source.runner.environment["ANSIBLE_SSH_ARGS"] += " -o StrictHostKeyChecking=yes"
+    runner.environment["ANSIBLE_SSH_ARGS"] += " -o StrictHostKeyChecking=yes"
     again = ping(source, "--forks", "3", "--ssh-extra-args=-o HostKeyAlias=other").ok()
     assert again.stdout.count("pong") == count
 
 
 @pytest.fixture
-def playbook(source, sandbox):
-    token = source.runner.home / ".config/server_management/token"
+def playbook(tmp_path, runner, sandbox):
+    token = runner.home / ".config/server_management/token"
     token.parent.mkdir(parents=True)
     token.write_text(sandbox.token)
     text = read_files("connecting")["wait_for_server.yml"]
-    path = source.folder / "wait_for_server.yml"
+    path = tmp_path / "wait_for_server.yml"
     path.write_text(text.replace("https://api.example.com", sandbox.url))
     return path
 

@@ -44,15 +44,15 @@ def run(source, *command):
 
 
 @pytest.fixture
-def scenario(source):
+def scenario(tmp_path):
     """Return a folder with the scenario of the guide for Molecule, and an inventory to link."""
-    folder = source.folder / "molecule/default"
+    folder = tmp_path / "molecule/default"
     folder.mkdir(parents=True)
     (folder / "molecule.yml").write_text(RECIPES["molecule/default/molecule.yml"])
     (folder / "converge.yml").write_text(CONVERGE)
     for name in ("group_vars", "host_vars"):
-        (source.folder / "inventory" / name).mkdir(parents=True)
-    return source.folder
+        (tmp_path / "inventory" / name).mkdir(parents=True)
+    return tmp_path
 
 
 def test_molecule_reads_variables_beside_the_inventory_file(source, scenario):
@@ -68,10 +68,10 @@ def test_molecule_reads_variables_beside_the_inventory_file(source, scenario):
     failed.shows("The API rejected the token")
 
 
-def test_molecule_refuses_a_changed_host_key(source, scenario, ssh_server):
+def test_molecule_refuses_a_changed_host_key(source, runner, sandbox, scenario, ssh_server):
     ssh = ssh_server(["127.0.0.31"])
-    source.sandbox.servers = [{**KNOWN[0], "ipv4": "127.0.0.31"}]
-    source.runner.environment.update(ssh.environment)
+    sandbox.servers = [{**KNOWN[0], "ipv4": "127.0.0.31"}]
+    runner.environment.update(ssh.environment)
     source.file(f"inventory/{NAME}")
     accept_new = "ansible_ssh_common_args: -o StrictHostKeyChecking=accept-new\n"
     (scenario / "inventory/group_vars/all.yml").write_text(accept_new)
@@ -83,9 +83,9 @@ def test_molecule_refuses_a_changed_host_key(source, scenario, ssh_server):
     refused.shows("REMOTE HOST IDENTIFICATION HAS CHANGED")
 
 
-def test_testinfra_tests_the_hosts_of_a_group(source):
+def test_testinfra_tests_the_hosts_of_a_group(source, tmp_path):
     assert TESTINFRA in (GUIDES / "guide_recipes.rst").read_text()
-    (source.folder / "test_server.py").write_text(TEST_FILE)
+    (tmp_path / "test_server.py").write_text(TEST_FILE)
     source.file(NAME, compose=LOCAL)
     run(source, "sh", "-c", TESTINFRA).ok().shows("2 passed")
 
@@ -108,10 +108,10 @@ def redis(tmp_path):
 
 
 @pytest.mark.skipif(not PROGRAM, reason="Redis is not installed")
-def test_several_controllers_share_a_listing(source, sandbox, redis, installed, tmp_path):
+def test_several_controllers_share_a_listing(source, runner, sandbox, redis, installed, tmp_path):
     options = {"cache": True, "cache_plugin": "community.general.redis"}
     path = source.file(**options, cache_connection=f"127.0.0.1:{redis}:0")
-    first = source.runner.inventory("-i", path, "--list").ok().json()
+    first = runner.inventory("-i", path, "--list").ok().json()
     assert hosts(first) == KNOWN_NAMES
     other = Runner(tmp_path / "another_home", installed)
     assert other.inventory("-i", path, "--list").ok().json() == first
@@ -162,17 +162,17 @@ PLAYBOOK = """\
 PROJECT = {"project/site.yml": PLAYBOOK, "inventory/awx.server_management.yml": INVENTORY}
 
 
-def test_ansible_runner_lists_and_runs(source):
+def test_ansible_runner_lists_and_runs(source, tmp_path, runner):
     path = source.file()
     listing = source.list_silently()
-    run = source.runner.run("python", "-c", LIST_AND_PING, path, source.folder).ok()
+    run = runner.run("python", "-c", LIST_AND_PING, path, tmp_path).ok()
     result = run.json()
     assert result["listing"] == listing
     assert result["status"] == "successful"
     assert result["ok"] == ["db-1", "web-1"]
 
 
-def test_a_job_runs_on_a_node_and_its_token_does_not_come_back(source, runner, sandbox, tmp_path):
+def test_a_job_runs_on_a_node_and_its_token_does_not_come_back(runner, sandbox, tmp_path):
     # A credential like that of the AWX guide, whose file is on the node.
     variables = {"VISIBLE": "of the environment"}
     variables["SERVER_MANAGEMENT_BASE_URL"] = sandbox.url
