@@ -5,7 +5,6 @@
 """The playbooks, except ssh_config: limits, a new server, an account and its declaration."""
 
 import json
-import os
 import re
 
 import yaml
@@ -173,16 +172,6 @@ def test_it_replaces_nothing_by_mistake(runner, sandbox):
         assert path.read_text() == "mine\n"
     sandbox.servers.clear()
     play(runner, sandbox, DECLARE, CHECK, "-e", "declare_fleet_replace=true").ok()
-
-
-def test_it_replaces_only_a_regular_file(runner, sandbox):
-    path = runner.home / "other"
-    os.mkfifo(path)
-    variables = "declare_fleet_replace=true declare_fleet_file=other"
-    result = play(runner, sandbox, DECLARE, "-e", variables)
-    result.shows("other is not a regular file, so nothing was changed")
-    assert path.is_fifo()
-    assert sandbox.requests == []
 
 
 def test_differences_are_in_the_output_and_are_never_rendered(runner, sandbox):
