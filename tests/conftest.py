@@ -7,8 +7,6 @@
 import os
 import sys
 import tempfile
-from collections import Counter
-from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -44,8 +42,6 @@ FOREIGN = ("ANSIBLE_", "SERVER_MANAGEMENT_")
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 BUNDLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 IN_CI = os.environ.get("CI", "").lower() in ("1", "true")
-
-CORE = metadata.version("ansible-core")
 
 # What nearly all tests use: an account, and the options of the inventory plugin.
 IN_EACH_TEST = ("tests/sandbox/account.py", "plugins/inventory/servers.py")
@@ -88,23 +84,6 @@ def pytest_sessionstart():
     lines = differences()
     if any(line.startswith(IN_EACH_TEST) for line in lines):
         pytest.exit("\n".join(lines), returncode=1)
-
-
-def pytest_terminal_summary(terminalreporter):
-    """Count the failures of each cause: a hundred can have only one."""
-    causes = Counter()
-    for report in terminalreporter.getreports("failed"):
-        crash = getattr(report.longrepr, "reprcrash", None)
-        if crash:
-            causes[crash.message.partition("\n")[0][:150]] += 1
-    for cause, number in causes.most_common():
-        if number > 1:
-            terminalreporter.write_line(f"{number} failures: {cause}")
-
-
-def pytest_report_header():
-    """Return the line that names the version of ansible-core."""
-    return f"ansible-core: {CORE}"
 
 
 def _no_skip(report):

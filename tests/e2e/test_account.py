@@ -13,7 +13,8 @@ from .conftest import hosts, members
 
 def prefixed(prefix, position):
     """Return the variables of the fields of a known server."""
-    return {f"{prefix}{field}": value for field, value in KNOWN[position].items()}
+    fields = KNOWN[position].items()
+    return {f"{prefix}{field}": value for field, value in fields}
 
 
 def test_the_whole_inventory_of_a_known_account(source):
@@ -32,7 +33,8 @@ def test_the_whole_inventory_of_a_known_account(source):
     """)
     assert sorted(hostvars) == KNOWN_NAMES
     assert hostvars["db-1"]["ansible_host"] == "203.0.113.3"
-    assert hostvars["web-2"] == {"ansible_host": "203.0.113.2", **prefixed("server_management_", 1)}
+    fields = prefixed("server_management_", 1)
+    assert hostvars["web-2"] == {"ansible_host": "203.0.113.2", **fields}
 
 
 GROUPING = """
@@ -91,10 +93,10 @@ CHOICES = yaml.safe_load("""
 """)
 
 
-def test_options_choose_hosts_and_their_names(source, sources):
+def test_options_choose_hosts_and_their_names(sandbox, sources):
     for number, (options, names, *warns) in enumerate(CHOICES):
-        expected = {"hosts": names, "warns": warns}
-        sources.add(f"c{number}", source.sandbox, **expected, **options)
+        case = {**options, "hosts": names, "warns": warns}
+        sources.add(f"c{number}", sandbox, **case)
     sources.check()
 
 
@@ -142,14 +144,14 @@ hostnames: [server_management_nope, server_management_name]
 FAILED = "server_management_nope, compose: a, groups: b and 1 more: failed for 3 of 3 hosts ("
 
 
-def test_failing_expressions_are_warnings_or_with_strict_errors(source, sources):
-    api = source.sandbox
+def test_failing_expressions_are_warnings_or_with_strict_errors(sandbox, sources):
     undefined = "'server_management_nope' is undefined"
-    sources.add("strict", api, fails=undefined, **EXPRESSIONS, strict=True)
-    sources.add("lenient", api, warns=FAILED, **EXPRESSIONS)
+    strict = {**EXPRESSIONS, "strict": True}
+    sources.add("strict", sandbox, fails=undefined, **strict)
+    sources.add("lenient", sandbox, warns=FAILED, **EXPRESSIONS)
     filters = [{"exclude": "server_management_nope"}]
     always = "filters: exclude: server_management_nope: failed"
-    sources.add("filters", api, fails=always, filters=filters)
+    sources.add("filters", sandbox, fails=always, filters=filters)
     result = sources.check()
     assert hosts(result.json()) == KNOWN_NAMES
     assert not result.contains(f"{undefined}. {undefined}")
@@ -182,11 +184,11 @@ BAD_OPTIONS = yaml.safe_load("""
 """)
 
 
-def test_each_bad_option_is_named_and_its_source_adds_nothing(source, sources):
-    static = source.folder / "static.ini"
+def test_each_bad_option_is_named_and_its_source_adds_nothing(sandbox, sources):
+    static = sources.folder / "static.ini"
     static.write_text("static-1\n")
     for number, (options, problem) in enumerate(BAD_OPTIONS):
-        sources.add(f"c{number}", source.sandbox, fails=problem, **options)
+        sources.add(f"c{number}", sandbox, fails=problem, **options)
     listing = sources.check("-i", static).json()
     assert hosts(listing) == []
     # Elsewhere, empty groups are not printed.

@@ -36,9 +36,11 @@ def update(source, path, variables=()):
 
 def enabled(source, path, variables=()):
     """Return the hosts that AWX enables after an update, which must not fail."""
-    hostvars = update(source, path, variables).ok().json()["_meta"]["hostvars"]
+    listing = update(source, path, variables).ok().json()
+    hostvars = listing["_meta"]["hostvars"]
+    variable = SOURCE["enabled_var"]
     value = SOURCE["enabled_value"]
-    return [name for name in hostvars if hostvars[name][SOURCE["enabled_var"]] == value]
+    return [name for name in hostvars if hostvars[name][variable] == value]
 
 
 def test_a_directory_with_a_failing_file_needs_a_variable_to_fail(source, tmp_path):
@@ -71,20 +73,23 @@ def inject(folder, values):
         path.write_text(Template(text).render(values))
         files[path.name] = path
     variables = {}
+    tower = {"filename": files}
     for name, text in injectors["env"].items():
-        variables[name] = Template(text).render(values, tower={"filename": files})
+        variables[name] = Template(text).render(values, tower=tower)
     return variables
 
 
-def test_a_credential_opens_the_account_and_may_have_a_ca(source, tmp_path):
-    fields = [field["id"] for field in CREDENTIAL_TYPE["inputs"]["fields"]]
-    assert fields == ["base_url", "api_token", "ca"]
+def test_a_credential_opens_the_account_and_may_have_a_ca(source, sandbox, tmp_path):
+    fields = CREDENTIAL_TYPE["inputs"]["fields"]
+    names = [field["id"] for field in fields]
+    assert names == ["base_url", "api_token", "ca"]
     # AWX leaves out empty fields.
-    values = {"base_url": source.sandbox.url, "api_token": source.sandbox.token}
+    values = {"base_url": sandbox.url, "api_token": sandbox.token}
     path = tmp_path / "awx.server_management.yml"
     path.write_text(FILES[path.name])
     variables = inject(tmp_path, values)
     assert enabled(source, path, variables) == RUNNING
     values["ca"] = "of a private CA"
     variables = inject(tmp_path, values)
-    assert Path(variables["SERVER_MANAGEMENT_CA_PATH"]).read_text() == values["ca"]
+    bundle = Path(variables["SERVER_MANAGEMENT_CA_PATH"])
+    assert bundle.read_text() == values["ca"]

@@ -16,12 +16,12 @@ def cache(tmp_path):
     return tmp_path / "cache"
 
 
-def test_a_hit_sends_no_request_and_imports_no_http(source, cache):
+def test_a_hit_sends_no_request_and_imports_no_http(source, runner, sandbox, cache):
     listing = source.list_silently(**cached(cache))
-    source.runner.environment["PYTHONPROFILEIMPORTTIME"] = "1"
+    runner.environment["PYTHONPROFILEIMPORTTIME"] = "1"
     hit = source.run(**cached(cache)).ok()
     assert hit.json() == listing
-    assert len(source.sandbox.requests) == 1
+    assert len(sandbox.requests) == 1
     assert "plugins.plugin_utils._cache" in hit.stderr
     assert "requests" not in hit.stderr
 
@@ -40,32 +40,32 @@ REFRESH = """
 """
 
 
-def test_a_playbook_and_a_flush_rewrite_it(source, cache):
+def test_a_playbook_and_a_flush_rewrite_it(source, tmp_path, runner, sandbox, cache):
     path = source.file(**cached(cache))
-    source.runner.inventory("-i", path, "--list").ok()
-    playbook = source.folder / "refresh.yml"
+    runner.inventory("-i", path, "--list").ok()
+    playbook = tmp_path / "refresh.yml"
     playbook.write_text(REFRESH)
-    source.sandbox.servers.pop()
-    played = source.runner.playbook("-i", path, playbook).ok()
+    sandbox.servers.pop()
+    played = runner.playbook("-i", path, playbook).ok()
     assert played.stdout.count("second") == 2
-    source.sandbox.servers.pop()
+    sandbox.servers.pop()
     source.flush(path).ok().shows("hosts (1)")
-    assert len(source.sandbox.requests) == 3
+    assert len(sandbox.requests) == 3
     (entry,) = cache.iterdir()
     assert "srv_2" not in entry.read_text()
 
 
-def test_it_has_one_entry_for_each_account(source, sources, cache):
+def test_it_has_one_entry_for_each_account(sandbox, sources, cache):
     options = cached(cache)
-    api = source.sandbox
-    sources.add("first", api, **options)
-    sources.add("hit", api, hosts=["web-2"], **options, regions=["eu-2"])
+    sources.add("first", sandbox, **options)
+    hit = {**options, "regions": ["eu-2"]}
+    sources.add("hit", sandbox, hosts=["web-2"], **hit)
     denied = {**options, "api_token": "another"}
-    sources.add("denied", api, fails="rejected the token", **denied)
-    other = sources.serve("other-1", token=api.token)
+    sources.add("denied", sandbox, fails="rejected the token", **denied)
+    other = sources.serve("other-1", token=sandbox.token)
     sources.add("other", other, **options)
     sources.check()
-    assert len(api.requests) == 2
+    assert len(sandbox.requests) == 2
     assert len(other.requests) == 1
     assert len(list(cache.iterdir())) == 2
 
@@ -99,25 +99,29 @@ def test_a_stale_entry_is_used_while_the_api_is_down(sources, cache):
     sources.check()
 
 
-def test_a_cache_that_never_expires_must_be_written_in_the_file_alone(source, sources, cache):
+def test_only_the_file_can_set_up_a_cache_that_never_expires(source, sandbox, sources, cache):
     settings = source.folder / "ansible.cfg"
     settings.write_text("[defaults]\nfact_caching_timeout = 0\n")  # for facts
-    sources.add("no_cache", source.sandbox)
+    sources.add("no_cache", sandbox)
     written = {**cached(cache), "cache_timeout": 0}
-    sources.add("written", source.sandbox, **written)
+    sources.add("written", sandbox, **written)
     inherited = "cache_timeout: is 0 in ansible.cfg (there also as fact_caching_timeout) or in"
-    sources.add("inherited", source.sandbox, fails=inherited, **cached(cache))
+    sources.add("inherited", sandbox, fails=inherited, **cached(cache))
     sources.check(env={"ANSIBLE_CONFIG": str(settings)})
 
 
-def test_it_can_be_set_up_for_all_sources(source, sources, cache):
-    sources.add("environment", source.sandbox)
+FOR_ALL = {
+    "ANSIBLE_INVENTORY_CACHE": "true",
+    "ANSIBLE_INVENTORY_CACHE_PLUGIN": "ansible.builtin.jsonfile",
+    "ANSIBLE_INVENTORY_CACHE_PLUGIN_PREFIX": "fleet_",
+}
+
+
+def test_it_can_be_set_up_for_all_sources(sandbox, sources, cache):
+    sources.add("environment", sandbox)
     # The file takes precedence.
-    sources.add("off", source.sandbox, cache=False, cache_prefix="off_")
-    sources.add("prefix", source.sandbox, cache_prefix="own_")
-    settings = {"": "true", "_PLUGIN_PREFIX": "fleet_", "_CONNECTION": str(cache)}
-    settings["_PLUGIN"] = "ansible.builtin.jsonfile"
-    env = {f"ANSIBLE_INVENTORY_CACHE{name}": value for name, value in settings.items()}
-    sources.check(env=env)
-    names = [path.name for path in cache.iterdir()]
-    assert {name.partition("_")[0] for name in names} == {"fleet", "own"}
+    sources.add("off", sandbox, cache=False, cache_prefix="off_")
+    sources.add("prefix", sandbox, cache_prefix="own_")
+    sources.check(env={**FOR_ALL, "ANSIBLE_INVENTORY_CACHE_CONNECTION": str(cache)})
+    prefixes = {path.name.partition("_")[0] for path in cache.iterdir()}
+    assert prefixes == {"fleet", "own"}

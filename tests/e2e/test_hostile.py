@@ -2,21 +2,28 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A hostile account: each server is a host, every text is data, and nothing is executed."""
+"""Hostile and generated accounts: each server is a host, and every text is data."""
 
 import json
+import re
 from functools import partial
 from importlib.metadata import version
 
 import pytest
 import yaml
+from ansible.inventory.manager import InventoryManager
+from ansible.parsing.dataloader import DataLoader
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ansible_collections.server_management.cloud.plugins.module_utils._models import GROUP_FIELDS
 from sandbox import Sandbox
 from sandbox.account import SERVER
-from support.run import Runner
+from support import meanings
+from support.expressions import is_trusted
+from support.run import Runner, write_inventory
 
-from .conftest import Source, cached, hosts, rewrite
+from .conftest import Source, cached, rewrite
 from .hostile import CANARY, CASES, EXECUTE, FIELDS
 
 COMPOSE = {
@@ -62,10 +69,10 @@ def text_of(value):
 
 def test_each_server_is_a_host_with_its_data(listed):
     listing = json.loads(listed.stdout, object_hook=text_of)
-    names = [case.host_name for case in CASES]
-    assert hosts(listing) == sorted([*names, "static-1"])
+    hostvars = listing["_meta"]["hostvars"]
+    assert hostvars.keys() == {case.host_name for case in CASES} | {"static-1"}
     for case in CASES:
-        found = listing["_meta"]["hostvars"][case.host_name]
+        found = hostvars[case.host_name]
         assert found == expected_vars(case), case.title
     plain = listed.json()["_meta"]["hostvars"]["control"]
     assert "__ansible_unsafe" not in str(plain)
@@ -150,15 +157,17 @@ TITLES = ("template", "id-alone", "region-template", "created-template", "plan-h
 TARGETS = [*FIELDS, *[case for case in CASES if case.title in TITLES]]
 
 
-def test_a_playbook_executes_nothing(source):
-    home = source.runner.home
+def test_a_playbook_executes_nothing(source, tmp_path, sandbox, runner):
+    home = runner.home
     (home / "play.yml").write_text(PLAYBOOK)
     (home / "seen.j2").write_text(SEEN)
-    source.sandbox.servers = [case.server for case in CASES]
-    values = json.dumps({"wanted": WANTED, "targets": [case.host_name for case in TARGETS]})
+    sandbox.servers = [case.server for case in CASES]
+    targets = [case.host_name for case in TARGETS]
+    values = json.dumps({"wanted": WANTED, "targets": targets})
     path = source.file(compose=COMPOSE)
-    played = source.runner.playbook("-i", path, "-e", values, home / "play.yml").ok()
-    assert played.stdout.count("failed=0") == len(TARGETS) + 1
+    command = ("-i", path, "-e", values, "play.yml")
+    played = runner.playbook(*command).ok()
+    assert played.stdout.count("failed=0") == len(targets) + 1
     assert "root:x:0" not in played.output
     seen = json.loads((home / "seen.json").read_text())
     for case in TARGETS:
@@ -166,7 +175,7 @@ def test_a_playbook_executes_nothing(source):
         kept = {"kept": variables["copied"]}
         assert seen[case.host_name] == {**variables, **kept}
         assert seen[f"added-{case.host_name}"] == kept
-    assert executed(source.folder) == []
+    assert executed(tmp_path) == []
 
 
 # What the text in an entry of the cache becomes, which has its servers. Each version of Ansible
@@ -182,7 +191,8 @@ if version("ansible-core") < "2.19":
 
 def forged(entry, form):
     """Return an entry of the cache with a template as region."""
-    text = entry["servers"].replace('"eu-1"', json.dumps(EXECUTE))
+    region = json.dumps(EXECUTE)
+    text = entry["servers"].replace('"eu-1"', region)
     marked = json.dumps(form).replace('"TEXT"', json.dumps(text))
     return {**entry, "servers": json.loads(marked)}
 
@@ -196,10 +206,73 @@ def test_text_of_a_forged_cache_entry_is_data(sources, tmp_path):
         rewrite(entry, partial(forged, form=form))
     result = sources.list()
     assert executed(tmp_path) == []
-    hostvars = result.json()["_meta"]["hostvars"]
     result.shows("unknown.server_management.yml: The cache entry is damaged and not used")
+    listing = json.loads(result.stdout, object_hook=text_of)
+    hostvars = listing["_meta"]["hostvars"]
     assert hostvars["unknown-1"]["joined"] == "eu-1unknown-1"
     for case in ("plain", "known"):
         variables = hostvars[f"{case}-1"]
-        assert variables["server_management_region"] == {"__ansible_unsafe": EXECUTE}
-        assert variables["joined"] == {"__ansible_unsafe": f"{EXECUTE}{case}-1"}
+        assert variables["server_management_region"] == EXECUTE
+        assert variables["joined"] == f"{EXECUTE}{case}-1"
+
+
+TEXTS = st.sampled_from(["web", "web 1", *meanings.TEXTS]) | st.text(st.characters(), max_size=12)
+JSON = meanings.json_values(TEXTS)
+# As documented: with other ids, no name may be left for a server, which is an error.
+IDS = st.from_regex(r"[a-z]{1,4}_[A-Za-z0-9]{1,6}", fullmatch=True)
+SERVERS = st.fixed_dictionaries(
+    {"id": IDS | st.just("srv_1")},
+    optional={
+        "name": TEXTS | JSON,
+        "status": TEXTS | JSON,
+        "plan": TEXTS | JSON,
+        "region": TEXTS | JSON,
+        "ipv4": st.ip_addresses(v=4).map(str) | TEXTS | JSON,
+        "note": JSON,
+        "ansible_host": TEXTS,
+    },
+)
+ACCOUNTS = st.lists(SERVERS, max_size=8, unique_by=lambda server: str(server["id"]))
+
+
+def read(path):
+    inventory = InventoryManager(loader=DataLoader(), sources=[str(path)])
+    variables = {}
+    groups = {}
+    for name, host in inventory.hosts.items():
+        variables[name] = dict(host.vars)
+        del variables[name]["inventory_file"]
+        del variables[name]["inventory_dir"]
+        groups[name] = sorted(group.name for group in host.groups)
+    return variables, groups
+
+
+def test_every_server_of_any_account_is_a_host_and_its_text_is_data_in_any_order(tmp_path):
+    with Sandbox(servers=0) as api:
+        options = {"base_url": api.url, "api_token": api.token}
+        path = write_inventory(tmp_path, options)
+
+        @given(ACCOUNTS)
+        def check(servers):
+            api.servers = servers
+            hostvars, groups = read(path)
+            check_hosts(servers, hostvars)
+            api.servers = servers[::-1]
+            assert read(path) == (hostvars, groups)
+
+        check()
+
+
+def check_hosts(servers, hostvars):
+    """Raise AssertionError if a server is not a host, or if its text could be a template."""
+    assert len(hostvars) == len(servers)
+    left = {server["id"] for server in servers}
+    for name, variables in hostvars.items():
+        left.remove(variables["server_management_id"])
+        assert re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]*", name)
+        for variable in variables:
+            assert variable == "ansible_host" or variable.startswith("server_management_")
+        for text in meanings.texts_in(list(variables.values())):
+            is_plain = re.search(r"[{}#%\n]", text) is None
+            assert is_plain or not is_trusted(text)
+    json.dumps(hostvars)

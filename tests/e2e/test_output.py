@@ -2,11 +2,16 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the commands show, and where: warnings, requests, hosts and the token's origin."""
+"""What the commands show, and where, and that no message shows the lines of an inventory file."""
 
 import re
 
+from ansible.plugins.loader import inventory_loader
+
 from support.collection import REPOSITORY
+from support.run import without_white_space, write_inventory
+
+from .conftest import as_arguments
 
 PATHS = sorted(REPOSITORY.glob("plugins/modules/*.py"))
 MODULES = [f"server_management.cloud.{path.stem}" for path in PATHS]
@@ -23,20 +28,20 @@ def ours(text):
     return re.findall(r"(?m)^[^:\n]*test\.server_management\.yml: (.*)$", measured)
 
 
-def test_each_level_shows_more_and_always_on_standard_error(source):
-    url = source.sandbox.url
-    token = source.sandbox.token
-    (source.folder / "token").write_text(token)
+def test_each_level_shows_more_and_always_on_standard_error(source, tmp_path, runner, sandbox):
+    url = sandbox.url
+    token = sandbox.token
+    (tmp_path / "token").write_text(token)
     path = source.file(api_token=None, api_token_file="token", regions=["eu-1", token])
     regions = "regions: no server has ********; the account has eu-1 (2), eu-2 (1)."
     summary = f"3 servers from {url} in N (1 request); 2 hosts"
 
-    once = source.runner.inventory("-i", path, "--list", "-v")
+    once = runner.inventory("-i", path, "--list", "-v")
     assert ours(once.stdout) == []
     assert ours(once.stderr) == [regions, summary]
 
     command = ("-i", path, "--list", "-vvvv")
-    verbose = source.runner.inventory(*command, env=TO_STDERR, cwd=source.folder)
+    verbose = runner.inventory(*command, env=TO_STDERR, cwd=tmp_path)
     assert verbose.json()
     origin = "token: api_token_file token"
     request = f"GET {url}/api/v1/servers: HTTP 200, N"
@@ -60,3 +65,70 @@ def test_ansible_doc_shows_the_plugins_without_warnings(runner):
     assert inventory.stderr + modules.stderr == ""
     # What a link macro becomes if ansible-doc can't read it.
     assert "#stq=" not in inventory.stdout + modules.stdout
+
+
+# At the end of each line of the files.
+MARK = "shown-line"
+# Mistakes in an expression, as YAML.
+EXPRESSIONS = [
+    "server_management_name |",
+    "server_management_nope.x",
+    "none if server_management_name != 'web-1' else server_management_nope.x",
+    "server_management_plan | nope",
+    "'{{ server_management_plan != 1 }}'",  # deprecated, so Ansible shows its line
+    "server_management_plan | length",
+    "2026-01-01",
+]
+# The places of an expression in a file.
+PLACES = [
+    "compose:\n  a: {}",
+    "compose:\n  a b: {}",
+    "compose:\n  environment: {}",
+    "groups:\n  a: {}",
+    "keyed_groups:\n  - key: {}",
+    'keyed_groups:\n  - key: server_management_plan\n    parent_group: "{{{{ {} }}}}"',
+    "keyed_groups:\n  - key: \"''\"\n    default_value: {}",
+    "keyed_groups:\n  - key: server_management_plan\n    prefix: {}",
+    "hostnames:\n  - {}",
+    "filters:\n  - include: {}\n  - exclude: true",
+]
+# Mistakes in an option.
+VALUES = ["''", "'{{ nope }}'", "'{{ 1 +'", "nope", "[nope]", "{nope: 1}", "null"]
+
+
+def list_files(source, options):
+    """List a file with each of these options, as verbosely as possible."""
+    paths = []
+    for number, option in enumerate(options):
+        token = f"api_token: {source.sandbox.token}"
+        content = f"plugin: server_management.cloud.servers\n{token}\n{option}\n"
+        marked = content.replace("\n", f"  # {MARK}\n")
+        name = f"{number}.server_management.yml"
+        paths.append(write_inventory(source.folder, marked, name))
+    environment = {"ANSIBLE_VERBOSE_TO_STDERR": "1", "SERVER_MANAGEMENT_RETRIES": "0"}
+    environment["SERVER_MANAGEMENT_BASE_URL"] = source.sandbox.url
+    # The runner searches for the token.
+    command = (*as_arguments(paths), "--list", "-vvvvvv")
+    return source.runner.inventory(*command, env=environment).ok()
+
+
+def test_no_failing_expression_shows_a_line_of_the_file(source):
+    options = []
+    for place in PLACES:
+        for expression in EXPRESSIONS:
+            option = place.format(expression)
+            options += [option, f"{option}\nstrict: true"]
+    result = list_files(source, options)
+    assert MARK not in result.output
+    assert result.stderr.count("[WARNING]") > len(options) // 2  # most of them failed
+
+
+def test_no_mistake_in_any_option_shows_a_token_or_a_line(source):
+    plugin = inventory_loader.get("server_management.cloud.servers")
+    options = []
+    for name in sorted(plugin.option_definitions.keys() - {"plugin", "api_token"}):
+        options += [f"{name}: {value}" for value in VALUES]
+    result = list_files(source, options)
+    assert MARK not in result.output
+    failed = without_white_space(result.stderr).count("asaninventorysource")
+    assert failed > len(options) // 2  # most of them are mistakes

@@ -2,20 +2,27 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The playbooks check_api and set_up_server, and what all playbooks do with limits."""
+"""The playbooks, except ssh_config: limits, a new server, an account and its declaration."""
 
 import json
+import re
+
+import yaml
 
 from sandbox import Fault, Sandbox
+from support.fixtures import KNOWN
 
 from .conftest import write_program
-from .hostile import CANARY, EXECUTE
+from .hostile import CANARY, CASES, EXECUTE
+
+
+def play(runner, api, *arguments):
+    return runner.playbook(*arguments, env=api.environment)
 
 
 def run(source, playbook, *arguments):
     name = f"server_management.cloud.{playbook}"
-    env = source.sandbox.environment
-    return source.runner.playbook(name, *arguments, env=env)
+    return play(source.runner, source.sandbox, name, *arguments)
 
 
 # With it, Ansible before 2.19 ignores undefined variables.
@@ -23,30 +30,30 @@ LENIENT = {"ANSIBLE_ERROR_ON_UNDEFINED_VARS": "false"}
 
 
 # A unit test compares the other playbooks with this one.
-def test_a_limit_that_excludes_localhost_is_an_error(source):
-    source.runner.environment |= LENIENT
+def test_a_limit_that_excludes_localhost_is_an_error(source, runner, sandbox):
+    runner.environment |= LENIENT
     result = run(source, "check_api", "-i", "web-1,", "--limit", "web-1")
     assert result.rc not in (0, 2)
     result.shows("The limit excludes localhost, where this playbook runs, so nothing was done.")
-    assert source.sandbox.requests == []
+    assert sandbox.requests == []
 
 
-def test_check_api_fails_if_the_api_does_not_work(source):
-    source.sandbox.fail(Fault(status=403, body=EXECUTE))
+def test_check_api_fails_if_the_api_does_not_work(source, runner, sandbox):
+    sandbox.fail(Fault(status=403, body=EXECUTE))
     result = run(source, "check_api")
     result.shows(
         '"token": "may lack the scope servers:read"', "The API refuses the request", "lookup("
     )
     assert result.rc == 2
-    assert not list(source.runner.home.rglob(CANARY))
+    assert not list(runner.home.rglob(CANARY))
 
 
 OF_ACCOUNTS = ("check_api", "declare_fleet", "check_fleet")
 
 
-def test_playbooks_read_all_pages_also_with_a_limit_that_includes_localhost(source):
+def test_playbooks_read_all_pages_also_with_a_limit_that_includes_localhost(source, runner):
     # In the working directory: Ansible splits a limit at white space, which the path may have.
-    (source.runner.home / "limits").write_text("web-1\nlocalhost\n")
+    (runner.home / "limits").write_text("web-1\nlocalhost\n")
     arguments = [f"server_management.cloud.{name}" for name in OF_ACCOUNTS[1:]]
     arguments += ["-i", "web-1,", "--limit", "@limits"]
     for name in OF_ACCOUNTS:
@@ -54,9 +61,11 @@ def test_playbooks_read_all_pages_also_with_a_limit_that_includes_localhost(sour
     with Sandbox(servers=3, page_size=2, pagination_parameter="last") as api:
         source.sandbox = api
         for name in ("check_api", "declare_fleet"):
-            failed = run(source, name).shows(f"Set {name}_pagination to")
+            failed = run(source, name)
+            failed.shows(f"Set {name}_pagination to")
             assert not failed.contains("allow_partial")  # the playbook has no such variable
-        run(source, "check_api", *arguments).ok().shows('"token": "accepted"')
+        checked = run(source, "check_api", *arguments)
+        checked.ok().shows('"token": "accepted"')
 
 
 # Instead of ssh: the first connection fails, as while a server boots. Others lead to this machine.
@@ -74,8 +83,8 @@ def set_up(source, host, server, *arguments, limit=None, **options):
     path = source.file(**options)
     data = {"inventory_hostname": host, "server": {"id": server}}
     variables = json.dumps({"ansible_eda": {"event": {"server_management": data}}})
-    command = ("-i", path, *arguments, "-e", variables, "--limit", limit or host)
-    return run(source, "set_up_server", *command)
+    command = ("-i", path, *arguments, "-e", variables)
+    return run(source, "set_up_server", *command, "--limit", limit or host)
 
 
 def test_the_server_of_an_event_is_set_up_when_it_can_be_reached(source, tmp_path):
@@ -100,8 +109,8 @@ def test_an_event_with_the_name_of_a_group_fails(source, tmp_path):
     assert not result.contains("ok: [")
 
 
-def test_an_event_fails_if_the_inventory_cannot_be_read(source):
-    source.runner.environment |= LENIENT
+def test_an_event_fails_if_the_inventory_cannot_be_read(source, runner):
+    runner.environment |= LENIENT
     result = set_up(source, "db-1", "srv_3", api_token="wrong")
     assert result.rc not in (0, 2)
     result.shows("The inventory has no host db-1, so nothing was set up.")
@@ -114,3 +123,110 @@ def test_a_host_without_an_id_fails_instead_of_being_skipped(source):
         "db-1 does not have the variable server_management_id, so it was not set up",
         "sets another hostvars_prefix, or another source has added the host",
     )
+
+
+DECLARED = """\
+# The servers of the account, written by server_management.cloud.declare_fleet.
+---
+fleet:
+  - name: db-1
+    plan: large
+    region: eu-1
+  - name: web-1
+    plan: small
+    region: eu-1
+  - name: web-2
+    plan: small
+    region: eu-2
+"""
+# Names that YAML reads as something else, or that Ansible could read as a template.
+NAMES = yaml.safe_load(r"""[
+"yes", "null", "12", "1e3", "0x10", "2026-01-01", "a: b", "- a", "@a", "é漢", "😀", "a b ",
+"=", "<<", "~", "no\n", "12\n", "2026-01-01\t10:00:00", "[1]", "{}", "null\n",
+"#jinja2:variable_start_string:'['", "{1: 2}", "#jinja2: a\n{{ 1 }}", "!!python/none",
+"{% if %}", "{# a", "\n", "a\nb", '"', "'", "!unsafe a", "&a",
+"web", "web", "Web",
+]""")
+NAMES += [EXECUTE, f"a {EXECUTE}", "word " * 30 + "word"]
+
+
+DECLARE = "server_management.cloud.declare_fleet"
+CHECK = "server_management.cloud.check_fleet"
+
+
+def test_what_it_writes_is_in_sync(runner, sandbox):
+    play(runner, sandbox, DECLARE, "--diff").shows("+  - name: web-1")
+    assert (runner.home / "fleet.yml").read_text() == DECLARED
+    # A server that was starting when the file was written is in sync.
+    sandbox.servers[0]["status"] = "made-up"
+    result = play(runner, sandbox, CHECK).ok()
+    result.shows("The account has exactly the servers of fleet.yml.")
+
+
+def test_it_replaces_nothing_by_mistake(runner, sandbox):
+    path = runner.home / "fleet.yml"
+    path.write_text("mine\n")
+    for arguments in ((), ("-e", "declare_fleet_replace=false")):
+        result = play(runner, sandbox, DECLARE, *arguments)
+        result.shows("fleet.yml exists, so nothing was changed")
+        assert path.read_text() == "mine\n"
+    sandbox.servers.clear()
+    play(runner, sandbox, DECLARE, CHECK, "-e", "declare_fleet_replace=true").ok()
+
+
+def test_differences_are_in_the_output_and_are_never_rendered(runner, sandbox):
+    fleet = "fleet: [{name: db-1, plan: small}, {name: web-1}, {name: web-3}]\n"
+    (runner.home / "declared.yml").write_text(fleet)
+    sandbox.servers[1]["name"] = EXECUTE
+    result = play(runner, sandbox, CHECK, "-e", "check_fleet_file=~/declared.yml")
+    assert result.rc == 2
+    result.shows(
+        '"msg": ["db-1 has the plan large instead of small", "web-3 is missing", "',
+        '(srv_2) is not declared" ]',
+    )
+    assert not list(runner.home.rglob(CANARY))
+
+
+def test_an_account_that_cannot_be_read_has_no_missing_servers(runner, sandbox):
+    (runner.home / "fleet.yml").write_text("fleet: [{name: web-3}]\n")
+    sandbox.fail(Fault(has_more=True))
+    result = play(runner, sandbox, CHECK)
+    result.shows("has more servers", "Set check_fleet_pagination")
+    assert result.rc == 2
+    assert not result.contains("is missing")
+
+
+# Files that declare no fleet, and what the message says about them.
+NO_FLEETS = yaml.safe_load(r"""
+"fleet: {web-1: {plan: small}}\n": 'writes it. It does not have the list fleet, which declares'
+"fleet: [\n": 'fleet.yml is not a declared fleet, as the playbook'
+"fleet: [name: web-1, web-2]\n": 'fleet.yml: entry 2 of the list fleet must have either a name'
+"fleet: [{name: a, size: 1}]\n": 'fleet.yml: entry 1 of the list'
+"fleet: [{id: a}, {name: a, id: b}]\n": 'fleet.yml: entry 2 of the list'
+""")
+
+
+def test_a_file_that_is_missing_or_declares_no_fleet_is_named(runner, sandbox):
+    missing = "fleet.yml is not a file. Set check_fleet_file to the path of a declared fleet."
+    play(runner, sandbox, CHECK).shows(missing)
+    for text, message in NO_FLEETS.items():
+        (runner.home / "fleet.yml").write_text(text)
+        result = play(runner, sandbox, CHECK).shows(message)
+        assert result.rc == 2
+    assert sandbox.requests == []
+
+
+def test_a_hostile_account_is_in_sync_with_its_declaration(runner):
+    # Ansible gives such fields a meaning in the JSON of a module's result.
+    servers = [case.server for case in CASES if "__ansible_" not in str(case.server)]
+    for number, text in enumerate(NAMES):
+        fields = dict.fromkeys(("name", "plan", "region"), text)
+        servers.append({**KNOWN[0], **fields, "id": f"srv_name_{number}"})
+    with Sandbox(servers=servers) as api:
+        play(runner, api, DECLARE, CHECK).ok()
+    text = (runner.home / "fleet.yml").read_text()
+    for line in ("  - name: 'yes'", "  - name: é漢", '    plan: !unsafe "{% if %}"'):
+        assert f"{line}\n" in text
+    # A server whose name is not unique or not plain is declared by its id.
+    assert not re.search(r'- name: (web\n|"|!unsafe)', text)
+    assert not list(runner.home.rglob(CANARY))

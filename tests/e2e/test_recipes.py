@@ -37,47 +37,55 @@ LABELS = {
 }
 
 
-def test_prometheus_targets_have_labels_and_survive_a_failure(source, tmp_path):
-    source.sandbox.servers[0].update(plan="{{ 1 + 1 }}", region=None)
-    source.sandbox.servers[1]["ipv4"] = None
+def test_prometheus_targets_have_labels_and_survive_a_failure(source, runner, sandbox, tmp_path):
+    sandbox.servers[0].update(plan="{{ 1 + 1 }}", region=None)
+    sandbox.servers[1]["ipv4"] = None
     (tmp_path / "ansible.cfg").write_text(VERBOSE)
     (tmp_path / "file_sd.py").write_text(RECIPES["file_sd.py"])
     command = ("python3", "file_sd.py", source.file(), "servers.json")
-    source.runner.run(*command, cwd=tmp_path).ok()
+    runner.run(*command, cwd=tmp_path).ok()
     written = (tmp_path / "servers.json").read_text()
     first, second = json.loads(written)
     assert first["targets"] == ["203.0.113.3:9100"]
     assert second == {"targets": ["203.0.113.1:9100"], "labels": LABELS}
     # The guide shows the message.
-    source.sandbox.fail(Fault(has_more=True))
-    assert source.runner.run(*command, cwd=tmp_path).rc != 0
+    sandbox.fail(Fault(has_more=True))
+    assert runner.run(*command, cwd=tmp_path).rc != 0
     assert (tmp_path / "servers.json").read_text() == written
 
 
+def read_job(workflow, name):
+    """Return a job of a workflow, and its commands."""
+    text = RECIPES[f".github/workflows/{workflow}.yml"]
+    job = yaml.safe_load(text)["jobs"][name]
+    commands = [step["run"] for step in job["steps"] if "run" in step]
+    return job, commands
+
+
 def test_both_pipelines_that_check_the_fleet_run_the_same_commands():
-    github = yaml.safe_load(RECIPES[".github/workflows/fleet.yml"])
+    _job, commands = read_job("fleet", "check")
     gitlab = yaml.safe_load(RECIPES[".gitlab-ci.yml"])
-    steps = github["jobs"]["check"]["steps"]
-    commands = [step["run"] for step in steps if "run" in step]
     assert commands[-1] == "ansible-playbook server_management.cloud.check_fleet"
     assert gitlab["check fleet"]["script"] == commands
 
 
-def test_a_comparison_distinguishes_drift_from_failures(source):
+def test_a_comparison_distinguishes_drift_from_failures(tmp_path, runner, sandbox):
     # The guide shows the other result, in_sync, and the file with it.
-    (source.folder / "fleet.yml").write_text("fleet: []\n")
+    (tmp_path / "fleet.yml").write_text("fleet: []\n")
     (play,) = yaml.safe_load(RECIPES["compare_fleet.yml"])
     write = play["tasks"][-1]
-    write["ansible.builtin.debug"] = {"msg": write.pop("ansible.builtin.copy")["content"]}
-    playbook = source.folder / "compare_fleet.yml"
-    playbook.write_text(yaml.safe_dump([play, play, play]))
-    for fault in (Fault(status=503), Fault(), Fault(status=401)):
-        source.sandbox.fail(fault)
-    env = {**source.sandbox.environment, "SERVER_MANAGEMENT_RETRIES": "0"}
-    result = source.runner.playbook(playbook, env=env)
+    written = write.pop("ansible.builtin.copy")
+    write["ansible.builtin.debug"] = {"msg": written["content"]}
+    playbook = tmp_path / "compare_fleet.yml"
+    text = yaml.safe_dump([play, play, play])
+    playbook.write_text(text)
+    for status in (503, 200, 401):
+        sandbox.fail(Fault(status=status))
+    env = {**sandbox.environment, "SERVER_MANAGEMENT_RETRIES": "0"}
+    result = runner.playbook(playbook, env=env)
     assert result.rc == 2
-    written = re.findall(r'"msg": "(\w+)"', result.stdout)
-    assert written == ["server_error", "drift"]
+    shown = re.findall(r'"msg": "(\w+)"', result.stdout)
+    assert shown == ["server_error", "drift"]
     result.shows("The API rejected the token")
 
 
@@ -96,7 +104,7 @@ ADDRESSES = """\
 """
 
 
-def test_addresses_of_odd_servers_are_written(source):
+def test_addresses_of_odd_servers_are_written(source, runner, sandbox):
     folder = source.folder
     text = RECIPES["write_addresses.yml"].replace("become: true", "connection: local")
     text = re.sub("/etc/(nginx/conf.d/)?", f"{folder}/", text)
@@ -104,51 +112,46 @@ def test_addresses_of_odd_servers_are_written(source):
     playbook.write_text(text)
     (folder / "static.yml").write_text("balancers: {hosts: {balancer: }}\n")
     (folder / "hosts").write_text("127.0.0.1 localhost\n")
-    web, stopped, _db = source.sandbox.servers
+    web, stopped, _db = sandbox.servers
     web["name"] = "web\n192.0.2.66 bank.example.com"
     stopped.update(status="running", ipv4=None)
     sources = as_arguments([source.file(), folder / "static.yml"])
-    source.runner.playbook(*sources, playbook).ok()
+    runner.playbook(*sources, playbook).ok()
     assert (folder / "servers.conf").read_text() == UPSTREAM
     assert (folder / "hosts").read_text() == ADDRESSES
     (play,) = yaml.safe_load(text)
-    upstream = Template(play["tasks"][0]["ansible.builtin.copy"]["content"])
-    assert "server 127.0.0.1:8080 down;" in upstream.render(running=[])
+    copy = play["tasks"][0]["ansible.builtin.copy"]
+    upstream = Template(copy["content"]).render(running=[])
+    assert "server 127.0.0.1:8080 down;" in upstream
 
 
-def test_a_pipeline_runs_a_playbook_on_servers_with_known_keys(source, ssh_server, installed):
+def test_a_pipeline_reaches_servers_with_known_keys(tmp_path, runner, sandbox, ssh_server):
     ssh = ssh_server(["127.0.0.31"])
-    source.sandbox.servers = [{**KNOWN[0], "ipv4": "127.0.0.31"}]
+    sandbox.servers = [{**KNOWN[0], "ipv4": "127.0.0.31"}]
     key = ssh.folder / "client_key"
     # Only the recipe names the key.
-    client = ssh.configuration.read_text().replace(f'IdentityFile "{key}"', "")
+    client = ssh.configuration.read_text()
+    client = client.replace(f'IdentityFile "{key}"', "")
     ssh.configuration.write_text(client)
-    job = yaml.safe_load(RECIPES[".github/workflows/deploy.yml"])["jobs"]["deploy"]
-    text = RECIPES["ci.server_management.yml"].replace("'admin'", f"'{ssh.user}'")
-    source.folder.joinpath("ci.server_management.yml").write_text(
-        text.replace("hosts: 3", "hosts: 1")
-    )
-    source.folder.joinpath("site.yml").write_text(PING)
-    source.runner.environment |= {
-        **job["env"],
-        **source.sandbox.environment,
-        **ssh.environment,
-        "SSH_PRIVATE_KEY": key.read_text(),
-    }
-    commands = [step["run"] for step in job["steps"] if "run" in step]
-    del commands[:2]  # the collection and what it needs are there
+    inventory = RECIPES["ci.server_management.yml"].replace("hosts: 3", "hosts: 1")
+    inventory = inventory.replace("'admin'", f"'{ssh.user}'")
+    (tmp_path / "ci.server_management.yml").write_text(inventory)
+    (tmp_path / "site.yml").write_text(PING)
+    job, commands = read_job("deploy", "deploy")
+    runner.environment |= {**job["env"], **sandbox.environment}
+    runner.environment |= ssh.environment
+    runner.environment["SSH_PRIVATE_KEY"] = key.read_text()
+    script = "\n".join(commands[2:])  # the collection and what it needs are there
 
-    def deploy():
-        for command in commands:
-            result = source.runner.run("sh", "-c", command, cwd=source.folder)
-        return result
+    def enter(text):
+        return runner.run("sh", "-ec", text, cwd=tmp_path)
 
-    deploy().shows("Host key verification failed")
+    enter(script).shows("Host key verification failed")
     save = SAVE_KEYS.replace("~/.ssh/id_ed25519", str(key))
-    source.runner.run("sh", "-c", save, cwd=source.folder).ok()
-    deploy().ok()
-    source.sandbox.servers.clear()
-    deploy().shows("min_hosts")
+    enter(save).ok()
+    enter(script).ok()
+    sandbox.servers.clear()
+    enter(script).shows("min_hosts")
 
 
 SHOW = """\
@@ -159,15 +162,15 @@ SHOW = """\
 """
 
 
-def test_a_script_exports_text_that_is_not_rendered_and_fails_if_its_source_fails(source, tmp_path):
+def test_a_script_exports_text_as_data_or_fails(source, runner, sandbox, tmp_path):
     source.file("prod.server_management.yml")
     (tmp_path / "ansible.cfg").write_text(VERBOSE)
     script = write_program(tmp_path / "servers.sh", RECIPES["servers.sh"])
-    source.sandbox.servers[0]["plan"] = "{{ 6 * 7 }}"
+    sandbox.servers[0]["plan"] = "{{ 6 * 7 }}"
     (tmp_path / "show.yml").write_text(SHOW)
-    result = source.runner.playbook("-i", script, "show.yml", cwd=tmp_path)
+    result = runner.playbook("-i", script, "show.yml", cwd=tmp_path)
     result.shows("<{{ 6 * 7 }}>")
-    source.sandbox.fail(Fault(status=401))
-    failed = source.runner.run(str(script), cwd=tmp_path)
+    sandbox.fail(Fault(status=401))
+    failed = runner.run(str(script), cwd=tmp_path)
     assert failed.rc != 0
     failed.shows("The API rejected the token")

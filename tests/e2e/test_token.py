@@ -11,7 +11,7 @@ import yaml
 from ansible.parsing.vault import VaultLib, VaultSecret
 
 from sandbox import Fault
-from support.secrets import find_secret
+from support.run import find_secret
 
 from .conftest import cached, tokens_sent
 
@@ -28,8 +28,8 @@ OF_ANOTHER_ACCOUNT = {**EMPTY_VARIABLES, "SERVER_MANAGEMENT_API_TOKEN": "of-anot
 
 def encrypt(text, path, option):
     """Add an encrypted option to an inventory file, and return the arguments with the password."""
-    encrypted = VaultLib().encrypt(text, VaultSecret(b"secret")).decode()
-    value = textwrap.indent(encrypted, "    ")
+    encrypted = VaultLib().encrypt(text, VaultSecret(b"secret"))
+    value = textwrap.indent(encrypted.decode(), "    ")
     with path.open("a") as file:
         file.write(f"{option}!vault |\n{value}")
     password = path.with_name("password")
@@ -37,9 +37,8 @@ def encrypt(text, path, option):
     return ("--vault-password-file", password)
 
 
-def test_every_way_to_give_a_token(source, sources, tmp_path):
-    api = source.sandbox
-    token = api.token
+def test_every_way_to_give_a_token(sandbox, sources, tmp_path):
+    token = sandbox.token
     # A token that the search for tokens does not know: Ansible lists every extra variable.
     extra = sources.serve("extra-1", token="shown-as-every-extra-var-is")
     sources.add("extra", extra, api_token="{{ token }}", base_url="{{ url }}")
@@ -47,9 +46,9 @@ def test_every_way_to_give_a_token(source, sources, tmp_path):
     sources.add("environment", environment, api_token=None, base_url=None)
     file = tmp_path / "token"
     file.write_text(f"\n {token} \n")
-    sources.add("file", api, api_token=None, api_token_file="token")
-    sources.add("template", api, api_token="{{ lookup('ansible.builtin.env', 'PROD') }}")
-    sources.add("vault", api, api_token=None)
+    sources.add("file", sandbox, api_token=None, api_token_file="token")
+    sources.add("template", sandbox, api_token="{{ lookup('ansible.builtin.env', 'PROD') }}")
+    sources.add("vault", sandbox, api_token=None)
     with_password = encrypt(token, sources.all["vault"].path, "api_token: ")
     values = f"token={extra.token} url={extra.url}"
     accounts = {**environment.environment, "PROD": token}
@@ -86,16 +85,13 @@ environment:
 """)
 
 
-def test_a_token_of_the_file_is_never_replaced_by_that_of_the_environment(
-    source, sources, tmp_path
-):
+def test_the_environment_never_replaces_a_token_of_the_file(sandbox, sources, tmp_path):
     (tmp_path / "token").write_text("t0ken-of-the-0ther")
-    api = source.sandbox
     for case, (options, problem) in WRITTEN.items():
-        sources.add(case, api, fails=problem, **options)
+        sources.add(case, sandbox, fails=problem, **options)
     sources.check(env=OF_ANOTHER_ACCOUNT)
     tokens = ["t0ken-of-the-0ther", "t0ken-of-the-wrong", "of-another-account"]
-    assert tokens_sent(api) == tokens
+    assert tokens_sent(sandbox) == tokens
 
 
 PLAY = """
@@ -127,37 +123,37 @@ PLAY = """
 """
 
 
-def test_a_task_and_its_defaults_take_precedence_over_the_environment(source, tmp_path):
-    api = source.sandbox
-    (tmp_path / "token").write_text(f"{api.token}\n")
+def test_a_task_and_its_defaults_take_precedence_over_the_environment(sandbox, runner, tmp_path):
+    (tmp_path / "token").write_text(f"{sandbox.token}\n")
     playbook = tmp_path / "play.yml"
-    playbook.write_text(PLAY % (api.url, api.token))
-    source.runner.playbook(playbook, env=OF_ANOTHER_ACCOUNT).ok()
-    tokens = [api.token, api.token, "of-another-account"]
-    assert tokens_sent(api) == tokens
+    playbook.write_text(PLAY % (sandbox.url, sandbox.token))
+    runner.playbook(playbook, env=OF_ANOTHER_ACCOUNT).ok()
+    tokens = [sandbox.token, sandbox.token, "of-another-account"]
+    assert tokens_sent(sandbox) == tokens
 
 
-def test_a_token_file_that_ansible_reads_as_a_list_of_hosts_is_reported(source):
+def test_a_token_file_that_ansible_reads_as_a_list_of_hosts_is_reported(source, runner, sandbox):
     # A token that the search for tokens does not know: Ansible lists it as a host.
-    source.sandbox.token = "shown-as-the-name-of-a-host"
+    sandbox.token = "shown-as-the-name-of-a-host"
     folder = source.folder = source.folder / "inventory"
     folder.mkdir()
-    (folder / "token").write_text(source.sandbox.token)
+    (folder / "token").write_text(sandbox.token)
     source.file(api_token=None, api_token_file="token")
-    result = source.runner.inventory("-i", folder, "--list").ok()
+    result = runner.inventory("-i", folder, "--list").ok()
     result.shows(f"api_token_file ({folder}/token): Ansible reads each")
 
 
-def test_the_token_is_seen_nowhere(source, tmp_path):
+def test_the_token_is_seen_nowhere(source, sandbox, runner, tmp_path):
     log = tmp_path / "ansible.log"
-    source.runner.environment |= {"ANSIBLE_DEBUG": "1", "ANSIBLE_LOG_PATH": str(log)}
+    runner.environment |= {"ANSIBLE_DEBUG": "1", "ANSIBLE_LOG_PATH": str(log)}
     cache = tmp_path / "cache"
     path = source.file(**cached(cache))
     # The runner searches each output, and the fixture all files.
-    source.runner.inventory("-i", path, "--list", "-vvvvvv").ok()
+    runner.inventory("-i", path, "--list", "-vvvvvv").ok()
     fault = Fault(status=500, body="you sent {token}")
-    source.sandbox.fail(fault)
-    source.flush(path, "-vvvvvv").shows("********")
+    sandbox.fail(fault)
+    failed = source.flush(path, "-vvvvvv")
+    failed.shows("********")
     (entry,) = cache.iterdir()
     assert find_secret(entry.name) == ""
     assert log.stat().st_size > 0

@@ -20,21 +20,13 @@ documented: the real API may differ from the sandbox:
 - how further results are requested: by the id of the last server, in which parameter, and the
   page size;
 - every region, plan and name, and every status but `running`;
-- all faults.
-
-Faults of paging, with `sandbox.fail(fault, times=..., page=...)`:
-
-    Fault(has_more=True)                                  reports more, although there is none
-    Fault(data=[], has_more=True)                         an empty page that reports more
-    Fault(shift=100)                                      with pages of 100: the previous page again
-    Fault(shift=1)                                        one server of the previous page again
-    Fault(link='</api/v1/servers?page=2>; rel="next"')    a link to another page
+- all faults, such as `sandbox.fail(Fault(has_more=True), page=2)`.
 """
 
 from __future__ import annotations
 
+from .account import Change
 from .api import Request
-from .changes import Change
 from .faults import Fault
 from .server import Sandbox
 

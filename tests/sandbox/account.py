@@ -2,13 +2,18 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Generate an account, the same for the same number of servers, or take that of the documents."""
+"""Generate an account or take that of the documents, and change it while it is served."""
 
 from __future__ import annotations
 
+import threading
+import time
 from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from ipaddress import IPv4Address
+from typing import Any
 
 REGIONS = ("eu-central", "us-east", "ap-south")
 PLANS = ("small", "medium", "large", "xlarge")
@@ -49,7 +54,7 @@ EXAMPLE_NETWORKS = {"documentation": "192.0.2", "loopback": "127.0.2"}
 def make_servers(count: int) -> list[dict[str, str]]:
     """Return `count` servers in the documented form; a larger count only appends servers."""
     numbers: Counter[str] = Counter()
-    return [_server(index, numbers) for index in range(count)]
+    return [_make_server(index, numbers) for index in range(count)]
 
 
 def example_servers(addresses: str = "loopback") -> list[dict[str, str]]:
@@ -62,18 +67,66 @@ def example_servers(addresses: str = "loopback") -> list[dict[str, str]]:
     return servers
 
 
-def _server(index: int, numbers: Counter[str]) -> dict[str, str]:
+def _make_server(index: int, numbers: Counter[str]) -> dict[str, str]:
     """Return the server at `index`, named after its role and the role's next number."""
     role = ROLES[index % len(ROLES)]
     numbers[role] += 1
+    number = numbers[role]
+    server = {**SERVER, "id": f"srv_{index:010x}"}
+    server["name"] = f"{role}-{number:02}"
+    server["status"] = STATUSES[index % len(STATUSES)]
+    server["plan"] = PLANS[index // len(REGIONS) % len(PLANS)]
+    server["region"] = REGIONS[index % len(REGIONS)]
+    server["ipv4"] = str(FIRST_ADDRESS + index)
     created = FIRST_CREATED + timedelta(minutes=index)
-    return {
-        **SERVER,
-        "id": f"srv_{index:010x}",
-        "name": f"{role}-{numbers[role]:02}",
-        "status": STATUSES[index % len(STATUSES)],
-        "plan": PLANS[index // len(REGIONS) % len(PLANS)],
-        "region": REGIONS[index % len(REGIONS)],
-        "ipv4": str(FIRST_ADDRESS + index),
-        "created_at": created.strftime("%Y-%m-%dT%H:%M:%SZ"),
-    }
+    server["created_at"] = created.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return server
+
+
+KINDS = ("appear", "change", "disappear")
+
+
+@dataclass(frozen=True)
+class Change:
+    """One change of the account, `at` seconds after the sandbox is created.
+
+    `server` is the name of the server; `fields` are its new values.
+    """
+
+    kind: str
+    server: str
+    at: float = 0.0
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+    def apply(self, servers: list[Any]) -> None:
+        """Change the account in place; a server that it does not have is left out."""
+        if self.kind == "appear":
+            count = len(servers)
+            server = {**SERVER, "id": f"srv_new_{count}", "name": self.server}
+            server["ipv4"] = f"192.0.2.{count % 254 + 1}"
+            servers.append({**server, **self.fields})
+            return
+        for index, server in enumerate(servers):
+            if server["name"] == self.server:
+                if self.kind == "disappear":
+                    del servers[index]
+                else:
+                    servers[index] = {**server, **self.fields}
+                return
+
+
+class Schedule:
+    """The pending changes, in order."""
+
+    def __init__(self, changes: Iterable[Change]) -> None:
+        self._pending = sorted(changes, key=lambda change: change.at)
+        self._start = time.monotonic()
+        self._lock = threading.Lock()
+
+    def apply(self, servers: list[Any]) -> None:
+        """Apply the changes that are due, in place."""
+        with self._lock:
+            while self._pending:
+                if time.monotonic() - self._start < self._pending[0].at:
+                    return
+                self._pending.pop(0).apply(servers)

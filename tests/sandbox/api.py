@@ -2,16 +2,19 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Respond to a request as documented, or with a fault."""
+"""Respond to a request as documented, or with a fault, and send the response over a socket."""
 
 from __future__ import annotations
 
 import json
+import socket
+import struct
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from email.message import Message
+from email.utils import formatdate
 from http.client import responses
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 PREFIX = "/api/v1"
 PATH = f"{PREFIX}/servers"
 WHOLE = sys.maxsize  # the size of a page that has the whole account
+RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 Stream = Callable[[], Iterable[bytes]]
 
 
@@ -96,14 +100,13 @@ def respond(sandbox: Sandbox, request: Request, fault: Fault) -> Response:
 
 def _route(sandbox: Sandbox, request: Request, fault: Fault) -> Response:
     """Return the response of the route for this request, or an error."""
-    routes = {route.method: route for route in ROUTES if request.path == PREFIX + route.path}
-    if not routes:
-        return _error(404)
-    if request.method not in routes:
-        return _error(405)
-    if request.headers["Authorization"] != f"Bearer {sandbox.token}":
-        return _error(401)
-    return routes[request.method].respond(sandbox, request, fault)
+    routes = [route for route in ROUTES if request.path == PREFIX + route.path]
+    for route in routes:
+        if request.method == route.method:
+            if request.headers["Authorization"] != f"Bearer {sandbox.token}":
+                return _error(401)
+            return route.respond(sandbox, request, fault)
+    return _error(405 if routes else 404)
 
 
 def _listing(sandbox: Sandbox, request: Request, fault: Fault) -> Response:
@@ -160,7 +163,7 @@ def _encode(body: object, request: Request) -> bytes | Stream:
 
 def _set_headers(response: Response, fault: Fault) -> None:
     """Complete the headers; those of the fault replace others with the same name."""
-    headers: dict[str, str | None] = {"Content-Type": "application/json", **response.headers}
+    headers = {"Content-Type": "application/json", **response.headers}
     if fault.chunked or callable(response.body):
         headers["Transfer-Encoding"] = "chunked"
     else:
@@ -174,5 +177,73 @@ def _set_headers(response: Response, fault: Fault) -> None:
     for name, text in named.items():
         if text is not None:
             headers[name] = str(text)
-    headers.update(fault.headers)
-    response.headers = {name: value for name, value in headers.items() if value is not None}
+    for name, value in fault.headers.items():
+        if value is None:
+            headers.pop(name, None)
+        else:
+            headers[name] = value
+    response.headers = headers
+
+
+class Wire:
+    """Send responses with a fault over a connection."""
+
+    def __init__(self, connection: socket.socket, fault: Fault) -> None:
+        self._connection = connection
+        self._fault = fault
+
+    def send(self, response: Response, *, with_body: bool) -> bool:
+        """Send a response; return whether the connection can serve another request."""
+        fault = self._fault
+        headers = {name.lower(): value.lower() for name, value in response.headers.items()}
+        chunked = "transfer-encoding" in headers
+        if fault.raw:
+            self._connection.sendall(fault.raw)
+            return False
+        if fault.cut == "start":
+            return self._end()
+        self._connection.sendall(_head(response))
+        if fault.cut == "headers":
+            return self._end()
+        if with_body:
+            for piece in self._pieces(response, chunked=chunked):
+                self._connection.sendall(piece)
+        if fault.cut == "body":
+            return self._end()
+        # Without a length, only the end of the connection is the end of the body.
+        delimited = chunked or "content-length" in headers or not with_body
+        return delimited and headers.get("connection") != "close"
+
+    def _pieces(self, response: Response, *, chunked: bool) -> Iterator[bytes]:
+        """Yield the encoded body; if it is cut, only half of its first piece."""
+        cut = self._fault.cut == "body"
+        for piece in response.body() if callable(response.body) else [response.body]:
+            part = piece[: len(piece) // 2] if cut else piece
+            # An empty chunk would end the body.
+            if chunked and part:
+                part = b"%x\r\n%b\r\n" % (len(part), part)
+            yield part
+            if cut:
+                return
+        if chunked:
+            yield b"0\r\n\r\n"
+
+    def _end(self) -> bool:
+        """End the connection as the fault requires."""
+        if self._fault.end == "reset":
+            self._connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
+        elif self._fault.end == "hang":
+            # Ends when the client or the sandbox closes the connection.
+            while self._connection.recv(65536):
+                pass
+        return False
+
+
+def _head(response: Response) -> bytes:
+    """Return the status line and the headers."""
+    phrase = responses.get(response.status, "Unknown")
+    date = formatdate(usegmt=True)
+    head = f"HTTP/1.1 {response.status} {phrase}\r\nDate: {date}\r\n"
+    for name, value in response.headers.items():
+        head += f"{name}: {value}\r\n"
+    return f"{head}\r\n".encode("latin-1", "replace")

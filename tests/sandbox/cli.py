@@ -13,9 +13,8 @@ import signal
 from dataclasses import fields, replace
 from typing import Any
 
-from .account import example_servers
+from .account import KINDS, Change, example_servers
 from .api import WHOLE
-from .changes import KINDS, Change
 from .faults import NO_FAULT, Fault
 from .server import DEFAULT_TOKEN, Sandbox
 

@@ -15,11 +15,9 @@ from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from .account import make_servers
-from .api import WHOLE, Request, page_of, respond
-from .changes import Change, Schedule
+from .account import Change, Schedule, make_servers
+from .api import WHOLE, Request, Wire, page_of, respond
 from .faults import Fault, PendingFaults
-from .wire import Wire
 
 HOST = "127.0.0.1"  # never reachable from another machine
 DEFAULT_TOKEN = "sandbox-token"

@@ -17,21 +17,14 @@ from sandbox import Sandbox
 from sandbox.account import SERVER
 from support import forks
 from support.collection import build, copy_sources, install
-from support.run import Runner
-from support.secrets import find_in_files
+from support.run import Runner, find_in_files
 from support.sshd import SshError, SshServer
 
 # The account of most tests: two values of each field by which servers are grouped.
+STOPPED = {"id": "srv_2", "name": "web-2", "status": "stopped", "region": "eu-2"}
 KNOWN = [
     {**SERVER, "ipv4": "203.0.113.1"},
-    {
-        **SERVER,
-        "id": "srv_2",
-        "name": "web-2",
-        "status": "stopped",
-        "region": "eu-2",
-        "ipv4": "203.0.113.2",
-    },
+    {**SERVER, **STOPPED, "ipv4": "203.0.113.2"},
     {**SERVER, "id": "srv_3", "name": "db-1", "plan": "large", "ipv4": "203.0.113.3"},
 ]
 KNOWN_NAMES = ["db-1", "web-1", "web-2"]
@@ -48,7 +41,8 @@ def sandbox() -> Generator[Sandbox, None, None]:
 def tarball(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the collection's tarball, built from a copy: other tests may create files."""
     folder = tmp_path_factory.mktemp("built")
-    return build(Runner(folder / "home"), folder / "tarball", copy_sources(folder / "sources"))
+    sources = copy_sources(folder / "sources")
+    return build(Runner(folder / "home"), folder / "tarball", sources)
 
 
 @pytest.fixture(scope="session")

@@ -55,7 +55,9 @@ def run(
     The status is negative if it was killed after the time limit.
     """
     with TemporaryDirectory() as name:
-        files = [Path(os.devnull), Path(name, "stdout"), Path(name, "stderr")]
+        stdout = Path(name, "stdout")
+        stderr = Path(name, "stderr")
+        files = [Path(os.devnull), stdout, stderr]
         process = _CONTEXT.Process(target=_execute, args=(command, environment, folder, files))
         process.start()
         try:
@@ -67,8 +69,11 @@ def run(
             process.join(_GRACE)
             process.kill()
             process.join()
-        stdout, stderr = (path.read_text("utf-8", "backslashreplace") for path in files[1:])
-    return -signal.SIGKILL if status is None else status, stdout, stderr
+        output = stdout.read_text("utf-8", "backslashreplace")
+        errors = stderr.read_text("utf-8", "backslashreplace")
+    if status is None:
+        status = -signal.SIGKILL
+    return status, output, errors
 
 
 def _execute(
@@ -77,7 +82,8 @@ def _execute(
     from ansible import constants
 
     for number, path in enumerate(files):
-        os.dup2(os.open(path, os.O_RDWR | os.O_CREAT), number)
+        opened = os.open(path, os.O_RDWR | os.O_CREAT)
+        os.dup2(opened, number)
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -22,13 +23,44 @@ from typing import Any
 
 import yaml
 
+from sandbox.server import DEFAULT_TOKEN
 from support import forks
-from support.secrets import find_secret
 
 # Seconds; generous, since the machine may be shared, and less than the limit of a test.
 TIME_LIMIT = 240.0
 _GRACE = 5.0  # seconds
 _LONGEST_OUTPUT = 20_000  # characters of which nothing is left out in messages
+
+# Every token of the tests starts like this.
+_PREFIX = "t0ken-of-the-"
+_search = re.compile(f"{DEFAULT_TOKEN}|{_PREFIX}").search
+# The names of files into which tests write a token.
+_OWN_FILES = (".cfg", ".j2", ".pem", ".yaml", ".yml")
+_OWN_NAMES = ("token", "password")
+
+
+def find_secret(text: str) -> str:
+    """Return the first token in a text with its surroundings, or an empty text."""
+    found = _search(text)
+    if found is None:
+        return ""
+    start = max(0, found.start() - 80)
+    return text[start : found.end() + 40]
+
+
+def find_in_files(folder: Path) -> list[str]:
+    """Return the files in a folder that contain a token.
+
+    Those with the names of files into which tests write it are not read.
+    """
+    found = []
+    for path in sorted(folder.rglob("*")):
+        is_ours = path.suffix in _OWN_FILES or path.name in _OWN_NAMES
+        if path.is_file() and not is_ours:
+            text = path.read_text(encoding="utf-8", errors="replace")
+            if secret := find_secret(text):
+                found.append(f"{path}: {secret}")
+    return found
 
 
 class CommandError(AssertionError):
@@ -82,7 +114,9 @@ class Result:
 
     def __str__(self) -> str:
         command = " ".join(self.command)
-        output = f"--- stdout\n{_shorten(self.stdout)}\n--- stderr\n{_shorten(self.stderr)}"
+        stdout = _shorten(self.stdout)
+        stderr = _shorten(self.stderr)
+        output = f"--- stdout\n{stdout}\n--- stderr\n{stderr}"
         return f"$ {command}\nexit status {self.rc}\n{output}"
 
 
@@ -91,7 +125,8 @@ def _shorten(text: str) -> str:
     if left_out <= 0:
         return text
     half = _LONGEST_OUTPUT // 2
-    return f"{text[:half]}\n[{left_out} characters left out]\n{text[-half:]}"
+    start = text[:half]
+    return f"{start}\n[{left_out} characters left out]\n{text[-half:]}"
 
 
 def without_white_space(text: str) -> str:
@@ -99,35 +134,39 @@ def without_white_space(text: str) -> str:
     return "".join(text.split())
 
 
-def search_path(python: Path) -> str:
-    """Return a PATH with this interpreter's commands first, and without version managers' shims."""
-    inherited = os.environ.get("PATH", os.defpath).split(os.pathsep)
-    kept = [folder for folder in inherited if Path(folder).name != "shims"]
-    # Not resolved: the interpreter of a virtual environment is a link.
-    return os.pathsep.join([str(python.absolute().parent), *kept])
+# The same for each command.
+_SETTINGS = {
+    "LC_ALL": "C.UTF-8",
+    "ANSIBLE_NOCOLOR": "1",
+    # Fewer processes for each task, and over SSH one connection for each module instead of six.
+    "ANSIBLE_PIPELINING": "true",
+    # Compressing a module takes longer than it saves.
+    "ANSIBLE_MODULE_COMPRESSION": "ZIP_STORED",
+    # A later Python refuses an invalid escape sequence such as '\\w' in a template.
+    "PYTHONWARNINGS": "error:invalid escape sequence:DeprecationWarning:jinja2.lexer",
+}
 
 
 def clean_environment(home: Path, python: Path = Path(sys.executable)) -> dict[str, str]:
     """Return an environment in which Ansible does not use the user's files and settings."""
     temporary = home / "tmp"
     temporary.mkdir(parents=True, exist_ok=True)
+    # Not resolved: the interpreter of a virtual environment is a link.
+    program = python.absolute()
+    # Its commands first, and without the shims of version managers.
+    inherited = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    kept = [folder for folder in inherited if Path(folder).name != "shims"]
+    path = os.pathsep.join([str(program.parent), *kept])
     return {
-        "PATH": search_path(python),
+        **_SETTINGS,
+        "PATH": path,
         "HOME": str(home),
         "TMPDIR": str(temporary),
-        "LC_ALL": "C.UTF-8",
         "ANSIBLE_HOME": str(home / ".ansible"),
         # Its default, ~/.ansible/tmp, is in the user's home, whatever HOME is.
         "ANSIBLE_REMOTE_TMP": str(home / ".ansible" / "tmp"),
-        "ANSIBLE_NOCOLOR": "1",
-        # Fewer processes for each task, and over SSH one connection for each module instead of six.
-        "ANSIBLE_PIPELINING": "true",
-        # Compressing a module takes longer than it saves.
-        "ANSIBLE_MODULE_COMPRESSION": "ZIP_STORED",
-        # A later Python refuses an invalid escape sequence such as '\\w' in a template.
-        "PYTHONWARNINGS": "error:invalid escape sequence:DeprecationWarning:jinja2.lexer",
         # Interpreter discovery may find a version manager's shim that fails.
-        "ANSIBLE_PYTHON_INTERPRETER": str(python.absolute()),
+        "ANSIBLE_PYTHON_INTERPRETER": str(program),
     }
 
 

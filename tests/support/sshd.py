@@ -20,8 +20,7 @@ from itertools import chain
 from pathlib import Path
 
 _START_LIMIT = 60.0  # seconds; the machine may be busy
-# The programs, and their packages on Debian.
-_PACKAGES = {"ssh": "openssh-client", "ssh-keygen": "openssh-client", "sshd": "openssh-server"}
+_PACKAGES = "openssh-client openssh-server"  # of Debian
 _SYSTEM_FOLDERS = ("/usr/sbin", "/usr/local/sbin", "/sbin")  # rarely on a plain user's PATH
 
 _SERVER_CONFIGURATION = """\
@@ -62,15 +61,6 @@ def _program(name: str) -> str | None:
     inherited = os.environ.get("PATH", os.defpath)
     path = os.pathsep.join([inherited, *_SYSTEM_FOLDERS])
     return shutil.which(name, path=path)
-
-
-def obstacle() -> str:
-    """Return why this machine cannot run the server, or an empty text."""
-    missing = [name for name in _PACKAGES if _program(name) is None]
-    if missing:
-        packages = dict.fromkeys(_PACKAGES[name] for name in missing)
-        return f"{', '.join(missing)} not found (Debian: apt install {' '.join(packages)})"
-    return ""
 
 
 def free_port(address: str = "127.0.0.1") -> int:
@@ -119,8 +109,9 @@ class SshServer:
         self.start()
 
     def __enter__(self) -> SshServer:
-        if reason := obstacle():
-            raise SshError(reason)
+        for name in ("ssh", "ssh-keygen", "sshd"):
+            if _program(name) is None:
+                raise SshError(f"{name} not found (Debian: apt install {_PACKAGES})")
         self.folder.mkdir(parents=True, exist_ok=True)
         self.folder.chmod(0o700)
         # It fails for a user without an entry in the user database.
@@ -135,7 +126,8 @@ class SshServer:
         try:
             self.start()
             forget = ("-o", "UserKnownHostsFile=/dev/null")
-            _run("ssh", "-F", self.configuration, *forget, self.addresses[0], "true")
+            command = (*forget, self.addresses[0], "true")
+            _run("ssh", "-F", self.configuration, *command)
         except BaseException:
             self.stop()
             raise
@@ -149,11 +141,13 @@ class SshServer:
         for address in self.addresses:
             server += f"ListenAddress {address}:{self.port}\n"
         (self.folder / "sshd_config").write_text(server)
-        client = _CLIENT_CONFIGURATION.format(folder=self.folder, port=self.port, user=self.user)
+        values = {"folder": self.folder, "port": self.port, "user": self.user}
+        client = _CLIENT_CONFIGURATION.format(**values)
         self.configuration.write_text(client)
 
     def _make_key(self, name: str) -> None:
-        _run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", self.folder / name)
+        options = ("-q", "-t", "ed25519", "-N", "", "-C", name)
+        _run("ssh-keygen", *options, "-f", self.folder / name)
 
     def start(self) -> None:
         """Listen, after a stop at the same addresses and port; raise SshError."""
@@ -181,9 +175,13 @@ class SshServer:
 
     def _wait(self, process: subprocess.Popen[bytes], log: Path) -> None:
         deadline = time.monotonic() + _START_LIMIT
-        while log.read_text(errors="replace").count("Server listening on ") < len(self.addresses):
-            if process.poll() is not None or time.monotonic() > deadline:
-                raise SshError(f"OpenSSH's server did not start: {log.read_text(errors='replace')}")
+        while True:
+            has_ended = process.poll() is not None or time.monotonic() > deadline
+            text = log.read_text(errors="replace")
+            if text.count("Server listening on ") >= len(self.addresses):
+                return
+            if has_ended:
+                raise SshError(f"OpenSSH's server did not start: {text}")
             time.sleep(0.02)
 
 

@@ -233,6 +233,20 @@ def test_the_inventory_file_is_read_after_the_static_hosts():
     assert order == ("later" if hosts < ours else "earlier")
 
 
+def test_the_diagrams_name_options_and_modules_that_exist():
+    names = {"regions", "hostvars_prefix", "group_by", *_config.EXPRESSION_OPTIONS}
+    names |= {"server_info", "fleet_info", "api_info"}
+    shown = read("docs/host.svg") + read("docs/overview.svg")
+    assert names - set(re.findall(r"\w+", shown)) == set()
+
+
+def test_connections_are_kept_by_server():
+    # Of the tokens of ssh, only %k is the HostKeyAlias.
+    guide = read("docs/docsite/rst/guide_connecting.rst")
+    (path,) = re.findall(r"control_path = (.+)", guide)
+    assert re.findall(r"%%(\w)", path) == ["k", "p", "r"]
+
+
 def test_the_guide_orders_the_places_of_a_token_as_they_are_read():
     guide = read("docs/docsite/rst/guide_token.rst")
     numbered = re.findall(r"^#?\d?\. .*``(SERVER_MANAGEMENT_API_TOKEN\w*)``", guide, re.M)

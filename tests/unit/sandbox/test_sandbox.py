@@ -22,9 +22,8 @@ from openapi_core.contrib.requests import RequestsOpenAPIRequest, RequestsOpenAP
 from openapi_core.exceptions import OpenAPIError
 
 from sandbox import Change, Fault, Sandbox
-from sandbox.account import SERVER, example_servers, make_servers
+from sandbox.account import SERVER, Schedule, example_servers, make_servers
 from sandbox.api import ROUTES
-from sandbox.changes import Schedule
 from sandbox.cli import main, parse_fault
 from support.collection import REPOSITORY, read_yaml
 

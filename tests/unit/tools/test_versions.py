@@ -44,6 +44,8 @@ PLACES = yaml.safe_load(r"""
 - [plugins/module_utils/_errors.py, 'version_info < \((3, \d+)\)', tuple]
 - [noxfile.py, 'fromkeys\(\(OLDEST, "(2\.\d+)"', templating]
 - [docs/docsite/rst/guide_development.rst, 'tests on (2\.\d+), (2\.\d+), the', end-to-end]
+- [docs/docsite/rst/guide_inventory.rst, 'from ansible-core (2\.\d+) on', templating]
+- [docs/docsite/rst/guide_troubleshooting.rst, 'before ansible-core (2\.\d+), only', templating]
 - [Makefile, 'python(3\.\d+)', pythons]
 - [tools/benchmark/__main__.py, '"(2\.\d+)": "\d', both]
 - [.github/workflows/ci.yml, &listed '^ {12}(3\.\d+)$', all pythons]

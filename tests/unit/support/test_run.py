@@ -2,14 +2,13 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Find tokens in outputs and files."""
+"""Find tokens in outputs and files, where no command may leave them."""
 
 import sys
 
 import pytest
 
-from support.run import CommandError, Runner
-from support.secrets import find_in_files
+from support.run import CommandError, Runner, find_in_files
 
 
 def test_a_run_that_shows_a_token_fails(tmp_path):
