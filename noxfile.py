@@ -23,8 +23,7 @@ REPOSITORY = Path(__file__).resolve().parent
 sys.path[:0] = [str(REPOSITORY), str(REPOSITORY / "tests")]
 
 from support.collection import PLACE, copy_sources, link_collection
-from tools import containerless, side_by_side
-from tools.pythons import choose, find_pythons, newest_core
+from tools import containerless, side_by_side, versions
 from tools.versions import CORES, NEWEST, OLD_REQUESTS, OLDEST, PRE_RELEASES, RELEASED
 
 # The oldest version and every second one are tested with the oldest requests, not the newest.
@@ -91,8 +90,10 @@ GATES = (
 # The sessions that run others side by side, long ones first.
 PARALLEL = {"matrix": MATRIX, "gates": GATES, "check": MATRIX + GATES}
 
-find_pythons()
-CORE, PYTHON = newest_core({core: CORES[core] for core in CORES if core not in PRE_RELEASES})
+versions.find_pythons()
+CORE, PYTHON = versions.newest_core(
+    {core: CORES[core] for core in CORES if core not in PRE_RELEASES}
+)
 if os.environ.get("NOX_QUIET"):
     logging.getLogger("nox").setLevel(logging.ERROR)
 
@@ -137,7 +138,7 @@ def test(session: nox.Session) -> None:
 
 for _core, _pythons in CORES.items():
     # A reused environment keeps its Python, so nox puts that into the session's name.
-    @nox.session(name=f"matrix_test-{_core}", python=[choose(_pythons)])
+    @nox.session(name=f"matrix_test-{_core}", python=[versions.choose(_pythons)])
     def matrix_test(session: nox.Session, core: str = _core) -> None:
         """Run the tests on one ansible-core, on some with the oldest requests."""
         install(session, core, *TEST_REQUIREMENTS, *REQUIREMENTS.get(core, ()))
@@ -156,7 +157,7 @@ for _kind in PARALLEL:
             session.error(f"not passed: {', '.join(failed)}")
 
 
-@nox.session(python=[choose(sorted(CORES[NEWEST], reverse=True))])
+@nox.session(python=[versions.choose(sorted(CORES[NEWEST], reverse=True))])
 def devel(session: nox.Session) -> None:
     """Run the tests and ansible-test on the newest pre-release of ansible-core."""
     session.install(f"ansible-core>={NEWEST}.0a1", "-r", "requirements.txt")
@@ -167,7 +168,7 @@ def devel(session: nox.Session) -> None:
 
 for _name, _core in {**PROGRAMS, "packaging": CORE}.items():
 
-    @nox.session(name=_name, python=[choose(CORES[_core])])
+    @nox.session(name=_name, python=[versions.choose(CORES[_core])])
     def programs(session: nox.Session, name: str = _name, core: str = _core) -> None:
         """Run the collection together with other programs."""
         folder = f"tests/programs/{name.partition('-')[0]}"
@@ -208,7 +209,7 @@ def docs(session: nox.Session) -> None:
 
 for _core in ANSIBLE_TESTS:
 
-    @nox.session(name=f"ansible_test-{_core}", python=[choose(CORES[_core])])
+    @nox.session(name=f"ansible_test-{_core}", python=[versions.choose(CORES[_core])])
     def ansible_test(session: nox.Session, core: str = _core) -> None:
         """Run ansible-test on one ansible-core."""
         install(session, core, *TEST_REQUIREMENTS, *containerless.REQUIREMENTS)

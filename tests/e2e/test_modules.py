@@ -13,9 +13,9 @@ import yaml
 
 from sandbox import Fault
 from sandbox.account import example_servers
-from support import status_page
 from support.fixtures import KNOWN
 from support.modules import MODULES
+from support.places import NAMES, USABLE
 
 COLLECTION = "server_management.cloud"
 WEB, STOPPED, _DB = KNOWN
@@ -159,10 +159,10 @@ def test_the_documented_loop_waits_for_the_server_and_not_after_a_lasting_error(
 def test_every_example_runs(source, sandbox):
     sandbox.servers = example_servers("documentation")
     tasks = []
-    for module in status_page.modules_by_support("full"):
+    for module in USABLE:
         tasks += examples(module)
     # The others only fail: one is enough, if all have the same condition for that.
-    for module in status_page.modules_by_support("none"):
+    for module in NAMES["previews"]:
         for task in examples(module):
             name = task["register"]
             expected = f"{name} is failed and {name}.live | default(true)"

@@ -28,11 +28,10 @@ from ansible_collections.server_management.cloud.plugins.module_utils._options i
 from ansible_collections.server_management.cloud.plugins.plugin_utils._polling import ARGUMENTS
 from sandbox import Fault, Sandbox
 from sandbox.account import example_servers
-from support import status_page
+from support import places
 from support.collection import REPOSITORY, read, read_yaml
 from support.modules import MODULES as PACKAGE
 from support.modules import REQUIRED, run_module
-from support.places import USABLE
 
 MODULES = sorted(path.stem for path in REPOSITORY.glob("plugins/modules/*.py"))
 # The plugins, with their kinds; Ansible itself has none for an event source.
@@ -194,8 +193,8 @@ PREVIEW = "This module is a preview: its options may change until the operation 
 def test_the_documentation_states_what_is_live(name):
     doc = documentation(f"modules/{name}")
     live = doc["attributes"]["live"]
-    assert live["support"] == status_page.support(name)
-    assert live["details"] == status_page.details(name)
+    assert live["support"] == places.support(name)
+    assert live["details"] == places.details(name)
     # ansible-doc --list cuts off the end of a short description.
     label = LABELS[live["support"]]
     assert re.findall(r"^(.* live): ", doc["short_description"]) == label
@@ -258,7 +257,7 @@ LISTED = ("plugins/inventory", "plugins/filter", "playbooks", "extensions/eda/**
 
 
 def test_the_readme_lists_what_can_be_used():
-    names = set(USABLE)
+    names = set(places.USABLE)
     for folder in LISTED:
         for path in REPOSITORY.glob(f"{folder}/*.*"):
             names.add(path.stem)

@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from support.collection import read, sources
+from tools import versions
 from tools.versions import CORES, NEWEST, OLDEST, PRE_RELEASES, PYTHONS, RELEASED, REQUESTS
 
 PYTHON = PYTHONS[0]
@@ -82,12 +83,33 @@ def test_texts_require_the_oldest_python_and_name_the_release_candidate():
             assert set(re.findall(PRE_RELEASE, text)) <= set(PRE_RELEASES), path
 
 
-@pytest.mark.parametrize("versions", [CORES, PYTHONS], ids=["ansible-core", "Python"])
-def test_no_version_between_the_oldest_and_the_newest_is_left_out(versions):
-    minors = [int(version.partition(".")[2]) for version in versions]
+@pytest.mark.parametrize("supported", [CORES, PYTHONS], ids=["ansible-core", "Python"])
+def test_no_version_between_the_oldest_and_the_newest_is_left_out(supported):
+    minors = [int(version.partition(".")[2]) for version in supported]
     assert max(minors) - min(minors) == len(minors) - 1
 
 
 def test_each_python_is_the_first_choice_of_a_core():
     chosen = [pythons[0] for pythons in CORES.values()]
     assert set(PYTHONS) <= set(chosen)
+
+
+# No machine has such Pythons.
+OTHERS = {"2.22": ["9.4", "9.5"], "2.21": ["9.3", "9.2"], "2.20": ["9.2"]}
+
+
+def test_the_newest_core_with_a_python_is_found(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", f"{tmp_path}/shims")
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path))
+    # The shim of a version manager fails.
+    for name in ("shims/python9.4", "versions/9.2.1/bin/python9.2"):
+        program = tmp_path / name
+        program.parent.mkdir(parents=True)
+        program.touch(mode=0o755)
+    versions.find_pythons()
+    assert versions.newest_core(OTHERS) == ("2.21", "9.2")
+
+
+def test_without_a_suitable_python_the_last_one_is_reported():
+    assert versions.choose(["9.3", "9.1"]) == "9.1"
+    assert versions.newest_core(OTHERS) == ("2.22", versions.OWN)

@@ -15,7 +15,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._operation
     operation,
 )
 from support.modules import run
-from support.status_page import PAGE, table
+from support.places import PAGE, table
 
 # For each operation of each module, in the order of the table, the options of a task that requires
 # it.
