@@ -112,8 +112,8 @@ nox.options.sessions = ["test", "lint"]
 
 def install(session: nox.Session, core: str, *requirements: str) -> None:
     """Install the newest patch release of a version of ansible-core, and the requirements."""
-    versions = f">={core}.0a1,=={core}.*" if core in PRE_RELEASES else f"~={core}.0"
-    session.install(f"ansible-core{versions}", "-r", "requirements.txt", *requirements)
+    version = f">={core}.0a1,=={core}.*" if core in PRE_RELEASES else f"~={core}.0"
+    session.install(f"ansible-core{version}", "-r", "requirements.txt", *requirements)
 
 
 def run_all(session: nox.Session, commands: Iterable[str], env: Mapping[str, str]) -> None:

@@ -21,6 +21,9 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible i
     SINCE_2_19,
     unmark_plain,
 )
+from ansible_collections.server_management.cloud.plugins.plugin_utils._composed import (
+    GroupTree,
+)
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import (
     ADDRESSES,
     NO_ADDRESS,
@@ -317,3 +320,38 @@ def test_an_address_that_the_api_lacks_too_is_reported_only_for_that_reason():
 def test_a_failing_or_omitted_address_leaves_that_of_the_api(expression):
     host = composed_host({}, compose={"ansible_host": expression, "other": "'x'"})
     assert host.variables == {"ansible_host": "192.0.2.1", "other": "x"}
+
+
+@pytest.fixture
+def tree():
+    """Return the tree of an inventory in which the group b is in a, and a in all."""
+    inventory = InventoryData()
+    inventory.add_group("a")
+    inventory.add_group("b")
+    inventory.add_child("all", "a")
+    inventory.add_child("a", "b")
+    return GroupTree(inventory.groups.values())
+
+
+def test_a_group_is_in_all_groups_around_it(tree):
+    tree.add("b", "c")
+    tree.check_added()
+    assert tree.with_parents(["c", "d"]) == {"c", "d", "b", "a", "all"}
+
+
+IMPOSSIBLE = yaml.safe_load("""
+- [[[x, x]], x would be inside itself.]
+- [[[b, a]], a would be inside itself.]
+- [[[b, c], [all, c], [c, d], [d, a]], c would be inside itself.]
+- [[[x, all]], all can't be inside another group. Set prefix.]
+- [[[all, ungrouped], [x, ungrouped]], ungrouped can't be inside another group. Set prefix.]
+""")
+
+
+@pytest.mark.parametrize(("pairs", "problem"), IMPOSSIBLE)
+def test_a_group_that_ansible_cannot_add_is_an_error(tree, pairs, problem):
+    for parent, child in pairs:
+        tree.add(parent, child)
+    with pytest.raises(OptionError) as found:
+        tree.check_added()
+    assert str(found.value) == f"keyed_groups: the group {problem}"
