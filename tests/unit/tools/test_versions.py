@@ -43,7 +43,7 @@ PLACES = yaml.safe_load(r"""
 - [plugins/doc_fragments/connection.py, 'python >= (\S+)', python]
 - [plugins/doc_fragments/connection.py, 'requests >= (\S+)', requests]
 - [plugins/module_utils/_errors.py, 'version_info < \((3, \d+)\)', tuple]
-- [noxfile.py, 'fromkeys\(\(OLDEST, "(2\.\d+)"', templating]
+- [noxfile.py, 'fromkeys\(\(OLDEST, "(2\.\d+)", \*PRE_RELEASES\), END', templating]
 - [docs/docsite/rst/guide_development.rst, 'tests on (2\.\d+), (2\.\d+), the', end-to-end]
 - [docs/docsite/rst/guide_inventory.rst, 'from ansible-core (2\.\d+) on', templating]
 - [docs/docsite/rst/guide_troubleshooting.rst, 'before ansible-core (2\.\d+), only', templating]

@@ -231,6 +231,14 @@ def test_a_host_gets_another_name_if_an_expression_makes_a_group_with_its_name(p
     assert str(groups["web"].hosts) == "[db_srv_1, web_srv_0]"
 
 
+def test_a_group_with_the_name_of_a_merged_host_is_left_out(plugin):
+    plugin.inventory.add_host("eu_1")
+    plugin.parse("eu_1", "keyed_groups: [{key: server_management_region, separator: ''}]")
+    assert plugin.hosts == ["eu_1"]
+    assert "eu_1" not in plugin.inventory.groups
+    assert len(plugin.warnings) == 1
+
+
 def test_groups_named_after_each_host_are_an_error(plugin):
     message = plugin.refuse("web db", "keyed_groups: [{key: inventory_hostname, separator: ''}]")
     start = "keyed_groups: creates groups with the names of hosts: srv_0, srv_1. Change prefix "
