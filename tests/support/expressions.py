@@ -15,13 +15,11 @@ from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
 
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
+from ansible_collections.server_management.cloud.plugins.plugin_utils import _expressions
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
     SINCE_2_19,
     mark,
     trust,
-)
-from ansible_collections.server_management.cloud.plugins.plugin_utils._expressions import (
-    Expressions,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
 
@@ -41,11 +39,11 @@ def load(value: Any) -> Any:
 PREFIX = "server_management_"
 
 
-def expressions_with(extra_vars: Any = None, **options: Any) -> Expressions:
+def expressions_with(extra_vars: Any = None, **options: Any) -> _expressions.Expressions:
     """Return the expressions of an inventory file with these options."""
     loaded = load({"hostvars_prefix": PREFIX, **options})
     templar = Templar(loader=DataLoader())
-    return Expressions(loaded.get, templar, load(extra_vars) or {})
+    return _expressions.Expressions(loaded.get, templar, load(extra_vars) or {})
 
 
 def host_with(number: int = 0, prefix: str = PREFIX, **fields: Any) -> Host:

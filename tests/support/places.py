@@ -11,15 +11,12 @@ from collections.abc import Collection
 
 import yaml
 
+from ansible_collections.server_management.cloud.plugins.module_utils import _operations
 from ansible_collections.server_management.cloud.plugins.module_utils._models import (
     DECLARED_FIELDS,
     FIELDS,
     GROUP_FIELDS,
     SELECTING_OPTIONS,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._operations import (
-    OPERATIONS,
-    Operation,
 )
 from support.collection import REPOSITORY, read
 
@@ -40,21 +37,21 @@ HEAD = """\
 def table() -> str:
     """Return the table in reStructuredText."""
     text = HEAD
-    for row in OPERATIONS:
+    for row in _operations.OPERATIONS:
         modules = [f"``{name}``" for name in row.modules] or ["none"]
         text += f"   * - {row.title}\n     - {_today(row)}\n"
         text += f"     - {', '.join(modules)} (``{row.scope}``)\n"
     return text
 
 
-def _today(row: Operation) -> str:
+def _today(row: _operations.Operation) -> str:
     if row.request:
         return "live"
     return "announced" if row.announced else "not announced"
 
 
-def _operations_of(module: str) -> list[Operation]:
-    return [row for row in OPERATIONS if module in row.modules]
+def _operations_of(module: str) -> list[_operations.Operation]:
+    return [row for row in _operations.OPERATIONS if module in row.modules]
 
 
 def support(module: str) -> str:
@@ -70,7 +67,7 @@ def support(module: str) -> str:
 def modules_by_support(expected: str) -> list[str]:
     """Return the sorted names of the modules with this support."""
     names: set[str] = set()
-    for row in OPERATIONS:
+    for row in _operations.OPERATIONS:
         names.update(row.modules)
     return sorted(name for name in names if support(name) == expected)
 
@@ -85,7 +82,7 @@ def details(module: str) -> list[str]:
     return sentences
 
 
-REQUESTS = [row.request for row in OPERATIONS if row.request]
+REQUESTS = [row.request for row in _operations.OPERATIONS if row.request]
 METHODS = {request.method for request in REQUESTS}
 USABLE = [*modules_by_support("full"), *modules_by_support("partial")]
 

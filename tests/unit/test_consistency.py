@@ -18,13 +18,7 @@ from ansible_collections.server_management.cloud.plugins.filter.openssh_hosts im
     EXAMPLES,
     openssh_hosts,
 )
-from ansible_collections.server_management.cloud.plugins.module_utils._operations import (
-    operation,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._options import (
-    RULES,
-    VARIABLES,
-)
+from ansible_collections.server_management.cloud.plugins.module_utils import _operations, _options
 from ansible_collections.server_management.cloud.plugins.plugin_utils._polling import ARGUMENTS
 from sandbox import Fault, Sandbox
 from sandbox.account import example_servers
@@ -75,7 +69,7 @@ def run(account, name, options, *, check_mode=False):
 def test_a_module_documents_the_environment_variables_that_it_reads(name):
     notes = documentation(f"modules/{name}")["notes"]
     documented = re.findall(r"O\((\w+)\) from E\((\w+)\)", "\n".join(notes))
-    assert dict(documented) == VARIABLES
+    assert dict(documented) == _options.VARIABLES
 
 
 COMPARED = ("type", "default", "choices", "required", "elements")
@@ -96,7 +90,7 @@ def test_a_plugin_documents_its_argument_spec(path):
     spec = ARGUMENTS
     if path.startswith("modules/"):
         module = module_called(path.removeprefix("modules/"))
-        spec = {**RULES, **getattr(module, "OPTIONS", {})}
+        spec = {**_options.RULES, **getattr(module, "OPTIONS", {})}
     documented = documentation(path)["options"]
     assert rules_of(documented, "suboptions") == rules_of(spec, "options")
 
@@ -104,7 +98,7 @@ def test_a_plugin_documents_its_argument_spec(path):
 def test_the_inventory_plugin_documents_the_same_options_and_variables():
     options = documentation("inventory/servers", "inventory")["options"]
     of_modules = documentation("modules/server_info")["options"]
-    for option, variable in VARIABLES.items():
+    for option, variable in _options.VARIABLES.items():
         environment = {"env": [{"name": variable}]}
         assert options[option] == {**of_modules[option], **environment}
     assert options["min_servers"]["default"] == ARGUMENTS["min_servers"]["default"]
@@ -178,7 +172,7 @@ def test_return_values_are_documented(account, name):
         check(documented, result, seen)
     assert seen == names_in(documented)
     if "scope" in documented:
-        sample = operation(name, documented["operation"]["sample"])
+        sample = _operations.operation(name, documented["operation"]["sample"])
         assert documented["scope"]["sample"] == sample.scope
     error = documented["error"]
     if "sample" in error:

@@ -14,23 +14,17 @@ from ansible import constants
 from ansible_collections.server_management.cloud.plugins.module_utils import (
     _client,
     _errors,
+    _failures,
     _http,
     _models,
     _operations,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._failures import (
-    status_error,
-    unusable_requests,
+    _request,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._options import (
     _OTHER_NAMES,
     VARIABLES,
     VERSION,
     _other_name,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._request import (
-    Response,
-    Route,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils import (
     _config,
@@ -194,8 +188,8 @@ def test_a_document_states_the_limits_of_the_code(path):
 def test_the_option_retries_names_the_statuses_that_are_tried_again():
     temporary = []
     for status in range(300, 700):
-        response = Response(status, {}, Route("http://a/"))
-        if status_error(response, _operations.LIST_SERVERS, "x", "").is_temporary:
+        response = _request.Response(status, {}, _request.Route("http://a/"))
+        if _failures.status_error(response, _operations.LIST_SERVERS, "x", "").is_temporary:
             temporary.append(status)
     fragment = read("plugins/doc_fragments/connection.py")
     (found,) = re.findall(r"statuses (\d+), (\d+) and (\d+) to (\d+)\b", fragment)
@@ -205,7 +199,7 @@ def test_the_option_retries_names_the_statuses_that_are_tried_again():
 
 def test_documents_install_requests_as_the_message_says(monkeypatch):
     monkeypatch.setattr("sys.prefix", "/home/a/.local/share/pipx/venvs/ansible-core")
-    missing = unusable_requests(ModuleNotFoundError(name="requests"))
+    missing = _failures.unusable_requests(ModuleNotFoundError(name="requests"))
     (command,) = re.findall("`(.+)`", missing.next_step)
     for page in ("README.md", "docs/docsite/rst/guide_quickstart.rst"):
         assert command in read(page), page

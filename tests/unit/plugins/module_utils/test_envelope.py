@@ -5,14 +5,11 @@
 import pytest
 import yaml
 
+from ansible_collections.server_management.cloud.plugins.module_utils import _errors
 from ansible_collections.server_management.cloud.plugins.module_utils._envelope import (
     Page,
     parse_listing,
     read_json,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
-    CHECK_URL,
-    MalformedResponse,
 )
 
 ENVELOPE = b'{"data": [], "has_more": false}'
@@ -47,7 +44,7 @@ MALFORMED.append(pytest.param("[" * 100_000, "is nested too deeply.", id="deep")
 
 @pytest.mark.parametrize(("body", "problem"), MALFORMED)
 def test_a_malformed_envelope_is_refused(body, problem):
-    with pytest.raises(MalformedResponse) as caught:
+    with pytest.raises(_errors.MalformedResponse) as caught:
         parse(body.encode(errors="surrogateescape"))
     assert str(caught.value).startswith(f"The response {problem}")
-    assert caught.value.next_step == CHECK_URL
+    assert caught.value.next_step == _errors.CHECK_URL

@@ -18,7 +18,7 @@ import requests
 import urllib3
 import yaml
 
-from ansible_collections.server_management.cloud.plugins.module_utils import _http
+from ansible_collections.server_management.cloud.plugins.module_utils import _http, _operations
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
     MalformedResponse,
     MissingLibrary,
@@ -26,9 +26,6 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
     Unreachable,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._failures import CLOSED
-from ansible_collections.server_management.cloud.plugins.module_utils._operations import (
-    LIST_SERVERS,
-)
 from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
 from sandbox import Fault
 
@@ -37,7 +34,7 @@ def send(url, limit=2**20, **options):
     """Send one request."""
     connection = Connection(f"{url}/api/v1", "sandbox-token", **options)
     with closing(_http.Http(connection, print)) as sender:  # pytest shows it if the test fails
-        return sender.send(LIST_SERVERS, limit)
+        return sender.send(_operations.LIST_SERVERS, limit)
 
 
 READ_METHODS = [name for name in ("read1", "stream") if hasattr(urllib3.HTTPResponse, name)]

@@ -5,10 +5,7 @@
 import pytest
 import yaml
 
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
-    MalformedResponse,
-    TooFewServers,
-)
+from ansible_collections.server_management.cloud.plugins.module_utils import _errors
 from ansible_collections.server_management.cloud.plugins.module_utils._models import (
     Server,
     check_min_servers,
@@ -53,7 +50,7 @@ MALFORMED = yaml.safe_load("""
     ("element", "problem"), [*MALFORMED, ({"id": "\ud800"}, "has no text id.")]
 )
 def test_a_malformed_element_is_refused_with_its_position(element, problem):
-    with pytest.raises(MalformedResponse) as caught:
+    with pytest.raises(_errors.MalformedResponse) as caught:
         server_from_api(element, 7)
     next_step = "The API does not document such a response: check base_url, then ask the provider."
     assert str(caught.value) == f"Element 7 of data {problem} {next_step}"
@@ -80,7 +77,7 @@ def test_each_field_that_servers_lack_is_described_once():
 def test_an_account_with_too_few_servers_is_an_error():
     servers = [Server("srv_1", {})]
     check_min_servers(servers, 1)
-    with pytest.raises(TooFewServers) as caught:
+    with pytest.raises(_errors.TooFewServers) as caught:
         check_min_servers(servers, 2)
     assert str(caught.value) == (
         "min_servers: 2 or more expected, but the account has 1. Check whether the token is for "

@@ -7,13 +7,7 @@
 import pytest
 import yaml
 
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
-    NotYetLive,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._operations import (
-    OPERATIONS,
-    operation,
-)
+from ansible_collections.server_management.cloud.plugins.module_utils import _errors, _operations
 from support.modules import run
 from support.places import PAGE, table
 
@@ -38,13 +32,13 @@ TASKS = yaml.safe_load("""
 
 
 def test_each_operation_of_each_module_has_a_task():
-    pairs = [[module, row.name] for row in OPERATIONS for module in row.modules]
+    pairs = [[module, row.name] for row in _operations.OPERATIONS for module in row.modules]
     assert pairs == [task[:2] for task in TASKS]
 
 
 @pytest.mark.parametrize(("module", "name", "options"), TASKS)
 def test_an_operation_sends_its_request_or_fails_before_any(sandbox, module, name, options):
-    row = operation(module, name)
+    row = _operations.operation(module, name)
     outcome = run(module, sandbox, **options)
     methods = {request.method for request in sandbox.requests}
     if row.request:
@@ -71,8 +65,8 @@ def test_an_operation_sends_its_request_or_fails_before_any(sandbox, module, nam
 
 
 def test_the_message_about_a_write_names_the_scope_and_that_nothing_was_changed():
-    with pytest.raises(NotYetLive) as caught:
-        operation("volume", "delete").refuse()
+    with pytest.raises(_errors.NotYetLive) as caught:
+        _operations.operation("volume", "delete").refuse()
     assert str(caught.value) == (
         "Deleting a volume is not yet live: it needs the scope `storage:write`, and the API has "
         "not announced this operation; nothing was changed."
@@ -80,8 +74,10 @@ def test_the_message_about_a_write_names_the_scope_and_that_nothing_was_changed(
 
 
 def test_the_message_about_a_read_does_not_mention_changes():
-    with pytest.raises(NotYetLive, match=r"API has announced but not released this operation\.$"):
-        operation("wallet_info", "read").refuse()
+    with pytest.raises(
+        _errors.NotYetLive, match=r"API has announced but not released this operation\.$"
+    ):
+        _operations.operation("wallet_info", "read").refuse()
 
 
 def test_the_status_page_contains_the_table():

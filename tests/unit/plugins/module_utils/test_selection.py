@@ -5,11 +5,8 @@
 import pytest
 import yaml
 
+from ansible_collections.server_management.cloud.plugins.module_utils import _selection
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
-from ansible_collections.server_management.cloud.plugins.module_utils._selection import (
-    explain,
-    select,
-)
 
 SERVERS = yaml.safe_load("""
 '1': {status: running, region: eu}
@@ -32,7 +29,7 @@ KEPT = yaml.safe_load("""
 
 @pytest.mark.parametrize(("wanted", "identifiers"), KEPT)
 def test_servers_that_match_every_option_are_kept(wanted, identifiers):
-    selected = select(ACCOUNT, wanted)
+    selected = _selection.select(ACCOUNT, wanted)
     assert [server.id for server in selected] == identifiers
 
 
@@ -48,20 +45,20 @@ EXPLAINED = yaml.safe_load("""
 
 @pytest.mark.parametrize(("wanted", "message"), EXPLAINED)
 def test_options_that_keep_no_server_are_explained(wanted, message):
-    assert explain(ACCOUNT, wanted) == [message]
+    assert _selection.explain(ACCOUNT, wanted) == [message]
 
 
 def test_options_that_keep_a_server_and_an_empty_account_are_not_explained():
     wanted = {"statuses": ["running"]}
-    assert explain(ACCOUNT, wanted) == []
-    assert explain([], wanted) == []
+    assert _selection.explain(ACCOUNT, wanted) == []
+    assert _selection.explain([], wanted) == []
 
 
 def test_values_are_quoted_and_on_one_line_and_the_most_frequent_five_are_named():
     account = ACCOUNT.copy()
     for region in ("b\nc, d", "c", "d", "eu "):
         account.append(Server(region, {"region": region}))
-    (message,) = explain(account, {"regions": ["eu west; us"]})
+    (message,) = _selection.explain(account, {"regions": ["eu west; us"]})
     assert message == (
         'regions: no server has "eu west; us"; the account has eu (3), ap (1), "b c, d" (1), '
         "c (1), d (1) and 1 more."

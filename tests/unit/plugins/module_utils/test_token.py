@@ -5,10 +5,7 @@
 import pytest
 import yaml
 
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
-    OptionError,
-    TokenFileUnusable,
-)
+from ansible_collections.server_management.cloud.plugins.module_utils import _errors
 from ansible_collections.server_management.cloud.plugins.module_utils._token import (
     token_in_file,
     token_in_text,
@@ -41,7 +38,7 @@ NO_TOKENS = yaml.safe_load(r"""
 
 @pytest.mark.parametrize(("text", "problem"), NO_TOKENS)
 def test_text_that_cannot_be_a_token_is_not_shown_and_its_source_is_named(text, problem):
-    with pytest.raises(OptionError, match=f"^SOURCE: {problem}") as caught:
+    with pytest.raises(_errors.OptionError, match=f"^SOURCE: {problem}") as caught:
         token_in_text("SOURCE", text, text)
     assert "s3cr" not in str(caught.value)
 
@@ -59,7 +56,7 @@ NO_TOKENS_IN_FILES = yaml.safe_load(r"""
 @pytest.mark.parametrize(("content", "words"), NO_TOKENS_IN_FILES)
 def test_a_file_without_a_token_is_named_and_unusable_for_now(content, words, file):
     file.write_text(content, encoding="latin-1")
-    with pytest.raises(TokenFileUnusable, match=f"^SOURCE: {file}: .*{words}$") as caught:
+    with pytest.raises(_errors.TokenFileUnusable, match=f"^SOURCE: {file}: .*{words}$") as caught:
         token_in_file("SOURCE", "token", str(file))
     assert "s3cr" not in str(caught.value)
 
@@ -74,7 +71,7 @@ UNREADABLE = yaml.safe_load(r"""
 
 @pytest.mark.parametrize(("path", "shown"), UNREADABLE)
 def test_a_file_that_cannot_be_read_is_named_and_unusable_for_now(path, shown):
-    with pytest.raises(TokenFileUnusable) as caught:
+    with pytest.raises(_errors.TokenFileUnusable) as caught:
         token_in_file("SOURCE", path, path)
     assert str(caught.value) == f"SOURCE: {shown}"
 
@@ -90,7 +87,7 @@ NOT_PATHS = yaml.safe_load("""
 
 @pytest.mark.parametrize(("given", "expanded_path", "is_shown"), NOT_PATHS)
 def test_a_token_that_is_set_as_a_path_is_not_shown(given, expanded_path, is_shown, tmp_path):
-    with pytest.raises(TokenFileUnusable) as caught:
+    with pytest.raises(_errors.TokenFileUnusable) as caught:
         token_in_file("api_token_file", given, str(tmp_path / expanded_path))
     message = str(caught.value)
     assert given not in message
@@ -99,7 +96,7 @@ def test_a_token_that_is_set_as_a_path_is_not_shown(given, expanded_path, is_sho
 
 def test_a_file_of_the_environment_is_looked_for_in_the_working_directory(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(TokenFileUnusable) as caught:
+    with pytest.raises(_errors.TokenFileUnusable) as caught:
         token_in_file("VARIABLE", "token", "token")
     assert str(caught.value) == (
         f"VARIABLE: no such file or directory. The file was looked for in {tmp_path}. The value is "

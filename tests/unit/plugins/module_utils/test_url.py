@@ -5,11 +5,8 @@
 import pytest
 import yaml
 
+from ansible_collections.server_management.cloud.plugins.module_utils import _url
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
-from ansible_collections.server_management.cloud.plugins.module_utils._url import (
-    is_loopback,
-    normalize_base_url,
-)
 
 COMPLETED = yaml.safe_load("""
 - ['https://h', 'https://h/api/v1']
@@ -32,7 +29,7 @@ COMPLETED = yaml.safe_load("""
 
 @pytest.mark.parametrize(("base_url", "url"), COMPLETED)
 def test_a_base_url_is_completed(base_url, url):
-    assert normalize_base_url(base_url) == url
+    assert _url.normalize_base_url(base_url) == url
 
 
 # Each message is compared once.
@@ -58,7 +55,7 @@ MALFORMED = yaml.safe_load(r"""
 @pytest.mark.parametrize(("base_url", "problem"), MALFORMED)
 def test_a_malformed_base_url_is_refused(base_url, problem):
     with pytest.raises(OptionError, match=f"^base_url: {problem}"):
-        normalize_base_url(base_url)
+        _url.normalize_base_url(base_url)
 
 
 LOOPBACK = yaml.safe_load("""
@@ -74,4 +71,4 @@ LOOPBACK = yaml.safe_load("""
 
 @pytest.mark.parametrize(("host", "expected"), LOOPBACK)
 def test_names_and_addresses_of_this_machine_are_recognized(host, expected):
-    assert is_loopback(f"https://{host}/api/v1") is expected
+    assert _url.is_loopback(f"https://{host}/api/v1") is expected

@@ -11,10 +11,7 @@ import pytest
 import yaml
 from ansible.errors import AnsibleError
 
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
-    MalformedResponse,
-    Unreachable,
-)
+from ansible_collections.server_management.cloud.plugins.module_utils import _errors
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Listing, Server
 from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
 from ansible_collections.server_management.cloud.plugins.plugin_utils import _cache
@@ -145,7 +142,7 @@ def test_the_reason_for_not_using_an_entry_is_shown(key, age, use_cache, line):
 
 def test_a_stale_entry_is_used_while_the_api_is_down():
     account = Account({KEY: entry(age=120)}, fresh=100, grace=50)
-    down = fails(Unreachable("Down."))
+    down = fails(_errors.Unreachable("Down."))
     assert account.listing(down, use_cache=False).servers == SERVERS
     assert account.warnings == ["Using a stale listing, 120 s old. Down."]
 
@@ -153,9 +150,9 @@ def test_a_stale_entry_is_used_while_the_api_is_down():
 TOO_OLD = "cache: no entry that is young enough for stale_cache_timeout"
 # The age of the entry, the option, the failure, and what is shown.
 NOT_STALE = [
-    (160, 50, Unreachable, [TOO_OLD]),
-    (20, 0, Unreachable, []),
-    (20, 50, MalformedResponse, []),
+    (160, 50, _errors.Unreachable, [TOO_OLD]),
+    (20, 0, _errors.Unreachable, []),
+    (20, 50, _errors.MalformedResponse, []),
 ]
 
 

@@ -15,10 +15,7 @@ from ansible_collections.server_management.cloud.plugins.module_utils._errors im
     Unreachable,
 )
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
-from ansible_collections.server_management.cloud.plugins.plugin_utils._events import (
-    History,
-    plain_message,
-)
+from ansible_collections.server_management.cloud.plugins.plugin_utils import _events
 from support.meanings import EVENT_TEXTS, TEXTS, json_values, texts_in
 
 ATTACK = "{{ lookup('pipe', 'touch /tmp/x') }}"
@@ -47,7 +44,7 @@ def update(history, *records, **options):
 
 
 def events_between(before, now):
-    history = History("name", initial=False)
+    history = _events.History("name", initial=False)
     update(history, *before)
     return update(history, *now)
 
@@ -140,7 +137,7 @@ def test_each_difference_is_an_event(before, now, expected):
 
 
 def test_a_server_that_a_partial_listing_lacks_is_not_gone():
-    history = History("name", initial=False)
+    history = _events.History("name", initial=False)
     poll(history, A, is_partial=True)
     assert poll(history, B, is_partial=True) == ["appeared b"]
     assert poll(history, {**B, "plan": "large"}, is_partial=True) == ["changed b plan"]
@@ -148,7 +145,7 @@ def test_a_server_that_a_partial_listing_lacks_is_not_gone():
 
 
 def test_several_failures_in_a_row_are_one_event_about_no_host():
-    history = History("name", initial=False)
+    history = _events.History("name", initial=False)
     error = {"code": "unreachable", "message": "It _fails_. Wait.", "status": None}
     failed = event_without_host("failed", error=error)
     assert history.fail(Unreachable("It <fails>.", "Wait.")) == [failed]
@@ -177,7 +174,7 @@ MESSAGES = yaml.safe_load("""
 
 @pytest.mark.parametrize(("message", "text"), MESSAGES)
 def test_messages_of_events_read_well_without_brackets_and_quotes(message, text):
-    assert plain_message(message) == text
+    assert _events.plain_message(message) == text
 
 
 texts = st.sampled_from([ATTACK, *TEXTS, *EVENT_TEXTS]) | st.text()

@@ -17,13 +17,7 @@ from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
-from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
-    SINCE_2_19,
-    unmark_plain,
-)
-from ansible_collections.server_management.cloud.plugins.plugin_utils._composed import (
-    GroupTree,
-)
+from ansible_collections.server_management.cloud.plugins.plugin_utils import _ansible, _composed
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import (
     ADDRESSES,
     NO_ADDRESS,
@@ -31,7 +25,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts imp
 from support.expressions import composed, expressions_with, host_with, load
 
 # Expressions that are omitted: only later versions know omit in an inventory.
-OMITTED = ["nope | default(omit)"] if SINCE_2_19 else []
+OMITTED = ["nope | default(omit)"] if _ansible.SINCE_2_19 else []
 
 
 def composed_host(fields, **options):
@@ -68,7 +62,7 @@ def test_decoded_text_of_the_api_is_not_a_template(expression):
 
 def test_text_that_a_filter_has_made_stays_text():
     host = composed_host({"value": "True"}, compose={"a": "server_management_value | string"})
-    assert rendered("{{ a }}", a=unmark_plain(host.variables["a"])) == "True"
+    assert rendered("{{ a }}", a=_ansible.unmark_plain(host.variables["a"])) == "True"
 
 
 ITS_OWN_VALUE = yaml.safe_load("""
@@ -330,7 +324,7 @@ def tree():
     inventory.add_group("b")
     inventory.add_child("all", "a")
     inventory.add_child("a", "b")
-    return GroupTree(inventory.groups.values())
+    return _composed.GroupTree(inventory.groups.values())
 
 
 def test_a_group_is_in_all_groups_around_it(tree):

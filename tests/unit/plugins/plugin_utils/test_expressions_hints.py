@@ -8,10 +8,7 @@ import pytest
 import yaml
 from ansible.inventory.data import InventoryData
 
-from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
-    SINCE_2_19,
-    trust,
-)
+from ansible_collections.server_management.cloud.plugins.plugin_utils import _ansible
 from sandbox.account import SERVER
 from support.expressions import composed
 
@@ -133,7 +130,7 @@ LOOKUPS_BEFORE_2_19 = """
   - keyed_groups: [key: "query('env', 'HOME')"]
 "{{ lookup('env', 'x') }}, ": [groups: {a: "{{ lookup('env', 'x') }}"}]
 """
-HINTS += CONDITIONS_SINCE_2_19 if SINCE_2_19 else LOOKUPS_BEFORE_2_19
+HINTS += CONDITIONS_SINCE_2_19 if _ansible.SINCE_2_19 else LOOKUPS_BEFORE_2_19
 MISTAKES = yaml.safe_load(HINTS.replace("FIELDS", FIELDS))
 # What other sources have. Only one of the two hosts of servers, h0, is among their hosts.
 VARIABLES = yaml.safe_load("""
@@ -154,7 +151,7 @@ def warnings_about(options):
     inventory.add_host("not_of_the_api", "staff")
     for entity, variables in VARIABLES.items():
         for name, value in variables.items():
-            inventory.set_variable(entity, name, trust(value))
+            inventory.set_variable(entity, name, _ansible.trust(value))
     servers = ({**SERVER, "backup": "daily"}, SERVER)
     extra_vars = {"login": "bob"}
     _hosts, warnings = composed(*servers, inventory=inventory, extra_vars=extra_vars, **options)

@@ -10,16 +10,13 @@ import yaml
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
+from ansible_collections.server_management.cloud.plugins.plugin_utils import _names
 from ansible_collections.server_management.cloud.plugins.plugin_utils._groups import (
     group_hosts,
     leave_out_groups,
     reserved_names,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
-from ansible_collections.server_management.cloud.plugins.plugin_utils._names import (
-    NameRules,
-    assign_names,
-)
 
 
 def host_of(**fields):
@@ -43,9 +40,9 @@ def names_with(text, warn=print):
 
 def reason_for(options, name):
     """Return why the host of a server does not have this name, or None if it has."""
-    rules = NameRules(*names_with(options))
+    rules = _names.NameRules(*names_with(options))
     server = Server("i-1", {"name": name})
-    naming = assign_names([server], rules, {})
+    naming = _names.assign_names([server], rules, {})
     return naming.reasons.get("i-1")
 
 

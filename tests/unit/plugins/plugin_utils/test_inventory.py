@@ -9,16 +9,13 @@ import yaml
 from ansible.inventory.data import InventoryData
 
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
+from ansible_collections.server_management.cloud.plugins.plugin_utils import _inventory
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
     SINCE_2_19,
     mark,
     unmark_plain,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
-from ansible_collections.server_management.cloud.plugins.plugin_utils._inventory import (
-    ExistingHosts,
-    add_hosts,
-)
 from support.expressions import is_trusted
 
 DECRYPTED = []
@@ -34,13 +31,15 @@ def new_host(name="web-1", server_id="srv_1", created_at=CREATED):
 
 
 def add(inventory, *hosts):
-    return add_hosts(inventory, hosts, [], "https://a")
+    return _inventory.add_hosts(inventory, hosts, [], "https://a")
 
 
 def obstacle_in(inventory, host, usable="203.0.113.1", root_url="https://a"):
     """Return why the server of a host, with this address, can't be web-1, or None if it can."""
     addresses = {host.server.id: usable}
-    return ExistingHosts(inventory.hosts, root_url, addresses).obstacle("web-1", host.server)
+    return _inventory.ExistingHosts(inventory.hosts, root_url, addresses).obstacle(
+        "web-1", host.server
+    )
 
 
 @pytest.fixture

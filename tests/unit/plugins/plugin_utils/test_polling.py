@@ -14,10 +14,7 @@ import pytest
 import yaml
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
-from ansible_collections.server_management.cloud.plugins.plugin_utils._polling import (
-    read_arguments,
-    watch,
-)
+from ansible_collections.server_management.cloud.plugins.plugin_utils import _polling
 from sandbox import Fault
 from support.collection import read
 
@@ -34,7 +31,7 @@ class Source:
         self.events = []
         self.pause = 0.0
         self._loop = asyncio.new_event_loop()
-        polling = watch(self._put, arguments, self._sleep)
+        polling = _polling.watch(self._put, arguments, self._sleep)
         self._task = self._loop.create_task(polling)
         self._task.add_done_callback(lambda _task: self._loop.stop())
 
@@ -216,5 +213,5 @@ INVALID = yaml.safe_load("""
 @pytest.mark.parametrize(("given", "message"), INVALID)
 def test_an_invalid_argument_is_named(given, message):
     with pytest.raises(OptionError) as caught:
-        read_arguments(given)
+        _polling.read_arguments(given)
     assert str(caught.value).startswith(message)

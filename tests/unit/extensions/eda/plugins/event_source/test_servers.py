@@ -17,10 +17,7 @@ import yaml
 from ansible.plugins.loader import fragment_loader
 from ansible.utils.plugin_docs import get_docstring
 
-from ansible_collections.server_management.cloud.plugins.plugin_utils._polling import (
-    ARGUMENTS,
-    read_arguments,
-)
+from ansible_collections.server_management.cloud.plugins.plugin_utils import _polling
 from sandbox import Fault, Sandbox
 from support.collection import read
 from support.guides import read_files
@@ -150,16 +147,16 @@ WITH_DEFAULTS = ("interval", "hosts", "min_servers", "initial", "allow_partial")
 def test_the_guide_names_the_arguments_and_the_defaults_of_the_source():
     guide = read("docs/docsite/rst/guide_events.rst")
     (section,) = re.findall(r"^Arguments\n-+\n.*?\n---", guide, re.M | re.S)
-    assert ARGUMENTS.keys() <= set(re.findall(r"``(\w+)``", section))
+    assert _polling.ARGUMENTS.keys() <= set(re.findall(r"``(\w+)``", section))
     rows = re.findall(r"^   \* - ``(\w+)``\n     - ``(\w+)``\n     - ", section, re.M)
     shown = {name: yaml.safe_load(default) for name, default in rows}
-    assert shown == {name: ARGUMENTS[name]["default"] for name in WITH_DEFAULTS}
+    assert shown == {name: _polling.ARGUMENTS[name]["default"] for name in WITH_DEFAULTS}
 
 
 def test_the_examples_have_valid_arguments():
     for ruleset in read_examples():
         for source in ruleset["sources"]:
-            assert read_arguments(source["server_management.cloud.servers"])
+            assert _polling.read_arguments(source["server_management.cloud.servers"])
 
 
 def test_the_guide_and_the_examples_set_up_the_same_servers_as_the_shipped_rulebook():
