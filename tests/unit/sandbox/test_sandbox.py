@@ -77,6 +77,7 @@ def test_changes_are_made_in_order_when_they_are_due(monkeypatch):
         clock.return_value = 1000 + seconds
         schedule.apply(servers)
         assert {server["name"]: server["status"] for server in servers} == states
+        assert re.fullmatch(r"\w+_[A-Za-z0-9]+", servers[-1]["id"])
 
 
 def test_only_its_own_address_is_served():
