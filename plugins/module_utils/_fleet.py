@@ -24,7 +24,7 @@ _MAX_IDS = 20  # of servers with the same name, in a message
 def declared_servers(entries: Iterable[Mapping[str, str | None]]) -> list[dict[str, str]]:
     """Return the keys that each entry sets; raise OptionError at an empty value.
 
-    Ansible takes null for a name or an id.
+    Ansible accepts null as the only name or id of an entry.
     """
     servers = []
     for position, entry in enumerate(entries, start=1):

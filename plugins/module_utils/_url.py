@@ -70,7 +70,7 @@ def is_loopback(url: str) -> bool:
 
 
 def proxy_address(proxy: str) -> str:
-    """Return the host and the port of a proxy's URL, or an empty text if its port is no number.
+    """Return the host and the port of a proxy's URL, or an empty text if its port is not a number.
 
     For example, in http://user:password, which lacks the host, the password would be the port.
     """
