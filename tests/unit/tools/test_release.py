@@ -61,6 +61,7 @@ def test_an_obstacle_to_a_final_release_is_named(ready, name, text, obstacles):
 
 
 def test_only_a_final_release_needs_its_tag_and_real_addresses(ready):
+    git(ready, "tag", "1.2.3")  # of an earlier commit
     (ready / "galaxy.yml").write_text(f"{VERSION}repository: https://example.com/cloud\n")
     commit(ready)
     assert find_obstacles(ready, final=False) == []
@@ -109,6 +110,6 @@ def test_only_the_step_that_publishes_has_a_secret():
 def test_a_release_is_checked_first():
     command = ("make", "--dry-run", "release", "ARGS=final")
     shown = subprocess.check_output(command, cwd=REPOSITORY, encoding="utf-8")
-    steps = ["release.py final", "--session demo", "--session check", "--session release"]
+    steps = ["release.py final", "demo -- \n", "check -- \n", "release -- final"]
     places = [shown.index(step) for step in steps]
     assert places == sorted(places)

@@ -5,11 +5,12 @@
 """Each place that repeats a supported version repeats that of tools/versions.py."""
 
 import re
+import subprocess
 
 import pytest
 import yaml
 
-from support.collection import read, sources
+from support.collection import REPOSITORY, read, sources
 from tools import versions
 from tools.versions import CORES, NEWEST, OLDEST, PRE_RELEASES, PYTHONS, RELEASED, REQUESTS
 
@@ -113,3 +114,20 @@ def test_the_newest_core_with_a_python_is_found(tmp_path, monkeypatch):
 def test_without_a_suitable_python_the_last_one_is_reported():
     assert versions.choose(["9.3", "9.1"]) == "9.1"
     assert versions.newest_core(OTHERS) == ("2.22", versions.OWN)
+
+
+# As on Debian without the package python3-venv.
+WITHOUT_PIP = """\
+#!/bin/sh
+exec python3 -c "import sys; sys.modules['ensurepip'] = None; exec(sys.argv[1])" "$2"
+"""
+
+
+def test_make_refuses_a_python_without_pip(tmp_path):
+    (tmp_path / "python").write_text(WITHOUT_PIP)
+    (tmp_path / "python").chmod(0o755)
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests/requirements-tools.txt").touch()
+    command = ("make", "-f", REPOSITORY / "Makefile", "PYTHON=./python", ".venv-tools/ready")
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "with venv and pip is required" in result.stderr
