@@ -1,5 +1,4 @@
 # Copyright (c) 2026 The server_management.cloud contributors
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """Make the collection importable, ignore the user's settings and refuse skips in CI."""
@@ -17,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))  # for `sandbox` and `s
 
 # Their assertions show values, too.
 pytest.register_assert_rewrite("support")
-from support.collection import link_collection
+from support.collection import link_collection, read
 from support.run import Runner
 
 pytest_plugins = ["support.fixtures"]
@@ -84,6 +83,15 @@ def pytest_sessionstart():
     lines = differences()
     if any(line.startswith(IN_EACH_TEST) for line in lines):
         pytest.exit("\n".join(lines), returncode=1)
+
+
+def pytest_runtest_setup(item):
+    """Fail if a document lacks a sentence that the test proves."""
+    for marker in item.iter_markers("proves"):
+        name, *sentences = marker.args
+        path = f"plugins/{name}.py" if "/" in name else f"docs/docsite/rst/{name}.rst"
+        text = " ".join(read(path).split())
+        assert [each for each in sentences if each not in text] == [], path
 
 
 def _no_skip(report):

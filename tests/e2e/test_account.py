@@ -1,9 +1,9 @@
 # Copyright (c) 2026 The server_management.cloud contributors
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """What the inventory of a known account is, and what each option makes of it."""
 
+import pytest
 import yaml
 
 from support.fixtures import KNOWN, KNOWN_NAMES
@@ -93,6 +93,7 @@ CHOICES = yaml.safe_load("""
 """)
 
 
+@pytest.mark.proves("guide_inventory", "servers that match no condition are kept")
 def test_options_choose_hosts_and_their_names(sandbox, sources):
     for number, (options, names, *warns) in enumerate(CHOICES):
         case = {**options, "hosts": names, "warns": warns}
@@ -184,6 +185,7 @@ BAD_OPTIONS = yaml.safe_load("""
 """)
 
 
+@pytest.mark.proves("guide_trust", "A source that fails adds nothing")
 def test_each_bad_option_is_named_and_its_source_adds_nothing(sandbox, sources):
     static = sources.folder / "static.ini"
     static.write_text("static-1\n")
@@ -195,6 +197,7 @@ def test_each_bad_option_is_named_and_its_source_adds_nothing(sandbox, sources):
     assert listing["all"]["children"] == ["ungrouped"]
 
 
+@pytest.mark.proves("guide_trust", "An unknown option is shown only up to the first colon.")
 def test_a_token_that_is_written_wrongly_is_not_shown(sources):
     colon = {"api_token:tok_SECRET": "x"}
     sources.add("colon", fails="api_token (a colon and a space must follow it)", **colon)

@@ -1,5 +1,4 @@
 # Copyright (c) 2026 The server_management.cloud contributors
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """The cache: one entry for each account, its options, and when a stale entry is used."""
@@ -55,6 +54,7 @@ def test_a_playbook_and_a_flush_rewrite_it(source, tmp_path, runner, sandbox, ca
     assert "srv_2" not in entry.read_text()
 
 
+@pytest.mark.proves("guide_inventory", "contains the complete listing, before filters")
 def test_it_has_one_entry_for_each_account(sandbox, sources, cache):
     options = cached(cache)
     sources.add("first", sandbox, **options)
@@ -70,6 +70,7 @@ def test_it_has_one_entry_for_each_account(sandbox, sources, cache):
     assert len(list(cache.iterdir())) == 2
 
 
+@pytest.mark.proves("inventory/servers", "fewer servers than this, before filtering")
 def test_it_keeps_no_listing_with_fewer_servers_than_expected(sources, cache):
     options = cached(cache)
     expecting = {**options, "min_servers": 2}
@@ -99,6 +100,7 @@ def test_a_stale_entry_is_used_while_the_api_is_down(sources, cache):
     sources.check()
 
 
+@pytest.mark.proves("guide_inventory", "or if it comes from ``ansible.cfg`` or the environment.")
 def test_only_the_file_can_set_up_a_cache_that_never_expires(source, sandbox, sources, cache):
     settings = source.folder / "ansible.cfg"
     settings.write_text("[defaults]\nfact_caching_timeout = 0\n")  # for facts

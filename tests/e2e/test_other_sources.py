@@ -1,9 +1,9 @@
 # Copyright (c) 2026 The server_management.cloud contributors
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """The source among others, and which hosts a pattern addresses, whatever a server's name is."""
 
+import pytest
 import yaml
 
 from .conftest import addresses, hosts, members, named, need_ssh, tokens_sent
@@ -16,6 +16,7 @@ all:
 """
 
 
+@pytest.mark.proves("guide_inventory", "the static inventory must come first, then the plugin's")
 def test_a_folder_of_sources(source, runner, sandbox, tmp_path):
     folder = source.folder = tmp_path / "inventory"
     (folder / "group_vars").mkdir(parents=True)

@@ -1,5 +1,4 @@
 # Copyright (c) 2026 The server_management.cloud contributors
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """The playbooks, except ssh_config: limits, a new server, an account and its declaration."""
@@ -7,6 +6,7 @@
 import json
 import re
 
+import pytest
 import yaml
 
 from sandbox import Fault, Sandbox
@@ -30,6 +30,7 @@ LENIENT = {"ANSIBLE_ERROR_ON_UNDEFINED_VARS": "false"}
 
 
 # A unit test compares the other playbooks with this one.
+@pytest.mark.proves("guide_modules", "``localhost``, and fail if ``--limit`` excludes it.")
 def test_a_limit_that_excludes_localhost_is_an_error(source, runner, sandbox):
     runner.environment |= LENIENT
     result = run(source, "check_api", "-i", "web-1,", "--limit", "web-1")

@@ -1,5 +1,4 @@
 # Copyright (c) 2026 The server_management.cloud contributors
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """The playbook ssh_config: which file it writes, and that ssh reaches servers with it."""
@@ -128,6 +127,7 @@ hosts gone:
 
 
 @pytest.mark.parametrize(("hosts", "options", "arguments", "reason"), KEPT.values(), ids=KEPT)
+@pytest.mark.proves("guide_connecting", "wrote it for another inventory, group or prefix.")
 def test_a_file_is_kept_for_a_reason(config, source, hosts, options, arguments, reason):
     write_before(config, source, *hosts)
     failed = fails_and_keeps(config, source, *arguments, **options)

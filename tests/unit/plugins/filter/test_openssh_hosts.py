@@ -1,5 +1,4 @@
 # Copyright (c) 2026 The server_management.cloud contributors
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """Variables of hosts as configuration for OpenSSH, or as a reason to leave a host out."""
@@ -103,6 +102,7 @@ invalid ansible_port:
 
 
 @pytest.mark.parametrize("reason", REASONS)
+@pytest.mark.proves("guide_connecting", "``ansible_connection`` than ``ssh`` or ``smart``")
 def test_a_host_with_other_variables_is_left_out(reason):
     for variables in REASONS[reason]:
         assert reasons(**variables) == reason
@@ -135,6 +135,7 @@ COPIED = yaml.safe_load("""
 
 
 @pytest.mark.parametrize("text", COPIED)
+@pytest.mark.proves("guide_connecting", "are copied as they are, even a password.")
 def test_options_are_copied_as_they_are_or_ignored(text):
     assert lines(ansible_ssh_common_args=text) == COPIED[text]
 

@@ -1,5 +1,4 @@
 # Copyright (c) 2026 The server_management.cloud contributors
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """What the inventory plugin makes of a file, and what it shows, without a command of Ansible."""
@@ -91,6 +90,7 @@ def plugin(api, tmp_path, monkeypatch):
     return Plugin(tmp_path, api)
 
 
+@pytest.mark.proves("guide_troubleshooting", "Without ``-v``, it shows only long waits")
 def test_long_waits_and_the_progress_are_shown_without_verbosity(plugin, api, monkeypatch):
     monkeypatch.setattr("time.sleep", Mock())
     monkeypatch.setattr(_client, "_REPORT_INTERVAL", 0)
@@ -103,6 +103,8 @@ def test_long_waits_and_the_progress_are_shown_without_verbosity(plugin, api, mo
 
 
 @pytest.mark.parametrize("verbosity", [0, 1])
+@pytest.mark.proves("inventory/servers", "With C(-v), the fields that can't become variables")
+@pytest.mark.proves("guide_inventory", "is left out; ``-v`` lists them")
 def test_fields_that_cannot_become_variables_are_named_only_with_v(plugin, verbosity):
     plugin.verbosity = verbosity
     plugin.parse("web", "hostvars_prefix: ''")
@@ -110,6 +112,7 @@ def test_fields_that_cannot_become_variables_are_named_only_with_v(plugin, verbo
     assert plugin.warnings == []
 
 
+@pytest.mark.proves("inventory/servers", "C(include) that no C(exclude) follows would have no")
 def test_a_filter_without_effect_is_an_error_before_any_request(plugin, api):
     message = plugin.refuse("web", "filters: [{include: 'true'}]")
     assert message.startswith("filters: ")
@@ -117,6 +120,7 @@ def test_a_filter_without_effect_is_an_error_before_any_request(plugin, api):
 
 
 @pytest.mark.parametrize("names", ["web", ""])
+@pytest.mark.proves("inventory/servers", "If no host is left, you get a warning.")
 def test_filters_that_leave_no_host_of_an_account_with_servers_cause_a_warning(plugin, names):
     plugin.parse(names, "filters: [{exclude: true}]")
     text = "filters: no host is left; the account has 1 server; -vvv shows why."
@@ -139,6 +143,7 @@ def test_expressions_that_give_no_usable_name_are_reported_once(plugin, hostname
         assert word in warning
 
 
+@pytest.mark.proves("inventory/servers", "in the order of their names, in its groups")
 def test_hosts_are_in_the_order_of_their_own_names(plugin):
     plugin.parse("a b", "hostnames: [\"{'a': 'y', 'b': 'x'}[server_management_name]\"]")
     assert plugin.hosts == ["x", "y"]
@@ -194,6 +199,7 @@ y (srv_4) is y
 """
 
 
+@pytest.mark.proves("guide_troubleshooting", "With ``-vvv``, one line for each server")
 def test_with_vvv_each_server_is_shown_with_its_host_or_what_has_left_it_out(plugin, api):
     api.servers = ACCOUNT
     plugin.verbosity = 3
@@ -220,6 +226,7 @@ def test_a_host_with_the_address_of_a_server_is_merged_whoever_else_has_the_addr
     assert "merged with 1 host of other sources: web" in plugin.lines
 
 
+@pytest.mark.proves("guide_inventory", "a server with the name of a group gets another name")
 def test_a_host_gets_another_name_if_an_expression_makes_a_group_with_its_name(plugin):
     plugin.parse(
         "web db",

@@ -1,5 +1,4 @@
 # Copyright (c) 2026 The server_management.cloud contributors
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 import json
@@ -96,6 +95,8 @@ def test_a_token_that_ansible_does_not_mask_is_not_in_the_report(api, monkeypatc
     assert result["report"]["headers"] == {"Sunset": "********"}
 
 
+@pytest.mark.proves("guide_modules", "It sends at most three requests, and only reads.")
+@pytest.mark.proves("modules/api_info", "At most three requests are sent, and each of them only")
 def test_at_most_three_pages_are_read(paged):
     paged.servers = make_servers(9)
     found = report(paged, pagination="last_id")
@@ -133,6 +134,7 @@ FAILURES = yaml.safe_load("""
 
 
 @pytest.mark.parametrize(("fault", "expected"), FAILURES)
+@pytest.mark.proves("modules/api_info", "is a result with RV(works=false), and not a failed task")
 def test_a_failure_is_a_result(api, fault, expected):
     api.fail(Fault(**fault))
     result = check(api)

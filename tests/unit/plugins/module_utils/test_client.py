@@ -1,5 +1,4 @@
 # Copyright (c) 2026 The server_management.cloud contributors
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """Which requests are repeated, what is shown of them, and when paging ends."""
@@ -78,6 +77,7 @@ GROWING = yaml.safe_load("""
 
 
 @pytest.mark.parametrize(("random", "waits"), GROWING)
+@pytest.mark.proves("doc_fragments/connection", "and doubles each time")
 def test_waits_grow_up_to_a_minute(read, sandbox, clock, monkeypatch, random, waits):
     monkeypatch.setattr("random.uniform", RANDOM[random])
     sandbox.fail(Fault(status=503), times=None)
@@ -96,6 +96,7 @@ WAITS = yaml.safe_load("""
 
 
 @pytest.mark.parametrize(("retry_after", "waits"), WAITS)
+@pytest.mark.proves("doc_fragments/connection", "honored if it is longer than this wait")
 def test_the_longer_one_of_retry_after_and_the_own_wait_counts(
     read, sandbox, clock, monkeypatch, retry_after, waits
 ):
@@ -105,6 +106,7 @@ def test_the_longer_one_of_retry_after_and_the_own_wait_counts(
     assert clock.waits == waits
 
 
+@pytest.mark.proves("doc_fragments/connection", "of more than that is an error at once")
 def test_a_longer_retry_after_fails_at_once(read, sandbox, clock):
     sandbox.fail(Fault(status=503, retry_after=61))
     with pytest.raises(StatusError, match=r"It asks to wait 61 s\."):
@@ -177,6 +179,7 @@ def test_a_token_in_base_url_is_not_shown_in_a_message(read, sandbox, clock):
     assert "secret-token" not in read.shown
 
 
+@pytest.mark.proves("guide_trust", "a warning if it is sent to another machine over plain")
 def test_plain_http_to_another_machine_causes_one_warning(read, sandbox, clock, monkeypatch):
     monkeypatch.setattr(_client, "is_loopback", lambda host: False)
     sandbox.fail(Fault(status=503))
@@ -242,6 +245,7 @@ ACCOUNTS = yaml.safe_load("[[0, 1, {}], [2, 1, {}], [5, 3, {}], [5, 3, {shift: 1
 
 
 @pytest.mark.parametrize(("servers", "requests", "fault"), ACCOUNTS)
+@pytest.mark.proves("doc_fragments/connection", "sends the id of the last server")
 def test_all_pages_are_read_over_one_connection(read, servers, requests, fault):
     with paged(servers) as sandbox:
         sandbox.fail(Fault(**fault), page=2)
@@ -260,6 +264,7 @@ def test_the_parameter_can_have_any_name(read):
     assert second.query == {"after": "srv_2"}
 
 
+@pytest.mark.proves("doc_fragments/connection", "a response that reports more is an error.")
 def test_more_results_are_an_error_unless_allowed_and_no_link_is_followed(read, sandbox):
     sandbox.fail(Fault(has_more=True, link='</api/v1/servers?page=2>; rel="next"'), times=2)
     with pytest.raises(IncompleteListing) as caught:

@@ -1,5 +1,4 @@
 # Copyright (c) 2026 The server_management.cloud contributors
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """Behaviour of all modules: errors fail the task, and options are checked first."""
@@ -41,6 +40,7 @@ def test_a_long_wait_and_a_partial_listing_cause_a_warning_each(sandbox, monkeyp
     assert wait.startswith("retry 1 of 1 in 40.")
 
 
+@pytest.mark.proves("guide_troubleshooting", "``fleet_info`` ignores ``allow_partial``")
 def test_a_module_that_needs_the_whole_account_ignores_allow_partial(sandbox):
     sandbox.fail(Fault(has_more=True))
     result = run("fleet_info", sandbox, allow_partial=True, servers=[]).result

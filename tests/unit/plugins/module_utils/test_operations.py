@@ -1,5 +1,4 @@
 # Copyright (c) 2026 The server_management.cloud contributors
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """The table of operations, and the messages and documents that depend on it."""
@@ -37,6 +36,7 @@ def test_each_operation_of_each_module_has_a_task():
 
 
 @pytest.mark.parametrize(("module", "name", "options"), TASKS)
+@pytest.mark.proves("guide_trust", "that is not live fails and changes nothing.")
 def test_an_operation_sends_its_request_or_fails_before_any(sandbox, module, name, options):
     row = _operations.operation(module, name)
     outcome = run(module, sandbox, **options)

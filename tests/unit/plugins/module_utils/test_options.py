@@ -1,5 +1,4 @@
 # Copyright (c) 2026 The server_management.cloud contributors
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 import sys
@@ -77,6 +76,7 @@ PRECEDENCE = yaml.safe_load("""
 
 
 @pytest.mark.parametrize(("written", "in_environment", "value", "source"), PRECEDENCE)
+@pytest.mark.proves("guide_token", "An empty environment variable counts as not set.")
 def test_a_value_is_written_or_of_the_environment_or_the_default(
     written, in_environment, value, source, monkeypatch
 ):
@@ -147,6 +147,7 @@ TOKENS = yaml.safe_load(r"""
 
 
 @pytest.mark.parametrize(("written", "variable", "file_variable", "token", "label"), TOKENS)
+@pytest.mark.proves("doc_fragments/connection", "Only if neither is set, the token is taken")
 def test_the_most_specific_token_wins(
     written, variable, file_variable, token, label, folder, monkeypatch
 ):
@@ -166,6 +167,7 @@ EMPTY = yaml.safe_load("""
 
 
 @pytest.mark.parametrize(("written", "option"), EMPTY)
+@pytest.mark.proves("guide_token", "Setting both is an error. So is an empty value")
 def test_an_empty_option_of_the_token_is_never_replaced(written, option, monkeypatch):
     monkeypatch.setenv(TOKEN_VARIABLE, "other")
     assert refusal(written).startswith(f"{option}: ")
@@ -229,6 +231,7 @@ def test_a_token_can_be_called_like_a_folder(folder):
     assert connect({"api_token": TOKEN}, folder).api_token == TOKEN
 
 
+@pytest.mark.proves("doc_fragments/connection", "O(ca_path) is relative to that file.")
 def test_written_paths_are_relative_to_the_given_folder(folder):
     connection = connect({"api_token_file": "token", "ca_path": "ca.pem"}, folder)
     assert connection.token_path == f"{folder}/token"
@@ -242,6 +245,7 @@ def test_a_path_can_contain_variables_and_the_home(folder, monkeypatch):
     assert connection.token_path == f"{folder}/token"
 
 
+@pytest.mark.proves("doc_fragments/connection", "it is relative to the current directory")
 def test_paths_of_the_environment_are_relative_to_the_working_directory(folder, monkeypatch):
     monkeypatch.chdir(folder)
     monkeypatch.setenv(FILE_VARIABLE, "token")

@@ -1,5 +1,4 @@
 # Copyright (c) 2026 The server_management.cloud contributors
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 import pytest
@@ -28,6 +27,7 @@ KEPT = yaml.safe_load("""
 
 
 @pytest.mark.parametrize(("wanted", "identifiers"), KEPT)
+@pytest.mark.proves("guide_inventory", "compared exactly, without surrounding white space.")
 def test_servers_that_match_every_option_are_kept(wanted, identifiers):
     selected = _selection.select(ACCOUNT, wanted)
     assert [server.id for server in selected] == identifiers

@@ -1,5 +1,4 @@
 # Copyright (c) 2026 The server_management.cloud contributors
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 import pytest
@@ -26,6 +25,7 @@ SPELLINGS = yaml.safe_load(r"""
 
 
 @pytest.mark.parametrize(("token", "spelling"), SPELLINGS)
+@pytest.mark.proves("guide_trust", "neither verbatim nor in its URL- or JSON-encoded form")
 def test_a_token_is_redacted_as_it_is_and_as_in_urls_and_json(token, spelling):
     shown = redact(f"<{spelling}>", token, shortest=1)
     assert shown == "<********>"

@@ -1,5 +1,4 @@
 # Copyright (c) 2026 The server_management.cloud contributors
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 import pytest
@@ -64,6 +63,8 @@ ambiguous: [{name: twin, ids: [s_2, s_3]}]
 """)
 
 
+@pytest.mark.proves("modules/fleet_info", "name in RV(ambiguous) are not in this list.")
+@pytest.mark.proves("modules/fleet_info", "a difference does not fail the task")
 def test_every_finding_is_in_the_result_and_in_the_report(account):
     result = compare(account, FLEET)
     assert result == {**FINDINGS, "unexpected": [DB]}
@@ -109,6 +110,8 @@ def test_names_of_several_servers_are_in_order(account):
     assert twin["name"] == "twin"
 
 
+@pytest.mark.proves("modules/fleet_info", "still lists them, but they do not affect")
+@pytest.mark.proves("guide_modules", "``in_sync`` ignore servers that are not declared")
 def test_unexpected_servers_can_be_allowed_and_are_still_listed(account):
     allowed = {**IN_SYNC, "unexpected": [DB, TWIN_2, TWIN_3]}
     outcome = run("fleet_info", account, servers=[{"id": "s_1"}], allow_unexpected=True)

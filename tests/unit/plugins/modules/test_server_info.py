@@ -1,5 +1,4 @@
 # Copyright (c) 2026 The server_management.cloud contributors
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 import pytest
@@ -43,6 +42,8 @@ def test_only_servers_in_the_result_cause_warnings(sandbox, name, count):
     assert len(outcome.warnings) == count
 
 
+@pytest.mark.proves("guide_modules", "Without ``id`` and ``name``, you get a warning for a value")
+@pytest.mark.proves("modules/server_info", "If neither O(id) nor O(name) is set, the module warns")
 def test_values_that_look_like_mistakes_cause_a_warning(sandbox):
     outcome = run("server_info", sandbox, regions=["eu-2"], plans=["large"])
     (warning,) = outcome.warnings

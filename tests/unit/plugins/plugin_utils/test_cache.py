@@ -1,5 +1,4 @@
 # Copyright (c) 2026 The server_management.cloud contributors
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 import json
@@ -91,6 +90,7 @@ CHANGES = yaml.safe_load("""
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=str)
+@pytest.mark.proves("guide_trust", "same base URL, token, paging options and certificate options")
 def test_the_key_depends_on_options_that_may_change_the_listing(change):
     account = Account({})
     account.connection = CONNECTION._replace(**change)
@@ -111,6 +111,7 @@ def test_a_listing_that_was_kept_is_found():
 
 
 @pytest.mark.parametrize("change", [{"is_partial": True}, {"age": 0.0}, {"age": 9.0}], ids=str)
+@pytest.mark.proves("guide_inventory", "were received and a warning, and nothing is cached")
 def test_only_a_complete_listing_that_was_fetched_is_kept(change):
     cache = Cache()
     Account(cache).store(FETCHED._replace(**change))
@@ -140,6 +141,8 @@ def test_the_reason_for_not_using_an_entry_is_shown(key, age, use_cache, line):
     assert account.warnings == []
 
 
+@pytest.mark.proves("guide_inventory", "is the number of seconds beyond ``cache_timeout`` for")
+@pytest.mark.proves("inventory/servers", "The number of seconds beyond O(cache_timeout) during")
 def test_a_stale_entry_is_used_while_the_api_is_down():
     account = Account({KEY: entry(age=120)}, fresh=100, grace=50)
     down = fails(_errors.Unreachable("Down."))
@@ -157,6 +160,8 @@ NOT_STALE = [
 
 
 @pytest.mark.parametrize(("age", "grace", "error", "lines"), NOT_STALE)
+@pytest.mark.proves("guide_inventory", "not used after HTTP 401 or 403, or a malformed response.")
+@pytest.mark.proves("inventory/servers", "never used after a rejected token, a refused request")
 def test_no_stale_entry_is_used_if_it_is_too_old_or_the_api_responds(age, grace, error, lines):
     account = Account({KEY: entry(age)}, fresh=100, grace=grace)
     with pytest.raises(error):

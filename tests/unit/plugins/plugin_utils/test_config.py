@@ -1,5 +1,4 @@
 # Copyright (c) 2026 The server_management.cloud contributors
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 import itertools
@@ -224,6 +223,7 @@ RENDERED = yaml.safe_load("""
 
 
 @pytest.mark.parametrize(("text", "options"), RENDERED)
+@pytest.mark.proves("guide_inventory", "which can use extra variables (``-e``) only")
 def test_templates_are_rendered_with_the_extra_vars(read, text, options):
     assert read(text, token="of extra vars") == {"plugin": PLUGIN, **options}
 

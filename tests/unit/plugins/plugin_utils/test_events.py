@@ -1,5 +1,4 @@
 # Copyright (c) 2026 The server_management.cloud contributors
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 import re
@@ -67,12 +66,14 @@ def poll(history, *records, **options):
     return summaries(events)
 
 
+@pytest.mark.proves("guide_events", "if it is gone, the last known ones")
 def test_a_server_that_is_gone_or_appears_has_its_fields_and_host_name():
     gone = event_without_host("gone", inventory_hostname="a", server=A)
     appeared = event("appeared", "b", server=B)
     assert events_between([A], [B]) == [gone, appeared]
 
 
+@pytest.mark.proves("guide_events", "``inventory_hostname`` if the host name changed")
 def test_a_changed_server_has_both_records_and_the_names_of_the_fields():
     before = {**A, "later": None, "spec": {"cpu": 1}}
     now = {**A, "name": "new", "spec": {"cpu": 2}}
@@ -144,6 +145,7 @@ def test_a_server_that_a_partial_listing_lacks_is_not_gone():
     assert poll(history) == ["gone a", "gone b"]
 
 
+@pytest.mark.proves("guide_events", "``recovered`` are limited to ``localhost``")
 def test_several_failures_in_a_row_are_one_event_about_no_host():
     history = _events.History("name", initial=False)
     error = {"code": "unreachable", "message": "It _fails_. Wait.", "status": None}

@@ -1,5 +1,4 @@
 # Copyright (c) 2026 The server_management.cloud contributors
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """What expressions add to hosts, and what is shown of those that fail.
@@ -125,6 +124,7 @@ FAILING = yaml.safe_load("""
 
 
 @pytest.mark.parametrize(("options", "label"), FAILING)
+@pytest.mark.proves("guide_inventory", "one warning gives the number of hosts and names three")
 def test_a_failure_is_one_warning_with_three_hosts_and_the_first_reason(options, label):
     _hosts, (warning,) = composed(*FIVE, **options)
     assert warning.startswith(label)
@@ -196,6 +196,7 @@ def test_with_strict_an_error_names_its_option_and_the_host(expression):
         composed({}, compose={"a": expression}, strict=True)
 
 
+@pytest.mark.proves("guide_inventory", "With ``strict: true``, one error lists up to ten.")
 def test_with_strict_one_error_has_each_failure_of_the_first_ten_expressions():
     compose = {f"a{number:02}": "nope" for number in range(12)}
     with pytest.raises(OptionError) as caught:
@@ -212,6 +213,7 @@ def test_with_strict_an_omitted_hostname_is_not_an_error():
 
 
 @pytest.mark.parametrize("condition", ["nope", "omit"])
+@pytest.mark.proves("guide_inventory", "In ``filters``, a failure is always an error.")
 def test_a_filter_that_fails_or_is_omitted_keeps_no_host(condition):
     with pytest.raises(OptionError, match=r"^filters: exclude: .*: failed for srv_0: "):
         composed({}, filters=[{"exclude": condition}])
@@ -292,6 +294,7 @@ def test_a_composed_address_is_used(value):
 
 
 @pytest.mark.parametrize("value", NO_ADDRESSES)
+@pytest.mark.proves("guide_inventory", "``compose`` is neither an address nor a host name.")
 def test_a_result_that_is_no_address_is_replaced(value):
     groups = {"unreachable": "ansible_host == ansible_ssh_host == 'no-usable-ipv4.invalid.'"}
     host = composed_host({"value": value}, compose=BOTH_ADDRESSES, groups=groups, strict=True)

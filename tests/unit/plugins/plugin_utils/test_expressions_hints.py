@@ -1,5 +1,4 @@
 # Copyright (c) 2026 The server_management.cloud contributors
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """Hints of expressions that fail or have no effect, and names that no host has."""
@@ -290,6 +289,7 @@ def test_a_name_that_no_host_has_is_reported_with_its_expression(options, expect
 
 
 @pytest.mark.parametrize("options", KNOWN, ids=str)
+@pytest.mark.proves("inventory/servers", "O(hostvars_prefix), unless that is empty, and none if")
 def test_a_name_that_a_host_may_have_is_not_reported(options):
     assert report_of(options) == ""
 

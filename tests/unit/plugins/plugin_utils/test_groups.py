@@ -1,5 +1,4 @@
 # Copyright (c) 2026 The server_management.cloud contributors
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 import re
@@ -110,6 +109,7 @@ IMPOSSIBLE = yaml.safe_load("""
 
 
 @pytest.mark.parametrize(("options", "start"), IMPOSSIBLE)
+@pytest.mark.proves("guide_inventory", "a group like another source's host, this is an error.")
 def test_a_literal_group_with_a_name_that_it_cannot_have_is_an_error(options, start):
     with pytest.raises(OptionError) as found:
         names_with(options)
@@ -123,6 +123,7 @@ keyed_groups: [{key: x, parent_group: a.b}]
 """
 
 
+@pytest.mark.proves("inventory/servers", "can't have become underscores, and you get a warning.")
 def test_a_written_group_name_that_is_changed_causes_a_warning():
     warnings = []
     names_with(CHANGED, warnings.append)
@@ -133,6 +134,7 @@ def test_a_written_group_name_that_is_changed_causes_a_warning():
     ]
 
 
+@pytest.mark.proves("guide_inventory", "you get a warning instead, and the group is left out")
 def test_a_group_with_the_name_of_a_host_or_of_this_machine_is_left_out():
     host = host_of()
     host.groups += ["g", "web", "localhost"]

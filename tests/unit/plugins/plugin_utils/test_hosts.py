@@ -1,5 +1,4 @@
 # Copyright (c) 2026 The server_management.cloud contributors
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 import re
@@ -72,6 +71,7 @@ def test_a_unicast_address_becomes_ansible_host(address):
     assert warnings_about([host]) == []
 
 
+@pytest.mark.proves("guide_trust", "used only if ``base_url`` is a loopback address as well.")
 def test_a_loopback_address_is_usable_if_the_api_is_on_this_machine():
     host = host_of({"ipv4": "127.0.0.1"}, has_loopback=True)
     assert host.variables["ansible_host"] == "127.0.0.1"
@@ -85,12 +85,14 @@ UNUSABLE = yaml.safe_load(r"""
 
 
 @pytest.mark.parametrize("address", UNUSABLE, ids=ascii)
+@pytest.mark.proves("guide_inventory", "If a server has no usable address, you get a warning")
 def test_an_unusable_address_is_replaced_with_a_warning(address):
     (host,) = hosts_with(address)
     assert host.variables["ansible_host"] == "no-usable-ipv4.invalid."
     assert len(warnings_about([host])) == 1
 
 
+@pytest.mark.proves("guide_trust", "the server is kept without it, and you get a warning.")
 def test_a_missing_field_causes_one_warning():
     host = host_of({"id": "srv_1"})
     *of_fields, of_address = warnings_about([host])
@@ -113,6 +115,7 @@ def test_an_address_that_compose_made_unusable_causes_another_warning():
     ]
 
 
+@pytest.mark.proves("guide_inventory", "several hosts have the same API address, you get a warning")
 def test_hosts_with_the_same_address_of_the_api_cause_one_warning():
     hosts = hosts_with("192.0.2.9", "192.0.2.8", "192.0.2.9", "192.0.2.8", "192.0.2.1")
     (warning,) = warnings_about(hosts)
@@ -137,6 +140,7 @@ NAMES += ["cycler", "item", "lookup", "now", "omit", "q", "query", "range", "und
 
 
 @pytest.mark.parametrize(("prefix", "fields"), [*RESERVED, ("", NAMES)])
+@pytest.mark.proves("guide_trust", "No field becomes a variable that starts with ``ansible_``")
 def test_no_field_becomes_an_invalid_variable_or_one_of_ansible(prefix, fields):
     host = host_of(dict.fromkeys(fields, "hostile"), prefix)
     assert host.variables == {"ansible_host": NO_ADDRESS}
@@ -171,6 +175,7 @@ def test_different_ids_never_share_an_alias(server_ids):
     assert all(map(is_alias, aliases))
 
 
+@pytest.mark.proves("guide_connecting", "``ansible.cfg``, unless ``compose`` sets them")
 def test_each_program_of_ssh_gets_the_alias_unless_compose_has_set_arguments():
     server = Server("srv_1", {})
     host = Host(server, {})

@@ -1,5 +1,4 @@
 # Copyright (c) 2026 The server_management.cloud contributors
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 import importlib
@@ -110,6 +109,7 @@ IDENTITIES = yaml.safe_load("""
 
 
 @pytest.mark.parametrize(("first", "root_url", "server_id", "second", "is_taken"), IDENTITIES)
+@pytest.mark.proves("guide_trust", "unless both have the same ``base_url``, id and")
 def test_a_host_of_another_file_is_another_server_if_its_identity_differs(
     inventory, first, root_url, server_id, second, is_taken
 ):
@@ -146,6 +146,7 @@ ansible_become_password ansible_winrm_password
 
 
 @pytest.mark.parametrize("variable", CONNECTION.split())
+@pytest.mark.proves("guide_inventory", "not have an address, a connection plugin or a password.")
 def test_a_host_with_a_connection_of_its_own_keeps_its_name(inventory, variable):
     inventory.set_variable("web-1", variable, "x")
     assert details_of(inventory).startswith(f"The host web-1 has {variable}")

@@ -1,5 +1,4 @@
 # Copyright (c) 2026 The server_management.cloud contributors
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 import re
@@ -117,6 +116,7 @@ CHOSEN = yaml.safe_load(r"""
 
 
 @pytest.mark.parametrize(("preferences", "options", "name"), CHOSEN, ids=str)
+@pytest.mark.proves("guide_inventory", "the id is added to the first one that is not empty")
 def test_a_server_gets_its_first_usable_name(preferences, options, name):
     assert name_of(*preferences, **options) == name
 
@@ -125,6 +125,7 @@ NAMELESS = ["-1", ".a", "localhost", "all", LONG, "127.1"]
 
 
 @pytest.mark.parametrize("server_id", NAMELESS, ids=range(6))
+@pytest.mark.proves("inventory/servers", "server for which no name is left is always an error.")
 def test_a_server_without_a_usable_name_and_id_is_an_error(server_id):
     with pytest.raises(OptionError):
         assign({server_id: [""]})
@@ -151,6 +152,8 @@ ACCOUNTS.append([{"a": [LONG[2:]], "b": [LONG[2:]]}, {"a": "a", "b": "b"}])
 
 
 @pytest.mark.parametrize(("account", "names"), ACCOUNTS)
+@pytest.mark.proves("guide_inventory", "have the same name, each of them gets its id")
+@pytest.mark.proves("inventory/servers", "with the same name all become C(<name>_<id>).")
 def test_a_name_that_several_servers_want_goes_to_none(account, names):
     assert assign(account, taken=["merged"]).names == names
 

@@ -1,5 +1,4 @@
 # Copyright (c) 2026 The server_management.cloud contributors
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """Poll a sandbox, without waiting between the polls."""
@@ -77,6 +76,7 @@ def start(sandbox, monkeypatch):
         yield start
 
 
+@pytest.mark.proves("guide_events", "``recovered``, and then one for each difference")
 def test_a_failing_api_is_one_event_and_then_a_recovery(sandbox, start):
     source = start()
     assert source.poll() == []
@@ -87,6 +87,7 @@ def test_a_failing_api_is_one_event_and_then_a_recovery(sandbox, start):
     assert source.poll() == ["recovered", "gone"]
 
 
+@pytest.mark.proves("guide_events", "one ``failed`` event, instead of a ``gone`` event")
 def test_an_emptied_account_is_a_failure_and_not_gone_servers(sandbox, start):
     source = start(min_servers="2")
     source.poll()
@@ -129,6 +130,7 @@ def test_retry_after_is_honored_up_to_an_hour_between_polls(
     assert source.pause == interval
 
 
+@pytest.mark.proves("guide_token", "The event source reads the file at each poll")
 def test_the_token_file_is_read_at_each_poll(sandbox, start, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # a relative path is relative to the working directory
     token = tmp_path / "token"
@@ -180,6 +182,7 @@ def test_requests_and_waits_are_logged_without_the_token(sandbox, start, caplog,
     assert sandbox.token not in caplog.text
 
 
+@pytest.mark.proves("guide_events", "such characters; a warning in the log names it.")
 def test_each_warning_is_logged_once(sandbox, start, caplog):
     sandbox.servers = [{"id": "srv_1", "name": "a"}, {"id": "srv#2", "name": "b"}]
     source = start(initial=True)
@@ -195,6 +198,7 @@ def test_each_warning_is_logged_once(sandbox, start, caplog):
     ]
 
 
+@pytest.mark.proves("guide_events", "Servers that it lacks are not reported as gone.")
 def test_a_partial_listing_is_no_reason_for_gone_servers(sandbox, start):
     source = start(allow_partial=True)
     source.poll()
