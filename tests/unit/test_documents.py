@@ -210,15 +210,6 @@ def test_the_guide_lists_the_options_that_may_be_encrypted():
     assert re.findall(r"``(\w+)``", sentence) == [*_config._MAY_BE_ENCRYPTED]
 
 
-def test_the_guide_and_the_source_of_events_agree_about_relative_paths():
-    for path in (
-        "docs/docsite/rst/guide_events.rst",
-        "extensions/eda/plugins/event_source/servers.py",
-    ):
-        found = re.findall(r"are relative to the (working directory|\w+)", read(path))
-        assert found == ["working directory"], path
-
-
 def test_the_inventory_file_is_read_after_the_static_hosts():
     guide = read("docs/docsite/rst/guide_moving.rst")
     (order,) = re.findall(r"whose name comes (\w+) in the alphabet", guide)

@@ -187,6 +187,7 @@ def test_a_host_with_other_arguments_is_left_out(reason):
         assert reasons(ansible_ssh_common_args=text) == expected
 
 
+@pytest.mark.proves("guide_connecting", "begins with ``playbook_dir`` (use ``inventory_dir``)")
 def test_a_path_that_playbook_dir_makes_in_the_collection_is_left_out():
     collection = Path(openssh_hosts.__code__.co_filename).parents[2]
     reason = "path in the collection: use inventory_dir, not playbook_dir"

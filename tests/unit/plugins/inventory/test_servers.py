@@ -200,6 +200,7 @@ y (srv_4) is y
 
 
 @pytest.mark.proves("guide_troubleshooting", "With ``-vvv``, one line for each server")
+@pytest.mark.proves("guide_quickstart", "``ansible-inventory --graph -vvv``")
 def test_with_vvv_each_server_is_shown_with_its_host_or_what_has_left_it_out(plugin, api):
     api.servers = ACCOUNT
     plugin.verbosity = 3

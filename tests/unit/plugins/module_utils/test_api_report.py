@@ -96,7 +96,6 @@ def test_a_token_that_ansible_does_not_mask_is_not_in_the_report(api, monkeypatc
 
 
 @pytest.mark.proves("guide_modules", "It sends at most three requests, and only reads.")
-@pytest.mark.proves("modules/api_info", "At most three requests are sent, and each of them only")
 def test_at_most_three_pages_are_read(paged):
     paged.servers = make_servers(9)
     found = report(paged, pagination="last_id")

@@ -111,7 +111,7 @@ def test_names_of_several_servers_are_in_order(account):
 
 
 @pytest.mark.proves("modules/fleet_info", "still lists them, but they do not affect")
-@pytest.mark.proves("guide_modules", "``in_sync`` ignore servers that are not declared")
+@pytest.mark.proves("guide_modules", "the report and ``in_sync`` ignore servers")
 def test_unexpected_servers_can_be_allowed_and_are_still_listed(account):
     allowed = {**IN_SYNC, "unexpected": [DB, TWIN_2, TWIN_3]}
     outcome = run("fleet_info", account, servers=[{"id": "s_1"}], allow_unexpected=True)

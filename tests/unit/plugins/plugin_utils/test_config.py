@@ -224,6 +224,7 @@ RENDERED = yaml.safe_load("""
 
 @pytest.mark.parametrize(("text", "options"), RENDERED)
 @pytest.mark.proves("guide_inventory", "which can use extra variables (``-e``) only")
+@pytest.mark.proves("guide_inventory", "can be templates, which see extra variables only.")
 def test_templates_are_rendered_with_the_extra_vars(read, text, options):
     assert read(text, token="of extra vars") == {"plugin": PLUGIN, **options}
 

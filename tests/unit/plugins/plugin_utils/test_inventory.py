@@ -109,7 +109,7 @@ IDENTITIES = yaml.safe_load("""
 
 
 @pytest.mark.parametrize(("first", "root_url", "server_id", "second", "is_taken"), IDENTITIES)
-@pytest.mark.proves("guide_trust", "unless both have the same ``base_url``, id and")
+@pytest.mark.proves("guide_trust", "and ``created_at`` (or one has no ``created_at``)")
 def test_a_host_of_another_file_is_another_server_if_its_identity_differs(
     inventory, first, root_url, server_id, second, is_taken
 ):
