@@ -185,7 +185,6 @@ BAD_OPTIONS = yaml.safe_load("""
 """)
 
 
-@pytest.mark.proves("guide_trust", "A source that fails adds nothing")
 @pytest.mark.proves("guide_awx", "which counts the hosts after all filters.")
 def test_each_bad_option_is_named_and_its_source_adds_nothing(sandbox, sources):
     static = sources.folder / "static.ini"

@@ -87,6 +87,7 @@ def test_only_its_own_address_is_served():
 
 def test_faults_are_used_in_order_by_the_requests_they_are_meant_for():
     with Sandbox() as sandbox:
+        sandbox.fail(Fault(status=502), page=1)
         sandbox.fail(Fault(status=500), times=2, after=1)
         sandbox.fail(Fault(status=503), times=None)
         # They take precedence over the checks of the token and of the path.
