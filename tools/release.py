@@ -20,10 +20,7 @@ import yaml
 PLACEHOLDER = "example.com"
 ADDRESSES = ("repository", "issues", "documentation", "homepage")
 # What readers of Galaxy see first, or are sent to.
-PAGES = (
-    *("README.md", "docs/docsite/rst/guide_quickstart.rst"),
-    "docs/docsite/sphinx/index.rst",
-)
+PAGES = ("README.md", "docs/docsite/rst/guide_quickstart.rst", "docs/docsite/sphinx/index.rst")
 UNPUBLISHED = re.compile(r"not\s+(?:been\s+published\s+)?on\s+Ansible\s+Galaxy\s+yet")
 _RELATIVE_LINK = re.compile(r"(!?)(\[[^]]*\])\((?!\w+:|#)([^)]+)\)")
 

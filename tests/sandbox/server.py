@@ -82,10 +82,7 @@ class Sandbox:
     @property
     def environment(self) -> dict[str, str]:
         """Return the variables with which inventory files and modules find the account."""
-        return {
-            "SERVER_MANAGEMENT_BASE_URL": self.url,
-            "SERVER_MANAGEMENT_API_TOKEN": self.token,
-        }
+        return {"SERVER_MANAGEMENT_BASE_URL": self.url, "SERVER_MANAGEMENT_API_TOKEN": self.token}
 
     def fail(
         self, fault: Fault, *, times: int | None = 1, page: int | None = None, after: int = 0

@@ -277,9 +277,7 @@ def test_more_results_are_an_error_unless_allowed_and_no_link_is_followed(read, 
     assert len(read(sandbox, allow_partial=True)) == 3
     assert len(sandbox.requests) == 2
     assert read.client.is_partial
-    assert read.warning == [
-        f"{problem}. Continuing without the others: allow_partial is set.",
-    ]
+    assert read.warning == [f"{problem}. Continuing without the others: allow_partial is set."]
 
 
 NOTHING_NEW = yaml.safe_load("""

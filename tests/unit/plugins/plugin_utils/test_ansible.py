@@ -15,9 +15,7 @@ from ansible.utils.vars import isidentifier
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ansible_collections.server_management.cloud.plugins.plugin_utils import (
-    _ansible_before_2_19,
-)
+from ansible_collections.server_management.cloud.plugins.plugin_utils import _ansible_before_2_19
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
     SINCE_2_19,
     compile_once,
