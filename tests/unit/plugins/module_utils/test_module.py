@@ -41,6 +41,7 @@ def test_a_long_wait_and_a_partial_listing_cause_a_warning_each(sandbox, monkeyp
 
 
 @pytest.mark.proves("guide_troubleshooting", "``fleet_info`` ignores ``allow_partial``")
+@pytest.mark.proves("doc_fragments/listing", "The module must see the whole account, and fails if")
 def test_a_module_that_needs_the_whole_account_ignores_allow_partial(sandbox):
     sandbox.fail(Fault(has_more=True))
     result = run("fleet_info", sandbox, allow_partial=True, servers=[]).result
@@ -72,6 +73,7 @@ def test_a_token_of_the_environment_is_masked_in_messages(sandbox, monkeypatch):
 
 
 @pytest.mark.parametrize("module", ALL)
+@pytest.mark.proves("modules/api_info", "An invalid option still fails the task.")
 def test_each_module_checks_the_connection_before_any_request(sandbox, module):
     options = REQUIRED.get(module, {})
     message = refusal(module, sandbox, retries=-1, **options)

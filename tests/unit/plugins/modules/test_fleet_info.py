@@ -135,6 +135,7 @@ NOT_GIVEN = yaml.safe_load("""
 """)
 
 
+@pytest.mark.proves("modules/fleet_info", "V(actual) is null if the API gives no such field")
 def test_a_field_that_the_api_does_not_give_is_a_difference(account):
     account.servers = [{"id": "s_1", "region": 7}]
     result = compare(account, "[{id: s_1, plan: small, region: eu}]")

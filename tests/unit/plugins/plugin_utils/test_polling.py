@@ -77,6 +77,7 @@ def start(sandbox, monkeypatch):
 
 @pytest.mark.proves("guide_events", "``recovered``, and then one for each difference")
 @pytest.mark.proves("guide_events", "The first of several failures is an event ``failed``.")
+@pytest.mark.proves("../extensions/eda/plugins/event_source/servers", "which comes before the")
 def test_a_failing_api_is_one_event_and_then_a_recovery(sandbox, start):
     source = start()
     assert source.poll() == []
@@ -133,6 +134,7 @@ def test_retry_after_is_honored_up_to_an_hour_between_polls(
 @pytest.mark.proves("guide_token", "The event source reads the file at each poll")
 @pytest.mark.proves("guide_events", "are relative to the working directory")
 @pytest.mark.proves("../extensions/eda/plugins/event_source/servers", "are relative to the working")
+@pytest.mark.proves("../extensions/eda/plugins/event_source/servers", "failure like any other.")
 def test_the_token_file_is_read_at_each_poll(sandbox, start, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # a relative path is relative to the working directory
     token = tmp_path / "token"
