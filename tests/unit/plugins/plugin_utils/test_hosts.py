@@ -86,7 +86,6 @@ UNUSABLE = yaml.safe_load(r"""
 
 @pytest.mark.parametrize("address", UNUSABLE, ids=ascii)
 @pytest.mark.proves("guide_inventory", "If a server has no usable address, you get a warning")
-@pytest.mark.proves("guide_trust", "unicast IPv4 address, or ``no-usable-ipv4.invalid.``")
 def test_an_unusable_address_is_replaced_with_a_warning(address):
     (host,) = hosts_with(address)
     assert host.variables["ansible_host"] == "no-usable-ipv4.invalid."
