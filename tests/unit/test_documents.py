@@ -113,7 +113,8 @@ def test_the_guide_and_the_messages_agree_about_options_of_other_plugins():
 def test_the_events_guide_sets_the_variables_of_the_rulebook():
     variables = yaml.safe_load(read_files("events")["variables.yml"])
     rulebook = read("extensions/eda/rulebooks/set_up_new_servers.yml")
-    assert [*variables] == re.findall(r"{{ (\w+) \| default\(", rulebook)
+    default = rf"{{{{ (\w+) \| default\({INTERVAL.split(maxsplit=1)[0]}\)"
+    assert [*variables] == re.findall(default, rulebook)
 
 
 def test_examples_name_codes_of_errors():

@@ -60,7 +60,6 @@ LATER = yaml.safe_load("""
 
 
 @pytest.mark.parametrize("options", LATER)
-@pytest.mark.proves("modules/server_info", "Case matters, so V(Running) does not match")
 def test_no_match_by_status_name_or_id_causes_no_warning(sandbox, options):
     outcome = run("server_info", sandbox, **options)
     assert outcome == Outcome({"servers": []})
