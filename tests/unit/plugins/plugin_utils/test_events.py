@@ -149,9 +149,9 @@ def test_a_server_that_a_partial_listing_lacks_is_not_gone():
 @pytest.mark.proves("../extensions/eda/plugins/event_source/servers", "for C(gone), C(failed) and")
 def test_several_failures_in_a_row_are_one_event_about_no_host():
     history = _events.History("name", initial=False)
-    error = {"code": "unreachable", "message": "It _fails_. Wait.", "status": None}
+    error = {"code": "unreachable", "message": "It _fails_, now. Wait.", "status": None}
     failed = event_without_host("failed", error=error)
-    assert history.fail(Unreachable("It <fails>.", "Wait.")) == [failed]
+    assert history.fail(Unreachable("It <fails> (now).", "Wait.")) == [failed]
     assert history.fail(RateLimited("Again.")) == []
     assert update(history) == [event_without_host("recovered")]
 
