@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))  # for `sandbox` and `s
 
 # Their assertions show values, too.
 pytest.register_assert_rewrite("support")
-from support.collection import link_collection, read
+from support.collection import link_collection
 from support.run import Runner
 
 pytest_plugins = ["support.fixtures"]
@@ -84,14 +84,6 @@ def pytest_sessionstart():
     lines = differences()
     if any(line.startswith(IN_EACH_TEST) for line in lines):
         pytest.exit("\n".join(lines), returncode=1)
-
-
-def pytest_runtest_setup(item):
-    """Fail if a document lacks a part of a sentence that the test proves."""
-    for marker in item.iter_markers("proves"):
-        name, sentence = marker.args
-        path = f"plugins/{name}.py" if "/" in name else f"docs/docsite/rst/{name}.rst"
-        assert sentence in " ".join(read(path).split()), path
 
 
 def _no_skip(report):

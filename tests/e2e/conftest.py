@@ -232,13 +232,6 @@ def sources(runner, tmp_path):
         yield Sources(runner, tmp_path, stack)
 
 
-def write_program(path, text):
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(text)
-    path.chmod(0o755)
-    return path
-
-
 def need_ssh(runner):
     if shutil.which("ssh", path=runner.environment["PATH"]) is None:
         pytest.skip("the OpenSSH client is not installed")

@@ -94,6 +94,7 @@ CHOICES = yaml.safe_load("""
 
 
 @pytest.mark.proves("guide_inventory", "servers that match no condition are kept")
+@pytest.mark.proves("inventory/servers", "fewer servers than this, before filtering")
 def test_options_choose_hosts_and_their_names(sandbox, sources):
     for number, (options, names, *warns) in enumerate(CHOICES):
         case = {**options, "hosts": names, "warns": warns}

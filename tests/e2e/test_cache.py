@@ -70,7 +70,6 @@ def test_it_has_one_entry_for_each_account(sandbox, sources, cache):
     assert len(list(cache.iterdir())) == 2
 
 
-@pytest.mark.proves("inventory/servers", "fewer servers than this, before filtering")
 def test_it_keeps_no_listing_with_fewer_servers_than_expected(sources, cache):
     options = cached(cache)
     expecting = {**options, "min_servers": 2}

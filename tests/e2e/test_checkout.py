@@ -19,11 +19,11 @@ from support.run import CommandError, Runner
 PRIVATE = """
 server_management.yml prod.server_management.yaml inventories/prod.server_management.yml
 clouds/a.server_management.yml token token.txt secrets/token ansible.cfg trial/ansible.cfg fleet.yml
-fleet-prod.yaml .env .vault_password vault.yml my-password.txt id.pem certs/a.key ansible.log
+fleet-prod.yaml .env .vault_password vault.yml vault_password.txt id.pem certs/a.key ansible.log
 hosts hosts.ini inventory/hosts.yml group_vars/all.yml prod/host_vars/web-1.yml
 collections/ansible_collections/a/b/README.md htmlcov/index.html node_modules/a/index.js
 site/index.html venv2/bin/activate venv/pyvenv.cfg env/bin/activate .venv/bin/activate
-build/a dist/a a.tar.gz README.md~ .cache/a docs/.cache/a
+build/a dist/a a.tar.gz README.md~ .cache/a docs/.cache/a my-password.txt
 """
 # The paths of what ansible-core, ansible-rulebook, Galaxy and readers use.
 USED = re.compile(

@@ -19,10 +19,10 @@ from sandbox.cli import parse_fault
 from support.collection import REPOSITORY
 from support.guides import GUIDES, read_blocks, read_files
 from support.modules import run
-from support.run import without_white_space, write_inventory
+from support.run import without_white_space, write_inventory, write_program
 from tools.picture import cut_graph, read_picture
 
-from .conftest import as_arguments, need_ssh, write_program
+from .conftest import as_arguments, need_ssh
 
 README = REPOSITORY / "README.md"
 PAGES = [README, *sorted(GUIDES.glob("*.rst"))]

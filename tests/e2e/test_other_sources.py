@@ -17,7 +17,6 @@ all:
 
 
 @pytest.mark.proves("guide_inventory", "the static inventory must come first, then the plugin's")
-@pytest.mark.proves("guide_trust", "List the plugin's file last")
 def test_a_folder_of_sources(source, runner, sandbox, tmp_path):
     folder = source.folder = tmp_path / "inventory"
     (folder / "group_vars").mkdir(parents=True)

@@ -11,8 +11,8 @@ import yaml
 
 from sandbox import Fault, Sandbox
 from support.fixtures import KNOWN
+from support.run import write_program
 
-from .conftest import write_program
 from .hostile import CANARY, CASES, EXECUTE
 
 

@@ -12,8 +12,9 @@ from jinja2 import Template
 from sandbox import Fault
 from support.fixtures import KNOWN
 from support.guides import GUIDES, read_files
+from support.run import write_program
 
-from .conftest import as_arguments, write_program
+from .conftest import as_arguments
 
 PAGE = GUIDES / "guide_recipes.rst"
 RECIPES = read_files("recipes")

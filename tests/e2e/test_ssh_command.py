@@ -9,7 +9,9 @@ import re
 
 import yaml
 
-from .conftest import need_ssh, write_program
+from support.run import write_program
+
+from .conftest import need_ssh
 
 # For each variable, values with which ssh reaches the machine that Ansible reaches, and others.
 COPIED = yaml.safe_load("""

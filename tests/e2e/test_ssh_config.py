@@ -10,8 +10,9 @@ import pytest
 import yaml
 
 from support.collection import read
+from support.run import write_program
 
-from .conftest import named, need_ssh, write_program
+from .conftest import named, need_ssh
 from .hostile import CANARY, CASES
 
 PLAYBOOK = "server_management.cloud.ssh_config"

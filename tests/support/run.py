@@ -284,3 +284,11 @@ def write_inventory(
     path = folder / name
     path.write_text(content, encoding="utf-8")
     return path
+
+
+def write_program(path: Path, text: str) -> Path:
+    """Write a program into a folder, and return its path."""
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+    return path

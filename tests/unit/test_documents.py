@@ -113,8 +113,8 @@ def test_the_guide_and_the_messages_agree_about_options_of_other_plugins():
 def test_the_events_guide_sets_the_variables_of_the_rulebook():
     variables = yaml.safe_load(read_files("events")["variables.yml"])
     rulebook = read("extensions/eda/rulebooks/set_up_new_servers.yml")
-    default = rf"{{{{ (\w+) \| default\({INTERVAL.split(maxsplit=1)[0]}\)"
-    assert [*variables] == re.findall(default, rulebook)
+    defaults = re.findall(r"{{ (\w+) \| default\((.*)\)", rulebook)
+    assert defaults == [(name, f"{ARGUMENTS[name]['default']:.0f}") for name in variables]
 
 
 def test_examples_name_codes_of_errors():
@@ -209,6 +209,15 @@ def test_the_guide_lists_the_options_that_may_be_encrypted():
     guide = read("docs/docsite/rst/guide_inventory.rst")
     (sentence,) = re.findall(r"\(``!vault``\) can be in ([^.]+)\.", guide)
     assert re.findall(r"``(\w+)``", sentence) == [*_config._MAY_BE_ENCRYPTED]
+
+
+def test_the_guide_and_the_source_of_events_agree_about_relative_paths():
+    for path in (
+        "docs/docsite/rst/guide_events.rst",
+        "extensions/eda/plugins/event_source/servers.py",
+    ):
+        found = re.findall(r"are relative to the (working directory|\w+)", read(path))
+        assert found == ["working directory"], path
 
 
 def test_the_inventory_file_is_read_after_the_static_hosts():
@@ -319,6 +328,23 @@ def test_each_guide_is_in_the_contents():
     start = read("docs/docsite/sphinx/index.rst")
     for page in listed:
         assert f"docsite/{page}" in start, page
+
+
+# A plugin or a guide, and a part of a sentence that a test proves.
+PROVES = re.compile(r'@pytest\.mark\.proves\(\s*"(.+)",\s*"(.+)",?\s*\)')
+
+
+def test_documents_have_the_sentences_that_tests_prove():
+    lacking = []
+    for file in REPOSITORY.glob("tests/*/**/test_*.py"):
+        text = read(file)
+        marks = PROVES.findall(text)
+        assert len(marks) == text.count("\n@pytest.mark.proves(")
+        for name, part in marks:
+            path = f"plugins/{name}.py" if "/" in name else f"docs/docsite/rst/{name}.rst"
+            if part not in " ".join(read(path).split()):
+                lacking.append(f"{path} lacks what {file.name} proves: {part}")
+    assert lacking == []
 
 
 def test_each_place_has_what_the_tables_have():

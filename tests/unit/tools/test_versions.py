@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from support.collection import REPOSITORY, read, sources
+from support.run import write_program
 from tools import versions
 from tools.versions import CORES, NEWEST, OLDEST, PRE_RELEASES, PYTHONS, RELEASED, REQUESTS
 
@@ -123,8 +124,7 @@ exec python3 -c "import sys; sys.modules['ensurepip'] = None; exec(sys.argv[1])"
 
 
 def test_make_refuses_a_python_without_pip(tmp_path):
-    (tmp_path / "python").write_text(WITHOUT_PIP)
-    (tmp_path / "python").chmod(0o755)
+    write_program(tmp_path / "python", WITHOUT_PIP)
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests/requirements-tools.txt").touch()
     command = ("make", "-f", REPOSITORY / "Makefile", "PYTHON=./python", ".venv-tools/ready")

@@ -90,7 +90,6 @@ def plugin(api, tmp_path, monkeypatch):
     return Plugin(tmp_path, api)
 
 
-@pytest.mark.proves("guide_troubleshooting", "Without ``-v``, it shows only long waits")
 def test_long_waits_and_the_progress_are_shown_without_verbosity(plugin, api, monkeypatch):
     monkeypatch.setattr("time.sleep", Mock())
     monkeypatch.setattr(_client, "_REPORT_INTERVAL", 0)
@@ -103,8 +102,6 @@ def test_long_waits_and_the_progress_are_shown_without_verbosity(plugin, api, mo
 
 
 @pytest.mark.parametrize("verbosity", [0, 1])
-@pytest.mark.proves("inventory/servers", "With C(-v), the fields that can't become variables")
-@pytest.mark.proves("guide_inventory", "is left out; ``-v`` lists them")
 def test_fields_that_cannot_become_variables_are_named_only_with_v(plugin, verbosity):
     plugin.verbosity = verbosity
     plugin.parse("web", "hostvars_prefix: ''")
@@ -143,7 +140,6 @@ def test_expressions_that_give_no_usable_name_are_reported_once(plugin, hostname
         assert word in warning
 
 
-@pytest.mark.proves("inventory/servers", "in the order of their names, in its groups")
 def test_hosts_are_in_the_order_of_their_own_names(plugin):
     plugin.parse("a b", "hostnames: [\"{'a': 'y', 'b': 'x'}[server_management_name]\"]")
     assert plugin.hosts == ["x", "y"]
@@ -199,8 +195,6 @@ y (srv_4) is y
 """
 
 
-@pytest.mark.proves("guide_troubleshooting", "With ``-vvv``, one line for each server")
-@pytest.mark.proves("guide_quickstart", "``ansible-inventory --graph -vvv``")
 def test_with_vvv_each_server_is_shown_with_its_host_or_what_has_left_it_out(plugin, api):
     api.servers = ACCOUNT
     plugin.verbosity = 3

@@ -77,7 +77,6 @@ GROWING = yaml.safe_load("""
 
 
 @pytest.mark.parametrize(("random", "waits"), GROWING)
-@pytest.mark.proves("doc_fragments/connection", "and doubles each time")
 def test_waits_grow_up_to_a_minute(read, sandbox, clock, monkeypatch, random, waits):
     monkeypatch.setattr("random.uniform", RANDOM[random])
     sandbox.fail(Fault(status=503), times=None)
@@ -96,7 +95,6 @@ WAITS = yaml.safe_load("""
 
 
 @pytest.mark.parametrize(("retry_after", "waits"), WAITS)
-@pytest.mark.proves("doc_fragments/connection", "honored if it is longer than this wait")
 def test_the_longer_one_of_retry_after_and_the_own_wait_counts(
     read, sandbox, clock, monkeypatch, retry_after, waits
 ):
@@ -106,7 +104,6 @@ def test_the_longer_one_of_retry_after_and_the_own_wait_counts(
     assert clock.waits == waits
 
 
-@pytest.mark.proves("doc_fragments/connection", "of more than that is an error at once")
 def test_a_longer_retry_after_fails_at_once(read, sandbox, clock):
     sandbox.fail(Fault(status=503, retry_after=61))
     with pytest.raises(StatusError, match=r"It asks to wait 61 s\."):
@@ -245,7 +242,6 @@ ACCOUNTS = yaml.safe_load("[[0, 1, {}], [2, 1, {}], [5, 3, {}], [5, 3, {shift: 1
 
 
 @pytest.mark.parametrize(("servers", "requests", "fault"), ACCOUNTS)
-@pytest.mark.proves("doc_fragments/connection", "sends the id of the last server")
 def test_all_pages_are_read_over_one_connection(read, servers, requests, fault):
     with paged(servers) as sandbox:
         sandbox.fail(Fault(**fault), page=2)

@@ -30,7 +30,6 @@ TASKS = yaml.safe_load("""
 """)
 
 
-@pytest.mark.proves("modules/server", "creates a server with O(name), and resizes the server with")
 def test_each_operation_of_each_module_has_a_task():
     pairs = [[module, row.name] for row in _operations.OPERATIONS for module in row.modules]
     assert pairs == [task[:2] for task in TASKS]

@@ -168,7 +168,7 @@ EMPTY = yaml.safe_load("""
 
 
 @pytest.mark.parametrize(("written", "option"), EMPTY)
-@pytest.mark.proves("guide_token", "Setting both is an error. So is an empty value")
+@pytest.mark.proves("guide_token", "So is an empty value")
 def test_an_empty_option_of_the_token_is_never_replaced(written, option, monkeypatch):
     monkeypatch.setenv(TOKEN_VARIABLE, "other")
     assert refusal(written).startswith(f"{option}: ")
@@ -198,6 +198,7 @@ REFUSED = yaml.safe_load(r"""
 
 
 @pytest.mark.parametrize(("written", "message"), REFUSED)
+@pytest.mark.proves("guide_token", "Setting both is an error.")
 def test_a_value_that_is_missing_or_cannot_be_used_is_refused(written, message, monkeypatch):
     monkeypatch.setenv(TOKEN_VARIABLE, "")
     monkeypatch.setenv(FILE_VARIABLE, " \n")

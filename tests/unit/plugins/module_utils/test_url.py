@@ -27,7 +27,6 @@ COMPLETED = yaml.safe_load("""
 
 
 @pytest.mark.parametrize(("base_url", "url"), COMPLETED)
-@pytest.mark.proves("doc_fragments/connection", "C(/api/v1) is added if it is missing.")
 def test_a_base_url_is_completed(base_url, url):
     assert _url.normalize_base_url(base_url) == url
 
@@ -53,7 +52,6 @@ MALFORMED = yaml.safe_load(r"""
 
 
 @pytest.mark.parametrize(("base_url", "problem"), MALFORMED)
-@pytest.mark.proves("doc_fragments/connection", "a query or a fragment is an error.")
 def test_a_malformed_base_url_is_refused(base_url, problem):
     with pytest.raises(OptionError, match=f"^base_url: {problem}"):
         _url.normalize_base_url(base_url)

@@ -110,7 +110,6 @@ def test_names_of_several_servers_are_in_order(account):
     assert twin["name"] == "twin"
 
 
-@pytest.mark.proves("modules/fleet_info", "still lists them, but they do not affect")
 @pytest.mark.proves("guide_modules", "the report and ``in_sync`` ignore servers")
 def test_unexpected_servers_can_be_allowed_and_are_still_listed(account):
     allowed = {**IN_SYNC, "unexpected": [DB, TWIN_2, TWIN_3]}

@@ -43,7 +43,6 @@ def test_only_servers_in_the_result_cause_warnings(sandbox, name, count):
 
 
 @pytest.mark.proves("guide_modules", "a value that no server has, but not for a status.")
-@pytest.mark.proves("modules/server_info", "If neither O(id) nor O(name) is set, the module warns")
 @pytest.mark.proves("guide_modules", "Without ``id`` and ``name``, you get a warning")
 def test_values_that_look_like_mistakes_cause_a_warning(sandbox):
     outcome = run("server_info", sandbox, regions=["eu-2"], plans=["large"])

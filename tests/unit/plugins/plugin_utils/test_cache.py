@@ -160,9 +160,6 @@ NOT_STALE = [
 
 
 @pytest.mark.parametrize(("age", "grace", "error", "lines"), NOT_STALE)
-@pytest.mark.proves("guide_inventory", "not used after HTTP 401 or 403, or a malformed response.")
-@pytest.mark.proves("inventory/servers", "never used after a rejected token, a refused request")
-@pytest.mark.proves("guide_production", "It is not used if the token is rejected.")
 def test_no_stale_entry_is_used_if_it_is_too_old_or_the_api_responds(age, grace, error, lines):
     account = Account({KEY: entry(age)}, fresh=100, grace=grace)
     with pytest.raises(error):

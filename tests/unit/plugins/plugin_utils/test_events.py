@@ -66,7 +66,6 @@ def poll(history, *records, **options):
     return summaries(events)
 
 
-@pytest.mark.proves("guide_events", "if it is gone, the last known ones")
 def test_a_server_that_is_gone_or_appears_has_its_fields_and_host_name():
     gone = event_without_host("gone", inventory_hostname="a", server=A)
     appeared = event("appeared", "b", server=B)

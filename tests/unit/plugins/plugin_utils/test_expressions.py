@@ -124,7 +124,6 @@ FAILING = yaml.safe_load("""
 
 
 @pytest.mark.parametrize(("options", "label"), FAILING)
-@pytest.mark.proves("guide_inventory", "one warning gives the number of hosts and names three")
 def test_a_failure_is_one_warning_with_three_hosts_and_the_first_reason(options, label):
     _hosts, (warning,) = composed(*FIVE, **options)
     assert warning.startswith(label)
@@ -196,7 +195,6 @@ def test_with_strict_an_error_names_its_option_and_the_host(expression):
         composed({}, compose={"a": expression}, strict=True)
 
 
-@pytest.mark.proves("guide_inventory", "With ``strict: true``, one error lists up to ten.")
 def test_with_strict_one_error_has_each_failure_of_the_first_ten_expressions():
     compose = {f"a{number:02}": "nope" for number in range(12)}
     with pytest.raises(OptionError) as caught:

@@ -123,7 +123,6 @@ keyed_groups: [{key: x, parent_group: a.b}]
 """
 
 
-@pytest.mark.proves("inventory/servers", "can't have become underscores, and you get a warning.")
 def test_a_written_group_name_that_is_changed_causes_a_warning():
     warnings = []
     names_with(CHANGED, warnings.append)

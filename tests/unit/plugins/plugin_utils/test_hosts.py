@@ -136,7 +136,7 @@ RESERVED = yaml.safe_load("""
 [[server_management_, [a-b]], ['', [class]], [ta, [gs]], [ansible, [_host]], [_, [_ansible_unsafe]]]
 """)
 NAMES = [*get_reserved_names(), *constants.INTERNAL_STATIC_VARS]
-NAMES += ["cycler", "item", "lookup", "now", "omit", "q", "query", "range", "undef"]
+NAMES += ["cycler", "item", "lookup", "none", "now", "omit", "q", "query", "range", "undef"]
 
 
 @pytest.mark.parametrize(("prefix", "fields"), [*RESERVED, ("", NAMES)])

@@ -153,7 +153,6 @@ ACCOUNTS.append([{"a": [LONG[2:]], "b": [LONG[2:]]}, {"a": "a", "b": "b"}])
 
 @pytest.mark.parametrize(("account", "names"), ACCOUNTS)
 @pytest.mark.proves("guide_inventory", "have the same name, each of them gets its id")
-@pytest.mark.proves("inventory/servers", "with the same name all become C(<name>_<id>).")
 def test_a_name_that_several_servers_want_goes_to_none(account, names):
     assert assign(account, taken=["merged"]).names == names
 
