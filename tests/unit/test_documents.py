@@ -330,18 +330,24 @@ def test_each_guide_is_in_the_contents():
         assert f"docsite/{page}" in start, page
 
 
-# A plugin or a guide, and a part of a sentence that a test proves.
-PROVES = re.compile(r'@pytest\.mark\.proves\(\s*"(.+)",\s*"(.+)",?\s*\)')
+def proven_parts(file):
+    """Yield a document and a part of a sentence for each that the tests of a file prove."""
+    for node in ast.walk(ast.parse(read(file))):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.proves":
+            name, *parts = [ast.literal_eval(argument) for argument in node.args]
+            path = f"docs/docsite/rst/{name}.rst"
+            if "." in name:
+                path = name
+            elif "/" in name:
+                path = f"plugins/{name}.py"
+            for part in parts:
+                yield path, part
 
 
 def test_documents_have_the_sentences_that_tests_prove():
     lacking = []
     for file in REPOSITORY.glob("tests/*/**/test_*.py"):
-        text = read(file)
-        marks = PROVES.findall(text)
-        assert len(marks) == text.count("\n@pytest.mark.proves(")
-        for name, part in marks:
-            path = f"plugins/{name}.py" if "/" in name else f"docs/docsite/rst/{name}.rst"
+        for path, part in proven_parts(file):
             if part not in " ".join(read(path).split()):
                 lacking.append(f"{path} lacks what {file.name} proves: {part}")
     assert lacking == []

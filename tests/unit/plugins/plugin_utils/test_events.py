@@ -145,7 +145,7 @@ def test_a_server_that_a_partial_listing_lacks_is_not_gone():
 
 
 @pytest.mark.proves("guide_events", "``recovered`` are limited to ``localhost``")
-@pytest.mark.proves("../extensions/eda/plugins/event_source/servers", "for C(gone), C(failed) and")
+@pytest.mark.proves("extensions/eda/plugins/event_source/servers.py", "for C(gone), C(failed) and")
 def test_several_failures_in_a_row_are_one_event_about_no_host():
     history = _events.History("name", initial=False)
     error = {"code": "unreachable", "message": "It _fails_, now. Wait.", "status": None}
