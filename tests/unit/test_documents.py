@@ -35,6 +35,7 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils._polling i
 from support.collection import REPOSITORY, read, read_yaml, sources
 from support.guides import GUIDES, read_blocks, read_files
 from support.places import NAMES, differences
+from tools.benchmark import __main__ as benchmark
 
 PATTERNS = ("*.md", "*.rst", "docs/**/*.rst", "plugins/**/*.py")
 PAGES = [path for pattern in PATTERNS for path in sorted(REPOSITORY.glob(pattern))]
@@ -351,6 +352,18 @@ def test_documents_have_the_sentences_that_tests_prove():
             if part not in " ".join(read(path).split()):
                 lacking.append(f"{path} lacks what {file.name} proves: {part}")
     assert lacking == []
+
+
+def test_the_benchmarks_describe_what_is_measured():
+    page = read("docs/benchmarks.md")
+    described = dict(re.findall(r"^\| (.+?) \| (.+) \|$", page, re.M))
+    rows = described.keys() - {"source", "---"} | {"empty inventory", "direct calls"}
+    assert rows == benchmark.SOURCES.keys()
+    figures = [float(figure) for figure in described["this collection"].split(" | ")]
+    assert f"takes {min(figures):.1f} to {max(figures):.1f} times" in page
+    conditions = {**benchmark.CONDITIONS, **benchmark.NAMES["groups"]}
+    for expression in (benchmark.FQDN, *conditions.values()):
+        assert f"`{expression}`" in page
 
 
 def test_each_place_has_what_the_tables_have():
