@@ -5,6 +5,7 @@
 
 import ast
 import re
+from configparser import ConfigParser
 
 import pytest
 import yaml
@@ -69,6 +70,16 @@ def test_documents_name_settings_that_ansible_has():
         for variable in setting.get("env", []):
             settings.add(variable["name"])
     assert sorted(names_in(r"\bANSIBLE_[A-Z_]+\b").keys() - settings) == []
+
+
+@pytest.mark.parametrize("page", ["production", "quickstart"])
+def test_files_of_settings_have_settings_that_ansible_has(page):
+    known = set()
+    for setting in constants.config.get_configuration_definitions(ignore_private=False).values():
+        known.update(entry["key"] for entry in setting.get("ini", []))
+    shown = ConfigParser()
+    shown.read_string(read_files(page)["ansible.cfg"])
+    assert sorted(shown["inventory"].keys() - known) == []
 
 
 def test_documents_compare_with_the_address_of_a_server_without_one():
@@ -318,6 +329,8 @@ def test_the_page_explains_the_options_of_the_file_for_production():
     page = read("docs/docsite/rst/guide_production.rst")
     for option in options.keys() - {"plugin", "base_url", "cache_plugin", "cache_connection"}:
         assert f"``{option}``" in page, option
+    assert "for a minute and, if the API fails, for a day" in page
+    assert (options["cache_timeout"], options["stale_cache_timeout"]) == (60, 24 * 60 * 60)
 
 
 def test_each_guide_is_in_the_contents():
