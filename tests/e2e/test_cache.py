@@ -90,7 +90,7 @@ def make_older(content):
 
 def test_a_stale_entry_is_used_while_the_api_is_down(sources, cache):
     options = {**cached(cache), "cache_timeout": 60, "stale_cache_timeout": 600}
-    api = sources.add("stale", **options)
+    api = sources.add("stale", **{**options, "stale_cache_timeout": 0})
     sources.check()
     (entry,) = cache.iterdir()
     rewrite(entry, make_older)

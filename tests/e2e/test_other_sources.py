@@ -20,10 +20,14 @@ all:
 def test_a_folder_of_sources(source, runner, sandbox, tmp_path):
     folder = source.folder = tmp_path / "inventory"
     (folder / "group_vars").mkdir(parents=True)
-    (folder / "group_vars" / "region_eu_1.yml").write_text("zone: west\n")
+    variables = "zone: west\nserver_management_plan: other\n"
+    (folder / "group_vars" / "region_eu_1.yml").write_text(variables)
     (folder / "05-static.yml").write_text(FOLDER_STATIC)
     sandbox.servers[0]["labels"] = {"team": "x"}
-    source.file("10.server_management.yml", compose={"rack": "colour | default('none')"})
+    source.file(
+        "10.server_management.yml",
+        compose={"rack": "colour | default('none')", "seen": "zone | default('no')"},
+    )
     result = runner.inventory("-i", folder, "--list").ok()
     hostvars = result.json()["_meta"]["hostvars"]
     assert list(hostvars) == ["db-1", "own-1", "web-1", "web-2"]
@@ -32,6 +36,8 @@ def test_a_folder_of_sources(source, runner, sandbox, tmp_path):
     web = hostvars["web-1"]
     assert web["rack"] == "red"
     assert web["zone"] == "west"
+    assert web["seen"] == "no"
+    assert web["server_management_plan"] == "small"
     # A mapping of another source is replaced.
     assert web["server_management_labels"] == {"team": "x"}
 

@@ -116,6 +116,14 @@ def test_a_filter_without_effect_is_an_error_before_any_request(plugin, api):
     assert api.requests == []
 
 
+@pytest.mark.proves("guide_inventory", "``web`` silently becomes the second one")
+def test_a_name_is_given_to_the_selected_server_only(plugin, api):
+    api.servers.append({**SERVER, "name": "web", "status": "stopped"})
+    plugin.parse("web", "statuses: [running]")
+    assert plugin.hosts == ["web"]
+    assert plugin.warnings == []
+
+
 @pytest.mark.parametrize("names", ["web", ""])
 @pytest.mark.proves("inventory/servers", "If no host is left, you get a warning.")
 def test_filters_that_leave_no_host_of_an_account_with_servers_cause_a_warning(plugin, names):

@@ -180,6 +180,15 @@ def test_a_loopback_address_never_uses_a_proxy(read, sandbox, monkeypatch, varia
     assert read(sandbox, url)
 
 
+@pytest.mark.proves("guide_inventory", "and ``NO_PROXY`` work as usual")
+def test_a_proxy_is_not_used_for_a_host_without_one(read, sandbox, monkeypatch):
+    monkeypatch.setenv("https_proxy", sandbox.url)
+    monkeypatch.setenv("no_proxy", "api.invalid")
+    with pytest.raises(Unreachable):
+        read(sandbox, "https://api.invalid", retries=0)
+    assert sandbox.requests == []
+
+
 def test_a_proxy_that_refuses_a_tunnel_is_quoted_and_gets_no_token(read, sandbox, monkeypatch):
     monkeypatch.setenv("https_proxy", sandbox.url)
     sandbox.fail(Fault(status=403))

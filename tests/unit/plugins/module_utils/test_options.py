@@ -1,6 +1,7 @@
 # Copyright (c) 2026 The server_management.cloud contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
 
+import os
 import sys
 from types import SimpleNamespace
 
@@ -255,6 +256,18 @@ def test_paths_of_the_environment_are_relative_to_the_working_directory(folder, 
     connection = connect({}, "/nowhere")
     assert connection.token_path == "token"
     assert connection.verify == "ca.pem"
+
+
+@pytest.mark.proves("guide_token", "works for one inventory source, but not for modules")
+def test_a_token_can_be_read_from_a_pipe_once(monkeypatch):
+    read, write = os.pipe()
+    os.write(write, TOKEN.encode())
+    os.close(write)
+    monkeypatch.setenv(FILE_VARIABLE, f"/dev/fd/{read}")
+    assert connect({}).api_token == TOKEN
+    with pytest.raises(OptionError):
+        connect({})
+    os.close(read)
 
 
 def test_a_bundle_is_not_used_without_validation(folder):
