@@ -94,7 +94,10 @@ CHOICES = yaml.safe_load("""
 
 
 @pytest.mark.proves("guide_inventory", "servers that match no condition are kept")
+@pytest.mark.proves("guide_inventory", "The first condition that matches decides")
+@pytest.mark.proves("guide_inventory", "If no server is left, you get a warning")
 @pytest.mark.proves("inventory/servers", "fewer servers than this, before filtering")
+@pytest.mark.proves("guide_production", "smaller account - Filters that leave no host")
 def test_options_choose_hosts_and_their_names(sandbox, sources):
     for number, (options, names, *warns) in enumerate(CHOICES):
         case = {**options, "hosts": names, "warns": warns}
@@ -146,6 +149,7 @@ hostnames: [server_management_nope, server_management_name]
 FAILED = "server_management_nope, compose: a, groups: b and 1 more: failed for 3 of 3 hosts ("
 
 
+@pytest.mark.proves("guide_production", "an expression that fails become")
 def test_failing_expressions_are_warnings_or_with_strict_errors(sandbox, sources):
     undefined = "'server_management_nope' is undefined"
     strict = {**EXPRESSIONS, "strict": True}
@@ -187,6 +191,12 @@ BAD_OPTIONS = yaml.safe_load("""
 
 
 @pytest.mark.proves("guide_awx", "which counts the hosts after all filters.")
+@pytest.mark.proves("guide_inventory", "a value that no server has is an error")
+@pytest.mark.proves("guide_inventory", "(an error with ``strict: true``)")
+@pytest.mark.proves("guide_inventory", "fewer hosts than ``min_hosts`` are left")
+@pytest.mark.proves("guide_production", "Filters that leave too few hosts")
+@pytest.mark.proves("guide_production", "a wrong value among several")
+@pytest.mark.proves("guide_production", "has become empty is an error")
 def test_each_bad_option_is_named_and_its_source_adds_nothing(sandbox, sources):
     static = sources.folder / "static.ini"
     static.write_text("static-1\n")

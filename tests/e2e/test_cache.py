@@ -100,6 +100,7 @@ def test_a_stale_entry_is_used_while_the_api_is_down(sources, cache):
 
 
 @pytest.mark.proves("guide_inventory", "0 means forever, and is an error together with")
+@pytest.mark.proves("guide_inventory", "if it comes from ``ansible.cfg`` or the environment")
 def test_only_the_file_can_set_up_a_cache_that_never_expires(source, sandbox, sources, cache):
     settings = source.folder / "ansible.cfg"
     settings.write_text("[defaults]\nfact_caching_timeout = 0\n")  # for facts

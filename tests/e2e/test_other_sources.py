@@ -17,6 +17,7 @@ all:
 
 
 @pytest.mark.proves("guide_inventory", "the static inventory must come first, then the plugin's")
+@pytest.mark.proves("guide_inventory", "the static inventory, then the fields of the API")
 def test_a_folder_of_sources(source, runner, sandbox, tmp_path):
     folder = source.folder = tmp_path / "inventory"
     (folder / "group_vars").mkdir(parents=True)
@@ -166,6 +167,8 @@ vault_srv_8: 203.0.113.8
 """)
 
 
+@pytest.mark.proves("guide_inventory", "you get a warning, with ``strict: true`` an error")
+@pytest.mark.proves("guide_production", "a name that is taken")
 def test_a_server_does_not_replace_the_host_of_another_source(sandbox, tmp_path, sources):
     static = tmp_path / "static.yml"
     static.write_text(STATIC)

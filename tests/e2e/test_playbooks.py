@@ -39,6 +39,7 @@ def test_a_limit_that_excludes_localhost_is_an_error(source, runner, sandbox):
     assert sandbox.requests == []
 
 
+@pytest.mark.proves("guide_token", "if the token lacks the scope")
 def test_check_api_fails_if_the_api_does_not_work(source, runner, sandbox):
     sandbox.fail(Fault(status=403, body=EXECUTE))
     result = run(source, "check_api")

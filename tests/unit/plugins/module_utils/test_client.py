@@ -242,6 +242,7 @@ ACCOUNTS = yaml.safe_load("[[0, 1, {}], [2, 1, {}], [5, 3, {}], [5, 3, {shift: 1
 
 
 @pytest.mark.parametrize(("servers", "requests", "fault"), ACCOUNTS)
+@pytest.mark.proves("guide_inventory", "query parameter ``starting_after``")
 def test_all_pages_are_read_over_one_connection(read, servers, requests, fault):
     with paged(servers) as sandbox:
         sandbox.fail(Fault(**fault), page=2)
@@ -252,6 +253,7 @@ def test_all_pages_are_read_over_one_connection(read, servers, requests, fault):
     assert read.warning == []
 
 
+@pytest.mark.proves("guide_inventory", "unless ``pagination_parameter`` names another")
 def test_the_parameter_can_have_any_name(read):
     with Sandbox(KNOWN, page_size=2, pagination_parameter="after") as sandbox:
         read(sandbox, pagination="last_id", pagination_parameter="after")
@@ -261,6 +263,7 @@ def test_the_parameter_can_have_any_name(read):
 
 
 @pytest.mark.proves("doc_fragments/connection", "a response that reports more is an error.")
+@pytest.mark.proves("guide_inventory", "so the source then fails")
 def test_more_results_are_an_error_unless_allowed_and_no_link_is_followed(read, sandbox):
     sandbox.fail(Fault(has_more=True, link='</api/v1/servers?page=2>; rel="next"'), times=2)
     with pytest.raises(IncompleteListing) as caught:

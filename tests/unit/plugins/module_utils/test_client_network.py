@@ -92,6 +92,7 @@ def test_the_bundle_of_certifi_is_named_if_it_cannot_be_read(read, sandbox, monk
         read(sandbox, "https://h")
 
 
+@pytest.mark.proves("guide_inventory", "that cannot be written is an error")
 def test_a_key_log_that_cannot_be_written_is_named_and_nothing_is_repeated(
     read, sandbox, clock, monkeypatch, tmp_path
 ):

@@ -150,6 +150,7 @@ TOKENS = yaml.safe_load(r"""
 @pytest.mark.parametrize(("written", "variable", "file_variable", "token", "label"), TOKENS)
 @pytest.mark.proves("doc_fragments/connection", "Only if neither is set, the token is taken")
 @pytest.mark.proves("doc_fragments/connection", "precedence over the one of O(api_token_file)")
+@pytest.mark.proves("guide_token", "use the first of these sources that is set")
 def test_the_most_specific_token_wins(
     written, variable, file_variable, token, label, folder, monkeypatch
 ):

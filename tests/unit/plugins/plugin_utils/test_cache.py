@@ -91,6 +91,7 @@ CHANGES = yaml.safe_load("""
 
 @pytest.mark.parametrize("change", CHANGES, ids=str)
 @pytest.mark.proves("guide_trust", "same base URL, token, paging options and certificate options")
+@pytest.mark.proves("guide_inventory", "belongs to one base URL and token")
 def test_the_key_depends_on_options_that_may_change_the_listing(change):
     account = Account({})
     account.connection = CONNECTION._replace(**change)
@@ -142,6 +143,7 @@ def test_the_reason_for_not_using_an_entry_is_shown(key, age, use_cache, line):
 
 
 @pytest.mark.proves("guide_inventory", "is the number of seconds beyond ``cache_timeout`` for")
+@pytest.mark.proves("guide_inventory", "You get a warning then.")
 @pytest.mark.proves("inventory/servers", "The number of seconds beyond O(cache_timeout) during")
 def test_a_stale_entry_is_used_while_the_api_is_down():
     account = Account({KEY: entry(age=120)}, fresh=100, grace=50)

@@ -343,6 +343,8 @@ def test_a_link_to_a_token_in_an_inventory_directory_is_reported(tmp_path):
         ]
 
 
+@pytest.mark.proves("guide_inventory", "``server_management.yml`` or ``server_management.yaml``")
+@pytest.mark.proves("guide_quickstart", "``server_management.yml`` or ``server_management.yaml``")
 def test_a_file_with_another_name_is_named_and_not_used(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     # The key need not be at the beginning.

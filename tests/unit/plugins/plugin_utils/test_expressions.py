@@ -124,6 +124,7 @@ FAILING = yaml.safe_load("""
 
 
 @pytest.mark.parametrize(("options", "label"), FAILING)
+@pytest.mark.proves("guide_inventory", "number of hosts and names three of them")
 def test_a_failure_is_one_warning_with_three_hosts_and_the_first_reason(options, label):
     _hosts, (warning,) = composed(*FIVE, **options)
     assert warning.startswith(label)
@@ -195,6 +196,7 @@ def test_with_strict_an_error_names_its_option_and_the_host(expression):
         composed({}, compose={"a": expression}, strict=True)
 
 
+@pytest.mark.proves("guide_inventory", "one error lists up to ten")
 def test_with_strict_one_error_has_each_failure_of_the_first_ten_expressions():
     compose = {f"a{number:02}": "nope" for number in range(12)}
     with pytest.raises(OptionError) as caught:
@@ -239,6 +241,7 @@ RESULTS = yaml.safe_load("""
 
 
 @pytest.mark.parametrize(("uses_extra_vars", "variables", "groups"), RESULTS)
+@pytest.mark.proves("guide_inventory", "extra variables (with ``use_extra_vars: true``)")
 def test_extra_vars_take_precedence_in_each_expression(uses_extra_vars, variables, groups):
     options = {"use_extra_vars": uses_extra_vars, **WITH_EXTRA_VARS}
     # For the second one, the template has another value.

@@ -67,6 +67,7 @@ hostnames rename parent_group:
 
 
 @pytest.mark.parametrize("words", RESERVED)
+@pytest.mark.proves("guide_inventory", "names that could be groups of this file")
 def test_the_name_of_a_possible_group_is_reserved(words):
     for options, name, details in RESERVED[words]:
         reason = reason_for(options, name)

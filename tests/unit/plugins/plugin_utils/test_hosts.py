@@ -48,6 +48,7 @@ def warnings_about(hosts):
     return warnings
 
 
+@pytest.mark.proves("guide_inventory", "Fields that the API adds later become variables")
 def test_a_server_becomes_a_host_with_prefixed_variables():
     host = host_of({"ipv4": "192.0.2.1", "later": ["a", 1]})
     assert host.address == "192.0.2.1"
@@ -86,6 +87,7 @@ UNUSABLE = yaml.safe_load(r"""
 
 @pytest.mark.parametrize("address", UNUSABLE, ids=ascii)
 @pytest.mark.proves("guide_inventory", "If a server has no usable address, you get a warning")
+@pytest.mark.proves("guide_inventory", "``ansible_host`` is ``no-usable-ipv4.invalid.``")
 def test_an_unusable_address_is_replaced_with_a_warning(address):
     (host,) = hosts_with(address)
     assert host.variables["ansible_host"] == "no-usable-ipv4.invalid."
@@ -141,6 +143,7 @@ NAMES += ["cycler", "item", "lookup", "none", "now", "omit", "q", "query", "rang
 
 @pytest.mark.parametrize(("prefix", "fields"), [*RESERVED, ("", NAMES)])
 @pytest.mark.proves("guide_trust", "No field becomes a variable that starts with ``ansible_``")
+@pytest.mark.proves("guide_inventory", "special meaning for Ansible is left out")
 def test_no_field_becomes_an_invalid_variable_or_one_of_ansible(prefix, fields):
     host = host_of(dict.fromkeys(fields, "hostile"), prefix)
     assert host.variables == {"ansible_host": NO_ADDRESS}

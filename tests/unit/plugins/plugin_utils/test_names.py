@@ -117,6 +117,9 @@ CHOSEN = yaml.safe_load(r"""
 
 @pytest.mark.parametrize(("preferences", "options", "name"), CHOSEN, ids=str)
 @pytest.mark.proves("guide_inventory", "the id is added to the first one that is not empty")
+@pytest.mark.proves("guide_inventory", "unless another source has a host with that name")
+@pytest.mark.proves("guide_inventory", "that no other field of the server has")
+@pytest.mark.proves("guide_inventory", "``.yml``, ``.yaml`` or ``.json``")
 def test_a_server_gets_its_first_usable_name(preferences, options, name):
     assert name_of(*preferences, **options) == name
 
@@ -172,6 +175,7 @@ LOST = yaml.safe_load("""
 
 
 @pytest.mark.parametrize(("first", "name", "words"), LOST)
+@pytest.mark.proves("guide_inventory", "The first usable name that no other host has")
 def test_the_reason_for_which_a_first_name_is_lost_is_reported(first, name, words):
     preferences = [first, "eu"] if first else [""]
     assert name_of(*preferences, taken=["o_t"]) == name
