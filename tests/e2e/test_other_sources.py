@@ -18,10 +18,11 @@ all:
 
 @pytest.mark.proves("guide_inventory", "the static inventory must come first, then the plugin's")
 @pytest.mark.proves("guide_inventory", "the static inventory, then the fields of the API")
+@pytest.mark.proves("guide_connecting", "which takes precedence over ``group_vars``")
 def test_a_folder_of_sources(source, runner, sandbox, tmp_path):
     folder = source.folder = tmp_path / "inventory"
     (folder / "group_vars").mkdir(parents=True)
-    variables = "zone: west\nserver_management_plan: other\n"
+    variables = "zone: west\nrack: other\nserver_management_plan: other\n"
     (folder / "group_vars" / "region_eu_1.yml").write_text(variables)
     (folder / "05-static.yml").write_text(FOLDER_STATIC)
     sandbox.servers[0]["labels"] = {"team": "x"}

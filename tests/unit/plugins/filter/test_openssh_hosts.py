@@ -136,6 +136,7 @@ COPIED = yaml.safe_load("""
 
 @pytest.mark.parametrize("text", COPIED)
 @pytest.mark.proves("guide_connecting", "are copied as they are, even a password.")
+@pytest.mark.proves("guide_connecting", "such as ``-C``, options such as ``StrictHostKeyChecking``")
 def test_options_are_copied_as_they_are_or_ignored(text):
     assert lines(ansible_ssh_common_args=text) == COPIED[text]
 
@@ -181,6 +182,9 @@ a template in the arguments: ['-o A={\{x}}', "-o A={''%}", '-J {\#x']
 
 
 @pytest.mark.parametrize("reason", REFUSED)
+@pytest.mark.proves("guide_connecting", "such as ``-p`` (set ``ansible_port`` instead)")
+@pytest.mark.proves("guide_connecting", "that begins with a hyphen")
+@pytest.mark.proves("guide_connecting", "or a template that the ssh arguments contain")
 def test_a_host_with_other_arguments_is_left_out(reason):
     for text in REFUSED[reason]:
         expected = reason.replace(" in _", " in ansible_ssh_common_args")
@@ -229,6 +233,7 @@ JUMP_HOSTS = yaml.safe_load("""
 
 
 @pytest.mark.parametrize(("arguments", "left_out"), JUMP_HOSTS)
+@pytest.mark.proves("guide_connecting", "jump hosts that may lead back to it")
 def test_a_host_that_its_jump_hosts_lead_back_to_is_left_out(arguments, left_out):
     bastion, web, db = arguments
     hostvars = hosts_with(bastion=bastion, db=db, web=web)

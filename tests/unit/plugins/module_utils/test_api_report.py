@@ -59,6 +59,7 @@ headers: {}
 """)
 
 
+@pytest.mark.proves("guide_modules", "contains no token, addresses, names or ids")
 def test_an_account_as_documented(api):
     result = check(api)
     found = result["report"]
@@ -96,6 +97,7 @@ def test_a_token_that_ansible_does_not_mask_is_not_in_the_report(api, monkeypatc
 
 
 @pytest.mark.proves("guide_modules", "It sends at most three requests, and only reads.")
+@pytest.mark.proves("guide_modules", "at most three requests")
 def test_at_most_three_pages_are_read(paged):
     paged.servers = make_servers(9)
     found = report(paged, pagination="last_id")

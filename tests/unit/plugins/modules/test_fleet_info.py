@@ -65,6 +65,7 @@ ambiguous: [{name: twin, ids: [s_2, s_3]}]
 
 @pytest.mark.proves("modules/fleet_info", "name in RV(ambiguous) are not in this list.")
 @pytest.mark.proves("modules/fleet_info", "a difference does not fail the task")
+@pytest.mark.proves("guide_modules", "A field that is not declared is not compared")
 def test_every_finding_is_in_the_result_and_in_the_report(account):
     result = compare(account, FLEET)
     assert result == {**FINDINGS, "unexpected": [DB]}
@@ -151,6 +152,7 @@ REFUSED = yaml.safe_load("""
 
 
 @pytest.mark.parametrize("declared", REFUSED)
+@pytest.mark.proves("guide_modules", "either a ``name`` or an ``id``")
 def test_ansible_refuses_an_invalid_entry_before_any_request(account, declared):
     result = compare(account, declared)
     assert REFUSED[declared] in result["msg"]

@@ -59,6 +59,7 @@ LATER = yaml.safe_load("""
 
 
 @pytest.mark.parametrize("options", LATER)
+@pytest.mark.proves("guide_modules", "values are compared exactly")
 def test_no_match_by_status_name_or_id_causes_no_warning(sandbox, options):
     outcome = run("server_info", sandbox, **options)
     assert outcome == Outcome({"servers": []})

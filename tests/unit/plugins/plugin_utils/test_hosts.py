@@ -179,6 +179,7 @@ def test_different_ids_never_share_an_alias(server_ids):
 
 
 @pytest.mark.proves("guide_connecting", "``ansible.cfg``, unless ``compose`` sets them")
+@pytest.mark.proves("guide_connecting", "unless ``compose`` sets them")
 def test_each_program_of_ssh_gets_the_alias_unless_compose_has_set_arguments():
     server = Server("srv_1", {})
     host = Host(server, {})

@@ -89,6 +89,7 @@ def test_a_failing_api_is_one_event_and_then_a_recovery(sandbox, start):
 
 
 @pytest.mark.proves("guide_events", "one ``failed`` event, instead of a ``gone`` event")
+@pytest.mark.proves("guide_events", "a failure, with the code ``too_few_servers``")
 def test_an_emptied_account_is_a_failure_and_not_gone_servers(sandbox, start):
     source = start(min_servers="2")
     source.poll()
@@ -109,6 +110,8 @@ def test_servers_that_cannot_have_different_names_are_a_failure(sandbox, start):
 
 
 @pytest.mark.parametrize(("hosts", "field"), [(None, "name"), ("name", "name"), ("id", "id")])
+@pytest.mark.proves("guide_events", "the servers of the first listing as ``appeared``")
+@pytest.mark.proves("guide_events", "or ``id`` for ``hostnames: [server_management_id]``")
 def test_the_argument_hosts_says_how_the_inventory_names_hosts(hosts, field, sandbox, start):
     source = start(hosts=hosts, initial=True)
     assert source.poll()
@@ -120,6 +123,7 @@ PAUSES = [(1, 100, 100), (5, 86400, 3600), (7200, 100, 7200)]
 
 
 @pytest.mark.parametrize(("interval", "retry_after", "pause"), PAUSES)
+@pytest.mark.proves("guide_events", "``Retry-After`` is honored up to one hour")
 def test_retry_after_is_honored_up_to_an_hour_between_polls(
     sandbox, start, interval, retry_after, pause
 ):
@@ -216,6 +220,7 @@ INVALID = yaml.safe_load("""
 
 
 @pytest.mark.parametrize(("given", "message"), INVALID)
+@pytest.mark.proves("guide_events", "two polls, at least 1")
 def test_an_invalid_argument_is_named(given, message):
     with pytest.raises(OptionError) as caught:
         _polling.read_arguments(given)
