@@ -151,7 +151,9 @@ def test_a_pipeline_reaches_servers_with_known_keys(tmp_path, runner, sandbox, s
     enter(save).ok()
     enter(script).ok()
     sandbox.servers.clear()
-    enter(script).shows("min_hosts")
+    failed = enter(script)
+    assert failed.rc != 0
+    failed.shows("min_hosts")
 
 
 SHOW = """\

@@ -186,6 +186,7 @@ LIMITS = {
     "docs/docsite/rst/guide_trust.rst": {SIZE, PAGES_READ},
     "docs/docsite/rst/guide_troubleshooting.rst": {CONNECTION},
     "docs/docsite/rst/guide_events.rst": {INTERVAL, PAUSE},
+    "extensions/eda/plugins/event_source/servers.py": {PAUSE},
 }
 OF_EXAMPLES = {"30 seconds"}
 

@@ -264,6 +264,8 @@ def test_the_parameter_can_have_any_name(read):
 
 @pytest.mark.proves("doc_fragments/connection", "a response that reports more is an error.")
 @pytest.mark.proves("guide_inventory", "so the source then fails")
+@pytest.mark.proves("docs/openapi.yaml", "further servers that this response does not contain")
+@pytest.mark.proves("CHANGELOG.rst", "unless you set ``pagination``")
 def test_more_results_are_an_error_unless_allowed_and_no_link_is_followed(read, sandbox):
     sandbox.fail(Fault(has_more=True, link='</api/v1/servers?page=2>; rel="next"'), times=2)
     with pytest.raises(IncompleteListing) as caught:
@@ -305,6 +307,7 @@ def test_no_partial_listing_is_returned_if_a_later_page_fails(read):
             read(sandbox, pagination="last_id", allow_partial=True)
 
 
+@pytest.mark.proves("guide_trust", "A listing has at most 32 MiB after decompression")
 def test_the_bytes_of_all_pages_are_bounded(read, monkeypatch):
     monkeypatch.setattr(_client, "LIMIT", 1000)
     with paged(8) as sandbox:

@@ -8,6 +8,7 @@ from support.fixtures import KNOWN
 from support.modules import WEB, Outcome, refusal, run
 
 
+@pytest.mark.proves("modules/server_info", "in the order of the API's response")
 def test_one_request_reads_all_servers(sandbox):
     outcome = run("server_info", sandbox)
     assert outcome == Outcome({"servers": KNOWN})
@@ -60,6 +61,7 @@ LATER = yaml.safe_load("""
 
 @pytest.mark.parametrize("options", LATER)
 @pytest.mark.proves("guide_modules", "values are compared exactly")
+@pytest.mark.proves("modules/server_info", "Case matters")
 def test_no_match_by_status_name_or_id_causes_no_warning(sandbox, options):
     outcome = run("server_info", sandbox, **options)
     assert outcome == Outcome({"servers": []})

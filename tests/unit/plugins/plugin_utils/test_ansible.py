@@ -71,16 +71,22 @@ def test_before_2_19_a_reason_says_everything_once(text, expected):
     assert _ansible_before_2_19.reason_text(text) == expected
 
 
-class UnsafeText(str):
-    """Text that is marked unsafe; the class of later versions of Ansible returns plain text."""
+class Text(str):
+    """Text with a meaning for Ansible; the classes of later versions return plain text."""
 
     __slots__ = ()
 
 
+def test_before_2_19_the_result_of_a_filter_stays_text(monkeypatch):
+    monkeypatch.setattr(unsafe_proxy, "NativeJinjaText", Text, raising=False)
+    assert _ansible_before_2_19.trust(Text("42")).__class__ is Text
+    assert _ansible_before_2_19.trust("42").__class__ is str
+
+
 def test_before_2_19_text_is_marked_and_tagged_only_if_it_is_ordinary(monkeypatch):
-    monkeypatch.setattr(unsafe_proxy, "AnsibleUnsafeText", UnsafeText, raising=False)
+    monkeypatch.setattr(unsafe_proxy, "AnsibleUnsafeText", Text, raising=False)
     (marked,) = _ansible_before_2_19.mark(["a"], even_plain=True)
-    assert marked.__class__ is UnsafeText
+    assert marked.__class__ is Text
     assert _ansible_before_2_19.tagger("a") is str
     assert _ansible_before_2_19.tagger(marked) is None
     assert _ansible_before_2_19.tagger(5) is None

@@ -76,6 +76,7 @@ def test_a_server_that_is_gone_or_appears_has_its_fields_and_host_name():
 
 @pytest.mark.proves("guide_events", "``inventory_hostname`` if the host name changed")
 @pytest.mark.proves("guide_events", "its earlier ``inventory_hostname`` if that changed")
+@pytest.mark.proves("guide_events", "The earlier fields of such a server")
 def test_a_changed_server_has_both_records_and_the_names_of_the_fields():
     before = {**A, "later": None, "spec": {"cpu": 1}}
     now = {**A, "name": "new", "spec": {"cpu": 2}}

@@ -283,7 +283,7 @@ def test_results_and_failures_replace_those_of_an_earlier_attempt():
 BOTH_ADDRESSES = dict.fromkeys(ADDRESSES, "server_management_value")
 USED = f"web-1 10.0.0.1 2001:db8::1 [2001:db8::1] fe80::1%eth0 {NO_ADDRESS}"
 NO_ADDRESSES = yaml.safe_load(r"""
-[null, '', 5, '5', "\u0665", [a], '-oProxyCommand=id', ' 10.0.0.1', 'a b', "a\n", "a\0", "\x9b"]
+[null, '', 5, '42', "\u0665", [a], '-oProxyCommand=id', ' 10.0.0.1', 'a b', "a\n", "a\0", "\x9b"]
 """)
 
 

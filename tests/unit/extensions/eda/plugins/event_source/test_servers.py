@@ -129,6 +129,7 @@ def test_a_python_that_is_too_old_is_one_plain_error(tmp_path):
 def test_a_copy_outside_the_collection_is_one_plain_error(tmp_path):
     copy = tmp_path / "my/own/extensions/eda/plugins/event_source/servers.py"
     copy.parent.mkdir(parents=True)
+    (tmp_path / "my/own/plugins").mkdir()
     copy.write_bytes((ROOT / SOURCE).read_bytes())
     error = run(tmp_path, {}, source=copy)
     assert error.startswith(f"RuntimeError: {copy} works only inside its collection")
