@@ -54,7 +54,6 @@ LONGEST = 1200
 def pytest_configure(config):
     """Make the working tree importable as the collection, unless ansible-test has done so."""
     Runner.prints_results = True
-    config.addinivalue_line("markers", "proves(document, *parts): sentences that a test proves")
     # Several sessions in one temporary folder would remove each other's.
     if "PYTEST_XDIST_WORKER" not in os.environ:
         sessions = tempfile.TemporaryDirectory(prefix="pytest_")

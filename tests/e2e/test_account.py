@@ -3,7 +3,6 @@
 
 """What the inventory of a known account is, and what each option makes of it."""
 
-import pytest
 import yaml
 
 from support.fixtures import KNOWN, KNOWN_NAMES
@@ -93,11 +92,6 @@ CHOICES = yaml.safe_load("""
 """)
 
 
-@pytest.mark.proves("guide_inventory", "servers that match no condition are kept")
-@pytest.mark.proves("guide_inventory", "The first condition that matches decides")
-@pytest.mark.proves("guide_inventory", "If no server is left, you get a warning")
-@pytest.mark.proves("inventory/servers", "fewer servers than this, before filtering")
-@pytest.mark.proves("guide_production", "smaller account - Filters that leave no host")
 def test_options_choose_hosts_and_their_names(sandbox, sources):
     for number, (options, names, *warns) in enumerate(CHOICES):
         case = {**options, "hosts": names, "warns": warns}
@@ -149,7 +143,6 @@ hostnames: [server_management_nope, server_management_name]
 FAILED = "server_management_nope, compose: a, groups: b and 1 more: failed for 3 of 3 hosts ("
 
 
-@pytest.mark.proves("guide_production", "an expression that fails become")
 def test_failing_expressions_are_warnings_or_with_strict_errors(sandbox, sources):
     undefined = "'server_management_nope' is undefined"
     strict = {**EXPRESSIONS, "strict": True}
@@ -190,13 +183,6 @@ BAD_OPTIONS = yaml.safe_load("""
 """)
 
 
-@pytest.mark.proves("guide_awx", "which counts the hosts after all filters.")
-@pytest.mark.proves("guide_inventory", "a value that no server has is an error")
-@pytest.mark.proves("guide_inventory", "(an error with ``strict: true``)")
-@pytest.mark.proves("guide_inventory", "fewer hosts than ``min_hosts`` are left")
-@pytest.mark.proves("guide_production", "Filters that leave too few hosts")
-@pytest.mark.proves("guide_production", "a wrong value among several")
-@pytest.mark.proves("guide_production", "has become empty is an error")
 def test_each_bad_option_is_named_and_its_source_adds_nothing(sandbox, sources):
     static = sources.folder / "static.ini"
     static.write_text("static-1\n")
@@ -208,7 +194,6 @@ def test_each_bad_option_is_named_and_its_source_adds_nothing(sandbox, sources):
     assert listing["all"]["children"] == ["ungrouped"]
 
 
-@pytest.mark.proves("guide_trust", "An unknown option is shown only up to the first colon.")
 def test_a_token_that_is_written_wrongly_is_not_shown(sources):
     colon = {"api_token:tok_SECRET": "x"}
     sources.add("colon", fails="api_token (a colon and a space must follow it)", **colon)

@@ -54,7 +54,6 @@ def test_a_playbook_and_a_flush_rewrite_it(source, tmp_path, runner, sandbox, ca
     assert "srv_2" not in entry.read_text()
 
 
-@pytest.mark.proves("guide_inventory", "contains the complete listing, before filters")
 def test_it_has_one_entry_for_each_account(sandbox, sources, cache):
     options = cached(cache)
     sources.add("first", sandbox, **options)
@@ -99,8 +98,6 @@ def test_a_stale_entry_is_used_while_the_api_is_down(sources, cache):
     sources.check()
 
 
-@pytest.mark.proves("guide_inventory", "0 means forever, and is an error together with")
-@pytest.mark.proves("guide_inventory", "if it comes from ``ansible.cfg`` or the environment")
 def test_only_the_file_can_set_up_a_cache_that_never_expires(source, sandbox, sources, cache):
     settings = source.folder / "ansible.cfg"
     settings.write_text("[defaults]\nfact_caching_timeout = 0\n")  # for facts

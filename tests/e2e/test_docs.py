@@ -166,7 +166,6 @@ def test_a_page_shows_what_happens(page, reader):
         reader.try_snippets(texts)
 
 
-@pytest.mark.proves("guide_token", "If the API accepts it, it replaces the old one")
 def test_a_token_that_does_not_work_never_replaces_the_old_one(reader):
     commands = []
     for block in read_blocks(GUIDES / "guide_token.rst"):

@@ -3,7 +3,6 @@
 
 """The source among others, and which hosts a pattern addresses, whatever a server's name is."""
 
-import pytest
 import yaml
 
 from .conftest import addresses, hosts, members, named, need_ssh, tokens_sent
@@ -16,9 +15,6 @@ all:
 """
 
 
-@pytest.mark.proves("guide_inventory", "the static inventory must come first, then the plugin's")
-@pytest.mark.proves("guide_inventory", "the static inventory, then the fields of the API")
-@pytest.mark.proves("guide_connecting", "which takes precedence over ``group_vars``")
 def test_a_folder_of_sources(source, runner, sandbox, tmp_path):
     folder = source.folder = tmp_path / "inventory"
     (folder / "group_vars").mkdir(parents=True)
@@ -168,8 +164,6 @@ vault_srv_8: 203.0.113.8
 """)
 
 
-@pytest.mark.proves("guide_inventory", "you get a warning, with ``strict: true`` an error")
-@pytest.mark.proves("guide_production", "a name that is taken")
 def test_a_server_does_not_replace_the_host_of_another_source(sandbox, tmp_path, sources):
     static = tmp_path / "static.yml"
     static.write_text(STATIC)

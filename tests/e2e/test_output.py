@@ -5,7 +5,6 @@
 
 import re
 
-import pytest
 from ansible.plugins.loader import inventory_loader
 
 from support.collection import REPOSITORY
@@ -28,7 +27,6 @@ def ours(text):
     return re.findall(r"(?m)^[^:\n]*test\.server_management\.yml: (.*)$", measured)
 
 
-@pytest.mark.proves("guide_token", "list it with ``-vv``:")
 def test_each_level_shows_more_and_always_on_standard_error(source, tmp_path, runner, sandbox):
     url = sandbox.url
     token = sandbox.token

@@ -6,7 +6,6 @@
 import json
 import re
 
-import pytest
 import yaml
 
 from sandbox import Fault, Sandbox
@@ -30,8 +29,6 @@ LENIENT = {"ANSIBLE_ERROR_ON_UNDEFINED_VARS": "false"}
 
 
 # A unit test compares the other playbooks with this one.
-@pytest.mark.proves("guide_modules", "``localhost``, and fail if ``--limit`` excludes it.")
-@pytest.mark.proves("guide_modules", "fail if ``--limit`` excludes it")
 def test_a_limit_that_excludes_localhost_is_an_error(source, runner, sandbox):
     runner.environment |= LENIENT
     result = run(source, "check_api", "-i", "web-1,", "--limit", "web-1")
@@ -40,8 +37,6 @@ def test_a_limit_that_excludes_localhost_is_an_error(source, runner, sandbox):
     assert sandbox.requests == []
 
 
-@pytest.mark.proves("guide_token", "if the token lacks the scope")
-@pytest.mark.proves("guide_modules", "If the API does not work, the playbook fails")
 def test_check_api_fails_if_the_api_does_not_work(source, runner, sandbox):
     sandbox.fail(Fault(status=403, body=EXECUTE))
     result = run(source, "check_api")

@@ -58,7 +58,6 @@ def names_in(config):
     return re.findall(r"^Host (.+)$", text, re.MULTILINE)
 
 
-@pytest.mark.proves("guide_connecting", "at the top of ``~/.ssh/config``")
 def test_ssh_reaches_a_server_by_its_name(config, ssh_server, source, runner, sandbox):
     ssh = ssh_server(["127.0.0.31", "127.0.0.32"])
     for server, address in zip(sandbox.servers, ssh.addresses, strict=False):
@@ -82,7 +81,6 @@ def test_ssh_reaches_a_server_by_its_name(config, ssh_server, source, runner, sa
     assert ssh.known_names == ["srv_1", "srv_2"]
 
 
-@pytest.mark.proves("guide_connecting", "by default its paths")
 def test_the_file_is_for_one_inventory_in_any_order_from_any_folder(config, source, runner):
     path = source.file("a\n  ProxyCommand touch proxied.server_management.yml")
     play = runner.playbook
@@ -130,15 +128,12 @@ hosts gone:
 
 
 @pytest.mark.parametrize(("hosts", "options", "arguments", "reason"), KEPT.values(), ids=KEPT)
-@pytest.mark.proves("guide_connecting", "wrote it for another inventory, group or prefix.")
-@pytest.mark.proves("guide_connecting", "hosts would disappear from the file, the playbook fails")
 def test_a_file_is_kept_for_a_reason(config, source, hosts, options, arguments, reason):
     write_before(config, source, *hosts)
     failed = fails_and_keeps(config, source, *arguments, **options)
     failed.shows(reason.format(path=source.file(**options)))
 
 
-@pytest.mark.proves("guide_connecting", "it with ``ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED=true``")
 def test_all_hosts_disappear_if_it_is_confirmed(config, source, runner, sandbox):
     runner.environment["ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED"] = "true"
     write_before(config, source, "web-1")
@@ -242,7 +237,6 @@ VARIABLES = """{
 }"""
 
 
-@pytest.mark.proves("guide_connecting", "Text before each name")
 def test_variables_change_the_file_the_group_the_names_and_the_note(config, source, runner):
     path = runner.home / "own folder" / "fleet.conf"
     path.parent.mkdir(mode=0o755)

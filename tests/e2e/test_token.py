@@ -6,7 +6,6 @@
 import textwrap
 from importlib.metadata import version
 
-import pytest
 import yaml
 from ansible.parsing.vault import VaultLib, VaultSecret
 
@@ -37,8 +36,6 @@ def encrypt(text, path, option):
     return ("--vault-password-file", password)
 
 
-@pytest.mark.proves("guide_inventory", "are relative to the inventory file")
-@pytest.mark.proves("guide_token", "which can use the environment and extra variables")
 def test_every_way_to_give_a_token(sandbox, sources, tmp_path):
     token = sandbox.token
     # A token that the search for tokens does not know: Ansible lists every extra variable.
@@ -125,7 +122,6 @@ PLAY = """
 """
 
 
-@pytest.mark.proves("guide_token", "the task (including ``module_defaults``)")
 def test_a_task_and_its_defaults_take_precedence_over_the_environment(sandbox, runner, tmp_path):
     (tmp_path / "token").write_text(f"{sandbox.token}\n")
     playbook = tmp_path / "play.yml"

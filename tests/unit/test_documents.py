@@ -345,27 +345,19 @@ def test_each_guide_is_in_the_contents():
         assert f"docsite/{page}" in start, page
 
 
-def proven_parts(file):
-    """Yield a document and a part of a sentence for each that the tests of a file prove."""
-    for node in ast.walk(ast.parse(read(file))):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.proves":
-            name, *parts = [ast.literal_eval(argument) for argument in node.args]
-            path = f"docs/docsite/rst/{name}.rst"
-            if "." in name:
-                path = name
-            elif "/" in name:
-                path = f"plugins/{name}.py"
-            for part in parts:
-                yield path, part
-
-
 def test_documents_have_the_sentences_that_tests_prove():
-    lacking = []
+    tests = set()
     for file in REPOSITORY.glob("tests/*/**/test_*.py"):
-        for path, part in proven_parts(file):
-            if part not in " ".join(read(path).split()):
-                lacking.append(f"{path} lacks what {file.name} proves: {part}")
-    assert lacking == []
+        tests.update(re.findall(r"^def (test_\w+)", read(file), re.M))
+    faults = []
+    for path, proofs in read_yaml("tests/sentences.yml").items():
+        text = " ".join(read(path).split())
+        for part, test in proofs.items():
+            if part not in text:
+                faults.append(f"{path} lacks what {test} proves: {part}")
+            if test not in tests:
+                faults.append(f"{path}: no test has the name {test}, which proved: {part}")
+    assert faults == []
 
 
 def test_the_benchmarks_describe_what_is_measured():

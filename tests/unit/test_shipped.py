@@ -74,7 +74,6 @@ def test_a_playbook_and_its_variables_are_documented(name):
         assert f"``{setting}``" in GUIDES
 
 
-@pytest.mark.proves("guide_modules", "``--tags`` has no effect")
 def test_all_playbooks_do_the_same_with_tags_and_limits():
     (check_api,) = read_yaml("playbooks/check_api.yml")
     for name in PLAYBOOKS:

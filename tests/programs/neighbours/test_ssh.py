@@ -60,8 +60,6 @@ def ping(source, *arguments):
     return source.runner.ansible("-i", path, "all", *module, *arguments)
 
 
-@pytest.mark.proves("guide_production", "if a new server has a reused address")
-@pytest.mark.proves("guide_connecting", "Another key for the same server is still refused")
 def test_a_key_belongs_to_a_server_and_not_to_its_address(source, runner, sandbox, ssh):
     assert ping(source).ok().stderr == ""
     assert ssh.known_names == ["srv_1"]

@@ -113,7 +113,6 @@ def running(*options):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.proves("guide_quickstart", "api_token: sandbox-token")
 def test_it_prints_its_url_and_stops(number):
     with running("--servers", "3") as server:
         assert server.token == "sandbox-token"
@@ -156,7 +155,6 @@ def test_the_options_reach_the_sandbox():
     assert last.endswith("GET /api/v1/servers: 200")
 
 
-@pytest.mark.proves("guide_quickstart", "all belong to your own machine")
 def test_the_account_of_the_documents_is_served_and_changes_on_schedule():
     changes = ["--change", "appear=new-01,plan=large", "--change", "at=3600,disappear=new-01"]
     with running("--example", *changes) as server:

@@ -102,7 +102,6 @@ invalid ansible_port:
 
 
 @pytest.mark.parametrize("reason", REASONS)
-@pytest.mark.proves("guide_connecting", "``ansible_connection`` than ``ssh`` or ``smart``")
 def test_a_host_with_other_variables_is_left_out(reason):
     for variables in REASONS[reason]:
         assert reasons(**variables) == reason
@@ -135,8 +134,6 @@ COPIED = yaml.safe_load("""
 
 
 @pytest.mark.parametrize("text", COPIED)
-@pytest.mark.proves("guide_connecting", "are copied as they are, even a password.")
-@pytest.mark.proves("guide_connecting", "such as ``-C``, options such as ``StrictHostKeyChecking``")
 def test_options_are_copied_as_they_are_or_ignored(text):
     assert lines(ansible_ssh_common_args=text) == COPIED[text]
 
@@ -182,16 +179,12 @@ a template in the arguments: ['-o A={\{x}}', "-o A={''%}", '-J {\#x']
 
 
 @pytest.mark.parametrize("reason", REFUSED)
-@pytest.mark.proves("guide_connecting", "such as ``-p`` (set ``ansible_port`` instead)")
-@pytest.mark.proves("guide_connecting", "that begins with a hyphen")
-@pytest.mark.proves("guide_connecting", "or a template that the ssh arguments contain")
 def test_a_host_with_other_arguments_is_left_out(reason):
     for text in REFUSED[reason]:
         expected = reason.replace(" in _", " in ansible_ssh_common_args")
         assert reasons(ansible_ssh_common_args=text) == expected
 
 
-@pytest.mark.proves("guide_connecting", "begins with ``playbook_dir`` (use ``inventory_dir``)")
 def test_a_path_that_playbook_dir_makes_in_the_collection_is_left_out():
     collection = Path(openssh_hosts.__code__.co_filename).parents[2]
     reason = "path in the collection: use inventory_dir, not playbook_dir"
@@ -233,7 +226,6 @@ JUMP_HOSTS = yaml.safe_load("""
 
 
 @pytest.mark.parametrize(("arguments", "left_out"), JUMP_HOSTS)
-@pytest.mark.proves("guide_connecting", "jump hosts that may lead back to it")
 def test_a_host_that_its_jump_hosts_lead_back_to_is_left_out(arguments, left_out):
     bastion, web, db = arguments
     hostvars = hosts_with(bastion=bastion, db=db, web=web)

@@ -70,7 +70,6 @@ def contents_of(inventory):
 
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("name", FILES)
-@pytest.mark.proves("guide_inventory", "variables that earlier sources set for the host")
 def test_a_file_gives_what_ansible_gives(name, strict, connection, read):
     servers = {"plugin": "server_management.cloud.servers", **connection}
     options = {**FILES[name], "strict": strict}

@@ -102,7 +102,6 @@ def test_long_waits_and_the_progress_are_shown_without_verbosity(plugin, api, mo
 
 
 @pytest.mark.parametrize("verbosity", [0, 1])
-@pytest.mark.proves("guide_inventory", "``-v`` lists them.")
 def test_fields_that_cannot_become_variables_are_named_only_with_v(plugin, verbosity):
     plugin.verbosity = verbosity
     plugin.parse("web", "hostvars_prefix: ''")
@@ -110,14 +109,12 @@ def test_fields_that_cannot_become_variables_are_named_only_with_v(plugin, verbo
     assert plugin.warnings == []
 
 
-@pytest.mark.proves("inventory/servers", "C(include) that no C(exclude) follows would have no")
 def test_a_filter_without_effect_is_an_error_before_any_request(plugin, api):
     message = plugin.refuse("web", "filters: [{include: 'true'}]")
     assert message.startswith("filters: ")
     assert api.requests == []
 
 
-@pytest.mark.proves("guide_inventory", "``web`` silently becomes the second one")
 def test_a_name_is_given_to_the_selected_server_only(plugin, api):
     api.servers.append({**SERVER, "name": "web", "status": "stopped"})
     plugin.parse("web", "statuses: [running]")
@@ -126,8 +123,6 @@ def test_a_name_is_given_to_the_selected_server_only(plugin, api):
 
 
 @pytest.mark.parametrize("names", ["web", ""])
-@pytest.mark.proves("inventory/servers", "If no host is left, you get a warning.")
-@pytest.mark.proves("guide_production", "Filters that leave no host, a group")
 def test_filters_that_leave_no_host_of_an_account_with_servers_cause_a_warning(plugin, names):
     plugin.parse(names, "filters: [{exclude: true}]")
     text = "filters: no host is left; the account has 1 server; -vvv shows why."
@@ -205,7 +200,6 @@ y (srv_4) is y
 """
 
 
-@pytest.mark.proves("guide_quickstart", "``ansible-inventory --graph -vvv``")
 def test_with_vvv_each_server_is_shown_with_its_host_or_what_has_left_it_out(plugin, api):
     api.servers = ACCOUNT
     plugin.verbosity = 3
@@ -223,7 +217,6 @@ def test_a_host_name_does_not_end_like_a_file_with_variables(plugin, monkeypatch
     assert plugin.hosts == [name, "b."]
 
 
-@pytest.mark.proves("guide_inventory", "a line counts the hosts that were merged")
 def test_a_host_with_the_address_of_a_server_is_merged_whoever_else_has_the_address(plugin, api):
     plugin.inventory.add_host("web")
     plugin.inventory.set_variable("web", "ansible_host", "192.0.2.0")
@@ -233,7 +226,6 @@ def test_a_host_with_the_address_of_a_server_is_merged_whoever_else_has_the_addr
     assert "merged with 1 host of other sources: web" in plugin.lines
 
 
-@pytest.mark.proves("guide_inventory", "a server with the name of a group gets another name")
 def test_a_host_gets_another_name_if_an_expression_makes_a_group_with_its_name(plugin):
     plugin.parse(
         "web db",

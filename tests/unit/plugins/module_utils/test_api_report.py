@@ -59,7 +59,6 @@ headers: {}
 """)
 
 
-@pytest.mark.proves("guide_modules", "contains no token, addresses, names or ids")
 def test_an_account_as_documented(api):
     result = check(api)
     found = result["report"]
@@ -96,8 +95,6 @@ def test_a_token_that_ansible_does_not_mask_is_not_in_the_report(api, monkeypatc
     assert result["report"]["headers"] == {"Sunset": "********"}
 
 
-@pytest.mark.proves("guide_modules", "It sends at most three requests, and only reads.")
-@pytest.mark.proves("guide_modules", "at most three requests")
 def test_at_most_three_pages_are_read(paged):
     paged.servers = make_servers(9)
     found = report(paged, pagination="last_id")
@@ -135,7 +132,6 @@ FAILURES = yaml.safe_load("""
 
 
 @pytest.mark.parametrize(("fault", "expected"), FAILURES)
-@pytest.mark.proves("modules/api_info", "is a result with RV(works=false), and not a failed task")
 def test_a_failure_is_a_result(api, fault, expected):
     api.fail(Fault(**fault))
     result = check(api)

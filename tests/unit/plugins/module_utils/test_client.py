@@ -176,7 +176,6 @@ def test_a_token_in_base_url_is_not_shown_in_a_message(read, sandbox, clock):
     assert "secret-token" not in read.shown
 
 
-@pytest.mark.proves("guide_trust", "a warning if it is sent to another machine over plain")
 def test_plain_http_to_another_machine_causes_one_warning(read, sandbox, clock, monkeypatch):
     monkeypatch.setattr(_client, "is_loopback", lambda host: False)
     sandbox.fail(Fault(status=503))
@@ -242,7 +241,6 @@ ACCOUNTS = yaml.safe_load("[[0, 1, {}], [2, 1, {}], [5, 3, {}], [5, 3, {shift: 1
 
 
 @pytest.mark.parametrize(("servers", "requests", "fault"), ACCOUNTS)
-@pytest.mark.proves("guide_inventory", "query parameter ``starting_after``")
 def test_all_pages_are_read_over_one_connection(read, servers, requests, fault):
     with paged(servers) as sandbox:
         sandbox.fail(Fault(**fault), page=2)
@@ -253,7 +251,6 @@ def test_all_pages_are_read_over_one_connection(read, servers, requests, fault):
     assert read.warning == []
 
 
-@pytest.mark.proves("guide_inventory", "unless ``pagination_parameter`` names another")
 def test_the_parameter_can_have_any_name(read):
     with Sandbox(KNOWN, page_size=2, pagination_parameter="after") as sandbox:
         read(sandbox, pagination="last_id", pagination_parameter="after")
@@ -262,10 +259,6 @@ def test_the_parameter_can_have_any_name(read):
     assert second.query == {"after": "srv_2"}
 
 
-@pytest.mark.proves("doc_fragments/connection", "a response that reports more is an error.")
-@pytest.mark.proves("guide_inventory", "so the source then fails")
-@pytest.mark.proves("docs/openapi.yaml", "further servers that this response does not contain")
-@pytest.mark.proves("CHANGELOG.rst", "unless you set ``pagination``")
 def test_more_results_are_an_error_unless_allowed_and_no_link_is_followed(read, sandbox):
     sandbox.fail(Fault(has_more=True, link='</api/v1/servers?page=2>; rel="next"'), times=2)
     with pytest.raises(IncompleteListing) as caught:
@@ -307,7 +300,6 @@ def test_no_partial_listing_is_returned_if_a_later_page_fails(read):
             read(sandbox, pagination="last_id", allow_partial=True)
 
 
-@pytest.mark.proves("guide_trust", "A listing has at most 32 MiB after decompression")
 def test_the_bytes_of_all_pages_are_bounded(read, monkeypatch):
     monkeypatch.setattr(_client, "LIMIT", 1000)
     with paged(8) as sandbox:

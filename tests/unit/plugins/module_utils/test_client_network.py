@@ -92,7 +92,6 @@ def test_the_bundle_of_certifi_is_named_if_it_cannot_be_read(read, sandbox, monk
         read(sandbox, "https://h")
 
 
-@pytest.mark.proves("guide_inventory", "that cannot be written is an error")
 def test_a_key_log_that_cannot_be_written_is_named_and_nothing_is_repeated(
     read, sandbox, clock, monkeypatch, tmp_path
 ):
@@ -181,7 +180,6 @@ def test_a_loopback_address_never_uses_a_proxy(read, sandbox, monkeypatch, varia
     assert read(sandbox, url)
 
 
-@pytest.mark.proves("guide_inventory", "and ``NO_PROXY`` work as usual")
 def test_a_proxy_is_not_used_for_a_host_without_one(read, sandbox, monkeypatch):
     monkeypatch.setenv("https_proxy", sandbox.url)
     monkeypatch.setenv("no_proxy", "api.invalid")

@@ -26,9 +26,6 @@ def kinds():
     return [kind for kind in vars(_errors).values() if hasattr(kind, "is_temporary")]
 
 
-@pytest.mark.proves("guide_inventory", "not used after HTTP 401 or 403, or a malformed response.")
-@pytest.mark.proves("guide_inventory", "cannot be reached, throttles requests")
-@pytest.mark.proves("guide_production", "It is not used if the token is rejected.")
 def test_these_errors_mean_that_the_api_is_down(kinds):
     names = [kind.__name__ for kind in kinds if kind.is_temporary]
     assert names == ["Unreachable", "TimedOut", "RateLimited", "ServerFailed"]

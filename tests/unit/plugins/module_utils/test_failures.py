@@ -162,7 +162,6 @@ STATUSES = yaml.safe_load("""
 
 
 @pytest.mark.parametrize(("status", "code", "text"), STATUSES)
-@pytest.mark.proves("guide_inventory", "fails (HTTP 408 or 5xx)")
 def test_each_status_has_its_error_and_its_next_step(status, code, text):
     error = error_of(status)
     assert error.status == status

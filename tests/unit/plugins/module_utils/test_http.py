@@ -162,7 +162,6 @@ def test_the_time_of_the_whole_body_is_limited(sandbox, read_method):
     assert pieces
 
 
-@pytest.mark.proves("doc_fragments/connection", "body of a response, counted from its headers")
 def test_the_time_of_a_body_counts_from_its_headers(sandbox, clock):
     def body():
         clock.now += 20
@@ -202,8 +201,6 @@ CONNECTING = yaml.safe_load("[[30, '', 10], [4, '', 4], [30, 'http://127.0.0.1:1
 
 
 @pytest.mark.parametrize(("timeout", "proxy", "connecting"), CONNECTING)
-@pytest.mark.proves("guide_troubleshooting", "A larger ``timeout`` does not help.")
-@pytest.mark.proves("doc_fragments/connection", "These limits do not apply to a proxy.")
 def test_a_connection_has_ten_seconds_except_through_a_proxy(
     timeout, proxy, connecting, monkeypatch
 ):
@@ -221,7 +218,6 @@ def test_no_cookie_is_kept(read, sandbox, clock):
     assert sandbox.requests[1].headers["Cookie"] is None
 
 
-@pytest.mark.proves("guide_trust", "``~/.netrc`` never replaces the token")
 def test_a_netrc_file_does_not_replace_the_token(sandbox, tmp_path, monkeypatch):
     netrc = tmp_path / "netrc"
     netrc.write_text("machine 127.0.0.1 login someone password secret\n", encoding="ascii")

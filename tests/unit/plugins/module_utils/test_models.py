@@ -73,7 +73,6 @@ def test_each_field_that_servers_lack_is_described_once():
     ]
 
 
-@pytest.mark.proves("guide_inventory", "fewer servers than ``min_servers``")
 def test_an_account_with_too_few_servers_is_an_error():
     servers = [Server("srv_1", {})]
     check_min_servers(servers, 1)

@@ -40,8 +40,6 @@ def test_a_long_wait_and_a_partial_listing_cause_a_warning_each(sandbox, monkeyp
     assert wait.startswith("retry 1 of 1 in 40.")
 
 
-@pytest.mark.proves("guide_troubleshooting", "``fleet_info`` ignores ``allow_partial``")
-@pytest.mark.proves("doc_fragments/listing", "The module must see the whole account, and fails if")
 def test_a_module_that_needs_the_whole_account_ignores_allow_partial(sandbox):
     sandbox.fail(Fault(has_more=True))
     result = run("fleet_info", sandbox, allow_partial=True, servers=[]).result

@@ -36,8 +36,6 @@ def test_each_operation_of_each_module_has_a_task():
 
 
 @pytest.mark.parametrize(("module", "name", "options"), TASKS)
-@pytest.mark.proves("guide_trust", "that is not live fails and changes nothing.")
-@pytest.mark.proves("api_status", "fail, even in check mode, without a request.")
 def test_an_operation_sends_its_request_or_fails_before_any(sandbox, module, name, options):
     row = _operations.operation(module, name)
     outcome = run(module, sandbox, **options)

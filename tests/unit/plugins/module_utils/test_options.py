@@ -77,7 +77,6 @@ PRECEDENCE = yaml.safe_load("""
 
 
 @pytest.mark.parametrize(("written", "in_environment", "value", "source"), PRECEDENCE)
-@pytest.mark.proves("guide_token", "An empty environment variable counts as not set.")
 def test_a_value_is_written_or_of_the_environment_or_the_default(
     written, in_environment, value, source, monkeypatch
 ):
@@ -148,9 +147,6 @@ TOKENS = yaml.safe_load(r"""
 
 
 @pytest.mark.parametrize(("written", "variable", "file_variable", "token", "label"), TOKENS)
-@pytest.mark.proves("doc_fragments/connection", "Only if neither is set, the token is taken")
-@pytest.mark.proves("doc_fragments/connection", "precedence over the one of O(api_token_file)")
-@pytest.mark.proves("guide_token", "use the first of these sources that is set")
 def test_the_most_specific_token_wins(
     written, variable, file_variable, token, label, folder, monkeypatch
 ):
@@ -170,7 +166,6 @@ EMPTY = yaml.safe_load("""
 
 
 @pytest.mark.parametrize(("written", "option"), EMPTY)
-@pytest.mark.proves("guide_token", "So is an empty value")
 def test_an_empty_option_of_the_token_is_never_replaced(written, option, monkeypatch):
     monkeypatch.setenv(TOKEN_VARIABLE, "other")
     assert refusal(written).startswith(f"{option}: ")
@@ -200,7 +195,6 @@ REFUSED = yaml.safe_load(r"""
 
 
 @pytest.mark.parametrize(("written", "message"), REFUSED)
-@pytest.mark.proves("guide_token", "Setting both is an error.")
 def test_a_value_that_is_missing_or_cannot_be_used_is_refused(written, message, monkeypatch):
     monkeypatch.setenv(TOKEN_VARIABLE, "")
     monkeypatch.setenv(FILE_VARIABLE, " \n")
@@ -235,7 +229,6 @@ def test_a_token_can_be_called_like_a_folder(folder):
     assert connect({"api_token": TOKEN}, folder).api_token == TOKEN
 
 
-@pytest.mark.proves("doc_fragments/connection", "O(ca_path) is relative to that file.")
 def test_written_paths_are_relative_to_the_given_folder(folder):
     connection = connect({"api_token_file": "token", "ca_path": "ca.pem"}, folder)
     assert connection.token_path == f"{folder}/token"
@@ -249,7 +242,6 @@ def test_a_path_can_contain_variables_and_the_home(folder, monkeypatch):
     assert connection.token_path == f"{folder}/token"
 
 
-@pytest.mark.proves("doc_fragments/connection", "it is relative to the current directory")
 def test_paths_of_the_environment_are_relative_to_the_working_directory(folder, monkeypatch):
     monkeypatch.chdir(folder)
     monkeypatch.setenv(FILE_VARIABLE, "token")
@@ -259,7 +251,6 @@ def test_paths_of_the_environment_are_relative_to_the_working_directory(folder, 
     assert connection.verify == "ca.pem"
 
 
-@pytest.mark.proves("guide_token", "works for one inventory source, but not for modules")
 def test_a_token_can_be_read_from_a_pipe_once(monkeypatch):
     read, write = os.pipe()
     os.write(write, TOKEN.encode())

@@ -63,9 +63,6 @@ ambiguous: [{name: twin, ids: [s_2, s_3]}]
 """)
 
 
-@pytest.mark.proves("modules/fleet_info", "name in RV(ambiguous) are not in this list.")
-@pytest.mark.proves("modules/fleet_info", "a difference does not fail the task")
-@pytest.mark.proves("guide_modules", "A field that is not declared is not compared")
 def test_every_finding_is_in_the_result_and_in_the_report(account):
     result = compare(account, FLEET)
     assert result == {**FINDINGS, "unexpected": [DB]}
@@ -111,7 +108,6 @@ def test_names_of_several_servers_are_in_order(account):
     assert twin["name"] == "twin"
 
 
-@pytest.mark.proves("guide_modules", "the report and ``in_sync`` ignore servers")
 def test_unexpected_servers_can_be_allowed_and_are_still_listed(account):
     allowed = {**IN_SYNC, "unexpected": [DB, TWIN_2, TWIN_3]}
     outcome = run("fleet_info", account, servers=[{"id": "s_1"}], allow_unexpected=True)
@@ -135,7 +131,6 @@ NOT_GIVEN = yaml.safe_load("""
 """)
 
 
-@pytest.mark.proves("modules/fleet_info", "V(actual) is null if the API gives no such field")
 def test_a_field_that_the_api_does_not_give_is_a_difference(account):
     account.servers = [{"id": "s_1", "region": 7}]
     result = compare(account, "[{id: s_1, plan: small, region: eu}]")
@@ -152,7 +147,6 @@ REFUSED = yaml.safe_load("""
 
 
 @pytest.mark.parametrize("declared", REFUSED)
-@pytest.mark.proves("guide_modules", "either a ``name`` or an ``id``")
 def test_ansible_refuses_an_invalid_entry_before_any_request(account, declared):
     result = compare(account, declared)
     assert REFUSED[declared] in result["msg"]

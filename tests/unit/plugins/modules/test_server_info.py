@@ -8,7 +8,6 @@ from support.fixtures import KNOWN
 from support.modules import WEB, Outcome, refusal, run
 
 
-@pytest.mark.proves("modules/server_info", "in the order of the API's response")
 def test_one_request_reads_all_servers(sandbox):
     outcome = run("server_info", sandbox)
     assert outcome == Outcome({"servers": KNOWN})
@@ -43,8 +42,6 @@ def test_only_servers_in_the_result_cause_warnings(sandbox, name, count):
     assert len(outcome.warnings) == count
 
 
-@pytest.mark.proves("guide_modules", "a value that no server has, but not for a status.")
-@pytest.mark.proves("guide_modules", "Without ``id`` and ``name``, you get a warning")
 def test_values_that_look_like_mistakes_cause_a_warning(sandbox):
     outcome = run("server_info", sandbox, regions=["eu-2"], plans=["large"])
     (warning,) = outcome.warnings
@@ -60,8 +57,6 @@ LATER = yaml.safe_load("""
 
 
 @pytest.mark.parametrize("options", LATER)
-@pytest.mark.proves("guide_modules", "values are compared exactly")
-@pytest.mark.proves("modules/server_info", "Case matters")
 def test_no_match_by_status_name_or_id_causes_no_warning(sandbox, options):
     outcome = run("server_info", sandbox, **options)
     assert outcome == Outcome({"servers": []})

@@ -90,8 +90,6 @@ CHANGES = yaml.safe_load("""
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=str)
-@pytest.mark.proves("guide_trust", "same base URL, token, paging options and certificate options")
-@pytest.mark.proves("guide_inventory", "belongs to one base URL and token")
 def test_the_key_depends_on_options_that_may_change_the_listing(change):
     account = Account({})
     account.connection = CONNECTION._replace(**change)
@@ -112,7 +110,6 @@ def test_a_listing_that_was_kept_is_found():
 
 
 @pytest.mark.parametrize("change", [{"is_partial": True}, {"age": 0.0}, {"age": 9.0}], ids=str)
-@pytest.mark.proves("guide_inventory", "were received and a warning, and nothing is cached")
 def test_only_a_complete_listing_that_was_fetched_is_kept(change):
     cache = Cache()
     Account(cache).store(FETCHED._replace(**change))
@@ -142,9 +139,6 @@ def test_the_reason_for_not_using_an_entry_is_shown(key, age, use_cache, line):
     assert account.warnings == []
 
 
-@pytest.mark.proves("guide_inventory", "is the number of seconds beyond ``cache_timeout`` for")
-@pytest.mark.proves("guide_inventory", "You get a warning then.")
-@pytest.mark.proves("inventory/servers", "The number of seconds beyond O(cache_timeout) during")
 def test_a_stale_entry_is_used_while_the_api_is_down():
     account = Account({KEY: entry(age=120)}, fresh=100, grace=50)
     down = fails(_errors.Unreachable("Down."))

@@ -223,8 +223,6 @@ RENDERED = yaml.safe_load("""
 
 
 @pytest.mark.parametrize(("text", "options"), RENDERED)
-@pytest.mark.proves("guide_inventory", "which can use extra variables (``-e``) only")
-@pytest.mark.proves("guide_inventory", "can be templates, which see extra variables only.")
 def test_templates_are_rendered_with_the_extra_vars(read, text, options):
     assert read(text, token="of extra vars") == {"plugin": PLUGIN, **options}
 
@@ -343,8 +341,6 @@ def test_a_link_to_a_token_in_an_inventory_directory_is_reported(tmp_path):
         ]
 
 
-@pytest.mark.proves("guide_inventory", "``server_management.yml`` or ``server_management.yaml``")
-@pytest.mark.proves("guide_quickstart", "``server_management.yml`` or ``server_management.yaml``")
 def test_a_file_with_another_name_is_named_and_not_used(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     # The key need not be at the beginning.

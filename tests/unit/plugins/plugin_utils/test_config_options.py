@@ -148,7 +148,6 @@ UNUSABLE = yaml.safe_load("""
 
 
 @pytest.mark.parametrize(("written", "start"), UNUSABLE, ids=str)
-@pytest.mark.proves("guide_inventory", "is an error together with ``stale_cache_timeout``")
 def test_an_unusable_option_is_named(written, start):
     options = {**DEFAULTS, **written}
     assert message_of(check_options, options.get, []).startswith(start)

@@ -66,17 +66,12 @@ def poll(history, *records, **options):
     return summaries(events)
 
 
-@pytest.mark.proves("guide_events", "The host name of the server; if it is gone, the last one")
-@pytest.mark.proves("guide_events", "which is this name for ``appeared`` and ``changed``")
 def test_a_server_that_is_gone_or_appears_has_its_fields_and_host_name():
     gone = event_without_host("gone", inventory_hostname="a", server=A)
     appeared = event("appeared", "b", server=B)
     assert events_between([A], [B]) == [gone, appeared]
 
 
-@pytest.mark.proves("guide_events", "``inventory_hostname`` if the host name changed")
-@pytest.mark.proves("guide_events", "its earlier ``inventory_hostname`` if that changed")
-@pytest.mark.proves("guide_events", "The earlier fields of such a server")
 def test_a_changed_server_has_both_records_and_the_names_of_the_fields():
     before = {**A, "later": None, "spec": {"cpu": 1}}
     now = {**A, "name": "new", "spec": {"cpu": 2}}
@@ -135,7 +130,6 @@ an id that would be equal with replaced characters was there:
 
 
 @pytest.mark.parametrize(("before", "now", "expected"), DIFFERENCES.values(), ids=DIFFERENCES)
-@pytest.mark.proves("guide_events", "the name of the first one also changes")
 def test_each_difference_is_an_event(before, now, expected):
     events = events_between(before, now)
     assert summaries(events) == expected
@@ -149,8 +143,6 @@ def test_a_server_that_a_partial_listing_lacks_is_not_gone():
     assert poll(history) == ["gone a", "gone b"]
 
 
-@pytest.mark.proves("guide_events", "``recovered`` are limited to ``localhost``")
-@pytest.mark.proves("extensions/eda/plugins/event_source/servers.py", "for C(gone), C(failed) and")
 def test_several_failures_in_a_row_are_one_event_about_no_host():
     history = _events.History("name", initial=False)
     error = {"code": "unreachable", "message": "It _fails_, now. Wait.", "status": None}
@@ -160,8 +152,6 @@ def test_several_failures_in_a_row_are_one_event_about_no_host():
     assert update(history) == [event_without_host("recovered")]
 
 
-@pytest.mark.proves("guide_events", "The names of fields that were altered or dropped")
-@pytest.mark.proves("guide_events", "and fields with such names are dropped")
 def test_hostile_text_is_replaced_and_fields_with_hostile_names_are_dropped():
     before = {**A, "plan": "x", "later": [{"deep": "{%"}], ATTACK: 1, "": 2}
     now = {**A, "plan": ATTACK}
@@ -194,7 +184,6 @@ is_harmless = re.compile(r"[\w .:/@+,-]*").fullmatch
 
 
 @given(accounts, accounts)
-@pytest.mark.proves("guide_events", "digits, underscores, spaces and ``.:/@+,-``")
 def test_events_between_any_two_listings_have_harmless_texts_and_names(before, now):
     try:
         events = events_between(before, now)

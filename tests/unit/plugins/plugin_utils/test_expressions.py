@@ -124,7 +124,6 @@ FAILING = yaml.safe_load("""
 
 
 @pytest.mark.parametrize(("options", "label"), FAILING)
-@pytest.mark.proves("guide_inventory", "number of hosts and names three of them")
 def test_a_failure_is_one_warning_with_three_hosts_and_the_first_reason(options, label):
     _hosts, (warning,) = composed(*FIVE, **options)
     assert warning.startswith(label)
@@ -196,7 +195,6 @@ def test_with_strict_an_error_names_its_option_and_the_host(expression):
         composed({}, compose={"a": expression}, strict=True)
 
 
-@pytest.mark.proves("guide_inventory", "one error lists up to ten")
 def test_with_strict_one_error_has_each_failure_of_the_first_ten_expressions():
     compose = {f"a{number:02}": "nope" for number in range(12)}
     with pytest.raises(OptionError) as caught:
@@ -213,7 +211,6 @@ def test_with_strict_an_omitted_hostname_is_not_an_error():
 
 
 @pytest.mark.parametrize("condition", ["nope", "omit"])
-@pytest.mark.proves("guide_inventory", "In ``filters``, a failure is always an error.")
 def test_a_filter_that_fails_or_is_omitted_keeps_no_host(condition):
     with pytest.raises(OptionError, match=r"^filters: exclude: .*: failed for srv_0: "):
         composed({}, filters=[{"exclude": condition}])
@@ -241,7 +238,6 @@ RESULTS = yaml.safe_load("""
 
 
 @pytest.mark.parametrize(("uses_extra_vars", "variables", "groups"), RESULTS)
-@pytest.mark.proves("guide_inventory", "extra variables (with ``use_extra_vars: true``)")
 def test_extra_vars_take_precedence_in_each_expression(uses_extra_vars, variables, groups):
     options = {"use_extra_vars": uses_extra_vars, **WITH_EXTRA_VARS}
     # For the second one, the template has another value.
@@ -295,7 +291,6 @@ def test_a_composed_address_is_used(value):
 
 
 @pytest.mark.parametrize("value", NO_ADDRESSES)
-@pytest.mark.proves("guide_inventory", "``compose`` is neither an address nor a host name.")
 def test_a_result_that_is_no_address_is_replaced(value):
     groups = {"unreachable": "ansible_host == ansible_ssh_host == 'no-usable-ipv4.invalid.'"}
     host = composed_host({"value": value}, compose=BOTH_ADDRESSES, groups=groups, strict=True)

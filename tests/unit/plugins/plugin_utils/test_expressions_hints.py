@@ -163,7 +163,6 @@ def warning_about(options):
 
 
 @pytest.mark.parametrize(("hint", "mistakes"), MISTAKES.items())
-@pytest.mark.proves("guide_inventory", "do not see each other's results")
 def test_mistakes_with_the_same_cause_have_its_hint(hint, mistakes):
     warnings = [warning_about(options) for options in mistakes]
     assert [warning for warning in warnings if hint not in warning] == []
@@ -285,15 +284,11 @@ def report_of(options):
 
 
 @pytest.mark.parametrize(("options", "expected"), UNKNOWN, ids=str)
-@pytest.mark.proves("guide_inventory", "reads a name that no host has")
-@pytest.mark.proves("guide_production", "``rgion | default('eu-1')`` is only a warning")
 def test_a_name_that_no_host_has_is_reported_with_its_expression(options, expected):
     assert f": {expected}. " in report_of(options)
 
 
 @pytest.mark.parametrize("options", KNOWN, ids=str)
-@pytest.mark.proves("inventory/servers", "O(hostvars_prefix), unless that is empty, and none if")
-@pytest.mark.proves("guide_inventory", "begins with ``hostvars_prefix``, or the file has")
 def test_a_name_that_a_host_may_have_is_not_reported(options):
     assert report_of(options) == ""
 

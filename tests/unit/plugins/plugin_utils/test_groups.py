@@ -67,7 +67,6 @@ hostnames rename parent_group:
 
 
 @pytest.mark.parametrize("words", RESERVED)
-@pytest.mark.proves("guide_inventory", "names that could be groups of this file")
 def test_the_name_of_a_possible_group_is_reserved(words):
     for options, name, details in RESERVED[words]:
         reason = reason_for(options, name)
@@ -110,7 +109,6 @@ IMPOSSIBLE = yaml.safe_load("""
 
 
 @pytest.mark.parametrize(("options", "start"), IMPOSSIBLE)
-@pytest.mark.proves("guide_inventory", "a group like another source's host, this is an error.")
 def test_a_literal_group_with_a_name_that_it_cannot_have_is_an_error(options, start):
     with pytest.raises(OptionError) as found:
         names_with(options)
@@ -134,7 +132,6 @@ def test_a_written_group_name_that_is_changed_causes_a_warning():
     ]
 
 
-@pytest.mark.proves("guide_inventory", "you get a warning instead, and the group is left out")
 def test_a_group_with_the_name_of_a_host_or_of_this_machine_is_left_out():
     host = host_of()
     host.groups += ["g", "web", "localhost"]

@@ -48,7 +48,6 @@ def warnings_about(hosts):
     return warnings
 
 
-@pytest.mark.proves("guide_inventory", "Fields that the API adds later become variables")
 def test_a_server_becomes_a_host_with_prefixed_variables():
     host = host_of({"ipv4": "192.0.2.1", "later": ["a", 1]})
     assert host.address == "192.0.2.1"
@@ -72,7 +71,6 @@ def test_a_unicast_address_becomes_ansible_host(address):
     assert warnings_about([host]) == []
 
 
-@pytest.mark.proves("guide_trust", "used only if ``base_url`` is a loopback address as well.")
 def test_a_loopback_address_is_usable_if_the_api_is_on_this_machine():
     host = host_of({"ipv4": "127.0.0.1"}, has_loopback=True)
     assert host.variables["ansible_host"] == "127.0.0.1"
@@ -86,15 +84,12 @@ UNUSABLE = yaml.safe_load(r"""
 
 
 @pytest.mark.parametrize("address", UNUSABLE, ids=ascii)
-@pytest.mark.proves("guide_inventory", "If a server has no usable address, you get a warning")
-@pytest.mark.proves("guide_inventory", "``ansible_host`` is ``no-usable-ipv4.invalid.``")
 def test_an_unusable_address_is_replaced_with_a_warning(address):
     (host,) = hosts_with(address)
     assert host.variables["ansible_host"] == "no-usable-ipv4.invalid."
     assert len(warnings_about([host])) == 1
 
 
-@pytest.mark.proves("guide_trust", "the server is kept without it, and you get a warning.")
 def test_a_missing_field_causes_one_warning():
     host = host_of({"id": "srv_1"})
     *of_fields, of_address = warnings_about([host])
@@ -117,7 +112,6 @@ def test_an_address_that_compose_made_unusable_causes_another_warning():
     ]
 
 
-@pytest.mark.proves("guide_inventory", "several hosts have the same API address, you get a warning")
 def test_hosts_with_the_same_address_of_the_api_cause_one_warning():
     hosts = hosts_with("192.0.2.9", "192.0.2.8", "192.0.2.9", "192.0.2.8", "192.0.2.1")
     (warning,) = warnings_about(hosts)
@@ -142,8 +136,6 @@ NAMES += ["cycler", "item", "lookup", "none", "now", "omit", "q", "query", "rang
 
 
 @pytest.mark.parametrize(("prefix", "fields"), [*RESERVED, ("", NAMES)])
-@pytest.mark.proves("guide_trust", "No field becomes a variable that starts with ``ansible_``")
-@pytest.mark.proves("guide_inventory", "special meaning for Ansible is left out")
 def test_no_field_becomes_an_invalid_variable_or_one_of_ansible(prefix, fields):
     host = host_of(dict.fromkeys(fields, "hostile"), prefix)
     assert host.variables == {"ansible_host": NO_ADDRESS}
@@ -178,8 +170,6 @@ def test_different_ids_never_share_an_alias(server_ids):
     assert all(map(is_alias, aliases))
 
 
-@pytest.mark.proves("guide_connecting", "``ansible.cfg``, unless ``compose`` sets them")
-@pytest.mark.proves("guide_connecting", "unless ``compose`` sets them")
 def test_each_program_of_ssh_gets_the_alias_unless_compose_has_set_arguments():
     server = Server("srv_1", {})
     host = Host(server, {})

@@ -109,8 +109,6 @@ IDENTITIES = yaml.safe_load("""
 
 
 @pytest.mark.parametrize(("first", "root_url", "server_id", "second", "is_taken"), IDENTITIES)
-@pytest.mark.proves("guide_trust", "and ``created_at`` (or one has no ``created_at``)")
-@pytest.mark.proves("guide_inventory", "only ``created_at`` tells the servers apart")
 def test_a_host_of_another_file_is_another_server_if_its_identity_differs(
     inventory, first, root_url, server_id, second, is_taken
 ):
@@ -147,14 +145,11 @@ ansible_become_password ansible_winrm_password
 
 
 @pytest.mark.parametrize("variable", CONNECTION.split())
-@pytest.mark.proves("guide_inventory", "not have an address, a connection plugin or a password.")
-@pytest.mark.proves("guide_inventory", "names the variable that is in the way")
 def test_a_host_with_a_connection_of_its_own_keeps_its_name(inventory, variable):
     inventory.set_variable("web-1", variable, "x")
     assert details_of(inventory).startswith(f"The host web-1 has {variable}")
 
 
-@pytest.mark.proves("guide_inventory", "which may be one of a group")
 def test_the_variables_of_groups_count_and_those_of_the_deepest_one_and_the_host_first(inventory):
     # The groups a, which is in above, and z.
     for parent, child in (("above", "a"), ("a", "web-1"), ("z", "web-1")):
@@ -186,7 +181,6 @@ HARMLESS = yaml.safe_load("""
 
 
 @pytest.mark.parametrize("variables", HARMLESS, ids=str)
-@pytest.mark.proves("guide_inventory", "The static host has the server's address")
 def test_other_variables_are_not_in_the_way_of_a_server(inventory, variables):
     inventory.hosts["web-1"].vars.update(variables)
     assert details_of(inventory) == ""
@@ -209,7 +203,6 @@ OTHERS = yaml.safe_load("""
 
 
 @pytest.mark.parametrize("value", [*OTHERS, *DECRYPTED])
-@pytest.mark.proves("guide_inventory", "address as plain text")
 def test_a_value_that_is_not_a_plain_address_is_neither_equal_nor_shown(inventory, value):
     inventory.set_variable("web-1", "ansible_host", value)
     assert details_of(inventory).startswith("The host web-1 has ansible_host, ")

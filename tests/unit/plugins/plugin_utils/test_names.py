@@ -116,10 +116,6 @@ CHOSEN = yaml.safe_load(r"""
 
 
 @pytest.mark.parametrize(("preferences", "options", "name"), CHOSEN, ids=str)
-@pytest.mark.proves("guide_inventory", "the id is added to the first one that is not empty")
-@pytest.mark.proves("guide_inventory", "unless another source has a host with that name")
-@pytest.mark.proves("guide_inventory", "that no other field of the server has")
-@pytest.mark.proves("guide_inventory", "``.yml``, ``.yaml`` or ``.json``")
 def test_a_server_gets_its_first_usable_name(preferences, options, name):
     assert name_of(*preferences, **options) == name
 
@@ -128,7 +124,6 @@ NAMELESS = ["-1", ".a", "localhost", "all", LONG, "127.1"]
 
 
 @pytest.mark.parametrize("server_id", NAMELESS, ids=range(6))
-@pytest.mark.proves("inventory/servers", "server for which no name is left is always an error.")
 def test_a_server_without_a_usable_name_and_id_is_an_error(server_id):
     with pytest.raises(OptionError):
         assign({server_id: [""]})
@@ -155,7 +150,6 @@ ACCOUNTS.append([{"a": [LONG[2:]], "b": [LONG[2:]]}, {"a": "a", "b": "b"}])
 
 
 @pytest.mark.parametrize(("account", "names"), ACCOUNTS)
-@pytest.mark.proves("guide_inventory", "have the same name, each of them gets its id")
 def test_a_name_that_several_servers_want_goes_to_none(account, names):
     assert assign(account, taken=["merged"]).names == names
 
@@ -175,7 +169,6 @@ LOST = yaml.safe_load("""
 
 
 @pytest.mark.parametrize(("first", "name", "words"), LOST)
-@pytest.mark.proves("guide_inventory", "The first usable name that no other host has")
 def test_the_reason_for_which_a_first_name_is_lost_is_reported(first, name, words):
     preferences = [first, "eu"] if first else [""]
     assert name_of(*preferences, taken=["o_t"]) == name

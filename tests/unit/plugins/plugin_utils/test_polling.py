@@ -76,8 +76,6 @@ def start(sandbox, monkeypatch):
         yield start
 
 
-@pytest.mark.proves("guide_events", "``recovered``, and then one for each difference")
-@pytest.mark.proves("guide_events", "The first of several failures is an event ``failed``.")
 def test_a_failing_api_is_one_event_and_then_a_recovery(sandbox, start):
     source = start()
     assert source.poll() == []
@@ -88,8 +86,6 @@ def test_a_failing_api_is_one_event_and_then_a_recovery(sandbox, start):
     assert source.poll() == ["recovered", "gone"]
 
 
-@pytest.mark.proves("guide_events", "one ``failed`` event, instead of a ``gone`` event")
-@pytest.mark.proves("guide_events", "a failure, with the code ``too_few_servers``")
 def test_an_emptied_account_is_a_failure_and_not_gone_servers(sandbox, start):
     source = start(min_servers="2")
     source.poll()
@@ -110,8 +106,6 @@ def test_servers_that_cannot_have_different_names_are_a_failure(sandbox, start):
 
 
 @pytest.mark.parametrize(("hosts", "field"), [(None, "name"), ("name", "name"), ("id", "id")])
-@pytest.mark.proves("guide_events", "the servers of the first listing as ``appeared``")
-@pytest.mark.proves("guide_events", "or ``id`` for ``hostnames: [server_management_id]``")
 def test_the_argument_hosts_says_how_the_inventory_names_hosts(hosts, field, sandbox, start):
     source = start(hosts=hosts, initial=True)
     assert source.poll()
@@ -123,7 +117,6 @@ PAUSES = [(1, 100, 100), (5, 86400, 3600), (7200, 100, 7200)]
 
 
 @pytest.mark.parametrize(("interval", "retry_after", "pause"), PAUSES)
-@pytest.mark.proves("guide_events", "``Retry-After`` is honored up to one hour")
 def test_retry_after_is_honored_up_to_an_hour_between_polls(
     sandbox, start, interval, retry_after, pause
 ):
@@ -135,7 +128,6 @@ def test_retry_after_is_honored_up_to_an_hour_between_polls(
     assert source.pause == interval
 
 
-@pytest.mark.proves("guide_token", "The event source reads the file at each poll")
 def test_the_token_file_is_read_at_each_poll(sandbox, start, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # a relative path is relative to the working directory
     token = tmp_path / "token"
@@ -187,7 +179,6 @@ def test_requests_and_waits_are_logged_without_the_token(sandbox, start, caplog,
     assert sandbox.token not in caplog.text
 
 
-@pytest.mark.proves("guide_events", "such characters; a warning in the log names it.")
 def test_each_warning_is_logged_once(sandbox, start, caplog):
     sandbox.servers = [{"id": "srv_1", "name": "a"}, {"id": "srv#2", "name": "b"}]
     source = start(initial=True)
@@ -203,7 +194,6 @@ def test_each_warning_is_logged_once(sandbox, start, caplog):
     ]
 
 
-@pytest.mark.proves("guide_events", "Servers that it lacks are not reported as gone.")
 def test_a_partial_listing_is_no_reason_for_gone_servers(sandbox, start):
     source = start(allow_partial=True)
     source.poll()
@@ -220,7 +210,6 @@ INVALID = yaml.safe_load("""
 
 
 @pytest.mark.parametrize(("given", "message"), INVALID)
-@pytest.mark.proves("guide_events", "two polls, at least 1")
 def test_an_invalid_argument_is_named(given, message):
     with pytest.raises(OptionError) as caught:
         _polling.read_arguments(given)
