@@ -63,6 +63,8 @@ def read_job(workflow, name):
 
 
 def test_both_pipelines_that_check_the_fleet_run_the_same_commands():
+    workflow = yaml.safe_load(RECIPES[".github/workflows/fleet.yml"])
+    assert workflow[True]["schedule"] == [{"cron": "0 6 * * *"}]  # YAML reads `on` as true
     _job, commands = read_job("fleet", "check")
     gitlab = yaml.safe_load(RECIPES[".gitlab-ci.yml"])
     assert commands[-1] == "ansible-playbook server_management.cloud.check_fleet"

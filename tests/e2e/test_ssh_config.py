@@ -191,6 +191,7 @@ def test_hosts_that_cannot_be_written_are_left_out_for_a_reason(config, source, 
     for name, (variables, _reason) in LEFT_OUT.items():
         text = json.dumps(variables)
         (folder / name).write_text(text)
+    source.runner.environment["ANSIBLE_REMOTE_USER"] = "of-a-setting"
     # A host that is left out may disappear from the file.
     write_before(config, source, "x-argument", note="group server_management, prefix x-")
     for mode in (["--check"], ["-vvvv", "--diff"]):
