@@ -45,19 +45,22 @@ def test_documents_name_what_the_collection_has():
 
 
 def test_the_changelog_has_each_module_plugin_and_playbook():
-    changelog = read_yaml("changelogs/changelog.yaml")
-    release = changelog["releases"]["1.0.0"]
+    release = read_yaml("changelogs/changelog.yaml")["releases"]["1.0.0"]
     entries = {**release, **release["plugins"], **release["objects"]}
     expected = {**PLUGINS, "playbook": PLAYBOOKS}
     del expected["doc_fragments"]
-    shipped = []
+    lines = [release["changes"]["release_summary"], *release["changes"]["known_issues"]]
     for kind, names in expected.items():
-        listed = [entry["name"] for entry in entries[kind]]
-        assert sorted(listed) == sorted(names), kind
-        shipped += names
-    assert release["changes"]["release_summary"] in read("CHANGELOG.rst")
-    rendered = re.findall(r"^- server_management\.cloud\.(\w+) - ", read("CHANGELOG.rst"), re.M)
-    assert sorted(rendered) == sorted(shipped)
+        assert sorted(entry["name"] for entry in entries[kind]) == sorted(names), kind
+        for entry in entries[kind]:
+            name, description = entry["name"], entry["description"]
+            lines.append(f"- server_management.cloud.{name} - {description}")
+            if kind != "playbook":
+                plugin = read(f"plugins/{kind}/{name}.py")
+                assert description.replace("\\", "").removesuffix(".") in plugin, name
+    changelog = read("CHANGELOG.rst")
+    assert [line for line in lines if line not in changelog] == []
+    assert changelog.count("\n- ") == len(lines) - 1  # the summary is not in a list
 
 
 @pytest.mark.parametrize("name", PLAYBOOKS)
