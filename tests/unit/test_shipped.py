@@ -57,7 +57,8 @@ def test_the_changelog_has_each_module_plugin_and_playbook():
             lines.append(f"- server_management.cloud.{name} - {description}")
             if kind != "playbook":
                 plugin = read(f"plugins/{kind}/{name}.py")
-                assert description.replace("\\", "").removesuffix(".") in plugin, name
+                short = re.findall(r'^short_description: "?(.*?)"?$', plugin, re.M)
+                assert short == [description.replace("\\", "").removesuffix(".")], name
     changelog = read("CHANGELOG.rst")
     assert [line for line in lines if line not in changelog] == []
     assert changelog.count("\n- ") == len(lines) - 1  # the summary is not in a list
