@@ -49,6 +49,7 @@ PLACES = yaml.safe_load(r"""
 - [docs/docsite/rst/guide_inventory.rst, 'from ansible-core (2\.\d+) on', templating]
 - [docs/docsite/rst/guide_troubleshooting.rst, 'before ansible-core (2\.\d+), only', templating]
 - [Makefile, 'python(3\.\d+)', pythons]
+- [Makefile, 'version_info < \((3, \d+)\)', tuple]
 - [tools/benchmark/__main__.py, '"(2\.\d+)": "\d', both]
 - [.github/workflows/ci.yml, &listed '^ {12}(3\.\d+)$', all pythons]
 - [.github/workflows/release.yml, *listed, all pythons]
