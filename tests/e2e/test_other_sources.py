@@ -22,10 +22,8 @@ def test_a_folder_of_sources(source, runner, sandbox, tmp_path):
     (folder / "group_vars" / "region_eu_1.yml").write_text(variables)
     (folder / "05-static.yml").write_text(FOLDER_STATIC)
     sandbox.servers[0]["labels"] = {"team": "x"}
-    source.file(
-        "10.server_management.yml",
-        compose={"rack": "colour | default('none')", "seen": "zone | default('no')"},
-    )
+    compose = {"rack": "colour | default('none')", "seen": "zone | default('no')"}
+    source.file("10.server_management.yml", compose=compose)
     result = runner.inventory("-i", folder, "--list").ok()
     hostvars = result.json()["_meta"]["hostvars"]
     assert list(hostvars) == ["db-1", "own-1", "web-1", "web-2"]

@@ -251,12 +251,12 @@ def test_all_pages_are_read_over_one_connection(read, servers, requests, fault):
     assert read.warning == []
 
 
-def test_the_parameter_can_have_any_name(read):
+def test_the_last_id_of_a_page_is_sent_in_a_parameter_with_any_name(read):
     with Sandbox(KNOWN, page_size=2, pagination_parameter="after") as sandbox:
+        sandbox.fail(Fault(data=[KNOWN[2], KNOWN[0]], has_more=True), page=2)
         read(sandbox, pagination="last_id", pagination_parameter="after")
-        first, second = sandbox.requests
-    assert first.query == {}
-    assert second.query == {"after": "srv_2"}
+        queries = [request.query for request in sandbox.requests]
+    assert queries == [{}, {"after": "srv_2"}, {"after": "srv_1"}]
 
 
 def test_more_results_are_an_error_unless_allowed_and_no_link_is_followed(read, sandbox):

@@ -35,6 +35,7 @@ IN_SYNC = yaml.safe_load("""
 
 def test_a_matching_account_is_in_sync_after_one_request(account):
     web = {"name": "web\n", "plan": " small", "region": "eu ", "status": "running "}
+    account.servers[-1] = {**WEB, "plan": "small "}
     outcome = run("fleet_info", account, servers=[web, *OTHERS])
     assert outcome == Outcome(IN_SYNC)
     assert len(account.requests) == 1
