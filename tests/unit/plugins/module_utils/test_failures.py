@@ -213,7 +213,7 @@ def test_a_url_is_shown_with_its_query():
 EXECUTABLE = "/opt/env/bin/python"
 
 PYTHONS = yaml.safe_load("""
-- [/home/me/.local/share/pipx/venvs/ansible, /usr, true, true, '`pipx inject ansible {0}`']
+- [/opt/pipx/venvs/ansible, /usr, true, true, '`pipx inject ansible {0}`']
 - - /home/me/.local/share/uv/tools/ansible-core
   - /usr
   - false
