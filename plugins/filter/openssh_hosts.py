@@ -32,8 +32,8 @@ notes:
   - The configuration can contain secrets, such as a password in a C(ProxyCommand). Set C(no_log)
     for tasks that use it, and C(diff) to V(false) for those that write it.
   - Settings of C(ansible.cfg) and of the environment, and options such as C(-u), are not read.
-  - A host is also left out if one of these values uses C(hostvars) or C(groups), because Ansible
-    defines them only in plays, and not in the variables of other hosts.
+  - A host is also left out if one of these values uses C(hostvars), because Ansible defines it only
+    in plays, and not in the variables of other hosts.
 positional: hostvars, prefix, errors
 options:
   _input:

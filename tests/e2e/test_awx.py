@@ -51,6 +51,7 @@ def test_a_directory_with_a_failing_file_needs_a_variable_to_fail(source, tmp_pa
     name = "ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED"
     variables = {name: SOURCE["source_vars"][name]}
     assert update(source, source.folder, variables).rc != 0
+    assert update(source, source.folder / "b.server_management.yml").rc != 0
 
 
 def test_an_update_finds_collections_of_the_project_by_the_variable(source, installed, tmp_path):
@@ -87,6 +88,7 @@ def test_a_credential_opens_the_account_and_may_have_a_ca(source, sandbox, tmp_p
     path = tmp_path / "awx.server_management.yml"
     path.write_text(FILES[path.name])
     variables = inject(tmp_path, values)
+    assert sandbox.token not in variables.values()
     assert enabled(source, path, variables) == RUNNING
     values["ca"] = "of a private CA"
     variables = inject(tmp_path, values)

@@ -6,10 +6,12 @@
 import json
 import re
 
+import pytest
 import yaml
 
 from sandbox import Fault, Sandbox
 from support.fixtures import KNOWN
+from support.guides import read_files
 from support.run import write_program
 
 from .hostile import CANARY, CASES, EXECUTE
@@ -20,8 +22,7 @@ def play(runner, api, *arguments):
 
 
 def run(source, playbook, *arguments):
-    name = f"server_management.cloud.{playbook}"
-    return play(source.runner, source.sandbox, name, *arguments)
+    return play(source.runner, source.sandbox, f"server_management.cloud.{playbook}", *arguments)
 
 
 # With it, Ansible before 2.19 ignores undefined variables.
@@ -76,14 +77,25 @@ exec sh -c "$command"
 """
 
 
-def set_up(source, host, server, *arguments, limit=None, **options):
-    """Run set_up_server as ansible-rulebook does for an event, with its host as the limit."""
+SHIPPED = "server_management.cloud.set_up_server"
+
+
+@pytest.fixture(params=["shipped", "guide"])
+def playbook(request, runner):
+    """Return the playbook for events that is shipped, or the one that the guide shows."""
+    path = runner.home / "set_up_server.yml"
+    path.write_text(read_files("events")["set_up/set_up_server.yml"])
+    return SHIPPED if request.param == "shipped" else path
+
+
+def set_up(source, host, server, *arguments, playbook=SHIPPED, limit=None, **options):
+    """Run a playbook as ansible-rulebook does for an event, with its host as the limit."""
     options = {"compose": {"ansible_connection": "'local'"}, **options}
     path = source.file(**options)
     data = {"inventory_hostname": host, "server": {"id": server}}
     variables = json.dumps({"ansible_eda": {"event": {"server_management": data}}})
     command = ("-i", path, *arguments, "-e", variables)
-    return run(source, "set_up_server", *command, "--limit", limit or host)
+    return play(source.runner, source.sandbox, playbook, *command, "--limit", limit or host)
 
 
 def test_the_server_of_an_event_is_set_up_when_it_can_be_reached(source, tmp_path):
@@ -95,24 +107,24 @@ def test_the_server_of_an_event_is_set_up_when_it_can_be_reached(source, tmp_pat
     assert not result.contains("ok: [db-1]")
 
 
-def test_another_server_with_the_name_of_the_event_is_not_set_up(source):
-    result = set_up(source, "web-1", "srv_4").ok()
+def test_another_server_with_the_name_of_the_event_is_not_set_up(source, playbook):
+    result = set_up(source, "web-1", "srv_4", playbook=playbook).ok()
     assert not result.contains("ok: [")
 
 
-def test_an_event_with_the_name_of_a_group_fails(source, tmp_path):
+def test_an_event_with_the_name_of_a_group_fails(source, tmp_path, playbook):
     groups = tmp_path / "z-groups.yml"
     groups.write_text("web: {hosts: {web-1: , web-2: }}")
-    result = set_up(source, "web", "srv_1", "-i", groups)
+    result = set_up(source, "web", "srv_1", "-i", groups, playbook=playbook)
     assert result.rc != 0
     assert not result.contains("ok: [")
 
 
-def test_an_event_fails_if_the_inventory_cannot_be_read(source, runner):
+def test_an_event_fails_if_the_inventory_cannot_be_read(source, runner, playbook):
     runner.environment |= LENIENT
-    result = set_up(source, "db-1", "srv_3", api_token="wrong")
+    result = set_up(source, "db-1", "srv_3", playbook=playbook, api_token="wrong")
     assert result.rc not in (0, 2)
-    result.shows("The inventory has no host db-1, so nothing was set up.")
+    result.shows("The inventory has no host db-1")
 
 
 def test_a_host_without_an_id_fails_instead_of_being_skipped(source):

@@ -117,4 +117,5 @@ INVALID = yaml.safe_load("""
 def test_options_of_operations_that_are_not_live_are_checked_first(sandbox, module, options, words):
     outcome = run(module, sandbox, **options)
     assert words in outcome.result["msg"]
+    assert "live" not in outcome.result
     assert sandbox.requests == []

@@ -151,6 +151,7 @@ REFUSED = yaml.safe_load("""
 def test_ansible_refuses_an_invalid_entry_before_any_request(account, declared):
     result = compare(account, declared)
     assert REFUSED[declared] in result["msg"]
+    assert "error" not in result
     assert account.requests == []
 
 

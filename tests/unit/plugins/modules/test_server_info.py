@@ -17,6 +17,7 @@ def test_one_request_reads_all_servers(sandbox):
 NARROWED = yaml.safe_load(r"""
 - [{id: "srv_2\n"}, [web-2]]
 - [{name: web-1}, [web-1]]
+- [{name: null, regions: null}, [web-1, web-2, db-1]]
 - [{statuses: [running]}, [web-1, db-1]]
 - [{name: db-1, regions: [eu-1], plans: [large]}, [db-1]]
 """)
