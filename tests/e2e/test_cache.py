@@ -69,7 +69,7 @@ def test_it_has_one_entry_for_each_account(sandbox, sources, cache):
     assert len(list(cache.iterdir())) == 2
 
 
-def test_it_keeps_no_listing_with_fewer_servers_than_expected(sources, cache):
+def test_it_keeps_no_partial_listing_and_none_with_too_few_servers(sources, cache):
     options = cached(cache)
     expecting = {**options, "min_servers": 2}
     api = sources.serve("web-1")
@@ -77,6 +77,8 @@ def test_it_keeps_no_listing_with_fewer_servers_than_expected(sources, cache):
     sources.add("failed", api, fails=minimum, **expecting)
     sources.add("kept", api, **options)
     sources.add("hit", api, fails=minimum, **expecting)
+    partial = sources.add("partial", warns="more servers than", allow_partial=True, **options)
+    partial.fail(Fault(has_more=True))
     sources.check()
     assert len(api.requests) == 2
     assert len(list(cache.iterdir())) == 1
