@@ -155,7 +155,8 @@ interval:
   - {ansible_ssh_extra_args: "-o ServerAliveInterval={{nowhere}}"}
   - undefined variable or error in ansible_ssh_extra_args
 address: [{ansible_ssh_host: "{{ nowhere }}"}, undefined variable or error in ansible_ssh_host]
-user: [{ansible_user: "{{ hostvars['web'].jump }}"}, undefined variable or error in ansible_user]
+user: [{ansible_user: "a-{{ nowhere.name }}"}, undefined variable or error in ansible_user]
+other: [{ansible_user: "{{ hostvars['web'].jump }}"}, undefined variable or error in ansible_user]
 folder:
   - {ansible_private_key_file: "{{ playbook_dir }}/keys/id"}
   - "path in the collection: use inventory_dir, not playbook_dir"

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 The server_management.cloud contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Imports point in one direction."""
+"""Imports point in one direction, and functions are short."""
 
 import ast
 
@@ -74,6 +74,11 @@ def packages(tree):
     return {name.split(".")[0] for name in imported(tree)}
 
 
+def functions(tree):
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    return [node for node in ast.walk(tree) if isinstance(node, kinds)]
+
+
 def test_no_import_points_upward():
     for path in CODE:
         assert folders(path) <= MAY_IMPORT[path.parent.name], path
@@ -87,9 +92,15 @@ def test_imports_between_plugins_are_relative():
 def test_imports_are_at_the_top_of_files():
     for path, tree in CODE.items():
         allowed = MAY_BE_LATE.get(path.name, set())
-        for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                assert imported(node) <= allowed, path
+        for function in functions(tree):
+            assert imported(function) <= allowed, path
+
+
+def test_names_are_imported_from_modules():
+    """In ansible-rulebook, ``from . import name`` looks for a package that does not exist there."""
+    for path, tree in CODE.items():
+        for name in imported(tree):
+            assert name.strip("."), path
 
 
 def test_module_utils_work_without_ansible():
@@ -110,3 +121,13 @@ def test_the_sandbox_imports_nothing_of_the_collection():
     for path, tree in parse_files("tests/sandbox/*.py").items():
         others = {"ansible", "ansible_collections", "requests", "support"}
         assert not packages(tree) & others, path
+
+
+def test_functions_are_short():
+    longer = {}
+    for path, tree in CODE.items():
+        for function in functions(tree):
+            lines = (function.end_lineno or 0) - function.lineno + 1
+            if lines > 40:
+                longer[f"{path.name}: {function.name}"] = lines
+    assert longer == {}

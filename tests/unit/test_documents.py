@@ -18,13 +18,8 @@ from ansible_collections.server_management.cloud.plugins.module_utils import (
     _http,
     _models,
     _operations,
+    _options,
     _request,
-)
-from ansible_collections.server_management.cloud.plugins.module_utils._options import (
-    _OTHER_NAMES,
-    VARIABLES,
-    VERSION,
-    _other_name,
 )
 from ansible_collections.server_management.cloud.plugins.plugin_utils import (
     _config,
@@ -32,7 +27,6 @@ from ansible_collections.server_management.cloud.plugins.plugin_utils import (
     _names,
     _polling,
 )
-from ansible_collections.server_management.cloud.plugins.plugin_utils._polling import ARGUMENTS
 from support.collection import REPOSITORY, read, read_yaml, sources
 from support.guides import GUIDES, read_blocks, read_files
 from support.places import NAMES, differences
@@ -56,7 +50,7 @@ def names_in(pattern):
 
 
 def test_documents_name_environment_variables_that_are_read():
-    assert sorted(names_in(r"\bSERVER_MANAGEMENT_\w+")) == sorted(VARIABLES.values())
+    assert sorted(names_in(r"\bSERVER_MANAGEMENT_\w+")) == sorted(_options.VARIABLES.values())
 
 
 def test_documents_name_variables_that_hosts_have():
@@ -64,18 +58,20 @@ def test_documents_name_variables_that_hosts_have():
     assert sorted(names_in(pattern)) == sorted(_models.FIELDS)
 
 
+SETTINGS = constants.config.get_configuration_definitions(ignore_private=False).values()
+
+
 def test_documents_name_settings_that_ansible_has():
     settings = set(NO_SETTINGS)
-    for setting in constants.config.get_configuration_definitions(ignore_private=False).values():
-        for variable in setting.get("env", []):
-            settings.add(variable["name"])
+    for setting in SETTINGS:
+        settings.update(variable["name"] for variable in setting.get("env", []))
     assert sorted(names_in(r"\bANSIBLE_[A-Z_]+\b").keys() - settings) == []
 
 
 @pytest.mark.parametrize("page", ["production", "quickstart"])
 def test_files_of_settings_have_settings_that_ansible_has(page):
     known = set()
-    for setting in constants.config.get_configuration_definitions(ignore_private=False).values():
+    for setting in SETTINGS:
         known.update(entry["key"] for entry in setting.get("ini", []))
     shown = ConfigParser()
     shown.read_string(read_files(page)["ansible.cfg"])
@@ -118,7 +114,7 @@ def test_the_guide_and_the_messages_agree_about_options_of_other_plugins():
     table, _variables = read("docs/docsite/rst/guide_moving.rst").split("Variable elsewhere")
     for elsewhere, here in ROW.findall(table):
         for name in re.findall(r"\w+", elsewhere):
-            option, _space, _words = _other_name(name, _OTHER_NAMES).partition(" ")
+            option = _options._other_name(name, _options._OTHER_NAMES).partition(" ")[0]
             assert option in {"", *re.findall(r"\w+", here)}, name
 
 
@@ -127,7 +123,7 @@ def test_the_events_guide_sets_the_variables_of_the_rulebook():
     rulebook = read("extensions/eda/rulebooks/set_up_new_servers.yml")
     assert "The servers can't be listed" in rulebook
     defaults = re.findall(r"{{ (\w+) \| default\((.*)\)", rulebook)
-    assert defaults == [(name, f"{ARGUMENTS[name]['default']:.0f}") for name in variables]
+    assert defaults == [(name, f"{_polling.ARGUMENTS[name]['default']:.0f}") for name in variables]
 
 
 def test_examples_name_codes_of_errors():
@@ -142,15 +138,15 @@ def test_examples_name_codes_of_errors():
 
 
 def test_the_version_is_the_same_everywhere():
-    assert f"\nversion: {VERSION}\n" in read("galaxy.yml")
+    assert f"\nversion: {_options.VERSION}\n" in read("galaxy.yml")
     installed = set()
     for page in [*REPOSITORY.glob("docs/docsite/rst/*.rst"), REPOSITORY / "README.md"]:
         release = r"(\d+\.\d+\.\d+(?:-[a-z]+\.?\d*)?)"
         named = re.findall(rf"(?:cloud:==|cloud-| version: \W*){release}", read(page))
         installed.update(named)
         tarballs = re.findall(r"[\w-]+-[\d.]+\.tar\.gz", read(page))
-        assert set(tarballs) <= {f"server_management-cloud-{VERSION}.tar.gz"}
-    assert installed == {VERSION}
+        assert set(tarballs) <= {f"server_management-cloud-{_options.VERSION}.tar.gz"}
+    assert installed == {_options.VERSION}
 
 
 def test_the_development_guide_names_what_files_have():
@@ -177,7 +173,7 @@ FIRST = {0.5: "half a second"}[_client._FIRST_WAIT]
 SIZE = f"{_http.LIMIT >> 20} MiB"
 PAGES_READ = f"{_client._MAX_PAGES:,} pages"
 NAME = f"{_names._LONGEST} characters"
-INTERVAL = f"{ARGUMENTS['interval']['default']:.0f} seconds"
+INTERVAL = f"{_polling.ARGUMENTS['interval']['default']:.0f} seconds"
 PAUSE = {3600.0: "one hour"}[_polling._MAX_PAUSE]
 AMOUNT = r"\b(\d[\d,]* (?:seconds|MiB|pages|characters)|half a second|one hour)\b"
 LIMITS = {
@@ -225,15 +221,6 @@ def test_the_guide_lists_the_options_that_may_be_encrypted():
     assert re.findall(r"``(\w+)``", sentence) == [*_config._MAY_BE_ENCRYPTED]
 
 
-def test_the_guide_and_the_source_of_events_agree_about_relative_paths():
-    for path in (
-        "docs/docsite/rst/guide_events.rst",
-        "extensions/eda/plugins/event_source/servers.py",
-    ):
-        found = re.findall(r"are relative to the (working directory|\w+)", read(path))
-        assert found == ["working directory"], path
-
-
 def test_the_inventory_file_is_read_after_the_static_hosts():
     guide = read("docs/docsite/rst/guide_moving.rst")
     (order,) = re.findall(r"whose name comes (\w+) in the alphabet", guide)
@@ -258,7 +245,7 @@ def test_connections_are_kept_by_server():
 def test_the_guide_orders_the_places_of_a_token_as_they_are_read():
     guide = read("docs/docsite/rst/guide_token.rst")
     numbered = re.findall(r"^#?\d?\. .*``(SERVER_MANAGEMENT_API_TOKEN\w*)``", guide, re.M)
-    assert numbered == [VARIABLES["api_token"], VARIABLES["api_token_file"]]
+    assert numbered == [_options.VARIABLES["api_token"], _options.VARIABLES["api_token_file"]]
 
 
 # What is not a constant of the code in the headings of Troubleshooting: values, and text of Ansible

@@ -14,19 +14,8 @@ import urllib3
 import yaml
 from requests.exceptions import ConnectTimeout, InvalidHeader
 
-from ansible_collections.server_management.cloud.plugins.module_utils._failures import (
-    CLOSED,
-    retry_after,
-    shown_url,
-    status_error,
-    unusable_requests,
-)
+from ansible_collections.server_management.cloud.plugins.module_utils import _failures, _request
 from ansible_collections.server_management.cloud.plugins.module_utils._http import transport_error
-from ansible_collections.server_management.cloud.plugins.module_utils._request import (
-    Request,
-    Response,
-    Route,
-)
 
 MISMATCH = ssl.SSLCertVerificationError(1, "certificate verify failed")
 MISMATCH.verify_message = "IP address mismatch."
@@ -39,11 +28,15 @@ CAUSES = [
     (OSError("Tunnel connection failed: 502 No"), "unreachable", "connection failed: 502 no"),
     (http.client.LineTooLong("header"), "unreachable", "not valid HTTP"),
     (InvalidHeader("two lengths"), "unreachable", "not valid HTTP"),
-    (http.client.RemoteDisconnected("no response"), "unreachable", CLOSED),
-    (http.client.IncompleteRead(b""), "unreachable", CLOSED),
-    (ssl.SSLEOFError(8, "EOF occurred"), "unreachable", CLOSED),
-    (ssl.SSLZeroReturnError(6, "closed"), "unreachable", CLOSED),
-    (urllib3.exceptions.ProtocolError("Response ended prematurely"), "unreachable", CLOSED),
+    (http.client.RemoteDisconnected("no response"), "unreachable", _failures.CLOSED),
+    (http.client.IncompleteRead(b""), "unreachable", _failures.CLOSED),
+    (ssl.SSLEOFError(8, "EOF occurred"), "unreachable", _failures.CLOSED),
+    (ssl.SSLZeroReturnError(6, "closed"), "unreachable", _failures.CLOSED),
+    (
+        urllib3.exceptions.ProtocolError("Response ended prematurely"),
+        "unreachable",
+        _failures.CLOSED,
+    ),
     (ssl.SSLError(1, "[X] x\n(_ssl.c:1)"), "tls", ": [X] x (_ssl.c:1)"),
     (NO_CERTIFICATE, "tls", ": no certificate or crl found"),
     # What urllib3 before version 2 raises for a wrong host name.
@@ -56,7 +49,7 @@ CAUSES = [
 
 def failure_of(error):
     """Return the error for an exception, if a connection has 3 seconds and a response 9."""
-    return transport_error(error, Route("http://[::1]:81", "p:80"), 3, 9)
+    return transport_error(error, _request.Route("http://[::1]:81", "p:80"), 3, 9)
 
 
 @pytest.mark.parametrize(("cause", "code", "end"), CAUSES)
@@ -104,7 +97,7 @@ def test_a_context_that_a_library_suppresses_is_no_cause():
     error = urllib3.exceptions.ProtocolError("Response ended prematurely")
     error.__context__ = ValueError("invalid literal for int()")
     error.__suppress_context__ = True
-    assert CLOSED in failure_of(error).message
+    assert _failures.CLOSED in failure_of(error).message
 
 
 RETRY_AFTER = yaml.safe_load("""
@@ -124,17 +117,19 @@ RETRY_AFTER = yaml.safe_load("""
 @pytest.mark.parametrize(("value", "seconds"), RETRY_AFTER)
 def test_retry_after_is_seconds_or_a_date(value, seconds, monkeypatch):
     monkeypatch.setattr(time, "time", lambda: 1_772_366_400.0)  # 12:00 UTC on 1 March 2026
-    assert retry_after(value) == seconds
+    assert _failures.retry_after(value) == seconds
 
 
-REQUEST = Request("GET", "/things", "things:read", "list of things", next_step="Look elsewhere.")
+REQUEST = _request.Request(
+    "GET", "/things", "things:read", "list of things", next_step="Look elsewhere."
+)
 TOKEN = 'sk/live+"7\\q%&<>~aZ_longer-token=='
 
 
 def error_of(status, body=b"", headers=None, token=TOKEN):
     """Return the error for a response."""
-    response = Response(status, headers or {}, Route("https://h"), body)
-    return status_error(response, REQUEST, token, "api_token_file (/token)")
+    response = _request.Response(status, headers or {}, _request.Route("https://h"), body)
+    return _failures.status_error(response, REQUEST, token, "api_token_file (/token)")
 
 
 # Each message is compared once.
@@ -207,7 +202,7 @@ def test_a_short_token_is_replaced_in_quotations_only():
 
 def test_a_url_is_shown_with_its_query():
     request = REQUEST._replace(query=(("after", "a b"),))
-    assert shown_url(request, "https://h") == "https://h/things?after=a+b"
+    assert _failures.shown_url(request, "https://h") == "https://h/things?after=a+b"
 
 
 EXECUTABLE = "/opt/env/bin/python"
@@ -239,7 +234,7 @@ def test_a_missing_library_names_the_command_for_the_python_that_lacks_it(
     monkeypatch.setattr(sysconfig, "get_path", {"stdlib": str(tmp_path)}.get)
     found = {"pip": sys} if pip else {}
     monkeypatch.setattr(importlib.util, "find_spec", found.get)
-    error = unusable_requests(ModuleNotFoundError(name="requests"))
+    error = _failures.unusable_requests(ModuleNotFoundError(name="requests"))
     assert EXECUTABLE in error.message
     shown = command.format("requests", "python3-requests")
     assert error.next_step == f"Install it: {shown}."

@@ -43,6 +43,7 @@ def test_text_that_cannot_be_a_token_is_not_shown_and_its_source_is_named(text, 
 
 
 NO_TOKENS_IN_FILES = yaml.safe_load(r"""
+- ["# A comment\ns3cret\n", 'and not the word Bearer.']
 - ["s3cret\n# A comment\n", 'and not the word Bearer.']
 - ["s3cr\xe9t", '']
 - ["\xff\xfes\03\0", '']
