@@ -184,6 +184,17 @@ def test_a_token_that_does_not_work_never_replaces_the_old_one(reader):
     assert saved.read_text() == reader.sandbox.token
 
 
+def test_an_example_accepts_only_that_an_operation_is_not_live(reader):
+    (example,) = [block.text for block in read_blocks(GUIDES / "api_status.rst") if block.text]
+    attach, use = yaml.safe_load(example)
+    del attach["server_management.cloud.volume_attachment"]["server"]
+    play = {"hosts": "localhost", "tasks": [attach, use]}
+    playbook = reader.write("attach.yml", json.dumps([play]))
+    result = reader.runner.playbook(playbook, env=reader.sandbox.environment)
+    assert result.rc == 2
+    result.shows("missing required arguments: server")
+
+
 def test_the_examples_of_the_inventory_plugin_work(reader):
     texts = servers.EXAMPLES.split("---\n")[1:]
     reader.try_snippets(texts)

@@ -9,6 +9,7 @@ from .conftest import addresses, hosts, members, named, need_ssh, tokens_sent
 
 FOLDER_STATIC = """
 all:
+  vars: {level: static}
   hosts:
     web-1: {colour: red, server_management_labels: {rack: 1}}
     own-1: {own: 1}
@@ -17,23 +18,29 @@ all:
 
 def test_a_folder_of_sources(source, runner, sandbox, tmp_path):
     folder = source.folder = tmp_path / "inventory"
-    (folder / "group_vars").mkdir(parents=True)
-    variables = "zone: west\nrack: other\nserver_management_plan: other\n"
-    (folder / "group_vars" / "region_eu_1.yml").write_text(variables)
-    (folder / "05-static.yml").write_text(FOLDER_STATIC)
+    files = {
+        "05-static.yml": FOLDER_STATIC,
+        "group_vars/all.yml": "level: all\nzone: all\n",
+        "group_vars/region_eu_1.yml": "zone: west\nrack: other\nserver_management_plan: other\n",
+        "host_vars/web-1.yml": "server_management_region: own\n",
+    }
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
     sandbox.servers[0]["labels"] = {"team": "x"}
     compose = {"rack": "colour | default('none')", "seen": "zone | default('no')"}
     source.file("10.server_management.yml", compose=compose)
     result = runner.inventory("-i", folder, "--list").ok()
     hostvars = result.json()["_meta"]["hostvars"]
     assert list(hostvars) == ["db-1", "own-1", "web-1", "web-2"]
-    assert hostvars["own-1"] == {"own": 1}
+    assert hostvars["own-1"] == {"own": 1, "level": "all", "zone": "all"}
     assert hostvars["web-2"]["rack"] == "none"
     web = hostvars["web-1"]
     assert web["rack"] == "red"
     assert web["zone"] == "west"
     assert web["seen"] == "no"
     assert web["server_management_plan"] == "small"
+    assert web["server_management_region"] == "own"
     # A mapping of another source is replaced.
     assert web["server_management_labels"] == {"team": "x"}
 

@@ -7,7 +7,9 @@ import re
 
 from ansible.plugins.loader import inventory_loader
 
+from sandbox import Fault
 from support.collection import REPOSITORY
+from support.guides import read_files
 from support.run import without_white_space, write_inventory
 
 from .conftest import as_arguments
@@ -131,3 +133,11 @@ def test_no_mistake_in_any_option_shows_a_token_or_a_line(source):
     assert MARK not in result.output
     failed = without_white_space(result.stderr).count("asaninventorysource")
     assert failed > len(options) // 2  # most of them are mistakes
+
+
+def test_with_the_settings_for_production_no_plugin_reads_a_failing_file_again(source, sandbox):
+    (source.folder / "ansible.cfg").write_text(read_files("production")["ansible.cfg"])
+    sandbox.fail(Fault(status=401))
+    result = source.runner.inventory("-i", source.file(), "--list", cwd=source.folder)
+    assert result.rc != 0
+    assert re.findall(r"(?:yaml|ini)'?plugin", without_white_space(result.output)) == []

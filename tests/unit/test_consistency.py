@@ -17,6 +17,7 @@ from ansible_collections.server_management.cloud.plugins.filter.openssh_hosts im
     EXAMPLES,
     openssh_hosts,
 )
+from ansible_collections.server_management.cloud.plugins.inventory.servers import InventoryModule
 from ansible_collections.server_management.cloud.plugins.module_utils import _operations, _options
 from ansible_collections.server_management.cloud.plugins.plugin_utils._polling import ARGUMENTS
 from sandbox import Fault, Sandbox
@@ -101,6 +102,7 @@ def test_the_inventory_plugin_documents_the_same_options_and_variables():
         environment = {"env": [{"name": variable}]}
         assert options[option] == {**of_modules[option], **environment}
     assert options["min_servers"]["default"] == ARGUMENTS["min_servers"]["default"]
+    assert options["plugin"]["choices"] == [InventoryModule.NAME]
 
 
 @pytest.mark.parametrize("name", MODULES)
