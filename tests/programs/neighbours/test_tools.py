@@ -123,22 +123,6 @@ def test_several_controllers_share_a_listing(source, runner, sandbox, redis, ins
     assert len(sandbox.requests) == 2
 
 
-# Ask for the inventory, then run something on it.
-LIST_AND_PING = """\
-import json, sys
-import ansible_runner
-
-path, folder = sys.argv[1:]
-listing, errors = ansible_runner.get_inventory(
-    action="list", inventories=[path], response_format="json", quiet=True, private_data_dir=folder
-)
-assert not errors, errors
-run = ansible_runner.run(
-    private_data_dir=folder, inventory=path, module="ping", host_pattern="status_running",
-    extravars={"ansible_connection": "local"}, quiet=True,
-)
-print(json.dumps({"listing": listing, "status": run.status, "ok": sorted(run.stats["ok"])}))
-"""
 # A job travels to an execution node as a stream, and so do its results.
 TRANSMIT = "ansible-runner transmit private --playbook site.yml --ident job > sent"
 WORK = "ansible-runner worker --private-data-dir worker < sent > received"
@@ -159,16 +143,6 @@ PLAYBOOK = """\
 
 
 PROJECT = {"project/site.yml": PLAYBOOK, "inventory/awx.server_management.yml": INVENTORY}
-
-
-def test_ansible_runner_lists_and_runs(source, tmp_path, runner):
-    path = source.file()
-    listing = source.list_silently()
-    run = runner.run("python", "-c", LIST_AND_PING, path, tmp_path).ok()
-    result = run.json()
-    assert result["listing"] == listing
-    assert result["status"] == "successful"
-    assert result["ok"] == ["db-1", "web-1"]
 
 
 def test_a_job_runs_on_a_node_and_its_token_does_not_come_back(runner, sandbox, tmp_path):
