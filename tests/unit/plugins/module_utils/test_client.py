@@ -89,8 +89,6 @@ WAITS = yaml.safe_load("""
 - [60, [60, 60, 60]]
 - [1, [1, 1, 2]]
 - [0, [0.5, 1, 2]]
-# A date has passed if the clock of this machine is ahead.
-- ['Wed, 01 Jan 2020 12:00:00 GMT', [0.5, 1, 2]]
 """)
 
 
