@@ -86,10 +86,10 @@ def _parser() -> argparse.ArgumentParser:
         description="Serve the Server Management API on loopback, with made-up servers.",
     )
     add = parser.add_argument
-    add("--port", type=int, default=8080, help="0: a free port (default: 8080)")
-    add("--servers", type=int, default=12, metavar="N", help="number of servers (default: 12)")
+    add("--port", type=int, default=8080, help="0: a free port (default: %(default)s)")
+    add("--servers", type=int, default=12, metavar="N", help="how many (default: %(default)s)")
     add("--example", action="store_true", help="serve the account of the guides instead")
-    add("--token", default=DEFAULT_TOKEN, help=f"the token to accept (default: {DEFAULT_TOKEN})")
+    add("--token", default=DEFAULT_TOKEN, help="the token to accept (default: %(default)s)")
     add("--page-size", type=_positive, default=WHOLE, metavar="N", help=PAGE_HELP)
     add("--fault", type=parse_fault, action="append", default=[], metavar="SPEC", help=FAULT_HELP)
     add("--change", type=parse_change, action="append", default=[], help=CHANGE_HELP)

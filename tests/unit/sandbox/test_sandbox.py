@@ -23,7 +23,7 @@ from openapi_core.exceptions import OpenAPIError
 from sandbox import Change, Fault, Sandbox
 from sandbox.account import SERVER, Schedule, example_servers, make_servers
 from sandbox.api import ROUTES
-from sandbox.cli import main, parse_fault
+from sandbox.cli import _parser, main, parse_fault
 from support.collection import REPOSITORY, read_yaml
 
 COMMAND = (sys.executable, "-E", "-B", "-W", "error", f"{REPOSITORY}/tests/sandbox")
@@ -213,6 +213,12 @@ def test_a_route_is_as_described_and_requires_the_token(paged, route):
     check(paged, response)
 
 
+def test_the_described_address_is_that_of_the_command():
+    (server,) = PROTOCOL["servers"]
+    port = _parser().get_default("port")
+    assert server["variables"]["base_url"]["default"] == f"http://127.0.0.1:{port}"
+
+
 def test_the_body_of_an_error_is_not_described(paged):
     paged.fail(Fault(status=503))
     check(paged, call(paged))
@@ -251,6 +257,7 @@ WRONG = yaml.safe_load("""
 - [ipv4, 192.0.2.256]
 - [ipv4, '2001:db8::1']
 - [created_at, '2024-01-01T00:00:00+00:00']
+- [created_at, '2024-01-01T00:00:00.5Z']
 - [created_at, '2024-02-30T00:00:00Z']
 """)
 

@@ -98,6 +98,11 @@ def test_findings_of_any_kind_are_reported_in_name_order(account, declared):
     assert result["in_sync"] is False
 
 
+def test_differences_are_in_name_order(account):
+    result = compare(account, "[{id: s_1, plan: other}, {id: s_4, plan: other}]")
+    assert [server["name"] for server in result["different"]] == ["db", "web"]
+
+
 ALIKE = yaml.safe_load("[{id: s_6, name: alike}, {id: s_5, name: 'alike '}]")
 
 
