@@ -232,24 +232,6 @@ def test_events_about_servers_reach_the_rules(rulebooks, account):
         assert rulebook.next_event() == {**gone, "hosts": "localhost"}
 
 
-def test_a_failing_api_ends_neither_the_rulebook_nor_its_events(rulebooks, account, polls):
-    account.stop()
-    with rulebooks.print_events(timeout=3600) as rulebook:
-        assert rulebook.next_event()["error"]["code"] == "unreachable"
-        account.start()
-        assert rulebook.next_event()["event"] == "recovered"
-
-        account.token = "t0ken-of-the-rotation"
-        assert rulebook.next_event()["error"]["code"] == "unauthorized"
-        polls(2)
-        (rulebooks.folder / "token").write_text(account.token)
-        assert rulebook.next_event()["event"] == "recovered"
-
-        # It ends within the test's limit, although the request has an hour.
-        account.fail(Fault.hang(), times=None)
-        polls(1)
-
-
 # Keys and values that could be lost or altered.
 ODD = {
     **dict.fromkeys(meanings.EVENT_TEXTS, 1),
