@@ -214,24 +214,6 @@ PICTURED = (
 )
 
 
-def test_events_about_servers_reach_the_rules(rulebooks, account):
-    web, db = account.servers
-    with rulebooks.print_events(initial=True) as rulebook:
-        assert rulebook.next_event()["hosts"] == "db-01"
-        assert rulebook.next_event()["hosts"] == "web-02"
-
-        account.servers[0] = {**web, "status": "stopped", "later": [1, "{{ 1 }}"]}
-        changed = rulebook.next_event()
-        assert changed["event"] == "changed"
-        assert changed["before"] == web
-        assert changed["changed"] == ["later", "status"]
-        assert changed["server"]["later"] == [1, "__ 1 __"]
-
-        account.servers.remove(db)
-        gone = {"event": "gone", "server": db, "inventory_hostname": "db-01"}
-        assert rulebook.next_event() == {**gone, "hosts": "localhost"}
-
-
 # Keys and values that could be lost or altered.
 ODD = {
     **dict.fromkeys(meanings.EVENT_TEXTS, 1),
