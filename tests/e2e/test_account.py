@@ -7,13 +7,7 @@ import yaml
 
 from support.fixtures import KNOWN, KNOWN_NAMES
 
-from .conftest import hosts, members
-
-
-def prefixed(prefix, position):
-    """Return the variables of the fields of a known server."""
-    fields = KNOWN[position].items()
-    return {f"{prefix}{field}": value for field, value in fields}
+from .conftest import hosts
 
 
 def test_the_whole_inventory_of_a_known_account(source):
@@ -32,15 +26,17 @@ def test_the_whole_inventory_of_a_known_account(source):
     """)
     assert sorted(hostvars) == KNOWN_NAMES
     assert hostvars["db-1"]["ansible_host"] == "203.0.113.3"
-    fields = prefixed("server_management_", 1)
+    fields = {f"server_management_{field}": value for field, value in KNOWN[1].items()}
     assert hostvars["web-2"] == {"ansible_host": "203.0.113.2", **fields}
 
 
 GROUPING = """
 group: my_fleet
 group_by: "{{ 'plan, status'.split(', ') }}"
+use_extra_vars: true
+compose: {role: 'inventory_hostname[:3]'}
 groups:
-  web: "'web' in inventory_hostname"
+  web: role == kind
   nobody: false
 keyed_groups:
   - {key: server_management_region, prefix: in, parent_group: europe}
@@ -50,7 +46,7 @@ leading_separator: false
 
 
 def test_options_choose_the_groups(source):
-    listing = source.list_silently(**yaml.safe_load(GROUPING))
+    listing = source.list_silently("-e", "kind=web", **yaml.safe_load(GROUPING))
     del listing["_meta"]
     del listing["all"]
     assert listing == yaml.safe_load("""
@@ -97,63 +93,6 @@ def test_options_choose_hosts_and_their_names(sandbox, sources):
         case = {**options, "hosts": names, "warns": warns}
         sources.add(f"c{number}", sandbox, **case)
     sources.check()
-
-
-COMPOSED = """
-hostvars_prefix: server_
-host_key_alias: true
-use_extra_vars: true
-compose:
-  ansible_port: 2222
-  ansible_user: "'admin'"
-  fqdn: server_name ~ '.' ~ domain
-  ansible_host: server_name
-groups:
-  ours: domain == 'example.com' and fqdn is defined
-keyed_groups:
-  - {key: server_region, prefix: "{{ domain[:7] }}"}
-"""
-
-
-def test_variables_are_composed_from_fields_with_a_chosen_prefix(source):
-    options = yaml.safe_load(COMPOSED)
-    listing = source.list_silently("-e", "domain=example.com", **options)
-    assert members(listing, "ours") == ["db-1", "web-1", "web-2"]
-    assert members(listing, "example_eu_2") == ["web-2"]
-    variables = listing["_meta"]["hostvars"]["web-1"]
-    variables.pop("domain", None)  # some versions list extra vars
-    expected = yaml.safe_load("""
-        ansible_host: web-1
-        ansible_port: 2222
-        ansible_user: admin
-        ansible_scp_extra_args: -o HostKeyAlias=srv_1
-        ansible_sftp_extra_args: -o HostKeyAlias=srv_1
-        ansible_ssh_extra_args: -o HostKeyAlias=srv_1
-        fqdn: web-1.example.com
-    """)
-    assert variables == {**expected, **prefixed("server_", 0)}
-
-
-EXPRESSIONS = yaml.safe_load("""
-compose: {a: server_management_nope}
-groups: {b: server_management_nope == 1}
-keyed_groups: [{key: server_management_nope}]
-hostnames: [server_management_nope, server_management_name]
-""")
-FAILED = "server_management_nope, compose: a, groups: b and 1 more: failed for 3 of 3 hosts ("
-
-
-def test_failing_expressions_are_warnings_or_with_strict_errors(sandbox, sources):
-    undefined = "'server_management_nope' is undefined"
-    strict = {**EXPRESSIONS, "strict": True}
-    sources.add("strict", sandbox, fails=undefined, **strict)
-    sources.add("lenient", sandbox, warns=FAILED, **EXPRESSIONS)
-    filters = [{"exclude": "server_management_nope"}]
-    always = "filters: exclude: server_management_nope: failed"
-    sources.add("filters", sandbox, fails=always, filters=filters)
-    result = sources.check()
-    assert hosts(result.json()) == KNOWN_NAMES
-    assert not result.contains(f"{undefined}. {undefined}")
 
 
 # One case for each place that checks options; the unit tests of _options and _config have the rest.
