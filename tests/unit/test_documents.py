@@ -10,6 +10,7 @@ from configparser import ConfigParser
 import pytest
 import yaml
 from ansible import constants
+from ansible.plugins.connection import ssh
 
 from ansible_collections.server_management.cloud.plugins.module_utils import (
     _client,
@@ -68,14 +69,18 @@ def test_documents_name_settings_that_ansible_has():
     assert sorted(names_in(r"\bANSIBLE_[A-Z_]+\b").keys() - settings) == []
 
 
-@pytest.mark.parametrize("page", ["production", "quickstart"])
+OF_SSH = yaml.safe_load(ssh.DOCUMENTATION)["options"]
+
+
+@pytest.mark.parametrize("page", ["production", "quickstart", "connecting"])
 def test_files_of_settings_have_settings_that_ansible_has(page):
     known = set()
-    for setting in SETTINGS:
-        known.update(entry["key"] for entry in setting.get("ini", []))
-    shown = ConfigParser()
+    for setting in (*SETTINGS, *OF_SSH.values()):
+        known.update((entry["section"], entry["key"]) for entry in setting.get("ini", []))
+    shown = ConfigParser(interpolation=None)
     shown.read_string(read_files(page)["ansible.cfg"])
-    assert sorted(shown["inventory"].keys() - known) == []
+    for section in shown.sections():
+        assert {(section, key) for key in shown[section]} <= known
 
 
 def test_documents_compare_with_the_address_of_a_server_without_one():
@@ -121,7 +126,8 @@ def test_the_guide_and_the_messages_agree_about_options_of_other_plugins():
 def test_the_events_guide_sets_the_variables_of_the_rulebook():
     variables = yaml.safe_load(read_files("events")["variables.yml"])
     rulebook = read("extensions/eda/rulebooks/set_up_new_servers.yml")
-    assert "The servers can't be listed" in rulebook
+    for text in ("can't be listed", "can be listed again"):
+        assert f"The servers {text}" in rulebook
     defaults = re.findall(r"{{ (\w+) \| default\((.*)\)", rulebook)
     assert defaults == [(name, f"{_polling.ARGUMENTS[name]['default']:.0f}") for name in variables]
 
@@ -253,6 +259,39 @@ def test_connections_are_kept_by_server():
     guide = read("docs/docsite/rst/guide_connecting.rst")
     (path,) = re.findall(r"control_path = (.+)", guide)
     assert re.findall(r"%%(\w)", path) == ["k", "p", "r"]
+    (seconds,) = re.findall(r"For (\d+) seconds, Ansible reuses", guide)
+    assert f" ControlPersist={seconds}s" in OF_SSH["ssh_args"]["default"]
+
+
+def test_files_of_the_guide_keep_the_check_of_host_keys():
+    for text in read_files("connecting").values():
+        assert set(re.findall(r"KeyChecking=(\S+)", text)) <= {"accept-new"}
+    assert names_in(r"KeyChecking=([\w-]+)").keys() == {"accept-new", "yes"}
+
+
+def test_files_with_a_token_or_a_listing_are_only_for_their_user():
+    pages = "".join(map(read, GUIDES.glob("*.rst")))
+    assert set(re.findall(r"(\S+ \S+) cat >", pages)) == {"(umask 077;"}
+    assert set(re.findall(r"install -d(?: -m)? (\S+)", pages)) == {"700"}
+    assert set(re.findall(r"\bmode\s+(\d+)", pages)) == {f"{0o666 & ~0o077:04o}"}
+
+
+def test_each_account_of_the_guide_has_its_own_token_group_and_prefix():
+    files = read_files("inventory")
+    accounts = [path for path in files if path.startswith("accounts/")]
+    for path in accounts:
+        name = path.removeprefix("accounts/").partition(".")[0]
+        assert f"/{name}/token\ngroup: {name}\nhostnames: [\"'{name}-' ~" in files[path]
+    assert len(accounts) == 2
+
+
+def test_the_tree_of_the_guide_has_its_files():
+    guide = read("docs/docsite/rst/guide_inventory.rst")
+    files = read_files("inventory")
+    for path in files:
+        folder, _slash, name = path.partition("/")
+        if folder == "inventory":
+            assert re.search(rf"^ +{name}(  |$)", guide, re.M), path
 
 
 def test_the_guide_orders_the_places_of_a_token_as_they_are_read():
@@ -283,6 +322,24 @@ web.
 """.strip().splitlines()
 
 
+# Texts of others in the table of symptoms.
+OTHER_SYMPTOMS = """
+HTTP 503
+no hosts matched
+Could not match supplied host pattern
+world writable directory
+unknown plugin
+ansible.cfg
+web-01_srv_...
+Could not resolve hostname web-02
+UNREACHABLE
+Connection timed out
+Permission denied
+Host key verification failed
+No user exists for uid 1000
+""".strip().splitlines()
+
+
 def texts_of_code():
     """Return the parts of messages that the code has: texts of more than a word."""
     found = set()
@@ -296,14 +353,20 @@ def texts_of_code():
 
 def test_an_explained_message_exists():
     guide = read("docs/docsite/rst/guide_troubleshooting.rst")
-    _start, explained = guide.split("Inventory file\n-")
+    start, explained = guide.split("Inventory file\n-")
     texts = texts_of_code().union(OTHER_TEXTS)
+    symptoms = []
+    for row in re.findall(r"^   \* - (.+)$", start, re.M):
+        symptoms += re.findall(r"``(.+?)``", row)
     parts = sorted(texts, key=len, reverse=True)
     one_part = "|".join(map(re.escape, parts))
     is_known = re.compile(rf"(?:(?:{one_part})[^\w\s]?\s*)+").fullmatch
     headings = re.findall(r"^``(.+)``$", explained, re.M)
     assert headings
     assert [heading for heading in headings if not is_known(heading)] == []
+    known = "\n".join([*texts, *OTHER_SYMPTOMS])
+    for symptom in symptoms:
+        assert all(part in known for part in symptom.split(" ... ")), symptom
 
 
 def test_the_readme_and_the_start_page_list_the_same_tasks():

@@ -23,8 +23,8 @@ from openapi_core.exceptions import OpenAPIError
 from sandbox import Change, Fault, Sandbox
 from sandbox.account import SERVER, Schedule, example_servers, make_servers
 from sandbox.api import ROUTES
-from sandbox.cli import _parser, main, parse_fault
-from support.collection import REPOSITORY, read_yaml
+from sandbox.cli import DEFAULT_TOKEN, _parser, main, parse_fault
+from support.collection import REPOSITORY, read, read_yaml
 
 COMMAND = (sys.executable, "-E", "-B", "-W", "error", f"{REPOSITORY}/tests/sandbox")
 PROTOCOL = read_yaml("docs/openapi.yaml")
@@ -213,10 +213,16 @@ def test_a_route_is_as_described_and_requires_the_token(paged, route):
     check(paged, response)
 
 
-def test_the_described_address_is_that_of_the_command():
+def test_documents_have_the_address_and_the_token_of_the_sandbox():
     (server,) = PROTOCOL["servers"]
     port = _parser().get_default("port")
     assert server["variables"]["base_url"]["default"] == f"http://127.0.0.1:{port}"
+    for page in ("quickstart", "events"):
+        guide = read(f"docs/docsite/rst/guide_{page}.rst")
+        ports = re.findall(r"(?:127\.0\.0\.1:|--port |port than )(\d+)", guide)
+        assert {*map(int, ports)} == {port}
+        tokens = re.findall(r"(?i)api_token(?:=|: )(\S+)", guide)
+        assert {*tokens} <= {DEFAULT_TOKEN, "..."}
 
 
 def test_the_body_of_an_error_is_not_described(paged):

@@ -47,6 +47,8 @@ PLACES = yaml.safe_load(r"""
 - [noxfile.py, 'fromkeys\(\(OLDEST, "(2\.\d+)", \*PRE_RELEASES\), END', templating]
 - [docs/docsite/rst/guide_development.rst, 'tests on (2\.\d+), (2\.\d+), the', end-to-end]
 - [docs/docsite/rst/guide_inventory.rst, 'from ansible-core (2\.\d+) on', templating]
+- [docs/docsite/rst/guide_inventory.rst, &before '[Bb]efore ansible-core (2\.\d+)', templating]
+- [docs/docsite/rst/guide_trust.rst, *before, templating]
 - [docs/docsite/rst/guide_troubleshooting.rst, 'before ansible-core (2\.\d+), only', templating]
 - [Makefile, 'python(3\.\d+)', pythons]
 - [Makefile, 'version_info < \((3, \d+)\)', tuple]
