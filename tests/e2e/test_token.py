@@ -6,7 +6,6 @@
 import textwrap
 from importlib.metadata import version
 
-import yaml
 from ansible.parsing.vault import VaultLib, VaultSecret
 
 from sandbox import Fault
@@ -50,8 +49,8 @@ def test_every_way_to_give_a_token(sandbox, sources, tmp_path):
     sources.add("vault", sandbox, api_token=None)
     with_password = encrypt(token, sources.all["vault"].path, "api_token: ")
     values = f"token={extra.token} url={extra.url}"
-    accounts = {**environment.environment, "PROD": token}
-    result = sources.check("-e", values, *with_password, env=accounts)
+    variables = {**EMPTY_VARIABLES, **environment.environment, "PROD": token}
+    result = sources.check("-e", values, *with_password, env=variables)
     assert result.stderr == ""
     is_masked = version("ansible-core") >= "2.22"  # what the plugin registers
     assert (extra.token not in result.stdout) is is_masked
@@ -65,32 +64,6 @@ def test_an_encrypted_value_is_not_shown(sources):
     with_password = encrypt("correct horse", sources.all["regions"].path, "regions:\n  - ")
     result = sources.check(*with_password)
     assert "correct" not in result.output
-
-
-# Options of a source, and why it fails although the environment has the token of another account.
-WRITTEN = yaml.safe_load("""
-file:
-  - {api_token: null, api_token_file: token}
-  - ["Check api_token_file (", "/token): the token may be"]
-text:
-  - {api_token: t0ken-of-the-wrong}
-  - "Check api_token: the token may be"
-unset:
-  - {api_token: "{{ lookup('ansible.builtin.env', 'PROD_API_TOKEN') }}"}
-  - "api_token: must not be empty. Check the template that it comes from"
-environment:
-  - {api_token: null}
-  - "Check SERVER_MANAGEMENT_API_TOKEN: the token may be"
-""")
-
-
-def test_the_environment_never_replaces_a_token_of_the_file(sandbox, sources, tmp_path):
-    (tmp_path / "token").write_text("t0ken-of-the-0ther")
-    for case, (options, problem) in WRITTEN.items():
-        sources.add(case, sandbox, fails=problem, **options)
-    sources.check(env=OF_ANOTHER_ACCOUNT)
-    tokens = ["t0ken-of-the-0ther", "t0ken-of-the-wrong", "of-another-account"]
-    assert tokens_sent(sandbox) == tokens
 
 
 PLAY = """

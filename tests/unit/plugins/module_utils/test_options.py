@@ -159,6 +159,7 @@ def test_the_most_specific_token_wins(
 
 
 EMPTY = yaml.safe_load("""
+- [{api_token: ''}, api_token]
 - [{api_token_file: ''}, api_token_file]
 - [{api_token: null, api_token_file: /nowhere/file}, api_token]
 - [{api_token: secret-t0ken, api_token_file: null}, api_token_file]
