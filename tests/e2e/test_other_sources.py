@@ -13,14 +13,25 @@ all:
   hosts:
     web-1: {colour: red, server_management_labels: {rack: 1}}
     own-1: {own: 1}
+  children: {above: {children: {region_eu_1: }}}
+"""
+CONSTRUCTED = """
+plugin: ansible.builtin.constructed
+use_vars_plugins: true
+groups:
+  GROUP: server_management_id is defined and level == 'all'
 """
 
 
 def test_a_folder_of_sources(source, runner, sandbox, tmp_path):
     folder = source.folder = tmp_path / "inventory"
     files = {
+        "00_constructed.yml": CONSTRUCTED.replace("GROUP", "too_early"),
         "05-static.yml": FOLDER_STATIC,
+        "zz_constructed.yml": CONSTRUCTED.replace("GROUP", "late"),
         "group_vars/all.yml": "level: all\nzone: all\n",
+        "group_vars/above.yml": "zone: above\n",
+        "group_vars/plan_small.yml": "zone: small\n",
         "group_vars/region_eu_1.yml": "zone: west\nrack: other\nserver_management_plan: other\n",
         "host_vars/web-1.yml": "server_management_region: own\n",
     }
@@ -31,7 +42,10 @@ def test_a_folder_of_sources(source, runner, sandbox, tmp_path):
     compose = {"rack": "colour | default('none')", "seen": "zone | default('no')"}
     source.file("10.server_management.yml", compose=compose)
     result = runner.inventory("-i", folder, "--list").ok()
-    hostvars = result.json()["_meta"]["hostvars"]
+    listing = result.json()
+    assert members(listing, "too_early") == []
+    assert sorted(members(listing, "late")) == ["db-1", "web-1", "web-2"]
+    hostvars = listing["_meta"]["hostvars"]
     assert list(hostvars) == ["db-1", "own-1", "web-1", "web-2"]
     assert hostvars["own-1"] == {"own": 1, "level": "all", "zone": "all"}
     assert hostvars["web-2"]["rack"] == "none"
@@ -47,6 +61,7 @@ def test_a_folder_of_sources(source, runner, sandbox, tmp_path):
 
 def test_a_pattern_combines_groups(source):
     expected = {"all:!status_running": ["web-2"], "region_eu_1:&plan_small": ["web-1"]}
+    expected["web-*:!web-2"] = ["web-1"]
     assert source.addressed(expected, source.file()) == expected
 
 

@@ -5,6 +5,7 @@
 
 import re
 
+import pytest
 from ansible.plugins.loader import inventory_loader
 
 from sandbox import Fault
@@ -135,9 +136,16 @@ def test_no_mistake_in_any_option_shows_a_token_or_a_line(source):
     assert failed > len(options) // 2  # most of them are mistakes
 
 
-def test_with_the_settings_for_production_no_plugin_reads_a_failing_file_again(source, sandbox):
-    (source.folder / "ansible.cfg").write_text(read_files("production")["ansible.cfg"])
+# Pages with settings, and the plugins that read a failing file again.
+SETTINGS = {"production": set(), "quickstart": {"ini", "yaml"}}
+
+
+@pytest.mark.parametrize("page", SETTINGS)
+def test_with_the_settings_of_a_guide_a_failing_file_ends_the_command(page, source, sandbox):
+    (source.folder / "ansible.cfg").write_text(read_files(page)["ansible.cfg"])
     sandbox.fail(Fault(status=401))
-    result = source.runner.inventory("-i", source.file(), "--list", cwd=source.folder)
+    paths = [source.file(), source.file("second.server_management.yml")]
+    result = source.runner.inventory(*as_arguments(paths), "--list", cwd=source.folder)
     assert result.rc != 0
-    assert re.findall(r"(?:yaml|ini)'?plugin", without_white_space(result.output)) == []
+    readers = re.findall(r"(yaml|ini)'?plugin", without_white_space(result.output))
+    assert {*readers} == SETTINGS[page]
