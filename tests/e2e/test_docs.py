@@ -184,6 +184,22 @@ def test_a_token_that_does_not_work_never_replaces_the_old_one(reader):
     assert saved.read_text() == reader.sandbox.token
 
 
+def test_saved_host_keys_are_copied_to_the_aliases(reader):
+    need_ssh(reader.runner)
+    name = "aliased.server_management.yml"
+    reader.write(name, read_files("connecting")[name])
+    texts = [block.text for block in read_blocks(GUIDES / "guide_connecting.rst")]
+    (command,) = [text for text in texts if "ssh-keygen -F" in text]
+    # Only web-01 has a saved key.
+    key = f"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI{'A' * 43}"
+    saved = reader.write("known_hosts", f"# A comment.\n192.0.2.10 {key}\n")
+    command = command.replace(" -F", f" -f {saved} -F").replace("~/.ssh/known_hosts", str(saved))
+    result = reader.enter(command.strip())
+    assert saved.read_text().splitlines()[2:] == [f"srv_4f2a91c07d {key}"]
+    assert result.rc != 0
+    result.shows("web-02 | FAILED")
+
+
 def test_an_example_accepts_only_that_an_operation_is_not_live(reader):
     (example,) = [block.text for block in read_blocks(GUIDES / "api_status.rst") if block.text]
     attach, use = yaml.safe_load(example)
