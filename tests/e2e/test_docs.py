@@ -15,7 +15,7 @@ from packaging.specifiers import SpecifierSet
 from ansible_collections.server_management.cloud.plugins.inventory import servers
 from sandbox import Sandbox
 from sandbox.account import example_servers
-from sandbox.cli import parse_fault
+from sandbox.cli import DEFAULT_TOKEN, parse_fault
 from support.collection import REPOSITORY
 from support.guides import GUIDES, read_blocks, read_files
 from support.modules import run
@@ -166,22 +166,36 @@ def test_a_page_shows_what_happens(page, reader):
         reader.try_snippets(texts)
 
 
-def test_a_token_that_does_not_work_never_replaces_the_old_one(reader):
+@pytest.mark.parametrize("status", [0, 2])
+def test_a_token_replaces_the_old_one_only_if_it_works(status, reader):
     commands = []
     for block in read_blocks(GUIDES / "guide_token.rst"):
         if "token.new" in block.text:
             commands += block.commands()
     # Instead of check_api, whose exit status test_playbooks.py tests.
     folder = reader.runner.home / "bin"
-    write_program(folder / "ansible-playbook", "#!/bin/sh\nexit 2\n")
+    write_program(folder / "ansible-playbook", f"#!/bin/sh\nexit {status}\n")
     path = reader.runner.environment["PATH"]
     reader.runner.environment["PATH"] = f"{folder}:{path}"
-    results = [reader.enter(command, "rejected\n") for command, _shown in commands]
-    *passed, failed = results
-    assert [result.rc for result in passed] == [0, 0]
-    assert failed.rc != 0
-    saved = reader.folder / "../.config/server_management/token"
-    assert saved.read_text() == reader.sandbox.token
+    folder = reader.write("../.config/server_management/token", "old").parent
+    results = [reader.enter(command, "new") for command, _shown in commands]
+    assert [result.rc == 0 for result in results] == [True, True, status == 0]
+    saved = {"token": "old", "token.new": "new"}
+    if status == 0:
+        saved = {"token.old": "old", "token": "new"}
+    assert {path.name: path.read_text() for path in folder.iterdir()} == saved
+
+
+def test_the_servers_of_the_sandbox_run_commands_on_this_machine(reader):
+    del reader.runner.environment["ANSIBLE_TRANSPORT"]
+    reader.sandbox.servers = example_servers()
+    reader.sandbox.token = DEFAULT_TOKEN
+    texts = [block.text for block in read_blocks(GUIDES / "guide_quickstart.rst")]
+    (file,) = [text for text in texts if DEFAULT_TOKEN in text]
+    reader.write("prod.server_management.yml", file)
+    result = reader.enter("ansible -i prod.server_management.yml all -m ansible.builtin.ping")
+    assert result.ok().stderr == ""
+    assert result.stdout.count("SUCCESS") == 3
 
 
 def test_saved_host_keys_are_copied_to_the_aliases(reader):
