@@ -13,7 +13,7 @@ from ansible.release import __version__
 from packaging.specifiers import SpecifierSet
 
 from ansible_collections.server_management.cloud.plugins.inventory import servers
-from sandbox import Sandbox
+from sandbox import Fault, Sandbox
 from sandbox.account import example_servers
 from sandbox.cli import DEFAULT_TOKEN, parse_fault
 from support.collection import REPOSITORY
@@ -196,6 +196,18 @@ def test_the_servers_of_the_sandbox_run_commands_on_this_machine(reader):
     result = reader.enter("ansible -i prod.server_management.yml all -m ansible.builtin.ping")
     assert result.ok().stderr == ""
     assert result.stdout.count("SUCCESS") == 3
+
+
+def test_a_playbook_waits_only_during_temporary_failures(reader):
+    name = "wait_for_server.yml"
+    playbook = reader.write(name, read_files("connecting")[name].replace("delay: 5", "delay: 0"))
+    for status in (503, 401):
+        reader.sandbox.fail(Fault(status=status))
+    env = {"SERVER_MANAGEMENT_RETRIES": "0"}
+    result = reader.runner.playbook("-e", "server=web-01", playbook, env=env)
+    assert result.rc == 2
+    assert result.stdout.count("FAILED - RETRYING") == 1
+    result.shows("The API rejected the token")
 
 
 def test_saved_host_keys_are_copied_to_the_aliases(reader):

@@ -208,6 +208,17 @@ def test_with_vvv_each_server_is_shown_with_its_host_or_what_has_left_it_out(plu
     assert [line for line in plugin.lines if " is " in line] == outcomes
 
 
+# The first words of the lines.
+SHOWN = {1: ["1"], 2: ["token:", "GET", "1"], 3: ["token:", "GET", "1", "web"]}
+
+
+@pytest.mark.parametrize("verbosity", SHOWN)
+def test_each_level_shows_more(plugin, verbosity):
+    plugin.verbosity = verbosity
+    plugin.parse("web")
+    assert [line.split()[0] for line in plugin.lines] == SHOWN[verbosity]
+
+
 @pytest.mark.parametrize(
     ("extensions", "name"), [([".vars"], "a_vars"), (["", "VARS"], "a_vars"), (None, "a.vars")]
 )
@@ -274,6 +285,12 @@ hostnames: ["'all'"]
 compose: {a: server_management_nope}
 keyed_groups: [{key: "'x'", parent_group: _x}]  # the group _x in itself
 """
+
+
+def test_two_values_can_make_one_group_without_a_warning(plugin):
+    plugin.parse("a.b a-b", "keyed_groups: [{key: server_management_name, prefix: x}]")
+    assert [host.name for host in plugin.inventory.groups["x_a_b"].hosts] == ["a-b", "a.b"]
+    assert plugin.warnings == []
 
 
 @pytest.mark.parametrize("options", ERRORS.strip().splitlines())

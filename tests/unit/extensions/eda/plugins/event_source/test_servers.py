@@ -19,10 +19,11 @@ from ansible.utils.plugin_docs import get_docstring
 
 from ansible_collections.server_management.cloud.plugins.plugin_utils import _polling
 from sandbox import Fault
-from support.collection import read
+from support.collection import read, read_yaml
 from support.guides import read_files
 
 ROOT = Path(__file__).resolve().parents[6]
+FILES = read_files("events")
 SOURCE = Path("extensions/eda/plugins/event_source/servers.py")
 TIME_LIMIT = 40  # seconds, of a process; its program ends itself after 20
 
@@ -147,7 +148,10 @@ def test_the_guide_names_the_arguments_and_the_defaults_of_the_source():
 
 
 def test_the_examples_have_valid_arguments():
-    for ruleset in read_examples():
+    rulebooks = read_examples()
+    for name in ("set_up.yml", "report.yml"):
+        rulebooks += yaml.safe_load(FILES[name])
+    for ruleset in rulebooks:
         for source in ruleset["sources"]:
             assert _polling.read_arguments(source["server_management.cloud.servers"])
 
@@ -156,7 +160,20 @@ def test_the_guide_and_the_examples_set_up_the_same_servers_as_the_shipped_ruleb
     rulebook = read("extensions/eda/rulebooks/set_up_new_servers.yml")
     example, _print = read_examples()
     conditions = set()
-    for text in (rulebook, yaml.safe_dump([example]), read_files("events")["set_up.yml"]):
+    for text in (rulebook, yaml.safe_dump([example]), FILES["set_up.yml"]):
         (ruleset,) = yaml.safe_load(text)
         conditions.add(ruleset["rules"][0]["condition"])
     assert len(conditions) == 1
+    (shipped,) = yaml.safe_load(rulebook)
+    (shown,) = yaml.safe_load(FILES["set_up.yml"])
+    _message, action = shipped["rules"][0]["actions"]
+    expected = {**action["run_playbook"], "name": "set_up/set_up_server.yml"}
+    assert shown["rules"][0]["action"]["run_playbook"] == expected
+
+
+def test_the_playbook_of_the_guide_has_the_tasks_of_the_shipped_one():
+    (shipped,) = read_yaml("playbooks/set_up_server.yml")
+    (shown,) = yaml.safe_load(FILES["set_up/set_up_server.yml"])
+    *tasks, _print = shipped["tasks"]
+    tasks[0]["ansible.builtin.fail"] = None  # instead of its message
+    assert shown["tasks"] == tasks
