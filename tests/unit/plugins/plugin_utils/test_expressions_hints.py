@@ -171,8 +171,8 @@ def test_mistakes_with_the_same_cause_have_its_hint(hint, mistakes):
 # Variables, and what users write without quotes.
 TEXTS = yaml.safe_load("""
 ec2-user: ansible_user
-admin: ansible_user
-ssh: ansible_connection
+sudo: ansible_become_method
+powershell: ansible_shell_type
 ansible.netcommon.network_cli: ansible_connection
 ios: ansible_network_os
 /usr/bin/python3: ansible_python_interpreter
