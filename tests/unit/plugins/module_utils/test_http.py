@@ -207,6 +207,7 @@ def test_a_connection_has_ten_seconds_except_through_a_proxy(
     adapter = Mock(side_effect=ConnectionRefusedError)
     monkeypatch.setattr(requests.adapters.HTTPAdapter, "send", adapter)
     monkeypatch.setenv("https_proxy", proxy)
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")  # not for this URL
     with pytest.raises(Unreachable):
         send("https://api.invalid", timeout=timeout)
     assert adapter.call_args.kwargs["timeout"] == (connecting, timeout)
