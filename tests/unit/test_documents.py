@@ -156,6 +156,14 @@ def test_examples_name_codes_of_errors():
         assert set(names.split(", ")) == temporary, page
 
 
+def test_the_contributing_page_has_the_times_of_the_help():
+    of_help = re.findall(r'"make (\w+) +(\d+) min  ', read("Makefile"))
+    page = read("CONTRIBUTING.md")
+    of_page = re.findall(r"`make (\w+)`(?: \||.*\D) (\d+) minute", page)
+    assert len(of_page) == 7
+    assert {*of_page} <= {*of_help}
+
+
 def test_the_version_is_the_same_everywhere():
     assert f"\nversion: {_options.VERSION}\n" in read("galaxy.yml")
     installed = set()
