@@ -33,7 +33,7 @@ def test_a_folder_of_sources(source, runner, sandbox, tmp_path):
         "group_vars/above.yml": "zone: above\n",
         "group_vars/plan_small.yml": "zone: small\n",
         "group_vars/region_eu_1.yml": "zone: west\nrack: other\nserver_management_plan: other\n",
-        "host_vars/web-1.yml": "server_management_region: own\n",
+        "host_vars/web-1.yml": "server_management_region: own\nansible_password: secret\n",
     }
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

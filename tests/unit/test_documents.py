@@ -393,6 +393,8 @@ def test_the_page_explains_the_options_of_the_file_for_production():
         assert f"``{option}``" in page, option
     assert "for a minute and, if the API fails, for a day" in page
     assert (options["cache_timeout"], options["stale_cache_timeout"]) == (60, 24 * 60 * 60)
+    numbers = re.findall(r"stale_cache_timeout: (\d+)", "".join(map(read, PAGES)))
+    assert {*map(int, numbers)} == {24 * 60 * 60}
 
 
 def test_each_guide_is_in_the_contents():
