@@ -98,6 +98,12 @@ def test_each_python_is_the_first_choice_of_a_core():
     assert set(PYTHONS) <= set(chosen)
 
 
+def test_a_core_has_three_pythons_and_another_oldest_one_every_second_release():
+    for core, pythons in CORES.items():
+        oldest = int(core.partition(".")[2]) // 2 + 2
+        assert sorted(pythons) == [f"3.{oldest + later}" for later in range(3)]
+
+
 # No machine has such Pythons.
 OTHERS = {"2.22": ["9.4", "9.5"], "2.21": ["9.3", "9.2"], "2.20": ["9.2"]}
 
