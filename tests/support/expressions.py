@@ -14,25 +14,20 @@ from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
 
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
-from ansible_collections.server_management.cloud.plugins.plugin_utils import _expressions
-from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
-    SINCE_2_19,
-    mark,
-    trust,
-)
+from ansible_collections.server_management.cloud.plugins.plugin_utils import _ansible, _expressions
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
 
 
 def is_trusted(value: object) -> bool:
     """Return whether Ansible would render a text."""
-    if SINCE_2_19:
+    if _ansible.SINCE_2_19:
         return bool(template.is_trusted_as_template(value))
     return not hasattr(value, "__UNSAFE__")
 
 
 def load(value: Any) -> Any:
     """Load a value like an inventory file, so that its expressions are trusted."""
-    return DataLoader().load(trust(json.dumps(value)))
+    return DataLoader().load(_ansible.trust(json.dumps(value)))
 
 
 PREFIX = "server_management_"
@@ -49,7 +44,7 @@ def host_with(number: int = 0, prefix: str = PREFIX, **fields: Any) -> Host:
     """Return the host of a server with these fields, before it has a name."""
     variables = {"ansible_host": "192.0.2.1"}
     for name, value in fields.items():
-        variables[f"{prefix}{name}"] = mark(value)
+        variables[f"{prefix}{name}"] = _ansible.mark(value)
     return Host(Server(f"srv_{number}", fields), variables)
 
 

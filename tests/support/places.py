@@ -10,13 +10,7 @@ from collections.abc import Collection
 
 import yaml
 
-from ansible_collections.server_management.cloud.plugins.module_utils import _operations
-from ansible_collections.server_management.cloud.plugins.module_utils._models import (
-    DECLARED_FIELDS,
-    FIELDS,
-    GROUP_FIELDS,
-    SELECTING_OPTIONS,
-)
+from ansible_collections.server_management.cloud.plugins.module_utils import _models, _operations
 from support.collection import REPOSITORY, read
 
 PAGE = REPOSITORY / "docs" / "docsite" / "rst" / "api_status.rst"
@@ -87,11 +81,11 @@ USABLE = [*modules_by_support("full"), *modules_by_support("partial")]
 
 # Names of the tables.
 NAMES: dict[str, Collection[str]] = {
-    "fields": FIELDS,
-    "fields that group": GROUP_FIELDS,
-    "options that select": SELECTING_OPTIONS,
-    "declared fields": ["id", "name", *DECLARED_FIELDS],
-    "declared fields that do not change": {*DECLARED_FIELDS} - {"status"},
+    "fields": _models.FIELDS,
+    "fields that group": _models.GROUP_FIELDS,
+    "options that select": _models.SELECTING_OPTIONS,
+    "declared fields": ["id", "name", *_models.DECLARED_FIELDS],
+    "declared fields that do not change": {*_models.DECLARED_FIELDS} - {"status"},
     "methods": METHODS,
     "statuses": {str(request.success) for request in REQUESTS},
     "scopes": {request.scope for request in REQUESTS},
@@ -170,6 +164,6 @@ def differences() -> list[str]:
         denied = _names_in(path, pattern)
         if not denied:
             lines.append(f"{path}: denies nothing in these words: {pattern}")
-        existing = denied.intersection([*FIELDS, *SELECTING_OPTIONS])
+        existing = denied.intersection([*_models.FIELDS, *_models.SELECTING_OPTIONS])
         lines += [f"{path}: the API has `{name}` now" for name in sorted(existing)]
     return lines

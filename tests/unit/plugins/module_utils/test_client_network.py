@@ -11,12 +11,7 @@ import pytest
 import trustme
 import yaml
 
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
-    CloudError,
-    StatusError,
-    TLSFailed,
-    Unreachable,
-)
+from ansible_collections.server_management.cloud.plugins.module_utils import _errors
 from sandbox import Fault, Sandbox
 
 
@@ -45,7 +40,7 @@ def test_a_certificate_that_is_not_trusted_is_refused(read, certificate, host, b
     with Sandbox(tls=certificate) as sandbox:
         url = f"https://{host}:{sandbox.port}"
         message = rf"^TLS with {host}:\d+ failed: .*{words}.*\. Check "
-        with pytest.raises(TLSFailed, match=message):
+        with pytest.raises(_errors.TLSFailed, match=message):
             read(sandbox, url, verify=bundle)
 
 
@@ -54,7 +49,7 @@ def test_ca_path_takes_precedence_over_the_bundle_of_the_environment(read, monke
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", "ca.pem")
     with Sandbox(tls="good.pem") as sandbox:
         assert read(sandbox)
-        with pytest.raises(TLSFailed):
+        with pytest.raises(_errors.TLSFailed):
             read(sandbox, verify="another.pem")
 
 
@@ -69,7 +64,7 @@ def test_a_bundle_that_cannot_be_read_is_named(read, sandbox, monkeypatch):
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/dev/null")
     # As if only another user could read it: these tests may run as root.
     monkeypatch.setattr("os.access", lambda _path, mode: mode != os.R_OK)
-    with pytest.raises(TLSFailed) as caught:
+    with pytest.raises(_errors.TLSFailed) as caught:
         read(sandbox, "https://h")
     assert str(caught.value) == (
         "TLS with h:443 failed: the CA bundle /dev/null does not exist or can't be read. "
@@ -82,13 +77,13 @@ def test_a_bundle_that_cannot_be_read_is_named(read, sandbox, monkeypatch):
 def test_a_bundle_without_a_usable_certificate_is_named(read, sandbox, tmp_path, content):
     path = tmp_path / "ca.pem"
     path.write_text(content)
-    with pytest.raises(TLSFailed, match=f"the CA bundle {path} has no certificate "):
+    with pytest.raises(_errors.TLSFailed, match=f"the CA bundle {path} has no certificate "):
         read(sandbox, "https://h", verify=str(path))
 
 
 def test_the_bundle_of_certifi_is_named_if_it_cannot_be_read(read, sandbox, monkeypatch):
     monkeypatch.setattr("requests.utils.DEFAULT_CA_BUNDLE_PATH", "/nowhere/ca.pem")
-    with pytest.raises(TLSFailed, match="the CA bundle /nowhere/ca"):
+    with pytest.raises(_errors.TLSFailed, match="the CA bundle /nowhere/ca"):
         read(sandbox, "https://h")
 
 
@@ -97,7 +92,7 @@ def test_a_key_log_that_cannot_be_written_is_named_and_nothing_is_repeated(
 ):
     monkeypatch.setenv("FOLDER", str(tmp_path))
     monkeypatch.setenv("SSLKEYLOGFILE", "$FOLDER")
-    with pytest.raises(TLSFailed) as caught:
+    with pytest.raises(_errors.TLSFailed) as caught:
         read(sandbox, "https://h", retries=3)
     assert str(caught.value) == (
         f"TLS can't write to {tmp_path}, which the environment variable SSLKEYLOGFILE names: is a "
@@ -109,7 +104,7 @@ def test_a_key_log_that_cannot_be_written_is_named_and_nothing_is_repeated(
 def test_a_key_log_that_prevents_the_import_of_requests_is_named(read, sandbox, monkeypatch):
     monkeypatch.setitem(sys.modules, "requests", None)
     monkeypatch.setenv("SSLKEYLOGFILE", "/")
-    with pytest.raises(TLSFailed, match="SSLKEYLOGFILE"):
+    with pytest.raises(_errors.TLSFailed, match="SSLKEYLOGFILE"):
         read(sandbox)
 
 
@@ -128,14 +123,14 @@ def test_plain_http_needs_no_file(read, sandbox, monkeypatch, variable):
 
 
 def test_https_to_a_port_for_http_names_the_cause(read, sandbox):
-    with pytest.raises(TLSFailed, match=r"does not use TLS\. Check base_url"):
+    with pytest.raises(_errors.TLSFailed, match=r"does not use TLS\. Check base_url"):
         read(sandbox, f"https://127.0.0.1:{sandbox.port}")
 
 
 def test_an_error_at_the_proxy_is_reported_as_such(read, sandbox, monkeypatch):
     monkeypatch.setenv("https_proxy", "http://a:s@cret@127.0.0.1:1")
     words = r"^Cannot reach h:443 through the proxy 127\.0\.0\.1:1: connection refused.* or proxy"
-    with pytest.raises(Unreachable, match=words):
+    with pytest.raises(_errors.Unreachable, match=words):
         read(sandbox, "https://h")
 
 
@@ -165,7 +160,7 @@ def test_what_no_repetition_can_repair_is_not_repeated(
     monkeypatch.setattr(sys, "prefix", "/home/me/.local/share/pipx/venvs/ansible")
     monkeypatch.setitem(sys.modules, "socks", None)
     monkeypatch.setenv("https_proxy", proxy)
-    with pytest.raises(CloudError) as caught:
+    with pytest.raises(_errors.CloudError) as caught:
         read(sandbox, url, retries=3)
     assert str(caught.value).startswith(text)
     assert clock.waits == []
@@ -183,7 +178,7 @@ def test_a_loopback_address_never_uses_a_proxy(read, sandbox, monkeypatch, varia
 def test_a_proxy_is_not_used_for_a_host_without_one(read, sandbox, monkeypatch):
     monkeypatch.setenv("https_proxy", sandbox.url)
     monkeypatch.setenv("no_proxy", "api.invalid")
-    with pytest.raises(Unreachable):
+    with pytest.raises(_errors.Unreachable):
         read(sandbox, "https://api.invalid", retries=0)
     assert sandbox.requests == []
 
@@ -191,7 +186,7 @@ def test_a_proxy_is_not_used_for_a_host_without_one(read, sandbox, monkeypatch):
 def test_a_proxy_that_refuses_a_tunnel_is_quoted_and_gets_no_token(read, sandbox, monkeypatch):
     monkeypatch.setenv("ALL_PROXY", sandbox.url)
     sandbox.fail(Fault(status=403))
-    with pytest.raises(Unreachable, match=r"the proxy .*: tunnel connection failed: 403"):
+    with pytest.raises(_errors.Unreachable, match=r"the proxy .*: tunnel connection failed: 403"):
         read(sandbox, "https://api.invalid")
     (request,) = sandbox.requests
     assert request.method == "CONNECT"
@@ -203,7 +198,7 @@ def test_a_proxy_that_refuses_a_tunnel_is_quoted_and_gets_no_token(read, sandbox
 def test_a_proxy_that_requires_a_password_is_asked_once(read, sandbox, monkeypatch, scheme):
     monkeypatch.setenv(f"{scheme}_proxy", sandbox.url)
     sandbox.fail(Fault(status=407, body=""))
-    with pytest.raises(StatusError) as caught:
+    with pytest.raises(_errors.StatusError) as caught:
         read(sandbox, f"{scheme}://api.invalid", retries=3)
     assert str(caught.value) == (
         f"The proxy 127.0.0.1:{sandbox.port} requires a user and a password (HTTP 407). Check the "
@@ -246,7 +241,7 @@ def test_the_password_of_a_proxy_is_not_shown(
 ):
     monkeypatch.setenv(f"{scheme}_proxy", proxy.format(sandbox.port))
     sandbox.fail(Fault(**fault), times=None)
-    with pytest.raises(CloudError) as caught:
+    with pytest.raises(_errors.CloudError) as caught:
         read(sandbox, f"{scheme}://api.invalid", retries=1)
     assert "s3cret" not in read.shown + str(caught.value)
     assert bool(sandbox.requests) is bool(fault)

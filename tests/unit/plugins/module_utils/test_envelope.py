@@ -4,28 +4,23 @@
 import pytest
 import yaml
 
-from ansible_collections.server_management.cloud.plugins.module_utils import _errors
-from ansible_collections.server_management.cloud.plugins.module_utils._envelope import (
-    Page,
-    parse_listing,
-    read_json,
-)
+from ansible_collections.server_management.cloud.plugins.module_utils import _envelope, _errors
 
 ENVELOPE = b'{"data": [], "has_more": false}'
 
 
 def parse(body):
-    return parse_listing(read_json(body))
+    return _envelope.parse_listing(_envelope.read_json(body))
 
 
 def test_the_envelope_is_parsed():
     page = parse('{"data": ["é😀", {}], "has_more": true, "x": 1}'.encode())
-    assert page == Page(["é😀", {}], True)
+    assert page == _envelope.Page(["é😀", {}], True)
 
 
 def test_a_byte_order_mark_is_ignored():
     page = parse(b"\xef\xbb\xbf" + ENVELOPE)
-    assert page == Page([], False)
+    assert page == _envelope.Page([], False)
 
 
 # Each message is compared once.

@@ -9,15 +9,8 @@ import pytest
 import yaml
 from ansible.module_utils.parsing.convert_bool import BOOLEANS, BOOLEANS_TRUE
 
+from ansible_collections.server_management.cloud.plugins.module_utils import _options
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
-from ansible_collections.server_management.cloud.plugins.module_utils._options import (
-    RULES,
-    VERSION,
-    Connection,
-    connection_from,
-    convert,
-    resolve_options,
-)
 
 URL = "https://api.example.com"
 TOKEN = "secret-t0ken"
@@ -35,8 +28,8 @@ def folder(tmp_path):
 
 def connect(written, folder=""):
     """Return the connection for options that a user has written, beside base_url."""
-    options = resolve_options({"base_url": URL, **written}, RULES, str(folder))
-    return connection_from(options, "2.21.0")
+    options = _options.resolve_options({"base_url": URL, **written}, _options.RULES, str(folder))
+    return _options.connection_from(options, "2.21.0")
 
 
 def refusal(written, folder=""):
@@ -50,8 +43,8 @@ def refusal(written, folder=""):
 
 def test_the_defaults_make_a_connection():
     connection = connect({"api_token": TOKEN})
-    agent = f"server_management.cloud/{VERSION} ansible/2.21.0"
-    assert connection == Connection(f"{URL}/api/v1", TOKEN, user_agent=agent)
+    agent = f"server_management.cloud/{_options.VERSION} ansible/2.21.0"
+    assert connection == _options.Connection(f"{URL}/api/v1", TOKEN, user_agent=agent)
     assert connection.root_url == URL
 
 
@@ -81,7 +74,7 @@ def test_a_value_is_written_or_of_the_environment_or_the_default(
     written, in_environment, value, source, monkeypatch
 ):
     monkeypatch.setenv("SERVER_MANAGEMENT_RETRIES", in_environment)
-    options = resolve_options(written, RULES)
+    options = _options.resolve_options(written, _options.RULES)
     assert options.values["retries"] == value
     assert options.sources["retries"] == source
 
@@ -103,7 +96,7 @@ CONVERTED = yaml.safe_load(r"""
 
 @pytest.mark.parametrize(("kind", "value", "converted"), CONVERTED)
 def test_a_valid_value_is_converted(kind, value, converted):
-    result = convert("option", value, {"type": kind})
+    result = _options.convert("option", value, {"type": kind})
     assert result == converted
     assert type(result) is type(converted)
 
@@ -128,13 +121,13 @@ INVALID = yaml.safe_load(r"""
 @pytest.mark.parametrize(("kind", "value", "problem"), INVALID)
 def test_an_invalid_value_is_an_error_on_one_line(kind, value, problem):
     with pytest.raises(OptionError, match=f"^the_option: {problem}") as caught:
-        convert("the_option", value, {"type": kind, "choices": ["text"]})
+        _options.convert("the_option", value, {"type": kind, "choices": ["text"]})
     assert "secret" not in str(caught.value)
 
 
 def test_flags_are_those_of_ansible():
     for value in BOOLEANS:
-        flag = convert("option", str(value), {"type": "bool"})
+        flag = _options.convert("option", str(value), {"type": "bool"})
         assert flag is (value in BOOLEANS_TRUE)
 
 
@@ -285,4 +278,4 @@ def test_a_long_timeout_is_limited_to_what_sockets_can_wait():
 
 
 def test_the_token_has_no_log():
-    assert RULES["api_token"]["no_log"] is True
+    assert _options.RULES["api_token"]["no_log"] is True

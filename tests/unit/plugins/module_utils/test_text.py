@@ -4,12 +4,7 @@
 import pytest
 import yaml
 
-from ansible_collections.server_management.cloud.plugins.module_utils._text import (
-    one_line,
-    plain,
-    redact,
-    summarise,
-)
+from ansible_collections.server_management.cloud.plugins.module_utils import _text
 
 SPELLINGS = yaml.safe_load(r"""
 - [s/T%+o, s/T%+o]
@@ -26,13 +21,13 @@ SPELLINGS = yaml.safe_load(r"""
 
 @pytest.mark.parametrize(("token", "spelling"), SPELLINGS)
 def test_a_token_is_redacted_as_it_is_and_as_in_urls_and_json(token, spelling):
-    shown = redact(f"<{spelling}>", token, shortest=1)
+    shown = _text.redact(f"<{spelling}>", token, shortest=1)
     assert shown == "<********>"
 
 
 def test_a_token_of_less_than_eight_characters_is_redacted_only_if_asked():
-    assert redact("<8-signs!>", "8-signs!") == "<********>"
-    assert redact("<7-signs>", "7-signs") == "<7-signs>"
+    assert _text.redact("<8-signs!>", "8-signs!") == "<********>"
+    assert _text.redact("<7-signs>", "7-signs") == "<7-signs>"
 
 
 LINES = yaml.safe_load(r"""
@@ -45,7 +40,7 @@ LINES = yaml.safe_load(r"""
 
 @pytest.mark.parametrize(("text", "line"), LINES)
 def test_one_line_removes_line_breaks_and_control_characters(text, line):
-    assert one_line(text) == line
+    assert _text.one_line(text) == line
 
 
 SUMMARIES = yaml.safe_load(r"""
@@ -58,7 +53,7 @@ SUMMARIES = yaml.safe_load(r"""
 
 @pytest.mark.parametrize(("texts", "shown"), SUMMARIES)
 def test_summarise_names_a_few_and_counts_the_others(texts, shown):
-    assert summarise(texts) == shown
+    assert _text.summarise(texts) == shown
 
 
 PLAIN = yaml.safe_load(r"""
@@ -72,4 +67,4 @@ PLAIN = yaml.safe_load(r"""
 
 @pytest.mark.parametrize(("text", "expected"), PLAIN)
 def test_plain_keeps_letters_digits_and_a_few_signs(text, expected):
-    assert plain(text) == expected
+    assert _text.plain(text) == expected

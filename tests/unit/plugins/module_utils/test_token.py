@@ -4,11 +4,7 @@
 import pytest
 import yaml
 
-from ansible_collections.server_management.cloud.plugins.module_utils import _errors
-from ansible_collections.server_management.cloud.plugins.module_utils._token import (
-    token_in_file,
-    token_in_text,
-)
+from ansible_collections.server_management.cloud.plugins.module_utils import _errors, _token
 
 
 @pytest.fixture
@@ -20,8 +16,8 @@ def file(tmp_path):
 def test_a_token_is_visible_ascii_without_the_white_space_around_it(text, file):
     file.write_text(text, encoding="utf-8-sig", newline="")
     path = str(file)
-    assert token_in_text("api_token", text, text) == "!~"
-    assert token_in_file("api_token_file", path, path) == "!~"
+    assert _token.token_in_text("api_token", text, text) == "!~"
+    assert _token.token_in_file("api_token_file", path, path) == "!~"
 
 
 # Each message is compared once.
@@ -38,7 +34,7 @@ NO_TOKENS = yaml.safe_load(r"""
 @pytest.mark.parametrize(("text", "problem"), NO_TOKENS)
 def test_text_that_cannot_be_a_token_is_not_shown_and_its_source_is_named(text, problem):
     with pytest.raises(_errors.OptionError, match=f"^SOURCE: {problem}") as caught:
-        token_in_text("SOURCE", text, text)
+        _token.token_in_text("SOURCE", text, text)
     assert "s3cr" not in str(caught.value)
 
 
@@ -57,7 +53,7 @@ NO_TOKENS_IN_FILES = yaml.safe_load(r"""
 def test_a_file_without_a_token_is_named_and_unusable_for_now(content, words, file):
     file.write_text(content, encoding="latin-1")
     with pytest.raises(_errors.TokenFileUnusable, match=f"^SOURCE: {file}: .*{words}$") as caught:
-        token_in_file("SOURCE", "token", str(file))
+        _token.token_in_file("SOURCE", "token", str(file))
     assert "s3cr" not in str(caught.value)
 
 
@@ -72,7 +68,7 @@ UNREADABLE = yaml.safe_load(r"""
 @pytest.mark.parametrize(("path", "shown"), UNREADABLE)
 def test_a_file_that_cannot_be_read_is_named_and_unusable_for_now(path, shown):
     with pytest.raises(_errors.TokenFileUnusable) as caught:
-        token_in_file("SOURCE", path, path)
+        _token.token_in_file("SOURCE", path, path)
     assert str(caught.value) == f"SOURCE: {shown}"
 
 
@@ -88,7 +84,7 @@ NOT_PATHS = yaml.safe_load("""
 @pytest.mark.parametrize(("given", "expanded_path", "is_shown"), NOT_PATHS)
 def test_a_token_that_is_set_as_a_path_is_not_shown(given, expanded_path, is_shown, tmp_path):
     with pytest.raises(_errors.TokenFileUnusable) as caught:
-        token_in_file("api_token_file", given, str(tmp_path / expanded_path))
+        _token.token_in_file("api_token_file", given, str(tmp_path / expanded_path))
     message = str(caught.value)
     assert given not in message
     assert (str(tmp_path) in message) is is_shown
@@ -97,7 +93,7 @@ def test_a_token_that_is_set_as_a_path_is_not_shown(given, expanded_path, is_sho
 def test_a_file_of_the_environment_is_looked_for_in_the_working_directory(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(_errors.TokenFileUnusable) as caught:
-        token_in_file("VARIABLE", "token", "token")
+        _token.token_in_file("VARIABLE", "token", "token")
     assert str(caught.value) == (
         f"VARIABLE: no such file or directory. The file was looked for in {tmp_path}. The value is "
         "not shown, because it may be a token."

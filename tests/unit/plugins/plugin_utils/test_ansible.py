@@ -15,17 +15,9 @@ from ansible.utils.vars import isidentifier
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ansible_collections.server_management.cloud.plugins.plugin_utils import _ansible_before_2_19
-from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
-    SINCE_2_19,
-    compile_once,
-    is_identifier,
-    is_ignored,
-    mark,
-    tagger,
-    trust,
-    unmark_plain,
-    without_origin,
+from ansible_collections.server_management.cloud.plugins.plugin_utils import (
+    _ansible,
+    _ansible_before_2_19,
 )
 from support.expressions import is_trusted
 from support.meanings import json_values, texts_in
@@ -33,30 +25,30 @@ from support.meanings import json_values, texts_in
 
 def test_an_expression_is_compiled_once_from_2_19_on():
     templar = Templar(DataLoader())
-    environment = (templar._engine if SINCE_2_19 else templar).environment
-    compile_once(templar)
+    environment = (templar._engine if _ansible.SINCE_2_19 else templar).environment
+    _ansible.compile_once(templar)
     compile_expression = environment.compile_expression
-    compile_once(templar)
+    _ansible.compile_once(templar)
     assert environment.compile_expression == compile_expression
     is_same = compile_expression("1 + 1") is compile_expression("1 + 1")
-    assert is_same == SINCE_2_19
-    compile_once(object())  # of a version that keeps its environment elsewhere
+    assert is_same == _ansible.SINCE_2_19
+    _ansible.compile_once(object())  # of a version that keeps its environment elsewhere
 
 
-@pytest.mark.parametrize("sample", ["plain", trust("trusted")])
+@pytest.mark.parametrize("sample", ["plain", _ansible.trust("trusted")])
 def test_text_is_tagged_like_a_sample_that_is_text(sample):
-    tag = tagger(sample)
+    tag = _ansible.tagger(sample)
     assert tag is not None
     tagged = tag("other")
     assert tagged == "other"
     assert type(tagged) is type(sample)
     assert is_trusted(tagged) == is_trusted(sample)
-    assert tagger(5) is None
+    assert _ansible.tagger(5) is None
 
 
 @pytest.mark.parametrize("text", ["a_1", "_", "1a", "", "a-b", "é", "for", "None", "match"])
 def test_an_identifier_is_one_for_ansible(text):
-    assert is_identifier(text) == isidentifier(text)
+    assert _ansible.is_identifier(text) == isidentifier(text)
 
 
 REASONS = yaml.safe_load(r"""
@@ -94,10 +86,10 @@ def test_before_2_19_text_is_marked_and_tagged_only_if_it_is_ordinary(monkeypatc
 
 def test_entries_of_an_inventory_directory_are_ignored_as_ansible_does(monkeypatch):
     names = ("token", ".token", "token.txt", "group_vars", "a.group_vars", "token~", "\udcff")
-    ignored = [name for name in names if is_ignored(name)]
+    ignored = [name for name in names if _ansible.is_ignored(name)]
     assert ignored == [".token", "token.txt", "group_vars", "token~"]
     monkeypatch.delattr(manager, "IGNORED")
-    assert is_ignored("token")
+    assert _ansible.is_ignored("token")
 
 
 def rendered(text):
@@ -107,10 +99,10 @@ def rendered(text):
 @pytest.mark.parametrize("even_plain", [True, False])
 @pytest.mark.parametrize("text", ["", "203.0.113.7", "a b,é漢字", "user@example.com:/a+b-c_d"])
 def test_text_that_cannot_be_a_template_becomes_plain_text(text, even_plain):
-    (variable,) = unmark_plain((mark(text, even_plain),))
+    (variable,) = _ansible.unmark_plain((_ansible.mark(text, even_plain),))
     assert variable == text
     assert is_trusted(variable)
-    assert SINCE_2_19 or variable.__class__ is str
+    assert _ansible.SINCE_2_19 or variable.__class__ is str
 
 
 TEMPLATES = [
@@ -121,7 +113,7 @@ TEMPLATES = [
 @given(json_values(st.text(alphabet="{}%#[]()|'\".:-_ abj2n7*\n\\é") | st.text()))
 @example([{text: [text]} for text in TEMPLATES])
 def test_variables_keep_their_values_and_trust_no_template(value):
-    variable = unmark_plain(mark(value))
+    variable = _ansible.unmark_plain(_ansible.mark(value))
     assert variable == value
     assert rendered(variable) == value
     for text in filter(is_trusted, texts_in(variable)):
@@ -132,12 +124,12 @@ def test_a_value_of_a_file_loses_its_line_and_keeps_its_trust(tmp_path):
     path = tmp_path / "file.yml"
     path.write_text("[1, null, {b: x}, !unsafe {y: z}]")
     # Later versions trust only files that Ansible itself reads as configuration.
-    options = {"trusted_as_template": True} if SINCE_2_19 else {}
+    options = {"trusted_as_template": True} if _ansible.SINCE_2_19 else {}
     value = DataLoader().load_from_file(str(path), **options)
-    without = without_origin(value)
+    without = _ansible.without_origin(value)
     assert without == value
     _number, _null, mapping, unsafe = without
     assert is_trusted(mapping["b"])
     for text in texts_in(unsafe):
         assert not is_trusted(text)
-        assert not SINCE_2_19 or text.__class__ is str
+        assert not _ansible.SINCE_2_19 or text.__class__ is str

@@ -14,10 +14,6 @@ from ansible_collections.server_management.cloud.plugins.module_utils import _er
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Listing, Server
 from ansible_collections.server_management.cloud.plugins.module_utils._options import Connection
 from ansible_collections.server_management.cloud.plugins.plugin_utils import _cache
-from ansible_collections.server_management.cloud.plugins.plugin_utils._cache import (
-    CacheEntry,
-    open_entry,
-)
 
 CONNECTION = Connection("https://h/api/v1", "secret-t0ken")
 NOW = 1e9  # the time of all tests, in seconds
@@ -43,7 +39,7 @@ class Cache(dict[str, object]):
         """Do nothing."""
 
 
-class Account(CacheEntry):
+class Account(_cache.CacheEntry):
     """The entry of the account, with the warnings and the lines of -vv that it shows."""
 
     def __init__(self, cache, fresh=0, grace=0):
@@ -219,15 +215,16 @@ def plugin():
 def test_the_cache_plugin_keeps_entries_until_they_are_stale(plugin):
     kept_for = []
     plugin.load_cache_plugin = lambda: kept_for.append(plugin.get_option("cache_timeout"))
-    found = open_entry(plugin, CONNECTION, pytest.fail, pytest.fail)
-    assert found == CacheEntry(plugin.cache, "x", CONNECTION, 100, 50, pytest.fail, pytest.fail)
+    found = _cache.open_entry(plugin, CONNECTION, pytest.fail, pytest.fail)
+    of_plugin = (plugin.cache, "x", CONNECTION, 100, 50, pytest.fail, pytest.fail)
+    assert found == _cache.CacheEntry(*of_plugin)
     assert kept_for == [150]
 
 
 def test_a_cache_in_memory_causes_a_warning(plugin):
     warnings = []
     plugin.set_option("cache_plugin", "ansible.builtin.memory")
-    open_entry(plugin, CONNECTION, warnings.append, pytest.fail)
+    _cache.open_entry(plugin, CONNECTION, warnings.append, pytest.fail)
     assert warnings == [
         "cache: the cache plugin ansible.builtin.memory keeps nothing between two commands, so the "
         "cache has no effect. Set cache_plugin, for example to ansible.builtin.jsonfile, or "
@@ -238,7 +235,7 @@ def test_a_cache_in_memory_causes_a_warning(plugin):
 def test_a_cache_plugin_that_cannot_be_used_is_named_with_its_options(plugin):
     warnings = []
     plugin.load_cache_plugin.side_effect = Broken("no such\nplugin.")
-    assert open_entry(plugin, CONNECTION, warnings.append, pytest.fail) is None
+    assert _cache.open_entry(plugin, CONNECTION, warnings.append, pytest.fail) is None
     assert warnings == [
         "The cache x can't be used: no such plugin. Check cache_plugin and cache_connection."
     ]

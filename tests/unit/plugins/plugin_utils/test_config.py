@@ -16,20 +16,10 @@ from ansible.plugins.loader import inventory_loader
 from ansible.template import Templar
 from yaml import Mark, MarkedYAMLError
 
+from ansible_collections.server_management.cloud.plugins.module_utils import _options
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
-from ansible_collections.server_management.cloud.plugins.module_utils._options import (
-    RULES,
-    Connection,
-    unknown_names,
-)
+from ansible_collections.server_management.cloud.plugins.plugin_utils import _config
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import SINCE_2_19
-from ansible_collections.server_management.cloud.plugins.plugin_utils._config import (
-    accepts_file,
-    check_token_file,
-    load_content,
-    read_options,
-    shown_path,
-)
 
 PLUGIN = "server_management.cloud.servers"
 DEFINITIONS = inventory_loader.get(PLUGIN).option_definitions
@@ -69,7 +59,7 @@ REFUSED = yaml.safe_load("""
 
 @pytest.mark.parametrize(("content", "message"), REFUSED)
 def test_a_file_that_is_not_ours_or_has_unknown_keys_is_refused(content, message):
-    assert message_of(read_options, content, DEFINITIONS, None, {}) == message
+    assert message_of(_config.read_options, content, DEFINITIONS, None, {}) == message
 
 
 UNKNOWN = yaml.safe_load(r"""
@@ -83,7 +73,7 @@ UNKNOWN = yaml.safe_load(r"""
 
 @pytest.mark.parametrize(("keys", "names"), UNKNOWN)
 def test_unknown_keys_are_named_with_the_options_that_they_may_mean(keys, names):
-    assert ", ".join(unknown_names(keys, DEFINITIONS)) == names
+    assert ", ".join(_options.unknown_names(keys, DEFINITIONS)) == names
 
 
 # Some options of other plugins. The last rows have no counterpart, or select servers by what the
@@ -113,11 +103,11 @@ OTHERS = yaml.safe_load("""
 @pytest.mark.parametrize(("hint", "names"), OTHERS.items())
 def test_an_option_of_another_plugin_has_its_counterpart_or_none(hint, names):
     expected = [f"{name}{hint}" for name in names.split()]
-    assert unknown_names(names.split(), DEFINITIONS) == expected
+    assert _options.unknown_names(names.split(), DEFINITIONS) == expected
 
 
 def test_an_event_source_selects_no_servers():
-    names = unknown_names(["types", "tags", "api_key"], RULES)
+    names = _options.unknown_names(["types", "tags", "api_key"], _options.RULES)
     assert names == ["types", "tags", "api_key (here: api_token)"]
 
 
@@ -134,8 +124,8 @@ def read_file(tmp_path, monkeypatch):
 
     def read_file(text, **extra_vars):
         path.write_text(text, encoding="utf-8")
-        content = load_content(loader, str(path))
-        return read_options(content, DEFINITIONS, Templar(loader=loader), extra_vars)
+        content = _config.load_content(loader, str(path))
+        return _config.read_options(content, DEFINITIONS, Templar(loader=loader), extra_vars)
 
     return read_file
 
@@ -170,7 +160,7 @@ def test_a_mistake_in_yaml_has_its_position_and_kind_without_text_of_the_file(
 ):
     path = tmp_path / "test.server_management.yml"
     path.write_text(text)
-    message = message_of(load_content, DataLoader(), str(path))
+    message = message_of(_config.load_content, DataLoader(), str(path))
     assert message.startswith(start)
     assert "sekret" not in message
 
@@ -196,7 +186,7 @@ def test_the_kind_of_a_mistake_quotes_nothing(problem, kind):
     loader.load_from_file.side_effect = error = AnsibleParserError("sekret")
     mark = Mark("", 0, 4, 2, "", 0)
     error.__context__ = MarkedYAMLError(problem=problem, problem_mark=mark)
-    message = message_of(load_content, loader, "x")
+    message = message_of(_config.load_content, loader, "x")
     assert message.startswith(f"invalid YAML in line 5, column 3: {kind}. ")
 
 
@@ -250,7 +240,7 @@ def test_a_template_that_ansible_quotes_is_not_shown():
     templar = Mock()
     # As before ansible-core 2.19.
     templar.template.side_effect = AnsibleError("no filter. String: {{ 'sekret' | x }}")
-    message = message_of(read_options, content, DEFINITIONS, templar, {})
+    message = message_of(_config.read_options, content, DEFINITIONS, templar, {})
     assert message == "timeout: no filter. String: the template."
 
 
@@ -316,9 +306,9 @@ def test_a_file_can_be_encrypted_as_a_whole(read_file):
 
 
 def warnings_about_token(path, folder):
-    connection = Connection("https://h/api/v1", "sekret", "api_token_file", path)
+    connection = _options.Connection("https://h/api/v1", "sekret", "api_token_file", path)
     warnings = []
-    check_token_file(connection, [str(folder)], warnings.append)
+    _config.check_token_file(connection, [str(folder)], warnings.append)
     return warnings
 
 
@@ -348,7 +338,7 @@ def test_a_file_with_another_name_is_named_and_not_used(tmp_path, monkeypatch):
     for name in ("fleet.yml", ".SERVER_MANAGEMENT.YML", "server_management.yml~"):
         Path(name).write_text(text)
         warnings = []
-        assert not accepts_file(name, warnings.append)
+        assert not _config.accepts_file(name, warnings.append)
         assert warnings == [
             f"{name}: The name of an inventory file for {PLUGIN} must end with "
             "server_management.yml or server_management.yaml; the file is not used."
@@ -358,12 +348,12 @@ def test_a_file_with_another_name_is_named_and_not_used(tmp_path, monkeypatch):
 def test_the_name_decides_whether_a_file_is_used(tmp_path):
     path = tmp_path / "aws.yml"
     path.write_text("plugin: amazon.aws.aws_ec2\n")
-    assert not accepts_file(str(path), pytest.fail)  # without a warning
-    assert accepts_file("prod.server_management.yaml", pytest.fail)
+    assert not _config.accepts_file(str(path), pytest.fail)  # without a warning
+    assert _config.accepts_file("prod.server_management.yaml", pytest.fail)
 
 
 def test_a_source_is_named_by_its_path_from_the_working_directory(monkeypatch):
     monkeypatch.setattr(os, "getcwd", lambda: "/inventory")
-    assert shown_path("/inventory/prod/server_management.yml") == "prod/server_management.yml"
-    assert shown_path("/inventory/..a.yml") == "..a.yml"
-    assert shown_path("/other/a.yml") == "/other/a.yml"
+    assert _config.shown_path("/inventory/prod/a.yml") == "prod/a.yml"
+    assert _config.shown_path("/inventory/..a.yml") == "..a.yml"
+    assert _config.shown_path("/other/a.yml") == "/other/a.yml"

@@ -8,10 +8,7 @@ import yaml
 from ansible.plugins.loader import inventory_loader
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
-from ansible_collections.server_management.cloud.plugins.plugin_utils._config import (
-    check_options,
-    convert_options,
-)
+from ansible_collections.server_management.cloud.plugins.plugin_utils import _config
 
 DEFINITIONS = inventory_loader.get("server_management.cloud.servers").option_definitions
 DEFAULTS = {option: definition.get("default") for option, definition in DEFINITIONS.items()}
@@ -39,12 +36,12 @@ CONVERTED = yaml.safe_load("""
 
 @pytest.mark.parametrize(("option", "value", "expected"), CONVERTED)
 def test_a_valid_value_is_converted(option, value, expected):
-    assert convert_options({option: value}, DEFINITIONS) == {option: expected}
+    assert _config.convert_options({option: value}, DEFINITIONS) == {option: expected}
 
 
 def test_null_options_are_left_out():
     written = {"min_hosts": None, "filters": None}
-    assert convert_options(written, DEFINITIONS) == {}
+    assert _config.convert_options(written, DEFINITIONS) == {}
 
 
 # Each problem, and the values that have it, with what the message begins with.
@@ -95,7 +92,7 @@ def test_an_invalid_value_names_its_option(problem):
     for label, value in INVALID[problem]:
         option = label.partition(":")[0]
         written = {option: value, "hostvars_prefix": "vm_"}
-        assert message_of(convert_options, written, DEFINITIONS) == f"{label}: {problem}"
+        assert message_of(_config.convert_options, written, DEFINITIONS) == f"{label}: {problem}"
 
 
 # What the message about a value that is not an expression advises.
@@ -113,18 +110,19 @@ INSTEAD = yaml.safe_load("""
 @pytest.mark.parametrize(("option", "value", "advice"), INSTEAD)
 def test_another_value_than_an_expression_has_what_to_write_instead(option, value, advice):
     written = {option: value, "hostvars_prefix": "vm_"}
-    assert message_of(convert_options, written, DEFINITIONS).endswith(f" {advice}")
+    assert message_of(_config.convert_options, written, DEFINITIONS).endswith(f" {advice}")
 
 
 @pytest.mark.parametrize("written", [{}, {"hostvars_prefix": None}])
 def test_a_form_has_the_default_prefix_if_there_is_no_other(written):
     written["keyed_groups"] = "x"
-    assert "key: server_management_region" in message_of(convert_options, written, DEFINITIONS)
+    message = message_of(_config.convert_options, written, DEFINITIONS)
+    assert "key: server_management_region" in message
 
 
 def test_a_cache_that_never_expires_is_accepted_if_the_file_says_so():
     options = {**DEFAULTS, "cache": True, "cache_timeout": 0}
-    check_options(options.get, ["cache_timeout"])
+    _config.check_options(options.get, ["cache_timeout"])
 
 
 UNUSABLE = yaml.safe_load("""
@@ -150,4 +148,4 @@ UNUSABLE = yaml.safe_load("""
 @pytest.mark.parametrize(("written", "start"), UNUSABLE, ids=str)
 def test_an_unusable_option_is_named(written, start):
     options = {**DEFAULTS, **written}
-    assert message_of(check_options, options.get, []).startswith(start)
+    assert message_of(_config.check_options, options.get, []).startswith(start)

@@ -8,11 +8,7 @@ import yaml
 from hypothesis import given, reject
 from hypothesis import strategies as st
 
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import (
-    OptionError,
-    RateLimited,
-    Unreachable,
-)
+from ansible_collections.server_management.cloud.plugins.module_utils import _errors
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
 from ansible_collections.server_management.cloud.plugins.plugin_utils import _events
 from support.meanings import EVENT_TEXTS, TEXTS, json_values, texts_in
@@ -147,8 +143,8 @@ def test_several_failures_in_a_row_are_one_event_about_no_host():
     history = _events.History("name", initial=False)
     error = {"code": "unreachable", "message": "It _fails_, now. Wait.", "status": None}
     failed = event_without_host("failed", error=error)
-    assert history.fail(Unreachable("It <fails> (now).", "Wait.")) == [failed]
-    assert history.fail(RateLimited("Again.")) == []
+    assert history.fail(_errors.Unreachable("It <fails> (now).", "Wait.")) == [failed]
+    assert history.fail(_errors.RateLimited("Again.")) == []
     assert update(history) == [event_without_host("recovered")]
 
 
@@ -187,6 +183,6 @@ is_harmless = re.compile(r"[\w .:/@+,-]*").fullmatch
 def test_events_between_any_two_listings_have_harmless_texts_and_names(before, now):
     try:
         events = events_between(before, now)
-    except OptionError:  # two servers can end with the same name
+    except _errors.OptionError:  # two servers can end with the same name
         reject()
     assert all(map(is_harmless, texts_in(events)))

@@ -9,12 +9,7 @@ import yaml
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
-from ansible_collections.server_management.cloud.plugins.plugin_utils import _names
-from ansible_collections.server_management.cloud.plugins.plugin_utils._groups import (
-    group_hosts,
-    leave_out_groups,
-    reserved_names,
-)
+from ansible_collections.server_management.cloud.plugins.plugin_utils import _groups, _names
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
 
 
@@ -25,7 +20,7 @@ def host_of(**fields):
 def test_groups_are_named_after_the_field_and_a_value_that_is_not_empty():
     full = host_of(region="us 1", plan="small", status="running")
     empty = host_of(region="")
-    group_hosts([full, empty], "my_servers", ["region", "plan"])
+    _groups.group_hosts([full, empty], "my_servers", ["region", "plan"])
     assert full.groups == ["my_servers", "region_us_1", "plan_small"]
     assert empty.groups == ["my_servers"]
 
@@ -34,7 +29,7 @@ def names_with(text, warn=print):
     """Return the reserved names of an inventory file with these options, as YAML."""
     inventory = SimpleNamespace(groups=["static"], hosts=["web"])
     options = {"group": "my servers", **yaml.safe_load(text)}
-    return reserved_names(options.get, inventory, warn)
+    return _groups.reserved_names(options.get, inventory, warn)
 
 
 def reason_for(options, name):
@@ -137,7 +132,7 @@ def test_a_group_with_the_name_of_a_host_or_of_this_machine_is_left_out():
     host.groups += ["g", "web", "localhost"]
     parents = [("up", "web"), ("up", "g"), ("db", "g")]
     problems = []
-    kept = leave_out_groups([host], parents, {"web", "db"}, problems.append)
+    kept = _groups.leave_out_groups([host], parents, {"web", "db"}, problems.append)
     assert kept == [("up", "g")]
     assert host.groups == ["g"]
     assert problems == [

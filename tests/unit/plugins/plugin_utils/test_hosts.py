@@ -12,15 +12,6 @@ from hypothesis import strategies as st
 
 from ansible_collections.server_management.cloud.plugins.module_utils._models import FIELDS, Server
 from ansible_collections.server_management.cloud.plugins.plugin_utils import _hosts
-from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import (
-    NO_ADDRESS,
-    Host,
-    host_key_alias,
-    hosts_from,
-    report_servers,
-    set_host_key_aliases,
-    variable_names,
-)
 from sandbox.account import SERVER
 
 
@@ -36,15 +27,15 @@ def hosts_with(*addresses):
 def host_of(fields, prefix="x_", has_loopback=False, server_id="srv_1"):
     """Return the host of a server with only these fields."""
     server = Server(server_id, fields)
-    variables = variable_names([server], prefix, print)
-    (host,) = hosts_from([server], variables, has_loopback)
+    variables = _hosts.variable_names([server], prefix, print)
+    (host,) = _hosts.hosts_from([server], variables, has_loopback)
     return host
 
 
 def warnings_about(hosts):
     """Return the warnings about the servers of hosts."""
     warnings = []
-    report_servers(hosts, warnings.append)
+    _hosts.report_servers(hosts, warnings.append)
     return warnings
 
 
@@ -95,12 +86,12 @@ def test_a_missing_field_causes_one_warning():
     *of_fields, of_address = warnings_about([host])
     assert len(of_fields) == len(FIELDS) - 2
     assert "ipv4" not in "".join(of_fields)
-    assert NO_ADDRESS in of_address
+    assert _hosts.NO_ADDRESS in of_address
 
 
 def test_an_address_that_compose_made_unusable_causes_another_warning():
     hosts = hosts_with("192.0.2.1", "")
-    hosts[0].variables["ansible_host"] = NO_ADDRESS
+    hosts[0].variables["ansible_host"] = _hosts.NO_ADDRESS
     hosts[0].replaced = {"ansible_host", "ansible_ssh_host"}
     assert warnings_about(hosts) == [
         "No usable IPv4 address for 1 server: n1 (srv_1), so ansible_host is "
@@ -138,7 +129,7 @@ NAMES += ["cycler", "item", "lookup", "none", "now", "omit", "q", "query", "rang
 @pytest.mark.parametrize(("prefix", "fields"), [*RESERVED, ("", NAMES)])
 def test_no_field_becomes_an_invalid_variable_or_one_of_ansible(prefix, fields):
     host = host_of(dict.fromkeys(fields, "hostile"), prefix)
-    assert host.variables == {"ansible_host": NO_ADDRESS}
+    assert host.variables == {"ansible_host": _hosts.NO_ADDRESS}
 
 
 # In known_hosts files, so that no later version may change them.
@@ -154,7 +145,7 @@ a+b: ab+300273daf0bb57c239f83585d71ced54
 
 @pytest.mark.parametrize("server_id", ALIASES)
 def test_the_alias_of_an_id_has_its_allowed_characters_and_a_digest_of_others(server_id):
-    assert host_key_alias(server_id) == ALIASES[server_id]
+    assert _hosts.host_key_alias(server_id) == ALIASES[server_id]
 
 
 texts = st.text(min_size=1) | st.text(st.sampled_from("aAbB._-+ 0"), min_size=1)
@@ -164,17 +155,17 @@ is_alias = re.compile("[a-z0-9._+-]+").fullmatch
 @given(st.sets(texts, max_size=8))
 @example({"srv_ab", "srv_AB", "SRV_AB", "srv_ab ", " srv_ab"})
 def test_different_ids_never_share_an_alias(server_ids):
-    server_ids |= set(map(host_key_alias, server_ids))
-    aliases = set(map(host_key_alias, server_ids))
+    server_ids |= set(map(_hosts.host_key_alias, server_ids))
+    aliases = set(map(_hosts.host_key_alias, server_ids))
     assert len(aliases) == len(server_ids)
     assert all(map(is_alias, aliases))
 
 
 def test_each_program_of_ssh_gets_the_alias_unless_compose_has_set_arguments():
     server = Server("srv_1", {})
-    host = Host(server, {})
-    composed = Host(server, {"ansible_scp_extra_args": "of compose"})
-    set_host_key_aliases([host, composed])
+    host = _hosts.Host(server, {})
+    composed = _hosts.Host(server, {"ansible_scp_extra_args": "of compose"})
+    _hosts.set_host_key_aliases([host, composed])
     assert host.variables == {
         "ansible_ssh_extra_args": "-o HostKeyAlias=srv_1",
         "ansible_sftp_extra_args": "-o HostKeyAlias=srv_1",

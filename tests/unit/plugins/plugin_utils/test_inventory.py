@@ -8,17 +8,12 @@ import yaml
 from ansible.inventory.data import InventoryData
 
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
-from ansible_collections.server_management.cloud.plugins.plugin_utils import _inventory
-from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import (
-    SINCE_2_19,
-    mark,
-    unmark_plain,
-)
+from ansible_collections.server_management.cloud.plugins.plugin_utils import _ansible, _inventory
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
 from support.expressions import is_trusted
 
 DECRYPTED = []
-if SINCE_2_19:
+if _ansible.SINCE_2_19:
     tags = importlib.import_module("ansible._internal._datatag._tags")
     DECRYPTED = [tags.VaultedValue(ciphertext="x").tag("203.0.113.1")]
 
@@ -63,7 +58,7 @@ def test_hosts_are_in_the_order_in_which_they_are_added_in_all_too(inventory):
 def test_a_group_with_the_name_of_a_host_stays_as_it_is(inventory):
     inventory.add_group("web-1")
     host = new_host()
-    host.variables["template"] = mark("{{ 1 }}")
+    host.variables["template"] = _ansible.mark("{{ 1 }}")
     add(inventory, host)
     variables = inventory.hosts["web-1"].vars
     assert variables["template"] == "{{ 1 }}"
@@ -84,11 +79,11 @@ def test_variables_are_those_that_ansible_would_set(inventory):
     hosts = []
     for number, value in enumerate(VALUES):
         host = new_host(f"host-{number}")
-        host.variables.update(a=mark(value), b="x")
+        host.variables.update(a=_ansible.mark(value), b="x")
         hosts.append(host)
         expected.add_host(host.name)
         for name, marked in host.variables.items():
-            expected.set_variable(host.name, name, unmark_plain(marked))
+            expected.set_variable(host.name, name, _ansible.unmark_plain(marked))
     add(inventory, *hosts)
     for host in hosts:
         variables = inventory.hosts[host.name].vars

@@ -10,14 +10,7 @@ from hypothesis import strategies as st
 
 from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
-from ansible_collections.server_management.cloud.plugins.plugin_utils._names import (
-    PREFIXES_OF_FIELDS,
-    TAKEN,
-    VARIABLE_FILES,
-    NameRules,
-    Reason,
-    assign_names,
-)
+from ansible_collections.server_management.cloud.plugins.plugin_utils import _names
 from support import meanings
 
 GROUPS = frozenset({"all", "ungrouped", "server_management"})
@@ -34,13 +27,13 @@ def assign(account, taken=(), groups=GROUPS, **fields):
 
     def obstacle(name, server):
         if name in taken and name not in MERGED:
-            return Reason(TAKEN, f"({name} is not {server.id}.)")
+            return _names.Reason(_names.TAKEN, f"({name} is not {server.id}.)")
         return None
 
     owners = dict.fromkeys(groups, "of x")
-    files = (*VARIABLE_FILES, ".vars", ".ini")
-    rules = NameRules(owners, PREFIXES_OF_FIELDS, taken, obstacle, files)
-    return assign_names(servers, rules, account)
+    files = (*_names.VARIABLE_FILES, ".vars", ".ini")
+    rules = _names.NameRules(owners, _names.PREFIXES_OF_FIELDS, taken, obstacle, files)
+    return _names.assign_names(servers, rules, account)
 
 
 def name_of(*preferences, **options):
@@ -183,7 +176,7 @@ def test_an_empty_first_preference_is_not_reported(preferences):
 
 def test_an_empty_name_is_reported_and_a_missing_one_is_not():
     servers = [Server("srv_1", {"name": ""}), Server("srv_2", {})]
-    naming = assign_names(servers, NameRules(), {})
+    naming = _names.assign_names(servers, _names.NameRules(), {})
     assert [*naming.reasons] == ["srv_1"]
 
 
