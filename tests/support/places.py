@@ -32,15 +32,12 @@ def table() -> str:
     text = HEAD
     for row in _operations.OPERATIONS:
         modules = [f"``{name}``" for name in row.modules] or ["none"]
-        text += f"   * - {row.title}\n     - {_today(row)}\n"
+        today = "announced" if row.announced else "not announced"
+        if row.request:
+            today = "live"
+        text += f"   * - {row.title}\n     - {today}\n"
         text += f"     - {', '.join(modules)} (``{row.scope}``)\n"
     return text
-
-
-def _today(row: _operations.Operation) -> str:
-    if row.request:
-        return "live"
-    return "announced" if row.announced else "not announced"
 
 
 def _operations_of(module: str) -> list[_operations.Operation]:

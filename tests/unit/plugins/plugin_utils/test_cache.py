@@ -19,6 +19,7 @@ CONNECTION = Connection("https://h/api/v1", "secret-t0ken")
 NOW = 1e9  # the time of all tests, in seconds
 SERVERS = [Server("{{ é", {"id": "{{ é", "later": {"": [None, 10**30, -0.5]}})]
 FETCHED = Listing(SERVERS, "from https://h")
+fetch = Mock(return_value=FETCHED)  # from an API that works
 
 
 @pytest.fixture(autouse=True)
@@ -48,16 +49,6 @@ class Account(_cache.CacheEntry):
         warn = self.warnings.append
         note = self.lines.append
         super().__init__(cache, "x at h:1", CONNECTION, fresh, grace, warn, note)
-
-
-def fetch():
-    """Fetch a listing from an API that works."""
-    return FETCHED
-
-
-def fails(error):
-    """Return a function that fetches a listing from an API that does not work."""
-    return Mock(side_effect=error)
 
 
 def entry(age, **changes):
@@ -137,7 +128,7 @@ def test_the_reason_for_not_using_an_entry_is_shown(key, age, use_cache, line):
 
 def test_a_stale_entry_is_used_while_the_api_is_down():
     account = Account({KEY: entry(age=120)}, fresh=100, grace=50)
-    down = fails(_errors.Unreachable("Down."))
+    down = Mock(side_effect=_errors.Unreachable("Down."))
     assert account.listing(down, use_cache=False).servers == SERVERS
     assert account.warnings == ["Using a stale listing, 120 s old. Down."]
 
@@ -155,7 +146,7 @@ NOT_STALE = [
 def test_no_stale_entry_is_used_if_it_is_too_old_or_the_api_responds(age, grace, error, lines):
     account = Account({KEY: entry(age)}, fresh=100, grace=grace)
     with pytest.raises(error):
-        account.listing(fails(error("No.")), use_cache=False)
+        account.listing(Mock(side_effect=error("No.")), use_cache=False)
     assert account.warnings == []
     assert account.lines[1:] == lines
 
@@ -198,7 +189,7 @@ def test_a_cache_that_cannot_be_read_is_named():
 @pytest.mark.parametrize(("text", "reason"), [("it is full.", "it is full"), ("", "Broken")])
 def test_a_cache_that_cannot_be_written_is_named_and_left_empty(text, reason, monkeypatch):
     cache = Cache()
-    monkeypatch.setattr(cache, "update_cache_if_changed", fails(Broken(text)))
+    monkeypatch.setattr(cache, "update_cache_if_changed", Mock(side_effect=Broken(text)))
     account = Account(cache)
     account.store(FETCHED)
     assert account.warnings == [f"The cache x at h:1 can't be written: {reason}."]
