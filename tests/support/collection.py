@@ -59,6 +59,19 @@ def _files_outside_ignored_folders() -> Iterator[str]:
             yield (place / name).as_posix()
 
 
+def git(folder: Path, *arguments: str) -> None:
+    """Run git in a repository, with an author and without a signature."""
+    author = ("-c", "user.name=a", "-c", "user.email=a@b.invalid", "-c", "commit.gpgsign=false")
+    command = ("git", *author, *arguments)
+    subprocess.check_output(command, cwd=folder)
+
+
+def commit_all(folder: Path) -> None:
+    """Commit every file of a repository."""
+    git(folder, "add", "--all")
+    git(folder, "commit", "--message", "a")
+
+
 def copy_sources(folder: Path) -> Path:
     """Copy those files into a folder, and return it."""
     for name in sources():

@@ -13,19 +13,13 @@ import pytest
 import yaml
 from e2e.conftest import hosts
 
-from support.collection import PLACE, REPOSITORY, copy_sources, install
+from support.collection import PLACE, REPOSITORY, commit_all, copy_sources, git, install
 from support.fixtures import KNOWN_NAMES
 from support.guides import read_files
 from support.run import Runner, write_inventory
 from tools.release import ADDRESSES, PAGES, UNPUBLISHED
 
 WORKFLOW = (REPOSITORY / ".github/workflows/release.yml").read_text(encoding="utf-8")
-
-
-def git(folder, *arguments):
-    author = ("-c", "user.name=A Maintainer", "-c", "user.email=maintainer@example.com")
-    command = ("git", *author, *arguments)
-    subprocess.check_output(command, cwd=folder)
 
 
 @pytest.fixture
@@ -42,8 +36,7 @@ def checkout(tmp_path):
         text = (folder / page).read_text(encoding="utf-8")
         (folder / page).write_text(UNPUBLISHED.sub("on Ansible Galaxy", text))
     git(folder, "init", "--quiet", "--initial-branch=main")
-    git(folder, "add", "--all")
-    git(folder, "commit", "--quiet", "--message", "Release")
+    commit_all(folder)
     return folder
 
 

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 import yaml
 
-from support.collection import REPOSITORY
+from support.collection import REPOSITORY, commit_all, git
 from tools.release import ADDRESSES, PAGES, find_obstacles, link_readme
 
 VERSION = "version: 1.2.3\n"
@@ -26,17 +26,6 @@ OBSTACLES = yaml.safe_load(r"""
 """)
 
 
-def git(folder, *arguments):
-    who = ("-c", "user.name=a", "-c", "user.email=a@b.invalid", "-c", "commit.gpgsign=false")
-    command = ("git", *who, *arguments)
-    subprocess.check_output(command, cwd=folder)
-
-
-def commit(folder):
-    git(folder, "add", "--all")
-    git(folder, "commit", "--message", "a")
-
-
 @pytest.fixture
 def ready(tmp_path):
     """Return a repository whose commit can be released, apart from its tag."""
@@ -47,14 +36,14 @@ def ready(tmp_path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
     git(tmp_path, "init", "--quiet")
-    commit(tmp_path)
+    commit_all(tmp_path)
     return tmp_path
 
 
 @pytest.mark.parametrize(("name", "text", "obstacles"), OBSTACLES)
 def test_an_obstacle_to_a_final_release_is_named(ready, name, text, obstacles):
     (ready / name).write_text(text)
-    commit(ready)
+    commit_all(ready)
     git(ready, "tag", "1.2.3")
     assert find_obstacles(ready, final=True) == obstacles
 
@@ -62,7 +51,7 @@ def test_an_obstacle_to_a_final_release_is_named(ready, name, text, obstacles):
 def test_only_a_final_release_needs_its_tag_and_real_addresses(ready):
     git(ready, "tag", "1.2.3")  # of an earlier commit
     (ready / "galaxy.yml").write_text(f"{VERSION}repository: https://example.com/cloud\n")
-    commit(ready)
+    commit_all(ready)
     assert find_obstacles(ready, final=False) == []
     assert find_obstacles(ready, final=True) == [
         "the commit does not have the tag 1.2.3",
