@@ -1,18 +1,21 @@
 # Copyright (c) 2026 The server_management.cloud contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Hosts and expressions for the unit tests of the utilities that evaluate them."""
+"""Hosts, expressions and errors for the unit tests of plugin_utils."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
+import pytest
 from ansible import template
 from ansible.inventory.data import InventoryData
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
 
+from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.module_utils._models import Server
 from ansible_collections.server_management.cloud.plugins.plugin_utils import _ansible, _expressions
 from ansible_collections.server_management.cloud.plugins.plugin_utils._hosts import Host
@@ -28,6 +31,15 @@ def is_trusted(value: object) -> bool:
 def load(value: Any) -> Any:
     """Load a value like an inventory file, so that its expressions are trusted."""
     return DataLoader().load(_ansible.trust(json.dumps(value)))
+
+
+def message_of(function: Callable[..., object], *arguments: Any, **options: Any) -> str:
+    """Return the message of the error about an option that a function raises."""
+    with pytest.raises(OptionError) as caught:
+        function(*arguments, **options)
+    # Ansible prints the cause of an exception.
+    assert caught.value.__cause__ is None
+    return str(caught.value)
 
 
 PREFIX = "server_management_"

@@ -17,9 +17,9 @@ from ansible.template import Templar
 from yaml import Mark, MarkedYAMLError
 
 from ansible_collections.server_management.cloud.plugins.module_utils import _options
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.plugin_utils import _config
 from ansible_collections.server_management.cloud.plugins.plugin_utils._ansible import SINCE_2_19
+from support.expressions import message_of
 
 PLUGIN = "server_management.cloud.servers"
 DEFINITIONS = inventory_loader.get(PLUGIN).option_definitions
@@ -34,15 +34,6 @@ def encrypted(text, password=PASSWORD):
 
 # From ansible-core 2.22 on, Ansible hides what it has decrypted, so tests prove less there.
 VALUE = encrypted("correct horse")
-
-
-def message_of(function, *arguments):
-    """Return the message of the error that a function raises."""
-    with pytest.raises(OptionError) as caught:
-        function(*arguments)
-    # Ansible prints the cause of an exception.
-    assert caught.value.__cause__ is None
-    return str(caught.value)
 
 
 REFUSED = yaml.safe_load("""

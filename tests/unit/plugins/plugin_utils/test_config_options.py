@@ -7,18 +7,11 @@ import pytest
 import yaml
 from ansible.plugins.loader import inventory_loader
 
-from ansible_collections.server_management.cloud.plugins.module_utils._errors import OptionError
 from ansible_collections.server_management.cloud.plugins.plugin_utils import _config
+from support.expressions import message_of
 
 DEFINITIONS = inventory_loader.get("server_management.cloud.servers").option_definitions
 DEFAULTS = {option: definition.get("default") for option, definition in DEFINITIONS.items()}
-
-
-def message_of(function, *arguments):
-    """Return the message of the error that a function raises."""
-    with pytest.raises(OptionError) as caught:
-        function(*arguments)
-    return str(caught.value)
 
 
 CONVERTED = yaml.safe_load("""
