@@ -238,10 +238,8 @@ def test_a_host_with_the_address_of_a_server_is_merged_whoever_else_has_the_addr
 
 
 def test_a_host_gets_another_name_if_an_expression_makes_a_group_with_its_name(plugin):
-    plugin.parse(
-        "web db",
-        """keyed_groups: [{key: "'we' ~ 'b'", separator: '', parent_group: "{{ 'd' ~ 'b' }}"}]""",
-    )
+    entry = """{key: "'we' ~ 'b'", separator: '', parent_group: "{{ 'd' ~ 'b' }}"}"""
+    plugin.parse("web db", f"keyed_groups: [{entry}]")
     groups = plugin.inventory.groups
     assert plugin.hosts == ["db_srv_1", "web_srv_0"]
     assert groups["db"].child_groups == [groups["web"]]

@@ -15,6 +15,7 @@ import yaml
 from requests.exceptions import ConnectTimeout, InvalidHeader
 
 from ansible_collections.server_management.cloud.plugins.module_utils import _failures, _request
+from ansible_collections.server_management.cloud.plugins.module_utils._failures import CLOSED
 from ansible_collections.server_management.cloud.plugins.module_utils._http import transport_error
 
 MISMATCH = ssl.SSLCertVerificationError(1, "certificate verify failed")
@@ -28,15 +29,11 @@ CAUSES = [
     (OSError("Tunnel connection failed: 502 No"), "unreachable", "connection failed: 502 no"),
     (http.client.LineTooLong("header"), "unreachable", "not valid HTTP"),
     (InvalidHeader("two lengths"), "unreachable", "not valid HTTP"),
-    (http.client.RemoteDisconnected("no response"), "unreachable", _failures.CLOSED),
-    (http.client.IncompleteRead(b""), "unreachable", _failures.CLOSED),
-    (ssl.SSLEOFError(8, "EOF occurred"), "unreachable", _failures.CLOSED),
-    (ssl.SSLZeroReturnError(6, "closed"), "unreachable", _failures.CLOSED),
-    (
-        urllib3.exceptions.ProtocolError("Response ended prematurely"),
-        "unreachable",
-        _failures.CLOSED,
-    ),
+    (http.client.RemoteDisconnected("no response"), "unreachable", CLOSED),
+    (http.client.IncompleteRead(b""), "unreachable", CLOSED),
+    (ssl.SSLEOFError(8, "EOF occurred"), "unreachable", CLOSED),
+    (ssl.SSLZeroReturnError(6, "closed"), "unreachable", CLOSED),
+    (urllib3.exceptions.ProtocolError("Response ended prematurely"), "unreachable", CLOSED),
     (ssl.SSLError(1, "[X] x\n(_ssl.c:1)"), "tls", ": [X] x (_ssl.c:1)"),
     (NO_CERTIFICATE, "tls", ": no certificate or crl found"),
     # What urllib3 before version 2 raises for a wrong host name.
@@ -97,7 +94,7 @@ def test_a_context_that_a_library_suppresses_is_no_cause():
     error = urllib3.exceptions.ProtocolError("Response ended prematurely")
     error.__context__ = ValueError("invalid literal for int()")
     error.__suppress_context__ = True
-    assert _failures.CLOSED in failure_of(error).message
+    assert CLOSED in failure_of(error).message
 
 
 RETRY_AFTER = yaml.safe_load("""

@@ -50,17 +50,10 @@ def test_an_operation_sends_its_request_or_fails_before_any(sandbox, module, nam
     assert run(module, sandbox, check_mode=True, **options) == outcome
     assert sandbox.requests == []
     message = outcome.result.pop("msg")
-    assert outcome.result.pop("error") == {
-        "code": "not_yet_live",
-        "status": None,
-        "message": message,
-    }
-    assert outcome.result == {
-        "changed": False,
-        "operation": name,
-        "scope": row.scope,
-        "live": False,
-    }
+    error = {"code": "not_yet_live", "status": None, "message": message}
+    assert outcome.result.pop("error") == error
+    rest = {"changed": False, "operation": name, "scope": row.scope, "live": False}
+    assert outcome.result == rest
 
 
 def test_the_message_about_a_write_names_the_scope_and_that_nothing_was_changed():
@@ -73,9 +66,8 @@ def test_the_message_about_a_write_names_the_scope_and_that_nothing_was_changed(
 
 
 def test_the_message_about_a_read_does_not_mention_changes():
-    with pytest.raises(
-        _errors.NotYetLive, match=r"API has announced but not released this operation\.$"
-    ):
+    words = r"API has announced but not released this operation\.$"
+    with pytest.raises(_errors.NotYetLive, match=words):
         _operations.operation("wallet_info", "read").refuse()
 
 
