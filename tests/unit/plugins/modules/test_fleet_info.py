@@ -98,17 +98,14 @@ def test_findings_of_any_kind_are_reported_in_name_order(account, declared):
     assert result["in_sync"] is False
 
 
-def test_differences_are_in_name_order(account):
-    result = compare(account, "[{id: s_1, plan: other}, {id: s_4, plan: other}]")
-    assert [server["name"] for server in result["different"]] == ["db", "web"]
-
-
 ALIKE = yaml.safe_load("[{id: s_6, name: alike}, {id: s_5, name: 'alike '}]")
 
 
-def test_names_of_several_servers_are_in_order(account):
+def test_different_servers_and_names_of_several_are_in_order(account):
     account.servers.extend(ALIKE)
-    result = compare(account, "[{name: twin}, {name: alike}]")
+    declared = "[{id: s_1, plan: other}, {id: s_4, plan: other}, {name: twin}, {name: alike}]"
+    result = compare(account, declared)
+    assert [server["name"] for server in result["different"]] == ["db", "web"]
     alike, twin = result["ambiguous"]
     assert alike == {"name": "alike", "ids": ["s_5", "s_6"]}
     assert twin["name"] == "twin"
