@@ -15,7 +15,8 @@ from packaging.specifiers import SpecifierSet
 from ansible_collections.server_management.cloud.plugins.inventory import servers
 from sandbox import Fault, Sandbox
 from sandbox.account import example_servers
-from sandbox.cli import DEFAULT_TOKEN, parse_fault
+from sandbox.cli import parse_fault
+from sandbox.server import DEFAULT_TOKEN
 from support.collection import REPOSITORY
 from support.guides import GUIDES, read_blocks, read_files
 from support.modules import run

@@ -64,11 +64,15 @@ def read_job(workflow, name):
 
 def test_both_pipelines_that_check_the_fleet_run_the_same_commands():
     workflow = yaml.safe_load(RECIPES[".github/workflows/fleet.yml"])
-    assert workflow[True]["schedule"] == [{"cron": "0 6 * * *"}]  # YAML reads `on` as true
-    _job, commands = read_job("fleet", "check")
-    gitlab = yaml.safe_load(RECIPES[".gitlab-ci.yml"])
+    events = workflow[True]  # YAML reads `on` as true
+    assert events["schedule"] == [{"cron": "0 6 * * *"}]
+    assert events["push"] == {"branches": ["main"]}
+    job, commands = read_job("fleet", "check")
+    gitlab = yaml.safe_load(RECIPES[".gitlab-ci.yml"])["check fleet"]
     assert commands[-1] == "ansible-playbook server_management.cloud.check_fleet"
-    assert gitlab["check fleet"]["script"] == commands
+    assert gitlab["script"] == commands
+    token = {"SERVER_MANAGEMENT_API_TOKEN": "${{ secrets.SERVER_MANAGEMENT_API_TOKEN }}"}
+    assert {**gitlab["variables"], **token} == job["env"]
 
 
 def test_a_comparison_distinguishes_drift_from_failures(tmp_path, runner, sandbox):
@@ -152,8 +156,14 @@ def test_a_pipeline_reaches_servers_with_known_keys(tmp_path, runner, sandbox, s
     save = SAVE_KEYS.replace("~/.ssh/id_ed25519", str(key))
     enter(save).ok()
     enter(script).ok()
+    assert (tmp_path / "known_hosts").read_text().startswith("srv_1 ")
+    sandbox.fail(Fault(status=401), times=None)
+    assert enter(script).rc != 0
+    del runner.environment["ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED"]
+    enter(script).ok().shows("no hosts matched")
+    sandbox.recover()
     sandbox.servers.clear()
-    failed = enter(script)
+    failed = enter(f"export ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED=true\n{script}")
     assert failed.rc != 0
     failed.shows("min_hosts")
 

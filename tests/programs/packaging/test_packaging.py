@@ -3,7 +3,6 @@
 
 """Install a release that is built as the workflow does, install from git, and make an image."""
 
-import json
 import os
 import re
 import subprocess
@@ -81,9 +80,9 @@ def test_a_release_is_the_tagged_commit(checkout, tmp_path):
 def test_a_requirements_file_with_a_git_address_installs(checkout, sandbox, tmp_path):
     collections = tmp_path / "collections"
     runner = Runner(tmp_path / "home", collections)
-    collection = {"name": f"file://{checkout}", "type": "git", "version": "main"}
     requirements = tmp_path / "requirements.yml"
-    requirements.write_text(json.dumps({"collections": [collection]}))
+    shown = read_files("recipes")["requirements.yml"]
+    requirements.write_text(re.sub(r"https://\S+\.git", f"file://{checkout}", shown))
     options = ("-r", requirements, "-p", collections, "--offline")
     runner.galaxy("collection", "install", *options).ok()
 

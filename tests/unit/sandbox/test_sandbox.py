@@ -23,7 +23,8 @@ from openapi_core.exceptions import OpenAPIError
 from sandbox import Change, Fault, Sandbox
 from sandbox.account import SERVER, Schedule, example_servers, make_servers
 from sandbox.api import ROUTES
-from sandbox.cli import DEFAULT_TOKEN, _parser, main, parse_fault
+from sandbox.cli import _parser, main, parse_fault
+from sandbox.server import DEFAULT_TOKEN
 from support.collection import REPOSITORY, read, read_yaml
 
 COMMAND = (sys.executable, "-E", "-B", "-W", "error", f"{REPOSITORY}/tests/sandbox")

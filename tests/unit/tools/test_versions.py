@@ -29,6 +29,7 @@ EXPECTED = {
     "joined": {PYTHON.replace(".", "")},
     # A version checks its sources with the tuple (3, 10).
     "tuple": {PYTHON.replace(".", ", ")},
+    "python of a pipeline": {CORES[RELEASED][0]},
     "newest python": {PYTHONS[-1]},
     "pythons": set(PYTHONS),
     "all pythons": set().union(*CORES.values()),
@@ -49,6 +50,9 @@ PLACES = yaml.safe_load(r"""
 - [docs/docsite/rst/guide_inventory.rst, 'from ansible-core (2\.\d+) on', templating]
 - [docs/docsite/rst/guide_inventory.rst, &before '[Bb]efore ansible-core (2\.\d+)', templating]
 - [docs/docsite/rst/guide_trust.rst, *before, templating]
+- [docs/docsite/rst/guide_moving.rst, 'Since ansible-core (2\.\d+)', templating]
+- [docs/docsite/rst/guide_recipes.rst, 'python(?:-version: "|:)(3\.\d+)', python of a pipeline]
+- [README.md, 'Python\s+(3\.\d+)\s+(?:and|to)', python]
 - [docs/docsite/rst/guide_troubleshooting.rst, 'before ansible-core (2\.\d+), only', templating]
 - [Makefile, 'python(3\.\d+)', pythons]
 - [Makefile, 'version_info < \((3, \d+)\)', tuple]
