@@ -184,6 +184,8 @@ def test_it_replaces_nothing_by_mistake(runner, sandbox):
         result = play(runner, sandbox, DECLARE, *arguments)
         result.shows("fleet.yml exists, so nothing was changed")
         assert path.read_text() == "mine\n"
+    play(runner, sandbox, DECLARE, "-e", "declare_fleet_file=~/other.yml").ok()
+    assert path.with_name("other.yml").exists()
     sandbox.servers.clear()
     play(runner, sandbox, DECLARE, CHECK, "-e", "declare_fleet_replace=true").ok()
 

@@ -195,7 +195,7 @@ def test_hosts_that_cannot_be_written_are_left_out_for_a_reason(config, source, 
     source.runner.environment["ANSIBLE_REMOTE_USER"] = "of-a-setting"
     # A host that is left out may disappear from the file.
     write_before(config, source, "x-argument", note="group server_management, prefix x-")
-    for mode in (["--check"], ["-vvvv", "--diff"]):
+    for mode in (["--check"], ["-vvvv", "--diff", "-u", "of-an-option"]):
         assert names_in(config) == ["x-argument"]  # --check has changed nothing
         result = write(source, "-e", "ssh_config_prefix=x-", *mode).ok()
         assert not result.contains("s3cret")

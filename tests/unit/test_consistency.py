@@ -238,7 +238,7 @@ def test_the_filter_documents_its_arguments():
     assert documented == {"_input": Parameter.empty, **defaults}
     assert doc["positional"] == ", ".join(defaults)
     result = openssh_hosts([], {})
-    for example in re.findall(r"\bservers\.(\w+)", EXAMPLES):
+    for example in re.findall(r"(?:\bservers|\))\.(\w+)", EXAMPLES):
         assert example in result
 
 

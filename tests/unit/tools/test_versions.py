@@ -69,7 +69,8 @@ PLACES = yaml.safe_load(r"""
 - [README.md, 'ansible-core\s+(2\.\d+)(?:,|\s+or\s+later)', oldest]
 - [README.md, *range, range]
 - [README.md, 'Python\s+3\.\d+\s+to\s+(3\.\d+)', newest python]
-- [README.md, '3\.6 to (3\.\d+) are not supported', python before]
+- [README.md, &unsupported '3\.6 to (3\.\d+)', python before]
+- [plugins/doc_fragments/connection.py, *unsupported, python before]
 - [README.md, '`requests`\s+(2\.\d+)', short requests]
 """)
 # In all documents and messages.
