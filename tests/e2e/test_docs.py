@@ -122,6 +122,11 @@ class Reader:
             self.results[command] = result
         return result
 
+    def play(self, tasks):
+        """Run tasks on this machine, with the account of the environment."""
+        playbook = self.write("tasks.yml", json.dumps([{"hosts": "localhost", "tasks": tasks}]))
+        return self.runner.playbook(playbook, env=self.sandbox.environment)
+
     def try_snippets(self, texts):
         """Run YAML without a name by one command: options of inventory files, plays and tasks."""
         paths = []
@@ -148,6 +153,13 @@ def is_shown(shown, output):
     marked = without_white_space(shown.replace("...", "…"))
     pattern = re.escape(marked).replace("…", ".*")
     return re.search(pattern, without_white_space(output)) is not None
+
+
+def block_with(text, page):
+    """Return the block of a page that contains a text."""
+    texts = [block.text for block in read_blocks(GUIDES / f"{page}.rst")]
+    (found,) = [block for block in texts if text in block]
+    return found
 
 
 @pytest.fixture
@@ -191,8 +203,7 @@ def test_the_servers_of_the_sandbox_run_commands_on_this_machine(reader):
     del reader.runner.environment["ANSIBLE_TRANSPORT"]
     reader.sandbox.servers = example_servers()
     reader.sandbox.token = DEFAULT_TOKEN
-    texts = [block.text for block in read_blocks(GUIDES / "guide_quickstart.rst")]
-    (file,) = [text for text in texts if DEFAULT_TOKEN in text]
+    file = block_with(DEFAULT_TOKEN, "guide_quickstart")
     reader.write("prod.server_management.yml", file)
     result = reader.enter("ansible -i prod.server_management.yml all -m ansible.builtin.ping")
     assert result.ok().stderr == ""
@@ -215,8 +226,7 @@ def test_saved_host_keys_are_copied_to_the_aliases(reader):
     need_ssh(reader.runner)
     name = "aliased.server_management.yml"
     reader.write(name, read_files("connecting")[name])
-    texts = [block.text for block in read_blocks(GUIDES / "guide_connecting.rst")]
-    (command,) = [text for text in texts if "ssh-keygen -F" in text]
+    command = block_with("ssh-keygen -F", "guide_connecting")
     # Only web-01 has a saved key.
     key = f"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI{'A' * 43}"
     saved = reader.write("known_hosts", f"# A comment.\n192.0.2.10 {key}\n")
@@ -228,14 +238,21 @@ def test_saved_host_keys_are_copied_to_the_aliases(reader):
 
 
 def test_an_example_accepts_only_that_an_operation_is_not_live(reader):
-    (example,) = [block.text for block in read_blocks(GUIDES / "api_status.rst") if block.text]
-    attach, use = yaml.safe_load(example)
+    attach, use = yaml.safe_load(block_with("failed_when", "api_status"))
     del attach["server_management.cloud.volume_attachment"]["server"]
-    play = {"hosts": "localhost", "tasks": [attach, use]}
-    playbook = reader.write("attach.yml", json.dumps([play]))
-    result = reader.runner.playbook(playbook, env=reader.sandbox.environment)
+    result = reader.play([attach, use])
     assert result.rc == 2
     result.shows("missing required arguments: server")
+
+
+HANDLED = {429: 0, 401: 2}
+
+
+@pytest.mark.parametrize("status", HANDLED)
+def test_an_example_accepts_only_a_limit_of_requests(status, reader):
+    tasks = yaml.safe_load(block_with("rate_limited", "guide_modules"))
+    reader.sandbox.fail(Fault(status=status, retry_after=61))
+    assert reader.play(tasks).rc == HANDLED[status]
 
 
 def test_the_examples_of_the_inventory_plugin_work(reader):
