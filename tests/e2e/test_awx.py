@@ -81,8 +81,8 @@ def inject(folder, values):
 
 def test_a_credential_opens_the_account_and_may_have_a_ca(source, sandbox, tmp_path):
     fields = CREDENTIAL_TYPE["inputs"]["fields"]
-    names = [field["id"] for field in fields]
-    assert names == ["base_url", "api_token", "ca"]
+    secret = {field["id"]: field.get("secret") for field in fields}
+    assert secret == {"base_url": None, "api_token": True, "ca": None}
     # AWX leaves out empty fields.
     values = {"base_url": sandbox.url, "api_token": sandbox.token}
     path = tmp_path / "awx.server_management.yml"
@@ -90,6 +90,8 @@ def test_a_credential_opens_the_account_and_may_have_a_ca(source, sandbox, tmp_p
     variables = inject(tmp_path, values)
     assert sandbox.token not in variables.values()
     assert enabled(source, path, variables) == RUNNING
+    sandbox.servers.clear()
+    update(source, path, variables).shows("min_servers: 1 or more expected")
     values["ca"] = "of a private CA"
     variables = inject(tmp_path, values)
     bundle = Path(variables["SERVER_MANAGEMENT_CA_PATH"])
