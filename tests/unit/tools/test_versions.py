@@ -24,6 +24,7 @@ EXPECTED = {
     # The first version with the new templating.
     "templating": {"2.19"},
     "end-to-end": {(OLDEST, "2.19")},
+    "shown lines": {("2.19", RELEASED)},
     "python": {PYTHON},
     "python before": {f"3.{int(PYTHON.partition('.')[2]) - 1}"},
     "joined": {PYTHON.replace(".", "")},
@@ -50,6 +51,9 @@ PLACES = yaml.safe_load(r"""
 - [docs/docsite/rst/guide_inventory.rst, 'from ansible-core (2\.\d+) on', templating]
 - [docs/docsite/rst/guide_inventory.rst, &before '[Bb]efore ansible-core (2\.\d+)', templating]
 - [docs/docsite/rst/guide_trust.rst, *before, templating]
+- [docs/docsite/rst/guide_trust.rst, &lines '(2\.\d+) to (2\.\d+) (?:show|print)s', shown lines]
+- [docs/docsite/rst/guide_modules.rst, *lines, shown lines]
+- [SECURITY.md, *lines, shown lines]
 - [docs/docsite/rst/guide_moving.rst, 'Since ansible-core (2\.\d+)', templating]
 - [docs/docsite/rst/guide_recipes.rst, 'python(?:-version: "|:)(3\.\d+)', python of a pipeline]
 - [README.md, 'Python\s+(3\.\d+)\s+(?:and|to)', python]
