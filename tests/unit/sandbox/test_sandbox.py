@@ -224,9 +224,9 @@ def test_documents_have_the_address_and_the_token_of_the_sandbox():
     for page in ("quickstart", "events"):
         guide = read(f"docs/docsite/rst/guide_{page}.rst")
         ports = re.findall(r"(?:127\.0\.0\.1:|--port |port than )(\d+)", guide)
-        assert {*map(int, ports)} == {port}
+        assert set(ports) == {str(port)}
         tokens = re.findall(r"(?i)api_token(?:=|: )(\S+)", guide)
-        assert {*tokens} <= {DEFAULT_TOKEN, "..."}
+        assert set(tokens) <= {DEFAULT_TOKEN}
 
 
 def test_the_body_of_an_error_is_not_described(paged):
