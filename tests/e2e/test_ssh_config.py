@@ -135,7 +135,7 @@ def test_a_file_is_kept_for_a_reason(config, source, hosts, options, arguments, 
 
 
 def test_all_hosts_disappear_if_it_is_confirmed(config, source, runner, sandbox):
-    runner.environment["ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED"] = "true"
+    (runner.home / "ansible.cfg").write_text("[inventory]\nany_unparsed_is_failed = true\n")
     write_before(config, source, "web-1")
     sandbox.servers.clear()
     write(source).ok()
