@@ -283,7 +283,7 @@ def test_files_with_a_token_or_a_listing_are_only_for_their_user():
     pages = "".join(map(read, GUIDES.glob("*.rst")))
     assert set(re.findall(r"(\S+ \S+) cat >", pages)) == {"(umask 077;"}
     assert set(re.findall(r"install -d(?: -m)? (\S+)", pages)) == {"700"}
-    assert set(re.findall(r"\bmode(?:\s+is)?\s+(\d+)", pages)) == {f"{0o666 & ~0o077:04o}"}
+    assert set(re.findall(r"\bmode(?:\s+is)?\s+(\d+)", pages)) == {"0600"}
     assert set(re.findall(r'\bmode: "(\d+)"', pages)) == {"0644"}
 
 
