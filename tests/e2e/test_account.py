@@ -99,6 +99,8 @@ def test_options_choose_hosts_and_their_names(sandbox, sources):
 BAD_OPTIONS = yaml.safe_load("""
 - [{regoins: [eu-1]}, "regoins (did you mean regions?): there is no such option."]
 - [{api_token: null}, SERVER_MANAGEMENT_API_TOKEN]
+- - {api_token: "{{ lookup('ansible.builtin.env', 'PROD_API_TOKEN') }}"}
+  - "api_token: must not be empty. Check the template that it comes from"
 - [{timeout: sandbox-token}, "timeout: must be a number, but is ********."]
 - [{hostvars_prefix: ansible_}, "hostvars_prefix: 'ansible_' does not make usable"]
 - [{ca_path: nope.pem, validate_certs: false}, "nope.pem: no such file or directory."]
