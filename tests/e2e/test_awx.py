@@ -90,9 +90,14 @@ def test_a_credential_opens_the_account_and_may_have_a_ca(source, sandbox, tmp_p
     variables = inject(tmp_path, values)
     assert sandbox.token not in variables.values()
     assert enabled(source, path, variables) == RUNNING
-    sandbox.servers.clear()
-    update(source, path, variables).shows("min_servers: 1 or more expected")
     values["ca"] = "of a private CA"
     variables = inject(tmp_path, values)
     bundle = Path(variables["SERVER_MANAGEMENT_CA_PATH"])
     assert bundle.read_text() == values["ca"]
+
+
+def test_an_update_of_an_empty_account_fails(source, sandbox, tmp_path):
+    sandbox.servers.clear()
+    path = tmp_path / "awx.server_management.yml"
+    path.write_text(FILES[path.name])
+    update(source, path, sandbox.environment).shows("min_servers: 1 or more expected")

@@ -15,6 +15,12 @@ all:
     own-1: {own: 1}
   children: {above: {children: {region_eu_1: }}}
 """
+OF_A_GROUP = """
+zone: west
+rack: other
+server_management_plan: other
+ansible_ssh_extra_args: other
+"""
 CONSTRUCTED = """
 plugin: ansible.builtin.constructed
 use_vars_plugins: true
@@ -32,7 +38,7 @@ def test_a_folder_of_sources(source, runner, sandbox, tmp_path):
         "group_vars/all.yml": "level: all\nzone: all\n",
         "group_vars/above.yml": "zone: above\n",
         "group_vars/plan_small.yml": "zone: small\n",
-        "group_vars/region_eu_1.yml": "zone: west\nrack: other\nserver_management_plan: other\n",
+        "group_vars/region_eu_1.yml": OF_A_GROUP,
         "host_vars/web-1.yml": "server_management_region: own\nansible_password: secret\n",
     }
     for name, text in files.items():
@@ -40,7 +46,7 @@ def test_a_folder_of_sources(source, runner, sandbox, tmp_path):
         (folder / name).write_text(text)
     sandbox.servers[0]["labels"] = {"team": "x"}
     compose = {"rack": "colour | default('none')", "seen": "zone | default('no')"}
-    source.file("10.server_management.yml", compose=compose)
+    source.file("10.server_management.yml", compose=compose, host_key_alias=True)
     result = runner.inventory("-i", folder, "--list").ok()
     listing = result.json()
     assert members(listing, "too_early") == []
@@ -55,6 +61,7 @@ def test_a_folder_of_sources(source, runner, sandbox, tmp_path):
     assert web["seen"] == "no"
     assert web["server_management_plan"] == "small"
     assert web["server_management_region"] == "own"
+    assert web["ansible_ssh_extra_args"] == "-o HostKeyAlias=srv_1"
     # A mapping of another source is replaced.
     assert web["server_management_labels"] == {"team": "x"}
 

@@ -137,10 +137,10 @@ def test_no_mistake_in_any_option_shows_a_token_or_a_line(source):
 
 
 # Pages with settings, and the plugins that read a failing file again.
-SETTINGS = {"production": set(), "quickstart": {"ini", "yaml"}}
+READERS = {"production": set(), "quickstart": {"ini", "yaml"}}
 
 
-@pytest.mark.parametrize("page", SETTINGS)
+@pytest.mark.parametrize("page", READERS)
 def test_with_the_settings_of_a_guide_a_failing_file_ends_the_command(page, source, sandbox):
     (source.folder / "ansible.cfg").write_text(read_files(page)["ansible.cfg"])
     sandbox.fail(Fault(status=401))
@@ -148,4 +148,4 @@ def test_with_the_settings_of_a_guide_a_failing_file_ends_the_command(page, sour
     result = source.runner.inventory(*as_arguments(paths), "--list", cwd=source.folder)
     assert result.rc != 0
     readers = re.findall(r"(yaml|ini)'?plugin", without_white_space(result.output))
-    assert {*readers} == SETTINGS[page]
+    assert {*readers} == READERS[page]

@@ -15,7 +15,7 @@ from typing import Any
 from .account import KINDS, Change, example_servers
 from .api import WHOLE
 from .faults import NO_FAULT, Fault
-from .server import DEFAULT_TOKEN, Sandbox
+from .server import DEFAULT_PORT, DEFAULT_TOKEN, Sandbox
 
 NAMED_FAULTS = ("gzip_bomb", "hang", "html", "nested", "reset")
 FAULT_FIELDS = [field.name for field in fields(Fault) if field.name != "raw"]
@@ -86,7 +86,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Serve the Server Management API on loopback, with made-up servers.",
     )
     add = parser.add_argument
-    add("--port", type=int, default=8080, help="0: a free port (default: %(default)s)")
+    add("--port", type=int, default=DEFAULT_PORT, help="0: a free port (default: %(default)s)")
     add("--servers", type=int, default=12, metavar="N", help="how many (default: %(default)s)")
     add("--example", action="store_true", help="serve the account of the guides instead")
     add("--token", default=DEFAULT_TOKEN, help="the token to accept (default: %(default)s)")

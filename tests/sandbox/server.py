@@ -19,6 +19,7 @@ from .api import WHOLE, Request, Wire, page_of, respond
 from .faults import Fault, PendingFaults
 
 HOST = "127.0.0.1"  # never reachable from another machine
+DEFAULT_PORT = 8080
 DEFAULT_TOKEN = "sandbox-token"
 MAX_REQUESTS = 1_000
 

@@ -184,7 +184,7 @@ def test_a_proxy_is_not_used_for_a_host_without_one(read, sandbox, monkeypatch):
 
 
 def test_a_proxy_that_refuses_a_tunnel_is_quoted_and_gets_no_token(read, sandbox, monkeypatch):
-    monkeypatch.setenv("ALL_PROXY", sandbox.url)
+    monkeypatch.setenv("ALL_PROXY", sandbox.url)  # capital letters count, too
     sandbox.fail(Fault(status=403))
     with pytest.raises(_errors.Unreachable, match=r"the proxy .*: tunnel connection failed: 403"):
         read(sandbox, "https://api.invalid")
