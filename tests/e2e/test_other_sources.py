@@ -13,7 +13,7 @@ all:
   hosts:
     web-1: {colour: red, server_management_labels: {rack: 1}}
     own-1: {own: 1}
-  children: {above: {children: {region_eu_1: }}}
+  children: {zz_above: {children: {plan_small: }}}
 """
 OF_A_GROUP = """
 zone: west
@@ -36,9 +36,10 @@ def test_a_folder_of_sources(source, runner, sandbox, tmp_path):
         "05-static.yml": FOLDER_STATIC,
         "zz_constructed.yml": CONSTRUCTED.replace("GROUP", "late"),
         "group_vars/all.yml": "level: all\nzone: all\n",
-        "group_vars/above.yml": "zone: above\n",
-        "group_vars/plan_small.yml": "zone: small\n",
+        "group_vars/plan_small.yml": "size: small\n",
+        "group_vars/zz_above.yml": "size: above\n",
         "group_vars/region_eu_1.yml": OF_A_GROUP,
+        "group_vars/server_management.yml": "zone: fleet\n",
         "host_vars/web-1.yml": "server_management_region: own\nansible_password: secret\n",
     }
     for name, text in files.items():
@@ -57,7 +58,8 @@ def test_a_folder_of_sources(source, runner, sandbox, tmp_path):
     assert hostvars["web-2"]["rack"] == "none"
     web = hostvars["web-1"]
     assert web["rack"] == "red"
-    assert web["zone"] == "west"
+    assert web["size"] == "small"
+    assert web["zone"] == "fleet"
     assert web["seen"] == "no"
     assert web["server_management_plan"] == "small"
     assert web["server_management_region"] == "own"
