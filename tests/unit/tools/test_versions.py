@@ -35,6 +35,8 @@ EXPECTED = {
     "pythons": set(PYTHONS),
     "all pythons": set().union(*CORES.values()),
     "requests": {REQUESTS},
+    # The package ansible 9 has ansible-core 2.16, and so on.
+    "packages": {str(int(core[2:]) - 7) for core in (OLDEST, RELEASED)},
     "short requests": {REQUESTS.removesuffix(".0")},
 }
 # Files, and in each a pattern and what it must find.
@@ -61,6 +63,7 @@ PLACES = yaml.safe_load(r"""
 - [Makefile, 'python(3\.\d+)', pythons]
 - [Makefile, 'version_info < \((3, \d+)\)', tuple]
 - [tools/benchmark/__main__.py, '"(2\.\d+)": "\d', both]
+- [tools/benchmark/__main__.py, '"2\.\d+": "(\d+)', packages]
 - [.github/workflows/ci.yml, &listed '^ {12}(3\.\d+)$', all pythons]
 - [.github/workflows/release.yml, *listed, all pythons]
 - [.github/workflows/release.yml, 'ansible-core~=(2\.\d+)', released]

@@ -149,7 +149,7 @@ def test_several_failures_in_a_row_are_one_event_about_no_host():
 
 
 def test_hostile_text_is_replaced_and_fields_with_hostile_names_are_dropped():
-    before = {**A, "plan": "x", "later": [{"deep": "{%"}], ATTACK: 1, "": 2}
+    before = {**A, "plan": "x", "later": [{"deep": "{%"}], ATTACK: 1, "": None}
     now = {**A, "plan": ATTACK}
     (found,) = events_between([before], [now])
     names = ["", HARMLESS, "later", "plan"]
