@@ -285,12 +285,6 @@ keyed_groups: [{key: "'x'", parent_group: _x}]  # the group _x in itself
 """
 
 
-def test_two_values_can_make_one_group_without_a_warning(plugin):
-    plugin.parse("a.b a-b", "keyed_groups: [{key: server_management_name, prefix: x}]")
-    assert [host.name for host in plugin.inventory.groups["x_a_b"].hosts] == ["a-b", "a.b"]
-    assert plugin.warnings == []
-
-
 @pytest.mark.parametrize("options", ERRORS.strip().splitlines())
 def test_an_error_with_strict_leaves_no_group_behind(plugin, options):
     plugin.refuse("web", f"{options}\nstrict: true")

@@ -9,6 +9,7 @@ import sys
 import time
 import zlib
 from contextlib import closing
+from dataclasses import replace
 from functools import partialmethod
 from unittest.mock import Mock
 
@@ -156,9 +157,12 @@ def test_the_time_of_the_whole_body_is_limited(sandbox, read_method):
             time.sleep(0.05)
             yield pieces.pop()
 
-    sandbox.fail(Fault(body=drip, headers={"Transfer-Encoding": None}))
+    slow = Fault(body=drip, headers={"Transfer-Encoding": None})
+    sandbox.fail(slow)
     with pytest.raises(TimedOut, match=r"within 0\.4 s"):
         send(sandbox.url, timeout=0.4)
+    sandbox.fail(replace(slow, status=401))
+    assert send(sandbox.url, timeout=0.4).status == 401
     assert pieces
 
 
