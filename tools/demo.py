@@ -18,14 +18,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from sandbox import Sandbox
 from sandbox.account import example_servers
 from sandbox.cli import next_steps
-from sandbox.server import DEFAULT_TOKEN
+from sandbox.server import DEFAULT_PORT, DEFAULT_TOKEN
 from support.collection import build, install
 from support.run import CommandError, Runner, write_inventory
 from support.sshd import SshError, SshServer
 
 INVENTORY = "demo.server_management.yml"
 PING = ("ansible", "-i", INVENTORY, "status_running", "-m", "ansible.builtin.ping")
-PORT = 8080  # the default of the sandbox that the reader starts
 NEXT = """\
 Next: an inventory of your own sandbox
 
@@ -125,7 +124,7 @@ def suggest() -> str:
     activate = ""
     if sys.prefix != sys.base_prefix:
         activate = f". {shlex.quote(os.path.relpath(sys.prefix))}/bin/activate\n  "
-    commands = "\n  ".join(next_steps(f"http://127.0.0.1:{PORT}", DEFAULT_TOKEN))
+    commands = "\n  ".join(next_steps(f"http://127.0.0.1:{DEFAULT_PORT}", DEFAULT_TOKEN))
     return NEXT.format(activate=activate, commands=commands)
 
 

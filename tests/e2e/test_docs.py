@@ -157,8 +157,8 @@ def is_shown(shown, output):
 
 def block_with(text, page):
     """Return the block of a page that contains a text."""
-    texts = [block.text for block in read_blocks(GUIDES / f"{page}.rst")]
-    (found,) = [block for block in texts if text in block]
+    blocks = read_blocks(GUIDES / f"{page}.rst")
+    (found,) = [block.text for block in blocks if text in block.text]
     return found
 
 

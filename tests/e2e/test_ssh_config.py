@@ -134,8 +134,12 @@ def test_a_file_is_kept_for_a_reason(config, source, hosts, options, arguments, 
     failed.shows(reason.format(path=source.file(**options)))
 
 
-def test_all_hosts_disappear_if_it_is_confirmed(config, source, runner, sandbox):
-    (runner.home / "ansible.cfg").write_text("[inventory]\nany_unparsed_is_failed = true\n")
+@pytest.mark.parametrize("place", ["environment", "ansible.cfg"])
+def test_all_hosts_disappear_if_it_is_confirmed(place, config, source, runner, sandbox):
+    if place == "environment":  # as the message says
+        runner.environment["ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED"] = "true"
+    else:
+        (runner.home / place).write_text("[inventory]\nany_unparsed_is_failed = true\n")
     write_before(config, source, "web-1")
     sandbox.servers.clear()
     write(source).ok()

@@ -357,20 +357,16 @@ def test_an_explained_message_exists():
     guide = read("docs/docsite/rst/guide_troubleshooting.rst")
     start, explained = guide.split("Inventory file\n-")
     texts = texts_of_code().union(OTHER_TEXTS)
-    symptoms = []
-    for row in re.findall(r"^   \* - (.+)$", start, re.M):
-        symptoms += re.findall(r"``(.+?)``", row)
+    first_column = "\n".join(re.findall(r"^   \* - (.+)$", start, re.M))
+    symptoms = re.findall(r"``(.+?)``", first_column)
     parts = sorted(texts, key=len, reverse=True)
     one_part = "|".join(map(re.escape, parts))
     is_known = re.compile(rf"(?:(?:{one_part})[^\w\s]?\s*)+").fullmatch
     headings = re.findall(r"^``(.+)``$", explained, re.M)
     assert headings
     assert [heading for heading in headings if not is_known(heading)] == []
-    others = []
-    for symptom in symptoms:
-        first, *_rest = symptom.split(" ... ")
-        if not any(first in text for text in texts):
-            others.append(symptom)
+    known = "\n".join(texts)
+    others = [text for text in symptoms if text.partition(" ... ")[0] not in known]
     assert others == OTHER_SYMPTOMS
 
 
@@ -402,7 +398,7 @@ def test_the_page_explains_the_options_of_the_file_for_production():
     assert "for a minute and, if the API fails, for a day" in page
     assert (options["cache_timeout"], options["stale_cache_timeout"]) == (60, 24 * 60 * 60)
     numbers = re.findall(r"stale_cache_timeout: (\d+)", "".join(map(read, PAGES)))
-    assert {*map(int, numbers)} == {24 * 60 * 60}
+    assert set(numbers) == {str(options["stale_cache_timeout"])}
 
 
 def test_each_guide_is_in_the_contents():
