@@ -20,14 +20,17 @@ from ..module_utils._text import Show, as_word, summarise
 from ._hosts import Host
 from ._names import (
     GROUPS_OF_ANSIBLE,
-    OF_ANOTHER_SOURCE,
-    OF_KEYED_GROUPS,
+    KEYED_GROUPS,
     PREFIXES_OF_FIELDS,
+    Owner,
     is_localhost,
+    owner_in_file,
 )
 
 # The names of a group, and of another one that is put into it.
 ParentAndChild = tuple[str, str]
+
+_ANOTHER_SOURCE = Owner("of another source", ", or rename the group there")
 
 
 @lru_cache(maxsize=1024)
@@ -38,13 +41,13 @@ def safe_group_name(text: str) -> str:
 
 def reserved_names(
     get_option: GetOption, inventory: Any, warn: Show
-) -> tuple[dict[str, str], dict[str, str]]:
+) -> tuple[dict[str, Owner], dict[str, Owner]]:
     """Return the names that no host can have: those of groups, and the prefixes of others.
 
-    Each has the words that say whose it is, for NameRules. Warn of groups in the inventory file
+    Each has its owner, for NameRules. Warn of groups in the inventory file
     whose names differ from those in the file. Raises OptionError if one can't have its name.
     """
-    groups = {**dict.fromkeys(inventory.groups, OF_ANOTHER_SOURCE), **GROUPS_OF_ANSIBLE}
+    groups = {**dict.fromkeys(inventory.groups, _ANOTHER_SOURCE), **GROUPS_OF_ANSIBLE}
     prefixes = dict(PREFIXES_OF_FIELDS)
     written = [("group", get_option("group"))]  # with its option
     written += [("groups", str(name)) for name in get_option("groups") or {}]
@@ -56,9 +59,9 @@ def reserved_names(
         start = safe_group_name(f"{prefix}{separator}")
         default = entry.get("default_value")
         if start:
-            prefixes[start] = OF_KEYED_GROUPS
+            prefixes[start] = KEYED_GROUPS
         elif default:
-            groups[safe_group_name(str(default))] = OF_KEYED_GROUPS
+            groups[safe_group_name(str(default))] = KEYED_GROUPS
         parent = str(entry.get("parent_group") or "")
         if parent and "{" not in parent:
             written.append(("keyed_groups", parent))
@@ -67,7 +70,7 @@ def reserved_names(
         _check_written(option, name, inventory.hosts)
         if name != text:
             warn(f"{option}: {as_word(text)} becomes the group {name}.")
-        groups[name] = f"of the option {option}"
+        groups[name] = owner_in_file(option)
     return groups, prefixes
 
 

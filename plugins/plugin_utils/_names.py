@@ -16,12 +16,35 @@ from ..module_utils._errors import OptionError
 from ..module_utils._models import GROUP_FIELDS, Server
 from ..module_utils._text import as_word, count_of, first_of
 
+
+class Owner(NamedTuple):
+    """Whose group has a name: the words after "a group", and what frees the name for a host.
+
+    That is beside other hostnames, which are always a way out.
+    """
+
+    words: str
+    way_out: str = ""
+
+
+KEYED_GROUPS = Owner(
+    "of keyed_groups",
+    ", or change prefix or parent_group in keyed_groups, which renames its groups",
+)
 # The groups that every inventory has, and the beginnings of those for the fields of servers. Groups
 # that group_by leaves out can be made by the file of another account.
-GROUPS_OF_ANSIBLE = dict.fromkeys(("all", "ungrouped"), "of Ansible")
-PREFIXES_OF_FIELDS = dict.fromkeys(GROUP_FIELDS.values(), "of group_by")
+GROUPS_OF_ANSIBLE = dict.fromkeys(("all", "ungrouped"), Owner("of Ansible"))
+PREFIXES_OF_FIELDS = dict.fromkeys(GROUP_FIELDS.values(), Owner("of group_by"))
+
+
+def owner_in_file(option: str) -> Owner:
+    """Return the owner of a group whose name is written in this option of the inventory file."""
+    renamed = "parent_group" if option == "keyed_groups" else "group"
+    return Owner(f"of the option {option}", f", or rename the {renamed}")
+
+
 # Those of an inventory file with default options, if nothing is known about other sources.
-_GROUPS = {**GROUPS_OF_ANSIBLE, "server_management": "of the option group"}
+_GROUPS = {**GROUPS_OF_ANSIBLE, "server_management": owner_in_file("group")}
 
 _is_name_of_loopback = re.compile(
     r"localhost[46]?(?:\.localdomain[46]?)?|ip6-(?:localhost|loopback)|.*\.localhost"
@@ -33,18 +56,6 @@ VARIABLE_FILES = (".yml", ".yaml", ".json")
 
 _LONGEST = 253  # of a name in DNS
 _SHOWN = 3  # servers that a message names
-
-
-# Whose group has a name, and what frees the name for a host, apart from other hostnames.
-OF_ANOTHER_SOURCE = "of another source"
-OF_KEYED_GROUPS = "of keyed_groups"
-_WAYS_OUT = {
-    OF_ANOTHER_SOURCE: ", or rename the group there",
-    "of the option group": ", or rename the group",
-    "of the option groups": ", or rename the group",
-    "of the option keyed_groups": ", or rename the parent_group",
-    OF_KEYED_GROUPS: ", or change prefix or parent_group in keyed_groups, which renames its groups",
-}
 
 
 class Reason(NamedTuple):
@@ -69,15 +80,15 @@ class NameRules(NamedTuple):
     """Rules for the names of hosts; by default, those of an inventory file with default options.
 
     ``groups`` has the names of groups, and ``prefixes`` the beginnings of the names that groups
-    could get, each with the words that say whose group it is. ``hosts`` are the names of the hosts
+    could get, each with its owner. ``hosts`` are the names of the hosts
     of other sources; these may be names of groups, too, because Ansible resolves a pattern as a
     host first. ``obstacle`` returns why a server can't be the host with a name, if another source
     has added such a host. ``variable_files`` are the ends of files in which Ansible looks for
     variables.
     """
 
-    groups: Mapping[str, str] = _GROUPS
-    prefixes: Mapping[str, str] = PREFIXES_OF_FIELDS
+    groups: Mapping[str, Owner] = _GROUPS
+    prefixes: Mapping[str, Owner] = PREFIXES_OF_FIELDS
     hosts: Collection[str] = ()
     obstacle: Callable[[str, Server], Reason | None] = lambda _name, _server: None
     variable_files: tuple[str, ...] = VARIABLE_FILES
@@ -140,14 +151,14 @@ class NameRules(NamedTuple):
         start = next(filter(name.startswith, self.prefixes), "")
         if name in self.groups:
             owner = self.groups[name]
-            sentence = f"{name} is a group {owner}."
+            sentence = f"{name} is a group {owner.words}."
         # Groups can't have hyphens and dots in their names.
         elif start and "-" not in name and "." not in name:
             owner = self.prefixes[start]
-            sentence = f"Groups {owner} start with {start}."
+            sentence = f"Groups {owner.words} start with {start}."
         else:
             return None
-        advice = f"Set hostnames to give hosts other names{_WAYS_OUT.get(owner, '')}."
+        advice = f"Set hostnames to give hosts other names{owner.way_out}."
         return Reason("groups have or could get the same name", sentence, advice)
 
 

@@ -31,7 +31,7 @@ def assign(account, taken=(), groups=GROUPS, **fields):
             return _names.Reason(_names.TAKEN, f"({name} is not {server.id}.)")
         return None
 
-    owners = dict.fromkeys(groups, "of x")
+    owners = dict.fromkeys(groups, _names.Owner("of x"))
     files = (*_names.VARIABLE_FILES, ".vars", ".ini")
     rules = _names.NameRules(owners, _names.PREFIXES_OF_FIELDS, taken, obstacle, files)
     return _names.assign_names(servers, rules, account)
