@@ -37,8 +37,7 @@ from ansible.inventory import manager
 from ansible.template import Templar
 from ansible.vars.reserved import get_reserved_names
 
-from ..module_utils._text import is_plain
-from ._ansible_since_2_19 import change_texts
+from ..module_utils._text import change_texts, is_plain
 
 __all__ = [
     "OMITTED_ERRORS", "RESERVED_VARIABLES", "SINCE_2_19", "TEMPLATE_GLOBALS", "compile_once",

@@ -16,8 +16,7 @@ from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.release import __version__ as ansible_version
 from ansible.utils import unsafe_proxy
 
-from ..module_utils._text import is_plain, one_line
-from ._ansible_since_2_19 import change_texts
+from ..module_utils._text import change_texts, is_plain, one_line
 
 # Raised by an expression that omits its result on purpose: omit is not known to inventories.
 OMITTED_ERRORS: Any = ()

@@ -16,7 +16,7 @@ from typing import Any
 from ansible import errors, template
 from ansible.parsing import vault
 
-from ..module_utils._text import one_line
+from ..module_utils._text import change_texts, one_line
 
 # Raised by an expression that omits its result on purpose.
 OMITTED_ERRORS: Any = getattr(errors, "AnsibleValueOmittedError", ())
@@ -43,20 +43,6 @@ def without_origin(value: Any) -> Any:
         return trust(unmarked) if template.is_trusted_as_template(text) else unmarked
 
     return change_texts(without, value)
-
-
-def change_texts(change: Callable[[str], Any], value: Any) -> Any:
-    """Return a value with each text in it changed, including the keys of mappings."""
-    if isinstance(value, str):
-        return change(value)
-    if isinstance(value, list):
-        return [change_texts(change, item) for item in value]
-    if isinstance(value, tuple):
-        return tuple(change_texts(change, list(value)))
-    if isinstance(value, dict):
-        pairs = change_texts(change, list(value.items()))
-        return dict(pairs)
-    return value  # a number, or a vault value
 
 
 def mark(value: Any, even_plain: bool = False) -> Any:
