@@ -276,7 +276,7 @@ from ansible.release import __version__ as ansible_version
 
 from ..module_utils._errors import CloudError, OptionError
 from ..module_utils._models import SELECTING_OPTIONS, Listing, Server, check_min_servers
-from ..module_utils._options import RULES, Connection, Options, connection_from, resolve_options
+from ..module_utils._options import Connection, Options, connection_from
 from ..module_utils._selection import explain, explain_unknown, select, wanted_values
 from ..module_utils._text import count_of, redact, summarise
 from ..module_utils._url import is_loopback
@@ -286,9 +286,9 @@ from ..plugin_utils._config import (
     accepts_file,
     check_options,
     check_token_file,
-    convert_options,
     load_content,
-    read_options,
+    read_written,
+    resolve_written,
     shown_path,
 )
 from ..plugin_utils._groups import (
@@ -305,7 +305,7 @@ from ..plugin_utils._hosts import (
     variable_names,
 )
 from ..plugin_utils._inventory import ExistingHosts, add_hosts
-from ..plugin_utils._names import OF_KEYED_GROUPS, VARIABLE_FILES, NameRules, Naming, assign_names
+from ..plugin_utils._names import KEYED_GROUPS, VARIABLE_FILES, NameRules, Naming, assign_names
 
 if TYPE_CHECKING:
     from ..plugin_utils._expressions import Expressions
@@ -351,15 +351,14 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         """
         definitions = self.option_definitions
         content = load_content(self.loader, path)
-        written = read_options(content, definitions, self.templar, self._vars or {})
+        written = read_written(content, definitions, self.templar, self._vars or {})
         self._token = str(written.get("api_token") or "").strip()
-        options = resolve_options(written, RULES, os.path.dirname(os.path.abspath(path)))
+        options = resolve_written(written, definitions, os.path.dirname(os.path.abspath(path)))
         # Ansible resolves each option that is not given here. For those of the connection, it would
         # fail at an empty variable, and at a missing base_url without the name of the file.
-        given = {**convert_options(written, definitions), **options.values}
-        given["base_url"] = given["base_url"] or ""
-        self.set_options(var_options=self._vars, direct=given)
-        check_options(self.get_option, given)
+        options.values["base_url"] = options.values["base_url"] or ""
+        self.set_options(var_options=self._vars, direct=options.values)
+        check_options(self.get_option, options)
         return options
 
     def _add_servers(self, connection: Connection, use_cache: bool) -> None:
@@ -495,7 +494,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             if not clashing:
                 expressions.apply()
                 return naming
-            groups = {**dict.fromkeys(made, OF_KEYED_GROUPS), **rules.groups}
+            groups = {**dict.fromkeys(made, KEYED_GROUPS), **rules.groups}
             rules = rules._replace(groups=groups)
         raise OptionError(
             f"keyed_groups: creates groups with the names of hosts: {summarise(clashing)}.",

@@ -6,16 +6,14 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import os
-import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
 from ._errors import OptionError
-from ._text import as_word, excerpt, one_line
+from ._text import as_word, visible
 from ._token import read_file, register, token_in_file, token_in_text
 from ._url import normalize_base_url
 
@@ -48,35 +46,6 @@ VARIABLES = {
     option: f"SERVER_MANAGEMENT_{option.upper()}" for option in RULES if option not in _OF_LISTINGS
 }
 _TOKEN_OPTIONS = ("api_token", "api_token_file")
-# The names that these options have in other inventory plugins.
-_OTHER_NAMES = {
-    "api_token": "access_token api_key auth_token oauth_token private_token token token_secret",
-    "base_url": "api_endpoint api_host api_url endpoint_url host server_url uri url",
-    "ca_path": "ca_cert cacert_path ssl_ca_cert tls_ca_cert",
-    "compose": "hostvar_expressions variables",
-    "filters": "api_filters device_query_filters filter_expressions host_filter host_filters "
-    "hostfilter include_filters include_host_filters label_selector label_selectors name_patterns "
-    "query_filters server_filters simple_filters vm_query_filters",
-    "filters with exclude": "default_host_filters exclude_filters exclude_host_filters",
-    "groups": "conditional_groups",
-    "hostnames": "hostname_field inventory_hostname ovirt_hostname_preference",
-    "hostnames or base_url": "hostname",  # opennebula; vmware
-    "hostvars_prefix": "facts_prefix var_prefix variable_prefix vars_prefix",
-    "plans": "instance_types types",
-    "regions": "aws_region filter_by_zone locations zones",
-    "statuses": "include_stopped running_only running_required state states vm_status_filter",
-    "timeout": "api_timeout connection_timeout request_timeout",
-    "validate_certs": "api_verify_ssl_cert tls_verify verify_ssl",
-}
-# Options of other inventory plugins that select servers by what this API does not have.
-_NARROWING = (
-    "exclude_mgmt_classes exclude_profiles extattrs filter_by_domain filter_by_label "
-    "filter_by_project filter_by_vpc folders images include_arc_resource_groups "
-    "include_hcivm_resource_groups include_mgmt_classes include_profiles "
-    "include_vm_resource_groups include_vmss_resource_groups inventory_id "
-    "meraki_org_id namespaces network ome_group_name only_clouds project projects resources "
-    "search_base search_paths tags type_filter"
-)
 
 
 class Options(NamedTuple):
@@ -91,10 +60,14 @@ class Options(NamedTuple):
     sources: dict[str, str]
     folder: str
 
+    def is_written(self, option: str) -> bool:
+        """Return whether the user has written the option, in a file, a task or a rulebook."""
+        return self.sources.get(option) == option
+
     def path(self, option: str) -> str:
         """Return the path that an option names."""
         path: str = os.path.expanduser(os.path.expandvars(self.values[option]))
-        if self.sources[option] == option:
+        if self.is_written(option):
             return os.path.join(self.folder, path)
         return path
 
@@ -131,7 +104,7 @@ class Connection(NamedTuple):
     def token_label(self) -> str:
         """Where the token is from, for a message: the option or variable, with any path."""
         if self.token_path:
-            return f"{self.token_source} ({one_line(self.token_path)})"
+            return f"{self.token_source} ({visible(self.token_path)})"
         return self.token_source
 
 
@@ -214,9 +187,9 @@ def _token(options: Options, places: str) -> tuple[str, str, str]:
     A token of the environment is used only if neither of its options is written.
     """
     values = options.values
-    written = [option for option in _TOKEN_OPTIONS if options.sources[option] == option]
+    written = [option for option in _TOKEN_OPTIONS if options.is_written(option)]
     for option in written:
-        if not values[option].strip():
+        if not values[option]:
             raise is_empty(option, "to use the environment")
     if len(written) > 1:
         raise OptionError("api_token and api_token_file: both are set.", "Set only one of them.")
@@ -248,7 +221,7 @@ def is_empty(option: str, purpose: str = "to use the default") -> OptionError:
 
 def _bundle(path: str) -> str:
     """Return the path of the file with certificates, after a check."""
-    label = f"ca_path: {one_line(path)}"
+    label = f"ca_path: {visible(path)}"
     if b"CERTIFICATE-----" not in read_file(label, path):
         raise OptionError(
             f"{label}: the file has no certificate in PEM format (-----BEGIN CERTIFICATE-----).",
@@ -257,56 +230,12 @@ def _bundle(path: str) -> str:
     return path
 
 
-def unknown_names(given: Iterable[object], valid: Collection[str], place: str = "") -> list[str]:
-    """Return the names that are not valid, for a message, each with what it may mean.
-
-    Only the start of a name is shown: without a space after the colon, a value is part of it.
-    ``place`` follows each name.
-    """
-    unknown = []
-    for key in given:
-        if key in valid:
-            continue
-        start = re.split(r"[:=\s]", one_line(str(key)), maxsplit=1)[0]
-        name = excerpt(start)
-        shown_name = f"{name}{place}"
-        meant = _other_name(name, valid)
-        near = nearest(name, valid)
-        if name in valid:
-            shown_name += " (a colon and a space must follow it)"
-        elif meant:
-            shown_name += f" (here: {meant})"
-        elif name in _NARROWING.split() and "filters" in valid:
-            shown_name += " (the API has no such data, so this file has all servers)"
-        elif near:
-            shown_name += f" (did you mean {near}?)"
-        unknown.append(shown_name)
-    return unknown
-
-
-def _other_name(name: str, valid: Collection[str]) -> str:
-    """Return the valid option that other inventory plugins call so, or an empty text."""
-    for option, names in _OTHER_NAMES.items():
-        if name in names.split() and option.split()[0] in valid:
-            return option
-    return ""
-
-
-def nearest(name: str, names: Collection[str]) -> str:
-    """Return the name that is probably meant by another spelling, or an empty text.
-
-    "regoin" is near to "region"; "tags" is not near to "status", nor "ipv6" to "ipv4".
-    """
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.82)
-    return near[0] if near else ""
-
-
 _FLAGS = dict.fromkeys(("yes", "on", "1", "true", "t", "y", "1.0"), True)
 _FLAGS |= dict.fromkeys(("no", "off", "0", "false", "f", "n", "0.0"), False)
 
 
 def convert(label: str, value: Any, rule: Mapping[str, Any]) -> Any:
-    """Return a value that is not null in the type of its option: text, a number or a boolean.
+    """Return a value that is not null in the type of its option.
 
     Raises OptionError, which begins with ``label``, for a value that the option can't have. Ansible
     up to 2.18 reads most texts as false, which would turn validate_certs off, and the messages of
@@ -314,20 +243,20 @@ def convert(label: str, value: Any, rule: Mapping[str, Any]) -> Any:
     the template "{{ 6 / 2 }}" is text, which Ansible refuses as a whole number.
     """
     kind = rule.get("type", "str")
+    if kind == "raw":
+        return value
+    if kind == "list":
+        if not isinstance(value, list):
+            raise OptionError(f"{label}: must be a list.")
+        rule = {**rule, "type": "str"}
+        return [convert(label, entry, rule) for entry in value]
     if kind in ("bool", "boolean"):  # Ansible has two names for it
         flag = _FLAGS.get(str(value).strip().lower())
         if flag is None:
             raise OptionError(f"{label}: must be true or false.")
         return flag
     if kind in ("int", "float"):
-        with suppress(ValueError):
-            number = float(str(value))  # "True" is not a number
-            if kind == "float":
-                return number
-            if number.is_integer():
-                return int(number)
-        noun = "whole number" if kind == "int" else "number"
-        raise OptionError(f"{label}: must be a {noun}, but is {as_word(str(value))}.")
+        return _number(label, value, kind)
     if isinstance(value, (list, Mapping)):
         raise OptionError(f"{label}: must be text, not a list or a mapping.")
     if not isinstance(value, str):
@@ -336,8 +265,20 @@ def convert(label: str, value: Any, rule: Mapping[str, Any]) -> Any:
             f"{label}: YAML reads this value as a number, a boolean, a date or null.",
             "Put it in quotes.",
         )
-    choices = rule.get("choices", [value])
-    if value not in choices:
+    text = value.strip(rule.get("ends"))  # a block of YAML ends with a line break
+    choices = rule.get("choices", [text])
+    if text not in choices:
         expected = ", ".join(choices)
-        raise OptionError(f"{label}: must be one of {expected}, but is {as_word(str(value))}.")
-    return value
+        raise OptionError(f"{label}: must be one of {expected}, but is {as_word(text)}.")
+    return text
+
+
+def _number(label: str, value: Any, kind: str) -> float:
+    with suppress(ValueError):
+        number = float(str(value))  # "True" is not a number
+        if kind == "float":
+            return number
+        if number.is_integer():
+            return int(number)
+    noun = "whole number" if kind == "int" else "number"
+    raise OptionError(f"{label}: must be a {noun}, but is {as_word(str(value))}.")

@@ -18,7 +18,7 @@ Wanted = dict[str, list[str]]
 
 
 def wanted_values(get_option: GetOption) -> Wanted:
-    """Return the values of those SELECTING_OPTIONS that are given.
+    """Return the values of those SELECTING_OPTIONS that are given, without white space around them.
 
     Raises OptionError for an empty list or value.
     """
@@ -27,21 +27,20 @@ def wanted_values(get_option: GetOption) -> Wanted:
         values = get_option(option)
         if values is None:
             continue
-        if not values or not all(map(str.strip, values)):
+        wanted[option] = [value.strip() for value in values]
+        if not values or "" in wanted[option]:
             raise is_empty(option, "to keep all")
-        wanted[option] = values
     return wanted
 
 
 def select(servers: Iterable[Server], wanted: Wanted) -> list[Server]:
     """Keep the servers that match every option of ``wanted``, as ``wanted_values`` returns it.
 
-    White space around values is ignored, in the options and in the API: Ansible splits
-    "eu-1, eu-2" only at the comma.
+    White space around the values of the API is ignored, too.
     """
     selected = list(servers)
     for option, values in wanted.items():
-        kept = {value.strip() for value in values}
+        kept = set(values)
         selected = [server for server in selected if kept.intersection(_values(server, option))]
     return selected
 
@@ -70,7 +69,7 @@ def explain_unknown(servers: Collection[Server], wanted: Wanted) -> list[str]:
     messages = []
     for option, values in wanted.items():
         counts = _count_values(servers, option)
-        unknown = {value.strip() for value in values} - counts.keys()
+        unknown = set(values) - counts.keys()
         if servers and unknown:
             shown = summarise(unknown)
             messages.append(

@@ -15,7 +15,8 @@ Function                Text in a message
 ``count_of``            a number with its noun
 ``reason_of``           what an exception says
 ``excerpt``             other text that may be long, at most 160 characters
-``one_line``            text whose end is important, such as a path
+``visible``             a value whose end is important, such as a path
+``one_line``            other text of several lines, such as an expression
 ``redact``              text that may contain the token
 ``plain``               text of an event, in which nothing can be a template
 ======================  ==============================================================
@@ -27,6 +28,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from typing import Any
 
 # Shows one line of text to the user, as a warning or otherwise.
 Show = Callable[[str], None]
@@ -41,12 +43,26 @@ _MAX_EXCERPT = 160  # characters
 _PLAIN = r"\w .:/@+,-"
 is_plain = re.compile(f"[{_PLAIN}]*").fullmatch
 _not_plain = re.compile(f"[^{_PLAIN}]")
-_is_one_word = re.compile(r"[\w.:/@+-]+").fullmatch
+_is_one_word = re.compile(rf"[\w.:/@+-]{{1,{_MAX_EXCERPT}}}").fullmatch
 
 
 def plain(text: str) -> str:
     """Replace each character that plain text can't have by an underscore."""
     return _not_plain.sub("_", text)
+
+
+def change_texts(change: Callable[[str], Any], value: Any) -> Any:
+    """Return a value with each text in it changed, including the keys of mappings."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list):
+        return [change_texts(change, item) for item in value]
+    if isinstance(value, tuple):
+        return tuple(change_texts(change, list(value)))
+    if isinstance(value, dict):
+        pairs = change_texts(change, list(value.items()))
+        return dict(pairs)
+    return value  # a number, or a vault value
 
 
 def one_line(text: str) -> str:
@@ -58,21 +74,41 @@ def one_line(text: str) -> str:
 
 def excerpt(text: str) -> str:
     """Return the beginning of a text as one line of at most 160 characters."""
-    text = one_line(text)
+    return _shorten(one_line(text))
+
+
+def _shorten(text: str) -> str:
     if len(text) <= _MAX_EXCERPT:
         return text
     return text[: _MAX_EXCERPT - 3] + "..."
 
 
 def as_word(text: str) -> str:
-    """Return an excerpt that is one word of a sentence: in quotation marks unless it is one.
+    """Return the beginning of a text as one word of a sentence: in quotation marks unless it is.
 
     With them, a server's name can't look like a part of the message.
     """
-    shown = excerpt(text)
-    if _is_one_word(shown):
-        return shown
-    return json.dumps(shown, ensure_ascii=False)
+    if _is_one_word(text):
+        return text
+    return f'"{_shorten(_escape(text))}"'
+
+
+def visible(text: str) -> str:
+    """Return a whole text, with the escapes of JSON for what a terminal would not show."""
+    if one_line(text) == text:
+        return text
+    return f'"{_escape(text)}"'
+
+
+def _escape(text: str) -> str:
+    """Replace characters as in a text of JSON, but keep letters that are not ASCII."""
+    escaped = ""
+    for character in text:
+        if character.isprintable() and character not in '"\\':
+            escaped += character
+        else:
+            escaped += json.dumps(character)[1:-1]
+    return escaped
 
 
 def reason_of(error: BaseException) -> str:

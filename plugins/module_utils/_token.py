@@ -11,7 +11,7 @@ import re
 from contextlib import suppress
 
 from ._errors import OptionError, TokenFileUnusable
-from ._text import SECRET_LENGTH, one_line
+from ._text import SECRET_LENGTH, visible
 
 
 def token_in_text(source: str, text: str, path: str) -> str:
@@ -36,13 +36,13 @@ def token_in_file(source: str, given: str, path: str) -> str:
     Raises TokenFileUnusable, without the content of the file, and without the path if it may be a
     token that was set by mistake.
     """
-    label = f"{source}: {one_line(path)}"
+    label = f"{source}: {visible(path)}"
     if _is_like_a_path(given, path):
         content = read_file(label, path, TokenFileUnusable)
     else:
         hidden = "The value is not shown, because it may be a token."
         if os.path.basename(path) == given:  # otherwise, the folder may be a part of a token
-            folder = one_line(os.path.dirname(os.path.abspath(path)))
+            folder = visible(os.path.dirname(os.path.abspath(path)))
             hidden = f"The file was looked for in {folder}. {hidden}"
         content = read_file(source, path, TokenFileUnusable, hidden)
     token = content.decode("utf-8-sig", "replace").strip()

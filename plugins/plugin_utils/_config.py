@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ansible.errors import AnsibleParserError, AnsibleUndefinedVariable
@@ -16,15 +16,25 @@ from ansible.parsing.quoting import unquote
 
 from ..module_utils._errors import OptionError
 from ..module_utils._models import SELECTING_OPTIONS
-from ..module_utils._options import RULES, Connection, GetOption, convert, is_empty, unknown_names
+from ..module_utils._options import (
+    RULES,
+    Connection,
+    GetOption,
+    Options,
+    convert,
+    is_empty,
+    resolve_options,
+)
 from ..module_utils._selection import wanted_values
 from ..module_utils._text import Show, as_word, one_line
+from ..module_utils._unknown_names import unknown_name
 from ._ansible import (
     is_encrypted,
     is_identifier,
     is_ignored,
     load_config,
     reason_text,
+    trust,
     without_origin,
 )
 
@@ -38,6 +48,8 @@ _ENDINGS = ("server_management.yml", "server_management.yaml")
 _quoted_text = re.compile(r"""(?s)(?P<sign>'[^\w']')|(['"]).*\w.*\2""")
 _PLUGIN_KEY = rf"""(?m)(?:^|[{{,]\s*)["']?plugin["']?\s*:\s*["']?{re.escape(PLUGIN)}\b"""
 
+# Ignored at the ends of text that becomes a part of a name; white space can be meant there.
+_LINE_BREAKS = "\r\n"
 # Expressions are evaluated for each server, and not once as templates.
 EXPRESSION_OPTIONS = frozenset({"compose", "groups", "keyed_groups", "hostnames", "filters"})
 # With any prefix: an empty one makes no variable of the name.
@@ -123,10 +135,12 @@ def load_content(loader: Any, path: str) -> Any:
         raise OptionError(problem, advice) from None
 
 
-def read_options(
+def read_written(
     content: Any, definitions: ByOption, templar: Any, extra_vars: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the options in the content of an inventory file, with templates rendered.
+    """Return what the content of an inventory file has for each option, with templates rendered.
+
+    Text is a list with commas if a list is expected, as for Ansible.
 
     Raises OptionError if the file is not ours, or has keys that are not options, and at a template
     or vault value that fails.
@@ -143,23 +157,40 @@ def read_options(
     templar.available_variables = extra_vars
     written: dict[str, Any] = dict(without_origin(content))
     for option, value in written.items():
-        if option not in EXPRESSION_OPTIONS:
-            written[option] = _render(option, value, templar)
+        if option in EXPRESSION_OPTIONS:
+            continue
+        written[option] = rendered = _render(option, value, templar)
+        if isinstance(rendered, str) and definitions[option].get("type") == "list":
+            written[option] = [unquote(entry.strip()) for entry in rendered.split(",")]
+        if rendered is None and option in SELECTING_OPTIONS:
+            written[option] = []  # an error later
     for entry in _keyed_groups(written):
-        # These are the same for all hosts.
-        for key in ("prefix", "separator", "default_value"):
-            if key in entry:
-                entry[key] = _render(f"keyed_groups: {key}", entry[key], templar)
+        _render_keyed_group(entry, templar)
     return written
+
+
+def _render_keyed_group(entry: dict[str, Any], templar: Any) -> None:
+    """Render what is the same for all hosts in an entry of keyed_groups."""
+    for key in ("prefix", "separator", "default_value"):
+        if key not in entry:
+            continue
+        value = _render(f"keyed_groups: {key}", entry[key], templar)
+        if isinstance(value, str):
+            value = value.strip(_LINE_BREAKS)
+        entry[key] = value
+    parent = entry.get("parent_group")
+    if isinstance(parent, str):
+        entry["parent_group"] = trust(parent.strip())  # it can be a template
 
 
 def _check_content(content: Mapping[Any, Any], definitions: ByOption) -> None:
     """Raise OptionError for all keys that are not options, or for an encrypted value."""
     if any(map(is_encrypted, content)):
         raise OptionError("the name of an option is encrypted.", "Write it as it is.")
-    unknown = unknown_names(content, definitions)
+    unknown = [unknown_name(key, definitions) for key in content if key not in definitions]
     for entry in _keyed_groups(content):
-        unknown += unknown_names(entry, _KEYED_GROUP, " of keyed_groups")
+        keys = [key for key in entry if key not in _KEYED_GROUP]
+        unknown += [unknown_name(key, _KEYED_GROUP, " of keyed_groups") for key in keys]
     if unknown:
         raise OptionError(
             f"{', '.join(unknown)}: there is no such option.",
@@ -228,29 +259,26 @@ def _render(option: str, value: Any, templar: Any) -> Any:
     return "" if result is None else result
 
 
-def convert_options(written: ByOption, definitions: ByOption) -> dict[str, Any]:
-    """Return the options that are not the connection's in their types, for Ansible.
+def resolve_written(written: ByOption, definitions: ByOption, folder: str) -> Options:
+    """Return the value of each option that the file has, and of each option of the connection.
 
-    Those that are null are left out, so that Ansible uses the environment, ``ansible.cfg`` or the
-    default; for the options that select servers, null is an empty list, which is an error later.
+    Ansible resolves the others, among them those that are null.
     """
     prefix = written.get("hostvars_prefix")
     if prefix is None:
         prefix = definitions["hostvars_prefix"]["default"]
-    converted: dict[str, Any] = {}
+    values = dict(written)
+    rules = dict(RULES)
     for option, value in written.items():
-        definition = definitions[option]
-        if value is None and option in SELECTING_OPTIONS:
-            converted[option] = []
         if value is None or option in RULES:
             continue
+        rules[option] = definitions[option]
         if option in EXPRESSION_OPTIONS:
-            converted[option] = _expressions(option, value, prefix)
-        elif definition.get("type") == "list":
-            converted[option] = _texts(option, value, definition)
-        else:
-            converted[option] = convert(option, value, definition)
-    return converted
+            values[option] = _expressions(option, value, str(prefix).strip())
+            rules[option] = {"type": "raw"}
+    if "hostvars_prefix" in rules:
+        rules["hostvars_prefix"] = {**rules["hostvars_prefix"], "ends": _LINE_BREAKS}
+    return resolve_options(values, rules, folder)
 
 
 def _expressions(option: str, value: Any, prefix: str) -> Any:
@@ -337,36 +365,24 @@ def _is_blank(value: Any) -> bool:
     return value is None or (isinstance(value, str) and not value.strip())
 
 
-def _texts(option: str, value: Any, definition: Mapping[str, Any]) -> list[str]:
-    if isinstance(value, str):
-        value = [unquote(element.strip()) for element in value.split(",")]  # as Ansible does
-    if not isinstance(value, list):
-        raise OptionError(f"{option}: must be a list.")
-    rule = {**definition, "type": "str"}
-    return [convert(option, element, rule) for element in value]
-
-
-def check_options(get_option: GetOption, written: Collection[str]) -> None:
-    """Raise OptionError at an option of the inventory plugin that can't be used.
-
-    ``written`` are the options that are not from Ansible's configuration or a default.
-    """
+def check_options(get_option: GetOption, options: Options) -> None:
+    """Raise OptionError at an option of the inventory plugin that can't be used."""
     prefix = get_option("hostvars_prefix")
     if prefix.startswith("ansible_") or not is_identifier(f"{prefix}id"):
         raise OptionError(
-            f"hostvars_prefix: {one_line(prefix)!r} does not make usable variable names.",
+            f"hostvars_prefix: {as_word(prefix)} does not make usable variable names.",
             "Use letters, digits and underscores, and do not start with ansible_.",
         )
     if not get_option("group"):
         raise is_empty("group")
     wanted_values(get_option)
     if get_option("cache"):
-        _check_cache_timeout(get_option, written)
+        _check_cache_timeout(get_option, options.is_written("cache_timeout"))
     elif get_option("stale_cache_timeout"):
         raise OptionError("stale_cache_timeout: requires cache: true.")
 
 
-def _check_cache_timeout(get_option: GetOption, written: Collection[str]) -> None:
+def _check_cache_timeout(get_option: GetOption, is_written: bool) -> None:
     """Raise OptionError at a cache that never expires, unless the file itself says so alone.
 
     For Ansible's cache plugins, 0 means without a limit, and people use it for "no cache".
@@ -382,7 +398,7 @@ def _check_cache_timeout(get_option: GetOption, written: Collection[str]) -> Non
             "stale_cache_timeout has no effect.",
             "Set cache_timeout to 1 to ask the API at each run, or leave stale_cache_timeout out.",
         )
-    if "cache_timeout" not in written:
+    if not is_written:
         raise OptionError(
             "cache_timeout: is 0 in ansible.cfg (there also as fact_caching_timeout) or in the "
             "environment, so that an entry of the cache never expires.",

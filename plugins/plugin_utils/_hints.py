@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..module_utils._models import FIELDS
-from ..module_utils._options import nearest
 from ..module_utils._text import one_line
+from ..module_utils._unknown_names import nearest
 from ._ansible import SINCE_2_19, reason_text
 from ._hosts import ADDRESSES, Host
 from ._memory import Memory

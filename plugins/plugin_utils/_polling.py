@@ -27,9 +27,9 @@ from ..module_utils._options import (
     Rules,
     connection_from,
     resolve_options,
-    unknown_names,
 )
 from ..module_utils._text import count_of, is_plain, summarise
+from ..module_utils._unknown_names import unknown_name
 from ._events import Event, History
 
 # The rules for the arguments of the source, as in an argument spec.
@@ -84,7 +84,7 @@ async def watch(
 
 def read_arguments(given: Mapping[Any, Any]) -> Options:
     """Return the value of each argument; raise OptionError at the first bad one."""
-    unknown = unknown_names(given, ARGUMENTS)
+    unknown = [unknown_name(key, ARGUMENTS) for key in given if key not in ARGUMENTS]
     if unknown:
         raise OptionError(f"{', '.join(unknown)}: not an argument of this event source.")
     options = resolve_options(given, ARGUMENTS)

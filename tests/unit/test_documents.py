@@ -116,14 +116,6 @@ def test_the_reference_of_the_playbooks_lists_variables_that_they_read(page, onl
                 assert re.search(rf"\b{name}{value}\b", playbook), name
 
 
-def test_the_guide_and_the_messages_agree_about_options_of_other_plugins():
-    table, _variables = read("docs/docsite/rst/guide_moving.rst").split("Variable elsewhere")
-    for elsewhere, here in ROW.findall(table):
-        for name in re.findall(r"\w+", elsewhere):
-            option = _options._other_name(name, _options._OTHER_NAMES).partition(" ")[0]
-            assert option in {"", *re.findall(r"\w+", here)}, name
-
-
 def test_the_events_guide_sets_the_variables_of_the_rulebook():
     variables = yaml.safe_load(read_files("events")["variables.yml"])
     rulebook = read("extensions/eda/rulebooks/set_up_new_servers.yml")

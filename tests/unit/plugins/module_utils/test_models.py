@@ -80,4 +80,4 @@ def test_a_message_names_servers_so_that_no_name_looks_like_several():
     first = _models.Server("srv_1", {"name": "a (srv_9), b"})
     second = _models.Server("srv_2", {"name": 'x"\n'})
     shown = _models.summarise_servers([second, first])
-    assert shown == '2 servers: "a (srv_9), b" (srv_1), "x\\"" (srv_2)'
+    assert shown == '2 servers: "a (srv_9), b" (srv_1), "x\\"\\n" (srv_2)'

@@ -90,7 +90,9 @@ CONVERTED = yaml.safe_load(r"""
 - [int, '3.0', 3]
 - [bool, '1.0', true]
 - [boolean, " No\n", false]
-- [str, ' 0123 ', ' 0123 ']
+- [str, " 0123\t\n", '0123']
+- [path, "a b\n", a b]
+- [list, [" a\n", b], [a, b]]
 """)
 
 
@@ -110,8 +112,10 @@ INVALID = yaml.safe_load(r"""
 - [int, true, 'must be a whole number, but is True.']
 - [int, 1.5, '']
 - [int, '', '']
-- [int, "1\e[2J\n", '.* but is "1 \[2J".']
+- [int, "1\e[2J\n", '.* but is "1\\u001b\[2J\\n".']
 - [str, other, 'must be one of text, but is other.']
+- [str, "text\u200b", '.* but is "text\\u200b".']
+- [list, text, must be a list.]
 - [str, [secret-t0ken], 'must be text, not a list or a mapping.']
 - [path, {secret-t0ken: secret-t0ken}, '']
 - [str, 42798, 'YAML reads this value as a number, a boolean, a date or null. Put it in quotes.']

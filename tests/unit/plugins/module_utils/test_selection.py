@@ -28,13 +28,13 @@ KEPT = yaml.safe_load("""
 
 @pytest.mark.parametrize(("wanted", "identifiers"), KEPT)
 def test_servers_that_match_every_option_are_kept(wanted, identifiers):
-    selected = _selection.select(ACCOUNT, wanted)
+    selected = _selection.select(ACCOUNT, _selection.wanted_values(wanted.get))
     assert [server.id for server in selected] == identifiers
 
 
-EXPLAINED = yaml.safe_load("""
-- - {statuses: [' running', Running, x], regions: [eu]}
-  - "statuses: no server has Running, x; the account has running (2), stopped (1)."
+EXPLAINED = yaml.safe_load(r"""
+- - {statuses: [' running', Running, "x\u200b"], regions: [eu]}
+  - 'statuses: no server has "x\u200b", Running; the account has running (2), stopped (1).'
 - - {statuses: [stopped], regions: [us]}
   - "statuses, regions: no server matches all of these options; the account has status: running
      (2), stopped (1); region: eu (2), ap (1), us (1)."
@@ -44,7 +44,7 @@ EXPLAINED = yaml.safe_load("""
 
 @pytest.mark.parametrize(("wanted", "message"), EXPLAINED)
 def test_options_that_keep_no_server_are_explained(wanted, message):
-    assert _selection.explain(ACCOUNT, wanted) == [message]
+    assert _selection.explain(ACCOUNT, _selection.wanted_values(wanted.get)) == [message]
 
 
 def test_options_that_keep_a_server_and_an_empty_account_are_not_explained():
@@ -59,6 +59,6 @@ def test_values_are_quoted_and_on_one_line_and_the_most_frequent_five_are_named(
         account.append(Server(region, {"region": region}))
     (message,) = _selection.explain(account, {"regions": ["eu west; us"]})
     assert message == (
-        'regions: no server has "eu west; us"; the account has eu (3), ap (1), "b c, d" (1), '
+        'regions: no server has "eu west; us"; the account has eu (3), ap (1), "b\\nc, d" (1), '
         "c (1), d (1) and 1 more."
     )

@@ -47,13 +47,24 @@ SUMMARIES = yaml.safe_load(r"""
 - [[], '']
 - [[c, b, a, b], 'a, b, c']
 - [[d, c, b, a], 'a, b, c and 1 more']
-- [["x\n\e[1my"], '"x [1my"']
+- [["x\n\e[1my \"\u00e4\\"], '"x\n\u001b[1my \"ä\\"']
 """)
 
 
 @pytest.mark.parametrize(("texts", "shown"), SUMMARIES)
 def test_summarise_names_a_few_and_counts_the_others(texts, shown):
     assert _text.summarise(texts) == shown
+
+
+VISIBLE = yaml.safe_load(r"""
+- [/a b/ä"c, '/a b/ä"c']
+- ["a\"\u200b\n", '"a\"\u200b\n"']
+""")
+
+
+@pytest.mark.parametrize(("text", "shown"), VISIBLE)
+def test_a_text_that_a_terminal_does_not_show_has_escapes(text, shown):
+    assert _text.visible(text) == shown
 
 
 PLAIN = yaml.safe_load(r"""

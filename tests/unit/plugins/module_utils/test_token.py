@@ -61,7 +61,7 @@ UNREADABLE = yaml.safe_load(r"""
 - [/nowhere/file, '/nowhere/file: no such file or directory.']
 - [/, '/: is a directory.']
 - [./nowhere/file, './nowhere/file: no such file or directory.']
-- ["/nowhere/\0\e[1m", '/nowhere/ [1m: not a path.']
+- ["/nowhere/\0\e[1m", '"/nowhere/\u0000\u001b[1m": not a path.']
 """)
 
 

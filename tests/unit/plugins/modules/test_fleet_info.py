@@ -185,10 +185,10 @@ HOSTILE = yaml.safe_load(r"""
 - {id: "s\t2", name: "\e[31mred"}
 - {id: s_3, name: web is missing}
 """)
-CLEAN = yaml.safe_load("""
-- '"[31mred" ("s 2") is not declared'
-- '"a b" has the plan small instead of "l l"'
-- '"no name" is missing'
+CLEAN = yaml.safe_load(r"""
+- '"\u001b[31mred" ("s\t2") is not declared'
+- '"a\nb" has the plan small instead of "l\nl"'
+- '"no\nname" is missing'
 - '"web is missing" (s_3) is not declared'
 """)
 

@@ -50,56 +50,7 @@ REFUSED = yaml.safe_load("""
 
 @pytest.mark.parametrize(("content", "message"), REFUSED)
 def test_a_file_that_is_not_ours_or_has_unknown_keys_is_refused(content, message):
-    assert message_of(_config.read_options, content, DEFINITIONS, None, {}) == message
-
-
-UNKNOWN = yaml.safe_load(r"""
-- [[base-url], 'base-url (did you mean base_url?)']
-- [[5, "zz\e[1m", base_url], '5, zz']
-- [['api_token:sekret'], api_token (a colon and a space must follow it)]
-- [['api_tokn:sekret'], 'api_tokn (did you mean api_token?)']
-- [[regoins, status], 'regoins (did you mean regions?), status (did you mean statuses?)']
-""")
-
-
-@pytest.mark.parametrize(("keys", "names"), UNKNOWN)
-def test_unknown_keys_are_named_with_the_options_that_they_may_mean(keys, names):
-    assert ", ".join(_options.unknown_names(keys, DEFINITIONS)) == names
-
-
-# Some options of other plugins. The last rows have no counterpart, or select servers by what the
-# API does not have.
-OTHERS = yaml.safe_load("""
-' (here: api_token)': access_token token_secret
-' (here: base_url)': api_endpoint url
-' (here: ca_path)': ca_cert tls_ca_cert
-' (here: compose)': hostvar_expressions variables
-' (here: filters)': api_filters hostfilter include_filters label_selector vm_query_filters
-' (here: filters with exclude)': default_host_filters exclude_host_filters
-' (here: groups)': conditional_groups
-' (here: hostnames or base_url)': hostname
-' (here: hostnames)': hostname_field inventory_hostname
-' (here: hostvars_prefix)': facts_prefix vars_prefix
-' (here: plans)': types
-' (here: regions)': aws_region zones
-' (here: statuses)': include_stopped running_only state vm_status_filter
-' (here: timeout)': api_timeout request_timeout
-' (here: validate_certs)': api_verify_ssl_cert verify_ssl
-'': group_vars hostvars_suffix instance_type max_timeout plain_host_names plurals proxy_host
-  regions_exclude server session_token use_names user zone
-' (the API has no such data, so this file has all servers)': folders network projects tags
-""")
-
-
-@pytest.mark.parametrize(("hint", "names"), OTHERS.items())
-def test_an_option_of_another_plugin_has_its_counterpart_or_none(hint, names):
-    expected = [f"{name}{hint}" for name in names.split()]
-    assert _options.unknown_names(names.split(), DEFINITIONS) == expected
-
-
-def test_an_event_source_selects_no_servers():
-    names = _options.unknown_names(["types", "tags", "api_key"], _options.RULES)
-    assert names == ["types", "tags", "api_key (here: api_token)"]
+    assert message_of(_config.read_written, content, DEFINITIONS, None, {}) == message
 
 
 @pytest.fixture
@@ -116,7 +67,7 @@ def read_file(tmp_path, monkeypatch):
     def read_file(text, **extra_vars):
         path.write_text(text, encoding="utf-8")
         content = _config.load_content(loader, str(path))
-        return _config.read_options(content, DEFINITIONS, Templar(loader=loader), extra_vars)
+        return _config.read_written(content, DEFINITIONS, Templar(loader=loader), extra_vars)
 
     return read_file
 
@@ -182,12 +133,14 @@ def test_the_kind_of_a_mistake_quotes_nothing(problem, kind):
 
 
 # Expressions are not rendered, and only what all hosts share of keyed_groups.
-RENDERED = yaml.safe_load("""
+RENDERED = yaml.safe_load(r"""
 - ["timeout: '{{ token }}'", {timeout: of extra vars}]
 - ["timeout: '{{ none }}'", {timeout: ''}]
 - ['timeout: 5', {timeout: 5}]
 - ["timeout: [a, '{{ token }}']", {timeout: [a, of extra vars]}]
 - ['timeout:', {timeout: null}]
+- ["group_by: \"'region', 'plan'\"", {group_by: [region, plan]}]
+- ['statuses:', {statuses: []}]
 - ["compose: ['{{ token }}']", {compose: ['{{ token }}']}]
 - ["groups: ['{{ token }}']", {groups: ['{{ token }}']}]
 - ["hostnames: ['{{ token }}']", {hostnames: ['{{ token }}']}]
@@ -199,6 +152,8 @@ RENDERED = yaml.safe_load("""
   - keyed_groups:
       [{key: '{{ token }}', prefix: of extra vars, separator: of extra vars,
         default_value: of extra vars, parent_group: '{{ token }}'}]
+- - 'keyed_groups: [{key: "a\n", prefix: "b \n", separator: "\r\n", parent_group: " c\n"}]'
+  - keyed_groups: [{key: "a\n", prefix: 'b ', separator: '', parent_group: c}]
 - ['keyed_groups: 5', {keyed_groups: 5}]  # refused later
 """)
 
@@ -231,7 +186,7 @@ def test_a_template_that_ansible_quotes_is_not_shown():
     templar = Mock()
     # As before ansible-core 2.19.
     templar.template.side_effect = AnsibleError("no filter. String: {{ 'sekret' | x }}")
-    message = message_of(_config.read_options, content, DEFINITIONS, templar, {})
+    message = message_of(_config.read_written, content, DEFINITIONS, templar, {})
     assert message == "timeout: no filter. String: the template."
 
 

@@ -14,27 +14,35 @@ DEFINITIONS = inventory_loader.get("server_management.cloud.servers").option_def
 DEFAULTS = {option: definition.get("default") for option, definition in DEFINITIONS.items()}
 
 
-CONVERTED = yaml.safe_load("""
+def resolved(written):
+    """Return the options for those that a file in the directory /inventory has."""
+    return _config.resolve_written(written, DEFINITIONS, "/inventory")
+
+
+CONVERTED = yaml.safe_load(r"""
 - [min_hosts, '3', 3]
 - [group_by, [region, plan], [region, plan]]
-- [group_by, '''region'', "plan"', [region, plan]]
-- [hostnames, [' x ', 5], [' x ', 5]]
+- [group, "production\n", production]
+- [hostvars_prefix, " vm_\r\n", ' vm_']
+- [hostnames, [" x\n", 5], [" x\n", 5]]
 - [hostnames, "'a, b' | lower", ["'a, b' | lower"]]
 - [filters, [include: true, exclude: x], [include: true, exclude: x]]
 - [keyed_groups, [{key: x, parent_group: y}], [{key: x, parent_group: y}]]
 - [compose, {ansible_host: 5, class: x}, {ansible_host: 5, class: x}]
-- [statuses, null, []]
 """)
 
 
 @pytest.mark.parametrize(("option", "value", "expected"), CONVERTED)
 def test_a_valid_value_is_converted(option, value, expected):
-    assert _config.convert_options({option: value}, DEFINITIONS) == {option: expected}
+    options = resolved({option: value})
+    assert options.values[option] == expected
+    assert options.is_written(option)
 
 
-def test_null_options_are_left_out():
-    written = {"min_hosts": None, "filters": None}
-    assert _config.convert_options(written, DEFINITIONS) == {}
+def test_ansible_resolves_null_options():
+    options = resolved({"min_hosts": None, "filters": None})
+    assert options.values.keys().isdisjoint(["min_hosts", "filters"])
+    assert not options.is_written("min_hosts")
 
 
 # Each problem, and the values that have it, with what the message begins with.
@@ -85,7 +93,7 @@ def test_an_invalid_value_names_its_option(problem):
     for label, value in INVALID[problem]:
         option = label.partition(":")[0]
         written = {option: value, "hostvars_prefix": "vm_"}
-        assert message_of(_config.convert_options, written, DEFINITIONS) == f"{label}: {problem}"
+        assert message_of(resolved, written) == f"{label}: {problem}"
 
 
 # What the message about a value that is not an expression advises.
@@ -103,26 +111,26 @@ INSTEAD = yaml.safe_load("""
 @pytest.mark.parametrize(("option", "value", "advice"), INSTEAD)
 def test_another_value_than_an_expression_has_what_to_write_instead(option, value, advice):
     written = {option: value, "hostvars_prefix": "vm_"}
-    assert message_of(_config.convert_options, written, DEFINITIONS).endswith(f" {advice}")
+    assert message_of(resolved, written).endswith(f" {advice}")
 
 
 @pytest.mark.parametrize("written", [{}, {"hostvars_prefix": None}])
 def test_a_form_has_the_default_prefix_if_there_is_no_other(written):
     written["keyed_groups"] = "x"
-    message = message_of(_config.convert_options, written, DEFINITIONS)
+    message = message_of(resolved, written)
     assert "key: server_management_region" in message
 
 
 def test_a_cache_that_never_expires_is_accepted_if_the_file_says_so():
     options = {**DEFAULTS, "cache": True, "cache_timeout": 0}
-    _config.check_options(options.get, ["cache_timeout"])
+    _config.check_options(options.get, resolved({"cache_timeout": 0}))
 
 
 UNUSABLE = yaml.safe_load("""
 - - {hostvars_prefix: ansible_}
-  - "hostvars_prefix: 'ansible_' does not make usable variable names. Use letters, digits and
+  - "hostvars_prefix: ansible_ does not make usable variable names. Use letters, digits and
      underscores, and do not start with ansible_."
-- [{hostvars_prefix: a-}, "hostvars_prefix: 'a-' "]
+- [{hostvars_prefix: a-}, "hostvars_prefix: a- "]
 - [{stale_cache_timeout: 5}, 'stale_cache_timeout: requires cache: true.']
 - [{group: ''}, 'group: must not be empty.']
 - [{statuses: []}, 'statuses: ']
@@ -141,4 +149,4 @@ UNUSABLE = yaml.safe_load("""
 @pytest.mark.parametrize(("written", "start"), UNUSABLE, ids=str)
 def test_an_unusable_option_is_named(written, start):
     options = {**DEFAULTS, **written}
-    assert message_of(_config.check_options, options.get, []).startswith(start)
+    assert message_of(_config.check_options, options.get, resolved({})).startswith(start)

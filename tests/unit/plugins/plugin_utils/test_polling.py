@@ -191,7 +191,7 @@ def test_each_warning_is_logged_once(sandbox, start, caplog):
         "No events are sent for 1 server whose id has characters that events cannot contain: "
         '"srv#2".',
         "No events are sent for 2 servers whose id has characters that events cannot contain: "
-        '"srv 3", "srv#2".',
+        r'"srv#2", "srv\n3".',
     ]
 
 
