@@ -22,7 +22,8 @@ VERSION = "1.0.0"
 # Returns the value of an option by its name.
 GetOption = Callable[[str], Any]
 
-# The rules for each option, as in the argument spec of a module.
+# The rules for each option, as in the argument spec of a module. Two more are for inventory files:
+# "ends", the characters to remove at the ends of a text, and "advice" about other choices.
 Rules = dict[str, dict[str, Any]]
 
 RULES: Rules = {
@@ -40,6 +41,7 @@ RULES: Rules = {
     "pagination_parameter": {"type": "str", "default": "starting_after"},
     "allow_partial": {"type": "bool", "default": False},
 }
+_DEFAULTS: dict[str, Any] = {option: rule.get("default") for option, rule in RULES.items()}
 _OF_LISTINGS = ("pagination", "pagination_parameter", "allow_partial")
 # The environment variables of the other options.
 VARIABLES = {
@@ -85,11 +87,11 @@ class Connection(NamedTuple):
     token_source: str = "api_token"  # noqa: S105  # not a password
     token_path: str = ""
     verify: bool | str = True
-    timeout: float = 30.0
-    retries: int = 3
-    pagination: str = "none"
-    pagination_parameter: str = "starting_after"
-    allow_partial: bool = False
+    timeout: float = _DEFAULTS["timeout"]
+    retries: int = _DEFAULTS["retries"]
+    pagination: str = _DEFAULTS["pagination"]
+    pagination_parameter: str = _DEFAULTS["pagination_parameter"]
+    allow_partial: bool = _DEFAULTS["allow_partial"]
     user_agent: str = f"server_management.cloud/{VERSION}"
 
     def __repr__(self) -> str:
@@ -269,7 +271,8 @@ def convert(label: str, value: Any, rule: Mapping[str, Any]) -> Any:
     choices = rule.get("choices", [text])
     if text not in choices:
         expected = ", ".join(choices)
-        raise OptionError(f"{label}: must be one of {expected}, but is {as_word(text)}.")
+        problem = f"{label}: must be one of {expected}, but is {as_word(text)}."
+        raise OptionError(problem, rule.get("advice", ""))
     return text
 
 

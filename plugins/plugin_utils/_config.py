@@ -50,6 +50,11 @@ _PLUGIN_KEY = rf"""(?m)(?:^|[{{,]\s*)["']?plugin["']?\s*:\s*["']?{re.escape(PLUG
 
 # Ignored at the ends of text that becomes a part of a name; white space can be meant there.
 _LINE_BREAKS = "\r\n"
+# What the documentation of an option does not have.
+_FURTHER_RULES = {
+    "group_by": {"advice": "For other groups, use keyed_groups."},
+    "hostvars_prefix": {"ends": _LINE_BREAKS},
+}
 # Expressions are evaluated for each server, and not once as templates.
 EXPRESSION_OPTIONS = frozenset({"compose", "groups", "keyed_groups", "hostnames", "filters"})
 # With any prefix: an empty one makes no variable of the name.
@@ -272,12 +277,10 @@ def resolve_written(written: ByOption, definitions: ByOption, folder: str) -> Op
     for option, value in written.items():
         if value is None or option in RULES:
             continue
-        rules[option] = definitions[option]
+        rules[option] = {**definitions[option], **_FURTHER_RULES.get(option, {})}
         if option in EXPRESSION_OPTIONS:
             values[option] = _expressions(option, value, str(prefix).strip())
             rules[option] = {"type": "raw"}
-    if "hostvars_prefix" in rules:
-        rules["hostvars_prefix"] = {**rules["hostvars_prefix"], "ends": _LINE_BREAKS}
     return resolve_options(values, rules, folder)
 
 
