@@ -30,8 +30,12 @@ def test_the_whole_inventory_of_a_known_account(source):
     assert hostvars["web-2"] == {"ansible_host": "203.0.113.2", **fields}
 
 
+# A block of YAML ends with a line break.
 GROUPING = """
-group: my_fleet
+group: |
+  my_fleet
+pagination: |
+  last_id
 group_by: "{{ 'plan, status'.split(', ') }}"
 use_extra_vars: true
 compose: {role: 'inventory_hostname[:3]'}
@@ -39,7 +43,7 @@ groups:
   web: role == kind
   nobody: false
 keyed_groups:
-  - {key: server_management_region, prefix: in, parent_group: europe}
+  - {key: server_management_region, prefix: "in\\n", parent_group: "europe\\n"}
   - {key: server_management_plan}
 leading_separator: false
 """
@@ -102,7 +106,7 @@ BAD_OPTIONS = yaml.safe_load("""
 - - {api_token: "{{ lookup('ansible.builtin.env', 'PROD_API_TOKEN') }}"}
   - "api_token: must not be empty. Check the template that it comes from"
 - [{timeout: sandbox-token}, "timeout: must be a number, but is ********."]
-- [{hostvars_prefix: ansible_}, "hostvars_prefix: 'ansible_' does not make usable"]
+- [{hostvars_prefix: ansible_}, "hostvars_prefix: ansible_ does not make usable"]
 - [{ca_path: nope.pem, validate_certs: false}, "nope.pem: no such file or directory."]
 - [{statuses: []}, "statuses: must not be empty."]
 - [{plans: "{{ none }}"}, "plans: must not be empty."]
