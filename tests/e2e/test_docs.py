@@ -18,15 +18,14 @@ from sandbox.account import example_servers
 from sandbox.cli import parse_fault
 from sandbox.server import DEFAULT_TOKEN
 from support.collection import REPOSITORY
-from support.guides import GUIDES, read_blocks, read_files
-from support.modules import run
-from support.run import without_white_space, write_inventory, write_program
-from tools.picture import cut_graph, read_picture
+from support.guides import GUIDES, block_with, is_shown, read_blocks, read_files
+from support.run import write_inventory, write_program
 
 from .conftest import as_arguments, need_ssh
 
 README = REPOSITORY / "README.md"
 PAGES = [README, *sorted(GUIDES.glob("*.rst"))]
+START = REPOSITORY / "docs/docsite/sphinx/index.rst"
 # What a reader has already.
 INVENTORY = """\
 plugin: server_management.cloud.servers
@@ -148,27 +147,13 @@ class Reader:
         assert result.ok().stderr == ""
 
 
-def is_shown(shown, output):
-    """Return whether an output contains a text, ignoring white space; ... stands for any text."""
-    marked = without_white_space(shown.replace("...", "…"))
-    pattern = re.escape(marked).replace("…", ".*")
-    return re.search(pattern, without_white_space(output)) is not None
-
-
-def block_with(text, page):
-    """Return the block of a page that contains a text."""
-    blocks = read_blocks(GUIDES / f"{page}.rst")
-    (found,) = [block.text for block in blocks if text in block.text]
-    return found
-
-
 @pytest.fixture
 def reader(runner, tarball):
     with Sandbox(servers=example_servers("documentation")) as api:
         yield Reader(runner, api, tarball)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [*PAGES, START], ids=lambda page: page.stem)
 def test_a_page_shows_what_happens(page, reader):
     texts = []
     for block in read_blocks(page):
@@ -257,19 +242,6 @@ def test_an_example_accepts_only_a_limit_of_requests(reader):
 def test_the_examples_of_the_inventory_plugin_work(reader):
     texts = servers.EXAMPLES.split("---\n")[1:]
     reader.try_snippets(texts)
-
-
-def test_the_graph_is_what_the_quick_start_shows():
-    page = GUIDES / "guide_quickstart.rst"
-    assert read_picture("graph") == cut_graph(page.read_text())
-
-
-def test_the_picture_of_a_fleet_has_the_report_of_the_module():
-    fleet = yaml.safe_load(read_files("modules")["fleet.yml"])["fleet"]
-    with Sandbox(servers=example_servers("documentation")) as api:
-        report = run("fleet_info", api, servers=fleet).result["report"]
-    _task, _failed, shown = read_picture("fleet").partition("FAILED! =>")
-    assert json.loads(shown)["msg"] == report
 
 
 def test_every_command_of_make_exists():

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from support.collection import REPOSITORY
+from support.run import without_white_space
 
 GUIDES = REPOSITORY / "docs" / "docsite" / "rst"
 # A block of code, below the comments that concern it.
@@ -74,6 +75,20 @@ def read_files(page: str) -> dict[str, str]:
     """Return the files that a guide shows, by name."""
     blocks = read_blocks(GUIDES / f"guide_{page}.rst")
     return {block.name: block.text for block in blocks if block.name}
+
+
+def block_with(text: str, page: str) -> str:
+    """Return the block of a page that contains a text."""
+    blocks = read_blocks(GUIDES / f"{page}.rst")
+    (found,) = [block.text for block in blocks if text in block.text]
+    return found
+
+
+def is_shown(shown: str, output: str) -> bool:
+    """Return whether an output contains a text, ignoring white space; ... stands for any text."""
+    marked = without_white_space(shown.replace("...", "…"))
+    pattern = re.escape(marked).replace("…", ".*")
+    return re.search(pattern, without_white_space(output)) is not None
 
 
 def read_tasks(text: str) -> dict[str, Any]:
