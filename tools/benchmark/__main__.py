@@ -55,45 +55,41 @@ sys.exit(main())
 """
 
 
-def keyed(prefix: str, *fields: str) -> dict[str, Any]:
-    """Return the options that group by the region, the plan and the status."""
+def options(prefix: str, region: str, plan: str) -> dict[str, dict[str, Any]]:
+    """Return the options of each kind, with the names that a plugin gives to its variables."""
     groups = []
-    for name, field in zip(("region", "plan", "status"), fields, strict=True):
+    for name, field in {"region": region, "plan": plan, "status": "status"}.items():
         groups.append({"key": f"{prefix}{field}", "prefix": name})
-    return {"keyed_groups": groups, "compose": {"ansible_host": f"{prefix}ipv4"}}
+    compose = {"ansible_host": f"{prefix}ipv4"}
+    # Of this collection; a plugin ignores options of others.
+    keyed = {"group_by": [], "keyed_groups": groups, "compose": compose}
+    conditions = {
+        "web": f"{prefix}name.startswith('web')",
+        "small": f"{prefix}{plan} == 'small' and {prefix}status == 'running'",
+    }
+    return {"": {}, ", keyed": keyed, ", conditions": {**keyed, "groups": conditions}}
 
 
-KEYED = keyed("server_management_", "region", "plan", "status")
-FQDN = "server_management_name ~ '.' ~ server_management_region ~ '.example.com'"
-DIFFERENT = {**KEYED, "compose": {"ansible_host": "server_management_ipv4", "fqdn": FQDN}}
-CONDITIONS = {
-    "web": "server_management_name.startswith('web')",
-    "small": "server_management_plan == 'small' and server_management_status == 'running'",
-}
-GROUPS = {**KEYED, "groups": CONDITIONS}
-NAMES = {**KEYED, "groups": {"ours": "'server_management' in group_names"}}
+FIELDS = ("server_management_", "region", "plan")
 OURS = {"plugin": "server_management.cloud.servers", "api_token": "token"}
-OURS_KEYED = {**OURS, "group_by": [], **KEYED}
-CACHE = {"cache": True, "cache_plugin": "ansible.builtin.jsonfile", "cache_connection": "~/cache"}
-HCLOUD = {
-    "plugin": "hetzner.hcloud.hcloud",
-    "api_token": "token",
-    **keyed("hcloud_", "location", "server_type", "status"),
+HCLOUD = {"plugin": "hetzner.hcloud.hcloud", "api_token": "token"}
+# For each plugin, how its files end, their first options and its names.
+PLUGINS = {
+    "plain plugin": ("plain.yml", {"plugin": "plain"}, FIELDS),
+    "this collection": ("server_management.yml", OURS, FIELDS),
+    "hetzner.hcloud": ("hcloud.yml", HCLOUD, ("hcloud_", "location", "server_type")),
 }
+DIRECT = "plain plugin"  # without expressions
+CACHED = "this collection, cache read"
+CACHE = {"cache": True, "cache_plugin": "ansible.builtin.jsonfile", "cache_connection": "~/cache"}
 # The name and the content of the inventory file of each source.
 SOURCES: dict[str, tuple[str, dict[str, Any]]] = {
     "empty inventory": ("empty.yml", {"all": {}}),
-    "direct calls": ("direct.yml", {"plugin": "plain"}),
-    "plain plugin, keyed": ("keyed.yml", {"plugin": "plain", **KEYED}),
-    "plain plugin, different": ("different.yml", {"plugin": "plain", **DIFFERENT}),
-    "this collection": ("ours.server_management.yml", OURS),
-    "this collection, keyed": ("keyed.server_management.yml", OURS_KEYED),
-    "this collection, different": ("other.server_management.yml", {**OURS_KEYED, **DIFFERENT}),
-    "this collection, conditions": ("groups.server_management.yml", {**OURS_KEYED, **GROUPS}),
-    "this collection, group_names": ("names.server_management.yml", {**OURS_KEYED, **NAMES}),
-    "this collection, cache read": ("cached.server_management.yml", {**OURS, **CACHE}),
-    "hetzner.hcloud, keyed": ("hcloud.yml", HCLOUD),
+    CACHED: ("cached.server_management.yml", {**OURS, **CACHE}),
 }
+for plugin, (ending, first, names) in PLUGINS.items():
+    for kind, others in options(*names).items():
+        SOURCES[plugin + kind] = (f"{plugin}{kind}.{ending}", {**first, **others})
 
 
 def hcloud(server: dict[str, str]) -> dict[str, Any]:
@@ -196,8 +192,8 @@ def print_table(core: str, runner: Runner, api: str, count: int) -> None:
     print(f"\nansible-core {core}\n")
     print("| source | 10 hosts, to an empty inventory | 1,000 hosts | 10,000 hosts | to |")
     print("| --- | --- | --- | --- | --- |")
-    for name in list(SOURCES)[2:]:
-        base = "this collection" if "cache" in name else "direct calls"
+    for name in sorted(SOURCES.keys() - {"empty inventory", DIRECT}):
+        base = "this collection" if name == CACHED else DIRECT
         figures = [f"{ratio(runner, api, size, (name, base), count):.2f}" for size in SIZES]
         print(f"| {name} | {' | '.join(figures)} | {base} |", flush=True)
 
@@ -208,7 +204,7 @@ def main(count: int, *cores: str) -> None:
     for core in cores or RELEASES:
         runner = prepare(core)
         for size in SIZES:
-            measure(runner, api, size, "this collection, cache read")  # fills the cache
+            measure(runner, api, size, CACHED)  # fills the cache
         print_table(core, runner, api, count)
 
 

@@ -31,6 +31,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable):
         self._read_config_data(path)
         compose = self.get_option("compose")
         keyed_groups = self.get_option("keyed_groups")
+        groups = self.get_option("groups")
         url = f"{self.get_option('base_url')}/api/v1/servers"
         inventory.add_group("server_management")
         for server in requests.get(url, timeout=30).json()["data"]:
@@ -43,6 +44,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable):
             if compose:
                 host = inventory.get_host(name)
                 self._set_composite_vars(compose, host.get_vars(), name, strict=True)
+                self._add_host_to_composed_groups(groups, host.get_vars(), name, strict=True)
                 self._add_host_to_keyed_groups(keyed_groups, host.get_vars(), name, strict=True)
                 continue
             for field in ("region", "plan", "status"):
