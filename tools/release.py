@@ -17,18 +17,13 @@ from typing import Any
 
 import yaml
 
-PLACEHOLDER = "example.com"
-ADDRESSES = ("repository", "issues", "documentation", "homepage")
-# What readers of Galaxy see first, or are sent to.
-PAGES = ("README.md", "docs/docsite/rst/guide_quickstart.rst", "docs/docsite/sphinx/index.rst")
-UNPUBLISHED = re.compile(r"not\s+(?:been\s+published\s+)?on\s+Ansible\s+Galaxy\s+yet")
 _RELATIVE_LINK = re.compile(r"(!?)(\[[^]]*\])\((?!\w+:|#)([^)]+)\)")
 
 
 def find_obstacles(repository: Path, *, final: bool) -> list[str]:
     """Return the reasons why the checked-out commit cannot be released, one sentence each.
 
-    A final release is for Galaxy, and needs its tag, real addresses, and pages that say so.
+    A final release is for Galaxy, and needs its tag.
     """
     galaxy = _read_galaxy(repository)
     version = galaxy["version"]
@@ -39,15 +34,8 @@ def find_obstacles(repository: Path, *, final: bool) -> list[str]:
     changelog = (repository / "CHANGELOG.rst").read_text(encoding="utf-8")
     if f"v{version}" not in changelog.splitlines():
         obstacles.append(f"CHANGELOG.rst has no section v{version}: antsibull-changelog release")
-    if not final:
-        return obstacles
-    if version not in _git(repository, "tag", "--points-at", "HEAD"):
+    if final and version not in _git(repository, "tag", "--points-at", "HEAD"):
         obstacles.append(f"the commit does not have the tag {version}")
-    if missing := [key for key in ADDRESSES if PLACEHOLDER in galaxy.get(key, PLACEHOLDER)]:
-        obstacles.append(f"galaxy.yml has no address for {', '.join(missing)}")
-    texts = {page: (repository / page).read_text(encoding="utf-8") for page in PAGES}
-    if outdated := [page for page, text in texts.items() if UNPUBLISHED.search(text)]:
-        obstacles.append(f"the collection is not on Galaxy yet, says {', '.join(outdated)}")
     return obstacles
 
 

@@ -16,24 +16,14 @@ from support.collection import PLACE, REPOSITORY, commit_all, copy_sources, git,
 from support.fixtures import KNOWN_NAMES
 from support.guides import read_files
 from support.run import Runner, write_inventory
-from tools.release import ADDRESSES, PAGES, UNPUBLISHED
 
 WORKFLOW = (REPOSITORY / ".github/workflows/release.yml").read_text(encoding="utf-8")
 
 
 @pytest.fixture
 def checkout(tmp_path):
-    """Return a repository whose one commit can be released: as if the collection were published."""
+    """Return a repository whose one commit can be released."""
     folder = copy_sources(tmp_path / "checkout")
-    galaxy = folder / "galaxy.yml"
-    text = galaxy.read_text(encoding="utf-8")
-    text = text.replace("https://example.com/", "https://git.invalid/")
-    for key in ADDRESSES[1:]:
-        text += f"{key}: https://git.invalid/\n"
-    galaxy.write_text(text)
-    for page in PAGES:
-        text = (folder / page).read_text(encoding="utf-8")
-        (folder / page).write_text(UNPUBLISHED.sub("on Ansible Galaxy", text))
     git(folder, "init", "--quiet", "--initial-branch=main")
     commit_all(folder)
     return folder
