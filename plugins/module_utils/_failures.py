@@ -233,19 +233,3 @@ def check_certificates(path: str, route: Route, is_default: bool) -> None:
             "Check the file, and what names it: ca_path, the environment variable "
             "REQUESTS_CA_BUNDLE or CURL_CA_BUNDLE, or else the Python library certifi.",
         )
-
-
-def check_key_log() -> None:
-    """Raise TLSFailed if TLS can't append its keys to the file that the environment names."""
-    path = os.path.expandvars(os.environ.get("SSLKEYLOGFILE", ""))  # as in urllib3
-    if not path:
-        return
-    try:
-        with open(path, "ab"):
-            pass
-    except OSError as error:
-        raise TLSFailed(
-            f"TLS can't write to {one_line(path)}, which the environment variable SSLKEYLOGFILE "
-            f"names: {str(error.strerror).lower()}.",
-            "Set the variable to a file that can be written, or remove it.",
-        ) from None

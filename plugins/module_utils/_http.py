@@ -22,7 +22,6 @@ from ._errors import CHECK_URL, CloudError, MalformedResponse
 from ._failures import (
     CLOSED,
     check_certificates,
-    check_key_log,
     invalid_url,
     no_access_to_proxy,
     no_connection,
@@ -59,9 +58,6 @@ class Http:
         self._trace = trace
         self.last_response: Response | None = None
         url = connection.base_url
-        is_https = url.startswith("https:")
-        if is_https:
-            check_key_log()  # first, because requests 2.32 opens the file when it is imported
         self._session = _new_session(connection)
         import requests
 
@@ -78,7 +74,7 @@ class Http:
         is_default = bundle is True
         if is_default:
             bundle = requests.utils.DEFAULT_CA_BUNDLE_PATH
-        if is_https and bundle:
+        if url.startswith("https:") and bundle:
             check_certificates(bundle, self._route, is_default)
         connecting = connection.timeout
         if not proxy:  # through one, urllib3 applies this limit to the whole of its response, too
@@ -176,7 +172,6 @@ def _new_session(connection: Connection) -> requests.Session:
         import requests
         import urllib3
     except Exception as error:  # noqa: BLE001  # code of other projects, perhaps half installed
-        check_key_log()  # before 2.32.5, requests 2.32 opens this file for plain http, too
         raise unusable_requests(error) from None
 
     def add_token(request: requests.PreparedRequest) -> requests.PreparedRequest:

@@ -87,38 +87,8 @@ def test_the_bundle_of_certifi_is_named_if_it_cannot_be_read(read, sandbox, monk
         read(sandbox, "https://h")
 
 
-def test_a_key_log_that_cannot_be_written_is_named_and_nothing_is_repeated(
-    read, sandbox, clock, monkeypatch, tmp_path
-):
-    monkeypatch.setenv("FOLDER", str(tmp_path))
-    monkeypatch.setenv("SSLKEYLOGFILE", "$FOLDER")
-    with pytest.raises(_errors.TLSFailed) as caught:
-        read(sandbox, "https://h", retries=3)
-    assert str(caught.value) == (
-        f"TLS can't write to {tmp_path}, which the environment variable SSLKEYLOGFILE names: is a "
-        "directory. Set the variable to a file that can be written, or remove it."
-    )
-    assert clock.waits == []
-
-
-def test_a_key_log_that_prevents_the_import_of_requests_is_named(read, sandbox, monkeypatch):
-    monkeypatch.setitem(sys.modules, "requests", None)
-    monkeypatch.setenv("SSLKEYLOGFILE", "/")
-    with pytest.raises(_errors.TLSFailed, match="SSLKEYLOGFILE"):
-        read(sandbox)
-
-
-@pytest.mark.usefixtures("certificates")
-def test_a_key_log_that_can_be_written_is(read, monkeypatch):
-    monkeypatch.setenv("SSLKEYLOGFILE", "keys")
-    with Sandbox(tls="good.pem") as sandbox:
-        assert read(sandbox, verify="ca.pem")
-    assert os.path.getsize("keys")
-
-
-@pytest.mark.parametrize("variable", ["REQUESTS_CA_BUNDLE", "SSLKEYLOGFILE"])
-def test_plain_http_needs_no_file(read, sandbox, monkeypatch, variable):
-    monkeypatch.setenv(variable, "/nowhere/file")
+def test_plain_http_needs_no_file(read, sandbox, monkeypatch):
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/nowhere/file")
     assert read(sandbox)
 
 
