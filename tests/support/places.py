@@ -112,7 +112,6 @@ declared fields that do not change:
 methods:
 - [README.md, 'API accepts only (.*) today']
 - [docs/docsite/rst/guide_trust.rst, 'Only (.*) requests are sent']
-- [docs/checklist.md, 'Live operations only use (.*)\. \|']
 statuses:
 - [docs/docsite/rst/guide_trust.rst, 'HTTP status other than ([\d or]+)']
 scopes:
