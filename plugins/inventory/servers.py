@@ -152,6 +152,9 @@ options:
         server is still refused.
       - Sets C(ansible_ssh_extra_args), C(ansible_sftp_extra_args) and C(ansible_scp_extra_args) of
         each host to C(-o HostKeyAlias=<id>), except those that O(compose) sets.
+      - Sets C(ansible_control_path), unless O(compose) sets it, so that a connection that is kept
+        for later tasks belongs to one server, even if another one has the same address by then or
+        behind another jump host. This has no effect if the ssh arguments contain C(ControlPath).
       - These variables take precedence over the same ones in C(group_vars) and in sources that are
         read earlier, over the options C(--ssh-extra-args), C(--sftp-extra-args) and
         C(--scp-extra-args), and over the settings in C(ansible.cfg). Options for all servers belong
@@ -392,7 +395,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             self._complain(f"hostnames: {problem}")
         report_servers(hosts, self._warn)
         if get_option("host_key_alias"):
-            set_host_key_aliases(hosts)
+            set_host_key_aliases(hosts, connection.root_url)
         parents = self._expressions.tree.added if self._expressions else ()
         kept_parents = leave_out_groups(hosts, parents, inventory.hosts, self._complain)
         merged = add_hosts(inventory, hosts, kept_parents, connection.root_url)

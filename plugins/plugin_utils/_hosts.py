@@ -145,15 +145,26 @@ def report_servers(hosts: Collection[Host], warn: Show) -> None:
         )
 
 
-def set_host_key_aliases(hosts: Iterable[Host]) -> None:
+def set_host_key_aliases(hosts: Iterable[Host], root_url: str) -> None:
     """Make OpenSSH look up the key of each server by its id, unless ``compose`` has set how.
 
-    Nothing in these variables can be a template, a separate argument or a token that ssh expands.
+    A connection that is kept for later tasks checks no key. Ansible names it by address, port and
+    user, which a server behind another jump host can have as well; here, it belongs to one server
+    of the API at ``root_url``. Nothing in these variables can be a template, a separate argument or
+    a token that ssh expands, but for the port and the user.
     """
     for host in hosts:
-        option = trust(f"-o HostKeyAlias={host_key_alias(host.server.id)}")
+        server = host.server
+        option = trust(f"-o HostKeyAlias={host_key_alias(server.id)}")
         for name in _SSH_VARIABLES:
             host.variables.setdefault(name, option)
+        # Accounts at one URL can number their servers alike.
+        identity = [root_url, server.id, server.text("created_at")]
+        identity += [str(host.variables.get(name)) for name in ADDRESSES]
+        digest = hashlib.sha256("\n".join(identity).encode()).hexdigest()
+        # As short as Ansible's: ssh adds 17 characters, and the path of a socket has at most 107.
+        path = trust(f"%(directory)s/{digest[:10]}-%%p-%%r")
+        host.variables.setdefault("ansible_control_path", path)
 
 
 def host_key_alias(server_id: str) -> str:

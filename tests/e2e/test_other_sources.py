@@ -20,6 +20,7 @@ zone: west
 rack: other
 server_management_plan: other
 ansible_ssh_extra_args: other
+ansible_control_path: other
 """
 CONSTRUCTED = """
 plugin: ansible.builtin.constructed
@@ -63,7 +64,9 @@ def test_a_folder_of_sources(source, runner, sandbox, tmp_path):
     assert web["seen"] == "no"
     assert web["server_management_plan"] == "small"
     assert web["server_management_region"] == "own"
+    # Text, which ansible-inventory does not print wrapped in __ansible_unsafe.
     assert web["ansible_ssh_extra_args"] == "-o HostKeyAlias=srv_1"
+    assert web["ansible_control_path"].endswith("-%%p-%%r")
     # A mapping of another source is replaced.
     assert web["server_management_labels"] == {"team": "x"}
 

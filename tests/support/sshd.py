@@ -99,6 +99,17 @@ class SshServer:
         names = {line.split()[0] for line in known_hosts.splitlines()}
         return sorted(names)
 
+    def proxy_command(self, name: str) -> str:
+        """Return a ProxyCommand that leads to a separate server, whatever the address.
+
+        It has another host key, and its commands have its name as the variable ``MACHINE``.
+        """
+        self._make_key(name)
+        text = (self.folder / "sshd_config").read_text().replace("host_key", name)
+        configuration = self.folder / f"{name}_config"
+        configuration.write_text(f"SetEnv MACHINE={name}\n{text}")
+        return f'{_program("sshd")} -i -f "{configuration}"'
+
     def replace(self) -> None:
         """End every connection, and start again at the same addresses with another host key."""
         self.stop()

@@ -163,9 +163,33 @@ def test_different_ids_never_share_an_alias(server_ids):
 
 def test_each_program_of_ssh_gets_the_alias_unless_compose_has_set_arguments():
     server = Server("srv_1", {})
+    own = {"ansible_scp_extra_args": "x", "ansible_control_path": "y"}
     host = _hosts.Host(server, {})
-    composed = _hosts.Host(server, {"ansible_scp_extra_args": "of compose"})
-    _hosts.set_host_key_aliases([host, composed])
+    composed = _hosts.Host(server, dict(own))
+    _hosts.set_host_key_aliases([host, composed], "https://api.example.com")
+    path = host.variables.pop("ansible_control_path")
+    assert re.fullmatch(r"%\(directory\)s/[0-9a-f]{10}-%%p-%%r", path)
     names = ["ansible_ssh_extra_args", "ansible_sftp_extra_args", "ansible_scp_extra_args"]
     assert host.variables == dict.fromkeys(names, "-o HostKeyAlias=srv_1")
-    assert composed.variables == {**host.variables, "ansible_scp_extra_args": "of compose"}
+    assert composed.variables == {**host.variables, **own}
+
+
+# The URL of an account, the id and the time of a server, and a variable with its address.
+SERVERS = yaml.safe_load("""
+- ['https://api.example.com', srv_1, '2026-01-01', ansible_host, 10.0.0.5]
+- ['https://api.example.org', srv_1, '2026-01-01', ansible_host, 10.0.0.5]
+- ['https://api.example.com', srv_2, '2026-01-01', ansible_host, 10.0.0.5]
+- ['https://api.example.com', srv_1, '2026-01-02', ansible_host, 10.0.0.5]
+- ['https://api.example.com', srv_1, '2026-01-01', ansible_host, 10.0.0.6]
+- ['https://api.example.com', srv_1, '2026-01-01', ansible_ssh_host, 10.0.0.6]
+""")
+
+
+def test_different_servers_never_share_a_connection():
+    paths = set()
+    for root_url, server_id, created_at, variable, address in SERVERS:
+        server = Server(server_id, {"created_at": created_at})
+        host = _hosts.Host(server, {variable: address})
+        _hosts.set_host_key_aliases([host], root_url)
+        paths.add(host.variables["ansible_control_path"])
+    assert len(paths) == len(SERVERS)
