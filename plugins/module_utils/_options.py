@@ -224,7 +224,11 @@ def is_empty(option: str, purpose: str = "to use the default") -> OptionError:
 def _bundle(path: str) -> str:
     """Return the path of the file with certificates, after a check."""
     label = f"ca_path: {visible(path)}"
-    if b"CERTIFICATE-----" not in read_file(label, path):
+    advice = (
+        "Set it to one file with all certificates in PEM format; for those of a directory, "
+        "`cat DIRECTORY/*.pem > FILE` makes it."
+    )
+    if b"CERTIFICATE-----" not in read_file(label, path, advice=advice):
         raise OptionError(
             f"{label}: the file has no certificate in PEM format (-----BEGIN CERTIFICATE-----).",
             "To trust the usual certificate authorities, leave ca_path out.",

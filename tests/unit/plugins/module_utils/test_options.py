@@ -189,6 +189,9 @@ REFUSED = yaml.safe_load(r"""
 - [{pagination: link}, 'pagination: ']
 - [{pagination_parameter: ''}, 'pagination_parameter: ']
 - [{api_token: secret-t0ken, ca_path: nope.pem}, 'ca_path: nope.pem: no such file or directory.']
+- - {api_token: secret-t0ken, ca_path: /}
+  - 'ca_path: /: is a directory. Set it to one file with all certificates in PEM format; for those of
+     a directory, `cat DIRECTORY/*.pem > FILE` makes it.'
 """)
 
 
