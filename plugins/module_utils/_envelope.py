@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
-from ._errors import CHECK_URL, MalformedResponse
+from ._errors import MalformedResponse
 from ._text import reason_of
 
 
@@ -25,22 +25,22 @@ def read_json(body: bytes, content_type: str = "") -> Any:
     try:
         return json.loads(body.decode("utf-8-sig"))
     except RecursionError:
-        raise MalformedResponse("The response is nested too deeply.", CHECK_URL) from None
+        raise MalformedResponse("The response is nested too deeply.") from None
     except ValueError as error:
         problem = f"The response is not JSON: {reason_of(error)}"
         if content_type:
             problem += f" (content type: {content_type})"
-        raise MalformedResponse(f"{problem}.", CHECK_URL) from None
+        raise MalformedResponse(f"{problem}.") from None
 
 
 def parse_listing(content: Any) -> Page:
     """Check the documented envelope, or raise MalformedResponse."""
     if not isinstance(content, dict):
-        raise MalformedResponse("The response is JSON, but not an object.", CHECK_URL)
+        raise MalformedResponse("The response is JSON, but not an object.")
     data = content.get("data")
     if not isinstance(data, list):
-        raise MalformedResponse('The response has no list "data".', CHECK_URL)
+        raise MalformedResponse('The response has no list "data".')
     has_more = content.get("has_more")
     if not isinstance(has_more, bool):
-        raise MalformedResponse('The response has no boolean "has_more".', CHECK_URL)
+        raise MalformedResponse('The response has no boolean "has_more".')
     return Page(data, has_more)

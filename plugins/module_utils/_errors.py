@@ -30,6 +30,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Container
 from typing import Any
 
 if sys.version_info < (3, 10):  # noqa: UP036
@@ -48,19 +49,21 @@ if sys.version_info < (3, 10):  # noqa: UP036
 
 
 # The next step if the response is not the API's.
-CHECK_URL = "Check base_url: the address of the API, without /api/v1."
+URL_ADVICE = "Check base_url: the address of the API, without /api/v1."
 
 
 class CloudError(Exception):
     """Base class: ``problem`` says what was wrong, and ``next_step`` what to do.
 
-    ``status`` is the HTTP status, if there was one; ``code`` is stable, for scripts.
-    ``is_temporary`` means that a further attempt may succeed, and that the last good listing may be
-    used for a while. ``retry_after`` is the number of seconds that the API asks to wait, if it
-    does, and ``attempts`` how often a request was tried.
+    ``next_step`` of a class is that of its errors, unless one has another. ``status`` is the HTTP
+    status, if there was one; ``code`` is stable, for scripts. ``is_temporary`` means that a further
+    attempt may succeed, and that the last good listing may be used for a while. ``retry_after`` is
+    the number of seconds that the API asks to wait, if it does, and ``attempts`` how often a
+    request was tried.
     """
 
     code = "error"
+    next_step = ""
     is_temporary = False
     retry_after: float | None = None
     attempts = 1
@@ -68,7 +71,7 @@ class CloudError(Exception):
     def __init__(self, problem: str, next_step: str = "", status: int | None = None) -> None:
         super().__init__(problem, next_step, status)
         self.problem = problem
-        self.next_step = next_step
+        self.next_step = next_step or self.next_step
         self.status = status
 
     @property
@@ -123,6 +126,7 @@ class Unreachable(CloudError):
     """There was no connection, or it was interrupted before the end of the response."""
 
     code = "unreachable"
+    next_step = "Check base_url (scheme, host and port), the network, and any firewall or proxy."
     is_temporary = True
 
 
@@ -136,49 +140,81 @@ class TLSFailed(CloudError):
     """The certificate or the handshake was refused; another attempt would not help."""
 
     code = "tls"
+    next_step = (
+        "Check base_url (scheme, host and port), any proxy, and the clock of this machine. For a "
+        "private CA, set ca_path to its PEM bundle. Python 3.13 and later check certificates "
+        "strictly."
+    )
 
 
 class StatusError(CloudError):
-    """The API returned another status than that of success."""
+    """The API returned another status than that of success.
+
+    A subclass is for some ``statuses``. The names in braces of ``sentence``, what was wrong, and of
+    ``next_step`` are those that ``status_error`` fills in.
+    """
 
     code = "unexpected_status"
+    statuses: Container[int] = ()
+    sentence = "The API returned an unexpected status (HTTP {status})."
+    next_step = "{request.next_step}"
 
 
 class Unauthorized(StatusError):
-    """401: the token was rejected."""
+    """The token was rejected."""
 
     code = "unauthorized"
+    statuses = (401,)
+    sentence = "The API rejected the token (HTTP 401)."
+    next_step = "Check {token_label}: the token may be misspelled, revoked or for another account."
 
 
 class Forbidden(StatusError):
-    """403: the API refuses the request; the token may lack the scope."""
+    """The API refuses the request; the token may lack the scope."""
 
     code = "forbidden"
+    statuses = (403,)
+    sentence = (
+        "The API refuses the request (HTTP 403); the token may lack the scope {request.scope}."
+    )
+    next_step = (
+        "Check the scopes of the token from {token_label} in the dashboard, and any firewall."
+    )
 
 
 class NotFound(StatusError):
-    """404: the endpoint does not exist at ``base_url``."""
+    """The endpoint does not exist at ``base_url``."""
 
     code = "not_found"
+    statuses = (404,)
+    sentence = "The API has no {request.subject} at {url} (HTTP 404)."
 
 
 class RateLimited(StatusError):
-    """429: the API limits requests."""
+    """The API limits requests."""
 
     code = "rate_limited"
+    statuses = (429,)
+    sentence = "The API is throttling requests (HTTP 429)."
+    next_step = "Run again later, or less often."
     is_temporary = True
 
 
 class Redirected(StatusError):
-    """3xx: redirects are not followed, so that the token stays at the origin of ``base_url``."""
+    """Redirects are not followed, so that the token stays at the origin of ``base_url``."""
 
     code = "redirected"
+    statuses = range(300, 400)
+    sentence = "The API redirects to {target}, which is not followed (HTTP {status})."
 
 
 class ServerFailed(StatusError):
-    """408 and 5xx: the API, or a proxy in front of it, is failing."""
+    """The API, or a proxy in front of it, is failing."""
 
     code = "server_error"
+    statuses = (408, *range(500, 600))
+    sentence = "The API could not complete the request (HTTP {status})."
+    next_step = "Run again later."
     is_temporary = True
 
 
@@ -186,6 +222,7 @@ class MalformedResponse(CloudError):
     """The response is not what the API documents."""
 
     code = "malformed_response"
+    next_step = URL_ADVICE
 
 
 class IncompleteListing(MalformedResponse):
@@ -198,3 +235,11 @@ class TooFewServers(CloudError):
     """The account has fewer servers than the option ``min_servers`` requires."""
 
     code = "too_few_servers"
+
+
+def class_for(status: int) -> type[StatusError]:
+    """Return the class of the error for a status."""
+    for error_class in StatusError.__subclasses__():
+        if status in error_class.statuses:
+            return error_class
+    return StatusError

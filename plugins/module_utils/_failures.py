@@ -16,31 +16,19 @@ from email.utils import parsedate_to_datetime
 from urllib.parse import urlencode
 
 from ._errors import (
-    CHECK_URL,
-    Forbidden,
+    URL_ADVICE,
     MissingLibrary,
-    NotFound,
     OptionError,
-    RateLimited,
-    Redirected,
-    ServerFailed,
     StatusError,
     TimedOut,
     TLSFailed,
-    Unauthorized,
     Unreachable,
+    class_for,
 )
 from ._request import Request, Response, Route
-from ._text import excerpt, one_line, quoted, reason_of
+from ._text import as_word, excerpt, one_line, quoted, reason_of
 
 CLOSED = "the connection was closed before the end of the response"
-_CHECK_CONNECTION = (
-    "Check base_url (scheme, host and port), the network, and any firewall or proxy."
-)
-_CHECK_TLS = (
-    "Check base_url (scheme, host and port), any proxy, and the clock of this machine. For a "
-    "private CA, set ca_path to its PEM bundle. Python 3.13 and later check certificates strictly."
-)
 
 
 def shown_url(request: Request, base_url: str) -> str:
@@ -56,57 +44,28 @@ def status_error(response: Response, request: Request, token: str, token_label: 
 
     ``token_label`` says where the token is from.
     """
-    details = ""
-    wait = retry_after(response.headers.get("Retry-After", ""))
-    if wait is not None:
-        details += f" It asks to wait {wait:.0f} s."
+    headers = response.headers
+    if response.status == 407 and response.route.proxy is not None:
+        error = no_access_to_proxy(response.route)
+    else:
+        names = {
+            "request": request,
+            "status": response.status,
+            "url": shown_url(request, response.route.base_url),
+            "target": as_word(quoted(headers.get("Location", "nowhere"), token)),
+            "token_label": token_label,
+        }
+        error_class = class_for(response.status)
+        problem = error_class.sentence.format(**names)
+        next_step = error_class.next_step.format(**names)
+        error = error_class(problem, next_step, response.status)
+    error.retry_after = retry_after(headers.get("Retry-After", ""))
+    if error.retry_after is not None:
+        error.problem += f" It asks to wait {error.retry_after:.0f} s."
     text = quoted(response.body.decode("utf-8", "replace"), token)
-    if text and "html" not in response.headers.get("Content-Type", "").lower():
-        details += f' The response is "{text}".'
-    error = _error_of_status(response, request, token, token_label)
-    error.problem += details
-    error.retry_after = wait
+    if text and "html" not in headers.get("Content-Type", "").lower():
+        error.problem += f' The response is "{text}".'
     return error
-
-
-def _error_of_status(
-    response: Response, request: Request, token: str, token_label: str
-) -> StatusError:
-    """Make the error for a status, without what the response adds."""
-    status = response.status
-    if status == 401:
-        return Unauthorized(
-            "The API rejected the token (HTTP 401).",
-            f"Check {token_label}: the token may be misspelled, revoked or for another account.",
-            status,
-        )
-    if status == 403:
-        return Forbidden(
-            "The API refuses the request (HTTP 403); the token may lack the scope "
-            f"{request.scope}.",
-            f"Check the scopes of the token from {token_label} in the dashboard, and any firewall.",
-            status,
-        )
-    if status == 404:
-        url = shown_url(request, response.route.base_url)
-        problem = f"The API has no {request.subject} at {url} (HTTP 404)."
-        return NotFound(problem, request.next_step, status)
-    if status == 407 and response.route.proxy is not None:
-        return no_access_to_proxy(response.route)
-    if status == 429:
-        problem = "The API is throttling requests (HTTP 429)."
-        return RateLimited(problem, "Run again later, or less often.", status)
-    if 300 <= status < 400:
-        location = response.headers.get("Location", "")
-        target = f'"{quoted(location, token)}"' if location else "nowhere"
-        problem = f"The API redirects to {target}, which is not followed (HTTP {status})."
-        return Redirected(problem, request.next_step, status)
-    if status == 408 or 500 <= status < 600:
-        what = "timed out waiting for the request" if status == 408 else "is failing"
-        problem = f"The API {what} (HTTP {status})."
-        return ServerFailed(problem, "Run again later.", status)
-    problem = f"The API returned an unexpected status (HTTP {status})."
-    return StatusError(problem, request.next_step, status)
 
 
 def no_access_to_proxy(route: Route) -> StatusError:
@@ -132,7 +91,7 @@ def retry_after(value: str) -> float | None:
 
 def no_connection(route: Route, seconds: float) -> TimedOut:
     """Make the error for an address, or several of them, that did not accept a connection."""
-    return TimedOut(f"No connection to {route.place} within {seconds:.3g} s.", _CHECK_CONNECTION)
+    return TimedOut(f"No connection to {route.place} within {seconds:.3g} s.")
 
 
 def no_response(route: Route, seconds: float) -> TimedOut:
@@ -145,7 +104,7 @@ def no_response(route: Route, seconds: float) -> TimedOut:
 
 def unreachable(route: Route, reason: str) -> Unreachable:
     """Make the error for a connection that can't be opened, or is interrupted."""
-    return Unreachable(f"Cannot reach {route.place}: {reason}.", _CHECK_CONNECTION)
+    return Unreachable(f"Cannot reach {route.place}: {reason}.")
 
 
 def tls_failed(route: Route, error: BaseException) -> TLSFailed:
@@ -155,7 +114,7 @@ def tls_failed(route: Route, error: BaseException) -> TLSFailed:
         reason = "the server does not use TLS"
     if reason.isupper():  # the name of an OpenSSL constant
         reason = reason.replace("_", " ").lower()
-    return TLSFailed(f"TLS with {route.place} failed: {excerpt(reason).rstrip('.')}.", _CHECK_TLS)
+    return TLSFailed(f"TLS with {route.place} failed: {excerpt(reason).rstrip('.')}.")
 
 
 def no_socks(route: Route) -> MissingLibrary:
@@ -169,7 +128,7 @@ def no_socks(route: Route) -> MissingLibrary:
 def invalid_url(route: Route) -> OptionError:
     """Make the error for a URL that requests or urllib3 refuses."""
     if route.proxy is None:
-        return OptionError(f"base_url: {route.place} is not a valid address.", CHECK_URL)
+        return OptionError(f"base_url: {route.place} is not a valid address.", URL_ADVICE)
     return OptionError(
         f"Cannot reach {route.place}: the URL of the proxy, or base_url, is not valid.",
         "Check the environment variables http_proxy, https_proxy and all_proxy.",

@@ -18,7 +18,7 @@ from http.client import HTTPException, IncompleteRead, RemoteDisconnected
 from ssl import SSLEOFError, SSLZeroReturnError
 from typing import TYPE_CHECKING, Any
 
-from ._errors import CHECK_URL, CloudError, MalformedResponse
+from ._errors import CloudError, MalformedResponse
 from ._failures import (
     CLOSED,
     check_certificates,
@@ -144,13 +144,13 @@ class Http:
                 body += piece
                 if len(body) > limit:
                     raise MalformedResponse(
-                        f"The listing is larger than {LIMIT // 2**20} MiB, the limit.", CHECK_URL
+                        f"The listing is larger than {LIMIT // 2**20} MiB, the limit."
                     )
                 if time.monotonic() > deadline:
                     raise TimeoutError
         except urllib3.exceptions.DecodeError:
             raise MalformedResponse(
-                "The response claims to be compressed with gzip, but is not.", CHECK_URL
+                "The response claims to be compressed with gzip, but is not."
             ) from None
         return bytes(body)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, NoReturn
 
-from ._errors import CHECK_URL, NotYetLive
+from ._errors import URL_ADVICE, NotYetLive
 from ._request import Request
 
 
@@ -43,7 +43,7 @@ class Operation(NamedTuple):
 
 
 LIST_SERVERS = Request(
-    "GET", "/servers", scope="servers:read", subject="list of servers", next_step=CHECK_URL
+    "GET", "/servers", scope="servers:read", subject="list of servers", next_step=URL_ADVICE
 )
 
 # In the order of the documentation. To make an operation live, add its request to its row here, and

@@ -41,4 +41,4 @@ def test_a_malformed_envelope_is_refused(body, problem):
     with pytest.raises(_errors.MalformedResponse) as caught:
         parse(body.encode(errors="surrogateescape"))
     assert str(caught.value).startswith(f"The response {problem}")
-    assert caught.value.next_step == _errors.CHECK_URL
+    assert caught.value.next_step == _errors.URL_ADVICE

@@ -145,9 +145,11 @@ STATUSES = yaml.safe_load("""
      scopes of the token from api_token_file (/token) in the dashboard, and any firewall."
 - [404, not_found, 'The API has no list of things at https://h/things (HTTP 404). Look elsewhere.']
 - [407, unexpected_status, 'The API ']  # without a proxy
-- [408, server_error, The API timed out waiting for the request (HTTP 408). Run again later.]
+- - 408
+  - server_error
+  - The API could not complete the request (HTTP 408). Run again later.
 - [429, rate_limited, 'The API is throttling requests (HTTP 429). Run again later, or less often.']
-- [500, server_error, The API is failing (HTTP 500). Run again later.]
+- [500, server_error, '']
 - [599, server_error, '']
 - [600, unexpected_status, '']
 """)
