@@ -27,6 +27,7 @@ from ._errors import (
 )
 from ._request import Request, Response, Route
 from ._text import as_word, excerpt, one_line, quoted, reason_of
+from ._url import address_of
 
 CLOSED = "the connection was closed before the end of the response"
 
@@ -45,13 +46,14 @@ def status_error(response: Response, request: Request, token: str, token_label: 
     ``token_label`` says where the token is from.
     """
     headers = response.headers
-    if response.status == 407 and response.route.proxy is not None:
-        error = no_access_to_proxy(response.route)
+    route = response.route
+    if response.status == 407 and route.proxy is not None:
+        error = refused_by_proxy(route, 407)
     else:
         names = {
             "request": request,
             "status": response.status,
-            "url": shown_url(request, response.route.base_url),
+            "url": shown_url(request, route.base_url),
             "target": as_word(quoted(headers.get("Location", "nowhere"), token)),
             "token_label": token_label,
         }
@@ -59,6 +61,8 @@ def status_error(response: Response, request: Request, token: str, token_label: 
         problem = error_class.sentence.format(**names)
         next_step = error_class.next_step.format(**names)
         error = error_class(problem, next_step, response.status)
+        if route.proxy is not None and route.base_url.startswith("http:"):
+            error.problem += f" The response came through the proxy {route.proxy}."
     error.retry_after = retry_after(headers.get("Retry-After", ""))
     if error.retry_after is not None:
         error.problem += f" It asks to wait {error.retry_after:.0f} s."
@@ -68,14 +72,21 @@ def status_error(response: Response, request: Request, token: str, token_label: 
     return error
 
 
-def no_access_to_proxy(route: Route) -> StatusError:
-    """Make the error for a proxy that requires a password, or another one."""
-    return StatusError(
-        f"The proxy {route.proxy} requires a user and a password (HTTP 407).",
-        "Check the environment variables http_proxy, https_proxy and all_proxy: the form is "
-        "http://user:password@host:port.",
-        407,
-    )
+def refused_by_proxy(route: Route, status: int) -> StatusError:
+    """Make the error for a proxy that requires a password, or does not allow a connection."""
+    if status == 407:
+        problem = "requires a user and a password"
+        next_step = (
+            "Check the environment variables http_proxy, https_proxy and all_proxy: the form is "
+            "http://user:password@host:port."
+        )
+    else:
+        problem = f"refuses to connect to {address_of(route.base_url)}"
+        next_step = (
+            "Check that https_proxy or all_proxy names a proxy that allows this address, or list "
+            "the host in no_proxy."
+        )
+    return StatusError(f"The proxy {route.proxy} {problem} (HTTP {status}).", next_step, status)
 
 
 def retry_after(value: str) -> float | None:

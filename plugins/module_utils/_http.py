@@ -18,15 +18,15 @@ from http.client import HTTPException, IncompleteRead, RemoteDisconnected
 from ssl import SSLEOFError, SSLZeroReturnError
 from typing import TYPE_CHECKING, Any
 
-from ._errors import CloudError, MalformedResponse
+from ._errors import CloudError, MalformedResponse, class_for
 from ._failures import (
     CLOSED,
     check_certificates,
     invalid_url,
-    no_access_to_proxy,
     no_connection,
     no_response,
     no_socks,
+    refused_by_proxy,
     shown_url,
     tls_failed,
     unreachable,
@@ -224,10 +224,11 @@ def transport_error(  # noqa: C901, PLR0911, PLR0912  # a table
                 return unreachable(route, "the response is not valid HTTP")
             case OSError(strerror=str() as text):
                 return unreachable(route, text.lower())
-            case OSError(args=[str() as text]) if text.startswith("Tunnel connection failed"):
-                if "failed: 407" in text:
-                    return no_access_to_proxy(route)
-                return unreachable(route, excerpt(text).lower())
+            case OSError(args=[str() as text]) if text.startswith("Tunnel connection failed: "):
+                status = int(text.split()[3])
+                if class_for(status).is_temporary:
+                    return unreachable(route, excerpt(text).lower())
+                return refused_by_proxy(route, status)
     return unreachable(route, CLOSED)
 
 

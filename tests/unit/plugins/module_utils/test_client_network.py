@@ -153,29 +153,49 @@ def test_a_proxy_is_not_used_for_a_host_without_one(read, sandbox, monkeypatch):
     assert sandbox.requests == []
 
 
-def test_a_proxy_that_refuses_a_tunnel_is_quoted_and_gets_no_token(read, sandbox, monkeypatch):
+# Each message is compared once.
+REFUSALS = yaml.safe_load("""
+- - http
+  - 407
+  - 'The proxy {proxy} requires a user and a password (HTTP 407). Check the environment variables
+     http_proxy, https_proxy and all_proxy: the form is http://user:password@host:port.'
+- [https, 407, 'The proxy ']
+- - https
+  - 403
+  - 'The proxy {proxy} refuses to connect to api.invalid:443 (HTTP 403). Check that https_proxy or
+     all_proxy names a proxy that allows this address, or list the host in no_proxy.'
+- [https, 302, 'The proxy ']
+- [https, 405, 'The proxy ']
+""")
+
+
+@pytest.mark.parametrize(("scheme", "status", "text"), REFUSALS)
+def test_a_proxy_that_refuses_is_asked_once_and_a_tunnel_gets_no_token(
+    read, sandbox, monkeypatch, scheme, status, text
+):
     monkeypatch.setenv("ALL_PROXY", sandbox.url)  # capital letters count, too
-    sandbox.fail(Fault(status=403))
-    with pytest.raises(_errors.Unreachable, match=r"the proxy .*: tunnel connection failed: 403"):
-        read(sandbox, "https://api.invalid")
-    (request,) = sandbox.requests
-    assert request.method == "CONNECT"
-    assert request.path == "api.invalid:443"
-    assert request.headers["Authorization"] is None
-
-
-@pytest.mark.parametrize("scheme", ["http", "https"])
-def test_a_proxy_that_requires_a_password_is_asked_once(read, sandbox, monkeypatch, scheme):
-    monkeypatch.setenv(f"{scheme}_proxy", sandbox.url)
-    sandbox.fail(Fault(status=407, body=""))
+    sandbox.fail(Fault(status=status, body=""))
     with pytest.raises(_errors.StatusError) as caught:
         read(sandbox, f"{scheme}://api.invalid", retries=3)
-    assert str(caught.value) == (
-        f"The proxy 127.0.0.1:{sandbox.port} requires a user and a password (HTTP 407). Check the "
-        "environment variables http_proxy, https_proxy and all_proxy: the form is "
-        "http://user:password@host:port."
-    )
-    assert len(sandbox.requests) == 1
+    proxy = f"127.0.0.1:{sandbox.port}"
+    assert str(caught.value).startswith(text.format(proxy=proxy))
+    assert caught.value.status == status
+    (request,) = sandbox.requests
+    if scheme == "https":
+        assert request.method == "CONNECT"
+        assert request.path == "api.invalid:443"
+        assert request.headers["Authorization"] is None
+
+
+@pytest.mark.parametrize(("scheme", "status"), [("http", 503), ("https", 408), ("https", 502)])
+def test_a_proxy_that_fails_is_named_and_asked_again(
+    read, sandbox, clock, monkeypatch, scheme, status
+):
+    monkeypatch.setenv(f"{scheme}_proxy", sandbox.url)
+    sandbox.fail(Fault(status=status), times=None)
+    with pytest.raises(_errors.CloudError, match=rf"through the proxy 127\.0\.0\.1:{sandbox.port}"):
+        read(sandbox, f"{scheme}://api.invalid", retries=1)
+    assert len(sandbox.requests) == 2
 
 
 # Each with another mistake, or a proxy that does not exist; then the sandbox as a proxy that fails.

@@ -27,6 +27,7 @@ CAUSES = [
     (REFUSED, "unreachable", ": connection refused"),
     (socket.gaierror(-2, "Name or service not known"), "unreachable", "does not resolve"),
     (OSError("Tunnel connection failed: 502 No"), "unreachable", "connection failed: 502 no"),
+    (OSError("Tunnel connection failed: 403"), "unexpected_status", " (HTTP 403)"),
     (http.client.LineTooLong("header"), "unreachable", "not valid HTTP"),
     (InvalidHeader("two lengths"), "unreachable", "not valid HTTP"),
     (http.client.RemoteDisconnected("no response"), "unreachable", CLOSED),
