@@ -23,7 +23,7 @@ from ._models import FIELDS
 from ._operations import LIST_SERVERS
 from ._options import VERSION, Connection
 from ._request import Response
-from ._text import excerpt, quoted
+from ._text import excerpt, quoted, redact
 
 # An object of JSON: a server, or a part of the report.
 Record = dict[str, Any]
@@ -50,7 +50,8 @@ _HEADERS = (
     "Sunset",
 )
 # The target and the relation of each link in a header, as in `<https://…?page=2>; rel="next"`.
-_LINK = re.compile(r'<([^>]*)>[^<]*?\brel="?([a-z][a-z. -]*)"?(?:[;, ]|$)')
+_LINK = re.compile(r'<([^<>]*)>[^<]*?\brel="?([a-z][a-z. -]*)"?(?:[;, ]|$)')
+_MAX_LINK = 4_096  # characters of this header that are read
 _FORMS = {
     "ipv4": re.compile(r"\d{1,3}(\.\d{1,3}){3}", re.ASCII),
     "created_at": re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII),
@@ -88,7 +89,8 @@ def _describe_response(response: Response | None, token: str) -> Record:
     headers = response.headers
     shown = {name: quoted(headers[name], token) for name in _HEADERS if name in headers}
     if "Link" in headers:
-        shown["Link"] = quoted(_describe_links(headers["Link"]), token)
+        links = redact(headers["Link"], token, shortest=1)[:_MAX_LINK]
+        shown["Link"] = quoted(_describe_links(links), token)
     return {"status": response.status, "headers": shown}
 
 

@@ -169,6 +169,10 @@ LINKS = yaml.safe_load("""
 - ['</a>; rel="https://localhost/srv_0a1b2c3d"', '']
 - [customer-database, '']
 """)
+# A pattern that is not linear takes half a minute for 64,000 signs.
+SIGNS = pytest.param("<" * 64_000, "", id="signs", marks=pytest.mark.timeout(10))
+LONG = pytest.param(f"</a>; rel=next, </{'a' * 5_000}>; rel=prev", "next", id="cut")
+LINKS += [SIGNS, LONG]
 
 
 @pytest.mark.parametrize(("header", "link"), LINKS)
