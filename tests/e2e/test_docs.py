@@ -6,6 +6,9 @@
 import json
 import re
 import shlex
+import sys
+from configparser import ConfigParser
+from pathlib import Path
 
 import pytest
 import yaml
@@ -193,6 +196,31 @@ def test_the_servers_of_the_sandbox_run_commands_on_this_machine(reader):
     result = reader.enter("ansible -i prod.server_management.yml all -m ansible.builtin.ping")
     assert result.ok().stderr == ""
     assert result.stdout.count("SUCCESS") == 3
+
+
+def test_a_job_that_starts_elsewhere_fails_if_the_token_is_rejected(reader):
+    runner = reader.runner
+    del runner.environment["ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED"]
+    program = runner.home / ".local/bin/ansible-playbook"
+    program.parent.mkdir(parents=True)
+    program.symlink_to(Path(sys.executable).with_name(program.name))
+    texts = read_files("production") | {"crontab": block_with("crontab", "guide_production")}
+    for name, text in texts.items():
+        text = text.replace("/home/admin/project", str(reader.folder))
+        texts[name] = text.replace("/home/admin", str(runner.home))
+        reader.write(name, texts[name])
+    unit = ConfigParser()
+    unit.read_string(texts["site.service"])
+    service = unit["Service"]
+    _comment, *settings, job = texts["crontab"].splitlines()
+    of_cron = dict(setting.split("=", 1) for setting in settings)
+    jobs = [("/", job.split(maxsplit=5)[-1], of_cron)]
+    jobs.append((service["WorkingDirectory"], service["ExecStart"], {}))
+    reader.sandbox.fail(Fault(status=401), times=len(jobs))
+    for rc in (1, 0):
+        for folder, command, env in jobs:
+            result = runner.run("sh", "-c", command, cwd=Path(folder), env=env)
+            assert result.rc == rc, result
 
 
 def test_a_playbook_waits_only_during_temporary_failures(reader):
