@@ -114,7 +114,7 @@ class Reader:
         is_setting = command.startswith(("export ", "unset "))
         script = f"{command} && env -0 >environment" if is_setting else command
         pasted = pasted or f"{self.sandbox.token}\n"
-        result = self.runner.run("sh", "-c", script, cwd=self.folder, stdin=pasted)
+        result = self.runner.run("bash", "-c", script, cwd=self.folder, stdin=pasted)
         if is_setting:
             file = self.folder / "environment"
             variables = re.findall(r"([^=]+)=([^\0]*)\0", file.read_text())

@@ -179,17 +179,7 @@ web.
 # Texts of others in the table of symptoms.
 OTHER_SYMPTOMS = """
 HTTP 503
-no hosts matched
-Could not match supplied host pattern
-world writable directory
 unknown plugin
-web-01_srv_...
-Could not resolve hostname web-02
-UNREACHABLE
-Connection timed out
-Permission denied
-Host key verification failed
-No user exists for uid 1000
 """.strip().splitlines()
 
 
