@@ -206,8 +206,8 @@ def test_a_job_that_starts_elsewhere_fails_if_the_token_is_rejected(reader):
     program.symlink_to(Path(sys.executable).with_name(program.name))
     texts = read_files("production") | {"crontab": block_with("crontab", "guide_production")}
     for name, text in texts.items():
-        text = text.replace("/home/admin/project", str(reader.folder))
-        texts[name] = text.replace("/home/admin", str(runner.home))
+        here = text.replace("/home/admin/project", str(reader.folder))
+        texts[name] = here.replace("/home/admin", str(runner.home))
         reader.write(name, texts[name])
     unit = ConfigParser()
     unit.read_string(texts["site.service"])

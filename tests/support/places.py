@@ -129,7 +129,7 @@ previews:
 """)
 # The files about what the API does not have, and the pattern of that.
 DENIALS = yaml.safe_load(r"""
-- [plugins/module_utils/_options.py, '_NARROWING = \(([^)]*)\)']
+- [plugins/module_utils/_unknown_names.py, '_NARROWING = \(([^)]*)\)']
 - [plugins/plugin_utils/_hints.py, 'API has no (\w+)']
 - [docs/docsite/rst/guide_inventory.rst, 'API has no (\w+)']
 - [docs/docsite/rst/guide_moving.rst, '^   \* - (.*)\n     - Nothing: the API']

@@ -223,7 +223,7 @@ def test_documents_have_the_address_and_the_token_of_the_sandbox():
         guide = read(f"docs/docsite/rst/guide_{page}.rst")
         ports = re.findall(r"(?:127\.0\.0\.1:|--port |port than )(\d+)", guide)
         assert set(ports) == {str(DEFAULT_PORT)}
-        tokens = re.findall(r"(?i)api_token(?:=|: )(\S+)", guide)
+        tokens = re.findall(r"(?i)api_token(?:=|: )([\w-]+)", guide)
         assert set(tokens) == {DEFAULT_TOKEN}
 
 

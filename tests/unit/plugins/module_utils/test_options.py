@@ -190,8 +190,8 @@ REFUSED = yaml.safe_load(r"""
 - [{pagination_parameter: ''}, 'pagination_parameter: ']
 - [{api_token: secret-t0ken, ca_path: nope.pem}, 'ca_path: nope.pem: no such file or directory.']
 - - {api_token: secret-t0ken, ca_path: /}
-  - 'ca_path: /: is a directory. Set it to one file with all certificates in PEM format; for those of
-     a directory, `cat DIRECTORY/*.pem > FILE` makes it.'
+  - 'ca_path: /: is a directory. Set it to one file with all certificates, which `cat
+     DIRECTORY/*.pem > FILE` makes.'
 """)
 
 

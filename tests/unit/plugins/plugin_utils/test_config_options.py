@@ -48,7 +48,8 @@ def test_ansible_resolves_null_options():
 # Each problem, and the values that have it, with what the message begins with.
 INVALID = yaml.safe_load("""
 'must be a whole number, but is many.': [[min_hosts, many]]
-'must be one of region, plan, status, but is size. For other groups, use keyed_groups.': [[group_by, [region, size]]]
+? 'must be one of region, plan, status, but is size. For other groups, use keyed_groups.'
+: [[group_by, [region, size]]]
 must be a list.: [[group_by, 5]]
 YAML reads this value as a number, a boolean, a date or null. Put it in quotes.:
   - [statuses, [5]]
