@@ -272,7 +272,7 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ansible import constants, context
+from ansible import context
 from ansible.errors import AnsibleParserError
 from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructable
 from ansible.release import __version__ as ansible_version
@@ -283,6 +283,7 @@ from ..module_utils._options import Connection, Options, connection_from
 from ..module_utils._selection import explain, explain_unknown, select, wanted_values
 from ..module_utils._text import count_of, redact, summarise
 from ..module_utils._url import is_loopback
+from ..plugin_utils._ansible import variable_files
 from ..plugin_utils._config import (
     EXPRESSION_OPTIONS,
     PLUGIN,
@@ -303,9 +304,9 @@ from ..plugin_utils._groups import (
 from ..plugin_utils._hosts import (
     Host,
     hosts_from,
-    report_servers,
     set_host_key_aliases,
     variable_names,
+    warn_of_faults,
 )
 from ..plugin_utils._inventory import ExistingHosts, add_hosts
 from ..plugin_utils._names import KEYED_GROUPS, VARIABLE_FILES, NameRules, Naming, assign_names
@@ -367,42 +368,28 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     def _add_servers(self, connection: Connection, use_cache: bool) -> None:
         """Prepare all hosts and groups, then add them; adding can't fail."""
         get_option = self.get_option
-        token = f"token: {connection.token_source}"
-        if connection.token_path:
-            token += f" {shown_path(connection.token_path)}"
-            check_token_file(connection, context.CLIARGS.get("inventory") or (), self._warn)
-        self._show(_DETAILS, token)
         inventory = self.inventory
+        self._check_token_file(connection)
+        # Before anything is requested: a group of the file may have a name that it can't have.
         groups, prefixes = reserved_names(get_option, inventory, self._warn)
-        if any(map(get_option, EXPRESSION_OPTIONS)):
-            # Here and below, only if needed: Ansible compiles collections at each start.
-            from ..plugin_utils._expressions import Expressions
-
-            self._expressions = Expressions(get_option, self.templar, self._vars)
         listing = self._list(connection, use_cache)
         hosts = self._select(listing, connection)
-        common_group = safe_group_name(get_option("group"))
-        group_hosts(hosts, common_group, get_option("group_by"))
+        group_hosts(hosts, safe_group_name(get_option("group")), get_option("group_by"))
         addresses = {host.server.id: host.address for host in hosts}
         existing = ExistingHosts(inventory.hosts, connection.root_url, addresses)
-        rules = NameRules(groups, prefixes, inventory.hosts, existing.obstacle)
+        files = (*VARIABLE_FILES, *variable_files())
+        rules = NameRules(groups, prefixes, inventory.hosts, existing.obstacle, files)
         naming = self._name_and_compose(hosts, rules)
-        if self.display.verbosity >= _EACH_SERVER:
-            self._show_servers(listing.servers, naming)
-        if self._expressions:
-            self._expressions.report(len(hosts), self._warn)
-        for problem in naming.explain_renamed(host.server for host in hosts):
-            self._complain(f"hostnames: {problem}")
-        report_servers(hosts, self._warn)
-        if get_option("host_key_alias"):
-            set_host_key_aliases(hosts, connection.root_url)
-        parents = self._expressions.tree.added if self._expressions else ()
-        kept_parents = leave_out_groups(hosts, parents, inventory.hosts, self._complain)
-        merged = add_hosts(inventory, hosts, kept_parents, connection.root_url)
-        inventory.add_group(common_group)  # also without hosts
-        if merged:
-            count = count_of(len(merged), "host")
-            self._show(1, f"merged with {count} of other sources: {summarise(merged)}")
+        self._report_hosts(listing, hosts, naming)
+        self._add(hosts, connection.root_url)
+
+    def _check_token_file(self, connection: Connection) -> None:
+        """Show where the token is from, and warn if Ansible reads that file as a source."""
+        source = connection.token_source
+        if connection.token_path:
+            source += f" {shown_path(connection.token_path)}"
+            check_token_file(connection, context.CLIARGS.get("inventory") or (), self._warn)
+        self._show(_DETAILS, f"token: {source}")
 
     def _list(self, connection: Connection, use_cache: bool) -> Listing:
         """Return all servers of the account, from a fresh cache entry if that is allowed.
@@ -449,8 +436,11 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         fields = variable_names(servers, self.get_option("hostvars_prefix"), partial(self._show, 1))
         has_loopback = is_loopback(connection.base_url)
         hosts = hosts_from(servers, fields, has_loopback)
-        if self._expressions:
-            self._expressions.fields = fields
+        if any(map(self.get_option, EXPRESSION_OPTIONS)):
+            # Only if needed: Ansible compiles collections at each start.
+            from ..plugin_utils._expressions import Expressions
+
+            self._expressions = Expressions(self.get_option, self.templar, self._vars, fields)
             for host in hosts:
                 excluding = self._expressions.excluding_filter(host)
                 if excluding:
@@ -475,10 +465,6 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         of a group, naming and composing are repeated without that name. Other names can make
         expressions return other groups, so the number of attempts is limited.
         """
-        extensions = getattr(constants, "YAML_FILENAME_EXTENSIONS", None) or ()
-        # Ansible adds a dot to an extension without one.
-        further = [f".{text.lstrip('.').lower()}" for text in extensions if text]
-        rules = rules._replace(variable_files=(*VARIABLE_FILES, *further))
         expressions = self._expressions
         servers = [host.server for host in hosts]
         preferences = {}
@@ -504,6 +490,16 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             "Change prefix or parent_group, which renames the groups.",
         )
 
+    def _report_hosts(self, listing: Listing, hosts: list[Host], naming: Naming) -> None:
+        """Report what has become of the servers, and what is wrong with their hosts."""
+        if self.display.verbosity >= _EACH_SERVER:
+            self._show_servers(listing.servers, naming)
+        if self._expressions:
+            self._expressions.report(len(hosts), self._warn)
+        for problem in naming.explain_renamed(host.server for host in hosts):
+            self._complain(f"hostnames: {problem}")
+        warn_of_faults(hosts, self._warn)
+
     def _show_servers(self, account: list[Server], naming: Naming) -> None:
         """Show what each server has become, and why, or what has left it out."""
         for server in sorted(account, key=lambda server: server.label):
@@ -521,6 +517,19 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             if not select([server], {option: values}):
                 return option
         return self._excluding[server.id]
+
+    def _add(self, hosts: list[Host], root_url: str) -> None:
+        """Add the hosts and their groups."""
+        if self.get_option("host_key_alias"):
+            set_host_key_aliases(hosts, root_url)
+        inventory = self.inventory
+        parents = self._expressions.tree.added if self._expressions else ()
+        kept_parents = leave_out_groups(hosts, parents, inventory.hosts, self._complain)
+        merged = add_hosts(inventory, hosts, kept_parents, root_url)
+        inventory.add_group(safe_group_name(self.get_option("group")))  # also without hosts
+        if merged:
+            count = count_of(len(merged), "host")
+            self._show(1, f"merged with {count} of other sources: {summarise(merged)}")
 
     def _complain(self, problem: str) -> None:
         """Warn of a problem that is an error with strict."""

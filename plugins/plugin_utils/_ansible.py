@@ -42,7 +42,7 @@ from ..module_utils._text import change_texts, is_plain
 __all__ = [
     "OMITTED_ERRORS", "RESERVED_VARIABLES", "SINCE_2_19", "TEMPLATE_GLOBALS", "compile_once",
     "holds", "is_encrypted", "is_identifier", "is_ignored", "load_config", "mark", "reason_text",
-    "tagger", "trust", "unmark_plain", "without_origin",
+    "tagger", "trust", "unmark_plain", "variable_files", "without_origin",
 ]  # fmt: skip
 
 # Only these versions evaluate expressions. Earlier ones put them into a template, between braces or
@@ -93,6 +93,16 @@ def is_ignored(name: str) -> bool:
     """Return whether Ansible ignores an entry of an inventory directory, if that can be known."""
     ignored = getattr(manager, "IGNORED", None)
     return ignored is None or bool(ignored.search(os.fsencode(name)))
+
+
+def variable_files() -> list[str]:
+    """Return the ends of the names of files in which Ansible looks for variables.
+
+    Those that it looks for without a setting may be missing.
+    """
+    extensions = getattr(constants, "YAML_FILENAME_EXTENSIONS", None) or ()
+    # Ansible adds a dot to an extension without one.
+    return [f".{text.lstrip('.').lower()}" for text in extensions if text]
 
 
 def is_identifier(text: str) -> bool:

@@ -58,14 +58,20 @@ class Expressions(BaseInventoryPlugin, Constructable):
     inventory, and those that keyed_groups put into others.
     """
 
-    def __init__(self, get_option: GetOption, templar: Templar, extra_vars: Mapping[str, Any]):
+    def __init__(
+        self,
+        get_option: GetOption,
+        templar: Templar,
+        extra_vars: Mapping[str, Any],
+        fields: Mapping[str, str],
+    ):
         super().__init__()
         self.get_option = get_option
         self.templar = templar
         self._vars = extra_vars if get_option("use_extra_vars") else {}
         self._unused_extra_vars = extra_vars.keys() - self._vars.keys()
         compile_once(templar)
-        self.fields: dict[str, str] = {}
+        self.fields = fields
         self.tree = GroupTree()
         self._others = _MAGIC  # with the variables that hosts of other sources have
         self._composed: list[ComposedHost] = []

@@ -111,7 +111,7 @@ def replace_addresses(host: Host, variables: HostVars) -> None:
             host.replaced.add(name)
 
 
-def report_servers(hosts: Collection[Host], warn: Show) -> None:
+def warn_of_faults(hosts: Collection[Host], warn: Show) -> None:
     """Warn of fields that the servers of hosts lack, and of addresses."""
     servers = [host.server for host in hosts]
     # A missing ipv4 is reported below, with the other addresses that can't be used.

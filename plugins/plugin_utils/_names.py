@@ -174,10 +174,10 @@ class Naming(NamedTuple):
 
     def explain_renamed(self, servers: Iterable[Server]) -> Iterator[str]:
         """Yield one message for each kind of reason why servers do not have their first name."""
+        renamed = [server for server in servers if server.id in self.reasons]
         kinds: dict[str, list[Server]] = {}
-        for server in sorted(servers, key=lambda server: server.label):
-            if server.id in self.reasons:
-                kinds.setdefault(self.reasons[server.id].kind, []).append(server)
+        for server in sorted(renamed, key=lambda server: server.label):
+            kinds.setdefault(self.reasons[server.id].kind, []).append(server)
         for kind, of_kind in kinds.items():
             count = count_of(len(of_kind), "server")
             named = [f"{server.label} is {self.names[server.id]}" for server in of_kind]

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import pytest
@@ -45,11 +45,15 @@ def message_of(function: Callable[..., object], *arguments: Any, **options: Any)
 PREFIX = "server_management_"
 
 
-def expressions_with(extra_vars: Any = None, **options: Any) -> _expressions.Expressions:
-    """Return the expressions of an inventory file with these options."""
+def expressions_with(
+    extra_vars: Any = None, fields: Collection[str] = (), **options: Any
+) -> _expressions.Expressions:
+    """Return the expressions of an inventory file with these options, for servers with fields."""
     loaded = load({"hostvars_prefix": PREFIX, **options})
     templar = Templar(loader=DataLoader())
-    return _expressions.Expressions(loaded.get, templar, load(extra_vars) or {})
+    prefix = options.get("hostvars_prefix", PREFIX)
+    variables = {field: f"{prefix}{field}" for field in fields}
+    return _expressions.Expressions(loaded.get, templar, load(extra_vars) or {}, variables)
 
 
 def host_with(number: int = 0, prefix: str = PREFIX, **fields: Any) -> Host:
@@ -70,12 +74,11 @@ def composed(
 
     Returns the hosts that the filters keep, with what the options add to them, and the warnings.
     """
-    expressions = expressions_with(extra_vars, **options)
+    of_servers = set[str]().union(*servers)
+    expressions = expressions_with(extra_vars, of_servers, **options)
     prefix = options.get("hostvars_prefix", PREFIX)
     hosts = []
     for number, fields in enumerate(servers):
-        for name in fields:
-            expressions.fields[name] = f"{prefix}{name}"
         host = host_with(number, prefix, **fields)
         if expressions.excluding_filter(host):
             continue

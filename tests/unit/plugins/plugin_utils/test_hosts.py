@@ -35,7 +35,7 @@ def host_of(fields, prefix="x_", has_loopback=False, server_id="srv_1"):
 def warnings_about(hosts):
     """Return the warnings about the servers of hosts."""
     warnings = []
-    _hosts.report_servers(hosts, warnings.append)
+    _hosts.warn_of_faults(hosts, warnings.append)
     return warnings
 
 
