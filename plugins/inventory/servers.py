@@ -477,11 +477,12 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             hosts.sort(key=lambda host: host.name)
             if expressions is None:
                 return naming
-            made = expressions.compose_all(hosts, self.inventory)
+            composition = expressions.compose(hosts, self.inventory)
+            made = composition.groups()
             # A group with the name of another source's host is left out later.
             clashing = made.intersection(naming.names.values()).difference(rules.hosts)
             if not clashing:
-                expressions.apply()
+                expressions.apply(composition)
                 return naming
             groups = {**dict.fromkeys(made, KEYED_GROUPS), **rules.groups}
             rules = rules._replace(groups=groups)
@@ -523,7 +524,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         if self.get_option("host_key_alias"):
             set_host_key_aliases(hosts, root_url)
         inventory = self.inventory
-        parents = self._expressions.tree.added if self._expressions else ()
+        parents = self._expressions.composition.tree.added if self._expressions else ()
         kept_parents = leave_out_groups(hosts, parents, inventory.hosts, self._complain)
         merged = add_hosts(inventory, hosts, kept_parents, root_url)
         inventory.add_group(safe_group_name(self.get_option("group")))  # also without hosts

@@ -2,11 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What expressions see of a host and of the groups, and what they add."""
+"""What expressions see of a host and of the groups, and what they would add."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from ansible.errors import AnsibleError
 from ansible.inventory.group import Group
@@ -15,8 +16,8 @@ from ansible.utils.vars import combine_vars
 
 from ..module_utils._errors import OptionError
 from ._ansible import mark
-from ._groups import ParentAndChild
-from ._hosts import Host, HostVars
+from ._expression import Expression
+from ._hosts import Host, HostVars, ParentAndChild
 from ._names import GROUPS_OF_ANSIBLE
 
 
@@ -26,7 +27,7 @@ class GroupTree:
     ``added`` has the (parent, child) pairs that are added, in order.
     """
 
-    def __init__(self, groups: Iterable[Group] = ()) -> None:
+    def __init__(self, groups: Iterable[Group]) -> None:
         self.added: dict[ParentAndChild, None] = {}
         self._parents: dict[str, set[str]] = {}
         for group in groups:
@@ -58,39 +59,65 @@ class GroupTree:
                 raise OptionError(f"keyed_groups: the group {child} would be inside itself.")
 
 
-class ComposedHost:
-    """A host, and what expressions have added to it so far.
+class UnnamedHost:
+    """A host as filters and hostnames see it: with its fields alone.
 
-    ``seen`` are the variables that an expression sees, apart from magic ones. ``base`` is the host
-    with its name that other sources have added, or a new one; a host that has no name yet has none.
-    ``inherited`` is what other sources say about the host.
+    ``seen`` are these variables, and ``failures`` the errors of expressions that failed for it.
     """
 
-    def __init__(
-        self,
-        host: Host,
-        base: AnsibleHost | None = None,
-        tree: GroupTree | None = None,
-        inherited: HostVars | None = None,
-    ) -> None:
+    def __init__(self, host: Host) -> None:
         self.host = host
+        self.failures: dict[Expression, str] = {}
+        self.seen: HostVars = mark(host.variables, even_plain=True)
+
+    def all_variables(self) -> HostVars:
+        """Return what an expression sees."""
+        return self.seen
+
+
+class ComposedHost(UnnamedHost):
+    """A host with a name, and what expressions have added to it so far.
+
+    ``seen`` are the variables that an expression sees, apart from magic ones. ``base`` is the host
+    with its name that other sources have added, or a new one, and ``inherited`` is what other
+    sources say about it. ``replaced`` are the variables that ``compose`` has set to something that
+    is not an address.
+    """
+
+    def __init__(self, host: Host, base: AnsibleHost, tree: GroupTree, inherited: HostVars) -> None:
+        super().__init__(host)
         self.base = base
-        self.tree = tree or GroupTree()
+        self.tree = tree
         self.variables: HostVars = {}
         self.groups: list[str] = []
-        fields = mark(host.variables, even_plain=True)
-        self.seen: HostVars = combine_vars(inherited or {}, fields)
+        self.replaced: set[str] = set()
+        self.seen = combine_vars(inherited, self.seen)
 
     def all_variables(self) -> HostVars:
         """Return what an expression sees: what Ansible's Host.get_vars() would return."""
-        if not self.base:
-            return self.seen
         of_others = [group.name for group in self.base.groups]
         groups = self.tree.with_parents([*self.host.groups, *self.groups, *of_others])
         magic = self.base.get_magic_vars()
         magic["group_names"] = sorted(groups - {"all"})
         # The name and the groups can be text from the API.
         return {**self.seen, **mark(magic, even_plain=True)}
+
+
+class Composition(NamedTuple):
+    """What expressions give to hosts with certain names, before it is added to the hosts.
+
+    ``tree`` has the groups of the inventory, and those that keyed_groups put into others. ``seen``
+    are the variables of other sources that any host has.
+    """
+
+    hosts: list[ComposedHost]
+    tree: GroupTree
+    seen: frozenset[str]
+
+    def groups(self) -> set[str]:
+        """Return the names of the groups that are made."""
+        made = set[str]().union(*self.tree.added)
+        return made.union(*(composed.groups for composed in self.hosts))
 
 
 class Recorder:

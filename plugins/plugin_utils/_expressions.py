@@ -13,6 +13,7 @@ about the host and what the expressions before it have added.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
@@ -29,18 +30,19 @@ from ansible.utils.vars import combine_vars
 from ..module_utils._errors import OptionError
 from ..module_utils._options import GetOption
 from ..module_utils._text import Show, count_of, first_of, is_plain, one_line
-from ._ansible import OMITTED_ERRORS, TEMPLATE_GLOBALS, compile_once, holds, trust
-from ._composed import ComposedHost, GroupTree, Recorder
+from ._ansible import OMITTED_ERRORS, TEMPLATE_GLOBALS, compile_once, holds, reason_text, trust
+from ._composed import ComposedHost, Composition, GroupTree, Recorder, UnnamedHost
+from ._expression import Expression
 from ._groups import safe_group_name
-from ._hints import Expression, Meanings, hint_for
+from ._hints import Meanings, Mistake, misuse_of
 from ._hosts import Host, HostVars, replace_addresses
 from ._inventory import variables_of
-from ._memory import Memory
 
 # Asks Ansible for the result of an expression, or of an entry of keyed_groups, with variables.
 _Ask = Callable[[Any, HostVars], Any]
-_FAILED = object()  # instead of the result of an expression that failed
+_NO_RESULT = object()  # of an expression that failed, or is omitted
 _NUMBERS = (bool, int, float)  # as expressions, they stand for themselves
+_undefined_name = re.compile(r"'(\w+)' is undefined").search
 # Variables of each host with a name, beside those of new hosts.
 _MAGIC = frozenset({"group_names", "inventory_hostname", "inventory_hostname_short"})
 _WITHOUT_DEFAULT = (
@@ -54,8 +56,8 @@ class Expressions(BaseInventoryPlugin, Constructable):
     """The expressions of an inventory file.
 
     It is not a second inventory plugin: Ansible's helpers are methods of these base classes.
-    ``fields`` has the variable of each field of the API, for hints. ``tree`` has the groups of the
-    inventory, and those that keyed_groups put into others.
+    ``fields`` has the variable of each field of the API, for hints. ``composition`` is the one that
+    has been applied.
     """
 
     def __init__(
@@ -71,10 +73,14 @@ class Expressions(BaseInventoryPlugin, Constructable):
         self._vars = extra_vars if get_option("use_extra_vars") else {}
         self._unused_extra_vars = extra_vars.keys() - self._vars.keys()
         compile_once(templar)
+        # If a name is omitted, the next one is used, also with strict.
+        self._can_be_omitted = {"hostnames"}
+        if not get_option("strict"):
+            self._can_be_omitted |= {"compose", "groups", "keyed_groups"}
         self.fields = fields
-        self.tree = GroupTree()
-        self._others = _MAGIC  # with the variables that hosts of other sources have
-        self._composed: list[ComposedHost] = []
+        self.composition = Composition([], GroupTree(()), _MAGIC)
+        # For each expression that failed: the host, as people know it, and the error, by its id.
+        self._failures: dict[Expression, dict[str, tuple[str, str]]] = defaultdict(dict)
         # By option, in the order in which failures are reported.
         self._of: dict[str, list[Expression]] = defaultdict(list)
         for entry in get_option("filters") or []:
@@ -94,12 +100,11 @@ class Expressions(BaseInventoryPlugin, Constructable):
             expression.content = {**entry, "key": key}
             # A parent that is a template can depend on the host.
             if not is_plain(str(entry.get("parent_group", ""))):
-                expression.memory.is_used = False
+                expression.is_remembered = False
 
     def _add(self, option: str, entry: Any, source: Any) -> Expression:
         # An extra var can be a template that has another value each time.
-        memory = Memory(source, self._vars)
-        expression = Expression(option, str(entry), str(source).strip(), source, memory)
+        expression = Expression(option, entry, source, self._vars)
         self._of[option].append(expression)
         return expression
 
@@ -108,11 +113,12 @@ class Expressions(BaseInventoryPlugin, Constructable):
 
         Raises OptionError if a condition fails: a host must not be kept by accident.
         """
-        unnamed = ComposedHost(host)
+        unnamed = UnnamedHost(host)
         for number, expression in enumerate(self._of["filters"], 1):
             is_true = self._try(expression, unnamed, self._holds)
-            if is_true is _FAILED:
-                raise OptionError(self._failure([expression], self._meanings()))
+            if is_true is _NO_RESULT:
+                self._note_failures(unnamed)
+                raise OptionError(self._failure([self._mistake(expression)], 0, self._meanings()))
             if is_true and expression.entry.startswith("include"):
                 return ""
             if is_true:
@@ -125,9 +131,8 @@ class Expressions(BaseInventoryPlugin, Constructable):
         If no result is usable because an expression failed, there are none, and the failure alone
         explains the name.
         """
-        unnamed = ComposedHost(host)
+        unnamed = UnnamedHost(host)
         names = []
-        has_failed = False
         for expression in self._of["hostnames"]:
             value = self._try(expression, unnamed, self._compose)
             name = ""
@@ -136,49 +141,47 @@ class Expressions(BaseInventoryPlugin, Constructable):
             elif isinstance(value, str):
                 name = str.__str__(value)  # without any mark
             names.append(name)
-            has_failed |= host in expression.failures
-        if has_failed and not any(names):
+        self._note_failures(unnamed)
+        if unnamed.failures and not any(names):
             return []
         return names
 
-    def compose_all(self, hosts: Iterable[Host], inventory: InventoryData) -> set[str]:
-        """Evaluate compose, groups and keyed_groups for hosts that have names.
-
-        Returns the names of the groups that they make. The results and failures replace those of an
-        earlier call; ``apply`` adds the results to the hosts.
-        """
-        self.tree = GroupTree(inventory.groups.values())
-        self._composed = []
-        for option in ("compose", "groups", "keyed_groups"):
-            for expression in self._of[option]:
-                expression.failures.clear()
+    def compose(self, hosts: Iterable[Host], inventory: InventoryData) -> Composition:
+        """Evaluate compose, groups and keyed_groups for hosts that have names."""
+        tree = GroupTree(inventory.groups.values())
         source = inventory.current_source
         of_all = inventory.groups["all"].get_vars()
         of_new_hosts = {**of_all, "inventory_file": source, "inventory_dir": basedir(source)}
         groups = [group for group in inventory.groups.values() if group.get_hosts()]
         of_others = [each.vars for each in (*inventory.hosts.values(), *groups)]
-        self._others = _MAGIC.union(of_new_hosts, *of_others)
-        made = set[str]()
+        composed_hosts = []
         for host in hosts:
             base = inventory.hosts.get(host.name)
             inherited = variables_of(base, of_all) if base else of_new_hosts
             base = base or AnsibleHost(host.name, gen_uuid=False)
-            composed = ComposedHost(host, base, self.tree, inherited)
+            composed = ComposedHost(host, base, tree, inherited)
             self._add_results(composed)
-            self._composed.append(composed)
-            made.update(composed.groups)
-        return made.union(*self.tree.added)
+            composed_hosts.append(composed)
+        return Composition(composed_hosts, tree, _MAGIC.union(of_new_hosts, *of_others))
 
-    def apply(self) -> None:
-        """Add the results of compose_all() to the hosts.
+    def apply(self, composition: Composition) -> None:
+        """Add the results to the hosts, and note them for the report.
 
         Raises OptionError if a group would be inside itself.
         """
-        self.tree.check_added()
-        for composed in self._composed:
+        composition.tree.check_added()
+        self.composition = composition
+        for composed in composition.hosts:
             host = composed.host
             host.variables = combine_vars(host.variables, composed.variables)
             host.groups += composed.groups
+            host.replaced = composed.replaced
+            self._note_failures(composed)
+
+    def _note_failures(self, unnamed: UnnamedHost) -> None:
+        host = unnamed.host
+        for expression, error in unnamed.failures.items():
+            self._failures[expression][host.server.id] = (host.label, error)
 
     def report(self, total: int, warn: Show) -> None:
         """Warn of expressions that failed for some hosts of a total, or that have no effect.
@@ -187,23 +190,18 @@ class Expressions(BaseInventoryPlugin, Constructable):
         has each failure.
         """
         is_strict = self.get_option("strict")
-        alike: dict[object, list[Expression]] = {}
+        alike: dict[object, list[Mistake]] = {}
         without_effect = []
         for expression in chain(*self._of.values()):
-            if expression.failures:
-                name = expression.undefined
-                cause = name if name and not is_strict else expression
-                alike.setdefault(cause, []).append(expression)
-            elif misuse := expression.misuse(self.get_option("hostvars_prefix")):
+            if expression in self._failures:
+                mistake = self._mistake(expression)
+                cause = expression if is_strict else mistake.name or expression
+                alike.setdefault(cause, []).append(mistake)
+            elif misuse := misuse_of(expression, self.get_option("hostvars_prefix")):
                 without_effect.append(f"{expression.label}: {misuse}.")
         meanings = self._meanings()
         shown = 0 if is_strict else total
-        failures = [self._failure(expressions, meanings, shown) for expressions in alike.values()]
-        # The fields are listed once.
-        fields = meanings.list_of_fields
-        start, listed, end = "\n".join(failures).partition(fields)
-        end = end.replace(fields, "the fields of servers are listed above")
-        failures = f"{start}{listed}{end}".splitlines()
+        failures = [self._failure(mistakes, shown, meanings) for mistakes in alike.values()]
         if failures and is_strict:
             raise OptionError(first_of(failures, 10))
         for line in failures + without_effect:
@@ -211,35 +209,37 @@ class Expressions(BaseInventoryPlugin, Constructable):
         self._report_unknown(total, warn)
 
     def _meanings(self) -> Meanings:
-        """Return what names in expressions that fail can mean."""
+        """Return what names in expressions can mean."""
         fields = self.fields
-        others = set(fields.values()).union(*(composed.seen for composed in self._composed))
+        others = set(fields.values()).union(*(each.seen for each in self.composition.hosts))
         prefix = self.get_option("hostvars_prefix")
         use = f"each with {prefix} before it" if prefix else "and name with a hostvars_prefix"
         listed = f"the fields of servers are {first_of(sorted(fields), 10)}, {use}"
         composed = self.get_option("compose") or {}
         return Meanings(prefix, fields, listed, others, composed, self._unused_extra_vars)
 
-    def _failure(self, expressions: list[Expression], meanings: Meanings, total: int = 0) -> str:
+    def _mistake(self, expression: Expression) -> Mistake:
+        """Return why an expression failed for the first of its hosts."""
+        _host, error = min(self._failures[expression].values())
+        reason = reason_text(error)
+        found = _undefined_name(reason)
+        return Mistake(expression, found[1] if found else "", reason)
+
+    def _failure(self, mistakes: list[Mistake], total: int, meanings: Meanings) -> str:
         """Return which expressions failed, for which hosts, why, and what is probably meant.
 
         Without a total, only the first host is named.
         """
-        labels = [expression.label for expression in expressions]
-        hosts = set[Host]().union(*(expression.failures for expression in expressions))
-        names = sorted(host.label for host in hosts)
-        shown = names[0]
+        labels = [mistake.expression.label for mistake in mistakes]
+        failures = {}
+        for mistake in reversed(mistakes):
+            failures.update(self._failures[mistake.expression])
+        hosts = sorted(label for label, _error in failures.values())
+        shown = hosts[0]
         if total:
-            shown = f"{len(names):,} of {count_of(total, 'host')} ({first_of(names, 3)})"
-        hints: dict[str, list[str]] = {}
-        for expression in expressions:
-            hints.setdefault(hint_for(expression, meanings), []).append(expression.label)
-        named = [hint for hint in hints if hint]
-        if len(hints) > 1:  # a hint for one of them could be wrong for another one
-            named = [f"for {first_of(hints[hint], 3)}: {hint}" for hint in named]
-        hint = "; ".join(named)
-        text = f"{first_of(labels, 3)}: failed for {shown}: {expressions[0].reason}"
-        return f"{text} ({hint})" if hint else text
+            shown = f"{len(hosts):,} of {count_of(total, 'host')} ({first_of(hosts, 3)})"
+        text = f"{first_of(labels, 3)}: failed for {shown}: {mistakes[0].reason}"
+        return text + meanings.explain(mistakes)
 
     def _report_unknown(self, total: int, warn: Show) -> None:
         """Warn of names that no host has, in expressions that fail for no host.
@@ -250,7 +250,7 @@ class Expressions(BaseInventoryPlugin, Constructable):
         if not self.fields or self.get_option("use_extra_vars"):
             return
         fields = TEMPLATE_GLOBALS.union(self.fields.values(), ["ansible_host"])
-        others = fields | self._others
+        others = fields | self.composition.seen
         with_results = others.union(self.get_option("compose") or ())
         known = {"filters": fields, "hostnames": fields, "compose": others}
         # With its prefix, a name can be a field that the API adds later.
@@ -258,9 +258,9 @@ class Expressions(BaseInventoryPlugin, Constructable):
         labels = []
         extra_vars = set[str]()
         for expression in chain(*self._of.values()) if total else self._of["filters"]:
-            names = expression.memory.names - known.get(expression.option, with_results)
+            names = expression.names - known.get(expression.option, with_results)
             shown = sorted(name for name in names if not name.startswith(later))
-            if shown and not expression.failures:
+            if shown and expression not in self._failures:
                 labels.append(f"{expression.label} ({', '.join(shown)})")
                 extra_vars |= self._unused_extra_vars.intersection(shown)
         advice = _WITHOUT_DEFAULT
@@ -276,43 +276,40 @@ class Expressions(BaseInventoryPlugin, Constructable):
         """Add what expressions give to a host that has a name."""
         for expression in self._of["compose"]:  # these don't see each other
             value = self._try(expression, composed, self._compose)
-            if value is not _FAILED:
+            if value is not _NO_RESULT:
                 composed.variables[expression.entry] = value
-        replace_addresses(composed.host, composed.variables)
+        composed.replaced = replace_addresses(composed.host, composed.variables)
         composed.seen = combine_vars(composed.seen, composed.variables)
         groups = []
         for expression in self._of["groups"]:  # nor do these
             is_true = self._try(expression, composed, self._holds)
-            if is_true and is_true is not _FAILED:
+            if is_true and is_true is not _NO_RESULT:
                 groups.append(safe_group_name(expression.entry))
         composed.groups = groups
         for expression in self._of["keyed_groups"]:  # these see the groups of those before them
             made = self._try(expression, composed, self._group)
-            if made is _FAILED:
+            if made is _NO_RESULT:
                 continue
             composed.groups += made.groups
             for parent, child in made.parents:
-                self.tree.add(parent, child)
+                composed.tree.add(parent, child)
 
-    def _try(self, expression: Expression, composed: ComposedHost, ask: _Ask) -> Any:
+    def _try(self, expression: Expression, host: UnnamedHost, ask: _Ask) -> Any:
         """Return the result of an expression for a host: remembered, or what ``ask`` returns.
 
-        Notes a failure, and returns _FAILED.
+        Notes a failure, and returns _NO_RESULT.
         """
         content = expression.content
         if isinstance(content, _NUMBERS):
             return content
         try:
-            return expression.memory.result(
-                composed.seen, lambda: ask(content, composed.all_variables())
-            )
+            return expression.result(host.seen, lambda: ask(content, host.all_variables()))
         except Exception as error:  # noqa: BLE001  # a user's expression may raise anything
-            # If a name is omitted, the next preference is used, also with strict.
-            is_strict = composed.base and self.get_option("strict")
-            is_omitted = isinstance(error, OMITTED_ERRORS) and expression.option != "filters"
-            if is_strict or not is_omitted:
-                expression.failures[composed.host] = str(error)
-            return _FAILED
+            if not (
+                isinstance(error, OMITTED_ERRORS) and expression.option in self._can_be_omitted
+            ):
+                host.failures[expression] = str(error)
+            return _NO_RESULT
 
     def _holds(self, condition: str, variables: HostVars) -> bool:
         return holds(self.templar, condition, combine_vars(variables, self._vars))

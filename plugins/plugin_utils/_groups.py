@@ -17,7 +17,7 @@ from ..module_utils._errors import OptionError
 from ..module_utils._models import GROUP_FIELDS
 from ..module_utils._options import GetOption
 from ..module_utils._text import Show, as_word, summarise
-from ._hosts import Host
+from ._hosts import Host, ParentAndChild
 from ._names import (
     GROUPS_OF_ANSIBLE,
     KEYED_GROUPS,
@@ -26,9 +26,6 @@ from ._names import (
     is_localhost,
     owner_in_file,
 )
-
-# The names of a group, and of another one that is put into it.
-ParentAndChild = tuple[str, str]
 
 _ANOTHER_SOURCE = Owner("of another source", ", or rename the group there")
 

@@ -36,6 +36,8 @@ _SSH_VARIABLES = ("ansible_ssh_extra_args", "ansible_sftp_extra_args", "ansible_
 
 # The variables of a host, by their names.
 HostVars = dict[str, Any]
+# The names of a group, and of another one that is put into it.
+ParentAndChild = tuple[str, str]
 
 
 @dataclass(eq=False)
@@ -98,9 +100,9 @@ def hosts_from(
     return hosts
 
 
-def replace_addresses(host: Host, variables: HostVars) -> None:
-    """Replace composed variables that can't be an address, and note those to report."""
-    host.replaced.clear()
+def replace_addresses(host: Host, variables: HostVars) -> set[str]:
+    """Replace composed variables that can't be an address; return those to report."""
+    replaced = set()
     for name in ADDRESSES:
         value = variables.get(name, NO_ADDRESS)
         if isinstance(value, str) and _is_address(value):
@@ -108,7 +110,8 @@ def replace_addresses(host: Host, variables: HostVars) -> None:
         variables[name] = NO_ADDRESS
         # Without an address of the API, ansible_host is reported for that reason.
         if host.variables.get(name) != NO_ADDRESS:
-            host.replaced.add(name)
+            replaced.add(name)
+    return replaced
 
 
 def warn_of_faults(hosts: Collection[Host], warn: Show) -> None:

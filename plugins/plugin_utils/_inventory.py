@@ -21,8 +21,7 @@ from ansible.utils.vars import combine_vars
 from ..module_utils._models import Server
 from ..module_utils._text import is_plain
 from ._ansible import is_encrypted, tagger, unmark_plain
-from ._groups import ParentAndChild
-from ._hosts import Host, HostVars
+from ._hosts import Host, HostVars, ParentAndChild
 from ._names import TAKEN, Reason
 
 # ansible_ssh_host, ansible_become_password and the like: each connection plugin has its own names.

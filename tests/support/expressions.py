@@ -85,8 +85,7 @@ def composed(
         expressions.preferences(host)
         host.name = f"h{number}"
         hosts.append(host)
-    expressions.compose_all(hosts, inventory or InventoryData())
-    expressions.apply()
+    expressions.apply(expressions.compose(hosts, inventory or InventoryData()))
     warnings: list[str] = []
     expressions.report(len(hosts), warnings.append)
     return hosts, warnings

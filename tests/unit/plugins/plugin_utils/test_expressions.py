@@ -54,8 +54,7 @@ def test_decoded_text_of_the_api_is_not_a_template(expression):
     host.name = encoded
     host.groups = [encoded]
     expressions = expressions_with(compose={"decoded": expression})
-    expressions.compose_all([host], InventoryData())
-    expressions.apply()
+    expressions.apply(expressions.compose([host], InventoryData()))
     assert "{{ 7*7 }}" in str(rendered("{{ decoded }}", **host.variables))
 
 
@@ -86,9 +85,8 @@ def test_names_of_groups_are_not_marked_as_unsafe():
     expressions = expressions_with(keyed_groups=[entry])
     host = host_with(region="eu", plan="small")
     host.name = "web"
-    expressions.compose_all([host], InventoryData())
-    expressions.apply()
-    names = [*host.groups, *chain(*expressions.tree.added)]
+    expressions.apply(expressions.compose([host], InventoryData()))
+    names = [*host.groups, *chain(*expressions.composition.tree.added)]
     assert names == ["eu", "small", "eu"]
     assert {type(name) for name in names} == {str}
 
@@ -115,19 +113,20 @@ def test_a_composed_mapping_is_merged_if_ansible_is_configured_so(monkeypatch):
 
 
 FIVE = yaml.safe_load("[{}, {}, {size: '1'}, {}, {}]")
+# Without a name, a host is known as its server.
 FAILING = yaml.safe_load("""
-- [{hostnames: [server_management_size]}, 'hostnames: server_manage']
-- [{compose: {a: server_management_size ~ ''}}, 'compose: a']
-- [{groups: {b: server_management_size == 1}}, 'groups: b']
-- [{keyed_groups: [key: server_management_size]}, 'keyed_groups: server_manage']
+- [{hostnames: [server_management_size]}, 'hostnames: server_manage', 'srv_0, srv_1, srv_3']
+- [{compose: {a: server_management_size ~ ''}}, 'compose: a', 'h0, h1, h3']
+- [{groups: {b: server_management_size == 1}}, 'groups: b', 'h0, h1, h3']
+- [{keyed_groups: [key: server_management_size]}, 'keyed_groups: server_manage', 'h0, h1, h3']
 """)
 
 
-@pytest.mark.parametrize(("options", "label"), FAILING)
-def test_a_failure_is_one_warning_with_three_hosts_and_the_first_reason(options, label):
+@pytest.mark.parametrize(("options", "label", "hosts"), FAILING)
+def test_a_failure_is_one_warning_with_three_hosts_and_the_first_reason(options, label, hosts):
     _hosts, (warning,) = composed(*FIVE, **options)
     assert warning.startswith(label)
-    assert ": failed for 4 of 5 hosts (h0, h1, h3 and 1 more): " in warning
+    assert f": failed for 4 of 5 hosts ({hosts} and 1 more): " in warning
     assert warning.count("'server_management_size' is undefined") == 1
 
 
@@ -143,8 +142,8 @@ def test_failures_for_the_same_undefined_name_are_one_warning_with_all_their_hos
     _hosts, warnings = composed({"size": 0}, {"size": 1}, **ALIKE)
     beginnings = [warning.split(" is undefined")[0] for warning in warnings]
     assert beginnings == [
-        "hostnames: nope, compose: a, compose: c and 2 more: failed for 2 of 2 hosts (h0, h1): "
-        "'nope'",
+        "hostnames: nope, compose: a, compose: c and 2 more: failed for 2 of 2 hosts (srv_0, srv_1)"
+        ": 'nope'",
         "compose: b: failed for 2 of 2 hosts (h0, h1): 'other'",
     ]
 
@@ -156,13 +155,12 @@ compose: {ansible_host: nope, a: nope, b: nope ~ '', c: other}
 
 
 def test_a_shared_warning_has_the_hint_of_each_expression_and_the_fields_once():
-    _hosts, warnings = composed({"region": "eu", "plan": "x"}, **SHARED)
-    text = "\n".join(warnings)
-    assert text.count(" plan, region, ") == 1
-    assert text.count("(for hostnames: nope: the ") == 1
-    assert text.count("; for compose: ansible_host: the ") == 1
-    assert "; for compose: a, compose: b: the fields of servers are listed above; " in warnings[0]
-    assert " listed above; " in warnings[1]
+    _hosts, (shared, other) = composed({"region": "eu", "plan": "x"}, **SHARED)
+    assert "; for compose: a, compose: b: variables " in shared
+    assert shared.endswith(
+        "; the fields of servers are plan, region, each with server_management_ before it)"
+    )
+    assert " plan, region, " not in other
 
 
 FAILING_ENTRIES = yaml.safe_load("""
@@ -258,20 +256,21 @@ def test_an_entry_of_keyed_groups_sees_the_groups_of_those_before_it():
     assert host.groups == ["a", "g_a", "h_a_above_g_a"]
 
 
-def test_results_and_failures_replace_those_of_an_earlier_attempt():
+def test_a_composition_that_is_not_applied_has_no_effect():
     entry = {"key": "inventory_hostname", "parent_group": "first", "separator": ""}
     compose = {"a": "1 // 0 if inventory_hostname == 'first' else 'x'"}
     expressions = expressions_with(compose=compose, keyed_groups=[entry], strict=True)
     host = host_with()
     host.name = "first"
-    assert expressions.compose_all([host], InventoryData()) == {"first"}
+    assert expressions.compose([host], InventoryData()).groups() == {"first"}
     host.name = "second"
-    assert expressions.compose_all([host], InventoryData()) == {"first", "second"}
-    expressions.apply()
+    composition = expressions.compose([host], InventoryData())
+    assert composition.groups() == {"first", "second"}
+    expressions.apply(composition)
     expressions.report(1, print)  # no failure
     assert host.variables["a"] == "x"
     assert host.groups == ["second"]
-    assert list(expressions.tree.added) == [("first", "second")]
+    assert list(expressions.composition.tree.added) == [("first", "second")]
 
 
 BOTH_ADDRESSES = dict.fromkeys(ADDRESSES, "server_management_value")
@@ -303,7 +302,7 @@ def test_an_address_that_the_api_lacks_too_is_reported_only_for_that_reason():
     host = host_with()
     host.variables["ansible_host"] = NO_ADDRESS
     expressions = expressions_with(compose=dict.fromkeys(ADDRESSES, "''"))
-    expressions.compose_all([host], InventoryData())
+    expressions.apply(expressions.compose([host], InventoryData()))
     assert host.replaced == {"ansible_ssh_host"}
 
 

@@ -67,9 +67,9 @@ server_management_name?):
   - {hostvars_prefix: vm_, groups: {a: region == 'x'}}
   - {hostvars_prefix: vm_, groups: {a: server_region == 'x'}}
   - {hostvars_prefix: vm_, groups: {a: vm_regoin == 'x'}}
-'FIELDS, each with vm_ before it; variables ':
+'FIELDS, each with vm_ before it)':
   - {hostvars_prefix: vm_, compose: {ansible_user: vm_owner}}
-'FIELDS, and name with a hostvars_prefix; ': [{hostvars_prefix: '', compose: {a: nope}}]
+'FIELDS, and name with a hostvars_prefix)': [{hostvars_prefix: '', compose: {a: nope}}]
 # Names of hosts.
 "(the API has no tags; the server's name is the default: leave hostnames out)":
   - hostnames: ['tag:Name']
@@ -77,14 +77,14 @@ server_management_name?):
 ': it has no effect; for the names of hosts, use hostnames.':
   - compose: {inventory_hostname: server_management_id}
 # Anything else.
-? '(the fields of servers are FIELDS, each with server_management_ before it; variables of another
-  source are known if it is read before this file)'
+? '(variables of another source are known if it is read before this file; the fields of servers are
+  FIELDS, each with server_management_ before it)'
 : - compose: {ansible_password: sekret}
   - compose: {ansible_user: server_management_admin}
   - compose: {a: admin}
   # Not documented, so that it may be a list.
   - compose: {a: backup.time}
-FIELDS, each with server_management_ before it):
+(the fields of servers are FIELDS, each with server_management_ before it):
   - hostnames: [instance_id]
   - hostnames: [rack]
 '(the API has no tags: use the name; ':
@@ -101,8 +101,8 @@ FIELDS, each with server_management_ before it):
 "{{ admin | default('y') }}, ": [compose: {ansible_user: "{{ admin | default('y') }}"}]
 '{{ ansible_host }}, ': [compose: {ansible_host: '{{ ansible_host }}-{{ x }}'}]
 # Constant text.
-? FIELDS, each with server_management_ before it; if text is meant, write "'root'", with quotes
-  inside the quotes)
+? (if text is meant, write "'root'", with quotes inside the quotes; the fields of servers are
+  FIELDS, each with server_management_ before it)
 : - compose: {ansible_become_user: root}
 '"''admin''", ':
   - {hostvars_prefix: '', compose: {ansible_user: admin}}

@@ -7,16 +7,16 @@ from unittest.mock import Mock
 
 import pytest
 
-from ansible_collections.server_management.cloud.plugins.plugin_utils._memory import Memory
+from ansible_collections.server_management.cloud.plugins.plugin_utils._expression import Expression
 from support.expressions import load
 
 
 def times_asked(expression, *values, changing=()):
     """Return how often Ansible is asked for hosts whose variables have these values."""
-    memory = Memory(load(expression), changing)
+    remembering = Expression("compose", "a", load(expression), changing)
     ask = Mock()
     for value in values:
-        memory.result({"region": value, "plan": value}, ask)
+        remembering.result({"region": value, "plan": value}, ask)
     return ask.call_count
 
 
@@ -39,7 +39,7 @@ OTHERS = [
     # These depend on the host or the time.
     "region ~ inventory_hostname", "region ~ group_names", "region ~ now",
     # Ansible may read these in another way.
-    "region }} {{ plan", "region # x", "region, plan", "region |", "'{{ region }}'", r"'\\d'",
+    "region }} {{ plan", "region # x", "region |", "'{{ region }}'", r"'\\d'",
     "[" * 400 + "region" + "]" * 400, 22,
 ]  # fmt: skip
 
@@ -68,8 +68,8 @@ def test_similar_values_are_different():
 
 
 def test_an_empty_text_is_not_an_absent_variable():
-    memory = Memory(load("region is defined"), ())
+    expression = Expression("compose", "a", load("region is defined"))
     ask = Mock(side_effect=[True, False])
     for _time in range(2):
-        assert memory.result({"region": ""}, ask) is True
-        assert memory.result({}, ask) is False
+        assert expression.result({"region": ""}, ask) is True
+        assert expression.result({}, ask) is False

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Results of expressions that are remembered for texts.
+"""One expression of an inventory file: what it reads, and its results for texts.
 
 Ansible needs 0.1 to 1 ms for each host and expression. Many servers have the same plan, region and
 status, and an expression that depends on its variables alone has the same result for all of them.
@@ -17,9 +17,8 @@ from collections.abc import Callable, Collection, Hashable, Mapping
 from typing import Any
 
 from jinja2 import Environment, nodes
-from jinja2.parser import Parser
 
-from ..module_utils._text import is_plain
+from ..module_utils._text import is_plain, one_line
 from ._ansible import RESERVED_VARIABLES
 
 # Braces can end an expression inside a template, and Ansible up to 2.18 renders those in its text.
@@ -38,27 +37,38 @@ _METHODS = {
 }  # fmt: skip
 
 
-class Memory:
-    """The results of one expression by the texts of its variables.
+class Expression:
+    """An expression of the file.
 
-    ``names`` are the variables that the expression reads, as far as Jinja can read it. ``changing``
-    are variables that can have another value each time.
+    ``entry`` names it among those of its option, and ``source`` is its text. ``content`` is what
+    Ansible is asked about: the expression, or the entry of keyed_groups that it is in. ``names``
+    are the variables that it reads, as far as Jinja can read it. Its results are remembered if
+    ``is_remembered``; ``changing`` are variables that can have another value each time.
     """
 
-    def __init__(self, expression: Any, changing: Collection[str]) -> None:
-        parts = _parts_of(expression)
+    def __init__(
+        self, option: str, entry: Any, content: Any, changing: Collection[str] = ()
+    ) -> None:
+        self.option = option
+        self.entry = str(entry)
+        self.source = str(content).strip()
+        self.content = content
+        parts = _parts_of(content)
         self.names = {part.name for part in parts if isinstance(part, nodes.Name)}
+        depends_on_text = all(map(_depends_on_its_parts, parts))
+        has_signs = any(sign in self.source for sign in _TEMPLATE_SIGNS)
+        reads_changing = self.names & RESERVED_VARIABLES.union(changing)
+        self.is_remembered = bool(parts) and depends_on_text and not (has_signs or reads_changing)
         self._results: dict[Hashable, Any] = {}
-        self.is_used = False
-        if not parts or any(sign in expression for sign in _TEMPLATE_SIGNS):
-            return
-        if self.names & RESERVED_VARIABLES.union(changing):
-            return
-        self.is_used = all(map(_is_allowed, parts))
+
+    @property
+    def label(self) -> str:
+        """The option and the entry, for a message."""
+        return one_line(f"{self.option}: {self.entry}")
 
     def result(self, variables: Mapping[str, Any], ask: Callable[[], Any]) -> Any:
         """Return the result for these variables; ``ask`` for one that is not remembered."""
-        if not self.is_used:
+        if not self.is_remembered:
             return ask()
         texts = []  # with their classes
         for name in self.names:
@@ -73,20 +83,18 @@ class Memory:
         return self._results[key]
 
 
-def _parts_of(expression: Any) -> list[nodes.Node]:
-    """Return the parts of an expression; none if Jinja alone can't read it."""
+def _parts_of(expression: Any) -> list[nodes.Expr]:
+    """Return the parts of an expression, the whole first; none if Jinja alone can't read it."""
     if not isinstance(expression, str):
         return []
     try:
-        parser = Parser(Environment(autoescape=True), str(expression), state="variable")
-        tree = parser.parse_expression()
-        parts = [tree, *tree.find_all(nodes.Node)]
+        template = Environment(autoescape=True).parse(f"{{{{ ({expression}) }}}}")
+        return list(template.find_all(nodes.Expr))
     except Exception:  # noqa: BLE001  # a user's expression; Ansible reports what is wrong
         return []
-    return parts if parser.stream.eos else []
 
 
-def _is_allowed(part: nodes.Node) -> bool:
+def _depends_on_its_parts(part: nodes.Expr) -> bool:
     """Return whether a part of an expression depends on its own parts alone."""
     if isinstance(part, nodes.Filter):
         return part.name in _FILTERS
