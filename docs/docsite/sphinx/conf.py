@@ -45,8 +45,6 @@ html_show_sphinx = False
 html_use_modindex = False
 html_use_index = False
 html_copy_source = False
-html_static_path = ["static"]
-html_css_files = ["site.css"]
 
 # References to Ansible's own documentation. Sphinx would download the list of all references; this
 # list is sufficient without a network, and a reference that is missing in it is an error.
@@ -91,17 +89,6 @@ intersphinx_mapping = {
 }
 
 
-def allow_line_breaks(*arguments: Any) -> None:
-    """Let long names break after a dot, a slash, an underscore or a colon.
-
-    A word in code that fits into a column, such as --flush-cache, does not break at its hyphens.
-    """
-    context = arguments[3]  # of the event html-page-context
-    body = _SHORT_CODE.sub('<span class="pre short">', context.get("body", ""))
-    body = _WORD.sub('<span class="pre word">', body)
-    context["body"] = _LONG_NAMES.sub(lambda match: _BREAKS.sub(r"\g<0><wbr>", match[0]), body)
-
-
 def link_pages(_app: Any, page: nodes.document) -> None:
     """Let links between guides lead to pages of the site: on GitHub, they lead to the sources."""
     for link in page.findall(nodes.reference):
@@ -110,20 +97,11 @@ def link_pages(_app: Any, page: nodes.document) -> None:
 
 
 def setup(app: Any) -> None:
-    """Change each page when it has been read, and before it is written."""
+    """Change each page when it has been read."""
     app.connect("doctree-read", link_pages)
-    app.connect("html-page-context", allow_line_breaks)
 
 
 _SOURCE = re.compile(r"^(\w+)\.rst(?=#|$)")
-_LONG_NAMES = re.compile(
-    r"<(h[1-4])>.*?</\1>|<code [^>]*>(?![^<]{1,14}<).*?</code>"
-    r'|<span class="std std-ref">.*?</span>',
-    re.DOTALL,
-)
-_SHORT_CODE = re.compile(r'<span class="pre">(?=[^<]{1,14}</span>)')
-_WORD = re.compile(r'<span class="pre">(?=[^<]{15,30}</span>)')
-_BREAKS = re.compile(r"(?<=\w)[._/:](?=\w)(?![^<]*>)")
 
 # The generated start page lists plugins in alphabetical order, so that the modules for unreleased
 # operations come first. A page that is missing in this one is an error.
